@@ -1,0 +1,105 @@
+"""Why a source failed. Every class says the address, what was seen, and what a person can do."""
+
+from __future__ import annotations
+
+
+class ExtractError(Exception):
+    """A page could not be fetched or read.
+
+    `url` is the address that was asked for, `seen` what came instead, `action` the way out. All three are in the message.
+    """
+
+    #: What to do where the raiser has nothing better to say.
+    default_action = "look at the page in a browser"
+
+    def __init__(self, url: str, seen: str, action: str | None = None) -> None:
+        self.url = url
+        self.seen = seen
+        self.action = action or self.default_action
+        super().__init__(f"{type(self).__name__}: {url}: {seen}; {self.action}")
+
+    def __reduce__(self) -> tuple[type[ExtractError], tuple[str, str, str]]:
+        # Errors cross process borders under Prefect; the default would call __init__ with the joined message only.
+        return type(self), (self.url, self.seen, self.action)
+
+
+class FetchError(ExtractError):
+    """The bytes did not arrive, or are not to be trusted."""
+
+
+class Blocked(FetchError):
+    """A consent, captcha, block or soft-404 page, or a 401/403: never 'out of stock', never zero rows."""
+
+    default_action = "the site refuses this client: lower the rate, ask the site for access, or switch the source off"
+
+
+class NotFound(FetchError):
+    """404 or 410."""
+
+    default_action = "correct the address in the settings or in the source"
+
+
+class RateLimited(FetchError):
+    """429, or a Retry-After beyond the ceiling."""
+
+    default_action = "raise the delay of this host in the settings and try later"
+
+
+class ServerError(FetchError):
+    """5xx after every retry."""
+
+    default_action = "the site is in trouble: try later"
+
+
+class Timeout(FetchError):
+    """The total deadline of a fetch passed."""
+
+    default_action = "try later, or raise the fetch deadline in the settings"
+
+
+class ConnectionFailed(FetchError):
+    """No connection: name not found, refused, reset, TLS failure."""
+
+    default_action = "check the network and the address"
+
+
+class TooLarge(FetchError):
+    """The body passed the cap, before or after decompression."""
+
+    default_action = "raise the body cap in the settings if the page is really this large"
+
+
+class Truncated(FetchError):
+    """Fewer bytes arrived than were announced, or the compressed stream ended early."""
+
+    default_action = "try later"
+
+
+class RobotsDisallowed(FetchError):
+    """robots.txt forbids the address, or could not be read for a reason that RFC 9309 treats as forbidden."""
+
+    default_action = "do not fetch it; use another address of the site or another source"
+
+
+class ForbiddenAddress(FetchError):
+    """The address, a redirect or the connected peer is private, loopback, link-local or not http(s)."""
+
+    default_action = "use a public http or https address"
+
+
+class TooManyRedirects(FetchError):
+    """A redirect loop, or too long a chain."""
+
+    default_action = "use the final address"
+
+
+class LayoutChanged(ExtractError):
+    """The page is not built as the parser expects, so reading on could read wrong numbers."""
+
+    default_action = "compare the archived page with the source's fixture and mend the parser"
+
+
+class CorruptSnapshot(ExtractError):
+    """An archived file's bytes do not match its name, or its sidecar cannot be read."""
+
+    default_action = "restore the file from a backup, or delete it and fetch the page again"

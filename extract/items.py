@@ -1,0 +1,250 @@
+"""What a source yields: typed items, the issues met on the way, and links to follow.
+
+An item is checked when it is made, so a row that reaches the warehouse cannot hold a negative price, an amount without a
+currency or a number that is not finite. The source's own words (`title`, `price_text`, `gpu_name`, `table`, `column`) stay
+beside what was read from them, so a reader can always compare.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any, ClassVar, Literal, TypeAlias
+
+PriceKind = Literal["now", "list", "from", "monthly", "bundle"]
+Availability = Literal["in_stock", "out_of_stock", "preorder", "unknown"]
+Condition = Literal["new", "refurbished", "used", "open_box", "unknown"]
+SellerKind = Literal["first_party", "marketplace", "unknown"]
+PricingModel = Literal["on_demand", "spot", "reserved_1y", "reserved_3y"]
+Severity = Literal["info", "warning", "error"]
+
+_CURRENCY = re.compile(r"[A-Z]{3}")
+
+
+def _check_money(amount: Decimal | None, currency: str | None, what: str) -> None:
+    """Raise ValueError unless `amount` is absent, or finite, positive and with an ISO 4217 code."""
+    if amount is None:
+        return
+    if not amount.is_finite() or amount <= 0:
+        raise ValueError(
+            f"{what} must be finite and above zero, not {amount}; a price of 0 means 'no price': leave it out"
+        )
+    if currency is None or not _CURRENCY.fullmatch(currency):
+        raise ValueError(f"{what} {amount} needs an ISO 4217 currency, not {currency!r}")
+
+
+def _check_text(text: str, what: str) -> None:
+    if not text.strip():
+        raise ValueError(f"{what} is empty")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """One product offered by a shop at one moment.
+
+    `price` is what a buyer pays for one piece when `price_kind` is `now`; `list_price` is a was-price printed beside it.
+    `key` identifies the listing within its source for as long as the shop keeps it (a product code, else the address).
+    `specs` is other text of the same item (specification line, model number) that may settle which GPU it is.
+    `seller` is as printed; `seller_kind` says whether the shop itself sells it.
+    """
+
+    KIND: ClassVar[str] = "offer"
+
+    title: str
+    url: str
+    key: str
+    price: Decimal | None = None
+    currency: str | None = None
+    price_kind: PriceKind | None = None
+    price_text: str | None = None
+    list_price: Decimal | None = None
+    availability: Availability = "unknown"
+    condition: Condition = "unknown"
+    seller: str | None = None
+    seller_kind: SellerKind = "unknown"
+    sku: str | None = None
+    mpn: str | None = None
+    gtin: str | None = None
+    brand: str | None = None
+    specs: str | None = None
+    shop_count: int | None = None
+    quantity: int | None = None
+    valid_until: date | None = None
+
+    def __post_init__(self) -> None:
+        _check_text(self.title, "an offer's title")
+        _check_text(self.key, "an offer's key")
+        _check_money(self.price, self.currency, "an offer's price")
+        _check_money(self.list_price, self.currency, "an offer's list price")
+        if (self.price is None) != (self.price_kind is None):
+            raise ValueError(f"price {self.price} and price_kind {self.price_kind!r} must come together")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """One benchmark figure of one GPU as published.
+
+    `table` is the caption and `column` the header, both as printed; `workload_id` is ours where the meaning is known.
+    `score` has the unit `unit` (fps, it/s, tokens/s); `relative_percent` is the page's own relative figure.
+    `source_image` names the chart where a person read the figure off an image.
+    """
+
+    KIND: ClassVar[str] = "score"
+
+    gpu_name: str
+    table: str
+    column: str
+    workload_id: str | None = None
+    score: Decimal | None = None
+    unit: str | None = None
+    relative_percent: Decimal | None = None
+    published_on: date | None = None
+    article_url: str | None = None
+    source_image: str | None = None
+    specs: str | None = None
+
+    def __post_init__(self) -> None:
+        _check_text(self.gpu_name, "a score's gpu_name")
+        for what, value in (("score", self.score), ("relative_percent", self.relative_percent)):
+            if value is not None and (not value.is_finite() or value < 0):
+                raise ValueError(f"{what} must be finite and not negative, not {value}")
+        if self.score is None and self.relative_percent is None:
+            raise ValueError("a score needs a score or a relative_percent")
+        if self.score is not None and not self.unit:
+            raise ValueError(f"score {self.score} needs a unit")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexPrice:
+    """A price that a publication states for a GPU model (not an offer): a used-price index, a price list, an MSRP column.
+
+    `period` is the month or day that it speaks of (`2023-10`, `2023-10-05`); `column` is the header as printed.
+    """
+
+    KIND: ClassVar[str] = "index_price"
+
+    gpu_name: str
+    price: Decimal
+    currency: str
+    condition: Condition
+    table: str
+    column: str
+    period: str | None = None
+    quantity_sold: int | None = None
+    price_text: str | None = None
+
+    def __post_init__(self) -> None:
+        _check_text(self.gpu_name, "an index price's gpu_name")
+        _check_money(self.price, self.currency, "an index price")
+        if self.quantity_sold is not None and self.quantity_sold < 0:
+            raise ValueError(f"quantity_sold must not be negative, not {self.quantity_sold}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CloudOffer:
+    """One rentable instance with GPUs. `price` is one hour of the whole instance, in `currency`."""
+
+    KIND: ClassVar[str] = "cloud_offer"
+
+    provider: str
+    gpu_name: str
+    gpu_count: int
+    pricing_model: PricingModel
+    region: str | None = None
+    instance: str | None = None
+    price: Decimal | None = None
+    currency: str | None = None
+    price_text: str | None = None
+    gpu_memory_gb: Decimal | None = None
+    cpu_count: int | None = None
+    memory_gb: Decimal | None = None
+    note: str | None = None
+
+    def __post_init__(self) -> None:
+        _check_text(self.provider, "a cloud offer's provider")
+        _check_text(self.gpu_name, "a cloud offer's gpu_name")
+        _check_money(self.price, self.currency, "an hourly price")
+        if self.gpu_count < 1:
+            raise ValueError(f"gpu_count must be at least 1, not {self.gpu_count}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FxRate:
+    """Reference exchange rate of one day: one unit of `base` is worth `rate` units of `currency`."""
+
+    KIND: ClassVar[str] = "fx_rate"
+
+    day: date
+    currency: str
+    rate: Decimal
+    base: str = "EUR"
+
+    def __post_init__(self) -> None:
+        _check_money(self.rate, self.currency, "an exchange rate")
+        _check_money(Decimal(1), self.base, "a base currency")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart:
+    """A chart image in an article: figures that only a person can transcribe, so its address is watched.
+
+    `caption` is the alternative text or caption as printed; `position` counts from 0 in the article.
+    """
+
+    KIND: ClassVar[str] = "chart"
+
+    article_url: str
+    image_url: str
+    caption: str
+    position: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Issue:
+    """Something on a page that a person may have to look at. `where` is the place on the page, `text` what stood there."""
+
+    KIND: ClassVar[str] = "issue"
+
+    code: str
+    message: str
+    severity: Severity = "warning"
+    where: str | None = None
+    text: str | None = None
+    url: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A page of the same source to fetch and parse next. `role` says what it is (`next_page`, `product`, `image`)."""
+
+    KIND: ClassVar[str] = "link"
+
+    url: str
+    role: str
+
+
+Item: TypeAlias = Offer | Score | IndexPrice | CloudOffer | FxRate | Chart
+Parsed: TypeAlias = Item | Issue | Link
+
+
+def to_json(item: Parsed) -> dict[str, Any]:
+    """Plain JSON values of one item: decimals as strings, dates as ISO 8601 text, absent values as null, `kind` first."""
+    row: dict[str, Any] = {"kind": item.KIND}
+    for field in dataclasses.fields(item):
+        row[field.name] = _plain(getattr(item, field.name))
+    return row
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Decimal):
+        # Not str(): that may print 1E+3, which a reader of the JSON would have to know how to read.
+        return format(value, "f")
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return {key: _plain(inner) for key, inner in value.items()}
+    return value

@@ -1,0 +1,76 @@
+"""What a source is, and how the sources are found: one module in `extract/sources/`, with a `SOURCE`, and no registry."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from extract import sources
+from extract.items import Parsed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """One archived page as a parser sees it: bytes, never decoded text, since the charset may stand in the bytes.
+
+    `url` is the address asked for and `final_url` where redirects ended; resolve relative links against `final_url`.
+    Header names are in lower case. `fetched_at` is in UTC. `sha256` is of `content` and names the archived file.
+    """
+
+    url: str
+    final_url: str
+    content: bytes
+    sha256: str
+    fetched_at: datetime
+    status: int = 200
+    headers: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """One place that is read every night.
+
+    `parse` is pure: the page in, items, issues and links to follow out. It raises LayoutChanged where the page is not
+    what it knows. `version` grows with every change of `parse` that changes its answer: unchanged bytes are parsed again
+    only then. `start` are the live addresses; none means that the source is read only where the settings give addresses.
+    `sample` are the paths on the source's host of the bundled sample site; none means that it has no part in the sample.
+    `country` and `language` (ISO 3166 and ISO 639) decide what `1.299` means; None where the page itself must say.
+    """
+
+    name: str
+    title: str
+    homepage: str
+    parse: Callable[[Page], Iterable[Parsed]]
+    version: int
+    kinds: tuple[str, ...]
+    start: tuple[str, ...] = ()
+    sample: tuple[str, ...] = ()
+    country: str | None = None
+    language: str | None = None
+    freshness_hours: int = 48
+    #: Pages at most in one run: a paging loop or an endless shop ends here, with an issue.
+    max_pages: int = 50
+
+
+def names() -> list[str]:
+    """All source names, sorted. Reads the folder only; imports nothing."""
+    return sorted(info.name for info in pkgutil.iter_modules(sources.__path__) if not info.name.startswith("_"))
+
+
+def get(name: str) -> Source:
+    """The source called `name`. Raises KeyError, with the known names, where there is none."""
+    known = names()
+    if name not in known:
+        raise KeyError(f"no source is called {name!r}; known are {', '.join(known)}")
+    source = importlib.import_module(f"extract.sources.{name}").SOURCE
+    if not isinstance(source, Source) or source.name != name:
+        raise TypeError(f"extract/sources/{name}.py must hold a Source named {name!r} as SOURCE")
+    return source
+
+
+def discover() -> list[Source]:
+    """All sources, by name."""
+    return [get(name) for name in names()]

@@ -1,0 +1,17 @@
+"""Fixtures that every room's tests share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real pages, prices and titles beside the project; the test is skipped where it is absent."""
+    if not SHARED_DATA.is_dir():
+        pytest.skip("the real pages, prices and titles (../shared/data) are not on this machine")
+    return SHARED_DATA
