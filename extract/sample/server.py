@@ -1,0 +1,223 @@
+"""The bundled sample site, served on loopback: real pages over real HTTP, with nothing outside this machine.
+
+Every source has a folder `site/night<N>/<source>/` and the host `<source>.sample.test` (with `-` for `_`). Night N is night 1
+overlaid by the folders of nights 2 to N: a file there replaces or adds a page, and an empty file `<name>.gone` takes one away.
+
+How an address finds its file: `/a/b` is `a/b`, else `a/b.html`, else `a/b/index.html`; with a query, `a/b@<query>.html` comes
+first (`?` is no letter of a file name everywhere). The whole site is listed when the server starts and an address is only
+looked up in that list, so no address can leave it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime, parsedate_to_datetime
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from types import TracebackType
+from urllib.parse import unquote, urlsplit
+
+from extract.source import Source
+
+NIGHTS = (1, 2, 3)
+
+_SITE = Path(__file__).parent / "site"
+_GONE = ".gone"
+_ROBOTS = b"User-agent: *\nAllow: /\n"
+# Written out, since the mimetypes module also reads the machine's own tables and would answer differently elsewhere.
+_CONTENT_TYPES = {
+    ".csv": "text/csv; charset=utf-8",
+    ".gif": "image/gif",
+    ".html": "text/html",
+    ".jpg": "image/jpeg",
+    ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain; charset=utf-8",
+    ".webp": "image/webp",
+    ".xml": "application/xml",
+    ".zip": "application/zip",
+}
+
+
+def clock(night: int) -> datetime:
+    """The moment at which the sample's night is fetched: 03:00 UTC, from 16 November 2023 on. ValueError as in SampleSite."""
+    _check(night)
+    return datetime(2023, 11, 16, 3, tzinfo=UTC) + timedelta(days=night - 1)
+
+
+def host(source_name: str) -> str:
+    """The sample site's host of a source: a host name has no underscore."""
+    return f"{source_name.replace('_', '-')}.sample.test"
+
+
+def start_urls(source: Source) -> list[str]:
+    """The addresses of the sample site at which a source starts; none when it has no part in the sample."""
+    return [f"http://{host(source.name)}{path}" for path in source.sample]
+
+
+class SampleSite:
+    """Serve one night while the `with` block runs. ValueError, with the known nights, for a night that does not exist.
+
+    `port` is on 127.0.0.1; `hosts` are the names served; `connect_to` says for each where to connect instead of asking DNS.
+    """
+
+    def __init__(self, night: int) -> None:
+        _check(night)
+        self.night = night
+        pages = {host(folder): _pages(folder, night) for folder in _folders()}
+        self.hosts: tuple[str, ...] = tuple(sorted(pages))
+        self._server = _Server(pages)
+        self.port: int = self._server.server_address[1]
+        self.connect_to: dict[str, tuple[str, int]] = {name: ("127.0.0.1", self.port) for name in self.hosts}
+        self._thread = Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+
+    def __enter__(self) -> SampleSite:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    path: Path
+    night: int
+
+
+def _check(night: int) -> None:
+    if night not in NIGHTS:
+        raise ValueError(f"the sample site has no night {night}; it has {', '.join(map(str, NIGHTS))}")
+
+
+def _folders() -> list[str]:
+    """The sources that have pages on any night."""
+    return sorted({folder.name for night in NIGHTS for folder in _SITE.glob(f"night{night}/*") if folder.is_dir()})
+
+
+def _pages(source: str, night: int) -> dict[str, _File]:
+    """Every file of a source on a night, by its address below the host."""
+    found: dict[str, _File] = {}
+    for layer in range(1, night + 1):
+        top = _SITE / f"night{layer}" / source
+        for path in sorted(top.rglob("*")):
+            if path.is_file():
+                name = path.relative_to(top).as_posix()
+                if name.endswith(_GONE):
+                    found.pop(name.removesuffix(_GONE), None)
+                else:
+                    found[name] = _File(path, layer)
+    return found
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    # A client that keeps its connection open would otherwise hold up the end of the `with` block.
+    block_on_close = False
+
+    def __init__(self, pages: dict[str, dict[str, _File]]) -> None:
+        self.pages = pages
+        super().__init__(("127.0.0.1", 0), _Handler)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+    protocol_version = "HTTP/1.1"
+    server_version = "gpuledger-sample"
+    sys_version = ""
+    timeout = 30
+
+    def do_GET(self) -> None:
+        self._answer(with_body=True)
+
+    def do_HEAD(self) -> None:
+        self._answer(with_body=False)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing: the program's own log tells what it fetched."""
+
+    def _answer(self, *, with_body: bool) -> None:
+        name = (self.headers.get("Host") or "").rsplit(":", 1)[0].lower()
+        pages = self.server.pages.get(name)
+        if pages is None:
+            self._send(HTTPStatus.MISDIRECTED_REQUEST, f"no sample source answers as {name}\n".encode(), with_body)
+            return
+        target = urlsplit(self.path)
+        file = next((pages[key] for key in _keys(target.path, target.query) if key in pages), None)
+        if file is not None:
+            self._send_file(file, with_body)
+        elif target.path == "/robots.txt":
+            self._send(HTTPStatus.OK, _ROBOTS, with_body)
+        else:
+            self._send(HTTPStatus.NOT_FOUND, b"no such page\n", with_body)
+
+    def _send_file(self, file: _File, with_body: bool) -> None:
+        body = file.path.read_bytes()
+        etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+        modified = clock(file.night) - timedelta(hours=6)
+        headers = {"ETag": etag, "Last-Modified": format_datetime(modified, usegmt=True)}
+        if self._unchanged(etag, modified):
+            self._send(HTTPStatus.NOT_MODIFIED, None, with_body, headers)
+        else:
+            headers["Content-Type"] = _content_type(file.path, body)
+            self._send(HTTPStatus.OK, body, with_body, headers)
+
+    def _unchanged(self, etag: str, modified: datetime) -> bool:
+        """RFC 9110, 13.2.2: If-None-Match decides where it is sent, and If-Modified-Since only without it."""
+        known = self.headers.get("If-None-Match")
+        if known is not None:
+            return known.strip() == "*" or etag in {tag.strip().removeprefix("W/") for tag in known.split(",")}
+        since = self.headers.get("If-Modified-Since")
+        try:
+            return since is not None and modified <= parsedate_to_datetime(since)
+        except (TypeError, ValueError):
+            return False
+
+    def _send(
+        self, status: HTTPStatus, body: bytes | None, with_body: bool, headers: dict[str, str] | None = None
+    ) -> None:
+        self.send_response(status)
+        for name, value in ({"Content-Type": "text/plain; charset=utf-8"} if headers is None else headers).items():
+            self.send_header(name, value)
+        if body is not None:
+            self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if with_body and body is not None:
+            self.wfile.write(body)
+
+
+def _keys(path: str, query: str) -> Iterator[str]:
+    """The names under which a page may be filed, the most particular first."""
+    name = unquote(path).strip("/")
+    if query:
+        yield f"{name}@{query.replace('/', '%2F')}.html"
+        yield f"{name}@{query.replace('/', '%2F')}"
+    if name:
+        yield name
+        yield f"{name}.html"
+        yield f"{name}/index.html"
+    else:
+        yield "index.html"
+
+
+def _content_type(path: Path, body: bytes) -> str:
+    kind = _CONTENT_TYPES.get(path.suffix.lower(), "application/octet-stream")
+    if kind != "text/html":
+        return kind
+    # A page in another encoding must say so itself, as such pages do: a wrong header would win over its meta element.
+    try:
+        body.decode("utf-8")
+    except UnicodeDecodeError:
+        return kind
+    return "text/html; charset=utf-8"
