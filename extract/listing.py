@@ -1,0 +1,207 @@
+"""What the shop parsers share: the cards of a listing, text of an element, and an offer made of a card's words.
+
+A selector is an assertion. A listing whose cards are not found raises LayoutChanged; one card that cannot be read becomes
+an Issue and the others go on.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import re
+from collections.abc import Callable, Iterable, Iterator
+from decimal import Decimal
+from typing import Any, NamedTuple
+from urllib.parse import urljoin, urlsplit
+
+from lxml.cssselect import CSSSelector
+from lxml.html import HtmlElement
+
+from extract import blocks, wording
+from extract.errors import LayoutChanged
+from extract.items import Issue, Link, Offer, Parsed, PriceKind
+from extract.money import Ambiguous, read_price
+from extract.source import Page
+
+
+class Locale(NamedTuple):
+    """How a shop's site writes prices: ISO 3166 country, ISO 639 language, ISO 4217 currency of a bare number.
+
+    `currency` is None where the site sells in several: then only a price that names its own can be read.
+    """
+
+    country: str
+    language: str
+    currency: str | None
+
+
+class BadCard(ValueError):
+    """A card lacks what every card has. Its message becomes the Issue's."""
+
+
+@functools.cache
+def _compiled(css: str) -> CSSSelector:
+    return CSSSelector(css, translator="html")
+
+
+def select(element: HtmlElement, css: str) -> list[HtmlElement]:
+    """All descendants that match the CSS selector, in document order."""
+    found: list[HtmlElement] = _compiled(css)(element)
+    return found
+
+
+def first(element: HtmlElement, css: str) -> HtmlElement | None:
+    """The first descendant that matches, or None."""
+    return next(iter(select(element, css)), None)
+
+
+def clean(text: str) -> str:
+    """Text with every run of white space, no-break spaces included, as one space."""
+    return " ".join(text.split())
+
+
+def text(element: HtmlElement | None, css: str | None = None) -> str:
+    """The element's text (or that of its first descendant that matches `css`), cleaned; empty where there is none."""
+    if element is not None and css is not None:
+        element = first(element, css)
+    return "" if element is None else clean(element.text_content())
+
+
+def attribute(element: HtmlElement | None, name: str) -> str:
+    """The attribute's value, cleaned; empty where the element or the attribute is missing."""
+    return "" if element is None else clean(element.get(name) or "")
+
+
+def address(page: Page, root: HtmlElement, homepage: str) -> str:
+    """The page's own address, against which its links stand and which tells the country's site.
+
+    It is where the page came from; for a saved file without one, its canonical link, else the shop's homepage.
+    """
+    canonical = attribute(first(root, 'link[rel="canonical"]'), "href")
+    open_graph = attribute(first(root, 'meta[property="og:url"]'), "content")
+    candidates = (page.final_url, page.url, canonical, open_graph)
+    return next((url for url in candidates if urlsplit(url).scheme in ("http", "https")), homepage)
+
+
+def next_page(root: HtmlElement, base: str, css: str = "") -> Iterator[Link]:
+    """The link to the listing's next page, where there is one. `css` is a shop's own selector for it."""
+    every = 'link[rel="next"], a[rel="next"]' + (f", {css}" if css else "")
+    href = next((found for link in select(root, every) if (found := attribute(link, "href"))), "")
+    url = absolute(base, href)
+    if url and url != base and not href.startswith(("#", "javascript:")):
+        yield Link(url=url, role="next_page")
+
+
+def not_understood(page: Page, seen: str) -> LayoutChanged:
+    """The error of a page without what it should hold. Raises Blocked instead where the page is a wall and no shop page."""
+    blocks.detect(page.content, page.final_url, page.headers, page.status)
+    return LayoutChanged(page.final_url or page.url, seen)
+
+
+def cards(root: HtmlElement, css: str, page: Page) -> list[HtmlElement]:
+    """The listing's cards. Raises LayoutChanged (or Blocked) where there is none."""
+    found = select(root, css)
+    if not found:
+        raise not_understood(page, f"no listing card matches {css!r}")
+    return found
+
+
+def read_cards(
+    found: Iterable[HtmlElement], read: Callable[[HtmlElement], Iterable[Parsed]], page: Page
+) -> Iterator[Parsed]:
+    """What `read` gives for each card; a card that it cannot read (ValueError) becomes an Issue with the card's text.
+
+    Raises LayoutChanged where no card at all can be read: then it is not the card that is wrong.
+    """
+    issues: list[Issue] = []
+    read_some = False
+    for position, card in enumerate(found, start=1):
+        try:
+            items = list(read(card))
+        except ValueError as error:
+            shown = text(card)[:200]
+            issues.append(
+                Issue(code="bad_card", message=str(error), where=f"card {position}", text=shown, url=page.final_url)
+            )
+            continue
+        read_some = read_some or any(isinstance(item, Offer) for item in items)
+        yield from items
+    if issues and not read_some:
+        raise not_understood(page, f"none of {len(issues)} listing cards could be read; the first: {issues[0].message}")
+    yield from issues
+
+
+#: Amounts of nines with cents of nines stand for "not for sale" ($9,999.99), never for a price.
+_PLACEHOLDER = re.compile(r"9{4,}\.99")
+
+
+def offer(
+    page: Page,
+    locale: Locale,
+    *,
+    title: str,
+    url: str,
+    key: str,
+    price_text: str = "",
+    list_text: str = "",
+    price_kind: PriceKind = "now",
+    **facts: Any,
+) -> Iterator[Parsed]:
+    """One Offer of a card's words, and an Issue for each of its amounts that cannot be read without guessing.
+
+    `price_text` is the text of the price element alone, `list_text` that of a was-price; empty where the card shows none.
+    `facts` are further fields of Offer. A condition that the title names wins over none; a title that names a set of
+    goods makes the price a `bundle` price. Raises BadCard where title, url or key is missing.
+    """
+    title = clean(title)
+    if not (title and url and key):
+        missing = [name for name, value in (("title", title), ("address", url), ("key", key)) if not value]
+        raise BadCard(f"the card has no {' and no '.join(missing)}")
+    amount, currency, issue = _amount(price_text, locale, title, page)
+    if issue:
+        yield issue
+    if amount is not None and price_kind == "now" and wording.is_bundle(title):
+        price_kind = "bundle"
+    list_amount, list_currency, _ = _amount(list_text, locale, title, page)
+    if amount is None or list_currency != currency or (list_amount is not None and list_amount <= amount):
+        list_amount = None
+    facts["condition"] = wording.condition(title) or facts.get("condition") or "new"
+    yield Offer(
+        title=title,
+        url=url,
+        key=key,
+        price=amount,
+        currency=currency,
+        price_kind=None if amount is None else price_kind,
+        price_text=clean(price_text) or None,
+        list_price=list_amount,
+        **facts,
+    )
+
+
+def _amount(shown: str, locale: Locale, title: str, page: Page) -> tuple[Decimal | None, str | None, Issue | None]:
+    """Amount, currency, and an Issue where there is a number that is no price to be relied on."""
+    if not any(letter.isdigit() for letter in shown):
+        return None, None, None
+    money = read_price(shown, currency=locale.currency, country=locale.country, language=locale.language)
+    if isinstance(money, Ambiguous):
+        message = f"the price {shown!r} of {title!r} can be read in more than one way"
+        return None, None, Issue(code="ambiguous_price", message=message, text=shown, url=page.final_url)
+    if money is None or money.amount <= 0:
+        return None, None, None
+    if _PLACEHOLDER.fullmatch(format(money.amount, "f")):
+        message = f"{shown!r} stands where {title!r} has no price"
+        return None, None, Issue(code="no_price", severity="info", message=message, text=shown, url=page.final_url)
+    return money.amount, money.currency, None
+
+
+def refine(found: Iterable[Parsed], **known: Any) -> Iterator[Parsed]:
+    """The items of a product page with what the shop's own markup says of its offers; absent values change nothing."""
+    facts = {name: value for name, value in known.items() if value is not None}
+    for item in found:
+        yield dataclasses.replace(item, **facts) if isinstance(item, Offer) else item
+
+
+def absolute(base: str, href: str) -> str:
+    """The address of a link, without fragment; empty where the link has none."""
+    return urljoin(base, href).partition("#")[0] if href else ""
