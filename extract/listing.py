@@ -20,7 +20,7 @@ from lxml.html import HtmlElement
 from extract import blocks, wording
 from extract.errors import LayoutChanged
 from extract.items import Issue, Link, Offer, Parsed, PriceKind
-from extract.money import Ambiguous, read_price
+from extract.money import Ambiguous, Money, read_price
 from extract.source import Page
 
 
@@ -86,7 +86,11 @@ def address(page: Page, root: HtmlElement, homepage: str) -> str:
 def next_page(root: HtmlElement, base: str, css: str = "") -> Iterator[Link]:
     """The link to the listing's next page, where there is one. `css` is a shop's own selector for it."""
     every = 'link[rel="next"], a[rel="next"]' + (f", {css}" if css else "")
-    href = next((found for link in select(root, every) if (found := attribute(link, "href"))), "")
+    yield from link_to(base, next((found for link in select(root, every) if (found := attribute(link, "href"))), ""))
+
+
+def link_to(base: str, href: str) -> Iterator[Link]:
+    """The link to the listing's next page, unless it leads nowhere or to the page itself."""
     url = absolute(base, href)
     if url and url != base and not href.startswith(("#", "javascript:")):
         yield Link(url=url, role="next_page")
@@ -143,6 +147,7 @@ def offer(
     url: str,
     key: str,
     price_text: str = "",
+    machine_price: str = "",
     list_text: str = "",
     price_kind: PriceKind = "now",
     **facts: Any,
@@ -150,49 +155,61 @@ def offer(
     """One Offer of a card's words, and an Issue for each of its amounts that cannot be read without guessing.
 
     `price_text` is the text of the price element alone, `list_text` that of a was-price; empty where the card shows none.
-    `facts` are further fields of Offer. A condition that the title names wins over none; a title that names a set of
+    `machine_price` is a number written for programs (`1599.99` in an attribute); where it and the text disagree, neither is
+    taken. `facts` are further fields of Offer. A condition that the title names wins over none; a title that names a set of
     goods makes the price a `bundle` price. Raises BadCard where title, url or key is missing.
     """
     title = clean(title)
     if not (title and url and key):
         missing = [name for name, value in (("title", title), ("address", url), ("key", key)) if not value]
         raise BadCard(f"the card has no {' and no '.join(missing)}")
-    amount, currency, issue = _amount(price_text, locale, title, page)
+    money, issue = _money(price_text, locale, title, page)
+    told = _machine(machine_price, locale)
+    if told and money and (money.amount, money.currency) != (told.amount, told.currency):
+        message = f"{title!r} shows {clean(price_text)!r} and says {machine_price} to programs: no price is taken"
+        money, issue = None, Issue(code="two_prices", message=message, text=price_text, url=page.final_url)
+    elif told:
+        money, issue = told, None
     if issue:
         yield issue
-    if amount is not None and price_kind == "now" and wording.is_bundle(title):
-        price_kind = "bundle"
-    list_amount, list_currency, _ = _amount(list_text, locale, title, page)
-    if amount is None or list_currency != currency or (list_amount is not None and list_amount <= amount):
-        list_amount = None
+    old, _ = _money(list_text, locale, title, page)
+    is_higher = money and old and old.currency == money.currency and old.amount > money.amount
+    if price_kind == "now" and money:
+        price_kind = "bundle" if wording.is_bundle(title) else money.kind
     facts["condition"] = wording.condition(title) or facts.get("condition") or "new"
     yield Offer(
         title=title,
         url=url,
         key=key,
-        price=amount,
-        currency=currency,
-        price_kind=None if amount is None else price_kind,
-        price_text=clean(price_text) or None,
-        list_price=list_amount,
+        price=money.amount if money else None,
+        currency=money.currency if money else None,
+        price_kind=price_kind if money else None,
+        price_text=clean(price_text) or machine_price or None,
+        list_price=old.amount if old and is_higher else None,
         **facts,
     )
 
 
-def _amount(shown: str, locale: Locale, title: str, page: Page) -> tuple[Decimal | None, str | None, Issue | None]:
-    """Amount, currency, and an Issue where there is a number that is no price to be relied on."""
-    if not any(letter.isdigit() for letter in shown):
-        return None, None, None
+def _money(shown: str, locale: Locale, title: str, page: Page) -> tuple[Money | None, Issue | None]:
+    """What a price element's text says, and an Issue where it holds a number that is no price to be relied on."""
     money = read_price(shown, currency=locale.currency, country=locale.country, language=locale.language)
+    if isinstance(money, Money) and money.currency is None:
+        money = Ambiguous(shown, "its currency is not named")
     if isinstance(money, Ambiguous):
-        message = f"the price {shown!r} of {title!r} can be read in more than one way"
-        return None, None, Issue(code="ambiguous_price", message=message, text=shown, url=page.final_url)
-    if money is None or money.amount <= 0:
-        return None, None, None
-    if _PLACEHOLDER.fullmatch(format(money.amount, "f")):
-        message = f"{shown!r} stands where {title!r} has no price"
-        return None, None, Issue(code="no_price", severity="info", message=message, text=shown, url=page.final_url)
-    return money.amount, money.currency, None
+        message = f"the price {clean(shown)!r} of {title!r} cannot be told: {money.reason}"
+        return None, Issue(code="ambiguous_price", message=message, text=shown, url=page.final_url)
+    if money and _PLACEHOLDER.fullmatch(format(money.amount, "f")):
+        message = f"{clean(shown)!r} stands where {title!r} has no price"
+        return None, Issue(code="no_price", severity="info", message=message, text=shown, url=page.final_url)
+    return money, None
+
+
+def _machine(number: str, locale: Locale) -> Money | None:
+    """The amount of a plain decimal written for programs; None where there is none, 0, or a placeholder of nines."""
+    if not re.fullmatch(r"\d{1,12}(\.\d{1,4})?", number) or _PLACEHOLDER.fullmatch(number) or locale.currency is None:
+        return None
+    amount = Decimal(number)
+    return Money(amount, locale.currency, "now", number) if amount else None
 
 
 def refine(found: Iterable[Parsed], **known: Any) -> Iterator[Parsed]:

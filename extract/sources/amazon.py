@@ -1,0 +1,147 @@
+"""Amazon (com, co.uk, de, co.jp, pl and sister sites): search pages and product pages.
+
+Known of the site: many results of a search have no price, and unrelated ones are mixed in (a bracket, a charger, another
+card); they are offers all the same, and which GPU they are is decided elsewhere. Beside the price stands the old one,
+marked `data-a-strike`, and the price of other sellers under "More buying choices", which is not the result's own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import partial
+from urllib.parse import urlsplit
+
+from lxml.html import HtmlElement
+
+from extract import listing, product, wording
+from extract.html import tree
+from extract.items import Availability, Parsed, SellerKind
+from extract.listing import Locale, attribute, clean, first, select, text
+from extract.source import Page, Source
+
+HOMEPAGE = "https://www.amazon.com/"
+CARD = 'div[data-component-type="s-search-result"][data-asin]:not([data-asin=""])'
+PRODUCT = "#productTitle"
+_SITES = {
+    "amazon.com": Locale("US", "en", "USD"),
+    "amazon.co.uk": Locale("GB", "en", "GBP"),
+    "amazon.de": Locale("DE", "de", "EUR"),
+    "amazon.co.jp": Locale("JP", "ja", "JPY"),
+    "amazon.pl": Locale("PL", "pl", "PLN"),
+    "amazon.ca": Locale("CA", "en", "CAD"),
+    "amazon.fr": Locale("FR", "fr", "EUR"),
+    "amazon.it": Locale("IT", "it", "EUR"),
+    "amazon.es": Locale("ES", "es", "EUR"),
+    "amazon.nl": Locale("NL", "nl", "EUR"),
+    "amazon.com.au": Locale("AU", "en", "AUD"),
+}
+_SITE_OF_LANGUAGE = {
+    "en-us": "amazon.com",
+    "en-gb": "amazon.co.uk",
+    "de-de": "amazon.de",
+    "ja-jp": "amazon.co.jp",
+    "pl-pl": "amazon.pl",
+    "en-ca": "amazon.ca",
+    "fr-fr": "amazon.fr",
+    "it-it": "amazon.it",
+    "es-es": "amazon.es",
+    "nl-nl": "amazon.nl",
+    "en-au": "amazon.com.au",
+}
+_ASIN = re.compile(r"/(?:dp|gp/product|product)/([A-Z0-9]{10})\b")
+# A promise of delivery is given only for what can be bought now.
+_DELIVERY = re.compile(
+    r"\b(?:get it|delivery|ships to|lieferung|dostawa|livraison|entrega|consegna)\b|お届け|配送", re.IGNORECASE
+)
+
+
+def parse(page: Page) -> Iterator[Parsed]:
+    """Offers of a search with the link to its next page, or of a product page. Raises LayoutChanged or Blocked."""
+    root = tree(page.content, page.headers.get("content-type"))
+    site = _site(page, root)
+    if first(root, PRODUCT) is not None:
+        yield from _product(page, root, site)
+        return
+    cards = listing.cards(root, CARD, page)
+    yield from listing.read_cards(cards, partial(_card, page, site), page)
+    base = listing.address(page, root, f"https://www.{site}/")
+    yield from listing.next_page(root, base, "a.s-pagination-next, ul.a-pagination li.a-last a")
+
+
+def _site(page: Page, root: HtmlElement) -> str:
+    """Which Amazon the page is of: by its address, else by its own canonical link, else by its language."""
+    host = urlsplit(listing.address(page, root, "")).hostname or ""
+    known = next((site for site in _SITES if host == site or host.endswith(f".{site}")), None)
+    return known or _SITE_OF_LANGUAGE.get(attribute(root, "lang").lower(), "amazon.com")
+
+
+def _product(page: Page, root: HtmlElement, site: str) -> Iterable[Parsed]:
+    locale = _SITES[site]
+    found = _ASIN.search(listing.address(page, root, ""))
+    asin = found.group(1) if found else attribute(first(root, "input#ASIN"), "value") or None
+    seller = text(root, "#sellerProfileTriggerId, #merchant-info a, #merchant-info") or None
+    return listing.refine(
+        product.parse(page, country=locale.country, language=locale.language),
+        key=asin,
+        sku=asin,
+        url=f"https://www.{site}/dp/{asin}" if asin else None,
+        condition=wording.condition(text(root, PRODUCT)),
+        seller=seller,
+        seller_kind=_seller_kind(seller),
+    )
+
+
+def _seller_kind(seller: str | None) -> SellerKind | None:
+    if not seller:
+        return None
+    return "first_party" if re.search(r"\bamazon(?:\.\w+)*\b", seller, re.IGNORECASE) else "marketplace"
+
+
+def _card(page: Page, site: str, card: HtmlElement) -> Iterator[Parsed]:
+    asin = attribute(card, "data-asin")
+    # The brand may stand in a heading of its own above the title.
+    title = max((text(heading) for heading in select(card, "h2")), key=len, default="")
+    yield from listing.offer(
+        page,
+        _SITES[site],
+        title=title,
+        url=f"https://www.{site}/dp/{asin}",
+        key=asin,
+        price_text=_price_text(card),
+        list_text=text(card, '.a-price[data-a-strike="true"] .a-offscreen'),
+        availability=_availability(card),
+        condition=wording.condition(text(card, '.s-price-instructions-style, [data-cy="price-recipe"]')),
+        sku=asin,
+    )
+
+
+def _price_text(card: HtmlElement) -> str:
+    """The result's own price: not struck out, not a price a piece, not one of other sellers."""
+    for price in select(card, ".a-price:not([data-a-strike]):not(.a-text-price) .a-offscreen"):
+        others = any(up.get("data-cy") == "secondary-offer-recipe" for up in price.iterancestors())
+        if not others and (shown := text(price)):
+            return shown
+    return ""
+
+
+def _availability(card: HtmlElement) -> Availability:
+    shown = clean(card.text_content())
+    told = wording.availability(shown)
+    if told in (None, "in_stock") and _price_text(card) and _DELIVERY.search(shown):
+        return "in_stock"
+    return told or "unknown"
+
+
+SOURCE = Source(
+    name="amazon",
+    title="Amazon",
+    homepage=HOMEPAGE,
+    parse=parse,
+    version=1,
+    kinds=("offer",),
+    start=(
+        "https://www.amazon.com/s?k=geforce+rtx+graphics+card&rh=n%3A284822",
+        "https://www.amazon.de/s?k=geforce+rtx+grafikkarte",
+    ),
+)
