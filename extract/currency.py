@@ -1,0 +1,218 @@
+"""Which ISO 4217 currency a symbol, word or code in a shop's text means, given the shop's country.
+
+A symbol that several countries share (`$`, `kr`, `Rs`) is resolved by the country alone; without one it names no currency.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+
+from babel.numbers import get_currency_precision, get_territory_currencies, list_currencies
+
+#: Signs and words that mean one currency wherever they are printed.
+_UNIQUE: dict[str, str] = {
+    "€": "EUR", "euro": "EUR", "euros": "EUR", "eur": "EUR", "ευρώ": "EUR", "евро": "EUR", "eiro": "EUR",
+    "us$": "USD", "u$s": "USD", "u$d": "USD", "$us": "USD", "usd$": "USD",
+    "ca$": "CAD", "cad$": "CAD", "c$": "CAD", "cdn$": "CAD", "a$": "AUD", "au$": "AUD", "aud$": "AUD",
+    "nz$": "NZD", "nzd$": "NZD", "hk$": "HKD", "hkd$": "HKD", "s$": "SGD", "sgd$": "SGD", "nt$": "TWD", "nt": "TWD",
+    "ar$": "ARS", "cl$": "CLP", "clp$": "CLP", "co$": "COP", "mx$": "MXN", "mxn$": "MXN", "r$": "BRL",
+    "$u": "UYU", "rd$": "DOP", "j$": "JMD", "tt$": "TTD", "bz$": "BZD", "mop$": "MOP", "n$": "NAD", "gy$": "GYD",
+    "bds$": "BBD", "bn$": "BND", "fj$": "FJD", "b/.": "PAB", "s/.": "PEN", "s/": "PEN", "$b": "BOB", "bs.": "BOB",
+    "₩": "KRW", "원": "KRW", "円": "JPY", "yen": "JPY", "jp¥": "JPY", "cn¥": "CNY", "rmb": "CNY", "人民币": "CNY",
+    "zł": "PLN", "zl": "PLN", "złotych": "PLN", "kč": "CZK", "ft": "HUF", "forint": "HUF",
+    "₽": "RUB", "₴": "UAH", "грн.": "UAH", "грн": "UAH", "₸": "KZT", "тг": "KZT", "тг.": "KZT", "тңг": "KZT",
+    "₺": "TRY", "tl": "TRY", "₹": "INR", "र": "INR", "₫": "VND", "đ": "VND", "vnđ": "VND", "฿": "THB", "บาท": "THB",
+    "₪": "ILS", "nis": "ILS", "ש״ח": "ILS", "ש\"ח": "ILS", "ש'ח": "ILS", "₱": "PHP", "php": "PHP", "rp": "IDR",
+    "rp.": "IDR", "rm": "MYR", "лв.": "BGN", "лв": "BGN", "kn": "HRK", "ден": "MKD", "ден.": "MKD", "₾": "GEL",
+    "ლარი": "GEL", "₼": "AZN", "֏": "AMD", "դր.": "AMD", "դր": "AMD", "؋": "AFN", "₦": "NGN", "₵": "GHS", "gh₵": "GHS",
+    "₡": "CRC", "₲": "PYG", "₭": "LAK", "៛": "KHR", "₮": "MNT", "৳": "BDT", "sfr": "CHF", "sfr.": "CHF", "fr.": "CHF",
+    "chf": "CHF", "ksh": "KES", "tsh": "TZS", "ush": "UGX", "km": "BAM", "zk": "ZMW", "so'm": "UZS", "сум": "UZS",
+    "soʻm": "UZS", "د.إ": "AED", "د.إ.": "AED", "ر.س": "SAR", "ر.س.": "SAR", "kd": "KWD",
+    "د.ك": "KWD", "د.ك.": "KWD", "ر.ق": "QAR", "ج.م": "EGP", "ج.م.": "EGP", "جنيه": "EGP", "د.أ": "JOD", "ر.ع.": "OMR",
+    "ریال": "IRR", "stg": "GBP", "ron": "RON",
+    "ff": "FRF", "nu.": "BTN", "fcfa": "XOF", "rsd": "RSD", "дин.": "RSD", "дин": "RSD",
+    "din": "RSD", "din.": "RSD", "динар": "RSD", "fbu": "BIF", "fdj": "DJF", "nfk": "ERN", "vt": "VUV", "rf": "RWF",
+    "fg": "GNF", "ks": "MMK", "kwz": "AOA", "um": "MRU", "nu": "BTN", "دج": "DZD", "د.ج": "DZD", "ع.د": "IQD", "ل.د": "LYD",
+    "ل.س": "SYP", "ج.س.": "SDG", "جن": "EGP", "ரூ": "INR", "د.ت": "TND", "د.م.": "MAD", "د.ب": "BHD", "ر.ع": "OMR",
+}  # fmt: skip
+
+#: Signs that several countries use: country to currency, "" for the meaning where the country is not known, if there is one.
+_BY_COUNTRY: dict[str, dict[str, str]] = {
+    "$": {
+        "US": "USD", "CA": "CAD", "AU": "AUD", "NZ": "NZD", "SG": "SGD", "HK": "HKD", "TW": "TWD", "MX": "MXN",
+        "AR": "ARS", "CL": "CLP", "CO": "COP", "UY": "UYU", "PR": "USD", "EC": "USD", "SV": "USD", "PA": "USD",
+        "BN": "BND", "FJ": "FJD", "JM": "JMD", "TT": "TTD", "BB": "BBD", "BS": "BSD", "BZ": "BZD", "BM": "BMD",
+        "KY": "KYD", "LR": "LRD", "NA": "NAD", "SR": "SRD", "DO": "DOP", "GY": "GYD", "MO": "MOP", "CU": "CUP",
+    },
+    "£": {"": "GBP", "GB": "GBP", "IM": "GBP", "JE": "GBP", "GG": "GBP", "IE": "GBP", "EG": "EGP", "LB": "LBP",
+          "SY": "SYP", "GI": "GIP", "FK": "FKP", "SD": "SDG", "SS": "SSP"},
+    "¥": {"JP": "JPY", "CN": "CNY"},
+    "元": {"CN": "CNY", "TW": "TWD", "HK": "HKD", "MO": "MOP"},
+    "圆": {"": "CNY"},
+    "圓": {"TW": "TWD", "HK": "HKD"},
+    "块": {"": "CNY"},
+    "kr": {"SE": "SEK", "NO": "NOK", "DK": "DKK", "IS": "ISK", "FO": "DKK", "GL": "DKK"},
+    "lei": {"": "RON", "RO": "RON", "MD": "MDL"},
+    "leu": {"": "RON", "RO": "RON", "MD": "MDL"},
+    "руб": {"RU": "RUB", "BY": "BYN", "": "RUB"},
+    "р": {"RU": "RUB", "BY": "BYN", "UA": "UAH"},
+    "p": {"RU": "RUB", "BY": "BYN"},
+    "br": {"BY": "BYN", "ET": "ETB"},
+    "rs": {"IN": "INR", "PK": "PKR", "LK": "LKR", "MU": "MUR", "NP": "NPR", "SC": "SCR"},
+    "₨": {"IN": "INR", "PK": "PKR", "LK": "LKR", "MU": "MUR", "NP": "NPR", "SC": "SCR"},
+    "r": {"ZA": "ZAR"},
+    "q": {"GT": "GTQ"},
+    "l": {"HN": "HNL", "IT": "ITL"},
+    "₣": {"CH": "CHF", "FR": "FRF"},
+    "﷼": {"SA": "SAR", "IR": "IRR", "QA": "QAR", "OM": "OMR", "YE": "YER"},
+    "ريال": {"SA": "SAR", "IR": "IRR", "QA": "QAR", "OM": "OMR", "YE": "YER"},
+    "درهم": {"AE": "AED", "MA": "MAD"},
+    "دينار": {"KW": "KWD", "JO": "JOD", "IQ": "IQD", "BH": "BHD", "LY": "LYD", "TN": "TND", "DZ": "DZD"},
+    "dh": {"AE": "AED", "MA": "MAD"},
+    "dhs": {"AE": "AED", "MA": "MAD"},
+    "franc": {"CH": "CHF"},
+    "₤": {"GB": "GBP", "IT": "ITL", "TR": "TRY"},
+    # One toman is ten rials and has no code of its own: naming a currency here would be wrong by a factor of ten.
+    "تومان": {},
+    "pesos": {"MX": "MXN", "AR": "ARS", "CL": "CLP", "CO": "COP", "UY": "UYU", "DO": "DOP"},
+    "peso": {"MX": "MXN", "AR": "ARS", "CL": "CLP", "CO": "COP", "UY": "UYU", "DO": "DOP", "PH": "PHP"},
+    "dollars": {"US": "USD", "CA": "CAD", "AU": "AUD", "NZ": "NZD"},
+}  # fmt: skip
+for _sign, _like in (("руб.", "руб"), ("рублей", "руб"), ("рубля", "руб"), ("р.", "р"), ("rs.", "rs"), ("br.", "br"),
+                     ("kr.", "kr"), ("￥", "¥"), ("sek.", "kr"), ("p.", "p"), ("rial", "﷼")):  # fmt: skip
+    _BY_COUNTRY[_sign] = _BY_COUNTRY[_like]
+
+#: The one country whose habits a currency's prices follow; a currency of many countries (EUR, XOF) is not here.
+_HOME: dict[str, str] = {
+    "USD": "US", "GBP": "GB", "CAD": "CA", "AUD": "AU", "NZD": "NZ", "JPY": "JP", "KRW": "KR", "CNY": "CN", "TWD": "TW",
+    "HKD": "HK", "SGD": "SG", "INR": "IN", "PLN": "PL", "CZK": "CZ", "HUF": "HU", "RON": "RO", "BGN": "BG", "RUB": "RU",
+    "UAH": "UA", "BYN": "BY", "KZT": "KZ", "TRY": "TR", "BRL": "BR", "ARS": "AR", "CLP": "CL", "COP": "CO", "UYU": "UY",
+    "MXN": "MX", "SEK": "SE", "NOK": "NO", "DKK": "DK", "ISK": "IS", "IDR": "ID", "VND": "VN", "THB": "TH", "PHP": "PH",
+    "MYR": "MY", "ILS": "IL", "ZAR": "ZA", "KWD": "KW", "PKR": "PK", "PYG": "PY", "RSD": "RS", "HRK": "HR", "CRC": "CR",
+}  # fmt: skip
+
+_CODES = frozenset(list_currencies()) - {"XXX", "XTS"}
+
+
+def is_code(code: str) -> bool:
+    """Whether `code` is an ISO 4217 code, current or withdrawn, that CLDR lists."""
+    return code in _CODES
+
+
+@functools.lru_cache(maxsize=512)
+def of_symbol(symbol: str, country: str | None = None) -> str | None:
+    """The ISO 4217 currency of one printed symbol, word or code; None where it is none, or its country is not known.
+
+    `country` is an ISO 3166 code. A code (`CAD`, `cad`) needs no country.
+    """
+    sign = symbol.strip().lower()
+    if sign in _UNIQUE:
+        return _UNIQUE[sign]
+    if sign in _BY_COUNTRY:
+        meanings = _BY_COUNTRY[sign]
+        return meanings.get((country or "").upper(), meanings.get(""))
+    code = sign.upper().removesuffix("$")
+    return code if code in _CODES else None
+
+
+@functools.lru_cache(maxsize=512)
+def minor_digits(currency: str) -> int:
+    """Digits after the decimal symbol that prices in the currency have at most (CLDR, with the habit of shops).
+
+    CLDR gives 2 for currencies whose minor unit went out of use; there `1.299` cannot be a decimal either, so 2 will do.
+    """
+    return get_currency_precision(currency)
+
+
+def home(currency: str | None) -> str | None:
+    """The country whose number format prices in this currency follow, or None where several do."""
+    return _HOME.get(currency or "")
+
+
+@functools.lru_cache(maxsize=512)
+def of_country(country: str | None) -> str | None:
+    """The one currency that is legal tender in the country today; None where there are several or the country is unknown."""
+    if not country:
+        return None
+    found = get_territory_currencies(country.upper(), tender=True)
+    return str(found[0]) if len(found) == 1 else None
+
+
+# Words that mean something else in another case: `6 ft`, `12 km`; and letters too short to be searched in any case.
+_EXACT_CASE = {
+    "ft": "Ft",
+    "km": "KM",
+    "nt": "NT",
+    "ff": "FF",
+    "kd": "KD",
+    "zk": "ZK",
+    "rm": "RM",
+    "r": "R",
+    "l": "L",
+    "q": "Q",
+}
+# Codes that are English words in small letters, and often in capitals on a button.
+_ENGLISH = frozenset(("ALL", "TRY", "TOP", "CUP", "MAD", "SOS", "GEL", "PEN", "BAM", "COP", "LAK", "MOP", "ANG", "BAN"))
+_LONGEST = max(map(len, (*_UNIQUE, *_BY_COUNTRY)))
+# Korean, Japanese and Chinese write no space between a number's currency and the next word (12,000원부터).
+_NO_SPACES = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
+
+
+def _known(symbol: str) -> bool:
+    low = symbol.lower()
+    if low in _UNIQUE or low in _BY_COUNTRY:
+        return _EXACT_CASE.get(low, symbol) == symbol
+    if len(symbol) == 4 and symbol[3] == "$":
+        symbol = symbol[:3]
+    if len(symbol) != 3 or not symbol.isalpha():
+        return False
+    return symbol in _CODES if symbol.isupper() else symbol.upper() in _HOME and symbol.upper() not in _ENGLISH
+
+
+def _apart(inner: str, outer: str) -> bool:
+    """Whether a symbol's edge character and its neighbour cannot be one word."""
+    return not (inner.isalpha() and outer.isalpha()) or bool(_NO_SPACES.match(inner) or _NO_SPACES.match(outer))
+
+
+def at_end(text: str) -> str | None:
+    """The longest symbol, word or code that `text` ends with and that stands apart from the letters before it."""
+    for length in range(min(_LONGEST, len(text)), 0, -1):
+        symbol = text[-length:]
+        if _known(symbol) and (length == len(text) or _apart(symbol[0], text[-length - 1])):
+            return symbol
+    return None
+
+
+def at_start(text: str) -> str | None:
+    """The longest symbol, word or code that `text` begins with and that stands apart from the letters after it."""
+    for length in range(min(_LONGEST, len(text)), 0, -1):
+        symbol = text[:length]
+        if _known(symbol) and (length == len(text) or _apart(symbol[-1], text[length])):
+            return symbol
+    return None
+
+
+_TOKEN = re.compile(r"[^\s\d(),:;|/]+")
+
+
+def find(text: str, country: str | None = None) -> str | None:
+    """The one currency that a text names (`Price in USD`, `zł`, `$`); None where it names none, or several."""
+    found: set[str] = set()
+    for token in _TOKEN.findall(text):
+        symbol = at_end(token) or at_start(token)
+        code = of_symbol(symbol, country) if symbol else None
+        if code and not (symbol in _ENGLISH and len(text) > len(token)):
+            found.add(code)
+    return found.pop() if len(found) == 1 else None
+
+
+def explicit(symbol: str) -> str | None:
+    """The currency of a symbol or code that means the same in every country; None for `$`, `kr` and other shared ones."""
+    return None if symbol.lower() in _BY_COUNTRY else of_symbol(symbol)
+
+
+def may_mean(symbol: str, code: str) -> bool:
+    """Whether the symbol can stand for the currency in some country."""
+    shared = _BY_COUNTRY.get(symbol.lower())
+    return code in shared.values() if shared is not None else of_symbol(symbol) == code

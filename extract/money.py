@@ -1,0 +1,288 @@
+"""The text of a price element to an amount, a currency and a kind, or the reason why it cannot be told.
+
+A price is never guessed: where the text allows two readings the answer is `Ambiguous`, where it holds no price, None.
+The text is that of the price element alone, not of a whole card. price-parser is not used: it has no notion of "two
+readings", takes the first number it meets (`RTX 5090 32GB $1,999.99`) and drops the words that make an amount a monthly
+rate or an old price. Number formats and currencies are CLDR's, through babel.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import pairwise
+from typing import NamedTuple
+
+from extract import amounts, price_words
+from extract import currency as currencies
+from extract.amounts import to_decimal
+from extract.items import PriceKind
+
+__all__ = ["Ambiguous", "Money", "read_price", "to_decimal"]
+
+#: A price element is short; a longer text is a card or a page, whose first number says nothing.
+MAX_LENGTH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Money:
+    """An amount above zero. `currency` is ISO 4217, None where the text and its country name none; `text` is as printed."""
+
+    amount: Decimal
+    currency: str | None
+    kind: PriceKind
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ambiguous:
+    """A text that holds a price which cannot be told. `readings` are the amounts that it may mean, where they are known."""
+
+    text: str
+    reason: str
+    readings: tuple[Decimal, ...] = ()
+
+
+def read_price(
+    text: str, *, currency: str | None = None, country: str | None = None, language: str | None = None,
+    decimal: str | None = None,
+) -> Money | Ambiguous | None:  # fmt: skip
+    """Read the text of one price element. None where there is no price in it at all (no number, 0, `일시품절`, `Save $50`).
+
+    `country` (ISO 3166) and `language` (ISO 639) decide what `1.299` means and whose dollar `$` is; `currency` (ISO 4217)
+    is the currency that the page states elsewhere, used where the text has none or a sign shared by several. `decimal`
+    is the decimal symbol (`.` or `,`) that other prices of the same page were seen to use.
+    """
+    plain = _plain(text, currency, country)
+    if plain is not None:
+        return plain
+    shown = _EURO_CENTS.sub(r"\1,\2€", _tidy(text))
+    if not any(map(str.isdigit, shown)):
+        return None
+    if len(shown) > MAX_LENGTH:
+        return Ambiguous(text[:MAX_LENGTH], "a text this long is not that of a price element")
+    found = _numbers(shown)
+    if not found:
+        return None
+    if price_words.says_no_price(shown):
+        return Ambiguous(text, "an amount beside words that say there is no price")
+
+    def how(code: str | None, sign: str) -> amounts.Format:
+        return amounts.page_format(code, language, country, decimal, sign)
+
+    return _choose(text, shown, found, currency, how, country)
+
+
+_PLAIN = re.compile(r"\s*(?:([$€£₹])\s?)?([0-9]{1,3}(?:,[0-9]{3})*\.[0-9]{2}|[0-9]{1,6}\.[0-9]{2})\s*")
+_PLAIN_WON = re.compile(r"\s*([0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,9})\s?원\s*")
+
+
+def _plain(text: str, currency: str | None, country: str | None) -> Money | None:
+    """The two commonest forms, `$1,299.99` and `12,000원`, which read the same everywhere; None for any other text."""
+    if match := _PLAIN.fullmatch(text):
+        sign, number = match.groups()
+        code = currency
+        if sign and (currency is None or not currencies.may_mean(sign, currency)):
+            code = currencies.of_symbol(sign, country)
+        if (sign and currency and code != currency) or (code and currencies.minor_digits(code) == 0):
+            return None
+    elif match := _PLAIN_WON.fullmatch(text):
+        number, code = match.group(1), "KRW"
+    else:
+        return None
+    amount = Decimal(number.replace(",", ""))
+    return Money(amount, code, "now", text.strip()) if amount else None
+
+
+_SPACED_DOLLAR = re.compile(r"(?<![^\W\d_])(US|AU|CA|NZ|HK|NT|MX|C|A|S|R)[ \u00a0](?=\$)")
+_INVISIBLE = re.compile(r"[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u00ad]")
+_WHITE = re.compile(r"[^\S\u00a0]+")
+
+
+def _tidy(text: str) -> str:
+    """ASCII digits, no invisible characters, single spaces; no-break spaces stay, since they join groups of digits."""
+    text = _INVISIBLE.sub("", amounts.digits_to_ascii(text)).replace("\u202f", "\u00a0").replace("\u2009", "\u00a0")
+    return _SPACED_DOLLAR.sub(r"\1", _WHITE.sub(" ", text)).strip(" \u00a0")
+
+
+_CENTS_DASH = re.compile(r"^[.,]?\s?[-–—]{1,2}(?![\d$€£¥₩])")
+_NEGATIVE = re.compile(r"[\s\u00a0(]*[-−–]\s?")
+_TWO_DIGITS = re.compile(r"\d{2}")
+#: What stands between two numbers of a range.
+_RANGE = re.compile(r"[\s ]*(?:[-–—~〜]|to|bis|do|до|až|à|al|a|até|hasta|tot|till|til)[\s ]*", re.IGNORECASE)
+_MONEY_LIKE = re.compile(r".*[.,]\s?\d{2}", re.DOTALL)
+#: Euros and cents with the sign as the separator, as printed in France: `35€99`.
+_EURO_CENTS = re.compile(
+    r"(?<![.,\d])(\d{1,3}(?:[ . ]\d{3})+|\d+)€ ?(\d{2})(?=$|\s*\*|\s(?:dont|ttc|ht)\b)", re.IGNORECASE
+)
+
+
+class _Found(NamedTuple):
+    """One number of the text. `before` and `after` are the words up to its neighbours, without its currency symbols."""
+
+    token: str
+    before: str
+    after: str
+    symbols: tuple[str, ...]
+    label: price_words.Label
+    #: Whether only a space, or a space and nothing else, parts it from the number before.
+    follows: bool
+    cents_mark: str
+
+
+def _numbers(shown: str) -> list[_Found]:
+    """The numbers of the text that may be amounts, in their order: no percentages, no part of a word (32GB, 1e5)."""
+    spans = [match.span() for match in amounts.NUMBER.finditer(shown)]
+    starts, ends = [start for start, _ in spans], [end for _, end in spans]
+    gaps = [shown[end:start] for end, start in zip([0, *ends], [*starts, len(shown)], strict=True)]
+    found = []
+    for place, (prefix, suffix) in enumerate(_symbols(gaps)):
+        before, after = gaps[place], gaps[place + 1]
+        dash = _CENTS_DASH.match(after)
+        symbols = tuple(symbol for symbol in (prefix, suffix) if symbol)
+        in_word = before[-1:].isalpha() or before[-1:] == "#" or after[:1].isalpha()
+        if (
+            after.lstrip("  ")[:1] == "%"
+            or (in_word and not symbols)
+            or (after.isalpha() and not suffix and place + 1 < len(spans))
+        ):
+            continue
+        if prefix:
+            before = before.rstrip("  :").removesuffix(prefix)
+        if suffix:
+            after = after[dash.end() if dash else 0 :].lstrip("  ").removeprefix(suffix)
+        negative = place == 0 and _NEGATIVE.fullmatch(before)
+        found.append(
+            _Found(
+                token=shown[starts[place] : ends[place]],
+                before=before,
+                after=after,
+                symbols=symbols,
+                label="noise" if negative else price_words.label(before, after),
+                follows=place > 0 and prefix is None and not before.strip("  "),
+                cents_mark=dash.group()[0] if dash and dash.group()[0] in ".," else "",
+            )
+        )
+    return found
+
+
+def _symbols(gaps: list[str]) -> list[tuple[str | None, str | None]]:
+    """The currency symbols before and behind each number, given the texts before, between and after the numbers."""
+    prefixes = [currencies.at_end(gap.rstrip("  :")) for gap in gaps[:-1]]
+    suffixes = [currencies.at_start(_CENTS_DASH.sub("", gap).lstrip("  ")) for gap in gaps[1:]]
+    for here, gap in enumerate(gaps[1:-1]):
+        if suffixes[here] is None or suffixes[here] != gap.strip("  "):
+            continue
+        # A symbol alone between two numbers belongs to the one that has no other, else to the one that it touches.
+        if prefixes[here] and not suffixes[here + 1]:
+            suffixes[here] = None
+        elif suffixes[here + 1] and not prefixes[here]:
+            prefixes[here + 1] = None
+        elif gap[0].isspace() and not gap[-1].isspace():
+            suffixes[here] = None
+        elif gap[-1].isspace() and not gap[0].isspace():
+            prefixes[here + 1] = None
+    return list(zip(prefixes, suffixes, strict=True))
+
+
+def _prices(shown: str, found: list[_Found]) -> list[_Found] | str:
+    """The numbers that are amounts of money, or why that cannot be told."""
+    priced = [number for number in found if number.symbols]
+    if not priced:
+        words = amounts.NUMBER.sub(" ", shown)
+        return (
+            found if price_words.only_neutral(words) else "words that are not known beside a number without a currency"
+        )
+    for number, following in pairwise(found):
+        if not (number.symbols or following.symbols):
+            continue
+        if following.follows and _TWO_DIGITS.fullmatch(following.token) and not _MONEY_LIKE.fullmatch(number.token):
+            return "cents set apart from the amount, or another number behind it"
+        if not (number.symbols and following.symbols) and _RANGE.fullmatch(number.after):
+            return "a range of prices"
+        if number.symbols and not following.symbols and not number.after.strip("  "):
+            return "a number right behind the currency"
+    return [
+        number for number in found if number.symbols or (number.label == "now" and _MONEY_LIKE.fullmatch(number.token))
+    ]
+
+
+def _wanted(prices: list[_Found]) -> list[_Found]:
+    """The amounts that the words do not set aside for another one: savings never count, an old price only alone."""
+    by_label: dict[str, list[_Found]] = {}
+    for price in prices:
+        by_label.setdefault(price.label, []).append(price)
+    return next(
+        (by_label[label] for label in ("now", "bundle", "from", "unit", "list", "monthly") if label in by_label), []
+    )
+
+
+def _currency(price: _Found, shown: str, hint: str | None, country: str | None) -> str | None:
+    """The ISO code of an amount, None where the text and the hints name none. Raises ValueError where they contradict."""
+    codes = {code for symbol in price.symbols if (code := currencies.of_symbol(symbol, country))}
+    explicit = {code for symbol in price.symbols if (code := currencies.explicit(symbol))}
+    if len(codes) > 1 and len(explicit) == 1:
+        # `$1,190.00 AUD`: the code says whose dollar it is, where the sign may be that dollar.
+        (code,) = explicit
+        if all(currencies.may_mean(symbol, code) for symbol in price.symbols):
+            return code
+    if len(explicit or codes) > 1:
+        raise ValueError("two currencies")
+    if explicit:
+        return explicit.pop()
+    if not price.symbols:
+        return currencies.find(shown, country) or hint
+    if hint and all(currencies.may_mean(symbol, hint) for symbol in price.symbols):
+        return hint
+    if hint and not codes:
+        raise ValueError(f"a sign that is not of {hint}")
+    return codes.pop() if codes else None
+
+
+def _choose(
+    text: str,
+    shown: str,
+    found: list[_Found],
+    hint: str | None,
+    how: Callable[[str | None, str], amounts.Format],
+    country: str | None,
+) -> Money | Ambiguous | None:
+    """The one price among the numbers of the text."""
+    prices = _prices(shown, found)
+    if isinstance(prices, str):
+        return Ambiguous(text, prices)
+    values: dict[tuple[Decimal, ...], _Found] = {}
+    codes: set[str | None] = set()
+    for price in _wanted(prices):
+        try:
+            code = _currency(price, shown, hint, country)
+        except ValueError as error:
+            return Ambiguous(text, str(error))
+        codes.add(code)
+        values.setdefault(_readings(price, how(code, price.symbols[0] if price.symbols else "")), price)
+    if not values:
+        return None
+    if len(values) > 1 or len(codes) > 1:
+        several = tuple(dict.fromkeys(value for readings in values for value in readings))
+        return Ambiguous(text, "several prices", several)
+    ((readings, price),) = values.items()
+    if len(readings) != 1:
+        reason = "the separator can be read as decimal or as thousands" if readings else "digits grouped as in no price"
+        return Ambiguous(text, reason, readings)
+    if price.label == "unit":
+        return Ambiguous(text, "a price by weight, length or time", readings)
+    if readings[0] == 0:
+        return None
+    kind: PriceKind = price.label if price.label != "noise" else "now"
+    return Money(readings[0], codes.pop(), kind, text.strip())
+
+
+def _readings(price: _Found, how: amounts.Format) -> tuple[Decimal, ...]:
+    """What the number may mean. Digits that a space joins, with a strange word beside them, may be two numbers."""
+    if " " in price.token.replace(". ", ".").replace(", ", ","):
+        after_name = not price_words.explains(price.before)
+        if price.follows or after_name or (price.after[:1].isalpha() and not price.symbols):
+            return ()
+    return amounts.readings(price.token, how, price.cents_mark)

@@ -1,0 +1,169 @@
+"""Words by which shops say what an amount is: a monthly rate, an old price, a saving, a cost of delivery, a price from.
+
+`before` patterns are tried on the text between the previous number and the amount, `after` patterns on the text right
+behind it. Words of the languages in which pages are read; a word that is missing here makes an amount unlabelled, so
+where an amount stands beside another one, the reader refuses both rather than trusting the list to be complete.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+#: What an amount may be. `now` where no word says otherwise; `noise` is no price of the goods (saving, delivery, fee).
+Label = Literal["now", "list", "from", "monthly", "bundle", "unit", "noise"]
+
+
+def _words(table: str) -> re.Pattern[str]:
+    """A pattern of the words, each at the beginning of a word of the text; ` | ` and the end of a line part them."""
+    words = (word for line in table.split("\n") for word in line.strip().split(" | ") if word)
+    return re.compile(r"(?<![^\W\d_])(?:" + "|".join(words) + ")", re.IGNORECASE)
+
+
+_MONTHLY_BEFORE = _words(
+    r"""
+    monthly | months? (?:at|of|for) | payments? of | instal?lments? of | monatlich | monatsrate | rate von
+    mensualit[ée]s? de | cuotas? de | parcelas? de | rate? da | rat[ay] od | rata | měsíčně | в месяц | 월\s*$ | 月々
+    [x×]\s*(?:de|of|à|da|по)?\s*(?:[^\w\s]|R\$|US\$)?\s*$ | pay in \d
+    """
+)
+_MONTHLY_AFTER = re.compile(
+    r"""\W{0,3}(?:
+        /\s?(?:mo|mth|mths|month|monat|mtl|mois|mes|mese|mês|mnd|maand|mies|m-c|měs|mes|мес|міс|월|月|mån|md|mnd|kk|hó|lună|kuu|mēn|mėn)\b
+        |(?:per|a|each|every|pro|par|por|al|ao|au|p)\s?[./]?\s?(?:month|mo\b|monat|mois|mes\b|mês|mese|maand|måned|månad|m\b)
+        |monthly|monatlich|mtl\b|mensue|mensua|mensil|mensais|miesięcznie|mies\b|měsíčně|mesačne|kuukaudessa|havonta|lunar\b
+        |в\s?мес|на\s?месяц|на\s?місяць|월(?!드)|개월|ヶ月|か月
+        |x\s?\d|×\s?\d|(?:sem|sin|s/)\s?(?:juros|inter[ée]s)|for\s+\d+\s+mo|for\s+\d+\s+payments
+    )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_LIST_BEFORE = _words(
+    r"""
+    was\b | were\b | list(?: price)?\b | m\.?s\.?r\.?p | r\.?r\.?p\b | srp\b | reg(?:ular)?(?:\.| price)
+    old price | before\b | original(?:ly)?\b | previous(?:ly)?\b | instead of | typical price | compare at
+    retail price | lowest price | statt\b | uvp\b | u\.v\.p | vorher\b | früher | bisher | alter preis
+    ursprünglich | streichpreis | prix conseillé | au lieu de | avant\b | ancien prix | prix (?:de )?base
+    prix barré | prix initial | antes\b | precio anterior | precio (?:de )?lista | precio normal | pvp recomendado
+    prima\b | invece di | prezzo di listino | prezzo consigliato | preço (?:original|anterior|antigo)
+    adviesprijs | van voor | oude prijs | zamiast | cena (?:regularna|katalogowa|przed) | stara cena
+    najniższa cena | poprzednia cena | przed obniżką | před slevou | původní | běžn[áě] | doporučená cena
+    pred zľavou | pôvodn | redna cena | stara cijena | najniža cijena | ord(?:inarie|inær|\.)? ?pris | tidigare
+    førpris | før\b | veil\.? | vejl\.? | ovh\b | norm(?:aali)?hinta | tavahind | régi ár | eredeti ár
+    pre[tț] (?:vechi|inițial|recomandat) | prp\b | parastā cena | sena kaina | vecā cena | стара(?:я|та|) цена
+    стара ціна | было\b | рекоменд | 正価 | 定価 | 参考価格 | 通常価格 | 原價 | 原价 | 定價 | 市價 | 市场价 | 정가 | 소비자가 | 기존가 | 판매가격? 이전
+    eski fiyat
+    """
+)
+_NOISE_BEFORE = _words(
+    r"""
+    save\b | saving | you save | discount | off\b | coupon | rebate | cash ?back | gift card | credit\b | voucher
+    spar(?:en|st|e)?\b | ersparnis | rabatt? | nachlass | économi | remise | réduction | ahorr | descuento | dto\b
+    risparmi | sconto | economi | desconto | bespaar | korting | oszczę | taniej | ušetř | ušetr | slev[ay] | zľav
+    ustedite | prihran | popust | kedvezmény | megtakar | reducere | скидк | эконом | выгод | знижк | отстъпк
+    할인(?!가) | 절약 | 쿠폰 | 적립 | 割引 | ポイント | 省\b | 優惠券 | indirim | säästä | alennus | soodus(?!hind)
+    (?<!free )shipping | delivery | postage | p&p | versand | lieferung | porto\b | livraison | frais de port
+    env[íi]o | gastos de | spedizione | frete | portes | verzend | wysyłk | dostaw | doprav | poštovn | dostav
+    доставк | 배송 | 送料 | 運費 | frakt | fragt | toimitus | szállítás | livrare | dont | éco-?part | zzgl\.? | plus\b
+    deposit | pfand | up to | bis zu\b | over\b | orders?\b | minimum | mindest | trade-?in | points?\b
+    """
+)
+_NOISE_AFTER = re.compile(
+    r"""\W{0,3}(?:off\b|discount|shipping|delivery|postage|p&p|versand|rabatt?|gespart|ersparnis|livraison|frais|envío|de\sdescuento
+        |de\sréduction|d['’]éco|éco-?part|spedizione|frete|verzend|dostaw|doprav|доставк|배송|할인(?!가)|적립|割引|送料|cash\s?back|gift|credit
+        |rebate|coupon|savings?\b|saved\b|and\sunder|&\sunder|or\sless|trade-?in|points?\b)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_FROM_BEFORE = re.compile(
+    r"""(?:(?<![^\W\d_])(?:from|starting(?:\sat|\sfrom)?|starts(?:\sat|\sfrom)?|as\slow\sas|ab|da|a\spartire\sda|à\spartir\sde|a\spartir\sde|dès
+        |desde|od|już\sod|již\sod|už\sod|от|від|från|fra|alkaen|vanaf|v\.?a\.?|de\sla|începând\sde\sla|alates|nuo|sākot\sno|από|最低|최저가?))
+        [\s:.]*$""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_FROM_AFTER = re.compile(r"\W{0,2}(?:부터|から|より|起|alkaen|-?t[óő]l\b|and\sup|or\smore)|[~+]\s*$", re.IGNORECASE)
+_UNIT_AFTER = re.compile(
+    r"""\W{0,2}(?:/|per|pro|par|por|je|za|за|v\b)\s?(?:\d+\s?)?
+        (?:kg|kilo\w*|g\b|gr\b|l\b|lit\w*|ml\b|cl\b|m\b|m²|m2|m³|sq\.?\s?\w+|lb|oz\b|ft\b|gb\b|tb\b
+        |hour|hr\b|h\b|stunde|week|year|yr\b|day|night|jahr|an\b|tag\b|woche)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_BUNDLE_BEFORE = re.compile(
+    r"""\bbundle\b|\bcombo\b|\btogether\b|\bset\sof\b|\bzestaw\b|\bpacks?\sfor\b
+        |^\s*(?:\w+\s)?(?:for|für|pour|za|за)\b(?:\s(?:nur|only|just|seulement))?\W*$""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_NOW_BEFORE = _words(
+    r"""
+    now\b | sale(?: price)?\b | our price | special price | today | jetzt | nur noch | angebotspreis | aktuell
+    maintenant | ahora | precio especial | oferta | adesso | ora\b | agora | por\b | nu\b | voor\b | teraz | nyní
+    nyn[ií] | teď | po slev[ěe] | сейчас | цена со скидкой | теперь | 할인가 | 판매가 | 즉시할인가 | 特価 | 特價 | nüüd | tagad
+    dabar
+    """
+)
+
+_NO_PRICE = re.compile(
+    r"""일시품절|품절|가격비교예정|가격\s?문의|가격\s?미정|출시\s?예정|see\s(?:price|it)\sin\s(?:cart|checkout)|add\sto\scart\s(?:for|to\ssee)
+        |price\sin\scart|\bt\.?b\.?[ad]\b|call\sfor\s(?:price|pricing|quote)|(?:price|quote)\s(?:on|upon)\s(?:request|application)|\bpoa\b
+        |request\s(?:a\s)?(?:price|quote)|ask\sfor\s(?:price|a\squote)|log\s?in\s(?:to|for)|sign\sin\s(?:to|for)|contact\s(?:us|seller)
+        |auf\sanfrage|preis\sanfragen|sur\s(?:demande|devis)|prix\snous\sconsulter|(?:a\s)?consultar|su\srichiesta|op\saanvraag|na\sdotaz
+        |na\szapytanie|zapytaj\so|на\sзапрос|по\sзапросу|уточняйте|договорн|за\sдомовленістю|価格未定|お問い合わせ|オープン価格|価格はお問|電洽|询价
+        |not\savailable|unavailable|sold\sout|out\sof\sstock|coming\ssoon|ausverkauft|agotado|épuisé|esgotado|nicht\sverfügbar|\bn/a\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+#: Words that may stand beside a number without a currency and leave it a price.
+_NEUTRAL = re.compile(
+    r"""(?<![^\W\d_])(?:price|prices|our|your|now|only|just|sale|final|net|gross|total|unit|each|ea|retail|special|current|buy|order|cost
+        |costs|inc|incl|including|inkl|excl?|ex|exclusive|inclusive|vat|tax|taxes|gst|mwst|ust|ttc|ht|tva|iva|btw|moms|mva|dph|ddv|pdv
+        |ндс|пдв|ддс|kdv|preis|preise|nur|jetzt|netto|brutto|prix|precio|precios|prezzo|preço|prijs|pris|priset|hinta|cena|ceny|cijena
+        |ár|ára|bruttó|nettó|pre[tț]|kaina|hind|цена|ціна|цени|fiyat|fiyatı|giá|가격|판매가|최저가|価格|税込|税抜|售價|售价|价格|價格|特價|특가
+        |ab|from|was|list|msrp|rrp|uvp|statt|undefined|naše|naša|běžná|od|от|da|desde|à|partir|de|vente|s|bez|z|in|der|die|le|la|los
+        |por|para|und|and|with|card|approx|ca|circa)(?![^\W\d_])""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def says_no_price(text: str) -> bool:
+    """Whether the text stands where a price would and says that there is none."""
+    return _NO_PRICE.search(text) is not None
+
+
+def only_neutral(text: str) -> bool:
+    """Whether all words of the text may stand beside a bare number that is a price."""
+    return not re.search(r"[^\W\d_]", _NEUTRAL.sub(" ", text))
+
+
+def explains(text: str) -> bool:
+    """Whether every word of the text is one that stands before prices: none of them can be the end of a product's name."""
+    for pattern in (_LIST_BEFORE, _NOW_BEFORE, _FROM_BEFORE):
+        text = pattern.sub(" ", text)
+    return only_neutral(text)
+
+
+def label(before: str, after: str) -> Label:
+    """What the words around an amount call it. `before` starts at the previous number, `after` ends at the next."""
+    if _MONTHLY_AFTER.match(after) or _MONTHLY_BEFORE.search(before):
+        return "monthly"
+    if _NOISE_AFTER.match(after):
+        return "noise"
+    if _UNIT_AFTER.match(after):
+        return "unit"
+    # The nearest word decides: 'was 10 % off, now' is a price of now.
+    found = {
+        name: last.end()
+        for name, pattern in (("noise", _NOISE_BEFORE), ("list", _LIST_BEFORE), ("now", _NOW_BEFORE))
+        if (last := _last(pattern, before))
+    }
+    if found:
+        nearest = max(found, key=lambda name: found[name])
+        if nearest != "now":
+            return "noise" if nearest == "noise" else "list"
+    if _FROM_AFTER.match(after) or _FROM_BEFORE.search(before):
+        return "from"
+    return "bundle" if _BUNDLE_BEFORE.search(before) else "now"
+
+
+def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    found = None
+    for found in pattern.finditer(text):  # noqa: B007
+        pass
+    return found
