@@ -1,11 +1,12 @@
 """The bundled sample site, served on loopback: real pages over real HTTP, with nothing outside this machine.
 
-Every source has a folder `site/night<N>/<source>/` and the host `<source>.sample.test` (with `-` for `_`). Night N is night 1
-overlaid by the folders of nights 2 to N: a file there replaces or adds a page, and an empty file `<name>.gone` takes one away.
+Every source has a folder `site/night<N>/<source>/` and the host `<source>.sample.test` (with `-` for `_`). Night N is
+night 1 overlaid by the folders of nights 2 to N: a file there replaces or adds a page, and an empty file `<name>.gone`
+takes one away.
 
-How an address finds its file: `/a/b` is `a/b`, else `a/b.html`, else `a/b/index.html`; with a query, `a/b@<query>.html` comes
-first (`?` is no letter of a file name everywhere). The whole site is listed when the server starts and an address is only
-looked up in that list, so no address can leave it.
+How an address finds its file: `/a/b` is `a/b`, else `a/b.html`, else `a/b/index.html`; with a query, `a/b@<query>.html`
+comes first (`?` is no letter of a file name everywhere). The whole site is listed when the server starts and an address
+is only looked up in that list, so no address can leave it.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ _CONTENT_TYPES = {
 
 
 def clock(night: int) -> datetime:
-    """The moment at which the sample's night is fetched: 03:00 UTC, from 16 November 2023 on. ValueError as in SampleSite."""
+    """When the sample's night is fetched: 03:00 UTC, from 16 November 2023 on. ValueError for an unknown night."""
     _check(night)
     return datetime(2023, 11, 16, 3, tzinfo=UTC) + timedelta(days=night - 1)
 
@@ -75,7 +76,7 @@ class SampleSite:
         self.hosts: tuple[str, ...] = tuple(sorted(pages))
         self._server = _Server(pages)
         self.port: int = self._server.server_address[1]
-        self.connect_to: dict[str, tuple[str, int]] = {name: ("127.0.0.1", self.port) for name in self.hosts}
+        self.connect_to: dict[str, tuple[str, int]] = dict.fromkeys(self.hosts, ("127.0.0.1", self.port))
         self._thread = Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
 
     def __enter__(self) -> SampleSite:

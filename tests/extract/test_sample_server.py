@@ -70,7 +70,7 @@ def test_a_source_without_a_sample_starts_nowhere() -> None:
 
 
 def test_connect_to_names_every_host(site: SampleSite) -> None:
-    assert site.connect_to == {name: ("127.0.0.1", site.port) for name in site.hosts}
+    assert site.connect_to == dict.fromkeys(site.hosts, ("127.0.0.1", site.port))
     assert FX in site.hosts
 
 

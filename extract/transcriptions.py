@@ -1,0 +1,239 @@
+"""Figures that a person read off a chart image, with the chart they came from.
+
+Some articles publish their numbers as pictures only. A transcription is a CSV, one row a figure:
+
+    article_url,chart,image_url,image_sha256,published_on,transcribed_on,workload_id,unit,gpu_name,score
+
+`chart` is the chart's title. `image_url` and `image_sha256` say which picture was read: an empty hash means that the first
+bytes archived from that address are taken as those that were read, and an empty address that the person did not note it,
+so that nobody can tell when the chart changes. Dates are ISO 8601. `gpu_name` is as printed in the chart.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from extract.items import Chart, Issue, Score
+
+COLUMNS = (
+    "article_url",
+    "chart",
+    "image_url",
+    "image_sha256",
+    "published_on",
+    "transcribed_on",
+    "workload_id",
+    "unit",
+    "gpu_name",
+    "score",
+)
+#: The transcriptions that come with the program.
+BUNDLED = Path(__file__).parent / "transcriptions"
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_WORKLOAD = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+
+class TranscriptionError(ValueError):
+    """A transcription cannot be read. The message names the file, every bad line and what it should be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transcription:
+    """The figures of one chart for one workload: `figures` are pairs of the card as printed and the score in `unit`."""
+
+    article_url: str
+    chart: str
+    image_url: str | None
+    image_sha256: str | None
+    published_on: date
+    transcribed_on: date
+    workload_id: str
+    unit: str
+    figures: tuple[tuple[str, Decimal], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Figure:
+    """One row of a transcription file; all of it but the last two fields belongs to the chart."""
+
+    chart: tuple[str, str, str | None, str | None, date, date, str, str]
+    gpu_name: str
+    score: Decimal
+
+
+def bundled() -> list[Path]:
+    """The transcription files that come with the program, by name."""
+    return sorted(BUNDLED.glob("*.csv"))
+
+
+def load(paths: Iterable[Path]) -> list[Transcription]:
+    """All charts of some transcription files. TranscriptionError, naming every bad line, where one cannot be read."""
+    charts: list[Transcription] = []
+    for path in paths:
+        read, problems = read_csv(path.read_bytes(), str(path))
+        if problems:
+            raise TranscriptionError("\n".join(problem.message for problem in problems))
+        charts += read
+    return charts
+
+
+def read_csv(content: bytes, name: str) -> tuple[list[Transcription], list[Issue]]:
+    """The charts of one file and an issue for every row that is not taken; TranscriptionError where it is no such file."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise TranscriptionError(f"{name}: not UTF-8 ({error}); save the file as UTF-8 CSV") from None
+    rows = csv.DictReader(io.StringIO(text, newline=""), skipinitialspace=True)
+    missing = [column for column in COLUMNS if column not in (rows.fieldnames or ())]
+    if missing:
+        raise TranscriptionError(f"{name}: no column {', '.join(missing)}; a transcription has {', '.join(COLUMNS)}")
+    figures: dict[tuple[object, ...], _Figure] = {}
+    conflicts: set[tuple[object, ...]] = set()
+    issues: list[Issue] = []
+    for row in rows:
+        where = f"{name}, line {rows.line_num}"
+        try:
+            figure = _figure({column: (row[column] or "").strip() for column in COLUMNS})
+        except ValueError as error:
+            issues.append(_issue("transcription_row", f"{where}: {error}", where, ",".join(map(str, row.values()))))
+            continue
+        key = (figure.chart, figure.gpu_name)
+        if key in figures and figures[key].score != figure.score:
+            conflicts.add(key)
+            message = (
+                f"{where}: {figure.gpu_name} is {figure.score} here and {figures[key].score} above; neither is used"
+            )
+            issues.append(_issue("transcription_conflict", message, where, figure.gpu_name))
+        figures.setdefault(key, figure)
+    return _charts(figure for key, figure in figures.items() if key not in conflicts), issues
+
+
+def scores(transcription: Transcription) -> Iterator[Score]:
+    """The figures of one chart as items, each with its article, chart and date."""
+    for gpu_name, score in transcription.figures:
+        yield Score(
+            gpu_name=gpu_name,
+            table=transcription.chart,
+            column=transcription.unit,
+            workload_id=transcription.workload_id,
+            score=score,
+            unit=transcription.unit,
+            published_on=transcription.published_on,
+            article_url=transcription.article_url,
+            source_image=transcription.image_url,
+        )
+
+
+def match(
+    charts: Iterable[Chart],
+    image_hashes: Mapping[str, str],
+    transcriptions: Iterable[Transcription],
+    first_hashes: Mapping[str, str] | None = None,
+) -> list[Issue]:
+    """What has changed since the charts were transcribed: an issue `transcription_outdated` for each.
+
+    `charts` are those that the articles show now, `image_hashes` the SHA-256 of the bytes behind their addresses now and
+    `first_hashes` those of the first bytes ever archived, the baseline where a transcription names none. Articles that
+    were not read this time are passed over: no news of a chart is no sign that it went.
+    """
+    shown: dict[str, set[str]] = {}
+    for chart in charts:
+        shown.setdefault(_place(chart.article_url), set()).add(chart.image_url)
+    found = []
+    for transcription in transcriptions:
+        addresses = shown.get(_place(transcription.article_url))
+        if addresses is not None and (change := _change(transcription, addresses, image_hashes, first_hashes or {})):
+            code, seen = change
+            message = f"the chart {transcription.chart!r} of {transcription.article_url}: {seen}"
+            found.append(
+                Issue(
+                    code=code,
+                    message=message,
+                    severity="warning" if code == "transcription_outdated" else "info",
+                    where=transcription.workload_id,
+                    text=transcription.image_url,
+                    url=transcription.article_url,
+                )
+            )
+    return found
+
+
+def _change(
+    transcription: Transcription, addresses: set[str], now: Mapping[str, str], first: Mapping[str, str]
+) -> tuple[str, str] | None:
+    address = transcription.image_url
+    if address is None:
+        return "transcription_unwatched", "its image address was not noted; add image_url to the transcription"
+    if address not in addresses:
+        action = "compare the figures with the charts that are there now and transcribe again"
+        return "transcription_outdated", f"its image {address} is no longer in the article; {action}"
+    seen, expected = now.get(address), transcription.image_sha256 or first.get(address)
+    if seen is None or expected is None or seen == expected:
+        return None
+    action = "look at it, and transcribe again or note the new image_sha256"
+    return "transcription_outdated", f"its image has changed (sha256 {seen}, transcribed from {expected}); {action}"
+
+
+def _figure(row: Mapping[str, str]) -> _Figure:
+    for column in ("chart", "unit", "gpu_name"):
+        if not row[column]:
+            raise ValueError(f"{column} is empty")
+    if not _WORKLOAD.fullmatch(row["workload_id"]):
+        raise ValueError(f"workload_id {row['workload_id']!r} is not lower-case words joined by hyphens")
+    sha256 = row["image_sha256"].lower()
+    if sha256 and not _SHA256.fullmatch(sha256):
+        raise ValueError("image_sha256 is not 64 hexadecimal digits; leave it empty if it is not known")
+    published, transcribed = _day(row, "published_on"), _day(row, "transcribed_on")
+    if transcribed < published:
+        raise ValueError(f"transcribed_on {transcribed} is before published_on {published}")
+    article, image = _address(row, "article_url"), _address(row, "image_url") if row["image_url"] else None
+    chart = (article, row["chart"], image, sha256 or None, published, transcribed, row["workload_id"], row["unit"])
+    return _Figure(chart, row["gpu_name"], _score(row["score"]))
+
+
+def _address(row: Mapping[str, str], column: str) -> str:
+    parts = urlsplit(row[column])
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError(f"{column} {row[column]!r} is no http or https address")
+    return row[column]
+
+
+def _day(row: Mapping[str, str], column: str) -> date:
+    try:
+        return date.fromisoformat(row[column])
+    except ValueError:
+        raise ValueError(f"{column} {row[column]!r} is no date like 2023-11-16") from None
+
+
+def _score(text: str) -> Decimal:
+    # Not Decimal(text) alone: it takes 1e3, NaN and ١٢, which no chart prints.
+    if not (text.isascii() and _NUMBER.fullmatch(text)) or not Decimal(text):
+        raise ValueError(f"score {text!r} is no number above zero with a decimal point, such as 28.923")
+    return Decimal(text)
+
+
+def _charts(figures: Iterable[_Figure]) -> list[Transcription]:
+    grouped: dict[tuple[str, str, str | None, str | None, date, date, str, str], list[tuple[str, Decimal]]] = {}
+    for figure in figures:
+        grouped.setdefault(figure.chart, []).append((figure.gpu_name, figure.score))
+    return [Transcription(*chart, figures=tuple(pairs)) for chart, pairs in grouped.items()]
+
+
+def _place(url: str) -> str:
+    """An article's address without what does not name it: query, fragment, letter case of the host, final slash."""
+    parts = urlsplit(url)
+    return f"{(parts.hostname or '').lower()}{parts.path.rstrip('/')}"
+
+
+def _issue(code: str, message: str, where: str, text: str) -> Issue:
+    return Issue(code=code, message=message, severity="error", where=where, text=text)
