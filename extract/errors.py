@@ -52,7 +52,7 @@ class ServerError(FetchError):
 
 
 class Timeout(FetchError):
-    """The total deadline of a fetch passed."""
+    """The total deadline of a fetch passed, or the server says so itself (408)."""
 
     default_action = "try later, or raise the fetch deadline in the settings"
 
@@ -73,6 +73,12 @@ class Truncated(FetchError):
     """Fewer bytes arrived than were announced, or the compressed stream ended early."""
 
     default_action = "try later"
+
+
+class EmptyBody(Truncated):
+    """Status 200 with nothing in it: a failing server or a silent block, never 'zero rows'."""
+
+    default_action = "look at the page in a browser, and try later"
 
 
 class RobotsDisallowed(FetchError):

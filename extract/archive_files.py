@@ -1,0 +1,73 @@
+"""Files that are there whole or not at all, and the lock that keeps pruning apart from saving."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_TEMPORARY = ".tmp-"
+_LEFTOVER_AGE_S = 24 * 3600
+
+
+def write(path: Path, data: bytes) -> None:
+    """Write a file so that no reader ever sees half of it, and so that it survives a power cut."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=_TEMPORARY)
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable; a file's own fsync does not."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def remove_leftovers(root: Path) -> None:
+    """Remove the temporary files of processes that were killed. Young ones may be in use, and stay."""
+    for path in root.rglob(f"{_TEMPORARY}*"):
+        if path.stat().st_mtime < time.time() - _LEFTOVER_AGE_S:
+            path.unlink(missing_ok=True)
+
+
+@contextmanager
+def shared(root: Path) -> Iterator[None]:
+    """Hold the archive so that nothing is pruned meanwhile. Many may hold it so at a time."""
+    with _locked(root, fcntl.LOCK_SH):
+        yield
+
+
+@contextmanager
+def exclusive(root: Path) -> Iterator[None]:
+    """Hold the archive alone; waits for those who are saving."""
+    with _locked(root, fcntl.LOCK_EX):
+        yield
+
+
+@contextmanager
+def _locked(root: Path, how: int) -> Iterator[None]:
+    root.mkdir(parents=True, exist_ok=True)
+    handle = os.open(root / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(handle, how)  # let go when the handle is closed, also by a kill
+        yield
+    finally:
+        os.close(handle)

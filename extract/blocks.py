@@ -1,0 +1,130 @@
+"""Tells a wall from a page: consent, captcha, challenge, refusal, soft 404. A wall must never read as 'no rows'.
+
+The signs are listed in `block_signals.toml`. Ordinary shop pages hold captcha scripts, cookie banners and the word 'robot',
+so words in the text count only on a page that shows little else.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from extract import block_signals, charset
+from extract.block_signals import Place, Signal
+from extract.errors import Blocked, EmptyBody
+
+#: A wall is small, a shop's page is not: above this many characters of source only titles and headings are looked at.
+_SMALL_PAGE = 150_000
+#: A wall says little: above this many words of visible text the page is content. Consent walls are the wordy ones.
+_FEW_WORDS = 500
+#: How far into the source a title is looked for.
+_HEAD = 100_000
+
+_TITLE = re.compile(r"<title[^>]*>(.*?)</title", re.IGNORECASE | re.DOTALL)
+_HEADING = re.compile(r"<h1[^>]*>(.*?)</h1", re.IGNORECASE | re.DOTALL)
+_PARTS = re.compile(r"\s+[-–—·•:]+\s+|\s*[|»›]\s*|:\s+")
+_INTERJECTION = re.compile(
+    r"^((oops|whoops|ooops|uh[ -]?oh|sorry|hoppla|ups|(we're|we are) sorry|죄송합니다)[,.!…]*\s*)+", re.IGNORECASE
+)
+_TAG = re.compile(r"<[^>]*>")
+_UNSEEN = re.compile(r"<(script|style|template|svg)\b.*?</\1\s*>|<!--.*?-->", re.IGNORECASE | re.DOTALL)
+_MARKUP = re.compile(
+    r"\s*(<\?xml[^>]*\?>\s*)?(<!--.*?-->\s*)*<(!doctype html|html|head|body|title|meta|script|div|h1|p|form)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_FRONT_PAGE = re.compile(r"/?([a-z]{2}([-_][a-z]{2})?/?)?((index|default|home)(\.\w+)?/?)?", re.IGNORECASE)
+
+
+def detect(page: bytes | str, url: str, headers: Mapping[str, str] | None = None, status: int = 200) -> None:
+    """Return where `page` may be read; raise Blocked where it is a wall and EmptyBody where nothing is in it.
+
+    `url` is the final address; `headers` have lower-case names. Only HTML is searched for words and marks; an answer that
+    says it is JSON, XML, CSV or an image but is an HTML page is searched too.
+    """
+    if not page.strip():
+        raise EmptyBody(url, f"status {status} with an empty body")
+    wall = find(page, url, headers or {}, status)
+    if wall is not None:
+        raise Blocked(url, f"{wall.note} instead of the page (status {status})")
+
+
+def detect_redirect(url: str, final_url: str) -> None:
+    """Raise Blocked where a page below the front page was redirected to the front page: it is gone (a soft 404)."""
+    asked, came = urlsplit(url), urlsplit(final_url)
+    was_front_page = _FRONT_PAGE.fullmatch(asked.path) and not asked.query
+    if not was_front_page and _FRONT_PAGE.fullmatch(came.path) and not came.query:
+        raise Blocked(
+            url, f"redirected to the front page {final_url}: the page is gone", "correct the address in the source"
+        )
+
+
+def find(page: bytes | str, url: str, headers: Mapping[str, str], status: int = 200) -> Signal | None:
+    """The first sign of a wall in a page, or None. `url`, `headers` and what is searched are as in `detect`."""
+    for name, value in headers.items():
+        if signal := _search("header", f"{name.lower()}: {value}"):
+            return signal
+    if signal := _search("url", url):
+        return signal
+    return _find_in_source(page, headers) if _is_html(page, headers) else None
+
+
+def visible_text(source: str) -> str:
+    """The words of an HTML source that a reader sees, roughly: without scripts, styles, comments and tags."""
+    return _plain(_UNSEEN.sub(" ", source))
+
+
+def _find_in_source(page: bytes | str, headers: Mapping[str, str]) -> Signal | None:
+    small = len(page) <= _SMALL_PAGE
+    if isinstance(page, str):
+        head, source = page[:_HEAD], page
+    elif small:
+        head = source = charset.decode(page, headers.get("content-type"))
+    else:
+        head, source = charset.decode(page[:_HEAD], headers.get("content-type")), page.decode("latin-1")
+    if signal := _find_title(head, source):
+        return signal
+    if not small or block_signals.content_marks().search(source):
+        return None
+    if signal := _search("mark", source):
+        return signal
+    text = visible_text(source)
+    if len(text.split()) > _FEW_WORDS or block_signals.price().search(text):
+        return None
+    return _search("text", text)
+
+
+def _find_title(head: str, source: str) -> Signal | None:
+    if match := _TITLE.search(head):
+        title = _plain(match[1])
+        for part in dict.fromkeys((title, *_PARTS.split(title))):
+            signal = _whole("title", part)
+            # A product may be called 'Forbidden' or 'Consent'.
+            doubtful = signal is not None and signal.kind in ("blocked", "consent")
+            if signal and not (doubtful and block_signals.content_marks().search(source)):
+                return signal
+    if match := _HEADING.search(source):
+        return _whole("heading", _plain(match[1]))
+    return None
+
+
+def _plain(markup: str) -> str:
+    return " ".join(html.unescape(_TAG.sub(" ", markup)).split()).replace("’", "'")
+
+
+def _is_html(page: bytes | str, headers: Mapping[str, str]) -> bool:
+    media_type = headers.get("content-type", "").split(";", 1)[0].strip().lower()
+    if media_type in ("text/html", "application/xhtml+xml"):
+        return True
+    start = page[:2000].decode("latin-1") if isinstance(page, bytes) else page[:2000]
+    return bool(_MARKUP.match(start.removeprefix("\ufeff").removeprefix("ï»¿")))
+
+
+def _search(place: Place, text: str) -> Signal | None:
+    return next((signal for signal in block_signals.signals(place) if signal.pattern.search(text)), None)
+
+
+def _whole(place: Place, text: str) -> Signal | None:
+    said = _INTERJECTION.sub("", text).strip().rstrip(" .…!?。")
+    return next((signal for signal in block_signals.signals(place) if signal.pattern.fullmatch(said)), None)

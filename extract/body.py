@@ -1,0 +1,155 @@
+"""Reads a response's body: within a cap, before and after decompression, and complete.
+
+requests hands out a gzip stream that ends early as if it were whole, and unpacks without a limit; so the bytes are read
+raw here and unpacked piece by piece.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Mapping
+
+_PIECE = 1 << 16
+
+#: What the client may ask for: the encodings whose end this module can check.
+ACCEPT_ENCODING = "gzip, deflate"
+
+
+class BodyTooLarge(Exception):
+    """The body passed the cap."""
+
+
+class BodyTruncated(Exception):
+    """The body is not whole, or damaged."""
+
+
+class UnknownEncoding(Exception):
+    """The server used an encoding that was not asked for."""
+
+
+def read(pieces: Iterable[bytes], headers: Mapping[str, str], max_bytes: int) -> tuple[bytes, int]:
+    """The body after decompression, and its size in bytes as sent.
+
+    `pieces` are the raw bytes as they arrive; what is raised while reading them passes through. `headers` have lower-case
+    names. Raises BodyTooLarge, BodyTruncated and UnknownEncoding.
+    """
+    announced = headers.get("content-length", "")
+    if announced.isdecimal() and int(announced) > max_bytes:
+        raise BodyTooLarge(f"{announced} bytes announced, the cap is {max_bytes}")
+    unpack = _unpacker(headers)
+    content, wire_bytes = bytearray(), 0
+    for piece in pieces:
+        wire_bytes += len(piece)
+        if wire_bytes > max_bytes:
+            raise BodyTooLarge(f"more than {max_bytes} bytes sent")
+        unpack.feed(piece, content, max_bytes)
+    if wire_bytes:
+        unpack.finish(content, max_bytes)
+    if not announced and "transfer-encoding" not in headers and isinstance(unpack, _Plain):
+        _check_unmeasured(content)
+    return bytes(content), wire_bytes
+
+
+def read_start(pieces: Iterable[bytes], headers: Mapping[str, str], max_bytes: int) -> bytes:
+    """At most the first `max_bytes` of the body after decompression; what comes later is neither read nor checked.
+
+    For robots.txt, of which only so much has to be read, and for the pages that come with an error status. Raises
+    BodyTruncated and UnknownEncoding.
+    """
+    unpack = _unpacker(headers)
+    content = bytearray()
+    for piece in pieces:
+        try:
+            unpack.feed(piece, content, max_bytes)
+        except BodyTooLarge:
+            break
+    return bytes(content[:max_bytes])
+
+
+def _check_unmeasured(content: bytearray) -> None:
+    """A body that ends with the connection has no announced end: an HTML document is whole when it is closed."""
+    if b"<html" in content[:4096].lower() and b"</html" not in content.lower():
+        raise BodyTruncated(f"the connection ended after {len(content)} bytes, before the end of the document")
+
+
+def _unpacker(headers: Mapping[str, str]) -> _Plain | _Deflate:
+    encoding = headers.get("content-encoding", "").strip().lower()
+    if encoding in ("gzip", "x-gzip"):
+        return _Gzip()
+    if encoding == "deflate":
+        return _Deflate()
+    # "utf-8" and "none" are not encodings, but servers say them of plain bodies.
+    if encoding in ("", "identity", "none", "utf-8"):
+        return _Plain()
+    raise UnknownEncoding(f"the body is encoded as {encoding!r}, though only {ACCEPT_ENCODING} was asked for")
+
+
+class _Plain:
+    def feed(self, piece: bytes, content: bytearray, max_bytes: int) -> None:
+        """Put one piece on to the end of `content`."""
+        content += piece
+        if len(content) > max_bytes:
+            raise BodyTooLarge(f"more than {max_bytes} bytes")
+
+    def finish(self, content: bytearray, max_bytes: int) -> None:
+        """Nothing to check: urllib3 compares the length."""
+
+
+class _Deflate:
+    """RFC 9110 means a zlib stream by `deflate`; some servers send the bare stream, which the first byte tells."""
+
+    def __init__(self) -> None:
+        self._stream: zlib._Decompress | None = None
+
+    def _open(self, first: bytes) -> zlib._Decompress:
+        bare = first[0] & 0x0F != 8
+        return zlib.decompressobj(-zlib.MAX_WBITS if bare else zlib.MAX_WBITS)
+
+    def feed(self, piece: bytes, content: bytearray, max_bytes: int) -> None:
+        """Unpack one piece on to the end of `content`."""
+        while piece:
+            if self._stream is None:
+                self._stream = self._open(piece)
+            try:
+                content += self._stream.decompress(piece, _PIECE)
+            except zlib.error as error:
+                raise BodyTruncated(f"the compressed body is damaged after {len(content)} bytes: {error}") from None
+            if len(content) > max_bytes:
+                raise BodyTooLarge(f"more than {max_bytes} bytes after decompression")
+            piece = self._rest()
+
+    def _rest(self) -> bytes:
+        """What of the piece is still to be unpacked. After the end of the stream, nothing: what follows is padding."""
+        assert self._stream is not None
+        return b"" if self._stream.eof else self._stream.unconsumed_tail
+
+    def finish(self, content: bytearray, max_bytes: int) -> None:
+        """Raise BodyTruncated where the stream has not come to its end."""
+        if self._stream is not None and not self._stream.eof:
+            # zlib may hold back output although the input is used up; the end mark can be in there.
+            while not self._stream.eof:
+                more = self._stream.decompress(b"", _PIECE)
+                content += more
+                if len(content) > max_bytes:
+                    raise BodyTooLarge(f"more than {max_bytes} bytes after decompression")
+                if not more:
+                    break
+        if self._stream is None or not self._stream.eof:
+            raise BodyTruncated(f"the compressed body ends early, {len(content)} bytes after decompression")
+
+
+class _Gzip(_Deflate):
+    """One or more gzip members (RFC 1952, 2.2). Bytes after a member that do not start another are padding."""
+
+    def _open(self, first: bytes) -> zlib._Decompress:
+        return zlib.decompressobj(16 + zlib.MAX_WBITS)
+
+    def _rest(self) -> bytes:
+        assert self._stream is not None
+        if not self._stream.eof:
+            return self._stream.unconsumed_tail
+        rest = self._stream.unused_data
+        if rest[:2] == b"\x1f\x8b":
+            self._stream = None
+            return rest
+        return b""

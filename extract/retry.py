@@ -1,0 +1,62 @@
+"""When to try again, and after how long."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+from extract.errors import FetchError
+
+#: Seconds before the second try; doubled for each further one.
+BACKOFF_BASE_S = 1.0
+BACKOFF_CEILING_S = 30.0
+
+
+class Transient(Exception):
+    """A failure that may pass. `error` is what the caller gets when it does not; `retry_after_s` is the wish of `host`."""
+
+    def __init__(self, error: FetchError, host: str, retry_after_s: float | None = None) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.host = host
+        self.retry_after_s = retry_after_s
+
+
+def backoff_s(attempt: int, random: Callable[[], float]) -> float:
+    """Seconds to wait after the failed try number `attempt` (from 1): exponential, with jitter over its upper half.
+
+    Jitter, so that many clients that failed together do not come back together; not below half, so that the wait is real.
+    """
+    full: float = min(BACKOFF_BASE_S * 2 ** (attempt - 1), BACKOFF_CEILING_S)
+    return full * (0.5 + 0.5 * random())
+
+
+def retry_after_s(headers: Mapping[str, str], now: Callable[[], datetime]) -> float | None:
+    """Seconds that Retry-After asks for (RFC 9110, 10.2.3): a number, or a date in any of HTTP's three forms.
+
+    A date is compared with the answer's own Date where there is one, so that a wrong clock on either side does no harm.
+    A date that has passed gives 0; what cannot be read gives None.
+    """
+    text = headers.get("retry-after", "").strip()
+    if not text:
+        return None
+    try:
+        seconds = float(text)
+    except ValueError:
+        at = _date(text)
+        if at is None:
+            return None
+        seconds = (at - (_date(headers.get("date", "")) or now())).total_seconds()
+    if math.isnan(seconds):
+        return None
+    return max(seconds, 0.0)
+
+
+def _date(text: str) -> datetime | None:
+    try:
+        date = parsedate_to_datetime(text.strip())
+    except (ValueError, IndexError, TypeError, OverflowError):
+        return None
+    return date if date.tzinfo else date.replace(tzinfo=UTC)

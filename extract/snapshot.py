@@ -1,0 +1,73 @@
+"""One fetch as the archive has it on record."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """One fetch of one address. `sha256` and `size` (bytes) are of the page, for a 304 of the page that still holds.
+
+    Header names are in lower case; `fetched_at` is in UTC. Secrets are taken out of `url` and `final_url`.
+    """
+
+    source: str
+    url: str
+    final_url: str
+    status: int
+    headers: Mapping[str, str]
+    fetched_at: datetime
+    sha256: str
+    size: int
+    not_modified: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """The record as plain JSON values."""
+        return {
+            "source": self.source,
+            "url": self.url,
+            "final_url": self.final_url,
+            "status": self.status,
+            "headers": dict(self.headers),
+            "fetched_at": self.fetched_at.isoformat(),
+            "sha256": self.sha256,
+            "size": self.size,
+            "not_modified": self.not_modified,
+        }
+
+    @classmethod
+    def from_json(cls, record: object) -> Snapshot:
+        """The record back. Unknown keys are passed over (a newer version may have written them). Raises ValueError."""
+        if not isinstance(record, dict):
+            raise ValueError("not a JSON object")
+        try:
+            fetched_at = datetime.fromisoformat(record["fetched_at"])
+            snapshot = cls(
+                source=_typed(record["source"], str),
+                url=_typed(record["url"], str),
+                final_url=_typed(record["final_url"], str),
+                status=_typed(record["status"], int),
+                headers={str(name): str(value) for name, value in _typed(record["headers"], dict).items()},
+                fetched_at=fetched_at.astimezone(UTC),
+                sha256=_typed(record["sha256"], str),
+                size=_typed(record["size"], int),
+                not_modified=_typed(record.get("not_modified", False), bool),
+            )
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"{type(error).__name__}: {error}") from None
+        if fetched_at.tzinfo is None or not _SHA256.fullmatch(snapshot.sha256):
+            raise ValueError("fetched_at has no time zone" if fetched_at.tzinfo is None else "sha256 is none")
+        return snapshot
+
+
+def _typed(value: Any, kind: type) -> Any:
+    if type(value) is not kind:
+        raise TypeError(f"{value!r} is not {kind.__name__}")
+    return value

@@ -1,0 +1,53 @@
+"""Whose turn it is at a host: one request at a time, with a pause between two. Different hosts do not wait."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+class Turns:
+    """The turns of all hosts. `clock` gives seconds that never go back, `sleep` waits for seconds."""
+
+    def __init__(self, clock: Callable[[], float], sleep: Callable[[float], None], delay_s: float) -> None:
+        self._clock = clock
+        self._sleep = sleep
+        self._default_delay_s = delay_s
+        self._hosts: dict[str, _Host] = {}
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def take(self, host: str) -> Iterator[None]:
+        """Wait for the host's turn and hold it. The pause counts from the end of the block, so the server sees all of it."""
+        entry = self._host(host)
+        with entry.lock:
+            wait = entry.free_at - self._clock()
+            if wait > 0:
+                self._sleep(wait)
+            try:
+                yield
+            finally:
+                entry.free_at = max(entry.free_at, self._clock() + entry.delay_s)
+
+    def slow_down(self, host: str, delay_s: float) -> None:
+        """Pause at least `delay_s` between two requests to the host (robots.txt's Crawl-delay)."""
+        entry = self._host(host)
+        entry.delay_s = max(entry.delay_s, delay_s)
+
+    def hold(self, host: str, wait_s: float) -> None:
+        """No request to the host, from any thread, before `wait_s` seconds have passed (Retry-After, backoff)."""
+        entry = self._host(host)
+        with entry.lock:
+            entry.free_at = max(entry.free_at, self._clock() + wait_s)
+
+    def _host(self, host: str) -> _Host:
+        with self._lock:
+            return self._hosts.setdefault(host, _Host(self._default_delay_s))
+
+
+class _Host:
+    def __init__(self, delay_s: float) -> None:
+        self.lock = threading.Lock()
+        self.free_at = 0.0
+        self.delay_s = delay_s
