@@ -1,0 +1,63 @@
+"""One graphics processor as `core.gpu` holds it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import Literal, get_args
+
+Segment = Literal[
+    "consumer", "workstation", "data_center", "mobile", "integrated", "embedded", "mining", "console", "virtual"
+]
+SEGMENTS: tuple[str, ...] = get_args(Segment)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gpu:
+    """A GPU model with one memory size. `gpu_id` is the slug of vendor and name, with the memory where a name is sold with several.
+
+    Units are in the names. `memory_gb` (GiB, as the trade writes it), bandwidth and TFLOPS are of one GPU; a board with
+    several (`gpus_on_board`) has as many times that, while `tdp_w` and `msrp_usd` are of the whole board.
+    `fp16_tflops` is the shader rate; `tensor_*` are dense matrix rates (no structured sparsity) from the vendor's data sheet,
+    named in `tensor_source`. A field is None where nobody whom we can name has published it, and where boards sold under one
+    name and memory size differ in it: a gap that is shown is better than a figure that fits half of the boards.
+    """
+
+    gpu_id: str
+    vendor: str
+    name: str
+    architecture: str | None = None
+    chip: str | None = None
+    segment: Segment = "consumer"
+    form_factor: str | None = None
+    gpus_on_board: int = 1
+    memory_gb: float | None = None
+    memory_type: str | None = None
+    memory_bus_bits: int | None = None
+    memory_bandwidth_gb_s: float | None = None
+    shading_units: int | None = None
+    tensor_cores: int | None = None
+    boost_clock_mhz: float | None = None
+    fp32_tflops: float | None = None
+    fp16_tflops: float | None = None
+    fp64_tflops: float | None = None
+    tensor_fp16_tflops: float | None = None
+    tensor_bf16_tflops: float | None = None
+    tensor_int8_tops: float | None = None
+    tensor_fp8_tflops: float | None = None
+    tensor_fp4_tflops: float | None = None
+    tensor_int4_tops: float | None = None
+    tensor_source: str | None = None
+    tdp_w: int | None = None
+    bus_interface: str | None = None
+    released_on: date | None = None
+    msrp_usd: Decimal | None = None
+    msrp_source: str | None = None
+    #: The row of the specification catalogue that the figures come from; None for a card of our own overlay.
+    catalogue_key: str | None = None
+
+    @property
+    def display_name(self) -> str:
+        """Vendor and name, as people write it: `NVIDIA GeForce RTX 3060 12GB`."""
+        return f"{self.vendor} {self.name}"
