@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any, ClassVar, Literal, TypeAlias
+from functools import cache
+from typing import Any, ClassVar, Literal, TypeAlias, get_args, get_type_hints
 
 PriceKind = Literal["now", "list", "from", "monthly", "bundle"]
 Availability = Literal["in_stock", "out_of_stock", "preorder", "unknown"]
@@ -248,3 +249,32 @@ def _plain(value: object) -> object:
     if isinstance(value, Mapping):
         return {key: _plain(inner) for key, inner in value.items()}
     return value
+
+
+def from_json(row: Mapping[str, Any]) -> Parsed:
+    """The inverse of `to_json`. Raises ValueError for an unknown kind, TypeError for fields that its class does not have."""
+    kind = _KINDS.get(row.get("kind", ""))
+    if kind is None:
+        raise ValueError(f"no item is of the kind {row.get('kind')!r}")
+    readers = _readers(kind)
+    values = {name: value for name, value in row.items() if name != "kind"}
+    arguments: dict[str, Any] = {n: v if v is None or n not in readers else readers[n](v) for n, v in values.items()}
+    return kind(**arguments)
+
+
+_KINDS: dict[str, type[Parsed]] = {
+    kind.KIND: kind for kind in (Offer, Score, IndexPrice, CloudOffer, FxRate, Chart, Issue, Link)
+}
+
+
+@cache
+def _readers(kind: type[Parsed]) -> dict[str, Callable[[str], object]]:
+    """How to read the fields of a class that JSON keeps as text: amounts and days."""
+    readers: dict[str, Callable[[str], object]] = {}
+    for name, annotation in get_type_hints(kind).items():
+        choices = get_args(annotation) or (annotation,)
+        if Decimal in choices:
+            readers[name] = Decimal
+        elif date in choices:
+            readers[name] = date.fromisoformat
+    return readers

@@ -1,0 +1,101 @@
+"""Contracts: what a source's batch and a mart must look like, as TOML with the reason of every number.
+
+`contracts/<source>.toml` is a source's, `contracts/marts/<table>.toml` a mart's, and `contracts/shared/<kind>.toml` holds
+the checks that all sources of one kind of item have in common.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+CONTRACTS = Path(__file__).with_name("contracts")
+
+OnFailure = Literal["reject", "quarantine", "warn"]
+Rule = Literal["between", "not_null", "in_set", "matches", "unique", "pair_at_least", "length_between"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One rule on the rows of one kind. `reason` says why the bound is where it is."""
+
+    kind: str
+    rule: Rule
+    column: str
+    arguments: Mapping[str, Any]
+    on_failure: OnFailure
+    reason: str
+
+    @property
+    def words(self) -> str:
+        """The rule and its bound, for a quarantined row's reason."""
+        bound = ", ".join(f"{name} {value}" for name, value in self.arguments.items())
+        return f"{self.column}: {self.rule.replace('_', ' ')}{f' ({bound})' if bound else ''}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contract:
+    """All rules of one source or mart. Row bounds are of the batch: fewer is a broken page, more a broken parser."""
+
+    name: str
+    min_rows: int
+    max_rows: int
+    rows_reason: str
+    max_quarantined_share: float
+    checks: tuple[Check, ...]
+
+
+class ContractError(Exception):
+    """A contract file is missing or wrong; the message names the file and the entry."""
+
+
+def source_contract(source: str) -> Contract:
+    """The contract of a source. Raises ContractError."""
+    return _load(CONTRACTS / f"{source}.toml", source)
+
+
+def mart_contract(table: str) -> Contract | None:
+    """The contract of a built table, `mart.value` for example; None for one that needs none."""
+    path = CONTRACTS / "marts" / f"{table.removeprefix('mart.')}.toml"
+    return _load(path, table) if path.exists() else None
+
+
+def _load(path: Path, name: str) -> Contract:
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        rows = document["rows"]
+        checks = [_check(entry) for entry in document.get("check", [])]
+        for shared in document.get("include", []):
+            words = tomllib.loads((CONTRACTS / "shared" / f"{shared}.toml").read_text(encoding="utf-8"))
+            checks += [_check({"kind": shared, **entry}) for entry in words["check"]]
+        return Contract(
+            name=name,
+            min_rows=rows["min"],
+            max_rows=rows["max"],
+            rows_reason=rows["reason"],
+            max_quarantined_share=document.get("quarantine", {}).get("max_share", 0.0),
+            checks=tuple(checks),
+        )
+    except FileNotFoundError as error:
+        raise ContractError(
+            f"{Path(error.filename).name} is missing beside the other contracts: {name} cannot be checked"
+        ) from None
+    except (KeyError, TypeError, tomllib.TOMLDecodeError) as error:
+        raise ContractError(f"{path.name}: {error}") from error
+
+
+def _check(entry: Mapping[str, Any]) -> Check:
+    known = {"kind", "rule", "column", "on_failure", "reason"}
+    if not str(entry["reason"]).strip():
+        raise KeyError(f"the check of {entry['column']} has no reason")
+    return Check(
+        kind=entry.get("kind", ""),
+        rule=entry["rule"],
+        column=entry["column"],
+        arguments={name: value for name, value in entry.items() if name not in known},
+        on_failure=entry["on_failure"],
+        reason=entry["reason"],
+    )

@@ -1,0 +1,128 @@
+"""Run checks on a pandas frame with Great Expectations, and say which rows fail which check.
+
+Frames, not DuckDB: on DuckDB every metric of version 1.24 raises, and that is reported as `success=False` with an empty
+result, which looks like bad data. Great Expectations takes seconds to import, so only this module does, and only when used.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from expectations.contract import Check
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Identifies a row in a result; the frame's own order, from 0.
+ROW = "row"
+
+
+class AuditBroken(Exception):
+    """A check could not be carried out: that says nothing about the data, and nothing may be published on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A check that failed, with the rows that broke it (none for one that speaks of the whole frame)."""
+
+    check: Check
+    rows: tuple[int, ...]
+
+
+def run(frame: pd.DataFrame, checks: Sequence[Check]) -> list[Finding]:
+    """Failed checks of `frame`, which has the column `row`. Raises AuditBroken where a check itself fails to run."""
+    if not checks or frame.empty:
+        return []
+    missing = sorted({c for check in checks for c in _columns(check)} - set(frame.columns))
+    if missing:
+        raise AuditBroken(f"the checks name columns that are not there: {', '.join(missing)}")
+    import great_expectations as gx
+
+    asset = _source().add_dataframe_asset(f"frame-{next(_numbers())}")
+    batch = asset.add_batch_definition_whole_dataframe("whole").get_batch(batch_parameters={"dataframe": frame})
+    suite = gx.ExpectationSuite(name="checks")
+    for position, check in enumerate(checks):
+        expectation = _expectation(check)
+        expectation.meta = {"position": position}
+        suite.add_expectation(expectation)
+    result = batch.validate(suite, result_format={"result_format": "COMPLETE", "unexpected_index_column_names": [ROW]})
+    return [finding for outcome in result.results if (finding := _finding(outcome, checks)) is not None]
+
+
+def _finding(outcome: Any, checks: Sequence[Check]) -> Finding | None:
+    check = checks[outcome.expectation_config.meta["position"]]
+    details = outcome.exception_info or {}
+    # One entry, or one a metric: either way an exception is a broken audit and not bad data.
+    entries = [details] if "raised_exception" in details else list(details.values())
+    raised = [entry for entry in entries if isinstance(entry, dict) and entry.get("raised_exception")]
+    if raised:
+        raise AuditBroken(f"check of {check.column} ({check.rule}) could not run: {raised[0].get('exception_message')}")
+    if outcome.success:
+        return None
+    rows = sorted({int(entry[ROW]) for entry in outcome.result.get("unexpected_index_list") or []})
+    return Finding(check, tuple(rows))
+
+
+def _columns(check: Check) -> list[str]:
+    return [*check.column.split(","), *([check.arguments["other"]] if "other" in check.arguments else [])]
+
+
+def _expectation(check: Check) -> Any:
+    import great_expectations.expectations as gxe
+
+    bounds = check.arguments
+    match check.rule:
+        case "between":
+            return gxe.ExpectColumnValuesToBeBetween(
+                column=check.column, min_value=bounds.get("min"), max_value=bounds.get("max")
+            )
+        case "not_null":
+            return gxe.ExpectColumnValuesToNotBeNull(column=check.column)
+        case "in_set":
+            return gxe.ExpectColumnValuesToBeInSet(column=check.column, value_set=bounds["values"])
+        case "matches":
+            return gxe.ExpectColumnValuesToMatchRegex(column=check.column, regex=bounds["pattern"])
+        case "length_between":
+            return gxe.ExpectColumnValueLengthsToBeBetween(
+                column=check.column, min_value=bounds.get("min"), max_value=bounds.get("max")
+            )
+        case "unique":
+            columns = check.column.split(",")
+            if len(columns) == 1:
+                return gxe.ExpectColumnValuesToBeUnique(column=columns[0])
+            return gxe.ExpectCompoundColumnsToBeUnique(column_list=columns)
+        case "pair_at_least":
+            # Rows where either side is absent are left out: the library counts them as failures otherwise.
+            return gxe.ExpectColumnPairValuesAToBeGreaterThanB(
+                column_A=check.column, column_B=bounds["other"], or_equal=True, ignore_row_if="either_value_is_missing"
+            )
+
+
+@cache
+def _source() -> Any:
+    """One in-memory context a process. Its telemetry and progress bars are off: both would write where nobody asked."""
+    import great_expectations as gx
+    from great_expectations.data_context.types.base import (
+        DataContextConfig,
+        InMemoryStoreBackendDefaults,
+        ProgressBarsConfig,
+    )
+
+    logging.getLogger("great_expectations").setLevel(logging.ERROR)
+    config = DataContextConfig(
+        store_backend_defaults=InMemoryStoreBackendDefaults(),
+        progress_bars=ProgressBarsConfig(globally=False, metric_calculations=False),
+        analytics_enabled=False,
+    )
+    context = gx.get_context(mode="ephemeral", project_config=config)
+    return context.data_sources.add_pandas("frames")
+
+
+@cache
+def _numbers() -> Iterator[int]:
+    return itertools.count()

@@ -1,0 +1,53 @@
+"""What a parser gave for a page, kept beside the archive: unchanged bytes are not parsed again by an unchanged parser."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from extract.items import Parsed, from_json, to_json
+from extract.source import Page, Source
+
+
+class ParsedCache:
+    """Items by source, parser version and page. A file that cannot be read counts as absent; the page is parsed again."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def get(self, source: Source, page: Page) -> list[Parsed] | None:
+        """The items of an earlier parse of the same bytes at the same address; None where there was none."""
+        try:
+            with gzip.open(self._path(source, page), "rt", encoding="utf-8") as lines:
+                return [from_json(json.loads(line)) for line in lines]
+        except (OSError, EOFError, ValueError, TypeError):
+            return None
+
+    def put(self, source: Source, page: Page, items: Sequence[Parsed]) -> None:
+        """Keep the items of a page."""
+        path = self._path(source, page)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = "".join(json.dumps(to_json(item), ensure_ascii=False) + "\n" for item in items)
+        part = path.with_suffix(f".{os.getpid()}.part")
+        part.write_bytes(gzip.compress(text.encode(), compresslevel=1, mtime=0))
+        part.replace(path)
+
+    def _path(self, source: Source, page: Page) -> Path:
+        # The address is part of the name: relative links and the page's own product depend on it.
+        address = hashlib.sha256(f"{page.url} {page.final_url}".encode()).hexdigest()[:12]
+        return self._root / source.name / f"v{source.version}-{parser_code()}" / f"{page.sha256}-{address}.jsonl.gz"
+
+
+@cache
+def parser_code() -> str:
+    """Fingerprint of all code in `extract/`. A parser leans on shared readers, whose change no version number tells."""
+    digest = hashlib.sha256()
+    folder = Path(__file__).parent
+    for path in sorted(folder.rglob("*.py")):
+        digest.update(path.relative_to(folder).as_posix().encode() + path.read_bytes())
+    return digest.hexdigest()[:12]

@@ -1,0 +1,112 @@
+"""Settings: defaults here, over them `gpuledger.toml`, the environment (`GPULEDGER_<NAME>`), and the command's options.
+
+Every field carries its meaning, so that the documentation of a setting is the setting itself.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, get_type_hints
+
+
+class SettingsError(Exception):
+    """A setting is unknown or impossible; the message names it, where it came from, and what is possible."""
+
+
+def _setting(default: Any, meaning: str, *, unit: str | None = None, in_warehouse: bool = False) -> Any:
+    """A field with its meaning; `in_warehouse` marks what the tables depend on, and is kept in core.setting."""
+    words = {"meaning": meaning, "unit": unit, "in_warehouse": in_warehouse}
+    if isinstance(default, list):
+        return field(default_factory=lambda: tuple(default), metadata=words)
+    return field(default=default, metadata=words)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """All settings. Names are those of the file and, in capitals behind GPULEDGER_, of the environment."""
+
+    data_dir: str = _setting("data", "Folder of the warehouse, the archive and the exports")
+    contact: str = _setting("", "Address or page at which a site's owner can reach you; part of the User-Agent")
+    sources: tuple[str, ...] = _setting([], "Live sources to read; empty for all that have an address")
+    product_urls: tuple[str, ...] = _setting([], "Product pages of any shop, for the source generic_shop")
+    delay_s: float = _setting(1.0, "Pause between two requests to one host", unit="s")
+    fetch_deadline_s: float = _setting(30.0, "Longest time that one fetch may take", unit="s")
+    max_body_mb: float = _setting(5.0, "Largest page", unit="MB")
+    parallel_sources: int = _setting(8, "Sources read at the same time")
+    memory_limit: str = _setting("2GB", "Memory that DuckDB may use")
+    cron: str = _setting("0 3 * * *", "When the nightly run starts")
+    time_zone: str = _setting("UTC", "Time zone of `cron`")
+    baseline_gpu_id: str = _setting("nvidia-geforce-rtx-3060-12gb", "GPU that ratios are to", in_warehouse=True)
+    marketplace_sellers: tuple[str, ...] = _setting(
+        [], "Marketplace sellers whose offers count as street prices, as printed", in_warehouse=True
+    )
+    street_price_max_msrp_ratio: float = _setting(
+        3.0, "Street price over launch price beyond which an offer does not count: a placeholder or a scalper's",
+        in_warehouse=True,
+    )  # fmt: skip
+    street_price_min_msrp_ratio: float = _setting(
+        0.2, "Street price over launch price below which a new card's offer does not count: a part, a deposit or a slip",
+        in_warehouse=True,
+    )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        for name in ("delay_s", "fetch_deadline_s", "max_body_mb", "street_price_max_msrp_ratio"):
+            if getattr(self, name) < 0:
+                raise SettingsError(f"{name} must not be negative, not {getattr(self, name)}")
+        if self.street_price_min_msrp_ratio >= self.street_price_max_msrp_ratio:
+            raise SettingsError("street_price_min_msrp_ratio must be below street_price_max_msrp_ratio")
+        if self.parallel_sources < 1:
+            raise SettingsError(f"parallel_sources must be at least 1, not {self.parallel_sources}")
+
+    def for_warehouse(self) -> dict[str, tuple[str, str | None, str]]:
+        """Value, unit and meaning of the settings that tables depend on."""
+        return {
+            f.name: (_text(getattr(self, f.name)), f.metadata["unit"], f.metadata["meaning"])
+            for f in dataclasses.fields(self)
+            if f.metadata["in_warehouse"]
+        }
+
+
+def _text(value: Any) -> str:
+    return "|".join(value) if isinstance(value, tuple) else str(value)
+
+
+def load(options: Mapping[str, Any], environment: Mapping[str, str] = os.environ, file: Path | None = None) -> Settings:
+    """Settings from the file (`gpuledger.toml` in the working folder unless given), environment and options.
+
+    Options that are None do not count. Raises SettingsError, naming the place, for an unknown name or an impossible value.
+    """
+    file = file or Path("gpuledger.toml")
+    values: dict[str, Any] = {}
+    if file.exists():
+        try:
+            words = tomllib.loads(file.read_text(encoding="utf-8"))
+        except tomllib.TOMLDecodeError as error:
+            raise SettingsError(f"{file}: {error}") from None
+        values |= {name: _read(name, value, str(file)) for name, value in words.items()}
+    for variable, text in environment.items():
+        if variable.startswith("GPULEDGER_"):
+            name = variable.removeprefix("GPULEDGER_").lower()
+            values[name] = _read(name, text, f"the environment variable {variable}")
+    values |= {name: _read(name, value, f"--{name}") for name, value in options.items() if value is not None}
+    return Settings(**values)
+
+
+def _read(name: str, value: Any, place: str) -> Any:
+    known = get_type_hints(Settings)
+    if name not in known:
+        raise SettingsError(f"{place}: there is no setting {name!r}; known are {', '.join(sorted(known))}")
+    kind = known[name]
+    try:
+        if kind in (int, float):
+            return kind(value)
+        if kind is str:
+            return str(value)
+        return tuple(value.split("|") if isinstance(value, str) else value)
+    except (TypeError, ValueError):
+        raise SettingsError(f"{place}: {name} cannot be {value!r}; it must be of the type {kind.__name__}") from None

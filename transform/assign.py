@@ -1,0 +1,79 @@
+"""Give every title that was loaded its GPU, or the reason why it has none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import duckdb
+
+from transform.identity.resolver import Evidence, Resolver
+from warehouse.load.stage import Value, stage
+
+_RESULT = ("gpu_id", "match_status", "match_rule", "match_candidates")
+
+
+@dataclass(frozen=True, slots=True)
+class _Titles:
+    """Where titles are: the table, the column of the title, and the columns that hold further evidence."""
+
+    table: str
+    title: str
+    specs: str = "NULL"
+    mpn: str = "NULL"
+    brand: str = "NULL"
+    memory: str = "NULL"
+    has_gpu_count: bool = False
+
+
+_TABLES = (
+    _Titles("core.listing", "title", specs="specs", mpn="mpn", brand="brand", has_gpu_count=True),
+    _Titles("core.benchmark_score", "gpu_name", specs="specs"),
+    _Titles("core.index_price", "gpu_name"),
+    _Titles("core.cloud_offer_history", "gpu_name", specs="instance", memory="memory_gb / gpu_count"),
+)
+
+
+def assign(con: duckdb.DuckDBPyConnection, resolver: Resolver, version: str) -> list[str]:
+    """Resolve the titles that were not yet resolved by `version` of the catalogue and the rules.
+
+    Returns the tables in which an answer changed. A title is resolved once for all rows that carry it.
+    """
+    return [titles.table for titles in _TABLES if _assign_table(con, titles, resolver, version)]
+
+
+def _assign_table(con: duckdb.DuckDBPyConnection, titles: _Titles, resolver: Resolver, version: str) -> bool:
+    rows = con.execute(
+        f"""SELECT rowid, {titles.title}, source, {titles.specs}, {titles.mpn}, {titles.brand}, ({titles.memory})::VARCHAR
+            FROM {titles.table} WHERE match_version IS DISTINCT FROM ?""",
+        [version],
+    ).fetchall()
+    if not rows:
+        return False
+    known: dict[tuple[str | None, ...], Sequence[Value]] = {}
+    for _, *evidence in rows:
+        if tuple(evidence) not in known:
+            known[tuple(evidence)] = _resolve(resolver, *evidence)
+    columns = [*_RESULT, *(["gpu_count"] if titles.has_gpu_count else [])]
+    stage(con, "answer", ["rows", *columns], [[i, *known[tuple(evidence)][: len(columns)]] for i, *evidence in rows])
+    con.execute(
+        f"""UPDATE {titles.table} t SET {", ".join(f"{c} = a.{c}" for c in columns)}, match_version = ?
+            FROM answer a WHERE t.rowid = a.rows""",
+        [version],
+    )
+    return True
+
+
+def _resolve(
+    resolver: Resolver,
+    title: str,
+    source: str,
+    specs: str | None,
+    mpn: str | None,
+    brand: str | None,
+    memory: str | None,
+) -> Sequence[Value]:
+    """Values of _RESULT and the number of GPUs in the product."""
+    found = resolver.resolve(title, Evidence(memory=memory, specs=specs, mpn=mpn, brand=brand), source=source)
+    candidates = " ".join(found.candidates) if found.status == "ambiguous" else None
+    return (found.gpu_id, found.status, found.rule, candidates, found.gpu_count)

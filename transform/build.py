@@ -1,0 +1,192 @@
+"""Build the models whose inputs changed, and stop where a rebuilt table comes out the same.
+
+A model's fingerprint is its own text and the *content* of its inputs. Content, not time: a night on which a page moved a
+price that is not the best price rebuilds the table that looks at all prices, finds the same rows, and goes no further.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import duckdb
+
+from transform.graph import Model
+from warehouse import schema
+from warehouse.dictionary import dictionary
+from warehouse.load.stage import append
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """What was done with one model, and why."""
+
+    model: str
+    action: str
+    reason: str
+    fingerprint: str
+    content: str
+    rows: int
+    seconds: float
+
+
+def refresh_contents(con: duckdb.DuckDBPyConnection, changed: Collection[str]) -> None:
+    """Take the fingerprint of the loaded tables named in `changed`, and of those that have none yet."""
+    known = {table for (table,) in con.execute("SELECT table_id FROM ops.table_content").fetchall()}
+    loaded = [table for table in dictionary().tables if not table.startswith("ops.")]
+    for table in loaded:
+        if table in known and table not in changed:
+            continue
+        con.execute("DELETE FROM ops.table_content WHERE table_id = ?", [table])
+        con.execute("INSERT INTO ops.table_content VALUES (?, ?)", [table, schema.content(con, table)])
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """Content of one input: of the whole table, and of the columns that the model mentions."""
+
+    whole: str
+    columns: str
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What a model was last built from."""
+
+    definition: str
+    inputs: Mapping[str, _Read]
+    fingerprint: str
+    content: str
+    rows: int
+
+
+def build(con: duckdb.DuckDBPyConnection, models: Iterable[Model], run_id: str, *, force: bool = False) -> list[Build]:
+    """Build what changed, in the order given, and write `ops.model_build`. `force` builds all."""
+    models = list(models)
+    views = {model.name for model in models if model.materialized == "view"}
+    contents: dict[str, str] = dict(con.execute("SELECT table_id, content FROM ops.table_content").fetchall())
+    states = _states(con)
+    done: list[Build] = []
+    for model in models:
+        before = states.get(model.name)
+        inputs = {
+            name: _read(con, name, columns if name not in views else None, contents.get(name, ""), before)
+            for name, columns in sorted(model.inputs.items())
+        }
+        fingerprint = schema.hash_text(
+            model.version + json.dumps([(name, read.columns) for name, read in inputs.items()])
+        )
+        if before and before.fingerprint == fingerprint and not force:
+            step = Build(model.name, "kept", "no input changed", fingerprint, before.content, before.rows, 0.0)
+        elif before and model.name in views and before.definition == model.version and not force:
+            step = Build(model.name, "kept", "a view follows its inputs", fingerprint, fingerprint, before.rows, 0.0)
+        else:
+            started = time.perf_counter()
+            content, rows = _materialize(con, model, fingerprint)
+            reason = _reason(model, before, inputs)
+            if before and before.content == content:
+                reason += "; its rows came out the same, so nothing is rebuilt for it"
+            step = Build(model.name, "rebuilt", reason, fingerprint, content, rows, time.perf_counter() - started)
+        states[model.name] = _State(model.version, inputs, fingerprint, step.content, step.rows)
+        contents[model.name] = step.content
+        done.append(step)
+    _record(con, run_id, done, states)
+    return done
+
+
+def _states(con: duckdb.DuckDBPyConnection) -> dict[str, _State]:
+    return {
+        model: _State(
+            definition, {name: _Read(*read) for name, read in json.loads(inputs).items()}, fingerprint, content, rows
+        )
+        for model, definition, inputs, fingerprint, content, rows in con.execute("FROM ops.model_state").fetchall()
+    }
+
+
+def _read(
+    con: duckdb.DuckDBPyConnection, table: str, columns: Collection[str] | None, whole: str, before: _State | None
+) -> _Read:
+    """What a model reads of `table`. The columns are hashed only where the whole table changed."""
+    known = before.inputs.get(table) if before else None
+    if columns is None or not whole:
+        return _Read(whole, whole)
+    if known and known.whole == whole:
+        return known
+    return _Read(whole, schema.content(con, table, columns))
+
+
+def _reason(model: Model, before: _State | None, inputs: Mapping[str, _Read]) -> str:
+    if before is None:
+        return "first build"
+    if before.definition != model.version:
+        return "its definition changed"
+    changed = [
+        name
+        for name, read in inputs.items()
+        if name not in before.inputs or before.inputs[name].columns != read.columns
+    ]
+    return f"{', '.join(changed)} changed" if changed else "a full build was asked for"
+
+
+def _record(con: duckdb.DuckDBPyConnection, run_id: str, done: Sequence[Build], states: Mapping[str, _State]) -> None:
+    append(
+        con,
+        "ops.model_build",
+        [(run_id, b.model, b.action, b.reason, b.fingerprint, b.content, b.rows, b.seconds) for b in done],
+    )
+    con.execute("DELETE FROM ops.model_state")
+    built = [(b.model, states[b.model]) for b in done]
+    append(
+        con,
+        "ops.model_state",
+        [
+            (
+                name,
+                s.definition,
+                json.dumps({k: (r.whole, r.columns) for k, r in s.inputs.items()}),
+                s.fingerprint,
+                s.content,
+                s.rows,
+            )
+            for name, s in built
+        ],
+    )
+
+
+def _materialize(con: duckdb.DuckDBPyConnection, model: Model, fingerprint: str) -> tuple[str, int]:
+    """Create the table or view with its comments; returns the fingerprint of its content and its number of rows."""
+    if model.materialized == "view":
+        con.execute(f"CREATE OR REPLACE VIEW {model.name} AS {model.sql}")
+    elif model.build is not None:
+        frames = {name: con.execute(f"SELECT * FROM {name}").df() for name in sorted(model.inputs)}
+        con.register("built_frame", model.build(frames))
+        con.execute(f"CREATE OR REPLACE TABLE {model.name} AS SELECT * FROM built_frame")
+        con.unregister("built_frame")
+    else:
+        con.execute(f"CREATE OR REPLACE TABLE {model.name} AS {model.sql}")
+    actual = [name for (name,) in con.execute(f"SELECT column_name FROM (DESCRIBE {model.name})").fetchall()]
+    schema.comment(con, model.materialized.upper(), model.name, model.description, describe_columns(model, actual))
+    if model.materialized == "view":
+        # Its rows follow its inputs at every read, so what stands for its content is what it is made from.
+        return fingerprint, -1
+    row = con.execute(f"SELECT count(*) FROM {model.name}").fetchone()
+    assert row is not None
+    return schema.content(con, model.name), int(row[0])
+
+
+def describe_columns(model: Model, actual: Iterable[str]) -> dict[str, str]:
+    """Comment of each column: the sidecar's own words, else the dictionary's. Raises KeyError where neither has it."""
+    columns = dictionary().columns
+    comments = {}
+    for name in actual:
+        if name in model.columns:
+            comments[name] = model.columns[name]
+        elif name in columns:
+            comments[name] = columns[name].comment
+        elif pattern := next((p for p in model.columns if p.startswith("*") and name.endswith(p[1:])), None):
+            comments[name] = model.columns[pattern]
+        else:
+            raise KeyError(f"column {name} of {model.name} is described neither in its sidecar nor in the dictionary")
+    return comments

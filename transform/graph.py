@@ -1,0 +1,89 @@
+"""The models and their order. A model is a SELECT in `models/<schema>/<table>.sql`, or a pandas function in
+`models/<schema>/<table>.py` for the few things that SQL cannot say, beside a sidecar `<table>.toml`.
+
+What a model reads is found from the SQL itself; nobody keeps a list.
+"""
+
+from __future__ import annotations
+
+import importlib
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import duckdb
+
+from warehouse.references import references
+from warehouse.schema import hash_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MODELS = Path(__file__).with_name("models")
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """One table or view that is built.
+
+    `text` is all that defines it (its own file and its sidecar). `inputs` are the tables that it reads with the column
+    names that it mentions, None where it may read every column: a change in another column is none for this model.
+    `build` is the pandas function of a Python model (frames by input name in, one frame out).
+    """
+
+    name: str
+    materialized: Literal["table", "view"]
+    description: str
+    key: tuple[str, ...]
+    columns: Mapping[str, str]
+    text: str
+    inputs: Mapping[str, frozenset[str] | None]
+    sql: str | None
+    build: Callable[[Mapping[str, pd.DataFrame]], pd.DataFrame] | None
+
+    @property
+    def version(self) -> str:
+        """Fingerprint of the definition alone."""
+        return hash_text(self.text)
+
+
+def load(con: duckdb.DuckDBPyConnection, folder: Path = MODELS) -> list[Model]:
+    """All models of `folder`, each after those that it reads. Raises ValueError, naming the file, where one is wrong."""
+    models = {model.name: model for model in (_read(con, path) for path in sorted(folder.glob("*/*.toml")))}
+    order = TopologicalSorter({name: model.inputs.keys() & models.keys() for name, model in models.items()})
+    return [models[name] for name in order.static_order()]
+
+
+def _read(con: duckdb.DuckDBPyConnection, sidecar: Path) -> Model:
+    name = f"{sidecar.parent.name}.{sidecar.stem}"
+    words = tomllib.loads(sidecar.read_text(encoding="utf-8"))
+    sql_file, python_file = sidecar.with_suffix(".sql"), sidecar.with_suffix(".py")
+    if sql_file.exists() == python_file.exists():
+        raise ValueError(f"{sidecar}: needs exactly one of {sql_file.name} and {python_file.name} beside it")
+    definition = (sql_file if sql_file.exists() else python_file).read_text(encoding="utf-8")
+    build = None
+    inputs: dict[str, frozenset[str] | None]
+    if python_file.exists():
+        module = importlib.import_module(f"transform.models.{name}")
+        inputs = {table: frozenset(columns) for table, columns in module.INPUTS.items()}
+        build = module.build
+    else:
+        try:
+            read = references(con, definition)
+        except ValueError as error:
+            raise ValueError(f"{sql_file}: {error}") from None
+        inputs = {table: None if read.has_star else frozenset(read.names) for table in read.tables}
+    return Model(
+        name=name,
+        materialized=words.get("materialized", "table"),
+        description=words["description"],
+        key=tuple(words["key"]),
+        columns=words.get("columns", {}),
+        text=definition + sidecar.read_text(encoding="utf-8"),
+        inputs=inputs,
+        sql=definition if build is None else None,
+        build=build,
+    )

@@ -1,0 +1,23 @@
+SELECT
+    c.gpu_id,
+    g.gpu,
+    c.gpu_name,
+    c.provider,
+    c.region,
+    c.instance,
+    c.gpu_count,
+    c.pricing_model,
+    c.price,
+    c.currency,
+    (c.price::DOUBLE * fx.usd_rate)::DECIMAL(18, 4) AS instance_hour_usd,
+    (c.price::DOUBLE * fx.usd_rate / c.gpu_count)::DECIMAL(18, 4) AS gpu_hour_usd,
+    CASE WHEN c.currency <> 'USD' THEN fx.fx_day END AS fx_day,
+    c.source,
+    c.match_status,
+    c.valid_from AS price_since,
+    c.snapshot_sha256
+FROM core.cloud_offer_history c
+LEFT JOIN core.fx_usd fx ON fx.currency = c.currency
+LEFT JOIN core.gpu g ON g.gpu_id = c.gpu_id
+WHERE c.valid_to IS NULL AND c.price IS NOT NULL
+ORDER BY c.gpu_id, c.pricing_model, gpu_hour_usd, c.offer_id

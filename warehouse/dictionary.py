@@ -1,0 +1,59 @@
+"""The data dictionary: what every loaded table and every column means. Read from dictionary.toml, once a process."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+_FILE = Path(__file__).with_name("dictionary.toml")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column's DuckDB type, meaning and unit (None where it has none)."""
+
+    name: str
+    type: str
+    description: str
+    unit: str | None
+
+    @property
+    def comment(self) -> str:
+        """The text that the DuckDB file carries on the column."""
+        return f"{self.description} [{self.unit}]" if self.unit else self.description
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A loaded table: schema-qualified name, meaning with the grain first, key and columns in order."""
+
+    name: str
+    description: str
+    key: tuple[str, ...]
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Dictionary:
+    """All columns and loaded tables by name."""
+
+    columns: Mapping[str, Column]
+    tables: Mapping[str, Table]
+
+
+@cache
+def dictionary() -> Dictionary:
+    """The dictionary. Raises KeyError where a table names a column that is not described."""
+    document = tomllib.loads(_FILE.read_text(encoding="utf-8"))
+    columns = {
+        name: Column(name, entry["type"], entry["description"], entry.get("unit"))
+        for name, entry in document["column"].items()
+    }
+    tables = {
+        name: Table(name, entry["description"], tuple(entry["key"]), tuple(columns[c] for c in entry["columns"]))
+        for name, entry in document["table"].items()
+    }
+    return Dictionary(columns, tables)

@@ -1,0 +1,23 @@
+"""What can be wrong with a data directory or a warehouse file. The message is one line and says the way out."""
+
+from __future__ import annotations
+
+
+class WarehouseError(Exception):
+    """A data directory or warehouse file cannot be used."""
+
+
+class NoWarehouse(WarehouseError):
+    """Nothing has been published yet."""
+
+
+class NotAWarehouse(WarehouseError):
+    """The file is not a DuckDB file, or not one of ours."""
+
+
+class Locked(WarehouseError):
+    """Another run is writing."""
+
+
+class BadQuery(WarehouseError):
+    """The query is not a single reading statement, or DuckDB refuses it."""

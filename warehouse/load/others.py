@@ -1,0 +1,166 @@
+"""Load what is not an offer: scores, published prices, cloud offers and exchange rates. One table entry a kind."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import duckdb
+
+from extract.items import Chart, CloudOffer, FxRate, IndexPrice, Item, Offer, Score
+from warehouse.load.batch import Batch, ChangeSet, Row
+from warehouse.load.spans import Spans, merge
+from warehouse.load.stage import Value, stage
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How items of one class become rows: staged columns, values of one row, and the versioned table."""
+
+    item: type[Item]
+    columns: Sequence[str]
+    values: Callable[[str, Row], Sequence[Value]]
+    spans: Spans
+
+
+def offer_id(source: str, offer: CloudOffer) -> str:
+    """Identity of a cloud offer over time. Hashed where no instance name tells two shapes of one provider apart."""
+    shape = (offer.instance, offer.gpu_name, offer.gpu_count, offer.gpu_memory_gb, offer.cpu_count, offer.memory_gb)
+    digest = hashlib.sha256("|".join(str(part or "") for part in shape).encode()).hexdigest()[:10]
+    return f"{source}:{offer.provider}:{offer.region or ''}:{offer.pricing_model}:{digest}"
+
+
+def _score(source: str, row: Row) -> Sequence[Value]:
+    s = row.item
+    assert isinstance(s, Score)
+    return (
+        source, s.gpu_name, s.table, s.column, s.workload_id, s.score, s.unit, s.relative_percent, s.published_on,
+        s.article_url, s.source_image, s.specs, row.snapshot_sha256,
+    )  # fmt: skip
+
+
+def _index_price(source: str, row: Row) -> Sequence[Value]:
+    p = row.item
+    assert isinstance(p, IndexPrice)
+    return (
+        source, p.gpu_name, p.table, p.column, p.period, p.condition, p.price, p.currency, p.quantity_sold, p.price_text,
+        row.snapshot_sha256,
+    )  # fmt: skip
+
+
+def _cloud_offer(source: str, row: Row) -> Sequence[Value]:
+    c = row.item
+    assert isinstance(c, CloudOffer)
+    return (
+        offer_id(source, c), source, c.provider, c.region, c.instance, c.gpu_name, c.gpu_count, c.gpu_memory_gb,
+        c.pricing_model, c.price, c.currency, c.price_text, c.note, row.snapshot_sha256,
+    )  # fmt: skip
+
+
+KINDS = (
+    Kind(
+        Score,
+        ("source", "gpu_name", "table_name", "column_name", "workload_id", "score", "unit", "relative_percent",
+         "published_on", "article_url", "source_image", "specs", "snapshot_sha256"),
+        _score,
+        Spans(
+            table="core.benchmark_score",
+            key=("source", "gpu_name", "table_name", "column_name"),
+            state=("workload_id", "score", "unit", "relative_percent", "published_on"),
+            extra=("article_url", "source_image", "specs", "snapshot_sha256"),
+            scope="o.source = '{source}'",
+        ),
+    ),
+    Kind(
+        IndexPrice,
+        ("source", "gpu_name", "table_name", "column_name", "period", "condition", "price", "currency", "quantity_sold",
+         "price_text", "snapshot_sha256"),
+        _index_price,
+        Spans(
+            table="core.index_price",
+            key=("source", "gpu_name", "table_name", "column_name", "period", "condition"),
+            state=("price", "currency", "quantity_sold"),
+            extra=("price_text", "snapshot_sha256"),
+            scope="o.source = '{source}'",
+        ),
+    ),
+    Kind(
+        CloudOffer,
+        ("offer_id", "source", "provider", "region", "instance", "gpu_name", "gpu_count", "memory_gb", "pricing_model",
+         "price", "currency", "price_text", "note", "snapshot_sha256"),
+        _cloud_offer,
+        Spans(
+            table="core.cloud_offer_history",
+            key=("offer_id",),
+            state=("price", "currency", "gpu_count", "gpu_name"),
+            extra=("source", "provider", "region", "instance", "memory_gb", "pricing_model", "price_text", "note",
+                   "snapshot_sha256"),
+            scope="o.source = '{source}'",
+            has_unseen=True,
+        ),
+    ),
+)  # fmt: skip
+
+
+def key_of(source: str, item: Item) -> tuple[Hashable, ...]:
+    """What a row is about: two rows of one batch with the same key are duplicates."""
+    match item:
+        case Offer():
+            return ("offer", item.key)
+        case Score():
+            return ("score", item.gpu_name, item.table, item.column)
+        case IndexPrice():
+            return ("index_price", item.gpu_name, item.table, item.column, item.period, item.condition)
+        case CloudOffer():
+            return ("cloud_offer", offer_id(source, item))
+        case FxRate():
+            return ("fx_rate", item.day, item.currency, item.base)
+        case Chart():
+            return ("chart", item.article_url, item.image_url)
+
+
+def load(con: duckdb.DuckDBPyConnection, batch: Batch, previous_success: datetime | None) -> ChangeSet:
+    """Load the scores, published prices and cloud offers of `batch`. Returns what changed; keys must be unique."""
+    changes = ChangeSet()
+    for kind in KINDS:
+        rows = [kind.values(batch.source, row) for row in batch.rows if isinstance(row.item, kind.item)]
+        known = con.execute(f"SELECT 1 FROM {kind.spans.table} WHERE source = ? LIMIT 1", [batch.source]).fetchone()
+        if not rows and not known:
+            continue
+        stage(con, "incoming", kind.columns, rows)
+        refused = [kind.values(batch.source, row) for row in batch.held if isinstance(row.item, kind.item)]
+        stage(con, "held", kind.columns, refused)
+        spans = Spans(
+            table=kind.spans.table, key=kind.spans.key, state=kind.spans.state, extra=kind.spans.extra,
+            scope=kind.spans.scope.format(source=batch.source), has_unseen=kind.spans.has_unseen,
+        )  # fmt: skip
+        moved = merge(
+            con, spans, "incoming", "held", batch.seen_at,
+            is_complete=batch.is_complete, previous_success=previous_success,
+        )  # fmt: skip
+        changes.add(kind.spans.table, moved)
+    return changes
+
+
+def load_rates(con: duckdb.DuckDBPyConnection, batch: Batch) -> ChangeSet:
+    """Load exchange rates: new days are added, a corrected rate replaces the old one, absent days stay."""
+    changes = ChangeSet()
+    rows = [
+        (r.item.day, r.item.currency, r.item.rate, r.item.base, r.snapshot_sha256, batch.seen_at)
+        for r in batch.rows
+        if isinstance(r.item, FxRate)
+    ]
+    if not rows:
+        return changes
+    stage(con, "incoming_rate", ("day", "currency", "rate", "base", "snapshot_sha256", "loaded_at"), rows)
+    con.execute(
+        """DELETE FROM core.fx_rate o USING incoming_rate i
+           WHERE o.day = i.day AND o.currency = i.currency AND o.base = i.base AND o.rate <> i.rate"""
+    )
+    row = con.execute(
+        "INSERT INTO core.fx_rate SELECT i.* FROM incoming_rate i ANTI JOIN core.fx_rate o USING (day, currency, base)"
+    ).fetchone()
+    changes.add("core.fx_rate", int(row[0]) if row else 0)
+    return changes

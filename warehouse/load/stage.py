@@ -1,0 +1,47 @@
+"""Put rows into a typed temporary table, so that the rest of a load is set-based SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from decimal import Decimal
+
+import duckdb
+
+from warehouse.dictionary import dictionary
+
+Value = str | int | float | Decimal | date | datetime | bool | None
+
+
+def stage(con: duckdb.DuckDBPyConnection, name: str, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> None:
+    """Create the temporary table `name` with `columns`, typed by the dictionary, and fill it with `rows`.
+
+    Values travel as text and DuckDB casts them, so a Decimal arrives exactly; a value that does not fit its column raises
+    duckdb.ConversionException and nothing is loaded.
+    """
+    types = dictionary().columns
+    con.execute(f"CREATE OR REPLACE TEMP TABLE {name} ({', '.join(f'{c} {types[c].type}' for c in columns)})")
+    if not rows:
+        return
+    # One list parameter a column, unnested side by side: a thousand rows in a few milliseconds, without importing pandas.
+    texts = [[None if value is None else _text(value) for value in column] for column in zip(*rows, strict=True)]
+    unnested = ", ".join(f"unnest(?::VARCHAR[]) AS {column}" for column in columns)
+    casts = ", ".join(f"{column}::{types[column].type}" for column in columns)
+    con.execute(f"INSERT INTO {name} SELECT {casts} FROM (SELECT {unnested})", texts)
+
+
+def _text(value: Value) -> str:
+    return (
+        value.isoformat()
+        if isinstance(value, date | datetime)
+        else format(value, "f")
+        if isinstance(value, Decimal)
+        else str(value)
+    )
+
+
+def append(con: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Sequence[Value]]) -> None:
+    """Append rows to a loaded table, in the dictionary's order of columns."""
+    if rows:
+        stage(con, "appended", [column.name for column in dictionary().tables[table].columns], rows)
+        con.execute(f"INSERT INTO {table} SELECT * FROM appended")

@@ -1,0 +1,58 @@
+"""Where things are in a data directory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class DataDir:
+    """The folders and files of one data directory. Nothing is created by asking for a path."""
+
+    root: Path
+
+    @property
+    def published(self) -> Path:
+        """The symlink that analysts open."""
+        return self.root / "gpuledger.duckdb"
+
+    @property
+    def versions(self) -> Path:
+        """Published files, read-only, newest last by name."""
+        return self.root / "versions"
+
+    @property
+    def state(self) -> Path:
+        """The writer's own files: its base copy, the work file of a run, the journal."""
+        return self.root / "state"
+
+    @property
+    def base(self) -> Path:
+        """The writer's copy of the newest version. An analyst who opens a published file read-write cannot change it."""
+        return self.state / "base.duckdb"
+
+    @property
+    def journal(self) -> Path:
+        """One JSON line at the start and one at the end of each run, so that a killed run is known."""
+        return self.state / "runs.jsonl"
+
+    @property
+    def lock(self) -> Path:
+        """Held while a run writes."""
+        return self.state / "writer.lock"
+
+    @property
+    def snapshots(self) -> Path:
+        """The archive of fetched bytes."""
+        return self.root / "snapshots"
+
+    @property
+    def exports(self) -> Path:
+        """CSV files of the last run."""
+        return self.root / "exports"
+
+    @property
+    def inbox(self) -> Path:
+        """Vendor quotes dropped by a person."""
+        return self.root / "inbox"

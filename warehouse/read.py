@@ -1,0 +1,77 @@
+"""Read the published file: one read-only statement in, column names and rows out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import duckdb
+
+from warehouse.errors import BadQuery, NotAWarehouse, NoWarehouse
+from warehouse.paths import DataDir
+from warehouse.schema import quote
+
+
+@contextmanager
+def reader(data: DataDir) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A read-only connection to the version that is published now; it keeps that version until it is closed.
+
+    Raises NoWarehouse where nothing is published, NotAWarehouse where the file is not one of ours.
+    """
+    if not data.published.exists():
+        raise NoWarehouse(f"no warehouse in {data.root} yet: run `gpuledger refresh`, or name another --data-dir")
+    # Resolved first: the version's own path is what a write-ahead log, if an analyst left one, belongs to.
+    path = data.published.resolve()
+    con = duckdb.connect()
+    try:
+        try:
+            con.execute("SET TimeZone = 'UTC'; SET autoinstall_known_extensions = false")
+            con.execute(f"ATTACH {quote(str(path))} AS gpuledger (READ_ONLY); USE gpuledger")
+            known = con.execute("SELECT count(*) FROM duckdb_tables() WHERE schema_name = 'ops' AND table_name = 'run'")
+            row = known.fetchone()
+        except duckdb.Error as error:
+            raise NotAWarehouse(_refusal(data, str(error))) from None
+        if not row or not row[0]:
+            raise NotAWarehouse(
+                f"{data.published} is a DuckDB file, but not a gpuledger warehouse: it has no table ops.run"
+            )
+        yield con
+    finally:
+        con.close()
+
+
+def _refusal(data: DataDir, error: str) -> str:
+    reason = error.splitlines()[0]
+    return f"{data.published} cannot be opened as a warehouse: {reason}; run `gpuledger refresh` to publish again"
+
+
+def query(
+    data: DataDir, sql: str, parameters: Sequence[object] | dict[str, object] | None = None
+) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Rows of one of our own statements."""
+    with reader(data) as con:
+        result = con.execute(sql, parameters)
+        return [column[0] for column in result.description or []], result.fetchall()
+
+
+def user_query(data: DataDir, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Rows of one reading statement that a user wrote.
+
+    Raises BadQuery for several statements, for one that writes, and with DuckDB's own words where it refuses. The
+    connection cannot reach other files or the network, so a pasted query can do no harm.
+    """
+    with reader(data) as con:
+        con.execute("SET enable_external_access = false; SET lock_configuration = true")
+        try:
+            statements = con.extract_statements(sql)
+            if len(statements) != 1:
+                raise BadQuery(f"one statement at a time, please: this is {len(statements)}")
+            if statements[0].type.name not in ("SELECT", "EXPLAIN", "MULTI"):
+                raise BadQuery(
+                    f"only reading is possible here, and this is a statement of type {statements[0].type.name}"
+                )
+            result = con.execute(statements[0])
+            return [column[0] for column in result.description or []], result.fetchall()
+        except duckdb.Error as error:
+            raise BadQuery(str(error).strip()) from None
