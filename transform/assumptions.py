@@ -1,0 +1,220 @@
+"""Every assumption behind sizes, speeds and costs: one named setting each, with unit, bounds, meaning and source.
+
+Nothing is assumed anywhere else. `Assumptions()` are the defaults; `dataclasses.replace` changes some. Making one that
+cannot be (a negative price, a share over 1) raises ImpossibleAssumption, so every function may trust what it is handed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Annotated, TypeAlias, get_type_hints
+
+Number: TypeAlias = int | float | Decimal
+
+
+class ImpossibleAssumption(ValueError):
+    """A setting outside what can be; the message names it, its bounds and its meaning."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What an assumption is. `low` and `high` are themselves allowed. `source` says where the default comes from."""
+
+    unit: str
+    low: float
+    high: float
+    meaning: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """One assumption as a reader sees it."""
+
+    name: str
+    value: Number
+    default: Number
+    setting: Setting
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assumptions:
+    """The settings of sizing, speed and cost. Money is Decimal US dollars; shares are between 0 and 1."""
+
+    # Memory
+    device_overhead_gb: Annotated[
+        float,
+        Setting(
+            "GB",
+            0,
+            10,
+            "memory that driver, runtime and fragmentation take on each card",
+            "own choice: a CUDA context takes 0.3-0.5 GB, and servers report 0.5-1 GB of buffers beside it",
+        ),
+    ] = 0.8
+    kv_cache_bits: Annotated[
+        int,
+        Setting("bits", 4, 32, "precision of the key-value cache", "the default of llama.cpp, vLLM and transformers"),
+    ] = 16
+    prefill_chunk_tokens: Annotated[
+        int,
+        Setting(
+            "tokens", 1, 1_000_000, "tokens of a prompt that pass the model at once", "llama.cpp's default n_ubatch"
+        ),
+    ] = 512
+    # Speed
+    low_utilisation: Annotated[
+        float,
+        Setting(
+            "share",
+            0,
+            1,
+            "share of the bound below which a measured speed is put down to software or CPU",
+            "own choice: below what llama.cpp reaches on current cards beside a desktop CPU",
+        ),
+    ] = 0.4
+    expected_utilisation: Annotated[
+        float,
+        Setting(
+            "share",
+            0.01,
+            1,
+            "share of the decode bound that a card reaches where nothing was measured",
+            "own choice, near the median of llama.cpp measurements on desktop cards",
+        ),
+    ] = 0.65
+    parallel_fraction: Annotated[
+        float,
+        Setting(
+            "share",
+            0,
+            1,
+            "part of the work that several cards can divide (p in Amdahl's law)",
+            "the example of the third source document",
+        ),
+    ] = 0.95
+    link_gb_s: Annotated[
+        float,
+        Setting("GB/s", 0.01, 10_000, "bandwidth between two cards, one direction", "PCIe 4.0 with 16 lanes"),
+    ] = 31.5
+    link_latency_us: Annotated[
+        float,
+        Setting(
+            "microseconds",
+            0,
+            100_000,
+            "time of one exchange between cards before its first byte",
+            "own choice: the order of an NCCL all-reduce of a few KB over PCIe",
+        ),
+    ] = 10.0
+    # Use
+    hours_per_day: Annotated[
+        Decimal,
+        Setting("hours", 0, 24, "hours a day in which the machine is on or rented", "own choice: a working day"),
+    ] = Decimal(8)
+    utilisation: Annotated[
+        Decimal,
+        Setting("share", 0, 1, "share of those hours in which the card computes", "own choice"),
+    ] = Decimal("0.5")
+    horizon_years: Annotated[
+        Decimal,
+        Setting("years", 0.01, 20, "years until the card is sold", "the longest reservation that clouds sell"),
+    ] = Decimal(3)
+    # Cost
+    electricity_usd_per_kwh: Annotated[
+        Decimal,
+        Setting(
+            "USD/kWh",
+            0,
+            5,
+            "price of electricity",
+            "US household average of 2024 (EIA); electricity.toml has other countries",
+        ),
+    ] = Decimal("0.1648")
+    load_power_share: Annotated[
+        Decimal,
+        Setting("share of TDP", 0, 1, "power of a computing card", "own choice: inference seldom draws the full limit"),
+    ] = Decimal("0.8")
+    idle_power_share: Annotated[
+        Decimal,
+        Setting("share of TDP", 0, 1, "power of a waiting card", "own choice: 20-35 W on desktop cards"),
+    ] = Decimal("0.08")
+    host_power_w: Annotated[
+        Decimal,
+        Setting("W", 0, 10_000, "power of the rest of the machine while it is on", "own choice: an idling desktop"),
+    ] = Decimal(80)
+    supply_efficiency: Annotated[
+        Decimal,
+        Setting("share", 0.5, 1, "power that reaches the parts of what the meter counts", "80 PLUS Gold at half load"),
+    ] = Decimal("0.9")
+    host_usd: Annotated[
+        Decimal,
+        Setting("USD", 0, 1_000_000, "price of the machine around the card", "own choice: a desktop without a card"),
+    ] = Decimal(900)
+    host_share: Annotated[
+        Decimal,
+        Setting("share", 0, 1, "part of the machine's price that this use has to bear", "own choice"),
+    ] = Decimal("0.5")
+    value_kept_per_year: Annotated[
+        Decimal,
+        Setting(
+            "share",
+            0,
+            1,
+            "part of its price that a card keeps from one year to the next",
+            "own choice until a used-price history of the card gives its own",
+        ),
+    ] = Decimal("0.75")
+
+    def __post_init__(self) -> None:
+        self.validate()
+
+    def validate(self) -> None:
+        """Raise ImpossibleAssumption for the first setting that is no number or lies outside its bounds."""
+        for name, setting in settings().items():
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+                raise ImpossibleAssumption(f"{name} must be a number of {setting.unit}, not {value!r}")
+            # A NaN fails every comparison, so ask what must hold, not what must not.
+            if not setting.low <= value <= setting.high:
+                raise ImpossibleAssumption(
+                    f"{name} must be between {setting.low} and {setting.high} {setting.unit}, not {value}: "
+                    f"it is the {setting.meaning}"
+                )
+
+    def describe(self) -> list[Described]:
+        """Every setting with its value, default, unit, bounds, meaning and source, in the order above."""
+        defaults = Assumptions()
+        return [
+            Described(name, getattr(self, name), getattr(defaults, name), setting)
+            for name, setting in settings().items()
+        ]
+
+    def with_text(self, texts: Mapping[str, str]) -> Assumptions:
+        """These assumptions with some changed, given as text (`{"utilisation": "0.8"}`).
+
+        Raises ImpossibleAssumption for a name that does not exist (with the known ones), a text that is no number, or a
+        value that cannot be.
+        """
+        changed: dict[str, Number] = {}
+        for name, text in texts.items():
+            if name not in settings():
+                raise ImpossibleAssumption(f"there is no assumption {name!r}; there are {', '.join(settings())}")
+            kind = type(getattr(self, name))
+            try:
+                changed[name] = kind(text)
+            except (ValueError, ArithmeticError) as error:
+                raise ImpossibleAssumption(f"{name} must be a number ({kind.__name__}), not {text!r}") from error
+        # mypy cannot see that the keys are fields and the kinds are theirs.
+        return dataclasses.replace(self, **changed)  # type: ignore[arg-type]
+
+
+@functools.cache
+def settings() -> dict[str, Setting]:
+    """Name to meaning of every assumption."""
+    hints = get_type_hints(Assumptions, include_extras=True)
+    return {name: hint.__metadata__[0] for name, hint in hints.items()}

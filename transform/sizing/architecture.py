@@ -1,0 +1,100 @@
+"""From a Hugging Face style `config.json` to the exact number of parameters.
+
+`read_config` turns the config into the list of weight tensors of that family (one module in `families/` each, found,
+not registered), `count_parameters` sums them. A family that is not known is refused: the same keys mean other tensors
+elsewhere.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from transform.sizing import families
+from transform.sizing.config import Config
+from transform.sizing.errors import BadConfig, UnknownArchitecture
+from transform.sizing.tensors import Architecture, Tensor
+
+#: Settings that mark weights already packed in another type. They change bytes, not the number of weights.
+_IGNORED_PARTS = ("quantization_config",)
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterCount:
+    """Numbers of weights. `total` is all of them; the others are parts of it, except `active` and `multiplied`.
+
+    `active` are those that one token uses: all but the experts that were not chosen (the whole embedding table
+    included, as model cards count). `multiplied` are those that a token is multiplied with: matrices of chosen experts
+    and the output projection, also where it is the embedding itself; the rest is looked up or added.
+    """
+
+    total: int
+    active: int
+    multiplied: int
+    embedding: int
+    attention: int
+    feed_forward: int
+    output: int
+    other: int
+
+
+@functools.cache
+def known_model_types() -> dict[str, Callable[[Config], Architecture]]:
+    """`model_type` to the function that reads it, sorted by name."""
+    found: dict[str, Callable[[Config], Architecture]] = {}
+    for info in pkgutil.iter_modules(families.__path__):
+        if not info.name.startswith("_"):
+            found |= importlib.import_module(f"{families.__name__}.{info.name}").FAMILIES
+    return dict(sorted(found.items()))
+
+
+def read_config(config: Mapping[str, object]) -> Architecture:
+    """The architecture that a `config.json` describes.
+
+    Raises UnknownArchitecture for a `model_type` that is not known (the message names the known ones) and BadConfig
+    where a number is missing or contradicts another.
+    """
+    model_type = config.get("model_type")
+    known = known_model_types()
+    if not isinstance(model_type, str):
+        raise BadConfig("the config has no model_type; use the config.json that stands beside the weights")
+    if model_type not in known:
+        raise UnknownArchitecture(
+            f"model_type {model_type!r} is not known, and its parameters are not guessed; known are {', '.join(known)}"
+        )
+    values = {key: value for key, value in config.items() if key not in _IGNORED_PARTS}
+    return known[model_type](Config(values, model_type))
+
+
+def count_parameters(architecture: Architecture) -> ParameterCount:
+    """The exact number of weights, and its parts (see ParameterCount). A weight that is used twice is counted once."""
+    tensors = architecture.tensors + architecture.extra
+    multiplied = sum(tensor.active_parameters for tensor in tensors if tensor.kind == "matrix")
+    if architecture.tied:
+        multiplied += architecture.vocab * architecture.hidden
+    parts = {"embedding": 0, "attention": 0, "feed_forward": 0, "output": 0, "other": 0}
+    for tensor in architecture.tensors:
+        parts[_part(tensor)] += tensor.parameters
+    parts["other"] += sum(tensor.parameters for tensor in architecture.extra)
+    return ParameterCount(
+        total=sum(tensor.parameters for tensor in tensors),
+        active=sum(tensor.active_parameters for tensor in tensors),
+        multiplied=multiplied,
+        **parts,
+    )
+
+
+def _part(tensor: Tensor) -> str:
+    role = tensor.role.removeprefix("enc.").removeprefix("dec.")
+    if tensor.kind == "embedding":
+        return "embedding"
+    if "norm" in role:
+        return "other"
+    if role.startswith(("attn", "cross_attn")):
+        return "attention"
+    if role.startswith(("ffn", "exp_probs")):
+        return "feed_forward"
+    return "output" if role.startswith("output") else "other"

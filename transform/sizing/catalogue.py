@@ -1,0 +1,73 @@
+"""The models that people run, as data: `models/*.toml`, one file a family.
+
+Shapes are facts of the published configs; a published parameter count stands beside them with its source, so that the
+count made here can be checked. Nothing that follows from a shape (parameters, bytes, operations) is stored.
+"""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from transform.sizing.architecture import read_config
+from transform.sizing.errors import UnknownModel
+from transform.sizing.tensors import Architecture
+
+MODELS = Path(__file__).parent / "models"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Model:
+    """One model. `family` is the file it stands in, `ollama` the tags under which Ollama offers it.
+
+    `published_parameters` is somebody else's exact count, with where it stands; both are None where none was found.
+    """
+
+    model_id: str
+    family: str
+    repository: str
+    config: Mapping[str, object]
+    ollama: tuple[str, ...] = ()
+    published_parameters: int | None = None
+    published_source: str | None = None
+
+
+@functools.cache
+def models() -> Mapping[str, Model]:
+    """All models by id, in the order of the files."""
+    found: dict[str, Model] = {}
+    for path in sorted(MODELS.glob("*.toml")):
+        if path.stem == "diffusion":
+            continue
+        for entry in tomllib.loads(path.read_text(encoding="utf-8"))["model"]:
+            model = Model(
+                model_id=entry["id"],
+                family=path.stem,
+                repository=entry["repository"],
+                config=MappingProxyType(entry["config"]),
+                ollama=tuple(entry.get("ollama", ())),
+                published_parameters=entry.get("parameters"),
+                published_source=entry.get("parameters_source"),
+            )
+            if model.model_id in found:
+                raise ValueError(f"{path.name}: the id {model.model_id!r} stands twice")
+            found[model.model_id] = model
+    return MappingProxyType(found)
+
+
+def get(model_id: str) -> Model:
+    """The model called `model_id`. Raises UnknownModel, with the known ids, where there is none."""
+    known = models()
+    if model_id not in known:
+        raise UnknownModel(f"no model is called {model_id!r}; known are {', '.join(known)}")
+    return known[model_id]
+
+
+@functools.cache
+def architecture(model_id: str) -> Architecture:
+    """The model called `model_id` as weight tensors. Raises UnknownModel."""
+    return read_config(get(model_id).config)

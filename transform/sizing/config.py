@@ -1,0 +1,97 @@
+"""Reading a Hugging Face style `config.json`: every number is checked, and what is missing is named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from transform.sizing.errors import BadConfig
+
+
+class Config:
+    """One `config.json`, or a part of one, read key by key.
+
+    Names are tried in the order given, since the same quantity has several (`hidden_size`, `n_embd`).
+    """
+
+    def __init__(self, values: Mapping[str, object], model_type: str) -> None:
+        self.values = values
+        self.model_type = model_type
+
+    def whole(self, *names: str, default: int | None = None) -> int:
+        """A whole number above zero. Raises BadConfig where it is absent without a default, or is not one."""
+        value = self.optional_whole(*names)
+        if value is not None:
+            return value
+        if default is None:
+            raise BadConfig(
+                f"the config of model_type {self.model_type!r} has no {' or '.join(names)}; "
+                "use the config.json that stands beside the weights"
+            )
+        return default
+
+    def optional_whole(self, *names: str) -> int | None:
+        """A whole number above zero, or None where it is absent or null."""
+        for name in names:
+            value = self.values.get(name)
+            if value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, int) or value <= 0:
+                raise BadConfig(
+                    f"{name} of model_type {self.model_type!r} must be a whole number above 0, not {value!r}"
+                )
+            return value
+        return None
+
+    def flag(self, name: str, *, default: bool) -> bool:
+        """True or false. Raises BadConfig where it is something else; null means absent."""
+        value = self.values.get(name)
+        if value is None:
+            return default
+        if not isinstance(value, bool):
+            raise BadConfig(f"{name} of model_type {self.model_type!r} must be true or false, not {value!r}")
+        return value
+
+    def text(self, name: str, *, default: str) -> str:
+        """A text. Raises BadConfig where it is something else; null means absent."""
+        value = self.values.get(name)
+        if value is None:
+            return default
+        if not isinstance(value, str):
+            raise BadConfig(f"{name} of model_type {self.model_type!r} must be text, not {value!r}")
+        return value
+
+    def sequence(self, name: str) -> list[object] | None:
+        """A list, or None where it is absent or null. Raises BadConfig where it is something else."""
+        value = self.values.get(name)
+        if value is None:
+            return None
+        if not isinstance(value, list | tuple):
+            raise BadConfig(f"{name} of model_type {self.model_type!r} must be a list, not {value!r}")
+        return list(value)
+
+    def part(self, name: str) -> Config | None:
+        """A nested part (`text_config`), or None where it is absent."""
+        value = self.values.get(name)
+        if value is None:
+            return None
+        if not isinstance(value, Mapping):
+            raise BadConfig(f"{name} of model_type {self.model_type!r} must be an object, not {value!r}")
+        return Config(value, self.model_type)
+
+    def head_dim(self, hidden: int, heads: int) -> int:
+        """Width of a head: given, or hidden / heads. Raises BadConfig where that does not divide."""
+        given = self.optional_whole("head_dim")
+        if given is not None:
+            return given
+        if hidden % heads:
+            raise BadConfig(f"hidden size {hidden} of model_type {self.model_type!r} is not divisible by {heads} heads")
+        return hidden // heads
+
+    def kv_heads(self, heads: int) -> int:
+        """Key-value heads: given, or as many as heads. Raises BadConfig where heads cannot share them evenly."""
+        given = self.whole("num_key_value_heads", default=heads)
+        if heads % given:
+            raise BadConfig(
+                f"{heads} heads of model_type {self.model_type!r} cannot share {given} key-value heads evenly"
+            )
+        return given

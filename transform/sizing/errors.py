@@ -1,0 +1,27 @@
+"""Why a model could not be sized. Every message says what was given, and the way out."""
+
+from __future__ import annotations
+
+
+class SizingError(ValueError):
+    """A model, a precision or a context that cannot be sized."""
+
+
+class UnknownArchitecture(SizingError):
+    """`model_type` is none that the program knows how to count: a guess would be a wrong number in a purchase."""
+
+
+class BadConfig(SizingError):
+    """A key that the count needs is absent, of the wrong type, or contradicts another."""
+
+
+class UnknownModel(SizingError):
+    """No model of the catalogue has that id."""
+
+
+class UnknownPrecision(SizingError):
+    """The precision or the file format is not known."""
+
+
+class ContextTooLong(SizingError):
+    """More tokens than the model was trained for."""

@@ -1,0 +1,77 @@
+"""The pieces that model families are built of, as weight tensors named as llama.cpp names them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from transform.sizing.tensors import Tensor
+
+
+def matrix(role: str, layer: int | None, rows: int, cols: int, *, bias: bool = False) -> Iterator[Tensor]:
+    """A linear layer from `cols` inputs to `rows` outputs."""
+    yield Tensor(role, layer, rows, cols)
+    if bias:
+        yield vector(f"{role}_bias", layer, rows)
+
+
+def vector(role: str, layer: int | None, length: int) -> Tensor:
+    """A norm's gain, a bias, or any other vector."""
+    return Tensor(role, layer, 1, length, "vector")
+
+
+def norm(role: str, layer: int | None, width: int, *, bias: bool = False) -> Iterator[Tensor]:
+    """RMSNorm has a gain; LayerNorm (`bias`) has a gain and a shift."""
+    yield vector(role, layer, width)
+    if bias:
+        yield vector(f"{role}_bias", layer, width)
+
+
+def embedding(role: str, rows: int, width: int) -> Tensor:
+    """A table that is looked up: tokens, positions, segments."""
+    return Tensor(role, None, rows, width, "embedding")
+
+
+def grouped_attention(
+    layer: int,
+    *,
+    hidden: int,
+    heads: int,
+    kv_heads: int,
+    head_dim: int,
+    qkv_bias: bool = False,
+    output_bias: bool = False,
+    fused: bool = False,
+) -> Iterator[Tensor]:
+    """Query, key, value and output projections; kv_heads = heads is multi-head, 1 is multi-query, between is grouped.
+
+    `fused` is one stored matrix for the first three. Source: Vaswani et al. 2017; Shazeer 2019; Ainslie et al. 2023.
+    """
+    query, key = heads * head_dim, kv_heads * head_dim
+    if fused:
+        yield from matrix("attn_qkv", layer, query + 2 * key, hidden, bias=qkv_bias)
+    else:
+        yield from matrix("attn_q", layer, query, hidden, bias=qkv_bias)
+        yield from matrix("attn_k", layer, key, hidden, bias=qkv_bias)
+        yield from matrix("attn_v", layer, key, hidden, bias=qkv_bias)
+    yield from matrix("attn_output", layer, hidden, query, bias=output_bias)
+
+
+def gated_ffn(layer: int, hidden: int, inner: int, *, bias: bool = False, suffix: str = "") -> Iterator[Tensor]:
+    """SwiGLU or GeGLU: three matrices. Source: Shazeer, "GLU Variants Improve Transformer", 2020."""
+    yield from matrix(f"ffn_gate{suffix}", layer, inner, hidden, bias=bias)
+    yield from matrix(f"ffn_up{suffix}", layer, inner, hidden, bias=bias)
+    yield from matrix(f"ffn_down{suffix}", layer, hidden, inner, bias=bias)
+
+
+def plain_ffn(layer: int, hidden: int, inner: int, *, bias: bool) -> Iterator[Tensor]:
+    """Two matrices with an activation between. Source: Vaswani et al. 2017."""
+    yield from matrix("ffn_up", layer, inner, hidden, bias=bias)
+    yield from matrix("ffn_down", layer, hidden, inner, bias=bias)
+
+
+def routed_experts(layer: int, hidden: int, inner: int, experts: int, used: int) -> Iterator[Tensor]:
+    """A router and gated experts, of which a token uses `used`. Source: Shazeer et al. 2017; Jiang et al. (Mixtral) 2024."""
+    yield from matrix("ffn_gate_inp", layer, experts, hidden)
+    yield Tensor("ffn_gate_exps", layer, inner, hidden, "matrix", experts, used)
+    yield Tensor("ffn_up_exps", layer, inner, hidden, "matrix", experts, used)
+    yield Tensor("ffn_down_exps", layer, hidden, inner, "matrix", experts, used)

@@ -1,0 +1,78 @@
+"""The older decoders with LayerNorm, biases and a plain feed-forward: GPT-2, OPT, BLOOM and GPT-NeoX (Pythia).
+
+Source: Radford et al. 2019; Zhang et al. 2022 (OPT); BigScience 2022 (BLOOM); Black et al. 2022 (GPT-NeoX-20B).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+
+from transform.sizing.config import Config
+from transform.sizing.errors import BadConfig
+from transform.sizing.families import _blocks as blocks
+from transform.sizing.families import _decoder as decoder
+from transform.sizing.tensors import Architecture, Tensor
+
+
+def _shape(config: Config, *, context: int, tied: bool) -> decoder.Shape:
+    hidden, layers = config.whole("n_embd", "hidden_size"), config.whole("n_layer", "num_hidden_layers")
+    heads = config.whole("n_head", "num_attention_heads")
+    return decoder.Shape(
+        hidden=hidden,
+        layers=layers,
+        heads=heads,
+        kv_heads=heads,
+        head_dim=config.head_dim(hidden, heads),
+        vocab=config.whole("vocab_size"),
+        context=context,
+        tied=config.flag("tie_word_embeddings", default=tied),
+        windows=(None,) * layers,
+    )
+
+
+def _build(config: Config, shape: decoder.Shape, inner: int, *, fused: bool, added: Iterable[Tensor]) -> Architecture:
+    architecture = decoder.build(
+        config,
+        shape,
+        ffn=inner,
+        ffn_tensors=lambda layer: blocks.plain_ffn(layer, shape.hidden, inner, bias=True),
+        qkv_bias=True,
+        output_bias=True,
+        fused_qkv=fused,
+        norm_bias=True,
+    )
+    return dataclasses.replace(architecture, tensors=(*added, *architecture.tensors))
+
+
+def _gpt2(config: Config) -> Architecture:
+    shape = _shape(config, context=config.whole("n_positions", "n_ctx", default=1024), tied=True)
+    inner = config.whole("n_inner", default=4 * shape.hidden)
+    positions = blocks.embedding("position_embd", shape.context, shape.hidden)
+    return _build(config, shape, inner, fused=True, added=(positions,))
+
+
+def _opt(config: Config) -> Architecture:
+    shape = _shape(config, context=config.whole("max_position_embeddings"), tied=True)
+    if config.whole("word_embed_proj_dim", default=shape.hidden) != shape.hidden:
+        raise BadConfig(
+            "this OPT model projects its embeddings and norms after each part, as opt-350m does; it is not counted here"
+        )
+    # Positions start at 2, so the table has two rows more than the context.
+    positions = blocks.embedding("position_embd", shape.context + 2, shape.hidden)
+    return _build(config, shape, config.whole("ffn_dim"), fused=False, added=(positions,))
+
+
+def _bloom(config: Config) -> Architecture:
+    # ALiBi needs no table of positions; the models were trained on 2,048 tokens.
+    shape = _shape(config, context=config.whole("seq_length", default=2048), tied=True)
+    embedding_norm = blocks.norm("token_embd_norm", None, shape.hidden, bias=True)
+    return _build(config, shape, 4 * shape.hidden, fused=True, added=embedding_norm)
+
+
+def _gpt_neox(config: Config) -> Architecture:
+    shape = _shape(config, context=config.whole("max_position_embeddings"), tied=False)
+    return _build(config, shape, config.whole("intermediate_size"), fused=True, added=())
+
+
+FAMILIES = {"gpt2": _gpt2, "opt": _opt, "bloom": _bloom, "gpt_neox": _gpt_neox}

@@ -1,0 +1,51 @@
+"""Llama 1 to 3 and Mistral: RMSNorm, grouped attention, SwiGLU, no biases unless the config asks for them.
+
+Source: Touvron et al. 2023 (LLaMA, Llama 2), Dubey et al. 2024 (Llama 3), Jiang et al. 2023 (Mistral 7B).
+"""
+
+from __future__ import annotations
+
+from transform.sizing.config import Config
+from transform.sizing.families import _blocks as blocks
+from transform.sizing.families import _decoder as decoder
+from transform.sizing.tensors import Architecture
+
+
+def _llama(config: Config) -> Architecture:
+    # Configs of the first Llama say max_sequence_length or nothing; it was trained on 2,048 tokens.
+    shape = decoder.read_shape(config, tied=False, context=config.whole("max_sequence_length", default=2048))
+    inner, bias = config.whole("intermediate_size"), config.flag("mlp_bias", default=False)
+    attention_bias = config.flag("attention_bias", default=False)
+    return decoder.build(
+        config,
+        shape,
+        ffn=inner,
+        ffn_tensors=lambda layer: blocks.gated_ffn(layer, shape.hidden, inner, bias=bias),
+        qkv_bias=attention_bias,
+        output_bias=attention_bias,
+    )
+
+
+def _mistral(config: Config) -> Architecture:
+    window = config.optional_whole("sliding_window")
+    shape = decoder.read_shape(config, tied=False, windows=(window,) * config.whole("num_hidden_layers"))
+    inner = config.whole("intermediate_size")
+    return decoder.build(
+        config, shape, ffn=inner, ffn_tensors=lambda layer: blocks.gated_ffn(layer, shape.hidden, inner)
+    )
+
+
+def _mixtral(config: Config) -> Architecture:
+    window = config.optional_whole("sliding_window")
+    shape = decoder.read_shape(config, tied=False, windows=(window,) * config.whole("num_hidden_layers"))
+    inner = config.whole("intermediate_size")
+    experts, used = config.whole("num_local_experts"), config.whole("num_experts_per_tok")
+    return decoder.build(
+        config,
+        shape,
+        ffn=used * inner,
+        ffn_tensors=lambda layer: blocks.routed_experts(layer, shape.hidden, inner, experts, used),
+    )
+
+
+FAMILIES = {"llama": _llama, "mistral": _mistral, "mixtral": _mixtral}

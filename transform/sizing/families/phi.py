@@ -1,0 +1,45 @@
+"""Phi 1.5 and 2 (parallel blocks, biases everywhere) and Phi 3 to 4 (the Llama shape with fused matrices).
+
+Source: Li et al. 2023 (phi-1.5), Abdin et al. 2024 (Phi-3, Phi-4); Hugging Face transformers, models phi and phi3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from transform.sizing.config import Config
+from transform.sizing.families import _blocks as blocks
+from transform.sizing.families import _decoder as decoder
+from transform.sizing.tensors import Architecture, Tensor
+
+
+def _phi(config: Config) -> Architecture:
+    # Attention and feed-forward read the same norm, so a layer has one; the output projection has a bias.
+    shape, inner = decoder.read_shape(config, tied=False), config.whole("intermediate_size")
+    return decoder.build(
+        config,
+        shape,
+        ffn=inner,
+        ffn_tensors=lambda layer: blocks.plain_ffn(layer, shape.hidden, inner, bias=True),
+        qkv_bias=True,
+        output_bias=True,
+        norms=("attn_norm",),
+        norm_bias=True,
+        head_bias=True,
+    )
+
+
+def _phi3(config: Config) -> Architecture:
+    window = config.optional_whole("sliding_window")
+    shape = decoder.read_shape(config, tied=False, windows=(window,) * config.whole("num_hidden_layers"))
+    inner = config.whole("intermediate_size")
+
+    def ffn_tensors(layer: int) -> Iterator[Tensor]:
+        # Gate and up are stored as one matrix; llama.cpp keeps it so and calls it ffn_up.
+        yield from blocks.matrix("ffn_up", layer, 2 * inner, shape.hidden)
+        yield from blocks.matrix("ffn_down", layer, shape.hidden, inner)
+
+    return decoder.build(config, shape, ffn=inner, ffn_tensors=ffn_tensors, fused_qkv=True)
+
+
+FAMILIES = {"phi": _phi, "phi3": _phi3}

@@ -1,0 +1,117 @@
+"""Floating-point operations of a forward pass, exactly, and the rule of thumb beside it.
+
+A multiplication and an addition are two operations. Counted: every matrix that a token passes, and the score and value
+products of attention. Not counted: norms, activations, softmax and rotations, which are under a hundredth of it in
+models of use.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from transform.sizing.architecture import count_parameters
+from transform.sizing.errors import SizingError
+from transform.sizing.memory import check_context
+from transform.sizing.tensors import Architecture, AttentionLayer
+
+Logits = Literal["all", "last"]
+
+
+@dataclass(frozen=True, slots=True)
+class ForwardFlops:
+    """Operations by purpose; `total` is their sum. `rule_of_thumb` is 2 × active parameters × tokens, for comparison."""
+
+    projections: int
+    scores: int
+    values: int
+    output: int
+    rule_of_thumb: int
+
+    @property
+    def total(self) -> int:
+        """All operations counted."""
+        return self.projections + self.scores + self.values + self.output
+
+
+def prefill_flops(
+    architecture: Architecture, tokens: int, batch: int = 1, *, causal: bool = True, logits: Logits = "last"
+) -> ForwardFlops:
+    """A forward pass over `batch` prompts of `tokens` tokens.
+
+    A query multiplies with the keys up to itself, within the window: Σ min(t, window). With `causal` False it
+    multiplies with all of them (encoders always do, and so do kernels that mask instead of skipping). The output
+    projection runs on the `last` token only, as when answering, or on `all`, as in training. Raises ContextTooLong.
+    """
+    _check_one_sequence(architecture)
+    check_context(architecture, tokens)
+    causal = causal and architecture.kind == "decoder"
+    scores = values = 0
+    for layer in architecture.attention:
+        pairs = _pairs(tokens, layer, causal=causal)
+        scores += 2 * layer.heads * layer.key_dim * pairs
+        values += 2 * layer.heads * layer.value_dim * pairs
+    output = _output_weights(architecture)
+    rows = tokens if logits == "all" else 1
+    body = _body_weights(architecture)
+    return ForwardFlops(
+        projections=2 * body * tokens * batch,
+        scores=scores * batch,
+        values=values * batch,
+        output=2 * output * rows * batch,
+        rule_of_thumb=2 * count_parameters(architecture).active * tokens * batch,
+    )
+
+
+def decode_flops(architecture: Architecture, context: int, batch: int = 1) -> ForwardFlops:
+    """One new token for each of `batch` sequences that hold `context` tokens, itself included.
+
+    Latent attention is counted in its compressed form, as inference engines compute it. Raises ContextTooLong.
+    """
+    _check_one_sequence(architecture)
+    check_context(architecture, context)
+    if architecture.kind != "decoder":
+        raise SizingError(f"a {architecture.model_type} model does not write token by token; ask for its prefill")
+    scores = values = 0
+    for layer in architecture.attention:
+        reach = min(context, layer.window) if layer.window else context
+        scores += 2 * layer.heads * (layer.decode_key_dim or layer.key_dim) * reach
+        values += 2 * layer.heads * (layer.decode_value_dim or layer.value_dim) * reach
+    return ForwardFlops(
+        projections=2 * _body_weights(architecture) * batch,
+        scores=scores * batch,
+        values=values * batch,
+        output=2 * _output_weights(architecture) * batch,
+        rule_of_thumb=2 * count_parameters(architecture).active * batch,
+    )
+
+
+def _check_one_sequence(architecture: Architecture) -> None:
+    if architecture.kind == "encoder_decoder":
+        raise SizingError(
+            f"a {architecture.model_type} model reads one sequence and writes another, so one length does not give its "
+            "operations; ask for its encoder or its decoder alone"
+        )
+
+
+def _pairs(tokens: int, layer: AttentionLayer, *, causal: bool) -> int:
+    """How many query-key pairs are multiplied, per head."""
+    if not causal:
+        return tokens * tokens
+    window = min(layer.window or tokens, tokens)
+    return window * (window + 1) // 2 + (tokens - window) * window
+
+
+def _output_weights(architecture: Architecture) -> int:
+    if architecture.tied:
+        return architecture.vocab * architecture.hidden
+    return sum(tensor.parameters for tensor in architecture.tensors if tensor.role == "output")
+
+
+def _body_weights(architecture: Architecture) -> int:
+    """Weights of the matrices inside the layers that a token is multiplied with."""
+    return sum(
+        tensor.active_parameters
+        for tensor in architecture.tensors
+        if tensor.kind == "matrix" and tensor.role not in ("output", "pooler", "text_projection")
+    )

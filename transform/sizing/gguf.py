@@ -1,0 +1,85 @@
+"""Bytes of a model in a GGUF file, tensor by tensor.
+
+Source of the block sizes: ggml's block structures (`ggml-common.h`), as listed in the gguf Python package's constants.
+"""
+
+from __future__ import annotations
+
+from transform.sizing.errors import UnknownPrecision
+from transform.sizing.gguf_mix import BASE, Surroundings, block_type
+from transform.sizing.tensors import Architecture, Tensor
+
+#: Block type to (weights a block, bytes a block). A row is packed in whole blocks.
+BLOCKS = {
+    "F32": (1, 4),
+    "F16": (1, 2),
+    "BF16": (1, 2),
+    "Q8_0": (32, 34),
+    "Q6_K": (256, 210),
+    "Q5_K": (256, 176),
+    "Q5_1": (32, 24),
+    "Q5_0": (32, 22),
+    "Q4_K": (256, 144),
+    "Q4_1": (32, 20),
+    "Q4_0": (32, 18),
+    "IQ4_NL": (32, 18),
+    "IQ4_XS": (256, 136),
+    "Q3_K": (256, 110),
+    "Q2_K": (256, 84),
+    "MXFP4": (32, 17),
+}
+
+#: Where a row is no whole number of 256-weight blocks, the quantizer takes a type with blocks of 32.
+_NARROW = {"Q2_K": "IQ4_NL", "Q3_K": "IQ4_NL", "IQ4_XS": "IQ4_NL", "Q4_K": "Q5_0", "Q5_K": "Q5_1", "Q6_K": "Q8_0"}
+
+#: Matrices that the quantizer never packs: the router decides which experts run, and the position tables are small.
+_KEPT = ("ffn_gate_inp", "ffn_gate_inp_shexp", "position_embd", "token_types", "attn_rel_b")
+
+#: The file also carries the tokenizer: 23 bytes a token (Llama 2) to 61 (Llama 3, with its merges) in published files.
+TOKENIZER_BYTES_PER_TOKEN = 45
+
+
+def gguf_types() -> list[str]:
+    """The file types whose sizes are known, largest first."""
+    return list(BASE)
+
+
+def tensor_bytes(architecture: Architecture, file_type: str) -> dict[int, int]:
+    """Bytes of each tensor of the language model, keyed by its position in `architecture.tensors`.
+
+    Raises UnknownPrecision for a file type that is not known.
+    """
+    if file_type not in BASE:
+        raise UnknownPrecision(f"GGUF type {file_type!r} is not known; known are {', '.join(BASE)}")
+    around = _surroundings(architecture)
+    return {position: _bytes_of(tensor, file_type, around) for position, tensor in enumerate(architecture.tensors)}
+
+
+def file_bytes(architecture: Architecture, file_type: str) -> int:
+    """Bytes of the whole file: tensors and, estimated, the tokenizer. A vision tower is a file of its own and not in it."""
+    tokenizer = architecture.vocab * TOKENIZER_BYTES_PER_TOKEN
+    return sum(tensor_bytes(architecture, file_type).values()) + tokenizer
+
+
+def _surroundings(architecture: Architecture) -> Surroundings:
+    roles = {tensor.role for tensor in architecture.tensors}
+    query = next((tensor.rows for tensor in architecture.tensors if tensor.role == "attn_q"), 1)
+    value = next((tensor.rows for tensor in architecture.tensors if tensor.role == "attn_v"), query)
+    return Surroundings(
+        layers=architecture.layers,
+        experts=architecture.experts,
+        queries_per_kv=query // value,
+        falcon=architecture.model_type == "falcon",
+        own_output="output" in roles,
+    )
+
+
+def _bytes_of(tensor: Tensor, file_type: str, around: Surroundings) -> int:
+    packed = tensor.kind != "vector" and tensor.role not in _KEPT
+    chosen = block_type(file_type, tensor, around) if packed else "F32"
+    if tensor.cols % BLOCKS[chosen][0]:
+        chosen = _NARROW.get(chosen, "F16")
+        if tensor.cols % BLOCKS[chosen][0]:
+            chosen = "F16"
+    weights, size = BLOCKS[chosen]
+    return tensor.rows * tensor.experts * (tensor.cols // weights) * size

@@ -1,0 +1,97 @@
+"""Memory that a model needs on the card to answer: weights, key-value cache, activations.
+
+Bytes everywhere; 1 GB is 10^9 bytes where a result is shown, since cards are sold so and a card's 24 GB are a little
+more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from transform.assumptions import Assumptions
+from transform.sizing.errors import ContextTooLong, SizingError
+from transform.sizing.tensors import Architecture
+from transform.sizing.weights import weights
+
+
+@dataclass(frozen=True, slots=True)
+class InferenceMemory:
+    """Bytes by purpose; `total` is their sum. What driver and runtime take is subtracted from the card (see parallel.py)."""
+
+    weights: int
+    kv_cache: int
+    activations: int
+
+    @property
+    def total(self) -> int:
+        """Bytes needed in all."""
+        return self.weights + self.kv_cache + self.activations
+
+
+def check_context(architecture: Architecture, context: int) -> None:
+    """Raise ContextTooLong where `context` tokens are more than the model was trained for, SizingError below one token."""
+    if context < 1:
+        raise SizingError(f"a context must have at least 1 token, not {context}")
+    if context > architecture.context:
+        raise ContextTooLong(
+            f"a context of {context} tokens is beyond the {architecture.context} that this {architecture.model_type} "
+            f"model was trained for; ask for {architecture.context} or fewer, or take a model with a longer context"
+        )
+
+
+def kv_bytes_per_token(architecture: Architecture, bits: int = 16) -> int:
+    """Bytes that one token adds to the cache while no window is full.
+
+    Σ over layers of 2 × kv_heads × head_dim × bits / 8 (keys and values), or (kv_lora_rank + rope_dim) × bits / 8 for
+    latent attention. Source: Pope et al. 2022, "Efficiently Scaling Transformer Inference"; DeepSeek-AI 2024,
+    DeepSeek-V2, table 1. Encoders keep none: 0.
+    """
+    return sum(layer.cached for layer in architecture.attention) * bits // 8
+
+
+def kv_cache_bytes(
+    architecture: Architecture, context: int, batch: int = 1, bits: int = 16, *, rolling_window: bool = True
+) -> int:
+    """Bytes of the cache for `batch` sequences of `context` tokens.
+
+    A layer with a sliding window keeps only the window; with `rolling_window` False it keeps all, as runtimes without a
+    rolling buffer do. Raises ContextTooLong.
+    """
+    check_context(architecture, context)
+    elements = 0
+    for layer in architecture.attention:
+        kept = min(context, layer.window) if layer.window and rolling_window else context
+        elements += layer.cached * kept
+    return elements * batch * bits // 8
+
+
+def activation_bytes(architecture: Architecture, tokens: int, batch: int = 1, bits: int = 16) -> int:
+    """Estimate of the largest temporary tensors while `tokens` of each of `batch` sequences pass one layer.
+
+    Counted as alive at once: the residual stream and its normed copy (2 × hidden), the widest of the projections
+    (query, key and value, or gate and up of the feed-forward), and the 32-bit scores over the vocabulary of each
+    sequence's last token. Attention scores are not stored (FlashAttention; Dao et al. 2022). Runtimes differ; this is
+    an estimate, not a bound.
+    """
+    attention = max((layer.heads * (layer.key_dim + layer.value_dim) for layer in architecture.attention), default=0)
+    widest = max(2 * architecture.ffn, attention + max((layer.cached for layer in architecture.attention), default=0))
+    stream = batch * tokens * (2 * architecture.hidden + widest) * bits // 8
+    logits = batch * architecture.vocab * 4 if architecture.kind != "encoder" else 0
+    return stream + logits
+
+
+def inference_memory(
+    architecture: Architecture, precision: str, context: int, batch: int, assumptions: Assumptions, *, devices: int = 1
+) -> InferenceMemory:
+    """Everything that must fit on `devices` cards together to run `batch` sequences of `context` tokens.
+
+    The prompt passes in pieces of `prefill_chunk_tokens`, so activations do not grow with the context beyond that;
+    every card holds its own.
+    Raises ContextTooLong, UnknownPrecision.
+    """
+    chunk = min(context, assumptions.prefill_chunk_tokens)
+    return InferenceMemory(
+        weights=weights(architecture, precision).total,
+        kv_cache=kv_cache_bytes(architecture, context, batch, assumptions.kv_cache_bits),
+        activations=activation_bytes(architecture, chunk, batch) * devices,
+    )

@@ -1,0 +1,139 @@
+"""Memory to train a model: what the second source document publishes, and the full account, named apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from transform.sizing.errors import SizingError, UnknownPrecision
+from transform.sizing.memory import check_context
+from transform.sizing.tensors import Architecture, Tensor
+
+#: Bytes a parameter that each optimizer keeps, as the second document publishes (it leaves out weights and gradients).
+OPTIMIZER_STATE_BYTES = {"adamw": 8, "adafactor": 4, "adamw-8bit": 2}
+
+#: Matrices that LoRA adapts by default: query and value, as in Hu et al. 2021, section 4.2.
+LORA_DEFAULT_TARGETS = ("attn_q", "attn_v")
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingMemory:
+    """Bytes by purpose; `total` is their sum. `master` are the fp32 copies that mixed precision keeps."""
+
+    weights: int
+    gradients: int
+    master: int
+    optimizer: int
+    activations: int
+
+    @property
+    def total(self) -> int:
+        """Bytes needed in all."""
+        return self.weights + self.gradients + self.master + self.optimizer + self.activations
+
+
+def optimizer_state_bytes(parameters: int, optimizer: str) -> int:
+    """The optimizer's state alone, at the published bytes a parameter: AdamW 8, Adafactor 4, 8-bit AdamW 2.
+
+    Source: the second source document, after Hugging Face's "Anatomy of model's memory". Raises SizingError for
+    another.
+    """
+    if optimizer not in OPTIMIZER_STATE_BYTES:
+        raise SizingError(f"optimizer {optimizer!r} is not known; known are {', '.join(OPTIMIZER_STATE_BYTES)}")
+    return parameters * OPTIMIZER_STATE_BYTES[optimizer]
+
+
+def factored_state_bytes(architecture: Architecture) -> int:
+    """Adafactor as its paper describes it: fp32 sums of rows and columns of each matrix, full only for vectors.
+
+    Shazeer & Stern 2018, section 3. Thousands of times less than the published 4 bytes a parameter, which holds for
+    Adafactor with a momentum of 32 bits.
+    """
+
+    def state(tensor: Tensor) -> int:
+        if tensor.kind == "vector":
+            return tensor.parameters
+        return (tensor.rows + tensor.cols) * tensor.experts
+
+    return 4 * sum(state(tensor) for tensor in architecture.tensors)
+
+
+def layer_activation_bytes(architecture: Architecture, tokens: int, batch: int, *, checkpointing: bool) -> int:
+    """Activations kept for the backward pass, 16 bits.
+
+    Korthikanti et al. 2022, "Reducing Activation Recomputation", eq. 1 without the scores that FlashAttention does not
+    keep: 34 bytes × tokens × batch × hidden a layer; with full checkpointing only each layer's input, 2 bytes. Derived
+    for a plain feed-forward of four times the hidden size: an estimate for gated ones and mixtures.
+    """
+    per_value = 2 if checkpointing else 34
+    return per_value * tokens * batch * architecture.hidden * architecture.layers
+
+
+def training_memory(
+    architecture: Architecture,
+    optimizer: str,
+    tokens: int,
+    batch: int = 1,
+    *,
+    mixed_precision: bool = True,
+    checkpointing: bool = True,
+) -> TrainingMemory:
+    """The full account of training every weight.
+
+    Mixed precision: 2 bytes a weight, 2 a gradient, 4 for the fp32 master copy, and the optimizer's state; with AdamW
+    16 bytes a parameter (Rajbhandari et al. 2020, ZeRO, section 3.1). Without: 4 a weight, 4 a gradient, and the state.
+    Raises ContextTooLong, SizingError.
+    """
+    check_context(architecture, tokens)
+    parameters = sum(tensor.parameters for tensor in architecture.tensors)
+    return TrainingMemory(
+        weights=(2 if mixed_precision else 4) * parameters,
+        gradients=(2 if mixed_precision else 4) * parameters,
+        master=4 * parameters if mixed_precision else 0,
+        optimizer=optimizer_state_bytes(parameters, optimizer),
+        activations=layer_activation_bytes(architecture, tokens, batch, checkpointing=checkpointing),
+    )
+
+
+def lora_parameters(architecture: Architecture, rank: int, targets: tuple[str, ...] = LORA_DEFAULT_TARGETS) -> int:
+    """Trainable weights of a LoRA adapter: rank × (rows + cols) of every adapted matrix, for each expert of it.
+
+    Hu et al. 2021, section 4.1. Raises SizingError where a target names no matrix of this model.
+    """
+    if rank < 1:
+        raise SizingError(f"a LoRA rank must be at least 1, not {rank}")
+    matrices = [tensor for tensor in architecture.tensors if tensor.kind == "matrix" and tensor.layer is not None]
+    known = sorted({tensor.role for tensor in matrices})
+    unknown = [target for target in targets if target not in known]
+    if unknown:
+        raise SizingError(f"this model has no {', '.join(unknown)}; its matrices are {', '.join(known)}")
+    return sum(rank * (tensor.rows + tensor.cols) * tensor.experts for tensor in matrices if tensor.role in targets)
+
+
+def lora_memory(
+    architecture: Architecture,
+    rank: int,
+    optimizer: str,
+    tokens: int,
+    batch: int = 1,
+    *,
+    targets: tuple[str, ...] = LORA_DEFAULT_TARGETS,
+    base_bits: Fraction = Fraction(16),
+    checkpointing: bool = True,
+) -> TrainingMemory:
+    """The account of training an adapter over frozen weights of `base_bits` bits (16, or 4.127 for QLoRA's NF4).
+
+    The adapter itself is trained in mixed precision. Raises ContextTooLong, SizingError, UnknownPrecision.
+    """
+    if base_bits <= 0:
+        raise UnknownPrecision(f"frozen weights need a positive number of bits, not {base_bits}")
+    check_context(architecture, tokens)
+    frozen = sum(tensor.parameters for tensor in architecture.tensors)
+    trainable = lora_parameters(architecture, rank, targets)
+    return TrainingMemory(
+        weights=round(frozen * base_bits / 8) + 2 * trainable,
+        gradients=2 * trainable,
+        master=4 * trainable,
+        optimizer=optimizer_state_bytes(trainable, optimizer),
+        activations=layer_activation_bytes(architecture, tokens, batch, checkpointing=checkpointing),
+    )

@@ -1,0 +1,161 @@
+"""Bytes of a model's weights by precision or file format, and how many of them one step of decoding must read.
+
+Three kinds of precision: uniform (every weight has the same bits: `fp32`, `bf16`, `int4`, or just `16`), GGUF file
+types (`Q4_K_M`, see gguf_mix.py), and formats that pack only the matrices inside the layers (GPTQ, AWQ, NF4, MXFP4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from transform.sizing import gguf
+from transform.sizing.errors import UnknownPrecision
+from transform.sizing.tensors import Architecture, Tensor
+
+#: Bits a weight where all weights are stored alike. `8` and `4` are what the source documents call 8-bit and 4-bit.
+UNIFORM_BITS = {
+    "fp32": 32,
+    "fp16": 16,
+    "bf16": 16,
+    "fp8": 8,
+    "int8": 8,
+    "int4": 4,
+    "32": 32,
+    "16": 16,
+    "8": 8,
+    "4": 4,
+}
+
+_ROUTER = ("ffn_gate_inp", "ffn_gate_inp_shexp")
+
+
+def _grouped(bits: int, group: int, *, index: bool) -> Callable[[Tensor], Fraction]:
+    """Bits of a weight packed by rows in groups that share an fp16 scale and a packed zero point.
+
+    `index` adds GPTQ's int32 for each input column, shared by all rows. Source: the QuantLinear layers of AutoGPTQ and
+    AutoAWQ.
+    """
+
+    def bits_of(tensor: Tensor) -> Fraction:
+        groups = -(-tensor.cols // group)
+        per_row = tensor.cols * bits + groups * (16 + bits)
+        shared = 32 * tensor.cols if index else 0
+        return Fraction(tensor.rows * per_row + shared, tensor.rows * tensor.cols)
+
+    return bits_of
+
+
+def _mxfp4(tensor: Tensor) -> Fraction:
+    # Blocks of 32 four-bit values share one 8-bit scale; only experts are packed. Source: OCP Microscaling Formats 1.0.
+    return Fraction(17 * 8, 32) if tensor.experts > 1 else Fraction(16)
+
+
+def _nf4(tensor: Tensor) -> Fraction:
+    # Blocks of 64 share an 8-bit scale, blocks of 256 scales an fp32 one. Source: Dettmers et al., QLoRA, 2023,
+    # section 3.
+    return 4 + Fraction(8, 64) + Fraction(32, 64 * 256)
+
+
+#: Formats that pack only matrices of layers (not the router, embedding, output and norms, which stay at 16 bits).
+_PACKED: dict[str, Callable[[Tensor], Fraction]] = {
+    "gptq-int4-g128": _grouped(4, 128, index=True),
+    "gptq-int8-g128": _grouped(8, 128, index=True),
+    "awq-int4-g128": _grouped(4, 128, index=False),
+    "nf4": _nf4,
+    "mxfp4": _mxfp4,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Bytes of all weights at one precision.
+
+    `always_read` bytes are read in every decoding step; of the `expert` bytes a token reads `used_experts` of
+    `experts`. The embedding table is resident but only a row of it is read; it belongs to neither unless it is the
+    output projection too.
+    """
+
+    precision: str
+    total: int
+    parameters: int
+    always_read: int
+    expert: int
+    experts: int
+    used_experts: int
+
+    @property
+    def bits_per_weight(self) -> float:
+        """Average over all weights."""
+        return self.total * 8 / self.parameters
+
+    def read_bytes(self, batch: int = 1) -> float:
+        """Bytes read from memory in one decoding step of `batch` sequences.
+
+        Weights are read once for the whole batch, but each sequence chooses its own experts: with even routing the
+        expected number of distinct ones is E·(1 − (1 − k/E)^batch).
+        """
+        if self.experts == 1:
+            return float(self.always_read)
+        reached = 1 - (1 - self.used_experts / self.experts) ** batch
+        return self.always_read + self.expert * reached
+
+
+def known_precisions() -> list[str]:
+    """Every precision name that `weights` takes."""
+    return [*UNIFORM_BITS, *_PACKED, *gguf.gguf_types()]
+
+
+def normalise_precision(precision: str) -> str:
+    """The name as this module writes it, whatever the case. Raises UnknownPrecision with the known names."""
+    # `fp16` and `bf16` are names of both a uniform precision and, in capitals, a GGUF type that keeps norms at 32 bits.
+    known = known_precisions()
+    if precision.strip() in known:
+        return precision.strip()
+    by_lower = {name.lower(): name for name in reversed(known)}
+    name = by_lower.get(precision.strip().lower())
+    if name is None:
+        raise UnknownPrecision(f"precision {precision!r} is not known; known are {', '.join(known)}")
+    return name
+
+
+def weights(architecture: Architecture, precision: str) -> Weights:
+    """Bytes of the weights of `architecture` at `precision` (see known_precisions).
+
+    Raises UnknownPrecision. For GGUF the tokenizer inside the file is left out: it is not loaded onto the card.
+    """
+    name = normalise_precision(precision)
+    tensors = architecture.tensors + architecture.extra
+    if name not in UNIFORM_BITS and name not in _PACKED:
+        sizes = gguf.tensor_bytes(architecture, name)
+        bits = [Fraction(sizes[i] * 8) if i in sizes else Fraction(16 * t.parameters) for i, t in enumerate(tensors)]
+    else:
+        bits = [_bits(tensor, name) for tensor in tensors]
+    total = always = expert = Fraction(0)
+    for tensor, size in zip(tensors, bits, strict=True):
+        total += size
+        if tensor.experts > 1:
+            expert += size
+        elif tensor.kind != "embedding" or (tensor.role == "token_embd" and architecture.tied):
+            always += size
+        else:
+            always += size / tensor.rows
+    used = max((tensor.used_experts for tensor in tensors if tensor.experts > 1), default=1)
+    return Weights(
+        precision=name,
+        total=round(total / 8),
+        parameters=sum(tensor.parameters for tensor in tensors),
+        always_read=round(always / 8),
+        expert=round(expert / 8),
+        experts=architecture.experts,
+        used_experts=used,
+    )
+
+
+def _bits(tensor: Tensor, name: str) -> Fraction:
+    if name in UNIFORM_BITS:
+        return Fraction(UNIFORM_BITS[name] * tensor.parameters)
+    packed = tensor.kind == "matrix" and tensor.layer is not None and tensor.role not in _ROUTER
+    per_weight = _PACKED[name](tensor) if packed else Fraction(16)
+    return per_weight * tensor.parameters
