@@ -20,6 +20,7 @@ from lxml.html import HtmlElement
 from extract import blocks, wording
 from extract.errors import LayoutChanged
 from extract.items import Issue, Link, Offer, Parsed, PriceKind
+from extract.mojibake import mend
 from extract.money import Ambiguous, Money, read_price
 from extract.source import Page
 
@@ -27,11 +28,11 @@ from extract.source import Page
 class Locale(NamedTuple):
     """How a shop's site writes prices: ISO 3166 country, ISO 639 language, ISO 4217 currency of a bare number.
 
-    `currency` is None where the site sells in several: then only a price that names its own can be read.
+    All are None for a site that sells in several currencies: there only a price that names its own can be read.
     """
 
-    country: str
-    language: str
+    country: str | None
+    language: str | None
     currency: str | None
 
 
@@ -56,8 +57,8 @@ def first(element: HtmlElement, css: str) -> HtmlElement | None:
 
 
 def clean(text: str) -> str:
-    """Text with every run of white space, no-break spaces included, as one space."""
-    return " ".join(text.split())
+    """Text with every run of white space, no-break spaces included, as one space, and twice-encoded letters mended."""
+    return " ".join(mend(text).split())
 
 
 def text(element: HtmlElement | None, css: str | None = None) -> str:

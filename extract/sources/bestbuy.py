@@ -93,10 +93,8 @@ def _sku(url: str) -> str | None:
 
 def _labelled(card: HtmlElement, name: str) -> str | None:
     """The value behind a label such as `Model:` among the card's product attributes."""
-    found = re.search(
-        rf"\b{name}:\s*(\S+)", " ".join(text(item) for item in select(card, ".sku-attribute, .sku-model, .attribute"))
-    )
-    return found.group(1) if found else None
+    attributes = [text(item) for item in select(card, ".sku-attribute-title, .attribute")]
+    return next((shown.partition(":")[2].strip() for shown in attributes if shown.startswith(f"{name}:")), None)
 
 
 def _api(page: Page) -> Iterator[Parsed]:

@@ -54,7 +54,8 @@ def _product(page: Page, root: HtmlElement, base: str) -> Iterable[Parsed]:
 
 def _card(page: Page, base: str, card: HtmlElement) -> Iterator[Parsed]:
     name = attribute(card, "data-product-name")
-    part_number = re.search(r"\(([^()]+)\)$", name)
+    # In brackets at the end may also stand a word on the condition, such as Outlet.
+    part_number = re.search(r"\(([^()]*\d[^()]*)\)$", name)
     buttons = " ".join(text(found) for found in select(card, ".cat-product-buttons, .cat-product-availability"))
     features = [text(feature) for feature in select(card, ".cat-product-feature")]
     yield from listing.offer(

@@ -130,7 +130,9 @@ def _locale(url: str) -> Locale:
     site = _GLOBAL_SITE.search(url)
     country = site.group(1).upper() if site else "CA" if "newegg.ca" in url else "US"
     country = {"UK": "GB"}.get(country, country)
-    return Locale(country, site.group(2).lower() if site else "en", _CURRENCIES.get(country))
+    if country not in _CURRENCIES:
+        return Locale(None, None, None)
+    return Locale(country, site.group(2).lower() if site else "en", _CURRENCIES[country])
 
 
 SOURCE = Source(

@@ -1,0 +1,31 @@
+"""Mends text that was encoded twice: UTF-8 bytes that someone read as Windows-1252 and saved (`â‚¬1,699.00`, `RTXâ„¢`).
+
+Saved shop pages hold it, and a currency sign in it decides what a price means. Only sequences that ordinary text of the
+languages read here does not hold are mended, so a lone `é »` stays what it is.
+"""
+
+from __future__ import annotations
+
+import re
+
+#: Windows-1252's characters for the bytes 0x80 to 0x9F; its five unassigned bytes come through as control characters.
+_BYTE_OF = {bytes([number]).decode("cp1252", errors="ignore"): number for number in range(0x80, 0xA0)}
+_NEXT = f"[\x80-\xbf{''.join(_BYTE_OF)}]"
+_TWICE = re.compile(
+    # Latin letters and signs (é, °, ł), then punctuation, ™ and €, then the full-width ￥.
+    f"[Â-Å]{_NEXT}|â{_NEXT}{{2}}|ï{_NEXT}{{2}}"
+    # Japanese, Chinese and Korean only several at a time: one could be an accented letter before a quotation mark.
+    f"|(?:[ã-íï]{_NEXT}{{2}}){{2,}}"
+)
+
+
+def mend(text: str) -> str:
+    """The text with every twice-encoded sequence read as it was meant; what does not decode stays as it is."""
+    return text if text.isascii() else _TWICE.sub(_decoded, text)
+
+
+def _decoded(match: re.Match[str]) -> str:
+    try:
+        return bytes(_BYTE_OF.get(letter, ord(letter)) for letter in match.group()).decode("utf-8")
+    except ValueError:
+        return match.group()

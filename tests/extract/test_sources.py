@@ -1,0 +1,122 @@
+"""Every source, against the pages in its fixtures folder.
+
+`tests/fixtures/<source>/<case>.json` says what the page beside it (`<case>.html`, `.csv`, `.xml`, `.xlsx`, or
+`<case>.page.json` for a page that is JSON) must give:
+
+    {"url": …, "fetched_at": …, "content_type": …, "raises": "LayoutChanged", "items": [{"kind": "offer", …}, …]}
+
+`url`, `fetched_at` and `content_type` are of the page and may be left out; `items` are all items, issues and links in
+their order, as `gpuledger parse` prints them. A field that an expectation leaves out must have its default, so that a
+value that appears from nowhere fails; of an issue only the fields that are written are compared, its wording is free.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from extract import errors, items, source
+from extract.source import Page
+
+ROOT = Path(__file__).parents[2]
+FIXTURES = ROOT / "tests" / "fixtures"
+CONTRACTS = ROOT / "expectations" / "contracts"
+_KINDS = {cls.KIND: cls for cls in vars(items).values() if dataclasses.is_dataclass(cls) and hasattr(cls, "KIND")}
+
+
+def _expectations(name: str) -> list[Path]:
+    return sorted(file for file in (FIXTURES / name).glob("*.json") if not file.name.endswith(".page.json"))
+
+
+def _page_file(expectation: Path) -> Path:
+    files = [file for file in expectation.parent.glob(f"{expectation.stem}.*") if file != expectation]
+    assert len(files) == 1, f"{expectation} needs exactly one page beside it, and has {[file.name for file in files]}"
+    return files[0]
+
+
+def load_page(expectation: Path) -> Page:
+    told = json.loads(expectation.read_text(encoding="utf-8"))
+    content = _page_file(expectation).read_bytes()
+    url = told.get("url", "")
+    return Page(
+        url=url,
+        final_url=url,
+        content=content,
+        sha256=hashlib.sha256(content).hexdigest(),
+        fetched_at=datetime.fromisoformat(told.get("fetched_at", "2023-11-16T03:00:00+00:00")),
+        headers={"content-type": told.get("content_type", "text/html; charset=utf-8")},
+    )
+
+
+def _defaults(kind: str) -> dict[str, Any]:
+    fields = dataclasses.fields(_KINDS[kind])
+    return {field.name: None if field.default is dataclasses.MISSING else field.default for field in fields}
+
+
+CASES = [(name, expectation) for name in source.names() for expectation in _expectations(name)]
+
+
+@pytest.mark.parametrize(("name", "expectation"), CASES, ids=[f"{name}-{file.stem}" for name, file in CASES])
+def test_page_gives_what_is_expected(name: str, expectation: Path, subtests: pytest.Subtests) -> None:
+    told = json.loads(expectation.read_text(encoding="utf-8"))
+    page = load_page(expectation)
+    if "raises" in told:
+        with pytest.raises(getattr(errors, told["raises"])):
+            list(source.get(name).parse(page))
+        return
+    found = [items.to_json(item) for item in source.get(name).parse(page)]
+    wanted = told["items"]
+    assert [_label(item) for item in found] == [_label(item) for item in wanted]
+    for position, (item, want) in enumerate(zip(found, wanted, strict=True)):
+        unknown = want.keys() - item.keys()
+        assert not unknown, f"item {position} has no field {unknown}"
+        fields = want.keys() if item["kind"] == "issue" else item.keys() - {"kind"}
+        defaults = _defaults(item["kind"])
+        for field in sorted(fields - {"kind"}):
+            with subtests.test(msg=f"item {position}", field=field):
+                assert item[field] == want.get(field, defaults[field])
+
+
+def _label(item: dict[str, Any]) -> tuple[str, str]:
+    naming = ("key", "gpu_name", "code", "instance", "currency", "image_url", "url")
+    return item["kind"], str(next((item[field] for field in naming if item.get(field)), ""))
+
+
+@pytest.mark.parametrize("name", source.names())
+def test_source_has_a_fixture(name: str) -> None:
+    assert _expectations(name), f"write tests/fixtures/{name}/<case>.html and .json"
+
+
+@pytest.mark.parametrize("name", source.names())
+def test_source_has_a_contract(name: str) -> None:
+    assert (CONTRACTS / f"{name}.toml").is_file(), f"write expectations/contracts/{name}.toml"
+
+
+def test_every_fixture_belongs_to_a_source_and_every_page_to_an_expectation() -> None:
+    folders = {folder.name for folder in FIXTURES.iterdir() if folder.is_dir()}
+    assert folders <= set(source.names())
+    pages = {file for folder in FIXTURES.iterdir() for file in folder.iterdir() if file.suffix != ".json"}
+    pages |= set(FIXTURES.glob("*/*.page.json"))
+    assert pages == {_page_file(expectation) for _, expectation in CASES}
+
+
+@pytest.mark.parametrize("name", source.names())
+def test_source_says_what_it_is(name: str) -> None:
+    found = source.get(name)
+    assert found.title
+    assert found.version >= 1
+    assert found.kinds
+    assert set(found.kinds) <= _KINDS.keys() - {"issue", "link"}
+    assert all(address.startswith("https://") for address in found.start)
+    assert all(path.startswith("/") for path in found.sample)
+
+
+def test_unknown_source_is_told_with_the_known_ones() -> None:
+    with pytest.raises(KeyError, match="newegg"):
+        source.get("no_such_shop")
