@@ -256,7 +256,7 @@ def from_json(row: Mapping[str, Any]) -> Parsed:
     kind = _KINDS.get(row.get("kind", ""))
     if kind is None:
         raise ValueError(f"no item is of the kind {row.get('kind')!r}")
-    readers = _readers(kind)
+    readers = _readers(kind.KIND)
     values = {name: value for name, value in row.items() if name != "kind"}
     arguments: dict[str, Any] = {n: v if v is None or n not in readers else readers[n](v) for n, v in values.items()}
     return kind(**arguments)
@@ -268,10 +268,10 @@ _KINDS: dict[str, type[Parsed]] = {
 
 
 @cache
-def _readers(kind: type[Parsed]) -> dict[str, Callable[[str], object]]:
+def _readers(kind: str) -> dict[str, Callable[[str], object]]:
     """How to read the fields of a class that JSON keeps as text: amounts and days."""
     readers: dict[str, Callable[[str], object]] = {}
-    for name, annotation in get_type_hints(kind).items():
+    for name, annotation in get_type_hints(_KINDS[kind]).items():
         choices = get_args(annotation) or (annotation,)
         if Decimal in choices:
             readers[name] = Decimal

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import duckdb
@@ -34,7 +34,7 @@ _TABLES = (
 )
 
 
-def assign(con: duckdb.DuckDBPyConnection, resolver: Resolver, version: str) -> list[str]:
+def assign(con: duckdb.DuckDBPyConnection, resolver: Callable[[], Resolver], version: str) -> list[str]:
     """Resolve the titles that were not yet resolved by `version` of the catalogue and the rules.
 
     Returns the tables in which an answer changed. A title is resolved once for all rows that carry it.
@@ -42,7 +42,9 @@ def assign(con: duckdb.DuckDBPyConnection, resolver: Resolver, version: str) -> 
     return [titles.table for titles in _TABLES if _assign_table(con, titles, resolver, version)]
 
 
-def _assign_table(con: duckdb.DuckDBPyConnection, titles: _Titles, resolver: Resolver, version: str) -> bool:
+def _assign_table(
+    con: duckdb.DuckDBPyConnection, titles: _Titles, resolver: Callable[[], Resolver], version: str
+) -> bool:
     rows = con.execute(
         f"""SELECT rowid, {titles.title}, source, {titles.specs}, {titles.mpn}, {titles.brand}, ({titles.memory})::VARCHAR
             FROM {titles.table} WHERE match_version IS DISTINCT FROM ?""",
@@ -53,7 +55,7 @@ def _assign_table(con: duckdb.DuckDBPyConnection, titles: _Titles, resolver: Res
     known: dict[tuple[str | None, ...], Sequence[Value]] = {}
     for _, *evidence in rows:
         if tuple(evidence) not in known:
-            known[tuple(evidence)] = _resolve(resolver, *evidence)
+            known[tuple(evidence)] = _resolve(resolver(), *evidence)
     columns = [*_RESULT, *(["gpu_count"] if titles.has_gpu_count else [])]
     stage(con, "answer", ["rows", *columns], [[i, *known[tuple(evidence)][: len(columns)]] for i, *evidence in rows])
     con.execute(

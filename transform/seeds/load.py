@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import duckdb
@@ -19,7 +19,10 @@ _HERE = Path(__file__).parent
 
 
 def load(
-    con: duckdb.DuckDBPyConnection, resolver: Resolver, settings: Mapping[str, tuple[str, str | None, str]], version: str
+    con: duckdb.DuckDBPyConnection,
+    resolver: Callable[[], Resolver],
+    settings: Mapping[str, tuple[str, str | None, str]],
+    version: str,
 ) -> list[str]:
     """Fill core.gpu, core.workload, core.setting and core.published_claim; returns the tables that changed.
 
@@ -32,7 +35,7 @@ def load(
         changed += _replace(con, "core.gpu", list(_gpus()))
         con.execute("DELETE FROM ops.table_content WHERE table_id = 'seed:core.gpu'")
         con.execute("INSERT INTO ops.table_content VALUES ('seed:core.gpu', ?)", [version])
-        changed += _replace(con, "core.published_claim", list(_survey_claims(resolver)))
+        changed += _replace(con, "core.published_claim", list(_survey_claims(resolver())))
     changed += _replace(con, "core.workload", list(_workloads()))
     changed += _replace(con, "core.setting", [(name, *words) for name, words in sorted(settings.items())])
     return changed

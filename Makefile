@@ -1,0 +1,40 @@
+# `make demo` and `make test` set up what they need; Python 3.11 or newer and make are enough.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DEMO := data
+READY := $(VENV)/.ready
+
+.PHONY: demo test lint bench lock clean
+.DELETE_ON_ERROR:
+
+# Hashes pin every byte of every dependency; the project itself needs no download.
+$(READY): requirements.lock pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "gpuledger needs Python 3.11 or newer; set PYTHON=...")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	touch $@
+
+# Exit status 3 is "published, with a source that failed": the sample's second night has one on purpose.
+demo: $(READY)
+	$(BIN)/gpuledger refresh --sample --data-dir $(DEMO) || test $$? -eq 3
+	$(BIN)/gpuledger value sd-512-image-generation --data-dir $(DEMO)
+	@echo "warehouse: $(DEMO)/gpuledger.duckdb    CSV files: $(DEMO)/exports"
+
+test: $(READY)
+	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(READY)
+	$(BIN)/python -m benchmarks
+
+lock: $(READY)
+	$(BIN)/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --no-emit-index-url --generate-hashes --quiet --output-file requirements.lock
+
+clean:
+	rm -rf $(VENV) $(DEMO) .mypy_cache .ruff_cache .pytest_cache .hypothesis

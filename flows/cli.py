@@ -1,0 +1,68 @@
+"""The command line. Each command is a module in `flows/commands/`, imported only when it is called: a reading command must
+answer at once, and importing Prefect, Great Expectations or pandas takes seconds.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import sys
+
+import click
+
+from flows import commands
+
+
+class _Commands(click.Group):
+    """Finds the commands by the names of the modules; there is no list to keep."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        names = (info.name for info in pkgutil.iter_modules(commands.__path__))
+        return sorted(name.replace("_", "-") for name in names if not name.startswith("_"))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        command = importlib.import_module(f"flows.commands.{cmd_name.replace('-', '_')}").command
+        assert isinstance(command, click.Command)
+        return command
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="gpuledger", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Which GPU to buy or rent to run a model, at today's price, with the evidence."""
+
+
+def main() -> None:
+    """Run the command line; every expected error is one line on stderr and a status, never a traceback."""
+    from extract.errors import ExtractError
+    from flows.settings import SettingsError
+    from warehouse.errors import BadQuery, WarehouseError
+
+    try:
+        status = cli.main(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except click.Abort:
+        click.echo("stopped", err=True)
+        sys.exit(130)
+    except (SettingsError, BadQuery) as error:
+        click.echo(f"gpuledger: {error}", err=True)
+        sys.exit(2)
+    except (WarehouseError, ExtractError, OSError) as error:
+        click.echo(f"gpuledger: {_words(error)}", err=True)
+        sys.exit(1)
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def _words(error: Exception) -> str:
+    """An operating system's error says what and where; the others have their own sentence."""
+    if isinstance(error, OSError) and error.filename:
+        return f"{error.filename}: {error.strerror}; choose another --data-dir or mend its permissions"
+    return str(error)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,34 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from flows import settings as settings_module
+from warehouse.paths import DataDir
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def data_dir_option(function: F) -> F:
+    """--data-dir, None where it is not given: the settings know."""
+    return click.option(
+        "--data-dir", metavar="D", help="Folder of the warehouse (default: data, or the setting data_dir)."
+    )(function)
+
+
+def format_option(function: F) -> F:
+    """--format of a reading command."""
+    return click.option(
+        "--format", "form", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True,
+        help="How the answer is written.",
+    )(function)  # fmt: skip
+
+
+def data_of(data_dir: str | None) -> DataDir:
+    """The data directory of the option, the environment or the settings file."""
+    return DataDir(Path(settings_module.load({"data_dir": data_dir}).data_dir))

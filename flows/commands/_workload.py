@@ -1,0 +1,26 @@
+"""The tables of one workload, with the words and checks that `rank` and `value` share."""
+
+from __future__ import annotations
+
+import click
+
+from warehouse.paths import DataDir
+from warehouse.read import query
+
+
+def check(data: DataDir, workload: str) -> str:
+    """The workload in words. A usage error with the known ids where there is none of this name."""
+    _, rows = query(
+        data,
+        "SELECT workload_id, workload FROM core.workload SEMI JOIN mart.ranking USING (workload_id) ORDER BY 1",
+    )
+    known = dict(rows)
+    if workload not in known:
+        raise click.UsageError(f"no workload is called {workload!r}; known are:\n  " + "\n  ".join(known))
+    return str(known[workload])
+
+
+def latest(data: DataDir) -> str:
+    """Time of the newest run, for headings: a price without its age helps nobody."""
+    _, rows = query(data, "SELECT max(as_of) FROM ops.run WHERE status LIKE 'published%'")
+    return f"{rows[0][0]:%Y-%m-%d %H:%M} UTC"

@@ -1,0 +1,55 @@
+"""`gpuledger parse`: one saved page to items, as the nightly run would read it."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import mimetypes
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("source")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--url",
+    default=None,
+    help="Address that the page was saved from; it decides the country, the language and what links mean.",
+)
+@click.option("--fetched-at", default=None, metavar="T", help="When it was saved, ISO 8601.")
+def command(source: str, file: Path, url: str | None, fetched_at: str | None) -> int:
+    """Read one saved page (.gz too) as SOURCE would and print its items as JSON Lines; issues go to stderr.
+
+    SOURCE is a name from `gpuledger sources`, or `product` for any shop's product page.
+    """
+    from extract import source as sources
+    from extract.collect import parse_page
+    from extract.items import Issue, Link, to_json
+    from extract.source import Page
+
+    name = "generic_shop" if source == "product" else source
+    if name not in sources.names():
+        raise click.UsageError(f"no source is called {source!r}; known are product, {', '.join(sources.names())}")
+    content = file.read_bytes()
+    inner = file.name
+    if content[:2] == b"\x1f\x8b":
+        content, inner = gzip.decompress(content), inner.removesuffix(".gz")
+    time = datetime.fromisoformat(fetched_at) if fetched_at else datetime.now(UTC)
+    kind = mimetypes.guess_type(inner)[0]
+    address = url or f"file:{file.name}"
+    page = Page(
+        url=address, final_url=address, content=content, sha256=hashlib.sha256(content).hexdigest(),
+        fetched_at=time if time.tzinfo else time.replace(tzinfo=UTC), headers={"content-type": kind} if kind else {},
+    )  # fmt: skip
+    for item in parse_page(sources.get(name), page):
+        line = json.dumps(to_json(item), ensure_ascii=False)
+        if isinstance(item, Issue):
+            click.echo(line, err=True)
+        elif not isinstance(item, Link):
+            sys.stdout.write(line + "\n")
+    return 0

@@ -1,0 +1,41 @@
+"""`gpuledger resolve`: which GPU a title means."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import click
+
+
+@click.command()
+@click.argument("titles", nargs=-1)
+@click.option(
+    "--explain", is_flag=True, help="Also which words decided, what was ignored, and which alias or rule was used."
+)
+@click.option("--source", default=None, help="Read the titles as this source's: its own aliases apply.")
+@click.option("--memory", default=None, help="Memory field of the item, as evidence.")
+@click.option("--specs", default=None, help="Specification text of the item, as evidence.")
+@click.option("--mpn", default=None, help="Model number of the item, as evidence.")
+@click.option("--chipset", default=None, help="Chipset field of the item, as evidence.")
+def command(
+    titles: tuple[str, ...],
+    explain: bool,
+    source: str | None,
+    memory: str | None,
+    specs: str | None,
+    mpn: str | None,
+    chipset: str | None,
+) -> None:
+    """Print a JSON line a title: title, status, gpu_id, gpu, candidates. `-` reads the titles from standard input."""
+    from transform.identity.resolver import Evidence, Resolver
+
+    if not titles:
+        raise click.UsageError("give titles, or - to read them from standard input, one a line")
+    resolver = Resolver.load()
+    evidence = Evidence(memory=memory, specs=specs, mpn=mpn, chipset=chipset)
+    lines = (line.rstrip("\n") for line in sys.stdin) if titles == ("-",) else iter(titles)
+    for title in lines:
+        if title.strip():
+            found = resolver.resolve(title, evidence, source=source)
+            sys.stdout.write(json.dumps(found.to_json(explain=explain), ensure_ascii=False) + "\n")

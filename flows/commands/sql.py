@@ -1,0 +1,20 @@
+"""`gpuledger sql`: one reading statement on the published file."""
+
+from __future__ import annotations
+
+import click
+
+from flows.commands._options import data_dir_option, data_of, format_option
+
+
+@click.command()
+@click.argument("query")
+@data_dir_option
+@format_option
+def command(query: str, data_dir: str | None, form: str) -> None:
+    """Answer one read-only SQL query. `gpuledger describe` lists tables and columns."""
+    from flows.commands._show import show
+    from warehouse.read import user_query
+
+    columns, rows = user_query(data_of(data_dir), query)
+    show(columns, rows, form)

@@ -1,0 +1,120 @@
+"""The reading half of a run: which sources, from where, and each on its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from extract import source as sources
+from extract import transcriptions
+from extract.collect import Collected, LocalFile, collect
+from extract.http import Client, HttpSettings
+from extract.items import Chart
+from extract.parsed_cache import ParsedCache
+from extract.sample import server
+from extract.snapshots import Archive
+from extract.source import Source
+from flows.context import Context
+
+#: What a quote in the inbox may be, by the end of its name.
+QUOTE_TYPES = {
+    ".csv": "text/csv",
+    ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One source as this run reads it: from these addresses and these files of this machine."""
+
+    source: Source
+    starts: Sequence[str]
+    files: Sequence[LocalFile] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """The tools that all sources of a run share."""
+
+    context: Context
+    client: Client
+    archive: Archive
+    cache: ParsedCache
+
+    def read(self, reading: Reading, on_page: Callable[[str], None] = lambda url: None) -> Collected:
+        """Read one source; its failure is in the result and never raised."""
+        collected = collect(
+            reading.source, reading.starts, self.client, self.archive, self.cache, self.context.as_of,
+            files=reading.files, on_page=on_page,
+        )  # fmt: skip
+        self._watch_charts(collected)
+        return collected
+
+    def _watch_charts(self, collected: Collected) -> None:
+        """Raise an issue for each chart that is no longer what a person transcribed; charts themselves are not loaded."""
+        charts = [item for item, _ in collected.rows if isinstance(item, Chart)]
+        if not charts:
+            return
+        collected.rows = [row for row in collected.rows if not isinstance(row[0], Chart)]
+        first: dict[str, str] = {}
+        for snapshot in self.archive.history(collected.source):
+            first.setdefault(snapshot.url, snapshot.sha256)
+        found = transcriptions.match(charts, collected.images, transcriptions.load(transcriptions.bundled()), first)
+        collected.issues += [(issue, None) for issue in found]
+
+
+def readings(context: Context) -> list[Reading]:
+    """The sources of this run. KeyError, with the known names, for a source that does not exist."""
+    wanted = context.only or context.settings.sources or None
+    chosen = [sources.get(name) for name in wanted] if wanted else sources.discover()
+    if context.sample_night is not None:
+        found = [Reading(source, server.start_urls(source)) for source in chosen]
+    else:
+        found = [_live(source, context) for source in chosen]
+    return [reading for reading in found if reading.starts or reading.files]
+
+
+def _live(source: Source, context: Context) -> Reading:
+    if source.name == "generic_shop":
+        return Reading(source, context.settings.product_urls)
+    if source.name == "quotes":
+        return Reading(source, (), _quotes(context))
+    if source.name == "toms_ai_articles":
+        files = [LocalFile(path, "text/csv") for path in [*transcriptions.bundled(), *_own_transcriptions(context)]]
+        return Reading(source, source.start, files)
+    return Reading(source, source.start)
+
+
+def _quotes(context: Context) -> list[LocalFile]:
+    found = sorted(path for path in context.data.inbox.glob("*") if path.suffix.lower() in QUOTE_TYPES)
+    return [LocalFile(path, QUOTE_TYPES[path.suffix.lower()]) for path in found]
+
+
+def _own_transcriptions(context: Context) -> list[Path]:
+    return sorted((context.data.root / "transcriptions").glob("*.csv"))
+
+
+@contextmanager
+def reader(context: Context) -> Iterator[Reader]:
+    """The shared client and archive, with the sample site running where the run is on it."""
+    archive = Archive(context.data.snapshots)
+    cache = ParsedCache(context.data.snapshots / "parsed")
+    settings = context.settings
+    http = HttpSettings(
+        contact=settings.contact or None,
+        delay_s=settings.delay_s,
+        deadline_s=settings.fetch_deadline_s,
+        max_body_bytes=int(settings.max_body_mb * 1_000_000),
+    )
+    if context.sample_night is None:
+        with Client(http) as client:
+            yield Reader(context, client, archive, cache)
+        return
+    with (
+        server.SampleSite(context.sample_night) as site,
+        # No pause between requests: the site is ours, and it is this machine.
+        Client(replace(http, delay_s=0.0, connect_to=site.connect_to)) as client,
+    ):
+        yield Reader(context, client, archive, cache)

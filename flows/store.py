@@ -1,0 +1,155 @@
+"""The writing half of a run: check, load, resolve, build, audit, publish. All of it, or nothing, reaches a reader."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import duckdb
+
+from expectations.check import check_mart
+from expectations.contract import mart_contract
+from extract.collect import Collected
+from extract.items import FxRate
+from flows import journal, take_in
+from flows.context import Context, utc_now
+from flows.summary import PriceChange, SourceOutcome, Summary
+from transform import assign, graph
+from transform import build as builder
+from transform.identity.resolver import Resolver
+from transform.seeds import load as seeds
+from warehouse import publish
+from warehouse.errors import WarehouseError
+from warehouse.load.stage import append
+from warehouse.outputs import csv_files
+
+#: Code and data that decide which GPU a title means: where they change, every title is resolved again.
+_IDENTITY = Path(assign.__file__).with_name("identity")
+_SEEDS = Path(seeds.__file__).parent
+
+
+class AuditFailed(Exception):
+    """A mart breaks its contract. Everything is rolled back and the last good warehouse stays."""
+
+
+class OutOfOrder(WarehouseError):
+    """The run's time lies before what the warehouse already holds."""
+
+
+def store(context: Context, collected: Sequence[Collected], summary: Summary) -> None:
+    """Take in what was collected and publish; fills `summary`.
+
+    Raises AuditFailed, expectations.suite.AuditBroken or WarehouseError; nothing is published then.
+    """
+    publish.heal(context.data)
+    with publish.workspace(context.data, context.run_id, memory_limit=context.settings.memory_limit) as (con, work):
+        con.execute("BEGIN")
+        _refuse_to_go_back(con, context)
+        changed: set[str] = set()
+        # Exchange rates first: the prices of the same night are converted with them.
+        for batch in sorted(collected, key=lambda c: (not any(isinstance(i, FxRate) for i, _ in c.rows), c.source)):
+            outcome = take_in.take_in(con, context, batch, changed)
+            summary.sources.append(outcome)
+        changed |= set(take_in.settle(con, context))
+        changed |= _identify(con, context)
+        builder.refresh_contents(con, changed)
+        summary.builds = builder.build(con, graph.load(con), context.run_id)
+        _audit(con, summary)
+        summary.changes = _price_changes(con, context)
+        _write_run(con, context, summary)
+        con.execute("COMMIT")
+        summary.published = publish.publish(con, context.data, work, context.run_id)
+    csv_files.export(context.data, context.data.exports)
+
+
+def _refuse_to_go_back(con: duckdb.DuckDBPyConnection, context: Context) -> None:
+    row = con.execute("SELECT max(as_of) FROM ops.run WHERE status LIKE 'published%'").fetchone()
+    if row and row[0] and row[0] > context.as_of:
+        raise OutOfOrder(
+            f"this run counts as {context.as_of:%Y-%m-%d %H:%M} UTC, and {context.data.root} already holds "
+            f"{row[0]:%Y-%m-%d %H:%M} UTC: history is written forwards; use another --data-dir"
+        )
+
+
+def _identify(con: duckdb.DuckDBPyConnection, context: Context) -> set[str]:
+    """Bring seeds and the titles' identities up to date; the tables that changed."""
+    version = seeds.version_of(_IDENTITY, _SEEDS)
+    # Loaded at the first title: a night without a new one needs none of it.
+    resolver = cache(Resolver.load)
+    changed = set(seeds.load(con, resolver, context.settings.for_warehouse(), version))
+    return changed | set(assign.assign(con, resolver, version))
+
+
+def _audit(con: duckdb.DuckDBPyConnection, summary: Summary) -> None:
+    """Hold every rebuilt mart against its contract; one that was kept passed when it was built."""
+    problems: list[str] = []
+    for step in summary.builds:
+        contract = mart_contract(step.model) if step.action == "rebuilt" and step.rows >= 0 else None
+        if contract is not None:
+            problems += check_mart(contract, con.execute(f"SELECT * FROM {step.model}").df())
+    if problems:
+        raise AuditFailed("; ".join(problems))
+
+
+def _price_changes(con: duckdb.DuckDBPyConnection, context: Context) -> list[PriceChange]:
+    rows = con.execute(
+        """SELECT c.source, l.title, c.change, coalesce(c.old_price::VARCHAR, ''), coalesce(c.new_price::VARCHAR, ''),
+               coalesce(c.currency, '')
+           FROM core.price_change c JOIN core.listing l USING (listing_id)
+           WHERE c.changed_at = ? ORDER BY c.source, c.change, l.title, c.listing_id""",
+        [context.as_of],
+    ).fetchall()
+    return [PriceChange(*row) for row in rows]
+
+
+def _write_run(con: duckdb.DuckDBPyConnection, context: Context, summary: Summary) -> None:
+    """Write this run's row, and those of earlier runs that could not write their own."""
+    known = {run_id for (run_id,) in con.execute("SELECT run_id FROM ops.run").fetchall()}
+    earlier = [e for e in journal.read(context.data.journal) if e.run_id not in known and e.run_id != context.run_id]
+    empty = [None] * 8
+    append(
+        con,
+        "ops.run",
+        [
+            (
+                e.run_id,
+                e.started_at,
+                e.finished_at,
+                e.as_of,
+                e.engine,
+                e.status,
+                e.reason,
+                e.sample_night,
+                *empty,
+                None,
+                None,
+            )
+            for e in earlier
+        ],
+    )
+    finished = utc_now()
+    status = "published_with_failures" if summary.failed_sources else "published"
+    reason = "; ".join(f"{s.source}: {s.reason}" for s in summary.failed_sources) or None
+    totals = [sum(getattr(s, name) for s in summary.sources) for name in _TOTALS]
+    rebuilt = sum(build.action == "rebuilt" for build in summary.builds)
+    append(
+        con,
+        "ops.run",
+        [
+            (context.run_id, context.started_at, finished, context.as_of, context.engine, status, reason,
+             context.sample_night, *totals, len(summary.failed_sources), rebuilt, len(summary.builds) - rebuilt,
+             (finished - context.started_at).total_seconds())
+        ],
+    )  # fmt: skip
+    append(con, "ops.source_run", [_source_row(context, outcome) for outcome in summary.sources])
+
+
+_TOTALS = ("parsed", "loaded", "quarantined", "duplicate", "changed", "issues")
+
+
+def _source_row(context: Context, s: SourceOutcome) -> list[str | int | float | None]:
+    return [
+        context.run_id, s.source, s.status, s.reason, s.pages, s.pages_unchanged, s.size_bytes, s.parsed, s.loaded,
+        s.quarantined, s.duplicate, s.changed, s.issues, round(s.seconds, 3),
+    ]  # fmt: skip

@@ -1,0 +1,34 @@
+"""How a value is written where people read it: plain numbers, ISO dates, and no text that a spreadsheet would run."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from decimal import Decimal
+
+#: A spreadsheet takes a cell that begins with one of these for a formula (OWASP, "CSV Injection"); so does one that begins
+#: with a tab or a carriage return, which it strips first.
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
+
+def cell(value: object) -> str:
+    """One value as text; the empty string where there is none."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Decimal):
+        # Without an exponent, which some readers take for text, and without zeros that say nothing.
+        text = format(value, "f")
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if value.tzinfo else value.isoformat()
+    if isinstance(value, date):
+        return value.isoformat()
+    return safe_text(str(value))
+
+
+def safe_text(text: str) -> str:
+    """`text`, with an apostrophe before it where a spreadsheet would run it."""
+    return f"'{text}" if text.startswith(FORMULA_STARTS) else text

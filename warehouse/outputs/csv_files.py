@@ -1,0 +1,35 @@
+"""CSV files for procurement: one a table, UTF-8."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from warehouse.outputs.cells import cell
+from warehouse.outputs.tables import tables
+from warehouse.paths import DataDir
+
+
+def export(data: DataDir, folder: Path) -> list[Path]:
+    """Write `<folder>/<table>.csv` for every table; the paths. Each is swapped in whole: nobody reads half of one."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for table, columns, rows in tables(data):
+        path = folder / f"{table}.csv"
+        part = path.with_suffix(f".{os.getpid()}.part")
+        part.write_text(to_csv(columns, rows), encoding="utf-8", newline="")
+        part.replace(path)
+        written.append(path)
+    return written
+
+
+def to_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A header and rows as CSV text, lines ending in \\n."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([cell(value) for value in row] for row in rows)
+    return text.getvalue()

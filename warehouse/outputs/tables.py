@@ -1,0 +1,34 @@
+"""Which tables leave the warehouse, in which order of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import duckdb
+
+from warehouse.paths import DataDir
+from warehouse.read import reader
+
+#: Tables beside the marts that procurement asks for: what changed, and what could not be placed.
+BESIDE_THE_MARTS = ("core.price_change", "core.unmatched_title")
+
+
+def names(con: duckdb.DuckDBPyConnection) -> list[str]:
+    """Schema-qualified names of the tables and views that are exported."""
+    marts = con.execute(
+        """SELECT schema_name || '.' || table_name FROM duckdb_tables() WHERE schema_name = 'mart'
+           UNION ALL SELECT schema_name || '.' || view_name FROM duckdb_views() WHERE schema_name = 'mart' ORDER BY 1"""
+    ).fetchall()
+    return [*(name for (name,) in marts), *BESIDE_THE_MARTS]
+
+
+def tables(data: DataDir) -> Iterator[tuple[str, list[str], list[tuple[Any, ...]]]]:
+    """Name without schema, columns and rows of every table that is exported. Rows in a fixed order, so that equal tables
+    give equal files.
+    """
+    with reader(data) as con:
+        for table in names(con):
+            result = con.execute(f"SELECT * FROM {table} ORDER BY ALL")
+            columns = [column[0] for column in result.description or []]
+            yield table.partition(".")[2], columns, result.fetchall()
