@@ -132,9 +132,9 @@ class Assumptions:
             0,
             5,
             "price of electricity",
-            "US household average of 2024 (EIA); electricity.toml has other countries",
+            "US household average of 2023 (EIA); electricity.toml has other countries",
         ),
-    ] = Decimal("0.1648")
+    ] = Decimal("0.16")
     load_power_share: Annotated[
         Decimal,
         Setting("share of TDP", 0, 1, "power of a computing card", "own choice: inference seldom draws the full limit"),

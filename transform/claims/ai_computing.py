@@ -1,0 +1,83 @@
+"""Recomputes what the third source document publishes: peak operations, Amdahl, the matrix ladder, the A100, the TOP500."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from transform.identity import catalogue
+from transform.identity.gpu import Gpu
+
+
+@dataclass(frozen=True, slots=True)
+class Supercomputer:
+    """One TOP500 system: the share of its peak that LINPACK reaches, and PFlop/s a megawatt (None without a power)."""
+
+    system: str
+    cores: int
+    efficiency: Fraction
+    pflops_per_mw: Fraction | None
+
+
+def recompute(inputs: Mapping[str, Any]) -> dict[str, Fraction | None]:
+    """The recomputed value of every claim, by claim id."""
+    a100 = inputs["a100"]
+    card = _gpu(a100["gpu_id"])
+    seconds = {step: Fraction(value) for step, value in inputs["ladder_seconds"].items()}
+    return {
+        "peak-flops": Fraction(inputs["clock_hz"] * inputs["instructions_per_cycle"] * inputs["fpus"], 10**9),
+        "amdahl-60-percent": _amdahl(**inputs["amdahl"]["first"]),
+        "amdahl-95-percent": _amdahl(**inputs["amdahl"]["second"]),
+        **{f"ladder-{step}": seconds["python"] / time for step, time in seconds.items() if step != "python"},
+        "a100-multiprocessors": Fraction(_known(card.shading_units), a100["cuda_cores_each"]),
+        "a100-cuda-cores": Fraction(a100["multiprocessors"] * a100["cuda_cores_each"]),
+        "a100-tensor-cores": Fraction(a100["multiprocessors"] * a100["tensor_cores_each"]),
+        "a100-memory": Fraction(_known(card.memory_gb)),
+        "gtx-580-memory": Fraction(_known(_gpu(inputs["gtx_580"]).memory_gb)),
+    }
+
+
+def input_ranges(inputs: Mapping[str, Any]) -> dict[str, tuple[Fraction, Fraction]]:
+    """Lowest and highest value of the claims whose inputs are rounded: the ladder's times are known to half of 0.01 s."""
+    half = Fraction(5, 1000)
+    seconds = {step: Fraction(value) for step, value in inputs["ladder_seconds"].items()}
+    python = seconds["python"]
+    return {
+        f"ladder-{step}": ((python - half) / (time + half), (python + half) / (time - half))
+        for step, time in seconds.items()
+        if step != "python"
+    }
+
+
+def top500(inputs: Mapping[str, Any]) -> list[Supercomputer]:
+    """LINPACK efficiency (Rmax / Rpeak) and PFlop/s a megawatt of the document's five systems.
+
+    The document prints the four columns that these follow from, not the two themselves, so they are no claims.
+    """
+    return [
+        Supercomputer(
+            system=row["system"],
+            cores=row["cores"],
+            efficiency=Fraction(row["rmax_pflops"]) / Fraction(row["rpeak_pflops"]),
+            pflops_per_mw=Fraction(row["rmax_pflops"]) * 1000 / row["power_kw"] if "power_kw" in row else None,
+        )
+        for row in inputs["top500"]
+    ]
+
+
+def _amdahl(p: Fraction, n: int) -> Fraction:
+    """Exact, to be compared to the last printed digit; `parallel.amdahl_speedup` is the same in floats."""
+    share = Fraction(p)
+    return 1 / ((1 - share) + share / n)
+
+
+def _gpu(gpu_id: str) -> Gpu:
+    return catalogue.by_id()[gpu_id]
+
+
+def _known(value: float | None) -> int | Fraction:
+    if value is None:
+        raise ValueError("the specification catalogue does not know a figure that a claim is checked against")
+    return Fraction(value)

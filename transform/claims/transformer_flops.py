@@ -1,0 +1,57 @@
+"""Recomputes what the second source document publishes, from the shape of its model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from transform.published_methods import (
+    park_memory_gb,
+    park_optimizer_gb,
+    park_simplified_as_printed,
+    park_simplified_flops,
+    park_transformer_flops,
+)
+from transform.sizing import catalogue
+from transform.sizing.flops import prefill_flops
+
+
+def recompute(inputs: Mapping[str, Any]) -> dict[str, Fraction | None]:
+    """The recomputed value of every claim, by claim id."""
+    architecture = catalogue.architecture(inputs["model"])
+    tokens, billions = inputs["tokens"], inputs["parameters_billion"]
+    attention = architecture.attention[0]
+    hidden, layers, heads, inner = architecture.hidden, architecture.layers, attention.heads, architecture.ffn
+    published = park_transformer_flops(tokens=tokens, hidden=hidden, inner=inner, layers=layers, heads=heads)
+    simplified = park_simplified_flops(hidden=hidden, layers=layers, heads=heads)
+    values = {
+        "hidden": hidden,
+        "layers": layers,
+        "heads": heads,
+        # Keys and values of all heads are kept for a token, each of key_dim elements.
+        "kv-heads": Fraction(attention.cached, 2 * attention.key_dim),
+        "ffn-inner": inner,
+        "vocabulary": architecture.vocab,
+        "context": architecture.context,
+        "total-flops": published.total,
+        "flops-per-token": published.per_token,
+        "exact-flops": prefill_flops(architecture, tokens, causal=False, logits="all").total,
+        "simplified-flops": simplified,
+        "simplified-flops-per-token": Fraction(simplified, tokens),
+        "simplified-formula-as-printed": park_simplified_as_printed(
+            hidden=hidden, layers=layers, heads=heads, inner=inner
+        ),
+        "weights-32-bit": park_memory_gb(billions, 32),
+        "weights-16-bit": park_memory_gb(billions, 16),
+        "weights-8-bit": park_memory_gb(billions, 8),
+        "weights-4-bit": park_memory_gb(billions, 4),
+        "parameters-written": billions * 10**9,
+        "bytes-written": billions * 10**9 * 4,
+        "experts-32-bit": park_memory_gb(billions, 32, experts=8),
+        "experts-16-bit": park_memory_gb(billions, 16, experts=8),
+        "adamw": park_optimizer_gb(billions, "AdamW"),
+        "adafactor": park_optimizer_gb(billions, "Adafactor"),
+        "adamw-8-bit": park_optimizer_gb(billions, "8-bit AdamW"),
+    }
+    return {claim: Fraction(value) for claim, value in values.items()}

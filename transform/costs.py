@@ -1,0 +1,197 @@
+"""What it costs to own a card or to rent one, as plain arithmetic on prices, watts and named assumptions.
+
+Money is Decimal. A price of None does not exist here: who has no price asks no question.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal
+
+from transform.assumptions import Assumptions
+
+DAYS_A_YEAR = 365
+SECONDS_AN_HOUR = 3600
+
+
+class ImpossibleCost(ValueError):
+    """A price, a power or a speed that cannot be; the message names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ElectricityPrice:
+    """One kilowatt-hour in `currency`, the average of `period`."""
+
+    country: str
+    price: Decimal
+    currency: str
+    period: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ownership:
+    """What `count` cards cost over the horizon, in US dollars. `total` is purchase + host + electricity − resale.
+
+    `hours` is how long the machine is on, `busy_hours` how long it computes.
+    """
+
+    purchase: Decimal
+    host: Decimal
+    electricity: Decimal
+    resale: Decimal
+    hours: Decimal
+    busy_hours: Decimal
+
+    @property
+    def total(self) -> Decimal:
+        """Everything paid less what comes back."""
+        return self.purchase + self.host + self.electricity - self.resale
+
+    @property
+    def running_per_hour(self) -> Decimal:
+        """Electricity of one hour in which the machine is on."""
+        return self.electricity / self.hours
+
+
+@dataclass(frozen=True, slots=True)
+class RentVsBuy:
+    """Owning and renting over the same hours. `break_even_hours` is None where renting costs less an hour than running."""
+
+    own: Ownership
+    rent: Decimal
+    break_even_hours: Decimal | None
+    cheaper: Literal["buy", "rent"]
+
+
+@functools.cache
+def electricity_prices() -> Mapping[str, ElectricityPrice]:
+    """Household prices by country (ISO 3166, and EU), each with its period and source, in its own currency."""
+    text = (Path(__file__).parent / "electricity.toml").read_text(encoding="utf-8")
+    entries = tomllib.loads(text, parse_float=Decimal)
+    return MappingProxyType(
+        {
+            country: ElectricityPrice(
+                country, Decimal(entry["price"]), entry["currency"], entry["period"], entry["source"]
+            )
+            for country, entry in entries.items()
+        }
+    )
+
+
+def wall_watts(tdp_w: int, count: int, assumptions: Assumptions, *, busy: bool) -> Decimal:
+    """Power that the meter counts for a machine with `count` cards: (share of TDP × cards + host) / supply efficiency."""
+    share = assumptions.load_power_share if busy else assumptions.idle_power_share
+    return (tdp_w * share * count + assumptions.host_power_w) / assumptions.supply_efficiency
+
+
+def resale_usd(price_usd: Decimal, years: Decimal, assumptions: Assumptions) -> Decimal:
+    """What a card still brings after `years`: price × value_kept_per_year^years."""
+    _check(price_usd, "a price")
+    return price_usd * assumptions.value_kept_per_year**years
+
+
+def value_kept_per_year(history: Sequence[tuple[float, Decimal]]) -> Decimal:
+    """The share of its price that a card keeps a year, from used prices as (age in years, price) pairs.
+
+    Least squares on the logarithm of the price, so every sale counts by its ratio, not by its dollars. At most 1: a
+    card that rose in price in a shortage is not assumed to go on rising. Raises ImpossibleCost with fewer than two
+    ages, since one price says nothing of time.
+    """
+    for _, price in history:
+        _check(price, "a used price")
+    if len({age for age, _ in history}) < 2:
+        raise ImpossibleCost("used prices of at least two different ages are needed to say how a price falls")
+    ages = [age for age, _ in history]
+    logs = [math.log(price) for _, price in history]
+    mean_age, mean_log = sum(ages) / len(ages), sum(logs) / len(logs)
+    covariance = sum((age - mean_age) * (log - mean_log) for age, log in zip(ages, logs, strict=True))
+    slope = covariance / sum((age - mean_age) ** 2 for age in ages)
+    return min(Decimal(1), Decimal(str(round(math.exp(slope), 6))))
+
+
+def ownership(price_usd: Decimal, tdp_w: int, assumptions: Assumptions, *, count: int = 1) -> Ownership:
+    """The cost of `count` cards of `price_usd` and `tdp_w` watts each over the horizon.
+
+    Raises ImpossibleCost for a price or a power below zero, or fewer than one card.
+    """
+    _check(price_usd, "a price")
+    if tdp_w < 0 or count < 1:
+        raise ImpossibleCost(
+            f"a card's power must not be negative and there must be one at least, not {tdp_w} W × {count}"
+        )
+    hours = assumptions.hours_per_day * DAYS_A_YEAR * assumptions.horizon_years
+    if hours == 0:
+        raise ImpossibleCost("hours_per_day is 0: a machine that is never on has no cost to compare")
+    busy_hours = hours * assumptions.utilisation
+    watt_hours = busy_hours * wall_watts(tdp_w, count, assumptions, busy=True) + (hours - busy_hours) * wall_watts(
+        tdp_w, count, assumptions, busy=False
+    )
+    return Ownership(
+        purchase=price_usd * count,
+        host=assumptions.host_usd * assumptions.host_share,
+        electricity=watt_hours / 1000 * assumptions.electricity_usd_per_kwh,
+        resale=resale_usd(price_usd, assumptions.horizon_years, assumptions) * count,
+        hours=hours,
+        busy_hours=busy_hours,
+    )
+
+
+def break_even_hours(own: Ownership, rent_usd_per_hour: Decimal) -> Decimal | None:
+    """Hours of use after which owning has cost less than renting, None where it never does.
+
+    (purchase + host − resale) / (rent − electricity an hour). The resale is that at the horizon, so an answer beyond
+    the horizon's hours means: not within it.
+    """
+    _check(rent_usd_per_hour, "a rent")
+    saved = rent_usd_per_hour - own.running_per_hour
+    if saved <= 0:
+        return None
+    return (own.purchase + own.host - own.resale) / saved
+
+
+def rent_vs_buy(
+    price_usd: Decimal, tdp_w: int, rent_usd_per_hour: Decimal, assumptions: Assumptions, *, count: int = 1
+) -> RentVsBuy:
+    """Owning `count` cards against renting an instance for the same hours; hours of waiting are paid too."""
+    own = ownership(price_usd, tdp_w, assumptions, count=count)
+    rent = rent_usd_per_hour * own.hours
+    return RentVsBuy(
+        own=own,
+        rent=rent,
+        break_even_hours=break_even_hours(own, rent_usd_per_hour),
+        cheaper="buy" if own.total < rent else "rent",
+    )
+
+
+def cost_per_units(total_usd: Decimal, busy_hours: Decimal, units_per_s: float, units: int) -> Decimal:
+    """US dollars for `units` of output (tokens, images) that come at `units_per_s` while the machine computes.
+
+    Raises ImpossibleCost where nothing is produced.
+    """
+    if units_per_s <= 0 or busy_hours <= 0:
+        raise ImpossibleCost(f"nothing is produced in {busy_hours} busy hours at {units_per_s} a second")
+    produced = Decimal(str(units_per_s)) * SECONDS_AN_HOUR * busy_hours
+    return total_usd / produced * units
+
+
+def cost_per_million_tokens(total_usd: Decimal, busy_hours: Decimal, tokens_per_s: float) -> Decimal:
+    """US dollars for a million tokens."""
+    return cost_per_units(total_usd, busy_hours, tokens_per_s, 1_000_000)
+
+
+def cost_per_thousand_images(total_usd: Decimal, busy_hours: Decimal, images_per_s: float) -> Decimal:
+    """US dollars for a thousand images."""
+    return cost_per_units(total_usd, busy_hours, images_per_s, 1_000)
+
+
+def _check(amount: Decimal, what: str) -> None:
+    if not amount.is_finite() or amount <= 0:
+        raise ImpossibleCost(f"{what} must be above zero, not {amount}")

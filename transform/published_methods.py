@@ -1,0 +1,94 @@
+"""Methods as others published them, right or wrong, under their own names; the exact ones are in `sizing`.
+
+The second source document (Minwoo Park 2023, on the operations and memory of LLaMA-2 7B) estimates a forward pass from
+four numbers. Its total is three times the exact one, for reasons that `difference` lists, and it stands here to the
+last digit so that a reader who meets it elsewhere can see where it comes from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from transform.sizing.flops import prefill_flops
+from transform.sizing.tensors import Architecture
+
+#: Bytes a parameter that the optimizer keeps, as published.
+OPTIMIZER_BYTES = {"AdamW": 8, "Adafactor": 4, "8-bit AdamW": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class TransformerFlops:
+    """The published estimate: operations of all attention, of all feed-forward, their sum, and the sum a token."""
+
+    attention: int
+    feed_forward: int
+    total: int
+    per_token: int
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step from the published total to the exact one. `flops` is what it adds; the steps sum to the difference."""
+
+    reason: str
+    flops: int
+
+
+def park_transformer_flops(*, tokens: int, hidden: int, inner: int, layers: int, heads: int) -> TransformerFlops:
+    """The published method: attention 2·L·H² × layers × heads, feed-forward 2·2·L·H·F × layers.
+
+    For L = 512, H = 4096, F = 11008, 32 layers and 32 heads: 20,547,123,544,064, and 40,131,100,672 a token.
+    """
+    attention = 2 * tokens * hidden**2 * layers * heads
+    feed_forward = 2 * 2 * tokens * hidden * inner * layers
+    total = attention + feed_forward
+    return TransformerFlops(attention, feed_forward, total, total // tokens)
+
+
+def park_simplified_flops(*, hidden: int, layers: int, heads: int) -> int:
+    """The value that the document prints for its simplified formula: layers² · H² · 4 · heads = 2,199,023,255,552.
+
+    The formula that it prints beside the value has the inner width as a further factor; see
+    `park_simplified_as_printed`.
+    """
+    return layers**2 * hidden**2 * 4 * heads
+
+
+def park_simplified_as_printed(*, hidden: int, layers: int, heads: int, inner: int) -> int:
+    """What the simplified formula gives when computed as printed, with the inner width D: 11,008 times the printed value."""
+    return park_simplified_flops(hidden=hidden, layers=layers, heads=heads) * inner
+
+
+def difference(architecture: Architecture, tokens: int, *, inner: int, heads: int) -> list[Step]:
+    """Step by step from the published total to the exact one of `architecture` for a prompt of `tokens` tokens.
+
+    Exact means every position's scores over the vocabulary and the full square of attention, as the document's own
+    formulas count positions. The last step holds what is left (0 for a model of this shape), so the steps always sum
+    up.
+    """
+    hidden, layers = architecture.hidden, architecture.layers
+    published = park_transformer_flops(tokens=tokens, hidden=hidden, inner=inner, layers=layers, heads=heads)
+    exact = prefill_flops(architecture, tokens, causal=False, logits="all")
+    one_projection = 2 * tokens * hidden**2 * layers
+    steps = [
+        Step(
+            "hidden already spans all heads, so attention must not be multiplied by them", -one_projection * (heads - 1)
+        ),
+        Step("attention has four projections (query, key, value, output), not one", one_projection * 3),
+        Step("the score and value products between tokens are left out", exact.scores + exact.values),
+        Step("SwiGLU has three matrices, not two", 2 * tokens * hidden * inner * layers),
+        Step("the output projection over the vocabulary is left out", exact.output),
+    ]
+    rest = exact.total - published.total - sum(step.flops for step in steps)
+    return [*steps, Step("other shapes than the document's own model", rest)]
+
+
+def park_memory_gb(parameters_billion: int, bits: int, experts: int = 1) -> Fraction:
+    """The published rule: billions of parameters × bytes a parameter are GB; experts multiply it."""
+    return Fraction(parameters_billion * experts * bits, 8)
+
+
+def park_optimizer_gb(parameters_billion: int, optimizer: str) -> int:
+    """The published rule for training: billions of parameters × the optimizer's bytes are GB (no weights, no gradients)."""
+    return parameters_billion * OPTIMIZER_BYTES[optimizer]
