@@ -216,3 +216,9 @@ def may_mean(symbol: str, code: str) -> bool:
     """Whether the symbol can stand for the currency in some country."""
     shared = _BY_COUNTRY.get(symbol.lower())
     return code in shared.values() if shared is not None else of_symbol(symbol) == code
+
+
+@functools.lru_cache(maxsize=512)
+def is_country(code: str) -> bool:
+    """Whether `code` is a territory of ISO 3166 that has money of its own or shares one."""
+    return len(code) == 2 and bool(get_territory_currencies(code))

@@ -1,0 +1,54 @@
+"""Microdata of a page in the shape of JSON-LD, through extruct on the tree that is there already."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+from lxml import etree
+from lxml.html import HtmlElement
+
+_ANY = etree.XPath("boolean(//*[@itemscope])")
+
+
+@functools.cache
+def _extractor() -> Any:
+    # Imported when the first page with microdata comes: extruct brings rdflib along, and half a second with it.
+    from extruct.w3cmicrodata import MicrodataExtractor
+
+    return MicrodataExtractor(add_html_node=True)
+
+
+def items(tree: HtmlElement, url: str) -> Iterator[tuple[dict[str, Any], HtmlElement | None]]:
+    """Each item of the page, nested ones after their parents, with its element."""
+    if not _ANY(tree):
+        return
+    try:
+        found = _extractor().extract_items(tree, base_url=url)
+    except (ValueError, RecursionError):
+        # An address that is none (`http://[`), or items nested without end: the page's other syntaxes still count.
+        return
+    queue = list(found)
+    for item in queue:
+        if "properties" in item:
+            queue.extend(_nested(item))
+            yield _as_jsonld(item), item.get("htmlNode")
+
+
+def _as_jsonld(item: Any, depth: int = 0) -> Any:
+    if isinstance(item, list):
+        return [_as_jsonld(one, depth) for one in item]
+    if not isinstance(item, dict) or depth > 8:
+        return item
+    if "properties" not in item:
+        return item.get("value", "")
+    node = {name: _as_jsonld(value, depth + 1) for name, value in item["properties"].items()}
+    return node | {"@type": item.get("type")} | ({"@id": item["id"]} if "id" in item else {})
+
+
+def _nested(item: Any) -> Iterator[dict[str, Any]]:
+    for value in item.get("properties", {}).values():
+        for one in value if isinstance(value, list) else [value]:
+            if isinstance(one, dict) and "properties" in one:
+                yield one

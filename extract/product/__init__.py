@@ -1,0 +1,82 @@
+"""Any shop's product page to one Offer and the Issues met on the way.
+
+Signals, in the order in which they are believed: JSON-LD, microdata and RDFa of the page's own product (`own`), `meta`
+properties (`claims`), prices that are seen near the title and the buy button (`visible`). `decide` holds them against
+each other: where they disagree, the offer comes without a price and an Issue says which source said what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from extract import blocks, html, structured, wording
+from extract.errors import LayoutChanged
+from extract.items import Issue, Offer, Parsed
+from extract.product import claims, context, decide, own, stock, visible
+from extract.product.context import Context
+from extract.source import Page
+from extract.structured import StructuredProduct
+
+__all__ = ["parse"]
+
+
+def parse(page: Page, *, country: str | None = None, language: str | None = None) -> Iterator[Parsed]:
+    """The page's own product as one Offer, with the Issues that its signals raise.
+
+    `country` (ISO 3166) and `language` (ISO 639) are those of the shop where the caller knows them; else the page's own
+    address and markup say. Raises LayoutChanged where the page shows no goods for sale, and Blocked or EmptyBody where it
+    is a wall or empty.
+    """
+    tree = html.tree(page.content, page.headers.get("content-type"))
+    here = context.build(page, tree, country, language)
+    products = own.own_products(here, structured.products(tree, here.url))
+    stated = claims.of_products(here, products)
+    if (meta := claims.of_meta(here)) is not None:
+        stated.append(meta)
+    seen = visible.read(here, next((claim.currency for claim in stated if claim.currency), None))
+    title = _title(here, products)
+    if title is None or not (products or stated or seen.prices or seen.button is not None):
+        blocks.detect(page.content, here.url, page.headers, page.status)
+        raise LayoutChanged(
+            here.url or page.url, "no product: neither structured data nor a title with a price or a buy button"
+        )
+    decision = decide.decide(here, stated, seen)
+    yield from decision.issues
+    if decision.price is None and not decision.issues:
+        yield Issue(code="no_price", message="the page shows no price", severity="info", url=here.url)
+    yield _offer(here, products, seen, decision, title)
+
+
+def _title(page: Context, products: list[StructuredProduct]) -> str | None:
+    """The goods' name: as structured data has it, else the heading, else OpenGraph's title, else the document's."""
+    name = next((product.name for product in products if product.name), None)
+    heading = visible.main_heading(page)
+    shown = next((text for element, text in page.headings if element is heading), None)
+    return name or shown or page.first_meta("og:title", "twitter:title") or page.document_title or None
+
+
+def _offer(
+    page: Context, products: list[StructuredProduct], seen: visible.Visible, decision: decide.Decision, title: str
+) -> Offer:
+    def first(field: str) -> str | None:
+        return next((value for product in products if (value := getattr(product, field))), None)
+
+    offers = [offer for product in products for offer in product.offers]
+    sku = first("sku")
+    return Offer(
+        title=title,
+        url=page.url,
+        key=sku or page.url,
+        price=decision.price,
+        currency=decision.currency,
+        price_kind=decision.kind,
+        price_text=decision.price_text,
+        list_price=decision.list_price,
+        availability=stock.of_page(page, products, seen),
+        condition=next((offer.condition for offer in offers if offer.condition), wording.condition(title) or "unknown"),
+        seller=next((offer.seller for offer in offers if offer.seller), None),
+        sku=sku,
+        mpn=first("mpn"),
+        gtin=first("gtin"),
+        brand=first("brand"),
+    )

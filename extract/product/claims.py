@@ -1,0 +1,141 @@
+"""What each source on the page claims the price to be, in one form, so that the claims can be held against each other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+from extract import amounts, money
+from extract import currency as currencies
+from extract.items import PriceKind
+from extract.money import Ambiguous, Money
+from extract.product.context import Context
+from extract.structured import StructuredOffer, StructuredProduct
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One source's price. `readings` has several values where its text can be read in two ways.
+
+    `others` are further amounts that the same source states for variants or sellers of the same product.
+    """
+
+    source: str
+    readings: tuple[Decimal, ...]
+    currency: str | None
+    kind: PriceKind
+    text: str
+    list_price: Decimal | None = None
+    others: frozenset[Decimal] = frozenset()
+
+    def may_be(self, amount: Decimal) -> bool:
+        """Whether the claim can be read as this amount."""
+        return amount in self.readings
+
+    def shown(self) -> str:
+        """The claim in words, for an Issue."""
+        return f"{self.source}: {self.text} {self.currency or ''}".strip()
+
+
+#: Not a price but a mark that there is none: `0`, one cent, and nines where a form wanted a number.
+_PLACEHOLDER = re.compile(r"0*(?:\.0*)?|0\.01|9{4,}(?:\.9+|\.0+)?")
+
+
+_THREE_DECIMALS = re.compile(r"[1-9]\d{0,2}\.\d{3}")
+
+
+def is_placeholder(amount: Decimal) -> bool:
+    """Whether the amount stands where a shop has no price."""
+    return _PLACEHOLDER.fullmatch(format(amount, "f")) is not None
+
+
+def of_products(page: Context, products: list[StructuredProduct]) -> list[Claim]:
+    """One claim for each syntax that states a price of the page's own product."""
+    found: list[Claim] = []
+    for syntax in dict.fromkeys(product.syntax for product in products):
+        offers = [offer for product in products if product.syntax == syntax for offer in _all_offers(product)]
+        claim = _of_offers(page, syntax, offers)
+        if claim is not None:
+            found.append(claim)
+    return found
+
+
+def _all_offers(product: StructuredProduct) -> Iterator[StructuredOffer]:
+    yield from product.offers
+    for variant in product.variants:
+        yield from variant.offers
+
+
+def _of_offers(page: Context, syntax: str, offers: list[StructuredOffer]) -> Claim | None:
+    """The claim of all offers together: one price, or the lowest of several as a price from."""
+    priced = [(offer, readings) for offer in offers if (readings := _readings(page, offer.price, offer.currency))]
+    if not priced:
+        return None
+    tied = [one for one in priced if _is_tied(page, one[0])] if len({readings for _, readings in priced}) > 1 else []
+    new = [one for one in priced if one[0].condition in (None, "new")]
+    available = [one for one in (new or priced) if one[0].availability in ("in_stock", None)]
+    chosen = tied or available or new or priced
+    offer, readings = min(chosen, key=lambda one: min(one[1]))
+    several = len({readings for _, readings in chosen}) > 1
+    return Claim(
+        source=syntax,
+        readings=readings,
+        currency=offer.currency if offer.currency and currencies.is_code(offer.currency) else None,
+        kind="from" if several and offer.kind == "now" else offer.kind,
+        text=str(offer.price),
+        list_price=next(iter(_readings(page, offer.list_price, offer.currency)), None),
+        others=frozenset(value for _, values in priced for value in values),
+    )
+
+
+def _is_tied(page: Context, offer: StructuredOffer) -> bool:
+    """Whether one of several offers is the one that the page's address names."""
+    named = offer.sku is not None and len(offer.sku) >= 4 and offer.sku.lower() in page.address_words
+    return named or (offer.url is not None and offer.url in (page.url, page.canonical) and "?" in offer.url)
+
+
+def _readings(page: Context, text: str | None, currency: str | None) -> tuple[Decimal, ...]:
+    """What a price in structured data may mean: the vocabulary's plain number, or the shop's printed form."""
+    if text is None:
+        return ()
+    amount = amounts.to_decimal(text)
+    if amount is not None:
+        if is_placeholder(amount):
+            return ()
+        digits = currencies.minor_digits(currency) if currency and currencies.is_code(currency) else 2
+        if digits != 3 and _THREE_DECIMALS.fullmatch(text.strip()):
+            # `2.449` pesos: by the vocabulary two and a half, by the country's habit two thousand. The page will tell.
+            whole = Decimal(text.strip().replace(".", ""))
+            return (whole,) if digits == 0 else (amount, whole)
+        return (amount,)
+    reading = money.read_price(text, currency=currency, country=page.country, language=page.language)
+    if isinstance(reading, Money):
+        return (reading.amount,) if reading.kind in ("now", "from") and not is_placeholder(reading.amount) else ()
+    return reading.readings if isinstance(reading, Ambiguous) and reading.reason.startswith("the separator") else ()
+
+
+#: `meta` properties in the order in which they are believed: a sale price before the price that it replaces.
+_META = (
+    ("product:sale_price:amount", "product:sale_price:currency"),
+    ("product:price:amount", "product:price:currency"),
+    ("og:price:amount", "og:price:currency"),
+    ("og:product:price:amount", "og:product:price:currency"),
+    ("twitter:price:amount", "twitter:price:currency"),
+)
+_META_OLD = ("product:original_price:amount", "og:price:standard_amount", "product:pretax_price:amount")
+
+
+def of_meta(page: Context) -> Claim | None:
+    """The claim of the page's `meta` properties (OpenGraph's product names and their relatives)."""
+    currency = page.first_meta(*(name for _, name in _META))
+    currency = currency.strip().upper() if currency and currencies.is_code(currency.strip().upper()) else None
+    for name, _ in _META:
+        text = page.first_meta(name)
+        readings = _readings(page, text, currency)
+        if text is not None and readings:
+            regular = page.first_meta("product:price:amount") if "sale" in name else page.first_meta(*_META_OLD)
+            old = _readings(page, regular, currency)
+            return Claim("meta", readings, currency, "now", text, old[0] if old else None)
+    return None

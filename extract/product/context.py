@@ -1,0 +1,128 @@
+"""What a page says of itself: its address, title, country, language and `meta` properties."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from urllib.parse import unquote, urljoin, urlsplit
+
+from lxml.html import HtmlElement
+
+from extract import currency as currencies
+from extract.html import visible_text
+from extract.source import Page
+
+#: Country-code domains that are used as words; `.eu` is no country.
+_NO_COUNTRY = frozenset(
+    ("ai", "io", "tv", "me", "co", "cc", "ws", "gg", "to", "fm", "ly", "eu", "su", "sh", "st", "gl", "la", "vc", "app")
+)
+_DOMAIN_COUNTRY = {"uk": "GB"}
+_LOCALE = re.compile(r"\s*([a-z]{2,3})(?:[-_](?:[A-Za-z]{4}[-_])?([A-Za-z]{2}))?\b")
+#: `/en-ca/`, `/gb/en/`, `/ie/en/`: the country and language part of an address.
+_PATH_LOCALE = re.compile(r"^/(?:([a-z]{2})[-_]([A-Za-z]{2})|([a-z]{2})/([a-z]{2}))/")
+
+
+@dataclass(frozen=True)
+class Context:
+    """One page and what it says of itself. `country` is ISO 3166, `language` ISO 639; None where the page does not say."""
+
+    tree: HtmlElement
+    url: str
+    country: str | None
+    language: str | None
+    meta: dict[str, list[str]]
+    canonical: str | None
+
+    def first_meta(self, *names: str) -> str | None:
+        """The content of the first of these `meta` properties or names that the page has."""
+        return next((value for name in names for value in self.meta.get(name, ()) if value.strip()), None)
+
+    @cached_property
+    def headings(self) -> list[tuple[HtmlElement, str]]:
+        """The page's `h1` elements with their text, as far as they have one."""
+        return [(h1, text) for h1 in self.tree.iter("h1") if (text := visible_text(h1))]
+
+    @cached_property
+    def document_title(self) -> str:
+        """The text of `title`."""
+        return " ".join((self.tree.findtext(".//title") or "").split())
+
+    @cached_property
+    def address_words(self) -> str:
+        """The addresses of the page (asked, canonical, og:url), unquoted and in small letters, to find codes and names in."""
+        found = (self.url, self.canonical or "", self.first_meta("og:url") or "")
+        return " ".join(unquote(address) for address in found).lower()
+
+
+def build(page: Page, tree: HtmlElement, country: str | None, language: str | None) -> Context:
+    """The context of a page. `country` and `language` are what the caller knows; they win over what the page says."""
+    meta: dict[str, list[str]] = {}
+    for element in tree.iter("meta"):
+        name = element.get("property") or element.get("name") or element.get("itemprop")
+        if name and (content := element.get("content")):
+            meta.setdefault(name.strip().lower(), []).append(content.strip())
+    canonical = next(
+        (link.get("href") for link in tree.iter("link") if (link.get("rel") or "").lower() == "canonical"), None
+    )
+    url = page.final_url or page.url
+    found_country, found_language = _locale(tree, url, canonical, meta)
+    return Context(
+        tree=tree,
+        url=url,
+        country=country or found_country,
+        language=language or found_language,
+        meta=meta,
+        canonical=_join(url, canonical),
+    )
+
+
+def _locale(
+    tree: HtmlElement, url: str, canonical: str | None, meta: dict[str, list[str]]
+) -> tuple[str | None, str | None]:
+    """Country and language: the address first (a shop's domain is no template's default), then what the page declares."""
+    declared = [tree.get("lang"), tree.get("{http://www.w3.org/XML/1998/namespace}lang"), tree.get("xml:lang")]
+    declared += [*meta.get("og:locale", ())[:1], *meta.get("content-language", ())[:1], *meta.get("language", ())[:1]]
+    locales = [match.groups() for text in declared if text and (match := _LOCALE.match(text))]
+    language = next((str(found).lower() for found, _ in locales), None)
+    country = _country_of_path(url) or _country_of_domain(url) or (_country_of_domain(canonical) if canonical else None)
+    if country is None:
+        regions = Counter(str(region).upper() for _, region in locales if region)
+        country = regions.most_common(1)[0][0] if regions else None
+    return country, language
+
+
+def _country_of_domain(url: str) -> str | None:
+    try:
+        last = (urlsplit(url).hostname or "").rpartition(".")[2].lower()
+    except ValueError:
+        return None
+    if last in _NO_COUNTRY or len(last) != 2:
+        return None
+    country = _DOMAIN_COUNTRY.get(last, last.upper())
+    return country if currencies.is_country(country) else None
+
+
+def _country_of_path(url: str) -> str | None:
+    """The country that an address names in its first directories, where the other part is a language."""
+    try:
+        path = urlsplit(url).path
+    except ValueError:
+        return None
+    match = _PATH_LOCALE.match(path)
+    if match is None:
+        return None
+    language, region, first, second = match.groups()
+    for country in (region, first, second):
+        if country and country.upper() != "EN" and currencies.is_country(country.upper()):
+            return str(country.upper())
+    return None
+
+
+def _join(base: str, address: str | None) -> str | None:
+    try:
+        return urljoin(base, address) if address else None
+    except ValueError:
+        return None

@@ -1,0 +1,100 @@
+"""Words in class names, ids and button texts by which a shop's templates name the parts of a product page.
+
+Templates are written in English, or in the language of the country; both are looked for. A name is looked at in small
+letters, and words in it are found also where camel case or underscores join them (`productPrice__value-3f`).
+"""
+
+from __future__ import annotations
+
+import re
+
+
+def _names(table: str) -> re.Pattern[str]:
+    """A pattern of the words; ` | ` and the end of a line part them. Matched against a name in small letters."""
+    return re.compile("|".join(word for line in table.split("\n") for word in line.strip().split(" | ") if word))
+
+
+#: A name that speaks of a price.
+PRICE = _names(
+    r"""
+    price | preis(?!wert) | prix(?!-de) | precio | prezz | pre[cç]o | prijs | cena | cijen | hinta | fiyat | kaina
+    (?:^|[-_ ])pris(?:[-_ ]|$) | (?:^|[-_ ])hind(?:[-_ ]|$) | pret(?:[-_ ]|$) | amount(?!-?select) | kwota | tsena
+    stoimost | (?:^|[-_ ])(?:ok|std|new|our|my|sale)?_?pr(?:[-_ ]|$) | 가격
+    """
+)
+
+#: A name that speaks of the price that is asked now, where others stand beside it.
+CURRENT = _names(
+    r"""
+    current | (?:^|[-_ ])now | final | actual(?!ly) | ourprice | our[-_]price | sale(?!s-?tax) | special
+    offer[-_]?price | newprice | new[-_]price | price[-_]?new | discount(?:ed)?[-_]?price | price[-_]?discount
+    promo(?:tional)? | main[-_]?price | buybox | priceblock | selling | dealprice | deal[-_]price
+    prod(?:uct)?[-_]?price | price[-_]to[-_]?pay
+    """
+)
+
+#: A name that speaks of a price that is not asked any more, or never was.
+OLD = _names(
+    r"""
+    (?:^|[-_ ])old | oldprice | price[-_]?old | (?:^|[-_ ])was(?:[-_ ]|$) | wasprice | price[-_]?was | before
+    original | strike | strikethrough | line-through | linethrough | crossed | through
+    (?:^|[-_ ])(?:rrp|msrp|uvp|srp|pvp|ovh)(?:[-_ ]|$) | listprice | list[-_]price | price[-_]?list(?:[-_ ]|$)
+    compare[-_]?(?:at|price) | previous | former | retail[-_]?price | reference | price[-_]?standard
+    standard[-_]price | price[-_]?normal | normal[-_]price | full[-_]?price | price[-_]?full | past[-_]?price
+    barre | tachado | antes | stara | poprzedni | puvodni | regular | base[-_]price | price[-_]?base | lowest
+    omnibus | historical
+    """
+)
+
+#: A name that speaks of money that is no price of the goods.
+NO_PRICE = _names(
+    r"""
+    month | instal | finance | financ(?!e-?free) | credit | klarna | afterpay | affirm | leasing
+    (?:^|[-_ ])rates?(?:[-_ ]|$) | raty | parcel | cuota | saving | save[-_d] | (?:^|[-_ ])save | saved
+    you[-_]?save | shipping | delivery | versand | livraison | freight | postage | dostaw | doprav | envio
+    coupon | voucher | cashback | points | bonus | loyal | reward | per[-_]?unit | unit[-_]?price | price[-_]?unit
+    price[-_]?per | base[-_]?unit | grundpreis | warranty | insurance | protection | guarantee | garant | service
+    deposit | rebate | tax[-_]?(?:amount|value) | trade[-_]?in | threshold | minimum | range[-_]?filter | slider
+    price[-_]?range[-_]?(?:min|max) | price[-_]?match | price[-_]?alert | price[-_]?drop | price[-_]?history
+    net[-_]?price | price[-_]?net | excl | without[-_]?(?:vat|tax) | ex[-_]?vat | vat[-_]?price | no[-_]?vat
+    priceht | price[-_]ht | swatch | discount[-_]?(?:badge|label|percent|value|amount)
+    """
+)
+
+#: A name of a part of the page that shows other goods, or nothing of this one.
+ELSEWHERE = _names(
+    r"""
+    related | recommend | recom(?:[-_ ]|$) | similar | upsell | up-sell | crosssell | cross-?_?sell
+    also[-_]?(?:bought|view|like|buy) | alsobought | carousel | slider | swiper | owl- | slick | recent | viewed
+    last[-_]?seen | sponsor | accessor | zubehor | zubehoer | akcesor | bundle | together | combo | sets?-offer
+    mini-?cart | minicart | cart-(?:summary|total|content|item|drawer|popup|preview|dropdown)
+    basket-(?:summary|total|content|item) | shopping-?cart | shoppingcart | checkout | header | footer
+    (?:^|[-_ ])nav | menu | newsletter | review | comment | compar(?!e-?at|e-?price) | wishlist | filter | facet
+    search | suggest | autocomplete | banner | promo-?(?:tile|teaser|list) | teaser
+    product[-_]?(?:list|grid|tile|card|item|box|thumb)s? | item[-_]?(?:list|grid|card|tile) | products
+    listing(?!-?detail) | tile | showcase | reco- | -reco(?:[-_ ]|$) | (?:^|[-_ ])reco(?:[-_ ]|$) | mfe-
+    personali | cookie | faq | blog | delivery | shipping | payment | finance | instal
+    other-?(?:seller|offer|product) | offers-list | sellers | marketplace-list | alternativ | popup | overlay
+    tooltip | ads?- | outfit | complete-the
+    """
+)
+
+#: What a button says that puts the goods into the cart, in the languages of the shops.
+BUY = re.compile(
+    r"""\badd\s(?:to|in)\s(?:your\s|my\s|shopping\s)?(?:cart|basket|bag|trolley)|\bbuy\s(?:it\s)?now\b|^\s*buy\s*$|^\s*(?:pre-?)?order(?:\snow)?\s*$|\bpurchase\b
+    |in\sden\s(?:waren|einkaufs)|warenkorb|jetzt\s(?:kaufen|bestellen)|kaufen|ajouter\sau\spanier|panier|acheter|commander|j['’]achète
+    |añadir|agregar\s(?:al?|a\sla)|a\sla\s(?:cesta|bolsa)|comprar|carrito|aggiungi\sal|carrello|acquista|compra|ordina
+    |adicionar\s(?:ao|à)|carrinho|colocar\sno|in\swinkel(?:wagen|mand)|winkelmandje|bestel(?:len)?\b|koop
+    |do\skoszyka|kup\steraz|dodaj\sdo|zamów|do\skošíku|koupit|přidat|do\skošíka|kúpiť|vložiť|pridať|v\skošarico|dodaj\sv|kupi|u\skošaricu|u\skorpu|naruči
+    |kosárba|megveszem|vásárl|adaugă|adauga|în\scoș|in\scos|cumpără|cumpara|comandă|comanda|купить|купи\b|в\sкорзину|в\sкошик|купити|добави\sв|поръчай|заказать|оформить
+    |lägg\s(?:i|till)|köp|varukorg|legg\s(?:i|til)|kjøp|handlekurv|læg\si|køb|kurv|lisää\sost|ostoskori|osta|lisa\s(?:ost|korvi)|ostukorv|grozā|pirkt|į\skrepšelį|pirkti
+    |sepete|satın\sal|καλάθι|αγορά|加入購物車|放入購物車|立即購買|直接購買|加入购物车|立即购买|購買|カートに入れる|カートに|購入|買い物かご|장바구니|구매하기|바로\s?구매|주문|mua\s(?:ngay|hàng)|thêm\svào|beli|keranjang
+    |tickets?\b.*buy|entradas|לסל|أضف|اشتر""",
+    re.IGNORECASE | re.VERBOSE,
+)
+#: A class, id or name of such a button or of its form.
+BUY_NAME = re.compile(
+    r"add[-_]?to[-_]?(?:cart|basket|bag)|addtocart|addtobasket|addtobag|add[-_]cart|cart[-_]?add|buy[-_]?(?:now|button|btn|box)|btn[-_]?buy|buybtn|"
+    r"single_add_to_cart|product-form__submit|in-den-warenkorb|to[-_]?cart|tocart|to-?basket|buyproduct|product[-_]?buy|purchase",
+    re.IGNORECASE,
+)

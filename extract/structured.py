@@ -1,0 +1,218 @@
+"""What a page says of goods to machines: schema.org in JSON-LD, microdata and RDFa, and product properties in `meta`.
+
+All syntaxes are brought into one shape. Prices stay text here: shops write `1.299` and `1,299.00 €` where the vocabulary
+wants 1299, and only the reader of the whole page knows its country.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Literal
+from urllib.parse import urljoin
+
+from lxml.html import HtmlElement
+
+from extract import jsonld, microdata, rdfa
+from extract.amounts import to_decimal
+from extract.items import Availability, Condition, PriceKind
+from extract.schema_org import availability, condition, first_text, local_name, texts
+
+Syntax = Literal["json-ld", "microdata", "rdfa", "meta"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StructuredOffer:
+    """One offer as the page states it to machines. `price` is the text as written; `high_price` ends an aggregate."""
+
+    price: str | None = None
+    currency: str | None = None
+    kind: PriceKind = "now"
+    high_price: str | None = None
+    list_price: str | None = None
+    availability: Availability | None = None
+    condition: Condition | None = None
+    seller: str | None = None
+    url: str | None = None
+    sku: str | None = None
+    valid_until: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StructuredProduct:
+    """One product as one syntax of the page describes it. `element` is where it stands, for microdata and RDFa."""
+
+    syntax: Syntax
+    name: str | None = None
+    url: str | None = None
+    sku: str | None = None
+    mpn: str | None = None
+    gtin: str | None = None
+    brand: str | None = None
+    offers: tuple[StructuredOffer, ...] = ()
+    variants: tuple[StructuredProduct, ...] = ()
+    element: HtmlElement | None = None
+
+
+#: Types that are goods, or are described as goods are. An Event's ticket is an offer too.
+_GOODS = frozenset(
+    re.findall(
+        r"\w+",
+        """Product ProductModel ProductGroup IndividualProduct SomeProducts Vehicle Car Motorcycle Book MusicAlbum Movie
+        VideoGame SoftwareApplication MobileApplication Event MusicEvent Course""",
+    )
+)
+_GTINS = ("gtin13", "gtin12", "gtin14", "gtin8", "gtin", "ean", "ean13", "upc", "isbn")
+
+
+#: Gives each described thing of a page, in the shape of JSON-LD, with its element where the syntax has one.
+_Reader = Callable[[HtmlElement, str], Iterable[tuple[dict[str, Any], HtmlElement | None]]]
+_READERS: tuple[tuple[Syntax, _Reader], ...] = (
+    ("json-ld", jsonld.items),
+    ("microdata", microdata.items),
+    ("rdfa", rdfa.items),
+)
+
+
+def products(tree: HtmlElement, url: str) -> list[StructuredProduct]:
+    """All products of the page in the order JSON-LD, microdata, RDFa, each in the order of the page. Never raises.
+
+    Related products are among them: which one is the page's own, the caller has to tell.
+    """
+    found: list[StructuredProduct] = []
+    for syntax, read in _READERS:
+        items = list(read(tree, url))
+        known = {str(node["@id"]): node for node, _ in items if node.get("@id") and len(node) > 2}
+        found.extend(_product(node, syntax, url, known, element) for node, element in items if is_goods(node))
+    return found
+
+
+def is_goods(node: dict[str, Any]) -> bool:
+    """Whether the node is goods that may be for sale: by its type, and by an offer where the type is not only for goods."""
+    types = {local_name(name) for name in texts(node.get("@type"))}
+    only_goods = bool(types & {"Product", "ProductGroup", "ProductModel"})
+    return only_goods or ("offers" in node and bool(types & _GOODS))
+
+
+def _product(
+    node: dict[str, Any],
+    syntax: Syntax,
+    url: str,
+    known: dict[str, Any],
+    element: HtmlElement | None,
+    deep: bool = True,
+) -> StructuredProduct:
+    address = first_text(node.get("url")) or first_text(node.get("@id"))
+    return StructuredProduct(
+        syntax=syntax,
+        name=first_text(node.get("name")),
+        url=_absolute(url, address),
+        sku=first_text(node.get("sku")) or first_text(node.get("productID")),
+        mpn=first_text(node.get("mpn")) or first_text(node.get("model")),
+        gtin=next((text for name in _GTINS if (text := first_text(node.get(name)))), None),
+        brand=first_text(node.get("brand")) or first_text(node.get("manufacturer")),
+        offers=tuple(_offers(node.get("offers"), url, known)),
+        variants=tuple(
+            _product(variant, syntax, url, known, element, deep=False)
+            for variant in _as_list(node.get("hasVariant"))
+            if isinstance(variant, dict)
+        )
+        if deep
+        else (),
+        element=element,
+    )
+
+
+def _offers(value: Any, url: str, known: dict[str, Any], depth: int = 0) -> Iterator[StructuredOffer]:
+    """Each offer of `offers`: an object, a list, an aggregate with its own offers, or a reference to one of these."""
+    for node in _as_list(value):
+        if not isinstance(node, dict) or depth > 3:
+            continue
+        if set(node) <= {"@id", "@type"} and node.get("@id") in known:
+            node = known[node["@id"]]
+        inner = [offer for offer in _offers(node.get("offers"), url, known, depth + 1) if offer.price]
+        if inner and first_text(node.get("price")) is None:
+            low = first_text(node.get("lowPrice"))
+            # The aggregate says the range of its offers once more, unless it sums up more than it lists.
+            if low is None or to_decimal(low) in {to_decimal(offer.price) for offer in inner}:
+                yield from inner
+                continue
+        yield _offer(node, url)
+
+
+def _offer(node: dict[str, Any], url: str) -> StructuredOffer:
+    specification = _specification(node.get("priceSpecification"))
+    price = first_text(node.get("price"))
+    if price is None and "price" in specification:
+        price = specification["price"]
+    low, high = first_text(node.get("lowPrice")), first_text(node.get("highPrice"))
+    kind: PriceKind = "monthly" if price is not None and price == specification.get("monthly") else "now"
+    if price is None and low is not None:
+        price = low
+        one_price = high is not None and to_decimal(high) == to_decimal(low) is not None
+        kind = "now" if one_price else "from"
+    currency = (
+        first_text(node.get("priceCurrency")) or specification.get("currency") or first_text(node.get("currency"))
+    )
+    return StructuredOffer(
+        price=price,
+        currency=currency.strip().upper() if currency and len(currency.strip()) == 3 else None,
+        kind=kind,
+        high_price=high,
+        list_price=specification.get("list"),
+        availability=availability(first_text(node.get("availability"))),
+        condition=condition(first_text(node.get("itemCondition"))),
+        seller=first_text(node.get("seller")) or first_text(node.get("offeredBy")),
+        url=_absolute(url, first_text(node.get("url"))),
+        sku=first_text(node.get("sku")),
+        valid_until=first_text(node.get("priceValidUntil")),
+    )
+
+
+_LIST_TYPES = ("ListPrice", "StrikethroughPrice", "MSRP", "SRP", "RegularPrice", "InvoicePrice")
+
+
+def _specification(value: Any) -> dict[str, str]:
+    """What `priceSpecification` adds: `price`, `list`, `monthly` and `currency`, of which any may be missing."""
+    found: dict[str, str] = {}
+    for node in _as_list(value):
+        if (
+            not isinstance(node, dict)
+            or (price := first_text(node.get("price")) or first_text(node.get("minPrice"))) is None
+        ):
+            continue
+        found.setdefault("currency", first_text(node.get("priceCurrency")) or "")
+        kind = local_name(first_text(node.get("priceType")) or "")
+        if kind in _LIST_TYPES:
+            found.setdefault("list", price)
+        elif first_text(node.get("billingDuration")) or first_text(node.get("billingIncrement")):
+            found.setdefault("monthly", price)
+        elif not _per_quantity(node):
+            found.setdefault("price", price)
+    if "price" not in found and "monthly" in found:
+        found["price"] = found["monthly"]
+    return {name: text for name, text in found.items() if text}
+
+
+def _per_quantity(node: dict[str, Any]) -> bool:
+    """A price of 100 g or a metre, which shops must print beside the price of the piece."""
+    quantity = node.get("referenceQuantity")
+    if not isinstance(quantity, dict):
+        return False
+    unit = (first_text(quantity.get("unitCode")) or first_text(quantity.get("unitText")) or "C62").upper()
+    return unit not in ("C62", "EA", "H87", "PCE", "PIECE", "NMP") or to_decimal(
+        first_text(quantity.get("value"))
+    ) not in (None, Decimal(1))
+
+
+def _absolute(base: str, address: str | None) -> str | None:
+    try:
+        return urljoin(base, address) if address else None
+    except ValueError:
+        return None
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
