@@ -30,7 +30,7 @@ _INNER_DOMAINS = ("localhost", "localdomain", "local", "internal", "intranet", "
 _HOST_NAME = re.compile(r"(?!-)[a-z0-9_-]{1,63}(\.(?!-)[a-z0-9_-]{1,63})*")
 # A host whose last label is a number is an IPv4 address to a browser and to getaddrinfo (WHATWG URL, "ends in a number").
 _ENDS_IN_NUMBER = re.compile(r"(.*\.)?(\d+|0x[0-9a-f]*)")
-_UNSAFE = re.compile(r"[\x00-\x20\x7f\\]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _SECRET_PARAMETER = re.compile(
     r"(?i)(api[-_]?key|key|token|access[-_]?token|secret|signature|sig|password|passwd|pwd|auth)"
 )
@@ -61,8 +61,10 @@ def check(url: str, mapped: Container[str] = ()) -> Target:
     """
     shown = redact(url)
     # Browsers, urllib and getaddrinfo disagree about these, and by a disagreement one host is checked and another reached.
-    if _UNSAFE.search(url.split("?", 1)[0]) or re.search(r"[\x00-\x1f\x7f]", url):
-        raise ForbiddenAddress(shown, "the address holds a backslash, a space or a control character")
+    if _CONTROL.search(url):
+        raise ForbiddenAddress(repr(shown), "the address holds a control character")
+    if "\\" in url.split("?", 1)[0]:
+        raise ForbiddenAddress(shown, "the address holds a backslash, which some readers take for a slash")
     try:
         parts = urlsplit(url)
         port = parts.port

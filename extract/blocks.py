@@ -17,8 +17,10 @@ from extract.errors import Blocked, EmptyBody
 
 #: A wall is small, a shop's page is not: above this many characters of source only titles and headings are looked at.
 _SMALL_PAGE = 150_000
-#: A wall says little: above this many words of visible text the page is content. Consent walls are the wordy ones.
+#: A wall says little: above this many words of visible text the page is content.
 _FEW_WORDS = 500
+#: The same where the words are only those of a cookie banner, which stands on every page in some countries.
+_FEWER_WORDS = 250
 #: How far into the source a title is looked for.
 _HEAD = 100_000
 
@@ -85,14 +87,16 @@ def _find_in_source(page: bytes | str, headers: Mapping[str, str]) -> Signal | N
         head, source = charset.decode(page[:_HEAD], headers.get("content-type")), page.decode("latin-1")
     if signal := _find_title(head, source):
         return signal
-    if not small or block_signals.content_marks().search(source):
+    if not small:
         return None
-    if signal := _search("mark", source):
-        return signal
     text = visible_text(source)
-    if len(text.split()) > _FEW_WORDS or block_signals.price().search(text):
+    words = text.count(" ") + 1
+    if words > _FEW_WORDS or block_signals.price().search(text) or block_signals.content_marks().search(source):
         return None
-    return _search("text", text)
+    signal = _search("mark", source) or _search("text", text)
+    if signal and signal.kind == "consent" and words > _FEWER_WORDS:
+        return None
+    return signal
 
 
 def _find_title(head: str, source: str) -> Signal | None:

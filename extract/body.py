@@ -34,6 +34,7 @@ def read(pieces: Iterable[bytes], headers: Mapping[str, str], max_bytes: int) ->
     names. Raises BodyTooLarge, BodyTruncated and UnknownEncoding.
     """
     announced = headers.get("content-length", "")
+    measured = announced.isdecimal() or "transfer-encoding" in headers
     if announced.isdecimal() and int(announced) > max_bytes:
         raise BodyTooLarge(f"{announced} bytes announced, the cap is {max_bytes}")
     unpack = _unpacker(headers)
@@ -45,7 +46,7 @@ def read(pieces: Iterable[bytes], headers: Mapping[str, str], max_bytes: int) ->
         unpack.feed(piece, content, max_bytes)
     if wire_bytes:
         unpack.finish(content, max_bytes)
-    if not announced and "transfer-encoding" not in headers and isinstance(unpack, _Plain):
+    if not measured and isinstance(unpack, _Plain):
         _check_unmeasured(content)
     return bytes(content), wire_bytes
 

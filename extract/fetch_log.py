@@ -6,6 +6,7 @@ import json
 import os
 import threading
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from extract import archive_files
@@ -52,29 +53,36 @@ class FetchLog:
             except ValueError:
                 continue
 
-    def newest(self) -> dict[str, Snapshot]:
-        """The last fetch of every address. Reads only what was written since the last call."""
+    def last(self, url: str) -> Snapshot | None:
+        """The last fetch of one address, or None."""
         with self._lock:
-            try:
-                stat = self._path.stat()
-            except FileNotFoundError:
-                return {}
-            start = 0
-            if self._stamp is not None and self._stamp[0] == stat.st_ino and self._stamp[1] <= stat.st_size:
-                start = self._stamp[1]
-            else:
-                self._newest = {}
-            end = start
-            for end, line in self._lines(start):
-                if not line.endswith(b"\n"):
-                    end -= len(line)  # may be half written: look again next time
-                try:
-                    snapshot = self._parse(line)
-                except ValueError:
-                    continue
-                self._newest[snapshot.url] = snapshot
-            self._stamp = (stat.st_ino, end)
+            self._index()
+            return self._newest.get(url)
+
+    def newest(self) -> dict[str, Snapshot]:
+        """The last fetch of every address."""
+        with self._lock:
+            self._index()
             return dict(self._newest)
+
+    def _index(self) -> None:
+        """Bring the index up to date, reading only what was written since the last time."""
+        try:
+            stat = self._path.stat()
+        except FileNotFoundError:
+            self._newest, self._stamp = {}, None
+            return
+        if self._stamp is None or self._stamp[0] != stat.st_ino or self._stamp[1] > stat.st_size:
+            self._newest, self._stamp = {}, (stat.st_ino, 0)
+        end = self._stamp[1]
+        for after, line in self._lines(end):
+            if not line.endswith(b"\n"):
+                break  # may be half written: look again next time
+            end = after
+            with suppress(ValueError):
+                snapshot = self._parse(line)
+                self._newest[snapshot.url] = snapshot
+        self._stamp = (stat.st_ino, end)
 
     def rewrite(self, snapshots: Iterable[Snapshot]) -> None:
         """Replace all lines. The caller holds the archive's lock."""
@@ -112,7 +120,10 @@ class FetchLog:
             return
 
     def _parse(self, line: bytes) -> Snapshot:
-        snapshot = Snapshot.from_json(json.loads(line))
+        try:
+            snapshot = Snapshot.from_json(json.loads(line))
+        except RecursionError:
+            raise ValueError("nested too deeply") from None
         if snapshot.source != self._source:
             raise ValueError(f"the line is of {snapshot.source}")
         return snapshot

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import metadata
@@ -51,6 +52,10 @@ class HttpSettings:
         for name in ("delay_s", "crawl_delay_ceiling_s", "retry_after_ceiling_s", "max_redirects"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} must not be negative, not {getattr(self, name)}")
+        for host, (ip, port) in self.connect_to.items():
+            if host != host.lower() or not 0 < port < 65536:
+                raise ValueError(f"connect_to wants a host name in lower case and a port, not {host!r} and {port}")
+            ipaddress.ip_address(ip)  # raises ValueError
         if not self.agent.isprintable() or not self.agent.isascii():
             raise ValueError(f"user agent and contact must be printable ASCII, not {self.agent!r}")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -12,6 +12,8 @@ from extract.errors import FetchError
 #: Seconds before the second try; doubled for each further one.
 BACKOFF_BASE_S = 1.0
 BACKOFF_CEILING_S = 30.0
+
+_SECONDS = re.compile(r"[0-9]+(\.[0-9]+)?")
 
 
 class Transient(Exception):
@@ -42,16 +44,12 @@ def retry_after_s(headers: Mapping[str, str], now: Callable[[], datetime]) -> fl
     text = headers.get("retry-after", "").strip()
     if not text:
         return None
-    try:
-        seconds = float(text)
-    except ValueError:
-        at = _date(text)
-        if at is None:
-            return None
-        seconds = (at - (_date(headers.get("date", "")) or now())).total_seconds()
-    if math.isnan(seconds):
+    if _SECONDS.fullmatch(text):
+        return float(text)
+    at = _date(text)
+    if at is None:
         return None
-    return max(seconds, 0.0)
+    return max((at - (_date(headers.get("date", "")) or now())).total_seconds(), 0.0)
 
 
 def _date(text: str) -> datetime | None:

@@ -17,6 +17,7 @@ import json
 import threading
 import zlib
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -31,8 +32,7 @@ __all__ = ["Archive", "Snapshot"]
 
 # A response's cookies are a session's secret; the rest says nothing about the page that would be worth its space.
 _KEPT_HEADERS = frozenset(
-    ("age", "cache-control", "content-encoding", "content-language", "content-length", "content-type", "date")
-    + ("etag", "expires", "last-modified", "server", "vary")
+    ("cache-control", "content-language", "content-type", "date", "etag", "expires", "last-modified")
 )
 
 
@@ -82,7 +82,10 @@ class Archive:
 
     def latest(self, source: str, url: str) -> Snapshot | None:
         """The newest record of the address, or None. Its headers hold the etag and last-modified to ask with."""
-        return self._log(source).newest().get(addresses.redact(url))
+        last = self._log(source).last(addresses.redact(url))
+        if last is None or not all(path.exists() for path in self._paths(last.sha256)):
+            return None  # without its bytes a record must not turn the next fetch into a 304
+        return last
 
     def read(self, sha256: str) -> bytes:
         """The bytes of one page. Raises CorruptSnapshot, naming the file, unless they are whole and are what was stored."""
@@ -135,6 +138,8 @@ class Archive:
 
         The newest fetch of every address stays however old it is, and so does each page whose hash is in `keep`.
         """
+        if keep_days < 0 or now.tzinfo is None:
+            raise ValueError(f"pruning needs days (not {keep_days}) and a time with its zone (not {now.isoformat()})")
         cutoff = now - timedelta(days=keep_days)
         with archive_files.exclusive(self.root):
             needed: set[str] = set(keep)
@@ -174,7 +179,9 @@ class Archive:
 
     def _store(self, snapshot: Snapshot, content: bytes) -> None:
         blob, sidecar = self._paths(snapshot.sha256)
-        if blob.exists() and sidecar.exists():
+        with suppress(CorruptSnapshot):
+            # Read, not only looked for: fetching a page again mends a damaged file.
+            self.read(snapshot.sha256)
             return
         archive_files.write(sidecar, json.dumps(snapshot.to_json(), ensure_ascii=False, indent=1).encode() + b"\n")
         # No time in the header: the same page packs to the same file.

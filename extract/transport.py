@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from urllib.parse import urljoin
 
@@ -93,7 +93,7 @@ class Transport:
             if state in seen:
                 raise TooManyRedirects(shown, f"a redirect loop at {addresses.redact(target.url)}")
             seen.add(state)
-            url = urljoin(target.url, _as_text(location))
+            url = _join(target, location, shown)
         raise TooManyRedirects(shown, f"more than {self._settings.max_redirects} redirects")
 
     def _checked(self, url: str, shown: str, hop: int) -> Target:
@@ -167,12 +167,15 @@ class Transport:
             )
 
 
-def _as_text(location: str) -> str:
-    """A Location header comes as Latin-1; servers that put other letters in it mean UTF-8."""
+def _join(target: Target, location: str, shown: str) -> str:
+    """Where a Location header leads. It comes as Latin-1; servers that put other letters in it mean UTF-8."""
+    location = location.strip()
+    with suppress(UnicodeError):
+        location = location.encode("latin-1").decode("utf-8")
     try:
-        return location.strip().encode("latin-1").decode("utf-8")
-    except UnicodeError:
-        return location.strip()
+        return urljoin(target.url, location)
+    except ValueError as error:
+        raise ForbiddenAddress(shown, f"redirects to what is no address ({error})") from None
 
 
 @contextmanager
@@ -205,6 +208,8 @@ def _named(target: Target, shown: str, deadline_s: float) -> Iterator[None]:
         raise transient(ConnectionFailed, f"no safe connection to {target.origin}: {reason}") from error
     except requests.exceptions.ConnectionError as error:
         raise transient(ConnectionFailed, f"no connection to {target.origin}: {_reason(error)}") from error
+    except requests.exceptions.InvalidURL as error:
+        raise ForbiddenAddress(shown, f"not an address: {error}") from error
     except (urllib3_errors.ProtocolError, urllib3_errors.SSLError) as error:
         raise transient(Truncated, f"the body broke off: {_reason(error)}") from error
     except (requests.exceptions.RequestException, urllib3_errors.HTTPError, UnicodeError) as error:
@@ -213,6 +218,8 @@ def _named(target: Target, shown: str, deadline_s: float) -> Iterator[None]:
 
 def _reason(error: BaseException) -> BaseException:
     """The innermost of the errors that the libraries wrap into each other: the one that says what happened."""
+    if isinstance(error, urllib3_errors.NewConnectionError | urllib3_errors.ConnectTimeoutError) and error.__cause__:
+        return error.__cause__
     for inner in (getattr(error, "reason", None), *error.args):
         if isinstance(inner, BaseException):
             return _reason(inner)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,13 +23,13 @@ class Turns:
         """Wait for the host's turn and hold it. The pause counts from the end of the block, so the server sees all of it."""
         entry = self._host(host)
         with entry.lock:
-            wait = entry.free_at - self._clock()
+            wait = max(entry.held_until, entry.last_end + entry.delay_s) - self._clock()
             if wait > 0:
                 self._sleep(wait)
             try:
                 yield
             finally:
-                entry.free_at = max(entry.free_at, self._clock() + entry.delay_s)
+                entry.last_end = self._clock()
 
     def slow_down(self, host: str, delay_s: float) -> None:
         """Pause at least `delay_s` between two requests to the host (robots.txt's Crawl-delay)."""
@@ -39,7 +40,7 @@ class Turns:
         """No request to the host, from any thread, before `wait_s` seconds have passed (Retry-After, backoff)."""
         entry = self._host(host)
         with entry.lock:
-            entry.free_at = max(entry.free_at, self._clock() + wait_s)
+            entry.held_until = max(entry.held_until, self._clock() + wait_s)
 
     def _host(self, host: str) -> _Host:
         with self._lock:
@@ -49,5 +50,5 @@ class Turns:
 class _Host:
     def __init__(self, delay_s: float) -> None:
         self.lock = threading.Lock()
-        self.free_at = 0.0
+        self.held_until = self.last_end = -math.inf
         self.delay_s = delay_s
