@@ -54,4 +54,9 @@ def _spelled(word: str) -> str:
 
 def hourly(total: Decimal, years: int) -> Decimal:
     """A price for a whole term of `years`, by the hour, to six decimals half up."""
-    return (total / (HOURS_A_YEAR * years)).quantize(_MICRO, ROUND_HALF_UP)
+    return to_micro(total / (HOURS_A_YEAR * years))
+
+
+def to_micro(price: Decimal) -> Decimal:
+    """A price with six decimals, half up: finer than any provider's list, and the same number always the same text."""
+    return price.quantize(_MICRO, ROUND_HALF_UP)

@@ -107,9 +107,10 @@ def month_number(word: str) -> int:
     return MONTHS.index(word[:3].lower()) + 1
 
 
-def page_titles(tree: BeautifulSoup) -> Iterator[str]:
-    """The page's own titles, the most particular first: a part's title, the headline, the browser's title."""
-    for selector in (".page-title", "h1", "title"):
-        for element in tree.select(selector):
-            if text := cell_text(element):
-                yield text
+def page_titles(tree: BeautifulSoup, url: str) -> list[str]:
+    """The page's own titles, the most particular first: a part's title, the browser's title, the headline.
+
+    The headline of a split article is that of all its parts, so for the parts after the first it is left out.
+    """
+    selectors = (".page-title", "title", "h1") if page_number(url) == 1 else (".page-title", "title")
+    return [text for selector in selectors for element in tree.select(selector) if (text := cell_text(element))]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from pathlib import PurePosixPath
 from urllib.parse import urljoin, urlsplit
 
 from bs4 import BeautifulSoup
@@ -60,7 +61,7 @@ def parse(page: Page) -> Iterable[Parsed]:
 
 def _transcription(page: Page) -> Iterator[Parsed]:
     try:
-        charts, issues = transcriptions.read_csv(page.content, page.url)
+        charts, issues = transcriptions.read_csv(page.content, PurePosixPath(urlsplit(page.url).path).name)
     except transcriptions.TranscriptionError as error:
         raise LayoutChanged(page.url, str(error), "correct the transcription") from error
     yield from issues
@@ -84,7 +85,8 @@ def _pictures(tree: BeautifulSoup) -> Iterator[tuple[str, str]]:
 
 
 def _address(image: Tag) -> str | None:
-    sources = image.parent.find_all("source") if image.parent is not None and image.parent.name == "picture" else []
+    picture = image.find_parent("picture")
+    sources = picture.find_all("source") if picture is not None else []
     for attribute in _ADDRESS_ATTRIBUTES:
         for element in (image, *sources):
             value = str(element.get(attribute) or "").strip()

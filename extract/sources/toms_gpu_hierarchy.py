@@ -19,7 +19,7 @@ from extract.errors import LayoutChanged
 from extract.items import Condition, IndexPrice, Issue, Parsed, Score
 from extract.source import Page, Source
 from extract.tables import Row, Table, read_tables
-from extract.toms import Price, article, next_page, page_number, read_amount, split_name
+from extract.toms import Price, article, month_of, next_page, page_number, read_amount, split_name
 
 _CARD = re.compile(r"\b(?:graphics|video) cards?\b", re.IGNORECASE)
 _CARD_LOOSE = re.compile(r"^(?:gpus?|cards?|models?|products?|product name)\b", re.IGNORECASE)
@@ -30,11 +30,10 @@ _SPEC_PARTS = re.compile(
 )
 _PRICE = re.compile(r"\bprices?\b|\bmsrp\b|\bcost\b", re.IGNORECASE)
 _USED = re.compile(r"\bused\b|\bebay\b|\bsecond[- ]hand\b", re.IGNORECASE)
-# No figures of the card: a shop's button, ranks, changes, and quotients of other columns.
-_IGNORED = re.compile(
-    r"^(?:buy|links?|review|rank|#|where to buy)\b|\bchange\b|\bdiscount\b|/\s*\$|\bper (?:dollar|watt|frame|fps)\b",
-    re.IGNORECASE,
-)
+# No figures of the card: a shop's button, ranks, changes.
+_IGNORED = re.compile(r"^(?:buy|links?|review|rank|#|where to buy)\b|\bchange\b|\bdiscount\b", re.IGNORECASE)
+# Quotients of other columns; a table of them prints bare numbers under the same resolutions.
+_QUOTIENT = re.compile(r"/\s*\$|\bper (?:dollar|watt|frame|fps)\b|\bvalue\b", re.IGNORECASE)
 
 _RESOLUTION = re.compile(
     r"\b(?:(1080p|1440p|4k|2160p)|1920\s?[x×]\s?1080|2560\s?[x×]\s?1440|3840\s?[x×]\s?2160)\b", re.IGNORECASE
@@ -100,14 +99,15 @@ def _columns(table: Table) -> _Columns | None:
         return None
     scores, prices, specs, unknown = [], [], [], []
     for i, words in enumerate(table.header):
-        if i == name or _IGNORED.search(words):
+        if i == name or _IGNORED.search(words) or _QUOTIENT.search(words):
             continue
         if _SPECS.search(words) or _SPEC_PARTS.search(words):
             specs.append(i)
         elif _PRICE.search(words):
             prices.append(i)
         elif _RESOLUTION.search(words) or _holds_percentages(table, i):
-            scores.append(i)
+            if not _QUOTIENT.search(table.title):
+                scores.append(i)
         elif any(row[i] and row[i] != row[name] for row in table.rows):
             unknown.append(i)
     if not scores and not prices:
@@ -164,6 +164,7 @@ def _price(table: Table, column: int, text: str, name: str, page: Page) -> Itera
         condition=condition,
         table=table.title,
         column=header,
+        period=month_of(table.title),
         price_text=text,
     )
 

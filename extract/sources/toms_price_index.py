@@ -12,12 +12,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from bs4 import BeautifulSoup
-
 from extract.errors import LayoutChanged
 from extract.items import Condition, IndexPrice, Issue, Parsed
 from extract.source import Page, Source
-from extract.tables import Row, Table, read_tables
+from extract.tables import Row, Table, cell_text, read_tables
 from extract.toms import (
     MONTH_WORD,
     Price,
@@ -62,13 +60,14 @@ def parse(page: Page) -> Iterable[Parsed]:
     LayoutChanged where the first page has no such table.
     """
     tree = article(page)
+    titles, headlines = page_titles(tree, page.final_url), {cell_text(element) for element in tree.find_all("h1")}
     found = 0
     for table in read_tables(tree):
         name = table.find(_NAME)
         if name is None:
             name = 0 if not table.header[0] else None
-        month = _month(table, tree)
-        columns = list(_price_columns(table, month, tree)) if name is not None else []
+        month = _month(table, titles, headlines)
+        columns = list(_price_columns(table, month, titles)) if name is not None else []
         if name is None or not columns:
             continue
         found += 1
@@ -84,28 +83,28 @@ def parse(page: Page) -> Iterable[Parsed]:
     yield from next_page(tree, page.final_url)
 
 
-def _month(table: Table, tree: BeautifulSoup) -> str | None:
+def _month(table: Table, titles: list[str], headlines: set[str]) -> str | None:
     """The month that a table speaks of: its caption's, its heading's, else that of the page's own titles."""
-    return next(
-        (month for text in (table.caption, table.heading, *page_titles(tree)) if (month := month_of(text))), None
-    )
+    # `… 2023: November 2023 Update` stands over every part of the article, also over that of March.
+    heading = "" if table.heading in headlines else table.heading
+    return next((month for text in (table.caption, heading, *titles) if (month := month_of(text))), None)
 
 
-def _price_columns(table: Table, month: str | None, tree: BeautifulSoup) -> Iterator[_PriceColumn]:
+def _price_columns(table: Table, month: str | None, titles: list[str]) -> Iterator[_PriceColumn]:
     for i, words in enumerate(table.header):
         if _NO_PRICE.search(words) or _QUANTITY.search(words):
             continue
         # Some months head the column with the month or the marketplace alone.
         if not (_PRICE.search(words) or _USED.search(words) or MONTH_WORD.fullmatch(words) or month_of(words)):
             continue
-        condition = _condition(words, table, tree)
+        condition = _condition(words, table, titles)
         period = _period(words, month)
         yield _PriceColumn(i, condition, period, is_sold=condition == "used" and period == month)
 
 
-def _condition(words: str, table: Table, tree: BeautifulSoup) -> Condition:
+def _condition(words: str, table: Table, titles: list[str]) -> Condition:
     """New or used by the column's words, else by the table's, else by the page's; unknown where none says."""
-    for text in (words, table.title, *page_titles(tree)):
+    for text in (words, table.title, *titles):
         new, used = bool(_NEW.search(text)), bool(_USED.search(text))
         if new != used:
             return "new" if new else "used"
