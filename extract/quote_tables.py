@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import NamedTuple, TypeAlias
 
 from extract.errors import LayoutChanged, TooLarge
+from extract.quote_columns import fields
 
 Cell: TypeAlias = str | int | Decimal | bool | date | datetime | time | None
 
@@ -47,7 +48,10 @@ def tables(content: bytes, name: str) -> list[Table]:
 
 def _decode(content: bytes, name: str) -> str:
     if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return content.decode("utf-16")
+        try:
+            return content.decode("utf-16")
+        except UnicodeDecodeError as error:
+            raise LayoutChanged(name, f"UTF-16 text that breaks off: {error}", "save it as CSV in UTF-8") from error
     # Excel in Korea saves CP949, elsewhere in the West CP1252; text of the latter hardly ever is valid in the former.
     for encoding in ("utf-8-sig", "cp949", "cp1252"):
         try:
@@ -60,16 +64,17 @@ def _decode(content: bytes, name: str) -> str:
 
 
 def _csv_rows(text: str, name: str) -> Iterator[list[Cell]]:
-    """Rows by the separator that divides the first lines most; in a quoted field a separator does not count."""
+    """Rows by the separator under which the first lines name most columns that are known, else most columns."""
     head = text[:20_000].splitlines()[:30]
 
-    def columns(separator: str) -> int:
+    def header(separator: str) -> tuple[int, int]:
         try:
-            return max((len(row) for row in csv.reader(head, delimiter=separator)), default=0)
+            rows = list(csv.reader(head, delimiter=separator))
         except csv.Error:
-            return 0
+            return 0, 0
+        return max((len(fields(row)) for row in rows), default=0), max(map(len, rows), default=0)
 
-    separator = max((",", ";", "\t", "|"), key=columns)
+    separator = max((",", ";", "\t", "|"), key=header)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     try:
         for row in reader:

@@ -1,0 +1,330 @@
+"""Vendor quotes: columns by name in two languages, every encoding and cell type of Excel, a reason for each row refused."""
+
+from __future__ import annotations
+
+import csv
+import io
+import zipfile
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from pathlib import Path
+
+import openpyxl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from extract import quote_columns, quote_tables
+from extract.errors import LayoutChanged, TooLarge
+from extract.items import Issue, Offer
+from extract.source import Page
+from extract.sources import quotes
+
+
+def page(content: str | bytes, name: str = "file:///inbox/kettle.csv") -> Page:
+    raw = content if isinstance(content, bytes) else content.encode()
+    now = datetime(2023, 11, 16, tzinfo=UTC)
+    return Page(url=name, final_url=name, content=raw, sha256="0" * 64, fetched_at=now, headers={})
+
+
+def workbook(*sheets: Sequence[Sequence[object]]) -> bytes:
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for number, rows in enumerate(sheets, start=1):
+        sheet = book.create_sheet(f"Sheet {number}")
+        for row in rows:
+            sheet.append(list(row))
+    file = io.BytesIO()
+    book.save(file)
+    return file.getvalue()
+
+
+def one(
+    row: str, header: str = "product,price,currency,condition,quantity,valid until,vendor"
+) -> tuple[Offer | None, str]:
+    """The offer of a file of one row, or None and the reason."""
+    offers, rejected = quotes.read(page(f"{header}\n{row}\n"))
+    assert len(offers) + len(rejected) == 1
+    return (offers[0], "") if offers else (None, rejected[0].reason)
+
+
+KOREAN = (
+    "제품명,단가,통화,상태,수량,유효기간,공급업체\n"
+    '바르데 지포스 RTX 4090 24GB,"2,350,000",KRW,중고,12,2023-12-31,주전자상사\n'
+)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp949", "utf-16"])
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_korean_file_in_every_encoding_of_excel(encoding: str, separator: str) -> None:
+    rows = list(csv.reader(io.StringIO(KOREAN)))
+    text = io.StringIO()
+    csv.writer(text, delimiter=separator).writerows(rows)
+    offers, rejected = quotes.read(page(text.getvalue().encode(encoding)))
+    assert rejected == []
+    (offer,) = offers
+    assert (offer.title, offer.price, offer.currency) == ("바르데 지포스 RTX 4090 24GB", Decimal(2350000), "KRW")
+    assert (offer.condition, offer.quantity, offer.seller) == ("used", 12, "주전자상사")
+    assert offer.valid_until == date(2023, 12, 31)
+    assert offer.url == "file:///inbox/kettle.csv"
+
+
+def test_western_file_in_windows_encoding() -> None:
+    text = "Artikel;Item;Price (EUR);Supplier\n1;Varde GeForce RTX 4080 – 16GB;1.199,00 €;Kettler & Söhne GmbH\n"
+    offers, _ = quotes.read(page(text.encode("cp1252")))
+    assert (offers[0].price, offers[0].currency, offers[0].seller) == (
+        Decimal("1199.00"),
+        "EUR",
+        "Kettler & Söhne GmbH",
+    )
+
+
+def test_workbook_cells_of_every_type() -> None:
+    header = (
+        ["Quote for", None],
+        [None],
+        ["Product", "Unit Price", "Currency", "Qty", "Valid until", "VRAM (GB)", "SKU"],
+    )
+    rows = [
+        ["Varde GeForce RTX 4090", 1599.99, "USD", 10, datetime(2023, 12, 31), 24, 8801],  # noqa: DTZ001  as Excel has it
+        ["Varde GeForce RTX 3060", 279, "usd", 3.0, "2023-12-31", 12, "8802"],
+        ["Varde GeForce RTX 4080", "US$1,099.00", None, "4 pcs", date(2023, 12, 1), 16, None],
+        [None, None, None, None, None, None, None],
+        ["Varde GeForce RTX 3070", True, "USD", 1, None, None, None],
+        ["Varde GeForce RTX 3080", datetime(2023, 5, 1), "USD", 1, None, None, None],  # noqa: DTZ001
+        ["Varde GeForce RTX 3090", "#REF!", "USD", 1, None, None, None],
+        ["Varde GeForce RTX 3050", -219.0, "USD", 1, None, None, None],
+        ["Varde Arc A770", 0.1 + 0.2, "USD", 1.5, None, None, None],
+    ]
+    offers, rejected = quotes.read(page(workbook([*header, *rows]), "file:///inbox/q.xlsx"))
+    assert [(offer.price, offer.currency, offer.quantity, offer.valid_until) for offer in offers] == [
+        (Decimal("1599.99"), "USD", 10, date(2023, 12, 31)),
+        (Decimal(279), "USD", 3, date(2023, 12, 31)),
+        (Decimal("1099.00"), "USD", 4, date(2023, 12, 1)),
+    ]
+    assert (offers[0].sku, offers[0].specs) == ("8801", "memory 24GB")
+    assert [row.row for row in rejected] == [8, 9, 10, 11, 12]
+    assert [row.sheet for row in rejected] == ["Sheet 1"] * 5
+
+
+def test_sheet_without_a_header_is_told_and_the_others_are_read() -> None:
+    offers, rejected = quotes.read(
+        page(workbook([["Terms and conditions"]], [["item", "price (USD)"], ["RTX 4090", 1599]]))
+    )
+    assert len(offers) == 1
+    assert [(row.sheet, row.row) for row in rejected] == [("Sheet 1", 1)]
+    assert "not read" in rejected[0].reason
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ("RTX 4090,1599,,new,1,,A", "no currency"),
+        ('RTX 4090,"$1,599.00",,new,1,,A', "no currency"),
+        ("RTX 4090,1.599,USD,new,1,,A", "decimal or as thousands"),
+        ('RTX 4090,"€1,599.00",USD,new,1,,A', "EUR"),
+        ("RTX 4090,1599.00,Taler,new,1,,A", "the currency 'Taler'"),
+        ("RTX 4090,$,USD,new,1,,A", "no amount"),
+        ("RTX 4090,0,USD,new,1,,A", "no amount"),
+        ("RTX 4090,,USD,new,1,,A", "no price"),
+        ("RTX 4090,call us,USD,new,1,,A", "no amount"),
+        ("RTX 4090,$133.25/mo,USD,new,1,,A", "monthly"),
+        ("RTX 4090,$1499 - $1599,USD,new,1,,A", "cannot be told"),
+        ("RTX 4090,1599.00,USD,mint,1,,A", "condition 'mint'"),
+        ("RTX 4090,1599.00,USD,new,some,,A", "quantity 'some'"),
+        ("RTX 4090,1599.00,USD,new,-3,,A", "quantity '-3'"),
+        ("RTX 4090,1599.00,USD,new,1,03/04/2024,A", "date '03/04/2024'"),
+        ("RTX 4090,1599.00,USD,new,1,30 days,A", "date '30 days'"),
+        ("RTX 4090,1599.00,USD,new,1,2024-02-30,A", "date '2024-02-30'"),
+        (",1599.00,USD,new,1,,A", "no product"),
+    ],
+)
+def test_row_is_refused_with_its_reason(row: str, reason: str) -> None:
+    offer, told = one(row)
+    assert offer is None
+    assert reason in told
+
+
+@pytest.mark.parametrize(
+    ("row", "condition"),
+    [
+        ("RTX 4090,1599.00,USD,New,1,,A", "new"),
+        ("RTX 4090,1599.00,USD,신품,1,,A", "new"),
+        ("RTX 4090,1599.00,USD,미개봉,1,,A", "new"),
+        ("RTX 4090,1599.00,USD,Used - good,1,,A", "used"),
+        ("RTX 4090,1599.00,USD,리퍼비시,1,,A", "refurbished"),
+        ("RTX 4090,1599.00,USD,open-box,1,,A", "open_box"),
+        ("RTX 4090 (refurbished),1599.00,USD,,1,,A", "refurbished"),
+        ("RTX 4090,1599.00,USD,,1,,A", "unknown"),
+    ],
+)
+def test_condition(row: str, condition: str) -> None:
+    offer, reason = one(row)
+    assert offer is not None, reason
+    assert offer.condition == condition
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        "2024-01-31",
+        "2024.1.31",
+        "2024/01/31",
+        "2024년 1월 31일",
+        "2024. 01. 31.",
+        "31 Jan 2024",
+        "January 31, 2024",
+        "~2024-01-31",
+    ],
+)
+def test_dates_that_are_clear(shown: str) -> None:
+    offer, reason = one(f'RTX 4090,1599.00,USD,new,1,"{shown}",A')
+    assert offer is not None, reason
+    assert offer.valid_until == date(2024, 1, 31)
+
+
+@pytest.mark.parametrize(
+    ("header", "code"),
+    [
+        ("Unit Price (USD)", "USD"),
+        ("단가(원)", "KRW"),
+        ("가격 [KRW]", "KRW"),
+        ("Price EUR", "EUR"),
+        ("Price (excl. VAT)", None),
+        ("Price", None),
+    ],
+)
+def test_currency_in_the_name_of_the_price_column(header: str, code: str | None) -> None:
+    assert quote_columns.field_of(header) == "price"
+    assert quote_columns.stated_currency(header) == code
+
+
+def test_two_statements_of_the_currency_must_agree() -> None:
+    offer, reason = one("RTX 4090,1599.00,KRW", "product,price (USD),currency")
+    assert offer is None
+    assert "KRW in its column and USD" in reason
+
+
+def test_a_sum_is_no_price_of_a_piece() -> None:
+    with pytest.raises(LayoutChanged, match="금액 is a sum"):
+        quotes.read(page("제품명,수량,금액\nRTX 4090,10,23500000\n"))
+
+
+def test_two_price_columns_are_refused_row_by_row() -> None:
+    offers, rejected = quotes.read(page("product,price (USD),price (KRW)\nA,1599.00,2100000\nB,999.00,\nC,,1300000\n"))
+    assert [(offer.title, offer.price, offer.currency) for offer in offers] == [
+        ("B", Decimal("999.00"), "USD"),
+        ("C", Decimal(1300000), "KRW"),
+    ]
+    assert "2 prices" in rejected[0].reason
+
+
+def test_same_product_at_two_prices_goes_back_and_a_price_for_more_stays() -> None:
+    rows = ("A,10.00,USD,1", "A,11.00,USD,1", "B,5.00,USD,1", "B,5.00,USD,1", "C,9.00,USD,1", "C,8.00,USD,10")
+    text = "\n".join(("product,price,currency,quantity", *rows))
+    offers, rejected = quotes.read(page(text))
+    assert [(offer.title, offer.price, offer.quantity) for offer in offers] == [
+        ("B", Decimal("5.00"), 1),
+        ("C", Decimal("9.00"), 1),
+        ("C", Decimal("8.00"), 10),
+    ]
+    assert len({offer.key for offer in offers}) == 3
+    assert [row.row for row in rejected] == [2, 3, 5]
+
+
+def test_rejects_file_says_why_and_can_be_mended_and_dropped_again(tmp_path: Path) -> None:
+    text = 'product,price,currency,remark\n=cmd|calc,1.599,USD,@x\nVarde RTX 4080,,USD,"a, b"\n'
+    _, rejected = quotes.read(page(text))
+    target = tmp_path / "kettle.rejected.csv"
+    quotes.rejects_csv(rejected, target)
+    assert target.read_bytes().startswith(b"\xef\xbb\xbf")
+    with target.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["row"] for row in rows] == ["2", "3"]
+    assert rows[0]["product"] == "'=cmd|calc"
+    assert rows[0]["remark"] == "'@x"
+    assert "decimal or as thousands" in rows[0]["reason"]
+    mended = target.read_text("utf-8-sig").replace(",1.599,", ",1599.00,")
+    offers, still = quotes.read(page(mended))
+    assert [offer.price for offer in offers] == [Decimal("1599.00")]
+    assert len(still) == 1
+
+
+def test_parse_gives_an_issue_for_each_row_refused() -> None:
+    found = list(quotes.parse(page("product,price,currency\nA,10.00,USD\nB,x,USD\n")))
+    assert [type(item) for item in found] == [Offer, Issue]
+    assert found[1].where == "row 3"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("content", "seen"),
+    [
+        (b"", "empty"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "password-protected"),
+        (b"PK\x03\x04 no workbook", "cannot be read"),
+        (b"a,b\n1,2\n", "no sheet has a column"),
+        (bytes(range(128, 256)) * 3 + b"\0", "neither a CSV"),
+    ],
+)
+def test_what_is_no_quote_is_refused(content: bytes, seen: str) -> None:
+    with pytest.raises(LayoutChanged, match=seen):
+        quotes.read(page(content))
+
+
+def test_workbook_bomb_is_refused_before_it_is_unpacked() -> None:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/worksheets/sheet1.xml", b" " * (quote_tables.MAX_UNPACKED + 1))
+    assert len(file.getvalue()) < 100_000
+    with pytest.raises(TooLarge, match="unpacks to"):
+        quotes.read(page(file.getvalue()))
+
+
+def test_workbook_that_lies_about_its_size_is_bounded() -> None:
+    """A sheet whose stated dimension is a million rows and sixteen thousand columns costs no more than what is in it."""
+    content = workbook([["product", "price (USD)"], ["Varde RTX 4090", 1599.0]])
+    file = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(file, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, old.read(name).replace(b'ref="A1:B2"', b'ref="A1:XFD1048576"'))
+    offers, _ = quotes.read(page(file.getvalue()))
+    assert [offer.price for offer in offers] == [Decimal("1599.0")]
+
+
+def test_external_entities_and_entity_bombs_of_a_workbook_are_not_followed(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("1599.00")
+    content = workbook([["product", "price (USD)"], ["PLACE", 1.0]])
+    file = io.BytesIO()
+    entity = f'<!DOCTYPE x [<!ENTITY e SYSTEM "{secret.as_uri()}">]>'.encode()
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(file, "w") as new:
+        for name in old.namelist():
+            body = old.read(name)
+            if name.endswith("sharedStrings.xml"):
+                body = entity + body.replace(b"PLACE", b"&e;")
+            new.writestr(name, body)
+    try:
+        offers, rejected = quotes.read(page(file.getvalue()))
+    except LayoutChanged:
+        return
+    assert "1599" not in str([offers, rejected])
+
+
+def test_too_many_rows_are_refused() -> None:
+    rows = "A,10.00,USD\n" * (quote_tables.MAX_ROWS + 1)
+    with pytest.raises(TooLarge, match="rows"):
+        quotes.read(page("product,price,currency\n" + rows))
+
+
+_CELLS = st.text(st.characters(exclude_categories=("Cc", "Cs")), max_size=12)
+
+
+@given(st.lists(st.lists(_CELLS, min_size=1, max_size=5), max_size=6))
+def test_no_row_is_lost_and_no_price_is_invented(rows: list[list[str]]) -> None:
+    text = io.StringIO()
+    csv.writer(text).writerows([["product", "price", "currency", "quantity", "valid until"], *rows])
+    offers, rejected = quotes.read(page(text.getvalue()))
+    filled = [row for row in csv.reader(io.StringIO(text.getvalue())) if any(cell.strip() for cell in row)]
+    assert len(offers) + len(rejected) == len(filled) - 1
+    assert all(offer.price is not None and offer.price > 0 and offer.currency for offer in offers)
