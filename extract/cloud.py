@@ -12,7 +12,7 @@ HOURS_A_YEAR = 8760
 _FORM_FACTOR = re.compile(r"(?<![A-Za-z])(SXM\d?|PCI-?E|NVL\d*)(?![A-Za-z])", re.IGNORECASE)
 _MICRO = Decimal("0.000001")
 _RATE = re.compile(
-    r"(?P<before>US\$|\$|₩|USD|KRW)?\s?(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)\s?(?P<after>USD|KRW|원|달러)?",
+    r"(?P<before>US\$|\$|₩|USD|KRW)?\s?(?P<number>[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?)\s?(?P<after>USD|KRW|원|달러)?",
     re.IGNORECASE,
 )
 # These providers price in US dollars; a price list in other dollars says which.

@@ -18,7 +18,7 @@ from extract.items import FxRate, Issue, Parsed
 from extract.source import Page, Source
 
 _CUBE = "{http://www.ecb.int/vocabulary/2002-08-01/eurofxref}Cube"
-_NUMBER = re.compile(r"\d{1,9}(?:\.\d{1,9})?")
+_NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")
 
 
 def parse(page: Page) -> Iterable[Parsed]:

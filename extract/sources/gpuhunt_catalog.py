@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 import zipfile
 import zlib
@@ -91,7 +92,7 @@ def _catalogue(text: str, provider: str, page: Page) -> Iterator[CloudOffer | Is
 def _offer(item: CatalogItem, row: dict[str, str]) -> CloudOffer:
     # The text of the row, not gpuhunt's float of it, so that no digit is added or lost.
     price = Decimal(row["price"])
-    if not price.is_finite() or price < 0:
+    if not math.isfinite(item.price) or price < 0:
         raise ValueError(f"price {row['price']!r} is no price")
     return CloudOffer(
         provider=item.provider,

@@ -45,7 +45,7 @@ _EARLIER_SUITE = re.compile(
 )
 _FPS = re.compile(r"\bfps\b|\bframes per second\b", re.IGNORECASE)
 
-_NUMBER = r"\d{1,6}(?:\.\d+)?"
+_NUMBER = r"[0-9]{1,6}(?:\.[0-9]+)?"
 _UNIT = r"fps|it/s|tokens/s|images/min(?:ute)?|samples/min(?:ute)?"
 _FIGURES = re.compile(
     rf"(?:(?P<percent>{_NUMBER})\s*%)?\s*(?:\(?\s*(?P<score>{_NUMBER})\s*(?P<unit>{_UNIT})?\s*\)?)?", re.IGNORECASE

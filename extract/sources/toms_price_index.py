@@ -30,7 +30,7 @@ from extract.toms import (
 )
 
 _NAME = re.compile(r"^(?:gpus?|(?:graphics |video )?cards?|models?|products?)\b", re.IGNORECASE)
-_QUANTITY = re.compile(r"\bqty\b|\bquantity\b|\b(?:units?|number|#) sold\b|^sold$|\bsales count\b", re.IGNORECASE)
+_QUANTITY = re.compile(r"\bqty\b|\bquantity\b|(?:\bunits?|\bnumber|#) sold\b|^sold$", re.IGNORECASE)
 _NO_PRICE = re.compile(
     r"\bgross\b|\bchange\b|\bdiff|\bdelta\b|\bdrop\b|\bdiscount\b|\bsavings?\b|\bfps\b|\bper\b|/\s*\$|%|\bpercent",
     re.IGNORECASE,

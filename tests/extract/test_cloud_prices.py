@@ -1,0 +1,362 @@
+"""Cloud price lists: one pricing model an offer, no variant merged, no price guessed. Pages: tests/fixtures/<source>."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import zipfile
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from extract import cloud_instances
+from extract.cloud import hourly, read_rate, with_form_factor
+from extract.errors import LayoutChanged, TooLarge
+from extract.items import CloudOffer, Issue, Link
+from extract.sources import aws_pricelist, azure_retail, gpu_wiki_cloud, gpuhunt_catalog
+from tests.extract.pages import page, table
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+CATALOGUE = (FIXTURES / "gpuhunt_catalog" / "somecloud.csv").read_text(encoding="utf-8")
+AZURE = "https://prices.azure.com/api/retail/prices"
+AWS = "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonEC2/current/ap-northeast-2/index.json"
+
+
+# Form factors and hours
+
+
+@pytest.mark.parametrize(
+    ("name", "printed", "expected"),
+    [
+        ("H100", "gpu_8x_h100_sxm5", "H100 SXM5"),
+        ("H100", "NVIDIA H100 PCIe", "H100 PCIe"),
+        ("H100", "NVIDIA H100 PCI-E 80GB", "H100 PCIe"),
+        ("H100", "h100-nvl", "H100 NVL"),
+        ("H100", "8x H100", "H100"),
+        ("H100", "H100 SXM5 or PCIe", "H100"),
+        ("H100NVL", "h100_nvl", "H100NVL"),
+        ("A100 SXM4", "a100_pcie", "A100 SXM4"),
+        ("GB200", "gb200-nvl72", "GB200 NVL72"),
+        ("A100", "nvlink-node", "A100"),
+    ],
+)
+def test_the_words_that_tell_variants_apart_stay(name: str, printed: str, expected: str) -> None:
+    assert with_form_factor(name, printed) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "amount", "currency"),
+    [
+        ("$4.234", "4.234", "USD"),
+        ("US$ 1.460", "1.460", "USD"),
+        ("0.31 USD", "0.31", "USD"),
+        ("1,632원", "1632", "KRW"),
+        ("₩1,632.25", "1632.25", "KRW"),
+        ("$0", "0", "USD"),
+    ],
+)
+def test_an_hour_s_rate(text: str, amount: str, currency: str) -> None:
+    assert read_rate(text) == (Decimal(amount), currency)
+
+
+@pytest.mark.parametrize("text", ["4.234", "", "N/A", "$1.0 $2.0", "$1,23", "€1.00", "$5원", "$1.0/month", "-$1"])
+def test_what_is_no_rate(text: str) -> None:
+    assert read_rate(text) is None
+
+
+def test_the_azure_hour_of_three_years() -> None:
+    # 171,651,472 won for 4 GPUs and 26,280 hours, printed as 1,632 won for one GPU and hour.
+    assert hourly(Decimal(171651472), 3) == Decimal("6531.638965")
+    assert int(hourly(Decimal(171651472), 3) / 4) == 1632
+
+
+# gpuhunt
+
+
+def catalogue(text: str, url: str = "https://c.test/somecloud.csv") -> list[Any]:
+    return list(gpuhunt_catalog.parse(page(text, url, "text/csv")))
+
+
+def zipped(files: dict[str, str]) -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return content.getvalue()
+
+
+def test_every_row_of_a_catalogue_is_an_offer_an_issue_or_without_a_gpu() -> None:
+    found = catalogue(CATALOGUE)
+    rows = list(csv.DictReader(io.StringIO(CATALOGUE)))
+    without_gpu = sum(row["gpu_count"] == "0" for row in rows)
+    assert len(found) + without_gpu == len(rows)
+    assert sum(isinstance(item, Issue) for item in found) == 2
+
+
+def test_a_zip_is_read_like_its_csv() -> None:
+    content = zipped({"somecloud.csv": CATALOGUE, "readme.txt": "x"})
+    found = list(gpuhunt_catalog.parse(page(content, "https://c.test/v3/somecloud/1/catalog.zip", "application/zip")))
+    assert found[:5] == catalogue(CATALOGUE)[:5]
+
+
+def test_the_catalogue_s_name_is_the_provider() -> None:
+    assert {
+        item.provider for item in catalogue(CATALOGUE, "https://c.test/lambdalabs.csv") if isinstance(item, CloudOffer)
+    } == {"lambdalabs"}
+
+
+@pytest.mark.parametrize(
+    "content", [b"PK\x03\x04 cut off", zipped({"readme.txt": "x"}), zipped({"a.csv": "x,y\n1,2\n"})]
+)
+def test_a_zip_that_is_no_catalogue(content: bytes) -> None:
+    with pytest.raises(LayoutChanged):
+        list(gpuhunt_catalog.parse(page(content, "https://c.test/catalog.zip", "application/zip")))
+
+
+def test_a_zip_that_would_fill_the_memory_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gpuhunt_catalog, "MAX_CSV_BYTES", 10_000)
+    content = zipped({"a.csv": "x" * 10_001})
+    assert len(content) < 200
+    with pytest.raises(TooLarge, match="10,001 bytes"):
+        list(gpuhunt_catalog.parse(page(content, "https://c.test/catalog.zip", "application/zip")))
+
+
+@pytest.mark.parametrize("text", ["", "<html>", "../../x", "a b"])
+def test_a_version_that_is_none(text: str) -> None:
+    with pytest.raises(LayoutChanged, match="no version"):
+        list(gpuhunt_catalog.parse(page(text, "https://c.test/v3/aws/version", "text/plain")))
+
+
+@pytest.mark.parametrize("price", ["-1", "nan", "inf", "1e400"])
+def test_a_price_that_is_none_is_an_issue(price: str) -> None:
+    row = CATALOGUE.splitlines()[3].replace("2.49", price)
+    (found,) = catalogue(f"{CATALOGUE.splitlines()[0]}\n{row}\n")
+    assert isinstance(found, Issue)
+
+
+# Azure
+
+
+def azure(*changes: dict[str, Any], following: str | None = None) -> list[Any]:
+    base = json.loads((FIXTURES / "azure_retail" / "page_one.page.json").read_text(encoding="utf-8"))["Items"][0]
+    answer = {"Items": [base | change for change in changes], "NextPageLink": following}
+    return list(azure_retail.parse(page(json.dumps(answer), AZURE, "application/json")))
+
+
+@pytest.mark.parametrize(
+    ("change", "model"),
+    [
+        ({}, "on_demand"),
+        ({"meterName": "NC24s v3 Spot"}, "spot"),
+        ({"meterName": "NC24s v3 Low Priority"}, "spot"),
+        ({"type": "Reservation", "reservationTerm": "1 Year"}, "reserved_1y"),
+        ({"type": "Reservation", "reservationTerm": "3 Years"}, "reserved_3y"),
+    ],
+)
+def test_azure_pricing_models(change: dict[str, Any], model: str) -> None:
+    (found,) = azure(change)
+    assert found.pricing_model == model
+
+
+def test_spot_and_low_priority_of_one_size_are_two_offers() -> None:
+    found = azure({"meterName": "x Spot"}, {"meterName": "x Low Priority"})
+    assert len({(item.region, item.instance, item.pricing_model) for item in found}) == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"productName": "Virtual Machines NCSv3 Series Windows"}, "with a Windows licence"),
+        ({"type": "DevTestConsumption"}, "of type DevTestConsumption"),
+        ({"armSkuName": "Standard_D2s_v3"}, "without a GPU"),
+        ({"armSkuName": "Standard_NP10s"}, "without a GPU"),
+        ({"armSkuName": "Standard_NX99_v9"}, "of an unknown size"),
+        ({"armSkuName": "Standard_NV6ads_A10_v5"}, "of an unknown size or a share of a GPU"),
+        ({"effectiveStartDate": "2024-01-01T00:00:00Z"}, "of another date"),
+        ({"effectiveEndDate": "2023-11-01T00:00:00Z"}, "of another date"),
+        ({"isPrimaryMeterRegion": False}, "secondary"),
+        ({"tierMinimumUnits": 100}, "secondary"),
+    ],
+)
+def test_what_azure_lists_beside_offers_is_counted(change: dict[str, Any], reason: str) -> None:
+    (found,) = azure(change)
+    assert (found.code, found.severity) == ("meters_left_out", "info")
+    assert f"{reason}" in found.message
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"unitOfMeasure": "1 GB"}, {"retailPrice": -1.0}, {"type": "Reservation", "reservationTerm": "5 Years"}],
+)
+def test_an_azure_meter_that_is_not_sure_is_an_issue(change: dict[str, Any]) -> None:
+    (found,) = azure(change)
+    assert found.code == "unreadable_meter"
+
+
+def test_azure_pages_lead_on_within_the_host_only() -> None:
+    assert azure(following=f"{AZURE}?$skip=1000") == [Link(url=f"{AZURE}?$skip=1000", role="next_page")]
+    assert azure(following="https://elsewhere.test/?$skip=1000") == []
+    assert azure(following="") == []
+
+
+def test_azure_prices_keep_their_digits() -> None:
+    text = (FIXTURES / "azure_retail" / "page_one.page.json").read_text(encoding="utf-8")
+    edited = text.replace('"retailPrice": 16322.508', '"retailPrice": 0.1234567890123456789')
+    found = next(iter(azure_retail.parse(page(edited, AZURE, "application/json"))))
+    assert isinstance(found, CloudOffer)
+    assert found.price == Decimal("0.1234567890123456789")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "null", "{}", '{"Items": [{}]}', '{"Items": [1]}', '{"Items": 3}', "<html>"]
+)
+def test_what_is_no_answer_of_azure(text: str) -> None:
+    with pytest.raises(LayoutChanged):
+        list(azure_retail.parse(page(text, AZURE, "application/json")))
+
+
+# AWS
+
+
+def aws(edit: str = "", becomes: str = "") -> list[Any]:
+    text = (FIXTURES / "aws_pricelist" / "region.page.json").read_text(encoding="utf-8")
+    assert edit in text
+    return list(aws_pricelist.parse(page(text.replace(edit, becomes), AWS, "application/json")))
+
+
+def test_aws_reservations_are_the_upfront_sum_by_the_hour() -> None:
+    found = {
+        item.pricing_model: item for item in aws() if isinstance(item, CloudOffer) and item.instance == "p4d.24xlarge"
+    }
+    assert found["on_demand"].price == Decimal("37.6885")
+    assert found["reserved_1y"].price == (Decimal(198080) / 8760).quantize(Decimal("0.000001"))
+    assert found["reserved_3y"].price == (Decimal(368970) / 26280).quantize(Decimal("0.000001"))
+    assert found.keys() == {"on_demand", "reserved_1y", "reserved_3y"}
+
+
+def test_an_aws_price_in_two_currencies_or_units_is_an_issue() -> None:
+    for edit, becomes in (
+        ('"USD": "37.6885000000"', '"USD": "x"'),
+        ('"unit": "Hrs", "description": "per hour"', '"unit": "GB"'),
+    ):
+        codes = [item.code for item in aws(edit, becomes) if isinstance(item, Issue)]
+        assert codes == ["unreadable_term", "products_left_out"]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"products": {"a": {}}, "terms": {}}', '{"products": [], "terms": {}}']
+)
+def test_what_is_no_offer_file(text: str) -> None:
+    with pytest.raises(LayoutChanged):
+        list(aws_pricelist.parse(page(text, AWS, "application/json")))
+
+
+# Instance types
+
+
+@pytest.mark.parametrize(
+    ("size", "name", "count"),
+    [
+        ("Standard_NC24ads_A100_v4", "A100 80GB PCIe", 1),
+        ("Standard_ND96asr_v4", "A100 SXM4 40GB", 8),
+        ("Standard_ND96amsr_A100_v4", "A100 SXM4 80GB", 8),
+        ("Standard_NC80adis_H100_v5", "H100 NVL", 2),
+        ("standard_nc24rs_v3", "V100", 4),
+        ("Standard_NV72ads_A10_v5", "A10", 2),
+    ],
+)
+def test_azure_sizes(size: str, name: str, count: int) -> None:
+    found = cloud_instances.azure(size)
+    assert found is not None
+    assert (found.name, found.count) == (name, count)
+
+
+@pytest.mark.parametrize("size", ["Standard_NV4as_v4", "Standard_NC5s_v3", "Standard_NC24s_v9", "Standard_D2s_v3", ""])
+def test_azure_sizes_that_are_unknown_or_a_share_of_a_gpu(size: str) -> None:
+    assert cloud_instances.azure(size) is None
+
+
+def test_aws_types() -> None:
+    found = cloud_instances.aws("p5.48xlarge", 8)
+    assert found is not None
+    assert (found.name, found.count) == ("H100 SXM5", 8)
+    assert cloud_instances.aws("p5x.48xlarge", 8) is None
+
+
+# The wiki page
+
+
+def wiki(*tables: str) -> list[Any]:
+    return list(gpu_wiki_cloud.parse(page("".join(tables), "https://wiki.test/GPU")))
+
+
+@pytest.mark.parametrize(
+    ("header", "model"),
+    [
+        ("온디맨드", "on_demand"),
+        ("On-demand", "on_demand"),
+        ("선점형", "spot"),
+        ("Preemptible", "spot"),
+        ("스팟", "spot"),
+        ("1년 약정", "reserved_1y"),
+        ("1 year commitment", "reserved_1y"),
+        ("3년 약정", "reserved_3y"),
+    ],
+)
+def test_pricing_models_by_words(header: str, model: str) -> None:
+    (found,) = wiki(table(("GPU", header), ("T4", "$1.03"), caption="Google Cloud"))
+    assert (found.pricing_model, found.price, found.currency) == (model, Decimal("1.03"), "USD")
+
+
+@pytest.mark.parametrize("header", ["3년 할인율", "3년 약정 총액", "월 요금", "1년 약정 할인", "비고"])
+def test_totals_months_and_discounts_are_no_hourly_price(header: str) -> None:
+    (found,) = wiki(table(("GPU", "온디맨드", header), ("T4", "$1.03", "$999"), caption="GCP"))
+    assert (found.price, found.note) == (Decimal("1.03"), f"{header}: $999")
+
+
+def test_not_available_is_an_offer_without_a_price_and_an_empty_cell_is_none() -> None:
+    found = wiki(table(("GPU", "온디맨드", "3년 약정"), ("K80", "", "N/A"), caption="GCP"))
+    assert [(item.pricing_model, item.price, item.price_text) for item in found] == [("reserved_3y", None, "N/A")]
+
+
+def test_a_counted_instance_is_priced_as_a_whole() -> None:
+    (found,) = wiki(table(("GPU", "GPU 수", "온디맨드"), ("V100", "4", "$12.24"), caption="AWS"))
+    assert found.gpu_count == 4
+    (issue,) = wiki(table(("GPU", "GPU 수", "온디맨드"), ("V100", "many", "$12.24"), caption="AWS"))
+    assert issue.code == "unreadable_count"
+
+
+def test_the_sample_page_has_every_price_of_the_document(shared_data: Path) -> None:
+    sample = Path(__file__).parents[2] / "extract/sample/site/night1/gpu_wiki_cloud/wiki/GPU.html"
+    found = {
+        (item.provider, item.region or "", item.gpu_name, item.pricing_model, item.price, item.currency)
+        for item in wiki(sample.read_text(encoding="utf-8"))
+        if isinstance(item, CloudOffer)
+    }
+    with (shared_data / "survey" / "cloud_prices.csv").open(encoding="utf-8") as file:
+        printed = {
+            (
+                row["provider"],
+                row["region"],
+                row["gpu"],
+                row["pricing_model"],
+                Decimal(row["amount_per_gpu_hour"]) if row["amount_per_gpu_hour"] else None,
+                row["currency"] if row["amount_per_gpu_hour"] else None,
+            )
+            for row in csv.DictReader(file)
+        }
+    assert found == printed
+    assert len(found) == 23
+
+
+def test_no_source_of_cloud_prices_reads_another_one_s_page() -> None:
+    texts = {file: file.read_text(encoding="utf-8") for file in FIXTURES.glob("*/*.page.json")}
+    for parse, pattern in ((azure_retail.parse, "aws"), (aws_pricelist.parse, "azure")):
+        for file, text in texts.items():
+            if re.search(pattern, file.parent.name):
+                with pytest.raises(LayoutChanged):
+                    list(parse(page(text, AZURE, "application/json")))
