@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import socket
+import ssl
 import struct
 import threading
 import time
@@ -53,7 +54,8 @@ Route = Callable[[Exchange], None]
 class FaultyServer:
     """Answers each path with its route, any other with 404. One thread a connection, so that it can fail many at a time."""
 
-    def __init__(self, routes: Mapping[str, Route] | None = None) -> None:
+    def __init__(self, routes: Mapping[str, Route] | None = None, tls: ssl.SSLContext | None = None) -> None:
+        self._tls = tls
         self.routes: dict[str, Route] = dict(routes or {})
         self.asked: list[Exchange] = []
         self.accepted = 0
@@ -101,6 +103,8 @@ class FaultyServer:
             self.open_now += 1
             self.open_most = max(self.open_most, self.open_now)
         try:
+            if self._tls is not None:
+                connection = self._tls.wrap_socket(connection, server_side=True)
             with connection.makefile("rb") as file:
                 for path, headers in _requests(file):
                     with self._lock:

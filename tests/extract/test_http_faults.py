@@ -22,12 +22,12 @@ URL = f"http://{HOST}/card"
 
 @contextmanager
 def shop(
-    route: Route, *, more: dict[str, Route] | None = None, **settings: Any
+    route: Route, *, more: dict[str, Route] | None = None, jitter: float = 0.0, **settings: Any
 ) -> Iterator[tuple[Client, FaultyServer, FakeTime]]:
     time = FakeTime()
     with FaultyServer({"/card": route, **(more or {})}) as server:
         chosen = HttpSettings(connect_to={HOST: ("127.0.0.1", server.port)}, **settings)
-        with Client(chosen, clock=time.clock, sleep=time.sleep, random=lambda: 0.0) as client:
+        with Client(chosen, clock=time.clock, sleep=time.sleep, random=lambda: jitter) as client:
             yield client, server, time
 
 
@@ -123,19 +123,10 @@ def test_a_passing_fault_is_overcome(failing: Route) -> None:
 
 
 def test_backoff_doubles_and_jitter_only_lengthens_it() -> None:
-    waits = {}
-    for jitter in (0.0, 1.0):
-        time = FakeTime()
-        with FaultyServer({"/card": status(500)}) as server:
-            settings = HttpSettings(connect_to={HOST: ("127.0.0.1", server.port)}, delay_s=0)
-            with (
-                Client(settings, clock=time.clock, sleep=time.sleep, random=lambda value=jitter: value) as client,  # type: ignore[misc]
-                pytest.raises(errors.ServerError),
-            ):
-                client.fetch(URL)
-        waits[jitter] = time.slept
-    assert waits[0.0] == [pytest.approx(0.5), pytest.approx(1.0)]
-    assert waits[1.0] == [pytest.approx(1.0), pytest.approx(2.0)]
+    for jitter, expected in ((0.0, [0.5, 1.0]), (1.0, [1.0, 2.0])):
+        with shop(status(500), jitter=jitter, delay_s=0) as (client, _, time), pytest.raises(errors.ServerError):
+            client.fetch(URL)
+        assert time.slept == [pytest.approx(wait) for wait in expected]
 
 
 def test_a_redirect_loop_is_seen_at_once() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -62,12 +63,8 @@ def test_a_delay_lies_between_any_two_requests_to_a_host() -> None:
 def test_the_delay_is_kept_on_the_wire_by_many_threads_and_one_connection_is_open() -> None:
     with FaultyServer({f"/{number}": page() for number in range(8)}) as server:
         settings = HttpSettings(connect_to={HOST: ("127.0.0.1", server.port)}, delay_s=0.05)
-        with Client(settings) as client:
-            threads = [threading.Thread(target=client.fetch, args=(f"http://{HOST}/{number}",)) for number in range(8)]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
+        with Client(settings) as client, ThreadPoolExecutor(max_workers=8) as pool:
+            list(pool.map(client.fetch, (f"http://{HOST}/{number}" for number in range(8))))
     times = [exchange.at for exchange in server.asked]
     assert len(times) == 9
     assert min(later - earlier for earlier, later in pairwise(times)) >= 0.05
@@ -85,18 +82,10 @@ def test_hosts_do_not_wait_for_each_other() -> None:
 
     with FaultyServer({"/card": wait_for_the_other}) as server:
         hosts = ("one.polite.test", "two.polite.test")
-        settings = HttpSettings(connect_to=dict.fromkeys(hosts, ("127.0.0.1", server.port)))
-        found: list[bytes] = []
-        with Client(settings) as client:
-            threads = [
-                threading.Thread(target=lambda host=host: found.append(client.fetch(f"http://{host}/card").content))  # type: ignore[misc]
-                for host in hosts
-            ]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-    assert found == [PAGE, PAGE]
+        settings = HttpSettings(connect_to=dict.fromkeys(hosts, ("127.0.0.1", server.port)), delay_s=0)
+        with Client(settings) as client, ThreadPoolExecutor() as pool:
+            fetched = list(pool.map(client.fetch, (f"http://{host}/card" for host in hosts)))
+    assert [one.content for one in fetched] == [PAGE, PAGE]
 
 
 RETRY_AFTER = {
