@@ -13,9 +13,8 @@ value that appears from nowhere fails; of an issue only the fields that are writ
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
-from datetime import datetime
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -34,26 +33,6 @@ def _expectations(name: str) -> list[Path]:
     return sorted(file for file in (FIXTURES / name).glob("*.json") if not file.name.endswith(".page.json"))
 
 
-def _page_file(expectation: Path) -> Path:
-    files = [file for file in expectation.parent.glob(f"{expectation.stem}.*") if file != expectation]
-    assert len(files) == 1, f"{expectation} needs exactly one page beside it, and has {[file.name for file in files]}"
-    return files[0]
-
-
-def load_page(expectation: Path) -> Page:
-    told = json.loads(expectation.read_text(encoding="utf-8"))
-    content = _page_file(expectation).read_bytes()
-    url = told.get("url", "")
-    return Page(
-        url=url,
-        final_url=url,
-        content=content,
-        sha256=hashlib.sha256(content).hexdigest(),
-        fetched_at=datetime.fromisoformat(told.get("fetched_at", "2023-11-16T03:00:00+00:00")),
-        headers={"content-type": told.get("content_type", "text/html; charset=utf-8")},
-    )
-
-
 def _defaults(kind: str) -> dict[str, Any]:
     fields = dataclasses.fields(_KINDS[kind])
     return {field.name: None if field.default is dataclasses.MISSING else field.default for field in fields}
@@ -63,9 +42,11 @@ CASES = [(name, expectation) for name in source.names() for expectation in _expe
 
 
 @pytest.mark.parametrize(("name", "expectation"), CASES, ids=[f"{name}-{file.stem}" for name, file in CASES])
-def test_page_gives_what_is_expected(name: str, expectation: Path, subtests: pytest.Subtests) -> None:
+def test_page_gives_what_is_expected(
+    name: str, expectation: Path, fixture_page: Callable[[str, str], Page], subtests: pytest.Subtests
+) -> None:
     told = json.loads(expectation.read_text(encoding="utf-8"))
-    page = load_page(expectation)
+    page = fixture_page(name, expectation.stem)
     if "raises" in told:
         with pytest.raises(getattr(errors, told["raises"])):
             list(source.get(name).parse(page))
@@ -101,9 +82,9 @@ def test_source_has_a_contract(name: str) -> None:
 def test_every_fixture_belongs_to_a_source_and_every_page_to_an_expectation() -> None:
     folders = {folder.name for folder in FIXTURES.iterdir() if folder.is_dir()}
     assert folders <= set(source.names())
-    pages = {file for folder in FIXTURES.iterdir() for file in folder.iterdir() if file.suffix != ".json"}
-    pages |= set(FIXTURES.glob("*/*.page.json"))
-    assert pages == {_page_file(expectation) for _, expectation in CASES}
+    expectations = {expectation for _, expectation in CASES}
+    for file in FIXTURES.glob("*/*"):
+        assert file in expectations or file.with_name(f"{file.name.partition('.')[0]}.json") in expectations, file
 
 
 @pytest.mark.parametrize("name", source.names())
