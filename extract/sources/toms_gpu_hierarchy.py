@@ -39,6 +39,8 @@ _RESOLUTION = re.compile(
     r"\b(?:(1080p|1440p|4k|2160p)|1920\s?[x×]\s?1080|2560\s?[x×]\s?1440|3840\s?[x×]\s?2160)\b", re.IGNORECASE
 )
 _PRESET = re.compile(r"\b(low|medium|high|ultra)\b", re.IGNORECASE)
+#: The settings that the hierarchy of any year measures, each with and without ray tracing.
+_WORKLOADS = frozenset(("gaming-1080p-medium", "gaming-1080p-ultra", "gaming-1440p-ultra", "gaming-4k-ultra"))
 _RAY_TRACING = re.compile(r"\bray[- ]?trac|\bDXR\b|\bRT\b", re.IGNORECASE)
 _EARLIER_SUITE = re.compile(
     r"\b(?:legacy|older|old|previous) (?:gpu )?(?:test|suite|benchmark|hierarchy)", re.IGNORECASE
@@ -207,7 +209,10 @@ def _workload(table: Table, header: str, page: Page) -> str | None:
         return None
     size = resolution[0].lower()
     lines = "1080p" if "1080" in size else "1440p" if "1440" in size else "4k"
-    return f"gaming-{lines}-{preset[1].lower()}{'-rt' if _RAY_TRACING.search(words) else ''}"
+    workload = f"gaming-{lines}-{preset[1].lower()}"
+    if workload not in _WORKLOADS:
+        return None
+    return f"{workload}-rt" if _RAY_TRACING.search(words) else workload
 
 
 SOURCE = Source(

@@ -159,6 +159,8 @@ def test_columns_are_found_wherever_they_stand() -> None:
         ("1440p Ultra RT", "Ranking", "gaming-1440p-ultra-rt"),
         ("1440p Ultra", "Artful ranking", "gaming-1440p-ultra"),
         ("1440p", "Ranking", None),
+        ("1080p High", "Ranking", None),
+        ("4K Medium", "Ranking", None),
         ("1440p Ultra", "Legacy GPU hierarchy", None),
     ],
 )
