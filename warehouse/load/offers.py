@@ -55,7 +55,7 @@ def load(con: duckdb.DuckDBPyConnection, batch: Batch, previous_success: datetim
         state=STATE,
         extra=("price_text", "price_usd", "fx_day", "snapshot_sha256", "loaded_at"),
         scope=f"starts_with(o.listing_id, '{batch.source}:')",
-        has_unseen=True,
+        has_doubt=True,
     )
     moved = merge(
         con, spans, "incoming_price", "held_offer", batch.seen_at,

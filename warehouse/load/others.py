@@ -98,7 +98,7 @@ KINDS = (
             extra=("source", "provider", "region", "instance", "memory_gb", "pricing_model", "price_text", "note",
                    "snapshot_sha256"),
             scope="o.source = '{source}'",
-            has_unseen=True,
+            has_doubt=True,
         ),
     ),
 )  # fmt: skip
@@ -134,7 +134,7 @@ def load(con: duckdb.DuckDBPyConnection, batch: Batch, previous_success: datetim
         stage(con, "held", kind.columns, refused)
         spans = Spans(
             table=kind.spans.table, key=kind.spans.key, state=kind.spans.state, extra=kind.spans.extra,
-            scope=kind.spans.scope.format(source=batch.source), has_unseen=kind.spans.has_unseen,
+            scope=kind.spans.scope.format(source=batch.source), has_doubt=kind.spans.has_doubt,
         )  # fmt: skip
         moved = merge(
             con, spans, "incoming", "held", batch.seen_at,
