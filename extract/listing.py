@@ -213,11 +213,18 @@ def _machine(number: str, locale: Locale) -> Money | None:
     return Money(amount, locale.currency, "now", number) if amount else None
 
 
-def refine(found: Iterable[Parsed], **known: Any) -> Iterator[Parsed]:
-    """The items of a product page with what the shop's own markup says of its offers; absent values change nothing."""
+def refine(found: Iterable[Parsed], url: str, **known: Any) -> Iterator[Parsed]:
+    """The items of a product page with what the shop's own markup says of its offer; absent values change nothing.
+
+    `url` is the address that stays the same from night to night. The shops read here sell new goods and say so of others,
+    so a condition that nothing names is new.
+    """
     facts = {name: value for name, value in known.items() if value is not None}
     for item in found:
-        yield dataclasses.replace(item, **facts) if isinstance(item, Offer) else item
+        if isinstance(item, Offer):
+            condition = "new" if item.condition == "unknown" else item.condition
+            item = dataclasses.replace(item, **{"url": url, "condition": condition} | facts)
+        yield item
 
 
 def absolute(base: str, href: str) -> str:

@@ -80,22 +80,35 @@ def _product(page: Page, root: HtmlElement, site: str) -> Iterable[Parsed]:
     locale = _SITES[site]
     found = _ASIN.search(listing.address(page, root, ""))
     asin = found.group(1) if found else attribute(first(root, "input#ASIN"), "value") or None
-    seller = text(root, "#sellerProfileTriggerId, #merchant-info a, #merchant-info") or None
+    seller = _seller(root)
     return listing.refine(
         product.parse(page, country=locale.country, language=locale.language),
+        url=f"https://www.{site}/dp/{asin}" if asin else listing.address(page, root, HOMEPAGE),
         key=asin,
         sku=asin,
-        url=f"https://www.{site}/dp/{asin}" if asin else None,
-        condition=wording.condition(text(root, PRODUCT)),
+        condition=wording.condition(text(root, PRODUCT)) or ("used" if _sells_used_only(root) else None),
         seller=seller,
         seller_kind=_seller_kind(seller),
     )
 
 
+def _seller(root: HtmlElement) -> str | None:
+    """Who sells, which is not always who ships: `Sold by Kettle Parts and Fulfilled by Amazon`."""
+    named = text(root, "#sellerProfileTriggerId") or text(root, "#merchant-info a")
+    sentence = re.search(r"sold by (.+?)(?: and |\.?$)", text(root, "#merchant-info"), re.IGNORECASE)
+    return named or (sentence.group(1) if sentence else None)
+
+
 def _seller_kind(seller: str | None) -> SellerKind | None:
     if not seller:
         return None
-    return "first_party" if re.search(r"\bamazon(?:\.\w+)*\b", seller, re.IGNORECASE) else "marketplace"
+    return "first_party" if seller.lower().startswith("amazon") else "marketplace"
+
+
+def _sells_used_only(root: HtmlElement) -> bool:
+    return (
+        first(root, "#usedOnlyBuybox") is not None and first(root, "#newAccordionRow, #corePrice_feature_div") is None
+    )
 
 
 def _card(page: Page, site: str, card: HtmlElement) -> Iterator[Parsed]:

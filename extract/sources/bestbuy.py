@@ -6,9 +6,10 @@ for a pre-order too, which only `orderable` tells; a card that is sold by others
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -17,7 +18,7 @@ from lxml.html import HtmlElement
 
 from extract import listing, product, wording
 from extract.html import tree
-from extract.items import Availability, Condition, Issue, Link, Parsed, SellerKind
+from extract.items import Availability, Condition, Issue, Link, Offer, Parsed, SellerKind
 from extract.listing import Locale, absolute, attribute, first, select, text
 from extract.source import Page, Source
 
@@ -51,13 +52,14 @@ def parse(page: Page) -> Iterator[Parsed]:
     yield from listing.next_page(root, base, "a.sku-list-page-next, a.pagination-arrow[aria-label*='ext']")
 
 
-def _product(page: Page, base: str) -> Iterable[Parsed]:
-    return listing.refine(
-        product.parse(page, country=LOCALE.country, language=LOCALE.language),
-        key=_sku(base),
-        sku=_sku(base),
-        condition="open_box" if "openbox" in base.lower() else None,
-    )
+def _product(page: Page, base: str) -> Iterator[Parsed]:
+    found = product.parse(page, country=LOCALE.country, language=LOCALE.language)
+    condition: Condition | None = "open_box" if "openbox" in base.lower() else None
+    sku = _sku(base)
+    for item in listing.refine(found, url=base.partition("?")[0], key=sku, sku=sku, condition=condition):
+        if isinstance(item, Offer):
+            item = dataclasses.replace(item, seller_kind=_MARKET[item.seller not in (None, "Best Buy", "BestBuy")])
+        yield item
 
 
 def _card(page: Page, base: str, card: HtmlElement) -> Iterator[Parsed]:

@@ -49,6 +49,7 @@ def _product(page: Page, root: HtmlElement, base: str) -> Iterable[Parsed]:
     key = _key(base)
     return listing.refine(
         product.parse(page, country=LOCALE.country, language=LOCALE.language),
+        url=base.partition("?")[0],
         key=key,
         condition=_condition(key, text(root, PRODUCT)),
         seller="B&H",
@@ -87,9 +88,8 @@ def _price_text(card: HtmlElement) -> str:
     return units + cents or text(card, '[data-selenium="pricingPrice"], [data-selenium="addToCartForPrice"]')
 
 
-def _condition(key: str | None, title: str) -> Condition:
-    named = wording.condition(title)
-    return named or ("used" if key and key.endswith("-USE") else "new")
+def _condition(key: str | None, title: str) -> Condition | None:
+    return wording.condition(title) or ("used" if key and key.endswith("-USE") else None)
 
 
 def _key(url: str) -> str | None:

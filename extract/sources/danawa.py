@@ -8,6 +8,7 @@ lowest of the shops that `N몰` counts, so the seller is unknown.
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterator
 from functools import partial
@@ -35,14 +36,24 @@ def parse(page: Page) -> Iterator[Parsed]:
     root = tree(page.content, page.headers.get("content-type"))
     base = listing.address(page, root, HOMEPAGE)
     if first(root, PRODUCT) is not None and first(root, CARD) is None:
-        code = _PCODE.search(base)
-        found = product.parse(page, country=LOCALE.country, language=LOCALE.language)
-        key = code.group(1) if code else None
-        yield from listing.refine(found, key=key, sku=key, seller_kind="unknown")
+        yield from _product(page, base)
         return
     cards = sorted(listing.cards(root, CARD, page), key=_is_advertised)
     yield from _once(listing.read_cards(cards, partial(_card, page, base), page))
     yield from listing.next_page(root, base)
+
+
+def _product(page: Page, base: str) -> Iterator[Parsed]:
+    """The lowest price of the shops is what a buyer pays, as in the list, though the page's data calls it a price from."""
+    code = _PCODE.search(base)
+    key = code.group(1) if code else None
+    found = product.parse(page, country=LOCALE.country, language=LOCALE.language)
+    for item in listing.refine(
+        found, url=_address(base, key) if key else base, key=key, sku=key, seller_kind="unknown"
+    ):
+        if isinstance(item, Offer) and item.price_kind == "from":
+            item = dataclasses.replace(item, price_kind="now", availability="in_stock")
+        yield item
 
 
 def _is_advertised(card: HtmlElement) -> bool:

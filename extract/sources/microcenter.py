@@ -45,6 +45,7 @@ def _product(page: Page, root: HtmlElement, base: str) -> Iterable[Parsed]:
     found = _ID.search(base)
     return listing.refine(
         product.parse(page, country=LOCALE.country, language=LOCALE.language),
+        url=base.partition("?")[0],
         key=_key(found.group(1), base) if found else None,
         seller=_seller(text(root, ".inventory, .stock")),
         seller_kind="first_party",

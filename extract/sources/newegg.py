@@ -49,9 +49,10 @@ def parse(page: Page) -> Iterator[Parsed]:
 def _product(page: Page, root: HtmlElement, base: str) -> Iterable[Parsed]:
     locale = _locale(base)
     item = _item_number(base)
-    sold_by = re.search(r"Sold by:?\s*(.+?)(?:\s+Ships from|$)", text(root, ".product-seller, .product-seller-sold-by"))
+    sold_by = re.search(r"Sold by:?\s*(.+?)(?:\s*Ships from|$)", text(root, ".product-seller, .product-seller-sold-by"))
     return listing.refine(
         product.parse(page, country=locale.country, language=locale.language),
+        url=_plain(base),
         key=item,
         sku=item,
         seller=sold_by.group(1) if sold_by else None,
