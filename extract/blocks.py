@@ -19,19 +19,22 @@ from extract.errors import Blocked, EmptyBody
 _SMALL_PAGE = 150_000
 #: A wall says little: above this many words of visible text the page is content.
 _FEW_WORDS = 500
+_SHORT_TEXT = 10_000
 #: The same where the words are only those of a cookie banner, which stands on every page in some countries.
 _FEWER_WORDS = 250
 #: How far into the source a title is looked for.
 _HEAD = 100_000
 
-_TITLE = re.compile(r"<title[^>]*>(.*?)</title", re.IGNORECASE | re.DOTALL)
-_HEADING = re.compile(r"<h1[^>]*>(.*?)</h1", re.IGNORECASE | re.DOTALL)
+# Whatever a page holds, a search takes time in proportion to it: no pattern looks for a far end from many starts.
+_TITLE = re.compile(r"<title[^<>]*>", re.IGNORECASE)
+_HEADING = re.compile(r"<h1[^<>]*>", re.IGNORECASE)
 _PARTS = re.compile(r"\s+[-–—·•:]+\s+|\s*[|»›]\s*|:\s+")
 _INTERJECTION = re.compile(
     r"^((oops|whoops|ooops|uh[ -]?oh|sorry|hoppla|ups|(we're|we are) sorry|죄송합니다)[,.!…]*\s*)+", re.IGNORECASE
 )
-_TAG = re.compile(r"<[^>]*>")
-_UNSEEN = re.compile(r"<(script|style|template|svg)\b.*?</\1\s*>|<!--.*?-->", re.IGNORECASE | re.DOTALL)
+_CLOSING = re.compile(r"</(?:title|h1)", re.IGNORECASE)
+_TAG = re.compile(r"<[^<>]*>")
+_UNSEEN = re.compile(r"<(script|style|template|svg)\b|<!--", re.IGNORECASE)
 _MARKUP = re.compile(
     r"\s*(<\?xml[^>]*\?>\s*)?(<!--.*?-->\s*)*<(!doctype html|html|head|body|title|meta|script|div|h1|p|form)\b",
     re.IGNORECASE | re.DOTALL,
@@ -74,7 +77,16 @@ def find(page: bytes | str, url: str, headers: Mapping[str, str], status: int = 
 
 def visible_text(source: str) -> str:
     """The words of an HTML source that a reader sees, roughly: without scripts, styles, comments and tags."""
-    return _plain(_UNSEEN.sub(" ", source))
+    seen, start = [], 0
+    while opening := _UNSEEN.search(source, start):
+        seen.append(source[start : opening.start()])
+        closing = re.compile(f"</{opening[1]}" if opening[1] else "-->", re.IGNORECASE).search(source, opening.end())
+        if closing is None:  # what is not closed swallows the rest, as in a browser
+            break
+        start = closing.end()
+    else:
+        seen.append(source[start:])
+    return _plain(" ".join(seen))
 
 
 def _find_in_source(page: bytes | str, headers: Mapping[str, str]) -> Signal | None:
@@ -91,7 +103,12 @@ def _find_in_source(page: bytes | str, headers: Mapping[str, str]) -> Signal | N
         return None
     text = visible_text(source)
     words = text.count(" ") + 1
-    if words > _FEW_WORDS or block_signals.price().search(text) or block_signals.content_marks().search(source):
+    if (
+        words > _FEW_WORDS
+        or len(text) > _SHORT_TEXT
+        or block_signals.price().search(text)
+        or block_signals.content_marks().search(source)
+    ):
         return None
     signal = _search("mark", source) or _search("text", text)
     if signal and signal.kind == "consent" and words > _FEWER_WORDS:
@@ -100,17 +117,20 @@ def _find_in_source(page: bytes | str, headers: Mapping[str, str]) -> Signal | N
 
 
 def _find_title(head: str, source: str) -> Signal | None:
-    if match := _TITLE.search(head):
-        title = _plain(match[1])
+    if title := _element(_TITLE, head):
         for part in dict.fromkeys((title, *_PARTS.split(title))):
             signal = _whole("title", part)
             # A product may be called 'Forbidden' or 'Consent'.
             doubtful = signal is not None and signal.kind in ("blocked", "consent")
             if signal and not (doubtful and block_signals.content_marks().search(source)):
                 return signal
-    if match := _HEADING.search(source):
-        return _whole("heading", _plain(match[1]))
-    return None
+    return _whole("heading", _element(_HEADING, source))
+
+
+def _element(opening: re.Pattern[str], source: str) -> str:
+    """The start of the words in the first element of a kind, enough to compare them with."""
+    match = opening.search(source)
+    return _plain(_CLOSING.split(source[match.end() : match.end() + 1000], maxsplit=1)[0]) if match else ""
 
 
 def _plain(markup: str) -> str:

@@ -1,0 +1,271 @@
+"""Walls are told from pages: each wall is recognised, and no ordinary shop page is taken for one."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from pathlib import Path
+
+import pytest
+
+from extract import block_signals, blocks, errors
+
+URL = "https://shop.example/p/aurora-12gb"
+
+
+def html(title: str = "", body: str = "", head: str = "") -> str:
+    return f"<!doctype html><html><head><title>{title}</title>{head}</head><body>{body}</body></html>"
+
+
+CONSENT = "We and our 812 partners use cookies to measure. <button>Reject all</button> <button>Accept all</button>"
+TEMPLATE = (
+    "<nav><a href=/gpu>Graphics cards</a> <a href=/cpu>Processors</a></nav>" * 40
+    + "<footer>All prices include tax</footer>"
+)
+
+WALLS: dict[str, tuple[str, str]] = {
+    "captcha: characters to enter": (
+        "captcha",
+        html(
+            "Amazonia",
+            "<h4>Enter the characters you see below</h4><p>Sorry, we just need to make sure you're not a robot.</p>",
+        ),
+    ),
+    "captcha: form": ("captcha", html("Kestrel", '<form action="/errors/validateCaptcha"><input name=field></form>')),
+    "captcha: are you a human": ("captcha", html("Are you a human?", "<p>One moment</p>")),
+    "captcha: robot or human": ("captcha", html("Robot or human?", "<p>Activate and hold the button</p>")),
+    "captcha: press and hold": (
+        "captcha",
+        html("Kestrel Parts", '<div id="px-captcha"></div><p>Press &amp; Hold to confirm you are a human</p>'),
+    ),
+    "captcha: delivery": (
+        "captcha",
+        html("kestrel.example", "<script src='https://geo.captcha-delivery.com/c.js'></script><p>Please enable JS</p>"),
+    ),
+    "captcha: German": ("captcha", html("Sicherheitsabfrage", "<p>Bitte bestätigen Sie</p>")),
+    "captcha: Korean": ("captcha", html("쇼핑", "<p>자동입력 방지 문자를 입력해 주세요</p>")),
+    "captcha: Polish": ("captcha", html("Czy jesteś robotem?", "<p>Potwierdź</p>")),
+    "captcha: in a title of two parts": ("captcha", html("Kestrel – Robot Check | Parts")),
+    "challenge: just a moment": ("challenge", html("Just a moment...", "<script>window._cf_chl_opt={}</script>")),
+    "challenge: with an ellipsis": ("challenge", html("Just a moment…")),
+    "challenge: attention": ("challenge", html("Attention Required! | Cloudwall")),
+    "challenge: interruption": (
+        "challenge",
+        html("Pardon Our Interruption", "<p>something about your browser made us think you were a bot</p>"),
+    ),
+    "challenge: checking": (
+        "challenge",
+        html("kestrel.example", "<p>Checking your browser before accessing kestrel.example</p>"),
+    ),
+    "challenge: incident": (
+        "challenge",
+        html("", "<iframe>Request unsuccessful. Incapsula incident ID: 77-12</iframe>"),
+    ),
+    "blocked: access denied": (
+        "blocked",
+        html("Access Denied", "You don't have permission to access this. Reference #18.4f1.17.2a"),
+    ),
+    "blocked: to this page": ("blocked", html("Access to this page has been denied", "<p>x</p>")),
+    "blocked: typographic apostrophe": (
+        "blocked",
+        html("Kestrel", "<p>You don’t have permission to access this resource</p>"),
+    ),
+    "blocked: traffic": (
+        "blocked",
+        html("Sorry", "<p>Our systems have detected unusual traffic from your network</p>"),
+    ),
+    "blocked: Korean": ("blocked", html("안내", "<p>비정상적인 접근이 감지되어 접속이 차단되었습니다</p>")),
+    "blocked: maintenance": (
+        "blocked",
+        html("Kestrel", "<p>Our store is currently unavailable. We'll be back soon!</p>"),
+    ),
+    "blocked: went wrong": ("blocked", html("Sorry! Something went wrong!", "<img src=dog.jpg>")),
+    "consent: before you continue": ("consent", html("Before you continue to Kestrel", CONSENT)),
+    "consent: bare": ("consent", html("Kestrel Parts", f"<h2>Cookies</h2><p>{CONSENT}</p>")),
+    "consent: German": (
+        "consent",
+        html("Kestrel", "<p>Wir verwenden Cookies. Mit Werbung weiterlesen: alle akzeptieren</p>"),
+    ),
+    "consent: Korean": ("consent", html("샵", "<p>쿠키 사용에 동의하셔야 이용할 수 있습니다. 동의합니다</p>")),
+    "consent: Polish": (
+        "consent",
+        html("Sklep", "<p>Używamy plików cookies. <button>Akceptuję wszystkie</button></p>"),
+    ),
+    "soft 404: title": ("soft_404", html("404 Not Found", TEMPLATE)),
+    "soft 404: title part": ("soft_404", html("Kestrel Parts - Page not found", TEMPLATE)),
+    "soft 404: oops": ("soft_404", html("Oops! Page Not Found", TEMPLATE)),
+    "soft 404: heading over offers": (
+        "soft_404",
+        html(
+            "Kestrel Parts",
+            f"<h1>Sorry, we couldn't find that page</h1><p>Others bought: Borealis $199.00</p>{TEMPLATE}",
+        ),
+    ),
+    "soft 404: product": ("soft_404", html("Product not found", TEMPLATE)),
+    "soft 404: words": (
+        "soft_404",
+        html("Kestrel Parts", "<p>The page you are looking for may have been moved or removed.</p>"),
+    ),
+    "soft 404: German": ("soft_404", html("Seite nicht gefunden | Kestrel", TEMPLATE)),
+    "soft 404: Korean": ("soft_404", html("오류", "<h1>페이지를 찾을 수 없습니다.</h1>")),
+    "soft 404: Japanese": ("soft_404", html("店", "<h1>お探しのページは見つかりませんでした。</h1>")),
+    "soft 404: Polish": ("soft_404", html("Nie znaleziono strony - Sklep", TEMPLATE)),
+}
+
+BANNER = f'<div class="cookie-banner">{CONSENT} <a href="/privacy">Privacy</a></div><script src="/recaptcha/api.js"></script>'
+LD = '<script type="application/ld+json">{"@context":"https://schema.org","@type":"Product","name":"Aurora"}</script>'
+
+PAGES: dict[str, str] = {
+    "a product under a cookie banner": html(
+        "Aurora 12 GB | Kestrel",
+        f"{BANNER}<h1>Aurora 12 GB</h1><p>$412.50</p><p>This site is protected by reCAPTCHA</p>",
+    ),
+    "sold out, without a price": html(
+        "Aurora 12 GB", f"{BANNER}<h1>Aurora 12 GB</h1><p>Temporarily unavailable</p>", LD
+    ),
+    "sold out, without structured data": html(
+        "Aurora 12 GB",
+        "<h1>Aurora 12 GB</h1><p>This item is temporarily unavailable. This site is protected by reCAPTCHA.</p>",
+    ),
+    "discontinued": html("Aurora 12 GB", "<h1>Aurora 12 GB</h1><p>This product is no longer available.</p>"),
+    "a name with a number like a status": html(
+        "Router 404 Turbo saw blade - Kestrel", "<h1>Saw blade 404</h1><p>12,00 €</p>"
+    ),
+    "a name with words of walls": html("Forbidden: the board game | Kestrel", f"<h1>Forbidden</h1>{LD}"),
+    "a robot for sale": html(
+        "Are you a robot kit builder?",
+        "<h1>Robot kit</h1><p>49 zł</p><p>Robot check list: are you a robot? press and hold</p>",
+    ),
+    "a benchmark table": html(
+        "GPU ranking",
+        f"{BANNER}<table><tr><td>Aurora</td><td>101.1 fps</td></tr><tr><td>B</td></tr><tr><td>C</td></tr></table>",
+    ),
+    "an article with charts only": html(
+        "We tested chatbots", f"{BANNER}<article><h1>We tested chatbots</h1><img src=chart.png></article>"
+    ),
+    "an article of many words": html(
+        "We tested chatbots", f"{BANNER}<div><h1>We tested</h1>{'words and more words ' * 100}</div>"
+    ),
+    "Korean listing": html(
+        "그래픽카드", '<p class="price"><strong>1,234,000</strong>원</p><p>개인정보 처리방침에 동의 쿠키</p>'
+    ),
+    "no results": html("Search: aurora | Kestrel", "<h1>Search results for aurora</h1><p>0 items</p>"),
+    "a fragment": "<div class=item>Aurora <b>$ 412.50</b></div>",
+    "JSON with words of walls": '{"title": "captcha: are you a robot? Access denied", "price": 1}',
+    "CSV": "name,price\nAccess denied,404\n",
+    "XML": "<?xml version='1.0'?><gesmes:Envelope><title>404</title></gesmes:Envelope>",
+}
+
+
+@pytest.mark.parametrize("wall", WALLS)
+@pytest.mark.parametrize("as_bytes", [True, False], ids=["bytes", "text"])
+def test_walls_are_recognised(wall: str, as_bytes: bool) -> None:
+    kind, text = WALLS[wall]
+    page = text.encode() if as_bytes else text
+    found = blocks.find(page, URL, {})
+    assert found is not None
+    assert found.kind == kind
+    with pytest.raises(errors.Blocked) as caught:
+        blocks.detect(page, URL)
+    assert URL in str(caught.value)
+    assert found.note in caught.value.seen
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_pages_are_not_walls(page: str) -> None:
+    for form in (PAGES[page], PAGES[page].encode()):
+        assert blocks.find(form, URL, {}) is None
+        blocks.detect(form, URL)
+
+
+@pytest.mark.parametrize(
+    ("header", "value", "kind"),
+    [
+        ("cf-mitigated", "challenge", "challenge"),
+        ("x-amzn-waf-action", "captcha", "challenge"),
+        ("server", "cloudflare", None),
+        ("set-cookie", "captcha=1", None),
+    ],
+)
+def test_headers_are_searched_whatever_the_body_is(header: str, value: str, kind: str | None) -> None:
+    found = blocks.find(b'{"ok": true}', URL, {"content-type": "application/json", header: value})
+    assert (found.kind if found else None) == kind
+
+
+@pytest.mark.parametrize(
+    ("url", "kind"),
+    [
+        ("https://www.kestrel.example/blocked?url=L3A=", "captcha"),
+        ("https://www.kestrel.example/errors/validateCaptcha", "captcha"),
+        ("https://consent.kestrel.example/m?continue=x", "consent"),
+        ("https://www.kestrel.example/unblocked-games", None),
+        ("https://www.kestrel.example/p/captcha-solver-box", None),
+        ("https://www.kestrel.example/search?q=/captcha", None),
+    ],
+)
+def test_the_address_that_a_redirect_ended_at_tells(url: str, kind: str | None) -> None:
+    found = blocks.find(html("Kestrel", "<p>$1</p>"), url, {})
+    assert (found.kind if found else None) == kind
+
+
+@pytest.mark.parametrize("page", [b"", b"  \n", "", "\n"])
+def test_nothing_is_a_failure_of_its_own(page: bytes | str) -> None:
+    with pytest.raises(errors.EmptyBody):
+        blocks.detect(page, URL)
+
+
+@pytest.mark.parametrize(
+    ("asked", "came", "gone"),
+    [
+        ("/p/aurora", "/", True),
+        ("/p/aurora", "/en/", True),
+        ("/?p=12", "/", True),
+        ("/p/aurora", "/p/aurora-12gb", False),
+        ("/p/aurora", "/?p=12", False),
+        ("/", "/en-us/", False),
+        ("/index.html", "/", False),
+        ("/de/", "/", False),
+    ],
+)
+def test_a_redirect_to_the_front_page_is_a_page_that_is_gone(asked: str, came: str, gone: bool) -> None:
+    base = "https://kestrel.example"
+    if gone:
+        with pytest.raises(errors.Blocked, match="front page"):
+            blocks.detect_redirect(base + asked, base + came)
+    else:
+        blocks.detect_redirect(base + asked, base + came)
+
+
+def test_every_listed_sign_is_used_and_documented() -> None:
+    places = ("header", "url", "title", "mark", "text")
+    listed = re.findall(
+        r'^place = "(\w+)"$', Path(block_signals.__file__).with_suffix(".toml").read_text("utf-8"), re.M
+    )
+    assert set(listed) == set(places)
+    assert len(listed) == sum(len(block_signals.signals(place)) for place in places)  # type: ignore[arg-type]
+
+
+def test_no_real_shop_page_is_taken_for_a_wall(shared_data: Path) -> None:
+    files = [*(shared_data / "product_pages" / "html").iterdir(), *(shared_data / "shop_listings").iterdir()]
+    assert len(files) > 40
+    flagged = {}
+    for file in files:
+        found = blocks.find(gzip.decompress(file.read_bytes()), URL, {"content-type": "text/html"})
+        if found is not None:
+            flagged[file.name] = found.note
+    assert flagged == {}
+
+
+def test_a_hostile_page_does_not_stall_the_search() -> None:
+    """Patterns that backtrack without end would show here as a test that never returns."""
+    for filler in (
+        "cookies " * 18_000,
+        "<tr>" * 37_000,
+        "<" * 150_000,
+        "1." * 70_000,
+        "a page you " * 13_000,
+        "<!--" * 37_000,
+        "<script" * 20_000,
+    ):
+        blocks.find(f"<html>{filler}", URL, {})
+        blocks.find(f"<html><title>{filler}</title><h1>{filler}</h1>", URL, {})
