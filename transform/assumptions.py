@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -179,8 +180,7 @@ class Assumptions:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
                 raise ImpossibleAssumption(f"{name} must be a number of {setting.unit}, not {value!r}")
-            # A NaN fails every comparison, so ask what must hold, not what must not.
-            if not setting.low <= value <= setting.high:
+            if not math.isfinite(value) or not setting.low <= value <= setting.high:
                 raise ImpossibleAssumption(
                     f"{name} must be between {setting.low} and {setting.high} {setting.unit}, not {value}: "
                     f"it is the {setting.meaning}"

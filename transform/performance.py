@@ -27,6 +27,10 @@ TENSOR_MULTIPLY_ADDS = {
 }
 _GA100_MULTIPLY_ADDS = 256
 
+#: RDNA from 3 on issues two multiply-adds a cycle; Fermi's shading units run at twice the stated clock.
+_TWICE_PER_CYCLE = ("RDNA 3.0", "RDNA 4.0", "Fermi", "Fermi 2.0")
+_OWN_SHADER_CLOCK = ("Tesla", "Tesla 2.0")
+
 
 @dataclass(frozen=True, slots=True)
 class Utilisation:
@@ -46,9 +50,15 @@ def peak_flops(clock_hz: float, units: int, operations_per_cycle: float) -> floa
     return clock_hz * units * operations_per_cycle
 
 
-def shader_tflops(shading_units: int, boost_clock_mhz: float) -> float:
-    """Peak 32-bit TFLOPS of a graphics card: one multiply-add a shading unit and cycle."""
-    return peak_flops(boost_clock_mhz * 1e6, shading_units, 2) / 1e12
+def shader_tflops(shading_units: int, boost_clock_mhz: float, architecture: str | None = None) -> float | None:
+    """Peak 32-bit TFLOPS of a graphics card: one multiply-add a shading unit and cycle, two where the architecture has more.
+
+    None for the Tesla architecture of 2006 to 2010, whose shading units run at a clock that no catalogue states.
+    """
+    if architecture in _OWN_SHADER_CLOCK:
+        return None
+    operations = 4 if architecture in _TWICE_PER_CYCLE else 2
+    return peak_flops(boost_clock_mhz * 1e6, shading_units, operations) / 1e12
 
 
 def tensor_tflops(

@@ -1,0 +1,142 @@
+"""The audit of the documents' figures: complete, exact, and loud where a file is not as it must be."""
+
+from __future__ import annotations
+
+from collections import Counter
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from transform.claims import ai_computing, audit, recompute
+
+CLAIMS = {(claim.document, claim.claim_id): claim for claim in recompute()}
+
+
+def test_every_document_is_audited() -> None:
+    assert Counter(document for document, _ in CLAIMS) == {
+        "transformer-flops": 24,
+        "ai-computing": 12,
+        "gpu-wiki": 20,
+    }
+
+
+def test_a_figure_agrees_or_has_its_reason() -> None:
+    for claim in CLAIMS.values():
+        assert (claim.agrees is True) == (claim.erratum is None), claim
+        assert (claim.recomputed is None) == (claim.agrees is None), claim
+
+
+def test_the_errata_are_these() -> None:
+    assert {key for key, claim in CLAIMS.items() if claim.agrees is False} == {
+        ("transformer-flops", "exact-flops"),
+        ("transformer-flops", "simplified-formula-as-printed"),
+        ("transformer-flops", "weights-8-bit"),
+        ("transformer-flops", "parameters-written"),
+        ("transformer-flops", "bytes-written"),
+        ("ai-computing", "a100-cuda-cores"),
+        ("ai-computing", "a100-tensor-cores"),
+        ("gpu-wiki", "aws-k80-discount"),
+        ("gpu-wiki", "gcp-k80-month"),
+        ("gpu-wiki", "k40-cores"),
+        ("gpu-wiki", "k80-cores"),
+        ("gpu-wiki", "p40-cores"),
+        ("gpu-wiki", "p4-cores"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("key", "decimals", "expected"),
+    [
+        (("ai-computing", "amdahl-60-percent"), 2, "1.82"),
+        (("ai-computing", "amdahl-95-percent"), 2, "19.99"),
+        (("ai-computing", "peak-flops"), 1, "2.6"),
+        (("ai-computing", "a100-cuda-cores"), 0, "6912"),
+        (("ai-computing", "a100-tensor-cores"), 0, "432"),
+        (("gpu-wiki", "aws-v100-discount"), 1, "60.4"),
+        (("gpu-wiki", "aws-k80-discount"), 1, "53.5"),
+        (("gpu-wiki", "aws-m60-discount"), 1, "51.8"),
+        (("gpu-wiki", "azure-hour"), 1, "1632.9"),
+        (("gpu-wiki", "gcp-k80-month"), 2, "250.39"),
+        (("gpu-wiki", "gcp-k80-month-explained"), 3, "224.840"),
+        (("gpu-wiki", "k40-cores"), 0, "2880"),
+        (("gpu-wiki", "k80-cores"), 0, "4992"),
+        (("gpu-wiki", "p40-cores"), 0, "3840"),
+        (("gpu-wiki", "p4-cores"), 0, "2560"),
+        (("gpu-wiki", "t4-int8-ratio"), 0, "16"),
+        (("transformer-flops", "total-flops"), 0, "20547123544064"),
+        (("transformer-flops", "exact-flops"), 0, "6903086186496"),
+        (("transformer-flops", "weights-8-bit"), 0, "7"),
+    ],
+)
+def test_recomputed_values(key: tuple[str, str], decimals: int, expected: str) -> None:
+    value = CLAIMS[key].recomputed
+    assert value is not None
+    assert audit.rounded(Fraction(value), decimals, half_up=True) == Fraction(expected)
+
+
+def test_the_ladder_agrees_within_the_rounding_of_its_times() -> None:
+    low, high = ai_computing.input_ranges(audit.load("ai_computing")["inputs"])["ladder-avx"]
+    assert low < 62806 < high
+    # And the range says something: a figure two percent off would not pass.
+    assert not low < 62806 * Fraction(102, 100) < high
+
+
+def test_top500_efficiency_and_power() -> None:
+    systems = {row.system: row for row in ai_computing.top500(audit.load("ai_computing")["inputs"])}
+    assert {name: round(float(row.efficiency), 3) for name, row in systems.items()} == {
+        "Frontier": 0.703,
+        "Aurora": 0.511,
+        "Eagle": 0.663,
+        "Fugaku": 0.823,
+        "LUMI": 0.714,
+    }
+    power = {name: row.pflops_per_mw and round(float(row.pflops_per_mw), 1) for name, row in systems.items()}
+    assert power == {"Frontier": 52.9, "Aurora": 26.2, "Eagle": None, "Fugaku": 14.8, "LUMI": 53.4}
+
+
+def test_inputs_are_the_published_tables(shared_data: Path) -> None:
+    top500 = (shared_data / "survey" / "top500_2024_06.csv").read_text(encoding="utf-8").splitlines()[1:]
+    printed = [line.split(",") for line in top500]
+    rows = audit.load("ai_computing")["inputs"]["top500"]
+    assert [(row["system"], row["cores"]) for row in rows] == [(cells[1], int(cells[3])) for cells in printed]
+    for row, cells in zip(rows, printed, strict=True):
+        assert (row["rmax_pflops"], row["rpeak_pflops"]) == (Decimal(cells[4]), Decimal(cells[5]))
+        assert str(row.get("power_kw", "")) == cells[6]
+    prices = (shared_data / "survey" / "cloud_prices.csv").read_text(encoding="utf-8")
+    for gpu, row in audit.load("gpu_wiki")["inputs"]["aws"].items():
+        card = gpu.split("-")[1].upper()
+        assert f"aws,,{card},on_demand,{row['on_demand']},USD" in prices
+        assert f"aws,,{card},reserved_3y,{row['reserved_3y']},USD" in prices
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals", "half_up", "expected"),
+    [
+        ("0.5", 0, True, "1"),
+        ("-0.5", 0, True, "-1"),
+        ("2.5", 0, True, "3"),
+        ("0.0449999999999999999999999999999999999999999999999999999999999999999999999", 2, True, "0.04"),
+        ("1632.9", 0, False, "1632"),
+        ("-1632.9", 0, False, "-1632"),
+    ],
+)
+def test_rounding_is_exact_and_half_up(value: str, decimals: int, half_up: bool, expected: str) -> None:
+    assert audit.rounded(Fraction(value), decimals, half_up=half_up) == Fraction(expected)
+
+
+@pytest.mark.parametrize(
+    ("entry", "value", "message"),
+    [
+        ({"published": "3"}, Fraction(4), "needs an erratum"),
+        ({"published": "3", "erratum": "why"}, Fraction(3), "no other may have them"),
+        ({"published": "3"}, None, "needs a reason"),
+        ({"published": "3", "rounding": "bankers"}, Fraction(3), "'bankers' is none of half_up, down"),
+        ({"published": "3", "rounding": "within_inputs"}, Fraction(3), "needs the range"),
+    ],
+)
+def test_a_claim_without_its_reason_is_refused(entry: dict[str, str], value: Fraction | None, message: str) -> None:
+    complete = {"id": "c", "statement": "s", "unit": "u", **entry}
+    with pytest.raises(ValueError, match=message):
+        audit._claim("file.toml", "d", complete, value, None)

@@ -1,0 +1,185 @@
+"""Owning and renting: arithmetic by hand, every assumption felt, impossible prices refused."""
+
+from __future__ import annotations
+
+import dataclasses
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from transform import costs
+from transform.assumptions import Assumptions
+from transform.sensitivity import sensitivity
+
+#: Round numbers, so that the arithmetic can be followed.
+SIMPLE = Assumptions(
+    hours_per_day=Decimal(10),
+    utilisation=Decimal("0.5"),
+    horizon_years=Decimal(2),
+    electricity_usd_per_kwh=Decimal("0.20"),
+    load_power_share=Decimal(1),
+    idle_power_share=Decimal("0.1"),
+    host_power_w=Decimal(100),
+    supply_efficiency=Decimal("0.8"),
+    host_usd=Decimal(1000),
+    host_share=Decimal("0.5"),
+    value_kept_per_year=Decimal("0.5"),
+)
+
+
+def test_watts_at_the_meter() -> None:
+    assert costs.wall_watts(300, 1, SIMPLE, busy=True) == 500
+    assert costs.wall_watts(300, 1, SIMPLE, busy=False) == Decimal("162.5")
+    assert costs.wall_watts(300, 2, SIMPLE, busy=True) == 875
+
+
+def test_owning_by_hand() -> None:
+    own = costs.ownership(Decimal(1600), 300, SIMPLE)
+    assert (own.hours, own.busy_hours) == (7300, 3650)
+    assert own.electricity == (3650 * Decimal(500) + 3650 * Decimal("162.5")) / 1000 * Decimal("0.20")
+    assert own.resale == 400
+    assert own.host == 500
+    assert own.total == 1600 + 500 + own.electricity - 400
+
+
+def test_two_cards_share_one_host() -> None:
+    own = costs.ownership(Decimal(1600), 300, SIMPLE, count=2)
+    assert (own.purchase, own.host, own.resale) == (3200, 500, 800)
+
+
+def test_break_even_is_where_both_cost_the_same() -> None:
+    rent = Decimal("0.50")
+    result = costs.rent_vs_buy(Decimal(1600), 300, rent, SIMPLE)
+    hours = result.break_even_hours
+    assert hours is not None
+    own = result.own
+    at_break_even = own.purchase + own.host - own.resale + own.running_per_hour * hours
+    assert at_break_even == pytest.approx(rent * hours)
+    assert result.rent == rent * 7300
+    assert result.cheaper == ("buy" if hours < 7300 else "rent")
+
+
+def test_renting_that_costs_less_than_the_electricity_never_breaks_even() -> None:
+    result = costs.rent_vs_buy(Decimal(1600), 300, Decimal("0.05"), SIMPLE)
+    assert result.break_even_hours is None
+    assert result.cheaper == "rent"
+
+
+@given(
+    price=st.decimals(1, 50_000, places=2),
+    tdp=st.integers(30, 1200),
+    rent=st.decimals("0.01", 20, places=3),
+    years=st.decimals("0.5", 8, places=1),
+)
+def test_the_cheaper_one_is_cheaper_whatever_the_numbers(
+    price: Decimal, tdp: int, rent: Decimal, years: Decimal
+) -> None:
+    assumptions = dataclasses.replace(Assumptions(), horizon_years=years)
+    result = costs.rent_vs_buy(price, tdp, rent, assumptions)
+    assert (result.cheaper == "buy") == (result.own.total < result.rent)
+    hours = result.break_even_hours
+    # Breaking even within the horizon and buying being cheaper are one statement.
+    assert (hours is not None and hours < result.own.hours) == (result.cheaper == "buy")
+
+
+def test_cost_of_tokens_and_images() -> None:
+    # 100 tokens/s for 1,000 busy hours are 360 million tokens.
+    assert costs.cost_per_million_tokens(Decimal(720), Decimal(1000), 100.0) == 2
+    assert costs.cost_per_thousand_images(Decimal(720), Decimal(1000), 2.0) == Decimal("0.1")
+    with pytest.raises(costs.ImpossibleCost, match="nothing is produced"):
+        costs.cost_per_million_tokens(Decimal(720), Decimal(0), 100.0)
+    with pytest.raises(costs.ImpossibleCost, match="nothing is produced"):
+        costs.cost_per_million_tokens(Decimal(720), Decimal(10), 0.0)
+
+
+def test_resale_falls_by_the_same_share_every_year() -> None:
+    assert costs.resale_usd(Decimal(1600), Decimal(2), SIMPLE) == 400
+    assert costs.resale_usd(Decimal(1600), Decimal(0), SIMPLE) == 1600
+
+
+def test_value_kept_from_a_used_price_history() -> None:
+    history = [(float(age), Decimal(1600) * Decimal("0.8") ** age) for age in range(5)]
+    assert costs.value_kept_per_year(history) == Decimal("0.8")
+    # Prices of a shortage rise; a card is not assumed to go on rising.
+    assert costs.value_kept_per_year([(0, Decimal(700)), (1, Decimal(1400))]) == 1
+    with pytest.raises(costs.ImpossibleCost, match="at least two different ages"):
+        costs.value_kept_per_year([(1, Decimal(700)), (1, Decimal(600))])
+    with pytest.raises(costs.ImpossibleCost, match="above zero, not 0"):
+        costs.value_kept_per_year([(0, Decimal(700)), (1, Decimal(0))])
+
+
+@pytest.mark.parametrize("price", [Decimal(0), Decimal(-5), Decimal("NaN"), Decimal("Infinity")])
+def test_impossible_prices_are_refused(price: Decimal) -> None:
+    with pytest.raises(costs.ImpossibleCost, match="a price must be above zero"):
+        costs.ownership(price, 300, SIMPLE)
+    with pytest.raises(costs.ImpossibleCost, match="a rent must be above zero"):
+        costs.rent_vs_buy(Decimal(1600), 300, price, SIMPLE)
+
+
+def test_impossible_machines_are_refused() -> None:
+    with pytest.raises(costs.ImpossibleCost, match="-1 W × 1"):
+        costs.ownership(Decimal(1600), -1, SIMPLE)
+    with pytest.raises(costs.ImpossibleCost, match="× 0"):
+        costs.ownership(Decimal(1600), 300, SIMPLE, count=0)
+    with pytest.raises(costs.ImpossibleCost, match="never on"):
+        costs.ownership(Decimal(1600), 300, dataclasses.replace(SIMPLE, hours_per_day=Decimal(0)))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "hours_per_day",
+        "utilisation",
+        "horizon_years",
+        "electricity_usd_per_kwh",
+        "load_power_share",
+        "idle_power_share",
+        "host_power_w",
+        "supply_efficiency",
+        "host_usd",
+        "host_share",
+        "value_kept_per_year",
+    ],
+)
+def test_every_assumption_of_cost_moves_the_answer(name: str) -> None:
+    answers = sensitivity(lambda a: costs.ownership(Decimal(1600), 300, a).total, SIMPLE, [name])
+    assert [item.name for item in answers] == [name]
+    assert answers[0].low_answer != answers[0].high_answer
+
+
+def test_sensitivity_moves_each_setting_by_half_and_stops_at_its_bounds() -> None:
+    def break_even(assumptions: Assumptions) -> Decimal | None:
+        return costs.rent_vs_buy(Decimal(1600), 300, Decimal("0.50"), assumptions).break_even_hours
+
+    found = {item.name: item for item in sensitivity(break_even, SIMPLE)}
+    assert (found["host_usd"].low_value, found["host_usd"].high_value) == (500, 1500)
+    # A share cannot pass 1, nor can a supply be worse than its lower bound: the values asked are the ones reported.
+    assert found["load_power_share"].high_value == 1
+    assert found["supply_efficiency"].low_value == Decimal("0.5")
+    assert list(found) == [item.name for item in sorted(found.values(), key=lambda i: (-i.swing, i.name))]
+    # How long the machine is on a day changes the bill, not the hours after which owning pays.
+    assert "hours_per_day" not in found
+    assert "link_gb_s" not in found
+
+
+def test_an_answer_that_does_not_exist_is_none() -> None:
+    def break_even(assumptions: Assumptions) -> Decimal | None:
+        return costs.rent_vs_buy(Decimal(1600), 300, Decimal("0.08"), assumptions).break_even_hours
+
+    found = {item.name: item for item in sensitivity(break_even, SIMPLE, ["electricity_usd_per_kwh"])}
+    assert found["electricity_usd_per_kwh"].low_answer is not None
+    assert found["electricity_usd_per_kwh"].high_answer is None
+    assert found["electricity_usd_per_kwh"].swing == 0
+
+
+def test_electricity_by_country() -> None:
+    prices = costs.electricity_prices()
+    assert prices["US"].price == Decimal("0.160") == Assumptions().electricity_usd_per_kwh
+    assert {"KR", "DE", "EU", "JP", "GB", "FR"} <= set(prices)
+    for price in prices.values():
+        assert price.price > 0
+        assert len(price.currency) == 3
+        assert price.source
+        assert price.period[:2] == "20"

@@ -1,0 +1,129 @@
+"""Key-value cache against closed forms and published figures, activations, and what must fit on cards."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from transform.assumptions import Assumptions
+from transform.parallel import fit, usable_bytes
+from transform.sizing import catalogue
+from transform.sizing.errors import ContextTooLong, SizingError
+from transform.sizing.memory import activation_bytes, inference_memory, kv_bytes_per_token, kv_cache_bytes
+
+MIB = 2**20
+
+
+@pytest.mark.parametrize(
+    ("model_id", "expected"),
+    [
+        ("llama-2-7b", MIB // 2),  # 2 × 32 layers × 32 heads × 128 × 2 bytes
+        ("llama-3-8b", 128 * 1024),  # 2 × 32 × 8 × 128 × 2
+        ("mistral-7b", 128 * 1024),
+        ("mixtral-8x7b", 128 * 1024),
+        ("qwen2.5-7b", 2 * 28 * 4 * 128 * 2),
+        ("gemma-2b", 2 * 18 * 1 * 256 * 2),  # multi-query
+        # DeepSeek-AI 2025, "Insights into DeepSeek-V3", table 1: 70.272, 327.680 and 516.096 KB a token.
+        ("deepseek-v3", 70_272),
+        ("qwen2.5-72b", 327_680),
+        ("llama-3.1-405b", 516_096),
+    ],
+)
+def test_cache_of_one_token(model_id: str, expected: int) -> None:
+    architecture = catalogue.architecture(model_id)
+    assert kv_bytes_per_token(architecture) == expected
+    assert kv_cache_bytes(architecture, 1) == expected
+
+
+def test_cache_grows_with_context_batch_and_bits() -> None:
+    architecture = catalogue.architecture("llama-2-7b")
+    assert kv_cache_bytes(architecture, 4096) == 2 * 1024 * MIB
+    assert kv_cache_bytes(architecture, 4096, batch=8) == 16 * 1024 * MIB
+    assert kv_cache_bytes(architecture, 4096, bits=8) == 1024 * MIB
+
+
+def test_a_sliding_window_stops_the_growth() -> None:
+    architecture = catalogue.architecture("mistral-7b")
+    assert kv_cache_bytes(architecture, 4096) == 512 * MIB
+    assert kv_cache_bytes(architecture, 32768) == 512 * MIB
+    assert kv_cache_bytes(architecture, 32768, rolling_window=False) == 4096 * MIB
+
+
+def test_alternating_windows() -> None:
+    # gpt-oss-20b: 12 layers keep 128 tokens, 12 keep all; 2 × 8 × 64 × 2 bytes a layer and token.
+    architecture = catalogue.architecture("gpt-oss-20b")
+    assert kv_cache_bytes(architecture, 131_072) == 2048 * 12 * (128 + 131_072)
+    # Gemma 3 has five local layers to a full one.
+    gemma = catalogue.architecture("gemma-3-27b")
+    assert [layer.window for layer in gemma.attention[:7]] == [1024] * 5 + [None, 1024]
+
+
+def test_an_encoder_keeps_no_cache() -> None:
+    assert kv_cache_bytes(catalogue.architecture("bert-base"), 512) == 0
+
+
+def test_a_context_beyond_the_models_is_refused_with_the_reason() -> None:
+    architecture = catalogue.architecture("llama-2-7b")
+    with pytest.raises(ContextTooLong, match=r"4097 tokens is beyond the 4096 .* ask for 4096 or fewer"):
+        kv_cache_bytes(architecture, 4097)
+    with pytest.raises(SizingError, match="at least 1 token"):
+        kv_cache_bytes(architecture, 0)
+
+
+@given(context=st.integers(1, 32_767), batch=st.integers(1, 64))
+def test_cache_never_shrinks_and_a_window_never_costs_more(context: int, batch: int) -> None:
+    architecture = catalogue.architecture("mistral-7b")
+    cache = kv_cache_bytes(architecture, context, batch)
+    assert cache <= kv_cache_bytes(architecture, context + 1, batch)
+    assert cache <= kv_cache_bytes(architecture, context, batch, rolling_window=False)
+    assert cache == batch * kv_cache_bytes(architecture, context)
+
+
+def test_activations_of_llama_2_7b_are_a_small_part() -> None:
+    # 512 tokens: 2 × 4096 + 2 × 11008 … values of 2 bytes, and 32,000 scores of 4.
+    architecture = catalogue.architecture("llama-2-7b")
+    assert activation_bytes(architecture, 512) == 512 * (2 * 4096 + 2 * 11008) * 2 + 32000 * 4
+
+
+def test_inference_memory_is_the_sum_of_its_parts() -> None:
+    memory = inference_memory(catalogue.architecture("llama-2-7b"), "fp16", 4096, 1, Assumptions())
+    assert memory.weights == 2 * 6_738_415_616
+    assert memory.kv_cache == 2 * 1024 * MIB
+    assert memory.total == memory.weights + memory.kv_cache + memory.activations
+
+
+def test_each_assumption_on_memory_changes_the_answer() -> None:
+    architecture = catalogue.architecture("llama-2-7b")
+    base = Assumptions()
+    total = inference_memory(architecture, "fp16", 4096, 1, base).total
+    for change in ({"kv_cache_bits": 8}, {"prefill_chunk_tokens": 2048}):
+        assert inference_memory(architecture, "fp16", 4096, 1, dataclasses.replace(base, **change)).total != total
+    assert usable_bytes(24, 1, dataclasses.replace(base, device_overhead_gb=2.0)) < usable_bytes(24, 1, base)
+
+
+def test_what_fits_where() -> None:
+    assumptions = Assumptions()
+
+    def fits(model_id: str, precision: str, memory_gb: float, count: int = 1) -> bool:
+        needed = inference_memory(catalogue.architecture(model_id), precision, 4096, 1, assumptions, devices=count)
+        return fit(needed, memory_gb, count, assumptions).fits
+
+    assert fits("llama-2-7b", "fp16", 24)
+    assert not fits("llama-2-7b", "fp16", 12)
+    assert fits("llama-2-7b", "Q4_K_M", 8)
+    assert not fits("llama-3-70b", "Q4_K_M", 24)
+    assert fits("llama-3-70b", "Q4_K_M", 24, count=2)
+    assert not fits("deepseek-v3", "Q8_0", 80, count=8)
+    assert fits("deepseek-v3", "Q8_0", 141, count=8)
+
+
+def test_memory_adds_up_less_the_overhead_of_each_card() -> None:
+    assumptions = Assumptions()
+    assert usable_bytes(24, 4, assumptions) == 4 * usable_bytes(24, 1, assumptions)
+    assert usable_bytes(24, 1, assumptions) == 24 * 2**30 - 800_000_000
+    assert usable_bytes(0.5, 2, assumptions) == 0
+    with pytest.raises(ValueError, match="at least 1 card"):
+        usable_bytes(24, 0, assumptions)
