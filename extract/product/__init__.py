@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 from extract import blocks, html, structured, wording
 from extract.errors import LayoutChanged
-from extract.items import Issue, Offer, Parsed
-from extract.product import claims, context, decide, own, stock, visible
+from extract.items import Availability, Issue, Offer, Parsed
+from extract.product import claims, context, decide, layout, own, stock, visible
 from extract.product.context import Context
 from extract.source import Page
 from extract.structured import StructuredProduct
@@ -33,9 +33,11 @@ def parse(page: Page, *, country: str | None = None, language: str | None = None
     stated = claims.of_products(here, products)
     if (meta := claims.of_meta(here)) is not None:
         stated.append(meta)
-    seen = visible.read(here, next((claim.currency for claim in stated if claim.currency), None))
-    title = _title(here, products)
-    if title is None or not (products or stated or seen.prices or seen.button is not None):
+    parts = layout.read(here)
+    seen = visible.read(here, parts, next((claim.currency for claim in stated if claim.currency), None))
+    title = _title(here, parts, products)
+    available = stock.of_page(here, products, parts)
+    if title is None or not (products or stated or seen.prices or available != "unknown"):
         blocks.detect(page.content, here.url, page.headers, page.status)
         raise LayoutChanged(
             here.url or page.url, "no product: neither structured data nor a title with a price or a buy button"
@@ -44,19 +46,18 @@ def parse(page: Page, *, country: str | None = None, language: str | None = None
     yield from decision.issues
     if decision.price is None and not decision.issues:
         yield Issue(code="no_price", message="the page shows no price", severity="info", url=here.url)
-    yield _offer(here, products, seen, decision, title)
+    yield _offer(here, products, available, decision, title)
 
 
-def _title(page: Context, products: list[StructuredProduct]) -> str | None:
+def _title(page: Context, parts: layout.Layout, products: list[StructuredProduct]) -> str | None:
     """The goods' name: as structured data has it, else the heading, else OpenGraph's title, else the document's."""
     name = next((product.name for product in products if product.name), None)
-    heading = visible.main_heading(page)
-    shown = next((text for element, text in page.headings if element is heading), None)
+    shown = next((text for element, text in page.headings if element is parts.title), None)
     return name or shown or page.first_meta("og:title", "twitter:title") or page.document_title or None
 
 
 def _offer(
-    page: Context, products: list[StructuredProduct], seen: visible.Visible, decision: decide.Decision, title: str
+    page: Context, products: list[StructuredProduct], available: Availability, decision: decide.Decision, title: str
 ) -> Offer:
     def first(field: str) -> str | None:
         return next((value for product in products if (value := getattr(product, field))), None)
@@ -72,7 +73,7 @@ def _offer(
         price_kind=decision.kind,
         price_text=decision.price_text,
         list_price=decision.list_price,
-        availability=stock.of_page(page, products, seen),
+        availability=available,
         condition=next((offer.condition for offer in offers if offer.condition), wording.condition(title) or "unknown"),
         seller=next((offer.seller for offer in offers if offer.seller), None),
         sku=sku,

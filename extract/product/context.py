@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from urllib.parse import unquote, urljoin, urlsplit
@@ -52,7 +51,7 @@ class Context:
 
     @cached_property
     def address_words(self) -> str:
-        """The addresses of the page (asked, canonical, og:url), unquoted and in small letters, to find codes and names in."""
+        """The addresses of the page (asked, canonical, og:url), unquoted, in small letters, to find codes and names in."""
         found = (self.url, self.canonical or "", self.first_meta("og:url") or "")
         return " ".join(unquote(address) for address in found).lower()
 
@@ -114,7 +113,7 @@ def _country_of_path(url: str) -> str | None:
     match = _PATH_LOCALE.match(path)
     if match is None:
         return None
-    language, region, first, second = match.groups()
+    _, region, first, second = match.groups()
     for country in (region, first, second):
         if country and country.upper() != "EN" and currencies.is_country(country.upper()):
             return str(country.upper())

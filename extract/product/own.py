@@ -17,7 +17,7 @@ _MIN_CODE = 4
 
 
 def own_products(page: Context, products: list[StructuredProduct]) -> list[StructuredProduct]:
-    """The descriptions of the page's own product, one or more a syntax, best first; empty where none agrees with the page."""
+    """The descriptions of the page's own product, one or more a syntax, best first; empty where none agrees."""
     scored = [(agreement(page, product), -place, product) for place, product in enumerate(products)]
     scored = [one for one in scored if one[0] >= 2]
     if not scored:

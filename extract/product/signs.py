@@ -23,6 +23,11 @@ PRICE = _names(
     """
 )
 
+#: Every name that PRICE finds holds one of these; they are looked for first, being much cheaper to find.
+PRICE_SYLLABLES = (
+    "pr", "cena", "cij", "hin", "fiyat", "kaina", "amount", "kwota", "tsena", "stoimost", "가격"
+)  # fmt: skip
+
 #: A name that speaks of the price that is asked now, where others stand beside it.
 CURRENT = _names(
     r"""
@@ -92,9 +97,10 @@ BUY = re.compile(
     |tickets?\b.*buy|entradas|לסל|أضف|اشتر""",
     re.IGNORECASE | re.VERBOSE,
 )
-#: A class, id or name of such a button or of its form.
+#: A class, id, name or address of such a button or of its form.
 BUY_NAME = re.compile(
-    r"add[-_]?to[-_]?(?:cart|basket|bag)|addtocart|addtobasket|addtobag|add[-_]cart|cart[-_]?add|buy[-_]?(?:now|button|btn|box)|btn[-_]?buy|buybtn|"
-    r"single_add_to_cart|product-form__submit|in-den-warenkorb|to[-_]?cart|tocart|to-?basket|buyproduct|product[-_]?buy|purchase",
-    re.IGNORECASE,
+    r"""add[-_]?to[-_]?(?:cart|basket|bag|trolley)|add[-_]cart|cart[-_/]?add|buy[-_]?(?:now|button|btn|box)|btn[-_]?buy
+        |(?:button|btn)[-_]?(?:add[-_]?)?(?:cart|basket)|cart[-_]?(?:button|btn)(?!-?icon)|single_add_to_cart|product-form__submit
+        |in-den-warenkorb|(?:^|[-_ ])to[-_]?(?:cart|basket)|buyproduct|product[-_]?buy|purchase|reply-button|contact-seller""",
+    re.IGNORECASE | re.VERBOSE,
 )

@@ -1,17 +1,28 @@
-"""Whether the page's goods can be bought now."""
+"""Whether the page's goods can be bought now.
+
+In the order of belief: structured data of the own product, `meta` properties, the words of a part that is named after
+stock and lies nearest to the title, a means of ordering (button, form, field for the number of pieces). `unknown` else.
+"""
 
 from __future__ import annotations
 
+from lxml.html import HtmlElement
+
 from extract import wording
+from extract.html import visible_text
 from extract.items import Availability
+from extract.product import stock_words
 from extract.product.context import Context
-from extract.product.visible import Visible
+from extract.product.layout import Layout
 from extract.schema_org import availability
 from extract.structured import StructuredOffer, StructuredProduct
 
+#: A longer text is a paragraph about stock, not a status.
+_MAX_STATUS = 90
 
-def of_page(page: Context, products: list[StructuredProduct], seen: Visible) -> Availability:
-    """What structured data says first, then `meta`, then the words near the title, then a buy button; else `unknown`."""
+
+def of_page(page: Context, products: list[StructuredProduct], layout: Layout) -> Availability:
+    """The availability of the page's own goods."""
     offers = [offer for product in products for offer in _offers(product) if offer.availability]
     if offers:
         said = {offer.availability for offer in offers}
@@ -20,10 +31,25 @@ def of_page(page: Context, products: list[StructuredProduct], seen: Visible) -> 
     stated = availability(page.first_meta("product:availability", "og:availability", "og:product:availability"))
     if stated:
         return stated
-    if seen.button is not None:
-        said_by = wording.availability(seen.button.text_content() or "")
-        return said_by if said_by in ("out_of_stock", "preorder") else "in_stock"
+    for element in sorted(layout.statuses, key=layout.title_level)[:10]:
+        status = words(visible_text(element, _MAX_STATUS + 30))
+        if status is not None:
+            return status
+    if layout.button is not None:
+        status = words(_text(layout.button))
+        return status if status in ("out_of_stock", "preorder") else "in_stock"
     return "unknown"
+
+
+def words(text: str) -> Availability | None:
+    """What a status line says; None where it says nothing of stock or is too long to be one."""
+    if not text or len(text) > _MAX_STATUS:
+        return None
+    return stock_words.availability(text) or wording.availability(text)
+
+
+def _text(button: HtmlElement) -> str:
+    return visible_text(button, _MAX_STATUS) or button.get("value") or ""
 
 
 def _offers(product: StructuredProduct) -> list[StructuredOffer]:

@@ -1,0 +1,97 @@
+"""Where things stand on a product page: the title, the button that orders, and what lies in parts that show other goods."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+from lxml.html import HtmlElement
+
+from extract.html import is_hidden
+from extract.product import scan
+from extract.product.context import Context
+
+#: The level of an element that shares no part of the page with the anchor, or where there is no anchor.
+FAR = 99
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The parts of one page. `title` is the heading that names its goods, if there is one."""
+
+    title: HtmlElement | None
+    parts: scan.Parts
+
+    @cached_property
+    def above_title(self) -> dict[HtmlElement, int]:
+        """Each element that holds the title, with its distance from it."""
+        return _levels(self.title)
+
+    @cached_property
+    def button(self) -> HtmlElement | None:
+        """The means of ordering nearest to the title; those of other goods' tiles are further away."""
+        own = [button for button in self.parts.buttons if not self.is_elsewhere(button)]
+        return min(own, key=self.title_level, default=None)
+
+    @cached_property
+    def above_button(self) -> dict[HtmlElement, int]:
+        """Each element that holds the button, with its distance from it."""
+        return _levels(self.button)
+
+    @cached_property
+    def statuses(self) -> list[HtmlElement]:
+        """Parts named after stock that belong to the page's own goods."""
+        return [element for element in self.parts.statuses if not self.is_elsewhere(element)]
+
+    def title_level(self, element: HtmlElement) -> int:
+        """How far above the title the smallest part lies that holds both the title and the element."""
+        return _level(element, self.above_title)
+
+    def button_level(self, element: HtmlElement) -> int:
+        """The same for the button."""
+        return _level(element, self.above_button)
+
+    def is_elsewhere(self, element: HtmlElement) -> bool:
+        """Whether the element is hidden or lies in a part that shows other goods. A part that holds the title does not."""
+        here: HtmlElement | None = element
+        while here is not None and here not in self.above_title:
+            if here.tag in ("header", "footer", "nav", "template", "noscript") or is_hidden(here):
+                return True
+            if here is not element and "elsewhere" in scan.traits_of(scan.name_of(here)):
+                return True
+            here = here.getparent()
+        return False
+
+
+def read(page: Context) -> Layout:
+    """The layout of a page."""
+    return Layout(main_heading(page), scan.walk(page.tree))
+
+
+def main_heading(page: Context) -> HtmlElement | None:
+    """The `h1` that names the goods: the one that shares most words with the document's title; None without an `h1`."""
+    words = _words(f"{page.document_title} {page.first_meta('og:title') or ''}")
+
+    def shared(heading: tuple[HtmlElement, str]) -> float:
+        own = _words(heading[1])
+        return len(own & words) / (len(own) + 2)
+
+    return max(page.headings, key=shared)[0] if page.headings else None
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.lower()))
+
+
+def _levels(anchor: HtmlElement | None) -> dict[HtmlElement, int]:
+    return {} if anchor is None else {up: level for level, up in enumerate(anchor.iterancestors(), 1)} | {anchor: 0}
+
+
+def _level(element: HtmlElement, levels: dict[HtmlElement, int]) -> int:
+    here: HtmlElement | None = element
+    while here is not None:
+        if here in levels:
+            return levels[here]
+        here = here.getparent()
+    return FAR
