@@ -59,9 +59,17 @@ class Reader:
             return
         collected.rows = [row for row in collected.rows if not isinstance(row[0], Chart)]
         first: dict[str, str] = {}
+        newest: dict[str, str] = {}
         for snapshot in self.archive.history(collected.source):
             first.setdefault(snapshot.url, snapshot.sha256)
-        found = transcriptions.match(charts, collected.images, transcriptions.load(transcriptions.bundled()), first)
+            newest[snapshot.url] = snapshot.sha256
+        transcribed = [
+            transcription
+            for url, sha256 in newest.items()
+            if url.endswith(".csv")
+            for transcription in transcriptions.read_csv(self.archive.read(sha256), url)[0]
+        ]
+        found = transcriptions.match(charts, collected.images, transcribed, first)
         collected.issues += [(issue, None) for issue in found]
 
 

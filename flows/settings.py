@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_type_hints
 
+from transform.gate import Bounds
+
 
 class SettingsError(Exception):
     """A setting is unknown or impossible; the message names it, where it came from, and what is possible."""
@@ -53,6 +55,22 @@ class Settings:
         0.2, "Street price over launch price below which a new card's offer does not count: a part, a deposit or a slip",
         in_warehouse=True,
     )  # fmt: skip
+
+    gate_max_move: float = _setting(
+        0.4, "Move of one listing's price in one step beyond which it is held until seen again"
+    )
+    gate_crowd_move: float = _setting(0.2, "Smaller move that is held where many listings make it at once")
+    gate_max_crowd_share: float = _setting(0.2, "Share of a source's listings that makes a crowd")
+    gate_min_row_share: float = _setting(
+        0.8, "Rows against the median of the last nights below which absence is doubted"
+    )
+
+    def gate_bounds(self) -> Bounds:
+        """The price gate's bounds."""
+        return Bounds(
+            max_move=self.gate_max_move, crowd_move=self.gate_crowd_move,
+            max_crowd_share=self.gate_max_crowd_share, min_row_share=self.gate_min_row_share,
+        )  # fmt: skip
 
     def __post_init__(self) -> None:
         for name in ("delay_s", "fetch_deadline_s", "max_body_mb", "street_price_max_msrp_ratio"):

@@ -5,7 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from decimal import Decimal
 
 import duckdb
 
@@ -14,8 +17,10 @@ from expectations.contract import source_contract
 from extract import source as sources
 from extract.collect import Collected
 from extract.items import Issue, Item, Offer, to_json
+from flows import decisions
 from flows.context import Context
 from flows.summary import SourceOutcome
+from transform import gate
 from warehouse.load import offers, others
 from warehouse.load.batch import Batch, ChangeSet, Row, split_duplicates
 from warehouse.load.stage import append
@@ -40,12 +45,16 @@ def take_in(con: duckdb.DuckDBPyConnection, context: Context, collected: Collect
         )
     else:
         digest = _digest(collected)
-        if _last_digest(con, collected.source) == digest:
+        if _last_digest(con, collected.source) == digest and _is_settled(con, collected.source):
             _repeat(con, context, outcome)
         else:
             _check_and_load(con, context, collected, outcome, issues, changed)
         if not outcome.is_failure:
             _remember(con, context, collected.source, digest)
+            gate.note_night(
+                con, collected.source, context.as_of, outcome.parsed - outcome.duplicate,
+                is_complete=outcome.status != "partial",
+            )  # fmt: skip
     outcome.issues = len(issues)
     append(
         con,
@@ -86,12 +95,21 @@ def _check_and_load(
         outcome.loaded = len(first) - len(held)
         accepted = [row for position, row in enumerate(first) if position not in held]
         batch = Batch(collected.source, context.as_of, accepted, collected.is_complete, tuple(held.values()))
-        changes = _load(con, batch)
-        changed.update(changes.changed)
-        issues += [(issue, None) for _, issue in changes.issues]
-        outcome.changed = changes.total
-        if not collected.is_complete:
-            outcome.status, outcome.reason = "partial", "some pages could not be read; see ops.issue"
+        loaded = load_batch(con, batch, context.settings.gate_bounds(), decisions.releases(context.data))
+        changed.update(loaded.changes.changed)
+        issues += [(issue, None) for _, issue in loaded.changes.issues]
+        outcome.changed = loaded.changes.total
+        outcome.quarantined += loaded.held
+        outcome.loaded -= loaded.held
+        if loaded.held:
+            _quarantine_held(con, context, collected.source, first)
+        if not loaded.is_complete:
+            outcome.status = "partial"
+            outcome.reason = (
+                "fewer rows than usual: absent listings are kept until the next run says so again"
+                if collected.is_complete
+                else "some pages could not be read; see ops.issue"
+            )
     whole = f"whole batch refused: {outcome.reason}"
     append(
         con,
@@ -104,16 +122,59 @@ def _check_and_load(
     )  # fmt: skip
 
 
-def _load(con: duckdb.DuckDBPyConnection, batch: Batch) -> ChangeSet:
-    previous = _last_success(con, batch.source)
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What became of a checked batch: what changed, how many prices the gate held, and whether absence means the end."""
+
+    changes: ChangeSet
+    held: int
+    is_complete: bool
+
+
+def load_batch(
+    con: duckdb.DuckDBPyConnection, batch: Batch, bounds: gate.Bounds, released: Sequence[tuple[str, Decimal]]
+) -> Loaded:
+    """Load a checked batch: exchange rates, offers through the price gate, then the rest."""
+    previous = gate.previous_success(con, batch.source, batch.seen_at)
     changes = others.load_rates(con, batch)
     if "core.fx_rate" in changes.changed:
         changes.add("core.price_span", offers.fill_missing_usd(con))
-    is_shop = any(isinstance(row.item, Offer) for row in (*batch.rows, *batch.held))
-    if is_shop or "offer" in sources.get(batch.source).kinds:
-        changes.merge(offers.load(con, batch, previous))
+    held, is_complete = 0, batch.is_complete
+    if "offer" in sources.get(batch.source).kinds:
+        offers.stage_batch(con, batch)
+        held, is_long = gate.hold(con, batch, bounds, released)
+        is_complete = is_complete and is_long
+        changes.merge(offers.load(con, replace(batch, is_complete=is_complete), previous))
+        if held:
+            changes.add("core.held_price", held)
     changes.merge(others.load(con, batch, previous))
-    return changes
+    return Loaded(changes, held, is_complete)
+
+
+def _quarantine_held(con: duckdb.DuckDBPyConnection, context: Context, source: str, rows: Sequence[Row]) -> None:
+    """Put the rows whose price the gate held on record, with its reason."""
+    reasons = dict(con.execute("SELECT listing_id, reason FROM held_now").fetchall())
+    ids = ((offers.listing_id(source, row.item), row) for row in rows if isinstance(row.item, Offer))
+    append(
+        con,
+        "ops.quarantine",
+        [
+            (context.run_id, source, "offer", f"price held: {reasons[listing]}",
+             json.dumps(to_json(row.item), ensure_ascii=False), row.snapshot_sha256)
+            for listing, row in ids
+            if listing in reasons
+        ],
+    )  # fmt: skip
+
+
+def _is_settled(con: duckdb.DuckDBPyConnection, source: str) -> bool:
+    """Nothing of the source waits to be seen again: no held price, no doubtful end."""
+    row = con.execute(
+        """SELECT (SELECT count(*) FROM core.held_price WHERE source = $source) = 0
+               AND coalesce((SELECT arg_max(is_complete, seen_at) FROM core.source_night WHERE source = $source), false)""",
+        {"source": source},
+    ).fetchone()
+    return bool(row and row[0])
 
 
 def _conflicts(source: str, first: list[Row], repeats: list[Row]) -> list[tuple[Issue, str | None]]:

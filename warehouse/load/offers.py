@@ -35,18 +35,15 @@ def listing_id(source: str, offer: Offer) -> str:
     return f"{source}:{offer.key}"
 
 
+def stage_batch(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
+    """Stage the offers of `batch` as `incoming_offer`, and those that its contract refused as `held_offer`."""
+    for name, rows in (("incoming_offer", batch.rows), ("held_offer", batch.held)):
+        stage(con, name, _COLUMNS, [_values(batch.source, row) for row in rows if isinstance(row.item, Offer)])
+
+
 def load(con: duckdb.DuckDBPyConnection, batch: Batch, previous_success: datetime | None) -> ChangeSet:
-    """Load the offers of `batch`. Returns what changed; the batch's keys must be unique."""
+    """Load what is staged of `batch`. Returns what changed; the batch's keys must be unique."""
     changes = ChangeSet()
-    stage(
-        con,
-        "incoming_offer",
-        _COLUMNS,
-        [_values(batch.source, row) for row in batch.rows if isinstance(row.item, Offer)],
-    )
-    stage(
-        con, "held_offer", _COLUMNS, [_values(batch.source, row) for row in batch.held if isinstance(row.item, Offer)]
-    )
     changes.add("core.listing", _merge_listings(con, batch))
     _convert(con, batch, changes)
     spans = Spans(

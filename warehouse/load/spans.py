@@ -6,7 +6,7 @@ a row that a batch did not confirm is a version of its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -101,7 +101,7 @@ def merge(
     return changed
 
 
-def _count(con: duckdb.DuckDBPyConnection, statement: str, parameters: dict[str, datetime | None]) -> int:
+def _count(con: duckdb.DuckDBPyConnection, statement: str, parameters: Mapping[str, datetime | None]) -> int:
     """Run an INSERT or UPDATE and return how many rows it touched."""
     row = con.execute(statement, parameters).fetchone()
     return int(row[0]) if row else 0

@@ -30,6 +30,7 @@ SELECT
         WHEN p.availability <> 'in_stock' THEN replace(p.availability, '_', ' ')
         WHEN p.seller_kind = 'marketplace' AND NOT list_contains(string_split(setting.marketplace_sellers, '|'), p.seller)
             THEN 'marketplace seller'
+        WHEN h.listing_id IS NOT NULL THEN 'price held'
         WHEN p.confirmed_until IS NOT NULL THEN 'not seen in the newest batch'
         WHEN p.price IS NULL THEN 'no price'
         WHEN p.price_kind <> 'now' THEN p.price_kind || ' price'
@@ -40,3 +41,4 @@ SELECT
 FROM priced p
 CROSS JOIN setting
 LEFT JOIN core.source_freshness f ON f.source = p.source
+LEFT JOIN core.held_price h ON h.listing_id = p.listing_id

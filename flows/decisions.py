@@ -1,0 +1,41 @@
+"""Decisions of people, kept as data with date and reason: a held price that may pass."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+
+from warehouse.paths import DataDir
+
+
+def _file(data: DataDir) -> Path:
+    return data.root / "decisions" / "releases.jsonl"
+
+
+def release(data: DataDir, listing_id: str, price: Decimal, currency: str, reason: str) -> None:
+    """Let a held price pass at the next run. The listing and this price only: another price is judged anew."""
+    path = _file(data)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    words = {
+        "listing_id": listing_id, "price": str(price), "currency": currency, "reason": reason,
+        "decided_at": datetime.now(UTC).isoformat(timespec="seconds"),
+    }  # fmt: skip
+    with path.open("a", encoding="utf-8") as lines:
+        lines.write(json.dumps(words, ensure_ascii=False) + "\n")
+
+
+def releases(data: DataDir) -> list[tuple[str, Decimal]]:
+    """Listings and prices that a person let pass. ValueError, naming the line, where the file was edited badly."""
+    path = _file(data)
+    if not path.exists():
+        return []
+    found = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        try:
+            words = json.loads(line)
+            found.append((str(words["listing_id"]), Decimal(words["price"])))
+        except (ValueError, KeyError, ArithmeticError) as error:
+            raise ValueError(f"{path}, line {number}: {error}") from None
+    return found

@@ -1,0 +1,176 @@
+"""The price gate: a price that moved too far to be believed at once is held until it is seen again.
+
+The old price stands meanwhile, marked as not confirmed. One bad night (a parser that lost a digit, a shop's slip, half a
+page) therefore never reaches a decision table, and a real move of the market arrives one run late. All comparisons are in
+the listing's own currency, so an exchange rate moves nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+import duckdb
+
+from warehouse.load.batch import Batch
+from warehouse.load.stage import stage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """What is believed at once. Shares and moves are fractions.
+
+    The defaults were read off three years of a real market; docs/gate.md shows the trade-off.
+    """
+
+    #: One listing's move up or down in one step.
+    max_move: float = 0.4
+    #: A smaller move, which is held only where many listings make it at once …
+    crowd_move: float = 0.2
+    #: … which is this share of those that can be compared.
+    max_crowd_share: float = 0.2
+    #: Fewer than this say nothing about a crowd.
+    min_crowd: int = 10
+    #: Rows against the median of the last nights.
+    min_row_share: float = 0.8
+    #: Nights that the median is over.
+    row_nights: int = 7
+    #: Share of the listings with a price that may lose it in one step.
+    max_lost_share: float = 0.5
+    #: A price older than this many days is no reference any more.
+    reference_days: int = 30
+    #: The same held price, seen again within this fraction, is released.
+    same_price: float = 0.05
+
+
+#: Amounts that stand for "no price": 9999.99, 99999, 9,999,000. Never released by being seen again.
+_PLACEHOLDER = "^(9{4,}0*|1234567\\d*|1{6,})$"
+
+
+def hold(
+    con: duckdb.DuckDBPyConnection, batch: Batch, bounds: Bounds, released: Sequence[tuple[str, Decimal]] = ()
+) -> tuple[int, bool]:
+    """Hold the staged prices of `incoming_offer` that are not to be believed yet.
+
+    Moves them from `incoming_offer` to `held_offer` and brings core.held_price up to date; the reasons stand in the
+    temporary table `held_now`. `released` are listings with the price that a person let pass. Returns how many are held,
+    and whether the batch is as long as usual: where it is not, absent listings must not be taken for ended.
+    """
+    stage(con, "released", ("listing_id", "price"), released)
+    _compare(con, batch, bounds)
+    _decide(con, batch, bounds)
+    held = con.execute("SELECT count(*) FROM held_now").fetchone()
+    assert held is not None
+    if held[0]:
+        con.execute("INSERT INTO held_offer SELECT * FROM incoming_offer SEMI JOIN held_now USING (listing_id)")
+        con.execute("DELETE FROM incoming_offer WHERE listing_id IN (SELECT listing_id FROM held_now)")
+    return int(held[0]), not _is_short(con, batch, bounds)
+
+
+def _compare(con: duckdb.DuckDBPyConnection, batch: Batch, bounds: Bounds) -> None:
+    """Stage `compared`: each incoming price beside the newest one that was believed, within the reference time."""
+    since = batch.seen_at - timedelta(days=bounds.reference_days)
+    con.execute(
+        f"""CREATE OR REPLACE TEMP TABLE reference AS
+            SELECT listing_id, arg_max(price, valid_from) AS price, arg_max(currency, valid_from) AS currency
+            FROM core.price_span
+            WHERE price IS NOT NULL AND valid_from < $seen_at AND (valid_to IS NULL OR valid_to > $since)
+                AND starts_with(listing_id, '{batch.source}:')
+            GROUP BY listing_id""",
+        {"seen_at": batch.seen_at, "since": since},
+    )
+    con.execute(
+        """CREATE OR REPLACE TEMP TABLE compared AS
+           SELECT i.listing_id, i.price, i.currency, i.snapshot_sha256, r.price AS reference_price,
+               r.currency AS reference_currency,
+               CASE WHEN i.currency = r.currency THEN i.price::DOUBLE / r.price::DOUBLE - 1 END AS move
+           FROM incoming_offer i LEFT JOIN reference r USING (listing_id)"""
+    )
+
+
+def _decide(con: duckdb.DuckDBPyConnection, batch: Batch, bounds: Bounds) -> None:
+    """Write `held_now` and core.held_price."""
+    crowd = con.execute(
+        """SELECT count(move), count(*) FILTER (abs(move) > ?), count(*) FILTER (reference_price IS NOT NULL),
+               count(*) FILTER (reference_price IS NOT NULL AND price IS NULL) FROM compared""",
+        [bounds.crowd_move],
+    ).fetchone()
+    assert crowd is not None
+    comparable, moved, known, lost = crowd
+    is_crowd = comparable >= bounds.min_crowd and moved > comparable * bounds.max_crowd_share
+    is_loss = known >= bounds.min_crowd and lost > known * bounds.max_lost_share
+    con.execute(
+        f"""CREATE OR REPLACE TEMP TABLE held_now AS
+            WITH judged AS (
+                SELECT c.*, CASE
+                    WHEN regexp_matches(trunc(c.price)::DECIMAL(18,0)::VARCHAR, '{_PLACEHOLDER}') THEN 'placeholder'
+                    WHEN c.currency <> c.reference_currency THEN 'currency'
+                    WHEN c.move > $max_move OR c.move < -$max_move THEN 'move'
+                    WHEN $is_crowd AND abs(c.move) > $crowd_move THEN 'crowd'
+                    WHEN $is_loss AND c.reference_price IS NOT NULL AND c.price IS NULL THEN 'lost'
+                END AS hold
+                FROM compared c
+            )
+            SELECT j.listing_id, $source AS source, j.price, j.currency, j.reference_price, j.reference_currency, j.hold,
+                CASE j.hold
+                    WHEN 'placeholder' THEN j.price || ' ' || j.currency || ' stands for no price'
+                    WHEN 'currency' THEN 'currency was ' || j.reference_currency || ' and is ' || j.currency
+                    WHEN 'lost' THEN 'the price is gone, as on $lost of $known listings at once'
+                    ELSE j.reference_price || ' to ' || j.price || ' ' || j.currency || ' ('
+                        || format('{{:+.0f}}%', j.move * 100) || ') at once'
+                        || CASE j.hold WHEN 'crowd' THEN ', as on many others' ELSE '' END
+                END AS reason,
+                coalesce(h.held_at, $seen_at) AS held_at,
+                CASE WHEN h.held_at < $seen_at THEN h.times_held + 1 ELSE 1 END AS times_held, j.snapshot_sha256
+            FROM judged j LEFT JOIN core.held_price h USING (listing_id)
+            WHERE j.hold IS NOT NULL
+                AND NOT EXISTS (
+                    SELECT 1 FROM released r WHERE r.listing_id = j.listing_id
+                        AND abs(j.price::DOUBLE / r.price::DOUBLE - 1) <= $same_price
+                )
+                -- Seen before, on an earlier run, at the same price: believed.
+                AND (j.hold = 'placeholder' OR h.listing_id IS NULL OR h.held_at >= $seen_at
+                    OR h.currency IS DISTINCT FROM j.currency OR (h.price IS NULL) <> (j.price IS NULL)
+                    OR abs(j.price::DOUBLE / h.price::DOUBLE - 1) > $same_price)""".replace(
+            "$lost of $known", f"{lost} of {known}"
+        ),
+        {
+            "max_move": bounds.max_move, "crowd_move": bounds.crowd_move, "is_crowd": is_crowd, "is_loss": is_loss,
+            "source": batch.source, "seen_at": batch.seen_at, "same_price": bounds.same_price,
+        },
+    )  # fmt: skip
+    con.execute("DELETE FROM core.held_price WHERE source = ?", [batch.source])
+    con.execute("INSERT INTO core.held_price FROM held_now")
+
+
+def _is_short(con: duckdb.DuckDBPyConnection, batch: Batch, bounds: Bounds) -> bool:
+    """Fewer rows than usual, for the first time: a page that lost half of its list looks like a shop that sold out.
+
+    A second short night in a row, about as short, is believed.
+    """
+    nights = con.execute(
+        "SELECT rows, is_complete FROM core.source_night WHERE source = ? AND seen_at < ? ORDER BY seen_at DESC LIMIT ?",
+        [batch.source, batch.seen_at, bounds.row_nights],
+    ).fetchall()
+    usual = sorted(rows for rows, _ in nights)
+    rows = len(batch.rows) + len(batch.held)
+    if not usual or rows >= usual[len(usual) // 2] * bounds.min_row_share:
+        return False
+    last_rows, last_complete = nights[0]
+    return bool(last_complete) or abs(rows - last_rows) > rows * (1 - bounds.min_row_share)
+
+
+def note_night(con: duckdb.DuckDBPyConnection, source: str, seen_at: datetime, rows: int, *, is_complete: bool) -> None:
+    """Put a good night of a source on record; a repeated run replaces its own row."""
+    con.execute("DELETE FROM core.source_night WHERE source = ? AND seen_at = ?", [source, seen_at])
+    con.execute("INSERT INTO core.source_night VALUES (?, ?, ?, ?)", [source, seen_at, rows, is_complete])
+
+
+def previous_success(con: duckdb.DuckDBPyConnection, source: str, seen_at: datetime) -> datetime | None:
+    """When the source was last read well before `seen_at`; None where it never was."""
+    row = con.execute(
+        "SELECT max(seen_at) FROM core.source_night WHERE source = ? AND seen_at < ?", [source, seen_at]
+    ).fetchone()
+    return row[0] if row else None
