@@ -19,9 +19,13 @@ _TWICE = re.compile(
 )
 
 
+#: What is left of a no-break space behind a number, once its second half was taken for ordinary white space.
+_HALF_SPACE = re.compile(r"(?<=\d)Â(?= )")
+
+
 def mend(text: str) -> str:
     """The text with every twice-encoded sequence read as it was meant; what does not decode stays as it is."""
-    return text if text.isascii() else _TWICE.sub(_decoded, text)
+    return text if text.isascii() else _HALF_SPACE.sub("", _TWICE.sub(_decoded, text))
 
 
 def _decoded(match: re.Match[str]) -> str:

@@ -131,9 +131,10 @@ def _card(page: Page, site: str, card: HtmlElement) -> Iterator[Parsed]:
 
 def _price_text(card: HtmlElement) -> str:
     """The result's own price: not struck out, not a price a piece, not one of other sellers."""
-    for price in select(card, ".a-price:not([data-a-strike]):not(.a-text-price) .a-offscreen"):
+    for price in select(card, ".a-price:not([data-a-strike]):not(.a-text-price)"):
         others = any(up.get("data-cy") == "secondary-offer-recipe" for up in price.iterancestors())
-        if not others and (shown := text(price)):
+        # Some pages leave the text for screen readers empty; the visible one has sign, units and cents apart.
+        if not others and (shown := text(price, ".a-offscreen") or text(price, '[aria-hidden="true"]')):
             return shown
     return ""
 

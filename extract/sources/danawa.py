@@ -104,8 +104,8 @@ def _card(page: Page, base: str, card: HtmlElement) -> Iterator[Parsed]:
 def _label(variant: HtmlElement) -> str:
     """What tells the variant from its siblings (a memory size, 중고), without rank and number of shops."""
     section = first(variant, ".memory_sect")
-    named = text(section, ".text")
-    return named or clean(re.sub(r"^\d+위|\d[\d,]*\s*몰", " ", _without(section, "rank")))
+    named = text(section, ".text") or _without(section, "rank")
+    return clean(re.sub(r"^\d+\s*위|\d[\d,]*\s*몰", " ", named))
 
 
 def _without(element: HtmlElement | None, class_name: str) -> str:

@@ -65,6 +65,7 @@ def _card(page: Page, base: str, card: HtmlElement) -> Iterator[Parsed]:
     url = absolute(base, attribute(link, "href"))
     features = [text(item) for item in select(card, ".item-features li")]
     item = _item_number(url) or _feature(features, "Item #")
+    price = _price_text(first(card, "li.price-current"))
     yield from listing.offer(
         page,
         _locale(base),
@@ -72,10 +73,10 @@ def _card(page: Page, base: str, card: HtmlElement) -> Iterator[Parsed]:
         url=_plain(url),
         key=item or "",
         # "See price in cart" stands in price-map, which is there and empty on every other card.
-        price_text=text(card, "li.price-map") or _price_text(first(card, "li.price-current")),
+        price_text=text(card, "li.price-map") or price,
         list_text=text(card, "li.price-was"),
         price_kind="bundle" if item and item.lower().startswith("combo") else "now",
-        availability=_availability(card),
+        availability=_availability(card, bool(price)),
         seller_kind=_seller_kind(item) or "unknown",
         sku=item,
         mpn=_feature(features, "Model #"),
@@ -101,9 +102,10 @@ def _price_text(price: HtmlElement | None) -> str:
     return f"{sign}{whole}{cents} {tail}".strip()
 
 
-def _availability(card: HtmlElement) -> Availability:
+def _availability(card: HtmlElement, has_price: bool) -> Availability:
+    """What promotion line and button say. Newegg marks cards that are out of stock, so a priced one without mark is not."""
     status = " ".join(text(found) for found in select(card, ".item-promo, .item-operate, .item-button-area"))
-    return wording.availability(status) or "unknown"
+    return wording.availability(status) or ("in_stock" if has_price else "unknown")
 
 
 def _seller_kind(item: str | None) -> SellerKind | None:

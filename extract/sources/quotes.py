@@ -7,11 +7,7 @@ dropped again. Prices are taken as printed; whether tax is in them is the vendor
 
 from __future__ import annotations
 
-import csv
-import dataclasses
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import NamedTuple
 
 from extract import quote_columns, wording
 from extract.errors import LayoutChanged
@@ -25,20 +21,14 @@ from extract.quote_cells import (
     read_quantity,
     shown,
 )
+from extract.quote_rejects import Rejected, agreed, rejects_csv
 from extract.quote_tables import Cell, Table, tables
 from extract.source import Page, Source
 
+__all__ = ["SOURCE", "Rejected", "parse", "read", "rejects_csv"]
+
 #: A vendor writes name, address and date above the table; further down than this there is no header.
 _HEADER_WITHIN = 30
-
-
-class Rejected(NamedTuple):
-    """A row that is no offer. `row` counts from 1 as a spreadsheet does; `cells` are column name and text."""
-
-    sheet: str
-    row: int
-    reason: str
-    cells: tuple[tuple[str, str], ...]
 
 
 def read(page: Page) -> tuple[list[Offer], list[Rejected]]:
@@ -69,23 +59,8 @@ def read(page: Page) -> tuple[list[Offer], list[Rejected]]:
                 rows.append((_offer(page, headers, cells), row))
             except ValueError as error:
                 rejected.append(row._replace(reason=str(error)))
-    offers, contradicted = _agreed(rows)
+    offers, contradicted = agreed(rows)
     return offers, sorted(rejected + contradicted, key=lambda row: (names.index(row.sheet), row.row))
-
-
-def rejects_csv(rejected: Sequence[Rejected], target: Path) -> None:
-    """Write the rows with their reasons to `target`: UTF-8 with Excel's mark, the file's own columns behind the reason.
-
-    No cell can be run as a formula by a spreadsheet.
-    """
-    columns = list(dict.fromkeys(name for row in rejected for name, _ in row.cells))
-    with target.open("w", encoding="utf-8-sig", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["sheet", "row", "reason", *map(_harmless, columns)])
-        for row in rejected:
-            cells = dict(row.cells)
-            texts = (row.sheet, str(row.row), row.reason, *(cells.get(name, "") for name in columns))
-            writer.writerow(map(_harmless, texts))
 
 
 def parse(page: Page) -> Iterator[Parsed]:
@@ -96,27 +71,6 @@ def parse(page: Page) -> Iterator[Parsed]:
         where = f"{row.sheet} row {row.row}".strip()
         text = ", ".join(f"{name}: {value}" for name, value in row.cells if value)[:300]
         yield Issue(code="quote_rejected", message=row.reason, where=where, text=text, url=page.url)
-
-
-def _agreed(rows: Sequence[tuple[Offer, Rejected]]) -> tuple[list[Offer], list[Rejected]]:
-    """One offer for each vendor, product, condition and quantity. A row that is there twice, or at two prices, goes back."""
-    groups: dict[tuple[str, int | None], list[tuple[Offer, Rejected]]] = {}
-    for offer, row in rows:
-        groups.setdefault((offer.key, offer.quantity), []).append((offer, row))
-    offers: dict[str, Offer] = {}
-    rejected: list[Rejected] = []
-    for (key, quantity), group in groups.items():
-        first, _ = group[0]
-        prices = sorted({offer.price_text or "" for offer, _ in group})
-        if len(prices) > 1:
-            reason = f"the file has {len(prices)} prices for this product, condition and quantity: {', '.join(prices)}"
-            rejected += [row._replace(reason=reason) for _, row in group]
-            continue
-        rejected += [row._replace(reason="the row repeats another one") for _, row in group[1:]]
-        # A price for a larger quantity is a listing of its own; otherwise the key is free of the stock, which changes.
-        own = key if key not in offers else f"{key} | {quantity}"
-        offers[own] = dataclasses.replace(first, key=own)
-    return list(offers.values()), rejected
 
 
 def _header(sheet: Table) -> int | None:
@@ -191,10 +145,6 @@ def _named(headers: list[str], cells: list[Cell]) -> tuple[tuple[str, str], ...]
     return tuple(
         (name or f"column {at + 1}", shown(cell)) for at, (name, cell) in enumerate(zip(names, cells, strict=False))
     )
-
-
-def _harmless(text: str) -> str:
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 SOURCE = Source(

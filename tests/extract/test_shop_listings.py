@@ -158,6 +158,7 @@ def test_danawa_repeat_at_another_price_is_told_and_not_taken(listing_of: Callab
         ("", "de-de", "1.699,00 â‚¬", "1699.00", "EUR"),
         ("", "ja-jp", "ï¿¥169,900", "169900", "JPY"),
         ("", "pl-pl", "5Â\u00a0699,00Â\u00a0zÅ‚", "5699.00", "PLN"),
+        ("", "de-de", "1.699,00Â €", "1699.00", "EUR"),
         ("", "en-us", "$1,699.00", "1699.00", "USD"),
         ("https://www.amazon.com/s?k=x", "en-us", "PLN 5,699.00", "5699.00", "PLN"),
     ],

@@ -1,0 +1,60 @@
+"""Rows of a vendor's file that are no offer, with the reason of each, and the file in which they go back."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from extract.items import Offer
+
+
+class Rejected(NamedTuple):
+    """A row that is no offer. `row` counts from 1 as a spreadsheet does; `cells` are column name and text."""
+
+    sheet: str
+    row: int
+    reason: str
+    cells: tuple[tuple[str, str], ...]
+
+
+def agreed(rows: Sequence[tuple[Offer, Rejected]]) -> tuple[list[Offer], list[Rejected]]:
+    """One offer for each vendor, product, condition and quantity. A row that is there twice, or at two prices, goes back."""
+    groups: dict[tuple[str, int | None], list[tuple[Offer, Rejected]]] = {}
+    for offer, row in rows:
+        groups.setdefault((offer.key, offer.quantity), []).append((offer, row))
+    offers: dict[str, Offer] = {}
+    rejected: list[Rejected] = []
+    for (key, quantity), group in groups.items():
+        first, _ = group[0]
+        prices = sorted({offer.price_text or "" for offer, _ in group})
+        if len(prices) > 1:
+            reason = f"the file has {len(prices)} prices for this product, condition and quantity: {', '.join(prices)}"
+            rejected += [row._replace(reason=reason) for _, row in group]
+            continue
+        rejected += [row._replace(reason="the row repeats another one") for _, row in group[1:]]
+        # A price for a larger quantity is a listing of its own; otherwise the key is free of the stock, which changes.
+        own = key if key not in offers else f"{key} | {quantity}"
+        offers[own] = dataclasses.replace(first, key=own)
+    return list(offers.values()), rejected
+
+
+def rejects_csv(rejected: Sequence[Rejected], target: Path) -> None:
+    """Write the rows with their reasons to `target`: UTF-8 with Excel's mark, the file's own columns behind the reason.
+
+    No cell can be run as a formula by a spreadsheet.
+    """
+    columns = list(dict.fromkeys(name for row in rejected for name, _ in row.cells))
+    with target.open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["sheet", "row", "reason", *map(_harmless, columns)])
+        for row in rejected:
+            cells = dict(row.cells)
+            texts = (row.sheet, str(row.row), row.reason, *(cells.get(name, "") for name in columns))
+            writer.writerow(map(_harmless, texts))
+
+
+def _harmless(text: str) -> str:
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
