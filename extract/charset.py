@@ -9,6 +9,8 @@ from __future__ import annotations
 import codecs
 import re
 
+from extract import charset_evidence
+
 _BOMS = (  # the longer first: UTF-32's mark begins with UTF-16's
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -36,9 +38,6 @@ _META_CHARSET = re.compile(
 )
 #: How far into a page a declaration may stand. The standard says 1024; real pages put scripts before it.
 _META_WITHIN = 8192
-#: How much text around non-ASCII bytes is enough to tell encodings apart.
-_SAMPLE = 8192
-_HIGH_RUN = re.compile(rb"[^<>\x80-\xff]{0,8}[\x80-\xff][^<>]{0,60}")
 
 
 def decode(content: bytes, content_type: str | None = None) -> str:
@@ -113,27 +112,14 @@ def _mostly_utf8(content: bytes) -> bool:
 
 
 def _by_evidence(content: bytes, declared: list[str]) -> str:
-    """A reading of bytes that are not UTF-8: a declared charset that makes sense of them, else the best guess."""
-    sample = b"\n".join(_HIGH_RUN.findall(content[: 64 * _SAMPLE]))[:_SAMPLE]
+    """A reading of bytes that are not UTF-8: a declared charset that makes sense of them, else what the bytes look like."""
     candidates = [name for name in declared if name != "utf-8"]
+    sample = charset_evidence.sample(content)
     for name in candidates:
-        if (text := _strict(content, name)) is not None and _makes_sense(sample, name):
+        if (text := _strict(content, name)) is not None and charset_evidence.makes_sense(sample, name):
             return text
-    guess = _guess(sample)
+    guess = charset_evidence.guess(sample)
     if guess is not None and (text := _strict(content, guess)) is not None:
         return text
-    # A multi-byte page cut off in mid-letter fits nothing strictly; better a few U+FFFD than a page of noise.
-    return content.decode((candidates or [guess or "cp1252"])[0], errors="replace")
-
-
-def _makes_sense(sample: bytes, name: str) -> bool:
-    from charset_normalizer import from_bytes  # 40 ms, and pages that are not UTF-8 are few
-
-    return from_bytes(sample, cp_isolation=[name], enable_fallback=False).best() is not None
-
-
-def _guess(sample: bytes) -> str | None:
-    from charset_normalizer import from_bytes
-
-    best = from_bytes(sample, enable_fallback=False).best()
-    return best.encoding if best else None
+    # A page cut off in mid-letter fits nothing strictly; better a few U+FFFD than a page of noise.
+    return content.decode(guess or (candidates or ["cp1252"])[0], errors="replace")
