@@ -140,6 +140,23 @@ def read_cards(
 _PLACEHOLDER = re.compile(r"9{4,}\.99")
 
 
+def read_money(shown: str, locale: Locale, title: str, page: Page) -> tuple[Money | None, Issue | None]:
+    """What a price element's text says, and an Issue where it holds a number that is no price to be relied on.
+
+    `title` is for the Issue's message.
+    """
+    money = read_price(shown, currency=locale.currency, country=locale.country, language=locale.language)
+    if isinstance(money, Money) and money.currency is None:
+        money = Ambiguous(shown, "its currency is not named")
+    if isinstance(money, Ambiguous):
+        message = f"the price {clean(shown)!r} of {title!r} cannot be told: {money.reason}"
+        return None, Issue(code="ambiguous_price", message=message, text=shown, url=page.final_url)
+    if money and _PLACEHOLDER.fullmatch(format(money.amount, "f")):
+        message = f"{clean(shown)!r} stands where {title!r} has no price"
+        return None, Issue(code="no_price", severity="info", message=message, text=shown, url=page.final_url)
+    return money, None
+
+
 def offer(
     page: Page,
     locale: Locale,
@@ -164,7 +181,7 @@ def offer(
     if not (title and url and key):
         missing = [name for name, value in (("title", title), ("address", url), ("key", key)) if not value]
         raise BadCard(f"the card has no {' and no '.join(missing)}")
-    money, issue = _money(price_text, locale, title, page)
+    money, issue = read_money(price_text, locale, title, page)
     told = _machine(machine_price, locale)
     if told and money and (money.amount, money.currency) != (told.amount, told.currency):
         message = f"{title!r} shows {clean(price_text)!r} and says {machine_price} to programs: no price is taken"
@@ -173,7 +190,7 @@ def offer(
         money, issue = told, None
     if issue:
         yield issue
-    old, _ = _money(list_text, locale, title, page)
+    old, _ = read_money(list_text, locale, title, page)
     is_higher = money and old and old.currency == money.currency and old.amount > money.amount
     if price_kind == "now" and money:
         price_kind = "bundle" if wording.is_bundle(title) else money.kind
@@ -189,20 +206,6 @@ def offer(
         list_price=old.amount if old and is_higher else None,
         **facts,
     )
-
-
-def _money(shown: str, locale: Locale, title: str, page: Page) -> tuple[Money | None, Issue | None]:
-    """What a price element's text says, and an Issue where it holds a number that is no price to be relied on."""
-    money = read_price(shown, currency=locale.currency, country=locale.country, language=locale.language)
-    if isinstance(money, Money) and money.currency is None:
-        money = Ambiguous(shown, "its currency is not named")
-    if isinstance(money, Ambiguous):
-        message = f"the price {clean(shown)!r} of {title!r} cannot be told: {money.reason}"
-        return None, Issue(code="ambiguous_price", message=message, text=shown, url=page.final_url)
-    if money and _PLACEHOLDER.fullmatch(format(money.amount, "f")):
-        message = f"{clean(shown)!r} stands where {title!r} has no price"
-        return None, Issue(code="no_price", severity="info", message=message, text=shown, url=page.final_url)
-    return money, None
 
 
 def _machine(number: str, locale: Locale) -> Money | None:

@@ -29,7 +29,7 @@ def agreed(rows: Sequence[tuple[Offer, Rejected]]) -> tuple[list[Offer], list[Re
     rejected: list[Rejected] = []
     for (key, quantity), group in groups.items():
         first, _ = group[0]
-        prices = sorted({offer.price_text or "" for offer, _ in group})
+        prices = sorted({f"{offer.price} {offer.currency}" for offer, _ in group})
         if len(prices) > 1:
             reason = f"the file has {len(prices)} prices for this product, condition and quantity: {', '.join(prices)}"
             rejected += [row._replace(reason=reason) for _, row in group]

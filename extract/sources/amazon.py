@@ -7,8 +7,9 @@ marked `data-a-strike`, and the price of other sellers under "More buying choice
 
 from __future__ import annotations
 
+import dataclasses
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from urllib.parse import urlsplit
 
@@ -16,13 +17,22 @@ from lxml.html import HtmlElement
 
 from extract import listing, product, wording
 from extract.html import tree
-from extract.items import Availability, Parsed, SellerKind
+from extract.items import Availability, Issue, Offer, Parsed, SellerKind
 from extract.listing import Locale, attribute, clean, first, select, text
+from extract.money import Money
 from extract.source import Page, Source
 
 HOMEPAGE = "https://www.amazon.com/"
 CARD = 'div[data-component-type="s-search-result"][data-asin]:not([data-asin=""])'
-PRODUCT = "#productTitle"
+PRODUCT = "#productTitle, #dp"
+#: Where a product page states its price, in the layouts of 2018 to 2024; those that are there must agree.
+PRICES = (
+    "#corePriceDisplay_desktop_feature_div .a-price:not([data-a-strike]):not(.a-text-price)",
+    "#corePrice_feature_div .a-price:not([data-a-strike]):not(.a-text-price)",
+    "#price_inside_buybox, #newBuyBoxPrice",
+    "#priceblock_ourprice, #priceblock_dealprice, #priceblock_saleprice",
+)
+LIST_PRICE = ".basisPrice .a-offscreen, #listPrice, .priceBlockStrikePriceString, #priceblock_listprice"
 _SITES = {
     "amazon.com": Locale("US", "en", "USD"),
     "amazon.co.uk": Locale("GB", "en", "GBP"),
@@ -76,20 +86,58 @@ def _site(page: Page, root: HtmlElement) -> str:
     return known or _SITE_OF_LANGUAGE.get(attribute(root, "lang").lower(), "amazon.com")
 
 
-def _product(page: Page, root: HtmlElement, site: str) -> Iterable[Parsed]:
+def _product(page: Page, root: HtmlElement, site: str) -> Iterator[Parsed]:
     locale = _SITES[site]
     found = _ASIN.search(listing.address(page, root, ""))
     asin = found.group(1) if found else attribute(first(root, "input#ASIN"), "value") or None
-    seller = _seller(root)
-    return listing.refine(
+    title, seller = text(root, "#productTitle"), _seller(root)
+    items = listing.refine(
         product.parse(page, country=locale.country, language=locale.language),
         url=f"https://www.{site}/dp/{asin}" if asin else listing.address(page, root, HOMEPAGE),
         key=asin,
         sku=asin,
-        condition=wording.condition(text(root, PRODUCT)) or ("used" if _sells_used_only(root) else None),
+        condition=wording.condition(title) or ("used" if _sells_used_only(root) else None),
         seller=seller,
         seller_kind=_seller_kind(seller),
     )
+    price = _own_price(page, root, locale)
+    old, _ = listing.read_money(text(root, LIST_PRICE), locale, title, page)
+    for item in items:
+        if price is None or not isinstance(item, Offer | Issue):
+            yield item
+        elif isinstance(item, Issue):
+            # What the page's own price elements settle needs no Issue.
+            if item.code not in ("ambiguous_price", "no_price"):
+                yield item
+        elif item.price in (None, price.amount):
+            is_higher = old and old.currency == price.currency and old.amount > price.amount
+            yield dataclasses.replace(
+                item,
+                price=price.amount,
+                currency=price.currency,
+                price_kind="bundle" if wording.is_bundle(title) else price.kind,
+                price_text=price.text,
+                list_price=old.amount if old and is_higher else None,
+            )
+        else:
+            message = f"{title!r} shows {price.text!r} where Amazon prints its price, and {item.price_text!r} elsewhere"
+            yield Issue(code="two_prices", message=message, text=price.text, url=item.url)
+            yield dataclasses.replace(item, price=None, price_kind=None, list_price=None)
+
+
+def _own_price(page: Page, root: HtmlElement, locale: Locale) -> Money | None:
+    """The price on which all of the page's price elements agree."""
+    found: set[Money] = set()
+    for css in PRICES:
+        for element in select(root, css):
+            shown = text(element, ".a-offscreen") or text(element)
+            money, issue = listing.read_money(shown, locale, "the product", page)
+            if issue:
+                return None
+            if money:
+                found.add(dataclasses.replace(money, text=shown))
+    amounts = {(money.amount, money.currency, money.kind) for money in found}
+    return min(found, key=lambda money: money.text) if len(amounts) == 1 else None
 
 
 def _seller(root: HtmlElement) -> str | None:

@@ -141,10 +141,12 @@ def _specs(told: str, memory: str, headers: list[str], fields: dict[str, list[in
 
 
 def _named(headers: list[str], cells: list[Cell]) -> tuple[tuple[str, str], ...]:
-    names = [*headers, *(f"column {at + 1}" for at in range(len(headers), len(cells)))]
-    return tuple(
-        (name or f"column {at + 1}", shown(cell)) for at, (name, cell) in enumerate(zip(names, cells, strict=False))
-    )
+    """Column names with the cells' texts. A name that is there twice is numbered in brackets, by which it is still known."""
+    names: list[str] = []
+    for at in range(len(cells)):
+        name = headers[at] if at < len(headers) and headers[at] else f"column {at + 1}"
+        names.append(f"{name} ({at + 1})" if name in names else name)
+    return tuple(zip(names, map(shown, cells), strict=True))
 
 
 SOURCE = Source(

@@ -251,6 +251,16 @@ def test_rejects_file_says_why_and_can_be_mended_and_dropped_again(tmp_path: Pat
     assert len(still) == 1
 
 
+def test_rejects_file_keeps_columns_of_the_same_name(tmp_path: Path) -> None:
+    _, rejected = quotes.read(page("product,price,price,currency\nA,10.00,11.00,USD\n"))
+    quotes.rejects_csv(rejected, tmp_path / "r.csv")
+    text = (tmp_path / "r.csv").read_text("utf-8-sig")
+    assert "10.00" in text
+    assert "11.00" in text
+    offers, _ = quotes.read(page(text.replace(",11.00,", ",,")))
+    assert [offer.price for offer in offers] == [Decimal("10.00")]
+
+
 def test_parse_gives_an_issue_for_each_row_refused() -> None:
     found = list(quotes.parse(page("product,price,currency\nA,10.00,USD\nB,x,USD\n")))
     assert [type(item) for item in found] == [Offer, Issue]
