@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.nights import Night, build_nights, once, read_nights
+
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 
 
@@ -15,3 +17,9 @@ def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip("the real pages, prices and titles (../shared/data) are not on this machine")
     return SHARED_DATA
+
+
+@pytest.fixture(scope="session")
+def nights(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Night]:
+    """The sample's three nights as `refresh --sample --engine plain` left them, one after the other in one folder."""
+    return read_nights(once(tmp_path_factory, "nights", build_nights))

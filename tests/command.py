@@ -1,0 +1,76 @@
+"""The real command in a process of its own, and what it left behind."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from warehouse.paths import DataDir
+from warehouse.read import query
+
+ROOT = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    status: int
+    out: str
+    err: str
+
+
+def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The environment without anybody's own settings; the package is the one beside these tests."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GPULEDGER_", "PREFECT_"))}
+    return {**kept, "PYTHONPATH": str(ROOT), "NO_COLOR": "1", **(more or {})}
+
+
+def arguments(*words: object, data: Path | None = None) -> list[str]:
+    where = [] if data is None else ["--data-dir", str(data)]
+    return [sys.executable, "-m", "flows.cli", *map(str, words), *where]
+
+
+def gpuledger(
+    *words: object, data: Path | None = None, env: Mapping[str, str] | None = None, cwd: Path | None = None
+) -> Outcome:
+    """Run `gpuledger <words> --data-dir <data>`. The working folder is one without a gpuledger.toml."""
+    done = subprocess.run(
+        arguments(*words, data=data), env=environment(env), cwd=cwd or tempfile.gettempdir(), check=False,
+        capture_output=True, text=True, encoding="utf-8", timeout=180,
+    )  # fmt: skip
+    return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+def start(*words: object, data: Path | None = None) -> subprocess.Popen[str]:
+    """The same, without waiting for its end."""
+    return subprocess.Popen(
+        arguments(*words, data=data), env=environment(), cwd=tempfile.gettempdir(),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8",
+    )  # fmt: skip
+
+
+def rows(data: Path, sql: str) -> list[tuple[Any, ...]]:
+    """Rows of the published file."""
+    return query(DataDir(data), sql)[1]
+
+
+def tables(data: Path, *schemas: str) -> dict[str, list[tuple[Any, ...]]]:
+    """All rows of every table and view of the schemas, sorted: by default those that an answer is read from."""
+    wanted = schemas or ("core", "mart")
+    names = rows(
+        data,
+        "SELECT schema_name || '.' || table_name AS name FROM duckdb_tables() WHERE database_name = 'gpuledger' UNION ALL "
+        "SELECT schema_name || '.' || view_name FROM duckdb_views() WHERE database_name = 'gpuledger' AND NOT internal "
+        "ORDER BY name",
+    )
+    return {name: rows(data, f"FROM {name} ORDER BY ALL") for (name,) in names if name.partition(".")[0] in wanted}
+
+
+def csv_files(folder: Path) -> dict[str, bytes]:
+    """The CSV files of a folder."""
+    return {path.name: path.read_bytes() for path in sorted(folder.glob("*.csv"))}

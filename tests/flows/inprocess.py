@@ -1,0 +1,36 @@
+"""A refresh of the sample in this process: for tests that change the site, or the clock, or count on speed."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from extract.sample import server
+from flows import settings
+from flows.context import Context, new_run_id, utc_now
+from flows.refresh import read_plain, run
+from flows.summary import Summary
+from warehouse.paths import DataDir
+
+SITE = Path(server.__file__).parent / "site"
+
+
+def context(data: Path, night: int, *, only: Sequence[str] | None = None) -> Context:
+    now = utc_now()
+    return Context(
+        settings=settings.load({"data_dir": str(data)}, environment={}, file=Path("/nowhere.toml")), data=DataDir(data),
+        run_id=new_run_id(now), as_of=server.clock(night), started_at=now, engine="plain", sample_night=night,
+        only=tuple(only) if only else None,
+    )  # fmt: skip
+
+
+def refresh(data: Path, night: int, *, only: Sequence[str] | None = None) -> Summary:
+    """`gpuledger refresh --sample --engine plain --night <night>`, without the command around it."""
+    return run(context(data, night, only=only), read_plain)
+
+
+def copy_of_the_site(to: Path) -> Path:
+    """The sample's pages, to be changed; give the folder to `monkeypatch.setattr(server, "_SITE", …)`."""
+    shutil.copytree(SITE, to)
+    return to

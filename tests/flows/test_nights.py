@@ -1,0 +1,212 @@
+"""Night after night: what changed is rebuilt and the rest is kept, a broken shop is named and its prices stay, and every
+row that was parsed is accounted for.
+"""
+
+from __future__ import annotations
+
+import duckdb
+import pytest
+
+from extract import source as sources
+from extract.collect import parse_page
+from extract.items import Chart, Issue, Link
+from extract.sample.server import clock
+from extract.snapshots import Archive
+from tests.command import rows, tables
+from tests.nights import Night
+from transform import graph
+from warehouse import schema
+
+#: The shop whose layout the second night breaks.
+BROKEN = "bhphoto"
+
+
+def test_the_exit_status_tells_of_the_broken_shop(nights: dict[int, Night]) -> None:
+    assert [nights[n].outcome.status for n in (1, 2, 3)] == [0, 3, 3], nights[1].outcome.err
+    assert all("Traceback" not in night.outcome.err for night in nights.values())
+
+
+def test_the_first_night_reads_every_source_of_the_sample(nights: dict[int, Night]) -> None:
+    found = dict(rows(nights[1].data, "SELECT source, status FROM ops.source_run"))
+    assert found == {source.name: "ok" for source in sources.discover() if source.sample}
+
+
+@pytest.mark.parametrize("night", [2, 3])
+def test_the_broken_shop_is_named_with_its_reason_and_the_way_out(nights: dict[int, Night], night: int) -> None:
+    lines = " ".join(nights[night].outcome.out.split())
+    assert f"{BROKEN} failed: LayoutChanged: http://{BROKEN}.sample.test/" in lines
+    assert "its last good data stand, marked stale" in lines
+    failed = rows(nights[night].data, "SELECT source, status FROM mart.source_status WHERE is_stale")
+    assert failed == [(BROKEN, "failed")]
+    ((status, count, reason),) = rows(
+        nights[night].data,
+        f"SELECT status, sources_failed, reason FROM ops.run WHERE sample_night = {night}",
+    )
+    assert (status, count) == ("published_with_failures", 1)
+    assert reason.startswith(f"{BROKEN}: LayoutChanged")
+
+
+@pytest.mark.parametrize("night", [2, 3])
+def test_the_broken_shop_keeps_its_prices(nights: dict[int, Night], night: int) -> None:
+    sql = f"""SELECT listing_id, price, currency, availability, valid_from, valid_to FROM core.price_history
+              WHERE source = '{BROKEN}' ORDER BY ALL"""
+    before = rows(nights[1].data, sql)
+    assert before
+    assert rows(nights[night].data, sql) == before
+    seen = {
+        seen
+        for (seen,) in rows(
+            nights[night].data, f"SELECT last_seen_at FROM core.price_history WHERE source = '{BROKEN}'"
+        )
+    }
+    assert seen == {clock(1)}, "nobody saw them on the night on which the shop could not be read"
+
+
+def test_the_second_night_records_each_change_between_the_two_pages(nights: dict[int, Night]) -> None:
+    sql = """SELECT listing_id, price, currency, availability, price_kind, list_price FROM core.price_history
+             WHERE valid_to IS NULL"""
+    before, after = ({row[0]: row[1:] for row in rows(nights[n].data, sql)} for n in (1, 2))
+    expected = {}
+    for listing in before.keys() | after.keys():
+        if listing not in before:
+            expected[listing] = ("appeared", None, after[listing][0])
+        elif listing not in after:
+            expected[listing] = ("ended", before[listing][0], None)
+        elif before[listing][:2] != after[listing][:2]:
+            expected[listing] = ("price", before[listing][0], after[listing][0])
+        elif before[listing] != after[listing]:
+            expected[listing] = ("availability", before[listing][0], after[listing][0])
+    found = rows(
+        nights[2].data,
+        "SELECT listing_id, change, old_price, new_price FROM core.price_change WHERE changed_at = '2023-11-17 03:00Z'",
+    )
+    assert {listing: (change, old, new) for listing, change, old, new in found} == expected
+    assert {"price", "appeared", "ended"} <= {change for change, _, _ in expected.values()}
+    old_versions = rows(nights[2].data, "SELECT count(*) FROM core.price_history WHERE valid_to = '2023-11-17 03:00Z'")
+    assert old_versions == [(sum(change in ("price", "ended", "availability") for change, _, _ in expected.values()),)]
+
+
+def test_a_price_that_did_not_change_writes_no_new_row(nights: dict[int, Night]) -> None:
+    count = "SELECT count(*) FROM core.price_history"
+    changes = "SELECT count(*) FILTER (change <> 'ended') FROM core.price_change WHERE changed_at = '2023-11-17 03:00Z'"
+    first, second, third = (rows(nights[n].data, count)[0][0] for n in (1, 2, 3))
+    assert second == first + rows(nights[2].data, changes)[0][0]
+    assert third == second
+
+
+def _builds(night: Night) -> dict[str, tuple[str, str]]:
+    sql = f"""SELECT model, action, reason FROM ops.model_build
+              WHERE run_id = (SELECT run_id FROM ops.run WHERE sample_night = {night.number})"""
+    return {model: (action, reason) for model, action, reason in rows(night.data, sql)}
+
+
+def _dependents(changed: set[str]) -> set[str]:
+    """Every model that reads one of the tables, directly or through another model."""
+    con = duckdb.connect()
+    schema.create(con)
+    found = set(changed)
+    for model in graph.load(con):
+        if model.inputs.keys() & found:
+            found.add(model.name)
+    return found - changed
+
+
+def test_every_model_of_every_night_is_on_record_with_a_reason(nights: dict[int, Night]) -> None:
+    con = duckdb.connect()
+    schema.create(con)
+    names = {model.name for model in graph.load(con)}
+    for night in nights.values():
+        builds = _builds(night)
+        assert set(builds) == names
+        assert all(action in ("rebuilt", "kept") and reason for action, reason in builds.values())
+
+
+def test_the_first_night_builds_all_and_the_third_none(nights: dict[int, Night]) -> None:
+    assert {action for action, _ in _builds(nights[1]).values()} == {"rebuilt"}
+    assert {action for action, _ in _builds(nights[3]).values()} == {"kept"}
+    assert rows(nights[3].data, "SELECT models_rebuilt FROM ops.run WHERE sample_night = 3") == [(0,)]
+
+
+def test_the_second_night_rebuilds_only_what_depends_on_a_change(nights: dict[int, Night]) -> None:
+    before, after = tables(nights[1].data), tables(nights[2].data)
+    builds = _builds(nights[2])
+    changed = {name for name in after if name not in builds and before[name] != after[name]}
+    rebuilt = {model for model, (action, _) in builds.items() if action == "rebuilt"}
+    assert {"core.listing", "core.price_span", "core.fx_rate"} <= changed
+    assert rebuilt <= _dependents(changed)
+    # Scores did not change, so nothing that is made of scores alone was made again.
+    assert not {"mart.ranking", "mart.claim_audit"} & rebuilt
+    assert {"mart.gpu_price", "mart.value"} <= rebuilt
+    # What was kept is what would have come out.
+    views = {name for (name,) in rows(nights[2].data, "SELECT schema_name || '.' || view_name FROM duckdb_views()")}
+    for model in builds.keys() - rebuilt - views:
+        assert before[model] == after[model], model
+
+
+def test_a_table_that_came_out_the_same_rebuilds_nothing_behind_it(nights: dict[int, Night]) -> None:
+    before, after = tables(nights[1].data), tables(nights[2].data)
+    same = {
+        model
+        for model, (action, reason) in _builds(nights[2]).items()
+        if action == "rebuilt" and "came out the same" in reason
+    }
+    for model in same:
+        assert before[model] == after[model], model
+
+
+def test_every_run_has_its_row_and_no_two_count_as_the_same_time(nights: dict[int, Night]) -> None:
+    found = rows(nights[3].data, "SELECT sample_night, as_of, engine FROM ops.run ORDER BY started_at, run_id")
+    assert found == [(n, clock(n), "plain") for n in (1, 2, 3)]
+
+
+@pytest.mark.parametrize("night", [1, 2, 3])
+def test_parsed_is_loaded_and_quarantined_and_duplicate(nights: dict[int, Night], night: int) -> None:
+    data = nights[night].data
+    counts = rows(
+        data, "SELECT run_id, source, parsed, loaded, quarantined, duplicate FROM ops.source_run ORDER BY ALL"
+    )
+    for run_id, source, parsed, loaded, quarantined, duplicate in counts:
+        assert parsed == loaded + quarantined + duplicate, (run_id, source)
+    kept = rows(data, "SELECT run_id, source, count(*) FROM ops.quarantine GROUP BY ALL ORDER BY ALL")
+    assert kept == [(run, source, quarantined) for run, source, _, _, quarantined, _ in counts if quarantined]
+    totals = rows(data, "SELECT run_id, parsed, loaded, quarantined, duplicate FROM ops.run ORDER BY ALL")
+    sums = {run: tuple(sum(row[i] for row in counts if row[0] == run) for i in (2, 3, 4, 5)) for run, *_ in totals}
+    assert {run: tuple(words) for run, *words in totals} == sums
+    assert any(quarantined for *_, quarantined, _ in counts), "the sample holds rows that a contract refuses"
+    assert any(duplicate for *_, duplicate in counts), "and rows that are on a page twice"
+
+
+def test_what_is_counted_as_parsed_is_what_the_archived_pages_hold(nights: dict[int, Night]) -> None:
+    archive = Archive(nights[1].data / "snapshots")
+    counted = dict(rows(nights[1].data, "SELECT source, parsed FROM ops.source_run"))
+    for name in archive.sources():
+        source = sources.get(name)
+        found = [
+            item
+            for snapshot in archive.history(name)
+            if not snapshot.headers.get("content-type", "").startswith("image/")
+            for item in parse_page(source, archive.page(snapshot))
+        ]
+        assert sum(not isinstance(item, Link | Issue | Chart) for item in found) == counted[name], name
+
+
+def test_what_is_counted_as_loaded_is_in_the_tables(nights: dict[int, Night]) -> None:
+    loaded = dict(rows(nights[1].data, "SELECT source, loaded FROM ops.source_run"))
+    held = """SELECT source, count(*) FROM (
+                  SELECT source FROM core.price_history UNION ALL SELECT source FROM core.benchmark_score
+                  UNION ALL SELECT source FROM core.index_price UNION ALL SELECT source FROM core.cloud_offer_history
+                  UNION ALL SELECT 'ecb_fx' FROM core.fx_rate
+              ) GROUP BY source"""
+    assert dict(rows(nights[1].data, held)) == loaded
+
+
+def test_every_row_is_traced_to_bytes_that_are_in_the_archive(nights: dict[int, Night]) -> None:
+    data = nights[3].data
+    archive = Archive(data / "snapshots")
+    traced = ("core.listing", "core.price_span", "core.benchmark_score", "core.index_price", "core.cloud_offer_history",
+              "core.fx_rate", "ops.quarantine", "mart.ranking")  # fmt: skip
+    hashes = {sha for table in traced for (sha,) in rows(data, f"SELECT DISTINCT snapshot_sha256 FROM {table}")}
+    assert None not in hashes
+    for sha in hashes:
+        assert archive.read(sha)
+    assert archive.verify() == []

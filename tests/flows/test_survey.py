@@ -1,0 +1,173 @@
+"""Every derived figure of the survey comes out of scores and launch prices, and none of them goes in."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from decimal import ROUND_HALF_UP, Decimal
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from extract.sample import server
+from tests.command import gpuledger, rows
+from tests.flows.inprocess import copy_of_the_site, refresh
+from tests.nights import Night
+from transform import build as builder
+from transform import graph
+from warehouse import publish
+from warehouse.paths import DataDir
+
+AGREEING = "select count(*), count(*) filter (agrees) from mart.claim_audit where document = 'survey'"
+AUDIT = "SELECT claim_id, published, recomputed, agrees FROM mart.claim_audit ORDER BY claim_id"
+
+
+def test_all_97_derived_cells_come_out_as_printed(nights: dict[int, Night]) -> None:
+    for night in nights.values():
+        outcome = gpuledger("sql", AGREEING, "--format", "csv", data=night.data)
+        assert (outcome.status, outcome.out.splitlines()[-1]) == (0, "97,97"), outcome.err
+
+
+def test_they_are_the_cells_of_the_four_tables(nights: dict[int, Night]) -> None:
+    places = Counter(claim.split("/")[0] for (claim,) in rows(nights[1].data, "SELECT claim_id FROM mart.claim_audit"))
+    assert places == {"table-1": 26, "table-2": 26, "table-3": 18, "table-4": 27}
+
+
+def test_each_is_the_exact_quotient_rounded_half_up(nights: dict[int, Night]) -> None:
+    """Python's Decimal beside the warehouse's arithmetic, from the scores and prices that the warehouse holds."""
+    data = nights[1].data
+    score = {
+        key: (value, baseline)
+        for *key_, value, baseline in rows(
+            data,
+            """SELECT r.workload_id, r.gpu_id, r.score, b.score FROM mart.ranking r
+               JOIN mart.ranking b ON b.workload_id = r.workload_id AND b.gpu_id = r.baseline_gpu_id""",
+        )
+        for key in [tuple(key_)]
+    }
+    msrp = dict(rows(data, "SELECT gpu_id, msrp_usd FROM core.gpu WHERE msrp_usd IS NOT NULL"))
+    sql = """SELECT c.workload_id, c.gpu_id, c.measure, c.decimals, a.recomputed FROM core.published_claim c
+             JOIN mart.claim_audit a USING (document, claim_id)"""
+    for workload, gpu, measure, decimals, recomputed in rows(data, sql):
+        value, baseline = score[workload, gpu]
+        exact = value / (msrp[gpu] if measure == "score_per_usd" else baseline)
+        assert recomputed == exact.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP), (workload, gpu, measure)
+
+
+@contextmanager
+def changed(night: Night, folder: Path, statement: str) -> Iterator[duckdb.DuckDBPyConnection]:
+    """The warehouse of a night with one statement run on what is loaded, and every model that depends on it rebuilt."""
+    data = DataDir(night.copy(folder / "data"))
+    with publish.workspace(data, "test") as (con, _):
+        before = dict(con.execute("SELECT table_id, content FROM ops.table_content").fetchall())
+        con.execute(statement)
+        builder.refresh_contents(con, set(before))
+        builder.build(con, graph.load(con), "test")
+        yield con
+
+
+def _audit(con: duckdb.DuckDBPyConnection) -> dict[str, tuple[Any, ...]]:
+    return {claim: words for claim, *words in con.execute(AUDIT).fetchall()}
+
+
+@pytest.fixture(scope="module")
+def printed(nights: dict[int, Night]) -> dict[str, tuple[Any, ...]]:
+    return {claim: words for claim, *words in rows(nights[1].data, AUDIT)}
+
+
+def test_another_launch_price_loses_the_claims_that_lean_on_it_and_no_other(
+    nights: dict[int, Night], tmp_path: Path, printed: dict[str, tuple[Any, ...]]
+) -> None:
+    statement = "UPDATE core.gpu SET msrp_usd = msrp_usd + 100 WHERE gpu_id = 'nvidia-geforce-rtx-4080'"
+    with changed(nights[1], tmp_path, statement) as con:
+        differing = {claim for claim, words in _audit(con).items() if words != printed[claim]}
+    assert differing == {claim for claim in printed if "score_per_usd" in claim and claim.endswith("/rtx-4080")}
+    assert len(differing) == 3
+
+
+def test_another_score_loses_the_claims_that_lean_on_it_and_no_other(
+    nights: dict[int, Night], tmp_path: Path, printed: dict[str, tuple[Any, ...]]
+) -> None:
+    statement = """UPDATE core.benchmark_score SET score = score * 1.1
+                   WHERE gpu_name = 'RTX 3090' AND workload_id = 'sd-512-image-generation'"""
+    with changed(nights[1], tmp_path, statement) as con:
+        differing = {claim for claim, words in _audit(con).items() if words != printed[claim]}
+    assert differing == {c for c in printed if "/sd-512-image-generation/" in c and c.endswith("/rtx-3090")}
+
+
+def test_another_baseline_score_loses_every_ratio_of_its_workload(
+    nights: dict[int, Night], tmp_path: Path, printed: dict[str, tuple[Any, ...]]
+) -> None:
+    statement = """UPDATE core.benchmark_score SET score = score * 1.5
+                   WHERE gpu_name = 'RTX 3060' AND workload_id = 'llama-13b-int4-text-generation'"""
+    with changed(nights[1], tmp_path, statement) as con:
+        lost = {claim for claim, (_, _, agrees) in _audit(con).items() if not agrees}
+    ratios = {c for c in printed if "/llama-13b-int4-text-generation/score_ratio/" in c and not c.endswith("/rtx-3060")}
+    own = {"table-3/llama-13b-int4-text-generation/score_per_usd/rtx-3060"}
+    assert lost == ratios | own
+
+
+def test_a_printed_figure_is_only_compared_with(
+    nights: dict[int, Night], tmp_path: Path, printed: dict[str, tuple[Any, ...]]
+) -> None:
+    """Change every printed figure: nothing that is computed moves, in the audit or in any other table."""
+    with changed(nights[1], tmp_path, "UPDATE core.published_claim SET published = published + 1") as con:
+        audit = _audit(con)
+        rebuilt = {
+            m
+            for (m,) in con.execute(
+                "SELECT model FROM ops.model_build WHERE run_id = 'test' AND action = 'rebuilt'"
+            ).fetchall()
+        }
+    assert rebuilt == {"mart.claim_audit"}
+    assert {claim: words[1] for claim, words in audit.items()} == {claim: words[1] for claim, words in printed.items()}
+    assert not any(agrees for _, _, agrees in audit.values())
+
+
+def test_a_missing_score_is_no_agreement(nights: dict[int, Night], tmp_path: Path) -> None:
+    with changed(nights[1], tmp_path, "DELETE FROM core.benchmark_score WHERE gpu_name = 'RTX 4090'") as con:
+        audit = _audit(con)
+    lost = {claim: words for claim, words in audit.items() if claim.endswith("/rtx-4090")}
+    assert lost
+    assert all(recomputed is None and agrees is False for _, recomputed, agrees in lost.values())
+
+
+def test_a_score_that_moves_on_the_page_moves_the_figures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nights: dict[int, Night]
+) -> None:
+    """The same, from the page on: one transcribed figure is another one, and the run says what it cost."""
+    site = copy_of_the_site(tmp_path / "site")
+    file = site / "night1/toms_ai_articles/transcriptions/chatbot.csv"
+    text = file.read_text(encoding="utf-8")
+    ((score,),) = rows(
+        nights[1].data,
+        """SELECT score FROM core.benchmark_score
+           WHERE gpu_name = 'RTX 4090' AND workload_id = 'llama-13b-int4-text-generation'""",
+    )
+    plain = f"{score.normalize():f}"
+    assert text.count(plain) == 1
+    file.write_text(text.replace(plain, "30.5"), encoding="utf-8")
+    monkeypatch.setattr(server, "_SITE", site)
+    refresh(tmp_path / "data", 1, only=["toms_ai_articles"])
+    lost = rows(tmp_path / "data", "SELECT claim_id FROM mart.claim_audit WHERE NOT agrees ORDER BY 1")
+    assert lost == [
+        ("table-3/llama-13b-int4-text-generation/score_per_usd/rtx-4090",),
+        ("table-3/llama-13b-int4-text-generation/score_ratio/rtx-4090",),
+        ("table-4/llama-13b-int4-text-generation/score_ratio/rtx-4090",),
+    ]
+
+
+def test_no_derived_figure_is_among_what_is_loaded(nights: dict[int, Night]) -> None:
+    """Scores have the units that pages print, and nothing loaded is per dollar or relative to a card of the survey."""
+    units = {
+        unit
+        for (unit,) in rows(nights[1].data, "SELECT DISTINCT unit FROM core.benchmark_score WHERE unit IS NOT NULL")
+    }
+    assert units == {"it/s", "tokens/s", "fps"}
+    relative = (
+        "SELECT count(*) FROM core.benchmark_score WHERE source = 'toms_ai_articles' AND relative_percent IS NOT NULL"
+    )
+    assert rows(nights[1].data, relative) == [(0,)]
