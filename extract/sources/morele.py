@@ -48,6 +48,7 @@ def _product(page: Page, root: HtmlElement, base: str) -> Iterable[Parsed]:
         product.parse(page, country=LOCALE.country, language=LOCALE.language),
         url=base.partition("?")[0],
         key=key,
+        sku=key,
         seller=seller.group(1) if seller else None,
         seller_kind=("first_party" if "morele" in seller.group(1).lower() else "marketplace") if seller else None,
     )

@@ -79,12 +79,11 @@ def test_source_has_a_contract(name: str) -> None:
     assert (CONTRACTS / f"{name}.toml").is_file(), f"write expectations/contracts/{name}.toml"
 
 
-def test_every_fixture_belongs_to_a_source_and_every_page_to_an_expectation() -> None:
-    folders = {folder.name for folder in FIXTURES.iterdir() if folder.is_dir()}
-    assert folders <= set(source.names())
+def test_every_page_of_a_source_has_an_expectation() -> None:
     expectations = {expectation for _, expectation in CASES}
-    for file in FIXTURES.glob("*/*"):
-        assert file in expectations or file.with_name(f"{file.name.partition('.')[0]}.json") in expectations, file
+    for name in source.names():
+        for file in (FIXTURES / name).glob("*"):
+            assert file in expectations or file.with_name(f"{file.name.partition('.')[0]}.json") in expectations, file
 
 
 @pytest.mark.parametrize("name", source.names())
