@@ -192,6 +192,7 @@ def test_amazon_price_by_site(
             "499",
             "USD",
         ),
+        ("https://www.newegg.com/x", "$<strong>54</strong><sup>.16</sup>/mo", "54.16", "USD"),
         ("https://www.newegg.com/x", "<strong>COMING SOON</strong>", None, None),
     ],
 )
@@ -205,7 +206,8 @@ def test_newegg_price_by_site(
     page = dataclasses.replace(with_content(listing_of("newegg"), text), url=url, final_url=url)
     (offer,) = offers(page, "newegg")
     assert (offer.price, offer.currency) == (Decimal(price) if price else None, currency)
-    assert offer.price_kind == (None if price is None else "from" if "Starting" in shown else "now")
+    kind = "from" if "Starting" in shown else "monthly" if "/mo" in shown else "now"
+    assert offer.price_kind == (kind if price else None)
 
 
 def test_placeholder_and_zero_are_no_price(listing_of: Callable[[str], Page]) -> None:
