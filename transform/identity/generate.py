@@ -70,13 +70,11 @@ def _cards(vendor: str, name: str, by_memory: dict[float | None, list[Row]], sol
         # A size that only the overlay knows takes the figures of the nearest listed size: same chip, more or fewer chips of memory.
         nearest = size if size in by_memory else min(by_memory, key=lambda known: abs((known or 0) - (size or 0)))
         found = by_memory[nearest]
-        plain = [row for row in found if naming.clean(row.name) == " ".join(_without_memory(row.name).split())] or found
+        # The row with the plain name gives the figures; rows on another die do not, unless their boards are sold mixed.
+        plain = [row for row in found if naming.without_memory(row.name) == name or row.name in naming.rules().mixed]
+        plain = plain or found
         cards.append(_card(vendor, name, size, plain, several=len(sizes) > 1))
     return cards
-
-
-def _without_memory(name: str) -> str:
-    return naming._MEMORY_IN_NAME.sub(" ", name)
 
 
 def _card(vendor: str, name: str, size: float | None, found: list[Row], *, several: bool) -> Gpu:

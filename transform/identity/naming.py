@@ -25,6 +25,8 @@ class NameRules:
 
     dropped: tuple[re.Pattern[str], ...]
     renamed: dict[str, str]
+    #: Names whose boards differ from those of the name that they are sold under.
+    mixed: frozenset[str]
     excluded: tuple[re.Pattern[str], ...]
 
 
@@ -36,6 +38,7 @@ def rules() -> NameRules:
     return NameRules(
         dropped=tuple(re.compile(rule["pattern"]) for rule in raw["drop"]),
         renamed={rule["from"]: rule["to"] for rule in raw["rename"]},
+        mixed=frozenset(rule["from"] for rule in raw["rename"] if rule.get("mixed")),
         excluded=tuple(re.compile(rule["pattern"]) for rule in raw["exclude"]),
     )
 
@@ -52,6 +55,11 @@ def clean(name: str) -> str:
         name = pattern.sub("", name)
     name = _MEMORY_IN_NAME.sub(" ", name)
     return " ".join(name.split())
+
+
+def without_memory(name: str) -> str:
+    """The name without its memory size, otherwise as it is."""
+    return " ".join(_MEMORY_IN_NAME.sub(" ", name).split())
 
 
 def memory_gib(catalogue_gb: float) -> float | None:

@@ -2,48 +2,90 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Literal
+
 from transform.identity.reading import Reading
 from transform.identity.vocabulary import Vocabulary
 
+Kind = Literal["accessory", "enclosure", "computer", "laptop", "other", "broken"]
 
-def not_a_card(reading: Reading, words: Vocabulary) -> str | None:
-    """Why the product is not a card; None where nothing speaks against a card."""
+
+@dataclass(frozen=True, slots=True)
+class NotACard:
+    """What the product is instead, and the words that say so."""
+
+    kind: Kind
+    words: tuple[str, ...]
+
+    def __str__(self) -> str:
+        article = "an" if self.kind[0] in "aeo" else "a"
+        what = "broken, partial or empty" if self.kind == "broken" else f"{article} {self.kind} product"
+        return f"{what}, by the words {', '.join(self.words)}" if self.words else what
+
+
+def not_a_card(reading: Reading, title: str, words: Vocabulary, *, chip_field: bool = False) -> NotACard | None:
+    """What the product is where it is not a card; None where nothing speaks against a card.
+
+    `chip_field`: another field of the item names its chip, so a title without one (`Zotac Twin Fan`) is no sign of an accessory.
+    """
     marks = reading.marks
-    named = bool(reading.mentions)
-    title = reading.title.lower()
-    if (found := marks & words.broken) or any(phrase in title for phrase in words.broken_phrases):
-        return f"sold as broken, partial or empty ({', '.join(sorted(found)) or 'phrase'})"
+    if found := marks & words.broken:
+        return _found("broken", found)
+    if marks & words.broken_triggers and any(phrase in title.lower() for phrase in words.broken_phrases):
+        return NotACard("broken", ())
     if found := marks & words.enclosure:
-        return f"an external enclosure ({', '.join(sorted(found))})"
-    if found := marks & words.accessory:
-        return f"an accessory ({', '.join(sorted(found))})"
-    made = bool(marks & words.board_maker)
-    purpose = marks & words.purpose
-    if found := marks & words.accessory_unless_card:
-        card = named and not purpose and (bool(reading.memory) and (made or not marks & words.accessory_maker))
-        if not card:
-            return f"an accessory ({', '.join(sorted(found | purpose))})"
-    if found := marks & words.accessory_maker:
-        return f"from a maker of accessories only ({', '.join(sorted(found))})"
+        return _found("enclosure", found)
     if found := marks & words.other:
-        return f"another product ({', '.join(sorted(found))})"
+        return _found("other", found)
+    if found := _accessory(reading, words, chip_field=chip_field):
+        return _found("accessory", found)
+    if not reading.mentions and any(phrase in title.lower() for phrase in words.enclosure_phrases):
+        return NotACard("enclosure", ())
     if found := marks & words.computer:
-        return f"a computer ({', '.join(sorted(found))})"
-    if (found := marks & words.laptop) and (reading.noise or marks & words.processor or not named):
-        return f"a laptop ({', '.join(sorted(found))})"
-    if found := marks & words.processor:
-        return f"a computer ({', '.join(sorted(found))})"
+        return _found("computer", found)
+    if found := marks & words.laptop:
+        # "RTX 4090 Laptop GPU" is a chip's name; with any other word, the product is the laptop.
+        if not is_bare(reading, words):
+            return _found("laptop", found)
+    elif found := marks & words.processor or _computer_phrase(reading, words):
+        return _found("computer", found)
     return None
+
+
+def _found(kind: Kind, words: frozenset[str] | set[str]) -> NotACard:
+    return NotACard(kind, tuple(sorted(words)))
+
+
+def _accessory(reading: Reading, words: Vocabulary, *, chip_field: bool) -> frozenset[str]:
+    marks = frozenset(reading.marks)
+    named = bool(reading.mentions) or chip_field
+    if found := marks & words.accessory:
+        return found
+    purpose = marks & words.purpose
+    maybe = marks & words.accessory_unless_card
+    if maybe:
+        if purpose or not named:
+            return maybe | purpose
+        if not chip_field and not reading.sizes and (maybe - words.common_on_cards or not marks & words.board_maker):
+            return maybe
+    if (found := marks & words.accessory_maker) and not (reading.sizes and marks & words.board_maker):
+        return found
+    return frozenset()
+
+
+def _computer_phrase(reading: Reading, words: Vocabulary) -> frozenset[str]:
+    """`gaming pc`, `custom rig`: each word alone stands on cards too."""
+    if not reading.marks & words.computer_after:
+        return frozenset()
+    texts = [token.text for token in reading.tokens]
+    for before, word in zip(texts, texts[1:], strict=False):
+        if word in words.computer_after and before in words.computer_before:
+            return frozenset((before, word))
+    return frozenset()
 
 
 def is_bare(reading: Reading, words: Vocabulary) -> bool:
     """Whether the title is nothing but a chip's name: only then can it mean a laptop's or a processor's GPU by itself."""
-    extra = (
-        reading.marks
-        - words.plain
-        - words.mobile
-        - frozenset(words.vendor)
-        - frozenset("(,/|")
-        - {"pro", "maxq", "quadro", "xt"}
-    )
+    extra = reading.marks - words.plain - words.mobile - words.graphics - frozenset(words.maker) - frozenset(",/|") - {"pro", "maxq", "s"}
     return not reading.noise and not extra

@@ -1,180 +1,91 @@
-"""Reads a title into what it says: mentions of card families, memory, and marks of what kind of product it is.
-
-A word is analysed once and remembered, since titles share most of their words; reading a title is then one pass over a short
-list. That, and not a pattern for every card, is what makes tens of thousands of titles a second possible.
-"""
+"""Reads a title into what it says: families of cards named in it, memory, and marks of what kind of product it is."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from transform.identity import memory_words, text, vocabulary
-from transform.identity.index import OPEN_WORDS, SEPARATE, Family, Index, Node
+from transform.identity import cores, memory_words
+from transform.identity.index import OPEN_WORDS, Family, Index, Node
+from transform.identity.vocabulary import Vocabulary
+from transform.identity.words import UNITS, Token, Words
 
-#: Suffixes that make another card wherever they stand behind a model number, even if we know no such card.
-ALWAYS_SUFFIX = frozenset(("ti", "super", "xt", "xtx", "gre", "tis"))
-#: Suffixes of one letter, and words of one letter: too common in product lines to mean anything away from the number.
-_SPLIT_SUFFIX = {"tis": ("ti", "super"), "tisuper": ("ti", "super"), "xtxt": ("xt",)}
-#: `Super` of these is a product line: JetStream, Overclock, Alloy Power, Clocked.
-_SUPER_LINES = frozenset(("jetstream", "overclock", "overclocked", "alloy", "clocked", "compound", "js"))
-_ARCHITECTURES = frozenset(
-    ("ada", "blackwell", "ampere", "turing", "pascal", "volta", "hopper", "maxwell", "kepler", "lovelace")
-)
-_FORM_WORDS = {
-    "sxm": "sxm",
-    "sxm2": "sxm",
-    "sxm3": "sxm",
-    "sxm4": "sxm",
-    "sxm5": "sxm",
-    "hgx": "sxm",
-    "dgx": "sxm",
-    "nvl": "nvl",
-    "pcie": "pcie",
-}
-
-
-@dataclass(slots=True)
-class Token:
-    """One piece of a title. Only what is not noise has a `role`."""
-
-    text: str
-    #: Glued to the piece before, as `ti` in `3060ti`.
-    glued: bool = False
-    memory: float | None = None
-    memory_type: str | None = None
-    #: True where the token needs a look at all.
-    live: bool = False
+#: Suffixes that make another card behind any model number, also where we know no such card.
+ALWAYS_SUFFIX = frozenset(("ti", "super", "xt", "xtx", "gre"))
+#: Suffixes that are written as one.
+_GLUED_SUFFIX = {"tis": ("ti", "super"), "tisuper": ("ti", "super"), "supers": ("super",)}
+ARCHITECTURES = frozenset(("ada", "lovelace", "blackwell", "ampere", "turing", "pascal", "volta", "hopper", "maxwell", "kepler"))
+FORM_WORDS = {word: "sxm" for word in ("sxm", "sxm2", "sxm3", "sxm4", "sxm5", "sxm6", "hgx", "dgx")} | {"nvl": "nvl", "pcie": "pcie"}
+#: May stand inside a name without ending it: "Arc Graphics A770", "Radeon Graphics RX 580", "RTX PRO 6000".
+_INSIDE = frozenset(("graphics", "nvidia", "geforce", "radeon", "amd"))
+#: Letters that are a card's suffix only directly behind the number, since product lines are full of them.
+_LETTERS_ANYWHERE = {("titan",): frozenset("xzv"), ("fury",): frozenset("x"), ("rtx", "4090"): frozenset("d"), ("rtx", "5090"): frozenset("d"), ("rtx", "6000"): frozenset("d")}
+_PRODUCT_LINE_LETTERS = frozenset(("tri", "dual", "vapor", "gaming", "trio", "suprim", "armor", "mech", "ventus"))
 
 
 @dataclass(slots=True)
 class Mention:
-    """A family named in the title, with the suffixes that stand behind it. `weak` where only a bare number was there."""
+    """A family named in the title, with the suffixes behind the name and the words that named it."""
 
     family: Family
     suffixes: frozenset[str]
     words: str
-    position: int
+    start: int
+    end: int
+    #: Only a bare number or a short code was there: counts where nothing better is in the title.
     weak: bool = False
+    in_brackets: bool = False
 
 
 @dataclass(slots=True)
 class Reading:
     """What a title says."""
 
-    title: str
     tokens: list[Token]
     mentions: list[Mention] = field(default_factory=list)
-    memory: list[float] = field(default_factory=list)
+    #: Memory sizes in GiB, each with whether it stands in brackets.
+    memory: list[tuple[float, bool]] = field(default_factory=list)
     memory_types: set[str] = field(default_factory=set)
-    #: All tokens that are not noise, for the marks (laptop, ssd, for, ...).
+    #: All words with a meaning that are not part of a mention.
     marks: set[str] = field(default_factory=set)
-    vendors: set[str] = field(default_factory=set)
+    makers: set[str] = field(default_factory=set)
+    #: Letters directly behind a number, inside a part number: perhaps a suffix, perhaps not.
+    letters_in_codes: set[str] = field(default_factory=set)
+    #: How many words have no meaning for us.
     noise: int = 0
+    count: int = 1
+
+    @property
+    def sizes(self) -> frozenset[float]:
+        """Memory sizes that can belong to the card: where the card stands in brackets (a system and its card), only those there."""
+        brackets = bool(self.mentions) and all(mention.in_brackets for mention in self.mentions)
+        return frozenset(size for size, inside in self.memory if inside or not brackets)
 
 
 class Reader:
-    """Reads titles against an index. Not safe to share between threads while it learns new words; use one for each."""
+    """Reads titles against an index. It learns words as it reads, so every thread needs its own."""
 
-    #: Words kept analysed. Titles of a shop have some ten thousand different words; beyond that, memory would only grow.
-    CAPACITY = 60_000
-
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: Index, vocabulary: Vocabulary) -> None:
         self._index = index
-        self._vocabulary = vocabulary.load()
-        self._known: dict[str, tuple[Token, ...]] = {}
-        words = self._vocabulary
-        self._marks: frozenset[str] = frozenset().union(
-            words.mobile, words.accessory, words.accessory_unless_card, words.accessory_maker, words.laptop, words.computer,
-            words.processor, words.computer_beside, words.enclosure, words.other, words.purpose, words.broken, words.board_maker,
-            words.several, words.plain,
-        )  # fmt: skip
-        suffixes = frozenset(word for family in index.families.values() for word in family.suffixes)
-        self._live = (
-            suffixes
-            | self._marks
-            | ALWAYS_SUFFIX
-            | OPEN_WORDS
-            | _ARCHITECTURES
-            | frozenset(_FORM_WORDS)
-            | frozenset(index.start)
-        )
-        self._live |= (
-            frozenset(words.vendor) | memory_words.SPACED_UNITS | frozenset(memory_words.TYPES) | frozenset("(,/|")
-        )
+        self._vocabulary = vocabulary
+        suffixes = frozenset(word for family in index.families.values() for word in family.suffixes if not word[0].isdigit())
+        steps = frozenset(word for core in index.families for word in core if not word[0].isdigit())
+        live = suffixes | steps | vocabulary.marks | ALWAYS_SUFFIX | frozenset(_GLUED_SUFFIX) | OPEN_WORDS | ARCHITECTURES
+        live |= frozenset(FORM_WORDS) | memory_words.SPACED_UNITS | frozenset("(),/|") | {"s", "maxq"}
+        numbered = frozenset((core[0], core[1]) for core in index.families if len(core) == 2)
+        whole = {
+            family.core[0] + suffix: (family.core[0], suffix)
+            for family in index.families.values()
+            if family.joined
+            for suffix in family.suffixes
+            if suffix.isalpha() and len(suffix) <= 2
+        }
+        self._words = Words(live=live, joined=index.joined, whole=whole, numbered=numbered, spelling=vocabulary.spelling)
 
     def read(self, title: str) -> Reading:
         """The reading of `title`."""
-        known = self._known
-        tokens: list[Token] = []
-        for word in text.words(text.normalise(title)):
-            found = known.get(word)
-            if found is None:
-                found = self._learn(word)
-            tokens += found
-        reading = Reading(title, tokens)
-        self._scan(reading)
-        return reading
-
-    def _learn(self, word: str) -> tuple[Token, ...]:
-        if len(self._known) >= self.CAPACITY:
-            self._known.clear()
-        tokens = tuple(self._analyse(word))
-        self._known[word] = tokens
-        return tokens
-
-    def _analyse(self, word: str) -> list[Token]:
-        if word in memory_words.TYPES:
-            return [Token(word, memory_type=memory_words.TYPES[word], live=True)]
-        if word in self._live and not word[0].isdigit():
-            return [Token(word, live=True)]
-        if found := memory_words.glued(word):
-            return [Token(word, memory=found[0], memory_type=found[1], live=True)]
-        tokens: list[Token] = []
-        parts = text.pieces(word)
-        position = 0
-        while position < len(parts):
-            part = parts[position]
-            following = parts[position + 1] if position + 1 < len(parts) else ""
-            if part.isalpha() and following and following[0].isdigit():
-                head, tail = self._split_prefix(part, following)
-                if head:
-                    tokens.append(Token(head, bool(tokens), live=True))
-                if tail:
-                    tokens.append(Token(tail, bool(tokens), live=True))
-                    position += 2
-                    continue
-                if not head:
-                    # A code such as `vcg4090`: the number behind unknown letters names no model by itself.
-                    tokens.append(Token(part + following, bool(tokens)))
-                    position += 2
-                    continue
-                position += 1
-                continue
-            tokens.append(Token(part, bool(tokens), live=part[0].isdigit() or part in self._live))
-            position += 1
-        return tokens
-
-    def _split_prefix(self, letters: str, digits: str) -> tuple[str, str]:
-        """`rtx` `4090` gives (rtx, ""); `rtxa` `4000` gives (rtx, a4000); `a` `100` gives ("", a100); `vcg` `4090` gives nothing."""
-        joined = self._index.joined
-        if letters + digits in joined:
-            return "", letters + digits
-        if letters in SEPARATE:
-            return letters, ""
-        for size in (1, 2):
-            head, tail = letters[:-size], letters[-size:] + digits
-            if head in SEPARATE and tail in joined:
-                return head, tail
-        for prefix in ("geforcertx", "geforcegtx", "geforcegt", "radeonrx", "nvidiartx"):
-            if letters == prefix:
-                return prefix.removeprefix("geforce").removeprefix("radeon").removeprefix("nvidia"), ""
-        return "", ""
-
-    def _scan(self, reading: Reading) -> None:
-        tokens = reading.tokens
-        start = self._index.start
-        vendor = self._vocabulary.vendor
-        position, count = 0, len(tokens)
+        tokens = self._words.tokens(title)
+        reading = Reading(tokens)
+        position, depth, count = 0, 0, len(tokens)
         while position < count:
             token = tokens[position]
             if not token.live:
@@ -182,104 +93,171 @@ class Reader:
                 position += 1
                 continue
             word = token.text
-            if token.memory is not None:
-                if not (position + 1 < count and tokens[position + 1].text == "s"):
-                    reading.memory.append(token.memory)
-                if token.memory_type:
-                    reading.memory_types.add(token.memory_type)
+            if word == "(":
+                depth += 1
                 position += 1
                 continue
+            if word == ")":
+                depth = max(0, depth - 1)
+                position += 1
+                continue
+            maker = self._vocabulary.maker.get(word)
+            if maker:
+                reading.makers.add(maker)
+            node = self._index.start.get(word)
+            if node is not None and (after := self._mention(reading, node, position, depth > 0)):
+                position = after
+                continue
+            position = self._mark(reading, position, depth > 0)
+        return reading
+
+    def _mark(self, reading: Reading, position: int, inside: bool) -> int:
+        """Take note of a token that begins no name; the position behind it."""
+        tokens = reading.tokens
+        token = tokens[position]
+        word = token.text
+        if token.memory is not None:
+            if not _is_rate(tokens, position + 1):
+                reading.memory.append((token.memory, inside))
             if token.memory_type:
                 reading.memory_types.add(token.memory_type)
-                reading.marks.add(word)
-                position += 1
-                continue
-            if word in vendor:
-                reading.vendors.add(vendor[word])
-            node = start.get(word)
-            if node is not None:
-                after = self._mention(reading, node, position)
-                if after:
-                    position = after
-                    continue
-            if word[0].isdigit():
-                position = self._number(reading, position)
-                continue
+        elif token.memory_type:
+            reading.memory_types.add(token.memory_type)
+        elif token.count:
+            self._count(reading, position)
+        elif word[0].isdigit():
+            return self._number(reading, position, inside)
+        elif token.glued and len(word) == 1:
+            pass  # the `d` of `3d`, the `x` of `3x`
+        else:
             reading.marks.add(word)
-            position += 1
+        return position + 1
 
-    def _mention(self, reading: Reading, node: Node, position: int) -> int:
-        """Follow the trie from `position`; record the longest family found and return the position behind it, else 0."""
+    def _mention(self, reading: Reading, node: Node, position: int, inside: bool) -> int:
+        """Follow the cores from `position`; note the longest family found and return the position behind it, else 0."""
         tokens = reading.tokens
-        best: Family | None = None
+        best: Family | None = node.family
         end = here = position + 1
-        while True:
-            found = node.get("")
-            if isinstance(found, Family):
-                best, end = found, here
-            following = node.get(tokens[here].text) if here < len(tokens) else None
-            # Silent words may stand inside a name: "RTX (TM) 3060", "Radeon RX Vega 64", "RTX PRO 6000", "Arc Graphics A770".
-            while (
-                not isinstance(following, dict)
-                and here < len(tokens)
-                and tokens[here].text in ("pro", "graphics", "nvidia", "geforce", "radeon")
-            ):
-                here += 1
-                following = node.get(tokens[here].text) if here < len(tokens) else None
-            if not isinstance(following, dict):
+        passed: list[str] = []
+        while here < len(tokens):
+            word = tokens[here].text
+            step = node.after.get(word)
+            if step is None:
+                # "pro" stands inside RTX PRO 6000 only: Radeon Pro VII is another card than Radeon VII.
+                if word in _INSIDE or (word == "pro" and tokens[position].text == "rtx"):
+                    passed.append(word)
+                    here += 1
+                    continue
                 break
-            node = following
+            node = step
             here += 1
+            if node.family is not None:
+                best, end = node.family, here
         if best is None:
             return 0
-        if "pro" in (token.text for token in tokens[position:end]):
+        if best.joined and end < len(tokens) and tokens[end].glued and tokens[end].text not in best.letters and not tokens[end].text[0].isdigit():
+            # `h100i` is a cooler, `k2000d` would be another card: letters glued to such a name are part of it.
+            return 0
+        if "pro" in passed:
             reading.marks.add("pro")
-        return self._suffixes(reading, best, position, end, weak=False)
+        token = tokens[position]
+        if best.short and token.memory is not None:
+            reading.memory.append((token.memory, inside))
+        return self._suffixes(reading, best, position, end, weak=best.short, inside=inside)
 
-    def _suffixes(self, reading: Reading, family: Family, position: int, end: int, *, weak: bool) -> int:
+    def _suffixes(self, reading: Reading, family: Family, start: int, end: int, *, weak: bool, inside: bool) -> int:
         tokens = reading.tokens
         suffixes: set[str] = set()
         while end < len(tokens):
             token = tokens[end]
             word = token.text
-            if (
-                word == "super"
-                and "super" not in family.suffixes
-                and end + 1 < len(tokens)
-                and tokens[end + 1].text in _SUPER_LINES
-            ):
+            if word in ("super", "ti") and word not in family.suffixes and end + 1 < len(tokens) and tokens[end + 1].text in self._vocabulary.lines_behind.get(word, ()):
                 break
-            if token.glued and word == "s" and "s" not in family.suffixes and "super" in family.suffixes:
+            if word in _GLUED_SUFFIX and not (word in family.suffixes):
+                suffixes.update(_GLUED_SUFFIX[word])
+            elif word == "s" and "s" not in family.suffixes and "super" in family.suffixes:
                 suffixes.add("super")
-            elif token.glued and word == "m":
+            elif word == "m" and token.glued and "m" not in family.suffixes and _ends_word(tokens, end):
                 reading.marks.add("mobile")
-            elif word in _SPLIT_SUFFIX:
-                suffixes.update(_SPLIT_SUFFIX[word])
-            elif (word in family.suffixes and word not in memory_words.TYPES) or word in ALWAYS_SUFFIX:
+            elif token.glued and len(word) == 1 and word in family.suffixes and not _ends_word(tokens, end) and tokens[end + 1].memory_type is None:
+                reading.letters_in_codes.add(word)  # `RX-560D4SFG5`: the D may be part of the code
+                break
+            elif word in family.suffixes and (len(word) > 1 or token.glued or word in "xdvz") and token.memory_type is None:
                 suffixes.add(word)
-            elif word in ("maxq", "mobile", "laptop"):
+            elif word in ALWAYS_SUFFIX:
+                suffixes.add(word)
+            elif token.glued and (found := _suffix_within(word)):
+                suffixes.update(found)
+            elif word in self._vocabulary.mobile or word == "maxq":
                 reading.marks.add(word)
             else:
                 break
             end += 1
-        words = " ".join(token.text for token in tokens[position:end])
-        reading.mentions.append(Mention(family, frozenset(suffixes), words, position, weak))
+        words = " ".join(token.text for token in tokens[start:end])
+        reading.mentions.append(Mention(family, frozenset(suffixes), words, start, end, weak, inside))
         return end
 
-    def _number(self, reading: Reading, position: int) -> int:
+    def _number(self, reading: Reading, position: int, inside: bool) -> int:
         """A number: with a unit behind it a memory size, else perhaps a model number without its prefix."""
         tokens = reading.tokens
         token = tokens[position]
-        if position + 1 < len(tokens):
-            following = tokens[position + 1]
-            if following.text in memory_words.SPACED_UNITS and not following.glued:
-                size = memory_words.spaced(token.text, following.text)
-                per_second = position + 2 < len(tokens) and tokens[position + 2].text in ("s", "/")
-                if size is not None and not per_second:
-                    reading.memory.append(size)
-                    return position + 2
-        if token.glued:
+        after = tokens[position + 1] if position + 1 < len(tokens) else None
+        if after is not None and not after.glued and after.text in memory_words.SPACED_UNITS:
+            size = memory_words.spaced(token.text, after.text)
+            if size is not None and not _is_rate(tokens, position + 2):
+                reading.memory.append((size, inside))
+                return position + 2
+        if token.glued or (after is not None and after.text in UNITS):
             return position + 1
+        end = position + 1
         for family in self._index.numbers.get(token.text, ()):
-            self._suffixes(reading, family, position, position + 1, weak=True)
-        return position + 1
+            if after is not None and after.glued and not (after.text in family.suffixes or after.text in ALWAYS_SUFFIX or after.text in _GLUED_SUFFIX):
+                continue  # a processor: 7900X, 13900K
+            end = max(end, self._suffixes(reading, family, position, position + 1, weak=True, inside=inside))
+        return end
+
+    def _count(self, reading: Reading, position: int) -> None:
+        """`2x` at the start or behind "with", `x2` directly behind a name: several cards. Elsewhere fans, lanes or outputs."""
+        tokens = reading.tokens
+        token = tokens[position]
+        if not 1 < token.count <= 16:
+            return
+        if token.count_behind:
+            behind = next((mention for mention in reversed(reading.mentions) if not mention.weak), None)
+            named = behind is not None and all(tokens[here].memory or tokens[here].memory_type or tokens[here].text in FORM_WORDS or tokens[here].text == ")" for here in range(behind.end, position))
+            if named and not any(tokens[here].text in self._vocabulary.fans_behind_name for here in range(len(tokens))):
+                reading.count = token.count
+        elif position == 0 or tokens[position - 1].text in self._vocabulary.before_count or tokens[position - 1].text == "(":
+            reading.count = token.count
+
+
+def letters_anywhere(reading: Reading, family: Family) -> set[str]:
+    """Single letters that stand apart from the number and yet may be its suffix (`D ... RTX 4090`)."""
+    wanted = _LETTERS_ANYWHERE.get(family.core)
+    if not wanted:
+        return set()
+    found = set()
+    for position, token in enumerate(reading.tokens):
+        if token.text in wanted and not token.glued:
+            before = reading.tokens[position - 1].text if position else ""
+            if before not in _PRODUCT_LINE_LETTERS:
+                found.add(token.text)
+    return found
+
+
+def _suffix_within(word: str) -> tuple[str, ...]:
+    """The suffix that glued letters begin with, where short codes follow: `tib` (Ti Boost), `xtcld`; empty where none does."""
+    for start, meant in (("tis", ("ti", "super")), ("ti", ("ti",)), ("super", ("super",)), ("xtx", ("xtx",)), ("xt", ("xt",)), ("gre", ("gre",))):
+        if word.startswith(start) and word not in cores.SEPARATE:
+            return meant
+    return ()
+
+
+def _is_rate(tokens: list[Token], position: int) -> bool:
+    """Whether "/s" follows: then the size was a bandwidth."""
+    texts = [token.text for token in tokens[position : position + 2]]
+    return texts == ["/", "s"]
+
+
+def _ends_word(tokens: list[Token], position: int) -> bool:
+    return position + 1 >= len(tokens) or not tokens[position + 1].glued

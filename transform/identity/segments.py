@@ -72,6 +72,8 @@ _CHIPS: dict[str, int] = {
     "GRID K520": 2,
     "A16": 4,
     "NVS 810": 2,
+    "Quadro NVS 420": 2,
+    "Quadro NVS 450": 2,
 }
 _TWO_IN_NAME = re.compile(r" [xX]2(?=$| Mobile)")
 

@@ -49,7 +49,7 @@ _KOREAN = re.compile("|".join(sorted(KOREAN, key=len, reverse=True)))
 _MARKS = str.maketrans({"™": " ", "®": " ", "©": " ", "℠": " "})
 _MARKS_IN_ASCII = re.compile(r"\((?:tm|r|c)\)")
 
-_WORD = re.compile(r"\d+\.\d+[a-z]*|[a-z0-9\uac00-\ud7a3+]+|[(,/|]")
+_WORD = re.compile(r"\d+\.\d+[a-z]*|[a-z0-9\uac00-\ud7a3+]+|[(),/|]")
 _PIECE = re.compile(r"[a-z]+|\d+(?:\.\d+)?|[\uac00-\ud7a3]+|\+")
 
 
@@ -68,7 +68,7 @@ def normalise(title: str) -> str:
 
 
 def words(normalised: str) -> list[str]:
-    """Words, and the signs `(`, `,`, `/` and `|` as words of their own, since they part one product from another."""
+    """Words, and the signs `(`, `)`, `,`, `/` and `|` as words of their own, since they part one product from another."""
     return _WORD.findall(normalised)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any
 
@@ -14,26 +14,39 @@ from transform.identity.naming import DATA
 class Vocabulary:
     """Word sets by what they tell; see the comments of the data file."""
 
-    vendor: dict[str, str]
+    maker: dict[str, str]
+    graphics: frozenset[str]
+    spelling: dict[str, str]
+    lines_behind: dict[str, frozenset[str]]
     mobile: frozenset[str]
     plain: frozenset[str]
     accessory: frozenset[str]
     accessory_unless_card: frozenset[str]
+    common_on_cards: frozenset[str]
     accessory_maker: frozenset[str]
     laptop: frozenset[str]
     computer: frozenset[str]
     processor: frozenset[str]
-    computer_beside: frozenset[str]
+    computer_after: frozenset[str]
+    computer_before: frozenset[str]
     enclosure: frozenset[str]
+    enclosure_phrases: tuple[str, ...]
     other: frozenset[str]
     purpose: frozenset[str]
-    including: frozenset[str]
     broken: frozenset[str]
+    broken_triggers: frozenset[str]
     broken_phrases: tuple[str, ...]
     board_maker: frozenset[str]
     before_count: frozenset[str]
     several: frozenset[str]
     fans_behind_name: frozenset[str]
+
+    @property
+    def marks(self) -> frozenset[str]:
+        """All words of all lists: what a reader has to take note of."""
+        sets = [value for field in fields(self) if isinstance(value := getattr(self, field.name), frozenset)]
+        behind = frozenset().union(*self.lines_behind.values())
+        return frozenset().union(*sets, self.maker, behind)
 
 
 @cache
@@ -43,21 +56,27 @@ def load() -> Vocabulary:
         raw: dict[str, Any] = tomllib.load(file)
     kind = raw["kind"]
     return Vocabulary(
-        vendor={word: vendor for vendor, words in raw["vendor"].items() for word in words},
+        maker={word: maker for maker, words in raw["maker"].items() for word in words},
+        graphics=frozenset(raw["graphics"]["words"]),
+        spelling=raw["spelling"],
+        lines_behind={suffix: frozenset(words) for suffix, words in raw["lines_behind"].items()},
         mobile=frozenset(raw["mobile"]["words"]),
         plain=frozenset(raw["plain"]["words"]),
         accessory=frozenset(kind["accessory"]["always"]),
         accessory_unless_card=frozenset(kind["accessory"]["unless_card"]),
+        common_on_cards=frozenset(kind["accessory"]["common_on_cards"]),
         accessory_maker=frozenset(kind["accessory"]["makers"]),
         laptop=frozenset(kind["laptop"]["words"]),
         computer=frozenset(kind["computer"]["always"]),
         processor=frozenset(kind["computer"]["processor"]),
-        computer_beside=frozenset(kind["computer"]["beside"]),
+        computer_after=frozenset(kind["computer"]["after"]),
+        computer_before=frozenset(kind["computer"]["before"]),
         enclosure=frozenset(kind["enclosure"]["words"]),
+        enclosure_phrases=tuple(kind["enclosure"]["phrases"]),
         other=frozenset(kind["other"]["words"]),
         purpose=frozenset(raw["for"]["words"]),
-        including=frozenset(raw["including"]["words"]),
         broken=frozenset(raw["broken"]["words"]),
+        broken_triggers=frozenset(raw["broken"]["triggers"]),
         broken_phrases=tuple(raw["broken"]["phrases"]),
         board_maker=frozenset(raw["board_maker"]["words"]),
         before_count=frozenset(raw["several"]["before_count"]),

@@ -1,0 +1,171 @@
+"""From what a title says to the cards that it can mean: every filter leaves the choice open rather than guess."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from transform.identity import naming
+from transform.identity.cores import NUMBERED
+from transform.identity.index import Index, Member
+from transform.identity.reading import ARCHITECTURES, FORM_WORDS, Mention, Reading, letters_anywhere
+from transform.identity.vocabulary import Vocabulary
+
+#: Words that belong to a card wherever they stand, not only behind its number.
+_ANYWHERE = frozenset(("server", "sff", "passive", "embedded", "cnx", "dgxs", "fhhl", "rtx", "frontier"))
+
+
+@dataclass(slots=True)
+class Choice:
+    """The cards that remain. `conflict` says what in the title contradicts all of them: then none of them is the answer."""
+
+    members: list[Member] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    conflict: str | None = None
+    #: The title names a card that the catalogue does not have; `members` are its neighbours.
+    unknown: bool = False
+    #: The mentions that were used.
+    mentions: list[Mention] = field(default_factory=list)
+
+    def narrow(self, kept: list[Member], why: str) -> None:
+        """Keep `kept`, if that leaves something and takes something away, and say why."""
+        if kept and len(kept) < len(self.members):
+            self.members = kept
+            self.notes.append(why)
+
+
+def choose(reading: Reading, index: Index, vocabulary: Vocabulary) -> Choice:
+    """The cards that the title can mean."""
+    mentions = [mention for mention in reading.mentions if _in_context(mention, reading, vocabulary)]
+    strong = [mention for mention in mentions if not mention.weak]
+    used = strong or _preferred(mentions, reading)
+    if not used:
+        return Choice()
+    # One card may be named several times, more and less exactly: "RTX 4070 SUPER ... DUAL-RTX4070S-O12G".
+    choices = [_of(mention, reading, index, vocabulary) for mention in _distinct(used)]
+    chosen = choices[0]
+    for other in choices[1:]:
+        chosen = _together(chosen, other)
+    chosen.mentions = used
+    return chosen
+
+
+def _distinct(mentions: list[Mention]) -> list[Mention]:
+    seen: dict[tuple[object, ...], Mention] = {}
+    for mention in mentions:
+        seen.setdefault((mention.family.core, mention.suffixes), mention)
+    return list(seen.values())
+
+
+def _preferred(mentions: list[Mention], reading: Reading) -> list[Mention]:
+    """Of bare numbers, those whose prefix stands somewhere else in the title: "3060 12GB (RTX)"."""
+    matching = [mention for mention in mentions if mention.family.core[0] in reading.marks]
+    return matching or mentions
+
+
+def _in_context(mention: Mention, reading: Reading, vocabulary: Vocabulary) -> bool:
+    """Whether the title is about graphics at all, for names that other products have too (P1000 is also a printer)."""
+    if not mention.weak and not mention.family.joined and mention.family.core != ("titan",):
+        return True
+    if reading.makers or reading.marks & vocabulary.graphics:
+        return True
+    if mention.weak and not mention.family.joined:
+        return bool(mention.suffixes) or not reading.noise
+    if not reading.noise and not reading.marks - vocabulary.plain - frozenset(FORM_WORDS):
+        return True
+    return not mention.weak and bool(reading.marks & vocabulary.board_maker) and bool(reading.sizes & mention.family.sizes)
+
+
+def _together(one: Choice, other: Choice) -> Choice:
+    both = [member for member in one.members if member in other.members]
+    if both:
+        return Choice(both, one.notes + other.notes, one.conflict or other.conflict)
+    if not one.members or not other.members:
+        # A name that no card has beside one that a card has: the title is not about the card alone.
+        conflict = one.conflict or other.conflict or "names a card that we do not know"
+        return Choice(one.members or other.members, one.notes + other.notes, conflict)
+    return Choice(one.members + other.members, [*one.notes, *other.notes, "names different cards"], one.conflict or other.conflict)
+
+
+def _of(mention: Mention, reading: Reading, index: Index, vocabulary: Vocabulary) -> Choice:
+    choice = Choice()
+    family = mention.family
+    suffixes = set(mention.suffixes)
+    strays = {word for word in family.suffixes & reading.marks if len(word) > 1} | letters_anywhere(reading, family)
+    strays |= reading.letters_in_codes & family.suffixes
+    strays -= suffixes
+    suffixes |= strays & _ANYWHERE
+    strays -= suffixes
+    fitting = [member for member in family.members if suffixes <= member.suffixes <= suffixes | strays]
+    choice.members = _mobile(fitting, choice, reading, vocabulary)
+    if not choice.members:
+        choice.conflict = f"no card is called {mention.words!r}"
+        choice.unknown = True
+        choice.members = [member for member in family.members if member.mobile is None and member.suffixes <= suffixes]
+        return choice
+    choice.notes.append(f"{mention.words!r} names {naming.clean(choice.members[0].gpu.name)}")
+    if strays:
+        choice.notes.append(f"{', '.join(sorted(strays))} elsewhere in the title may belong to the name")
+    _other_line(mention, choice, reading, index)
+    _narrow_by_words(choice, reading)
+    _narrow_by_memory(choice, reading)
+    return choice
+
+
+def _mobile(members: list[Member], choice: Choice, reading: Reading, vocabulary: Vocabulary) -> list[Member]:
+    """Laptop parts where the title says so, else the others."""
+    if "maxq" in reading.marks:
+        # RTX PRO 6000 Max-Q is a workstation card: its word is the same, its family has no laptop part of that name.
+        return [member for member in members if member.mobile == "maxq"]
+    if reading.marks & vocabulary.mobile:
+        laptop = [member for member in members if member.mobile == "m"]
+        return laptop or [member for member in members if member.mobile == "maxq"]
+    desktop = [member for member in members if member.mobile is None]
+    if not desktop and members:
+        choice.conflict = "made for laptops only, and the title does not say laptop"
+        return members
+    return desktop
+
+
+def _other_line(mention: Mention, choice: Choice, reading: Reading, index: Index) -> None:
+    """`Quadro 4000` with an `RTX` elsewhere may be the Quadro RTX 4000: then both remain."""
+    core = mention.family.core
+    if len(core) != 2 or not core[1].isdigit() or core[0] in NUMBERED - {"gt", "gts"}:
+        return
+    for prefix in reading.marks & NUMBERED - {core[0]}:
+        other = index.families.get((prefix, core[1]))
+        if other:
+            choice.members += [member for member in other.members if member.mobile is None and member.suffixes == mention.suffixes]
+            choice.notes.append(f"{prefix} elsewhere in the title may belong to the name")
+
+
+def _narrow_by_words(choice: Choice, reading: Reading) -> None:
+    if reading.makers:
+        choice.narrow([m for m in choice.members if m.maker in reading.makers], f"made by {', '.join(sorted(reading.makers))}")
+    stated = {"ada" if word == "lovelace" else word for word in reading.marks & ARCHITECTURES}
+    if stated:
+        kept = [m for m in choice.members if m.architecture in stated]
+        if not kept:
+            choice.conflict = f"{', '.join(sorted(stated))} is not its architecture"
+        choice.narrow(kept, f"architecture {', '.join(sorted(stated))}")
+    for word in sorted({FORM_WORDS.get(mark, mark) for mark in reading.marks & (frozenset(FORM_WORDS) | {"pro", "quadro", "gtx"})}):
+        choice.narrow([m for m in choice.members if word in m.open_words], f"{word} stands in the title")
+
+
+def _narrow_by_memory(choice: Choice, reading: Reading) -> None:
+    sizes = reading.sizes
+    if sizes:
+        kept = [m for m in choice.members if m.sizes & sizes]
+        stated = " and ".join(naming.memory_text(size) for size in sorted(sizes))
+        if not kept and any(m.sizes for m in choice.members):
+            choice.conflict = f"states {stated}, which it was not sold with"
+        choice.narrow(kept, f"memory {stated}")
+    named = {m.named_type for m in choice.members}
+    if len(named) > 1:
+        if reading.memory_types:
+            kept = [m for m in choice.members if m.gpu.memory_type in reading.memory_types]
+            if not kept:
+                choice.conflict = f"states {', '.join(sorted(reading.memory_types))}, which it was not sold with"
+            choice.narrow(kept, f"memory type {', '.join(sorted(reading.memory_types))}")
+        else:
+            # The variant carries its type in its name; the name without it is the first version.
+            choice.narrow([m for m in choice.members if m.named_type is None], "no memory type stated: the version that has none in its name")

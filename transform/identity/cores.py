@@ -1,0 +1,126 @@
+"""The core of a catalogue name: the words that a title must have for the card to be meant at all.
+
+Names are built in a dozen ways (`GeForce RTX 3060 Ti`, `A100 SXM4`, `Radeon R9 290X`, `TITAN Xp`); each has its rule here. A name
+that fits none has no core and is never read from a title: `Intel Graphics` or `Wonder` would be found in titles of anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from transform.identity import text
+
+#: Words before a number that are no part of it: `rtx4090` is two words, `a100` is one.
+SEPARATE = frozenset((
+    "rtx", "gtx", "gt", "gts", "rx", "hd", "wx", "fx", "nvs", "cmp", "mx", "geforce", "radeon", "quadro", "tesla", "vega", "titan", "arc",
+    "firepro", "firegl", "firemv", "instinct", "nvidia", "amd", "ati", "intel", "uhd", "iris", "mobility", "pro", "graphics",
+))  # fmt: skip
+#: Prefixes that make a core together with the number behind them.
+NUMBERED = frozenset(("rtx", "gtx", "gt", "gts", "rx", "hd", "wx", "fx", "nvs", "cmp", "mx", "uhd", "r5", "r7", "r9"))
+#: Lines whose bare numbers make a core together with the line: `GeForce 210`, `Quadro 4000`, `FirePro 2270`.
+LINES = frozenset(("geforce", "radeon", "quadro", "firepro", "firegl", "firemv", "pro", "tesla"))
+
+
+@dataclass(frozen=True, slots=True)
+class NameParts:
+    """A name's core and its other words."""
+
+    core: tuple[str, ...]
+    rest: tuple[str, ...]
+
+
+def name_words(name: str) -> list[str]:
+    """A catalogue name as the pieces that titles are read in: letters stay with their number only where they are its name."""
+    found: list[str] = []
+    for word in text.words(text.normalise(name)):
+        parts = text.pieces(word)
+        while parts:
+            head = parts.pop(0)
+            if head.isalpha() and head not in SEPARATE and parts and parts[0][0].isdigit():
+                head += parts.pop(0)
+            found.append(head)
+    return found
+
+
+def parts(name: str) -> NameParts | None:
+    """Core and other words of a name without its memory size; None where no title could mean it."""
+    words = name_words(name)
+    for rule in (_phrase, _vega, _numbered, _joined, _line_number):
+        found = rule(words)
+        if found:
+            return found
+    return None
+
+
+def _without(words: list[str], *taken: str) -> tuple[str, ...]:
+    return tuple(word for word in words if word not in taken)
+
+
+def _phrase(words: list[str]) -> NameParts | None:
+    """Names without a number, and those whose number alone says too little."""
+    if "titan" in words:
+        # "pascal" is the chip's architecture, which the resolver compares anyway; "gtx" stays: it tells the older TITAN X.
+        return NameParts(("titan",), _without(words, "titan", "geforce", "pascal", "edition"))
+    if "fury" in words and "r9" in words:
+        return NameParts(("fury",), _without(words, "fury", "r9", "radeon"))
+    if "nano" in words and "r9" in words:
+        return NameParts(("r9", "nano"), ())
+    if "vii" in words:
+        return NameParts(("pro" if "pro" in words else "radeon", "vii"), ())
+    if "duo" in words and "pro" in words and "vega" not in words and not any(word[-1].isdigit() for word in words):
+        return NameParts(("pro", "duo"), _without(words, "radeon", "pro", "duo"))
+    if "jetson" in words:
+        return NameParts(tuple(words), ())
+    for product in ("max", "flex"):
+        if "gpu" in words and product in words:
+            return NameParts(tuple(words[words.index("gpu") :]), ())
+    if "hd" in words and "graphics" in words:
+        number = words[-2] if words[-1] == "mobile" else words[-1]
+        return NameParts(("hd", "graphics", number), _without(words, "intel", "hd", "graphics", number)) if number[-1].isdigit() else None
+    return None
+
+
+def _vega(words: list[str]) -> NameParts | None:
+    if "vega" not in words or "m" in words:
+        return None
+    position = words.index("vega")
+    if position + 1 == len(words):
+        return None
+    after = words[position + 1]
+    core = ("vega", after) if "pro" not in words else ("pro", "vega", after)
+    return NameParts(core, _without(words, "rx", "radeon", "pro", "vega", after))
+
+
+def _numbered(words: list[str]) -> NameParts | None:
+    if words[0] == "iris":
+        return None
+    words = [word for word in words if word != "graphics"]
+    for position, word in enumerate(words[:-1]):
+        after = words[position + 1]
+        # "RTX PRO 4000 Blackwell" has the core of "RTX 4000": shops write the words in any order.
+        if after == "pro" and word == "rtx" and position + 2 < len(words):
+            words = [*words[: position + 1], words[position + 2], "pro", *words[position + 3 :]]
+            after = words[position + 1]
+        if word.isdigit() and len(word) >= 3:
+            return None  # `8800 GTS 640`: the number stands before
+        if word in NUMBERED and (after.isdigit() and len(after) >= 2 or word in ("r5", "r7", "r9") and after[0] in "am" and after[-1].isdigit()):
+            return NameParts((word, after), (*words[:position], *words[position + 2 :]))
+    return None
+
+
+def _joined(words: list[str]) -> NameParts | None:
+    for position, word in enumerate(words):
+        letters = word.rstrip("0123456789")
+        if 1 <= len(letters) <= 2 and letters != word and letters.isalpha() and (letters != "r" or len(word) == 5):
+            return NameParts((word,), (*words[:position], *words[position + 1 :]))
+    return None
+
+
+def _line_number(words: list[str]) -> NameParts | None:
+    for position, word in enumerate(words):
+        if word.isdigit() and len(word) >= 3:
+            line = next((before for before in reversed(words[:position]) if before in LINES), None)
+            if line:
+                return NameParts((line, word), (*words[:position], *words[position + 1 :]))
+            return None
+    return None

@@ -1,0 +1,71 @@
+"""Part numbers that name a chip in the maker's own way, put into the words that the reader knows."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from transform.identity.naming import DATA
+
+_SUFFIX = {"t": "ti", "s": "super", "ts": "ti super", "": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """One pattern of `data/part_numbers.toml`."""
+
+    maker: str
+    pattern: re.Pattern[str]
+    words: str
+    example: str
+    says: str
+    #: Sure enough to contradict a chip named in words.
+    checks: bool
+
+
+@cache
+def codes() -> tuple[Code, ...]:
+    """The patterns, in the order of the file."""
+    with (DATA / "part_numbers.toml").open("rb") as file:
+        raw = tomllib.load(file)["code"]
+    return tuple(
+        Code(row["maker"], re.compile(row["pattern"]), row["words"], row["example"], row["says"], row.get("checks", False))
+        for row in raw
+    )
+
+
+#: Some code that checks is in the title only if one of these is: a look that costs nothing.
+_CHECKED = re.compile(r"gv-[nr]\d\d|vcg|-4q")
+
+
+def to_check(title: str) -> bool:
+    """Whether the title may hold a part number that is sure enough to contradict it."""
+    return _CHECKED.search(title.lower()) is not None
+
+
+def readings(title: str, *, checks: bool = False) -> Iterator[tuple[str, str]]:
+    """What the part numbers in `title` may say, most likely first, each with the maker whose code it is.
+
+    The caller takes the first that is a card: `VCGGT7102XPB` is no GeForce 7102, but a GT 710 with 2 GB.
+    """
+    text = title.lower()
+    if not any(character.isdigit() for character in text):
+        return
+    for code in codes():
+        if checks and not code.checks:
+            continue
+        found = code.pattern.search(text)
+        if found:
+            groups = {name: value or "" for name, value in found.groupdict().items()}
+            for letter in ("s", "z"):
+                if letter in groups:
+                    groups[letter] = _SUFFIX[groups[letter]]
+            if groups.get("m"):
+                groups["m"] = f"{int(groups['m'])}gb"
+            if not code.words:
+                return
+            for words in code.words.format(**groups).split("|"):
+                yield " ".join(words.split()), code.maker
