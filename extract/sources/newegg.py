@@ -22,7 +22,7 @@ from extract.source import Page, Source
 HOMEPAGE = "https://www.newegg.com/"
 CARD = "div.item-container"
 #: Seen on product pages only; a listing's cards are also on them, as related items.
-PRODUCT = "h1.product-title, .product-buy-box, #ProductBuy"
+PRODUCT = "h1.product-title, .product-buy-box, #ProductBuy, #grpDescrip_h, #landingpage-price"
 
 # Sites that sell in the country's own currency. Others show US dollars or several, so a bare "$" there says nothing.
 _CURRENCIES = {
