@@ -44,21 +44,21 @@ def gguf_types() -> list[str]:
     return list(BASE)
 
 
-def tensor_bytes(architecture: Architecture, file_type: str) -> dict[int, int]:
-    """Bytes of each tensor of the language model, keyed by its position in `architecture.tensors`.
+def tensor_bytes(architecture: Architecture, file_type: str) -> list[int]:
+    """Bytes of each tensor of the language model, in the order of `architecture.tensors`.
 
     Raises UnknownPrecision for a file type that is not known.
     """
     if file_type not in BASE:
         raise UnknownPrecision(f"GGUF type {file_type!r} is not known; known are {', '.join(BASE)}")
     around = _surroundings(architecture)
-    return {position: _bytes_of(tensor, file_type, around) for position, tensor in enumerate(architecture.tensors)}
+    return [_bytes_of(tensor, file_type, around) for tensor in architecture.tensors]
 
 
 def file_bytes(architecture: Architecture, file_type: str) -> int:
     """Bytes of the whole file: tensors and, estimated, the tokenizer. A vision tower is a file of its own and not in it."""
     tokenizer = architecture.vocab * TOKENIZER_BYTES_PER_TOKEN
-    return sum(tensor_bytes(architecture, file_type).values()) + tokenizer
+    return sum(tensor_bytes(architecture, file_type)) + tokenizer
 
 
 def _surroundings(architecture: Architecture) -> Surroundings:

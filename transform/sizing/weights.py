@@ -6,6 +6,7 @@ types (`Q4_K_M`, see gguf_mix.py), and formats that pack only the matrices insid
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -127,12 +128,13 @@ def weights(architecture: Architecture, precision: str) -> Weights:
     """
     name = normalise_precision(precision)
     tensors = architecture.tensors + architecture.extra
-    if name not in UNIFORM_BITS and name not in _PACKED:
-        sizes = gguf.tensor_bytes(architecture, name)
-        bits = [Fraction(sizes[i] * 8) if i in sizes else Fraction(16 * t.parameters) for i, t in enumerate(tensors)]
-    else:
+    # Whole bits, since a tensor of odd length at 4 bits has no whole bytes.
+    if name in UNIFORM_BITS or name in _PACKED:
         bits = [_bits(tensor, name) for tensor in tensors]
-    total = always = expert = Fraction(0)
+    else:
+        bits = [8 * size for size in gguf.tensor_bytes(architecture, name)]
+        bits += [16 * tensor.parameters for tensor in architecture.extra]
+    total = always = expert = 0
     for tensor, size in zip(tensors, bits, strict=True):
         total += size
         if tensor.experts > 1:
@@ -140,22 +142,22 @@ def weights(architecture: Architecture, precision: str) -> Weights:
         elif tensor.kind != "embedding" or (tensor.role == "token_embd" and architecture.tied):
             always += size
         else:
-            always += size / tensor.rows
+            always += size // tensor.rows
     used = max((tensor.used_experts for tensor in tensors if tensor.experts > 1), default=1)
     return Weights(
         precision=name,
-        total=round(total / 8),
+        total=total // 8,
         parameters=sum(tensor.parameters for tensor in tensors),
-        always_read=round(always / 8),
-        expert=round(expert / 8),
+        always_read=always // 8,
+        expert=expert // 8,
         experts=architecture.experts,
         used_experts=used,
     )
 
 
-def _bits(tensor: Tensor, name: str) -> Fraction:
+def _bits(tensor: Tensor, name: str) -> int:
     if name in UNIFORM_BITS:
-        return Fraction(UNIFORM_BITS[name] * tensor.parameters)
-    packed = tensor.kind == "matrix" and tensor.layer is not None and tensor.role not in _ROUTER
-    per_weight = _PACKED[name](tensor) if packed else Fraction(16)
-    return per_weight * tensor.parameters
+        return UNIFORM_BITS[name] * tensor.parameters
+    if tensor.kind == "matrix" and tensor.layer is not None and tensor.role not in _ROUTER:
+        return math.ceil(_PACKED[name](tensor) * tensor.parameters)
+    return 16 * tensor.parameters
