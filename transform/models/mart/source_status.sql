@@ -1,7 +1,9 @@
 SELECT
     s.source,
-    s.status,
-    s.status NOT IN ('ok', 'unchanged') AS is_stale,
+    -- A batch that equals the last good one is as good: reading one night twice must leave this table as it was.
+    CASE WHEN s.status = 'unchanged' THEN 'ok' ELSE s.status END AS status,
+    -- Where only some pages failed, what was read is new and the rest is marked row by row (confirmed_until).
+    s.status IN ('failed', 'refused') AS is_stale,
     s.reason,
     s.last_attempt_at,
     s.last_success_at,
