@@ -97,13 +97,13 @@ class _Plain:
 
 
 class _Deflate:
-    """RFC 9110 means a zlib stream by `deflate`; some servers send the bare stream, which the first byte tells."""
+    """RFC 9110 means a zlib stream by `deflate`; some servers send the bare stream, which lacks zlib's header (RFC 1950)."""
 
     def __init__(self) -> None:
         self._stream: zlib._Decompress | None = None
 
     def _open(self, first: bytes) -> zlib._Decompress:
-        bare = first[0] & 0x0F != 8
+        bare = first[0] & 0x0F != 8 or (len(first) > 1 and int.from_bytes(first[:2], "big") % 31 != 0)
         return zlib.decompressobj(-zlib.MAX_WBITS if bare else zlib.MAX_WBITS)
 
     def feed(self, piece: bytes, content: bytearray, max_bytes: int) -> None:

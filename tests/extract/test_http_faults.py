@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import tracemalloc
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -202,6 +203,9 @@ GOOD: dict[str, tuple[dict[str, str], Callable[[bytes], bytes]]] = {
         {"Content-Encoding": "gzip"},
         lambda body: gzip.compress(body[:100]) + gzip.compress(body[100:]),
     ),
+    "deflate": ({"Content-Encoding": "deflate"}, zlib.compress),
+    "bare deflate": ({"Content-Encoding": "deflate"}, lambda body: zlib.compress(body, wbits=-15)),
+    "no encoding by another name": ({"Content-Encoding": "identity"}, bytes),
     "padded gzip": ({"Content-Encoding": "gzip"}, lambda body: gzip.compress(body) + bytes(512)),
 }
 
