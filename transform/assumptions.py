@@ -115,7 +115,7 @@ class Assumptions:
     # Use
     hours_per_day: Annotated[
         Decimal,
-        Setting("hours", 0, 24, "hours a day in which the machine is on or rented", "own choice: a working day"),
+        Setting("hours", 0.1, 24, "hours a day in which the machine is on or rented", "own choice: a working day"),
     ] = Decimal(8)
     utilisation: Annotated[
         Decimal,

@@ -128,8 +128,6 @@ def ownership(price_usd: Decimal, tdp_w: int, assumptions: Assumptions, *, count
             f"a card's power must not be negative and there must be one at least, not {tdp_w} W × {count}"
         )
     hours = assumptions.hours_per_day * DAYS_A_YEAR * assumptions.horizon_years
-    if hours == 0:
-        raise ImpossibleCost("hours_per_day is 0: a machine that is never on has no cost to compare")
     busy_hours = hours * assumptions.utilisation
     watt_hours = busy_hours * wall_watts(tdp_w, count, assumptions, busy=True) + (hours - busy_hours) * wall_watts(
         tdp_w, count, assumptions, busy=False

@@ -1,4 +1,4 @@
-"""How fast a card can be at most: peak operations, the roofline, and what a measurement says beside it.
+"""How fast a card can be at most: the roofline, and what a measurement says beside it.
 
 Writing text token by token reads every weight once a token, so memory bandwidth bounds it; reading a prompt multiplies
 each weight with many tokens, so arithmetic bounds it. Source: Williams, Waterman & Patterson 2009, "Roofline"; Pope et
@@ -15,22 +15,6 @@ from transform.sizing.weights import Weights
 
 Verdict = Literal["error in data or formula", "limited by software or CPU, not by the card", "limited by the card"]
 
-#: Multiply-adds of one tensor core in one cycle on dense 16-bit matrices (16-bit accumulation, the faster kind).
-#: Source: NVIDIA's architecture white papers (Volta to Blackwell). GA100 differs from the other Ampere chips.
-TENSOR_MULTIPLY_ADDS = {
-    "Volta": 64,
-    "Turing": 64,
-    "Ampere": 128,
-    "Ada Lovelace": 128,
-    "Hopper": 512,
-    "Blackwell 2.0": 128,
-}
-_GA100_MULTIPLY_ADDS = 256
-
-#: RDNA from 3 on issues two multiply-adds a cycle; Fermi's shading units run at twice the stated clock.
-_TWICE_PER_CYCLE = ("RDNA 3.0", "RDNA 4.0", "Fermi", "Fermi 2.0")
-_OWN_SHADER_CLOCK = ("Tesla", "Tesla 2.0")
-
 
 @dataclass(frozen=True, slots=True)
 class Utilisation:
@@ -40,38 +24,6 @@ class Utilisation:
     bound: float
     share: float
     verdict: Verdict
-
-
-def peak_flops(clock_hz: float, units: int, operations_per_cycle: float) -> float:
-    """Peak floating-point operations a second: clock × units × operations of a unit in one cycle.
-
-    A fused multiply-add is 2 operations. Source: the third source document; 1.3 GHz × 1 unit × 2 = 2.6 GFLOPS.
-    """
-    return clock_hz * units * operations_per_cycle
-
-
-def shader_tflops(shading_units: int, boost_clock_mhz: float, architecture: str | None = None) -> float | None:
-    """Peak 32-bit TFLOPS of a graphics card: one multiply-add a shading unit and cycle, two where the architecture has more.
-
-    None for the Tesla architecture of 2006 to 2010, whose shading units run at a clock that no catalogue states.
-    """
-    if architecture in _OWN_SHADER_CLOCK:
-        return None
-    operations = 4 if architecture in _TWICE_PER_CYCLE else 2
-    return peak_flops(boost_clock_mhz * 1e6, shading_units, operations) / 1e12
-
-
-def tensor_tflops(
-    tensor_cores: int, boost_clock_mhz: float, architecture: str, chip: str | None = None
-) -> float | None:
-    """Peak dense 16-bit TFLOPS of NVIDIA's tensor cores, None for an architecture whose rate is not written down here.
-
-    RTX 4090: 512 × 2 × 128 × 2.52 GHz = 330; A100: 432 × 2 × 256 × 1.41 GHz = 312.
-    """
-    per_core = _GA100_MULTIPLY_ADDS if chip == "GA100" else TENSOR_MULTIPLY_ADDS.get(architecture)
-    if per_core is None or not tensor_cores:
-        return None
-    return peak_flops(boost_clock_mhz * 1e6, tensor_cores, 2 * per_core) / 1e12
 
 
 def arithmetic_intensity_at_balance(tflops: float, bandwidth_gb_s: float) -> float:
@@ -113,6 +65,11 @@ def prefill_bound(flops: float, tokens: int, tflops: float) -> float:
     if tflops <= 0:
         raise ValueError(f"a rate must be above zero, not {tflops} TFLOPS")
     return tokens / (flops / (tflops * 1e12))
+
+
+def expected_tokens_per_s(bound: float, assumptions: Assumptions) -> float:
+    """What a well-fed card probably reaches where nothing was measured: the bound × `expected_utilisation`. An estimate."""
+    return bound * assumptions.expected_utilisation
 
 
 def utilisation(measured: float, bound: float, assumptions: Assumptions) -> Utilisation:

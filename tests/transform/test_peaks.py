@@ -1,0 +1,90 @@
+"""Peak operations from units and clock, against the catalogue and against data sheets."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from transform import peaks
+from transform.identity.catalogue import by_id, gpus
+
+
+def test_peak_of_the_third_document() -> None:
+    assert peaks.peak_flops(1.3e9, 1, 2) == pytest.approx(2.6e9)
+
+
+def test_peak_from_units_and_clock_is_the_catalogues_figure() -> None:
+    checked, wrong = 0, []
+    for gpu in gpus():
+        if not (gpu.shading_units and gpu.boost_clock_mhz and gpu.fp32_tflops):
+            continue
+        peak = peaks.shader_tflops(gpu.shading_units, gpu.boost_clock_mhz, gpu.architecture)
+        if peak is None:
+            continue
+        checked += 1
+        if peak != pytest.approx(gpu.fp32_tflops, rel=0.01):
+            wrong.append((gpu.gpu_id, peak, gpu.fp32_tflops))
+    assert checked > 1500
+    # The catalogue itself is off for a few: a clock or a unit count of another revision of the card.
+    assert len(wrong) <= 5, wrong
+
+
+@pytest.mark.parametrize(
+    ("gpu_id", "tflops"),
+    # NVIDIA's data sheets, dense 16-bit tensor operations.
+    [
+        ("nvidia-geforce-rtx-4090", 330.3),
+        ("nvidia-geforce-rtx-3090", 142),
+        ("nvidia-a100-sxm4-80gb", 312),
+        ("nvidia-tesla-t4", 65),
+        ("nvidia-geforce-rtx-5090", 419),
+    ],
+)
+def test_tensor_peaks(gpu_id: str, tflops: float) -> None:
+    gpu = by_id()[gpu_id]
+    assert gpu.tensor_cores is not None
+    assert gpu.boost_clock_mhz is not None
+    assert gpu.architecture is not None
+    peak = peaks.tensor_tflops(gpu.tensor_cores, gpu.boost_clock_mhz, gpu.architecture, gpu.chip)
+    assert peak == pytest.approx(tflops, rel=0.01)
+
+
+def test_tensor_peak_of_a_v100() -> None:
+    assert peaks.tensor_tflops(640, 1530, "Volta") == pytest.approx(125, rel=0.01)
+
+
+def test_a_card_with_a_hidden_shader_clock_has_no_peak() -> None:
+    assert peaks.shader_tflops(128, 600, "Tesla") is None
+
+
+def test_matrix_rates_of_cards() -> None:
+    def rates(gpu_id: str) -> list[float | None]:
+        found = [peaks.matrix_tflops(by_id()[gpu_id], bits) for bits in (32, 16, 8, 4)]
+        return [None if rate is None else round(rate) for rate in found]
+
+    # NVIDIA's data sheets: T4 8.1 / 65 / 130 / 260; A100 19.5 / 312 / 624 / 1248.
+    assert rates("nvidia-tesla-t4") == [8, 65, 130, 261]
+    assert rates("nvidia-a100-sxm4-80gb") == pytest.approx([19, 312, 624, 1248], abs=2)
+    # A P40 multiplies on its shaders; an RDNA 3 card's matrix rate is its 16-bit shader rate.
+    assert rates("nvidia-tesla-p40") == [12, 12, None, None]
+    assert rates("amd-radeon-rx-7900-xtx") == [61, 123, None, None]
+    # Of Turing, the GTX 16 cards have no tensor cores and multiply 16 bits at twice their 32-bit rate.
+    assert rates("nvidia-geforce-gtx-1660-ti") == [5, 11, None, None]
+
+
+def test_a_rate_that_nobody_published_is_not_made_up() -> None:
+    # Intel's matrix engines are several times faster than its shaders, so the shader rate would be a bound too low.
+    card = dataclasses.replace(
+        by_id()["intel-arc-b580"], tensor_fp16_tflops=None, tensor_bf16_tflops=None, tensor_int8_tops=None
+    )
+    assert peaks.matrix_tflops(card, 16) is None
+    published = dataclasses.replace(card, tensor_fp16_tflops=116.5)
+    assert peaks.matrix_tflops(published, 16) == 116.5
+    with pytest.raises(ValueError, match="32, 16, 8, 4 bits, not 3"):
+        peaks.matrix_tflops(card, 3)
+
+
+def test_an_unknown_tensor_core_has_no_peak() -> None:
+    assert peaks.tensor_tflops(100, 2000, "RDNA 9") is None
+    assert peaks.tensor_tflops(0, 2000, "Hopper") is None

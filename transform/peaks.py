@@ -1,0 +1,99 @@
+"""Peak operations of a card: units × clock × operations a cycle, beside what the catalogue publishes."""
+
+from __future__ import annotations
+
+from transform.identity.gpu import Gpu
+
+#: Multiply-adds of one tensor core in one cycle on dense 16-bit matrices (16-bit accumulation, the faster kind).
+#: Source: NVIDIA's architecture white papers (Volta to Blackwell). GA100 and GA10B differ from the other Ampere chips.
+TENSOR_MULTIPLY_ADDS = {
+    "Volta": 64,
+    "Turing": 64,
+    "Ampere": 128,
+    "Ada Lovelace": 128,
+    "Hopper": 512,
+    "Blackwell 2.0": 128,
+}
+_CHIP_MULTIPLY_ADDS = {"GA100": 256, "GA10B": 256}
+
+#: How many times the 16-bit rate tensor cores reach on 8 and on 4 bits; an architecture without the type has no entry.
+#: Source: the same white papers. Volta multiplies 16 bits only, Hopper dropped 4-bit integers.
+_NARROW_RATES = {
+    "Turing": {8: 2, 4: 4},
+    "Ampere": {8: 2, 4: 4},
+    "Ada Lovelace": {8: 2, 4: 4},
+    "Hopper": {8: 2},
+    "Blackwell 2.0": {8: 2, 4: 4},
+}
+
+#: Architectures without matrix units (of Turing the GTX 16 cards), or whose matrix units run at the shader rate that the
+#: catalogue states (RDNA 3).
+_SHADER_MATRIX = frozenset(
+    {"Fermi", "Fermi 2.0", "Kepler", "Kepler 2.0", "Maxwell", "Maxwell 2.0", "Pascal", "Turing"}
+    | {"GCN 1.0", "GCN 2.0", "GCN 3.0", "GCN 4.0", "GCN 5.0", "GCN 5.1", "RDNA 1.0", "RDNA 2.0", "RDNA 3.0"}
+)
+
+#: RDNA from 3 on issues two multiply-adds a cycle; Fermi's shading units run at twice the stated clock.
+_TWICE_PER_CYCLE = ("RDNA 3.0", "RDNA 4.0", "Fermi", "Fermi 2.0")
+_OWN_SHADER_CLOCK = ("Tesla", "Tesla 2.0")
+
+
+def peak_flops(clock_hz: float, units: int, operations_per_cycle: float) -> float:
+    """Peak floating-point operations a second: clock × units × operations of a unit in one cycle.
+
+    A fused multiply-add is 2 operations. Source: the third source document; 1.3 GHz × 1 unit × 2 = 2.6 GFLOPS.
+    """
+    return clock_hz * units * operations_per_cycle
+
+
+def shader_tflops(shading_units: int, boost_clock_mhz: float, architecture: str | None = None) -> float | None:
+    """Peak 32-bit TFLOPS of a graphics card: one multiply-add a shading unit and cycle, two where the architecture has more.
+
+    None for the Tesla architecture of 2006 to 2010, whose shading units run at a clock that no catalogue states.
+    """
+    if architecture in _OWN_SHADER_CLOCK:
+        return None
+    operations = 4 if architecture in _TWICE_PER_CYCLE else 2
+    return peak_flops(boost_clock_mhz * 1e6, shading_units, operations) / 1e12
+
+
+def tensor_tflops(
+    tensor_cores: int, boost_clock_mhz: float, architecture: str, chip: str | None = None
+) -> float | None:
+    """Peak dense 16-bit TFLOPS of NVIDIA's tensor cores, None for an architecture whose rate is not written down here.
+
+    RTX 4090: 512 × 2 × 128 × 2.52 GHz = 330; A100: 432 × 2 × 256 × 1.41 GHz = 312.
+    """
+    per_core = _CHIP_MULTIPLY_ADDS.get(chip or "", TENSOR_MULTIPLY_ADDS.get(architecture))
+    if per_core is None or not tensor_cores:
+        return None
+    return peak_flops(boost_clock_mhz * 1e6, tensor_cores, 2 * per_core) / 1e12
+
+
+def matrix_tflops(gpu: Gpu, bits: int) -> float | None:
+    """Peak dense matrix operations of a card at 32, 16, 8 or 4 bits, in tera a second; None where no figure bounds it.
+
+    A published figure of the catalogue first, then tensor cores × clock, then the shader rate of cards without matrix units.
+    A bound must not be too low, so the rate of matrix units that nobody published is not replaced by the shaders'.
+    """
+    published = {
+        32: gpu.fp32_tflops,
+        16: _highest(gpu.tensor_fp16_tflops, gpu.tensor_bf16_tflops),
+        8: _highest(gpu.tensor_int8_tops, gpu.tensor_fp8_tflops),
+        4: _highest(gpu.tensor_fp4_tflops, gpu.tensor_int4_tops),
+    }
+    if bits not in published:
+        raise ValueError(f"matrix rates are known for {', '.join(map(str, published))} bits, not {bits}")
+    if published[bits] is not None:
+        return published[bits]
+    if gpu.tensor_cores and gpu.boost_clock_mhz and gpu.architecture:
+        half = published[16] or tensor_tflops(gpu.tensor_cores, gpu.boost_clock_mhz, gpu.architecture, gpu.chip)
+        factor = 1 if bits == 16 else _NARROW_RATES.get(gpu.architecture, {}).get(bits)
+        return half * factor if half and factor else None
+    if bits == 16 and gpu.architecture in _SHADER_MATRIX:
+        return _highest(gpu.fp16_tflops, gpu.fp32_tflops)
+    return None
+
+
+def _highest(*rates: float | None) -> float | None:
+    return max((rate for rate in rates if rate is not None), default=None)
