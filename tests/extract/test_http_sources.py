@@ -1,0 +1,117 @@
+"""Whatever a server does to a source, the source fails with the right class: never with zero rows and no failure."""
+
+from __future__ import annotations
+
+import dataclasses
+import gzip
+import re
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from extract import charset, errors, source
+from extract.collect import Collected, collect, parse_page
+from extract.http import Client, HttpSettings
+from extract.items import Issue, Link, Parsed
+from extract.parsed_cache import ParsedCache
+from extract.snapshots import Archive
+from extract.source import Page
+from tests.extract import faulty_server as faults
+from tests.extract.fake_time import FakeTime
+from tests.extract.faulty_server import FaultyServer, Route, page, redirect, status
+from tests.extract.test_http_faults import wall
+
+NOW = datetime(2026, 3, 1, 3, 0, tzinfo=UTC)
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+BOMB = gzip.compress(bytes(50_000_000), 1)
+# A page of another site altogether: nothing that any source looks for, and enough words to be no wall.
+ELSEWHERE = f"<html><title>Our story</title><body><h1>Our story</h1><p>{'We like birds. ' * 200}</p></body></html>"
+
+FAULTS: dict[str, tuple[Route, type[errors.ExtractError]]] = {
+    "403": (status(403), errors.Blocked),
+    "404": (status(404), errors.NotFound),
+    "429": (status(429, {"Retry-After": "2"}), errors.RateLimited),
+    "429 for long": (status(429, {"Retry-After": "86400"}), errors.RateLimited),
+    "500": (status(500), errors.ServerError),
+    "503": (status(503, {"Retry-After": "Sun, 01 Mar 2026 03:00:05 GMT"}), errors.ServerError),
+    "reset": (faults.reset, errors.ConnectionFailed),
+    "short body": (faults.short_body, errors.Truncated),
+    "truncated gzip": (faults.truncated_gzip, errors.Truncated),
+    "drip": (faults.drip, errors.Timeout),
+    "silence": (faults.silence, errors.Timeout),
+    "bomb": (page(BOMB, {"Content-Encoding": "gzip"}), errors.TooLarge),
+    "endless": (faults.endless, errors.TooLarge),
+    "redirect loop": (redirect("/start"), errors.TooManyRedirects),
+    "redirect inside": (redirect("http://127.0.0.1/start"), errors.ForbiddenAddress),
+    "empty": (page(b""), errors.EmptyBody),
+    "consent": (wall("Before you continue", "We use cookies. Accept all?"), errors.Blocked),
+    "captcha": (wall("Are you a human?", "Enter the characters you see"), errors.Blocked),
+    "challenge": (wall("Just a moment...", "Checking your browser"), errors.Blocked),
+    "soft 404": (wall("Page not found", "Try our search."), errors.Blocked),
+    "another page": (page(ELSEWHERE.encode()), errors.LayoutChanged),
+}
+
+
+def read(name: str, route: Route, folder: Path) -> tuple[Collected, FaultyServer]:
+    """What the source gives when its start address is answered by `route`."""
+    time, host = FakeTime(), "source.faulty.test"
+    with FaultyServer({"/start": route}) as server:
+        settings = HttpSettings(connect_to={host: ("127.0.0.1", server.port)}, deadline_s=0.1 if route in SLOW else 5.0)
+        with Client(settings, clock=time.clock, sleep=time.sleep, now=lambda: NOW) as client:
+            start = [f"http://{host}/start"]
+            result = collect(source.get(name), start, client, Archive(folder / "s"), ParsedCache(folder / "p"), NOW)
+    return result, server
+
+
+SLOW = (faults.drip, faults.silence)
+
+
+@pytest.mark.parametrize("name", source.names())
+def test_each_fault_fails_each_source_in_its_own_way(name: str, tmp_path: Path) -> None:
+    wrong = {}
+    for fault, (route, expected) in FAULTS.items():
+        result, server = read(name, route, tmp_path / fault)
+        seen = (type(result.failure), len(result.rows), len(server.paths()) <= 3)
+        if seen != (expected, 0, True):
+            wrong[fault] = seen
+    assert wrong == {}
+
+
+def renamed(html: str) -> str:
+    """The same words in the same order, with every name for a selector to hold on to changed and no data for machines."""
+    html = re.sub(r"<script\b.*?</script>", "", html, flags=re.DOTALL | re.IGNORECASE)
+    html = re.sub(r"""\s(class|id|data-[\w-]+|item\w+|property)=("[^"]*"|'[^']*'|[^\s>]+)""", ' class="x1"', html)
+    return re.sub(r"(</?)(li|article|section|h[1-6]|strong|sup|ul|ol|table|tr|td|th)\b", r"\1div", html)
+
+
+def html_fixtures() -> list[tuple[str, str]]:
+    return sorted(
+        (file.parent.name, file.stem) for file in FIXTURES.glob("*/*.html") if file.parent.name in source.names()
+    )
+
+
+@pytest.mark.parametrize(("name", "case"), html_fixtures())
+def test_a_renamed_layout_is_noticed(name: str, case: str, fixture_page: Callable[[str, str], Page]) -> None:
+    chosen, good = source.get(name), fixture_page(name, case)
+    try:
+        before = rows(parse_page(chosen, good))
+    except errors.ExtractError:
+        return  # the fixture is of a page that must fail anyway
+    if not before:
+        return
+    changed = dataclasses.replace(good, content=renamed(charset.decode(good.content)).encode())
+    try:
+        parsed = parse_page(chosen, changed)
+    except errors.LayoutChanged:
+        return
+    # What is still read must be right, and to read nothing must be said.
+    after = rows(parsed)
+    assert after or any(isinstance(item, Issue) for item in parsed)
+    prices = {getattr(row, "price", None) for row in before} | {None}
+    assert {getattr(row, "price", None) for row in after} <= prices
+
+
+def rows(parsed: Sequence[Parsed]) -> list[Parsed]:
+    return [item for item in parsed if not isinstance(item, Link | Issue)]
