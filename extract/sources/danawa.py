@@ -52,7 +52,8 @@ def _product(page: Page, base: str) -> Iterator[Parsed]:
         found, url=_address(base, key) if key else base, key=key, sku=key, seller_kind="unknown"
     ):
         if isinstance(item, Offer) and item.price_kind == "from":
-            item = dataclasses.replace(item, price_kind="now", availability="in_stock")
+            known = item.availability
+            item = dataclasses.replace(item, price_kind="now", availability="in_stock" if known == "unknown" else known)
         yield item
 
 
@@ -86,7 +87,7 @@ def _card(page: Page, base: str, card: HtmlElement) -> Iterator[Parsed]:
         price = first(variant, ".price_sect")
         shown = text(price)
         amount = text(price, "strong") or shown
-        malls = _MALLS.search(text(variant).replace(shown, " "))
+        malls = _MALLS.search(_without(variant, "price_sect", " "))
         yield from listing.offer(
             page,
             LOCALE,
@@ -108,12 +109,12 @@ def _label(variant: HtmlElement) -> str:
     return clean(re.sub(r"^\d+\s*위|\d[\d,]*\s*몰", " ", named))
 
 
-def _without(element: HtmlElement | None, class_name: str) -> str:
-    """The element's text without that of descendants of the class."""
+def _without(element: HtmlElement | None, class_name: str, between: str = "") -> str:
+    """The element's text without that of descendants of the class; `between` stands between texts of different elements."""
     if element is None:
         return ""
     path = f"descendant::text()[not(ancestor::*[contains(concat(' ', @class, ' '), ' {class_name} ')])]"
-    return clean("".join(element.xpath(path)))
+    return clean(between.join(element.xpath(path)))
 
 
 def _address(url: str, code: str) -> str:
