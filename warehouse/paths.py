@@ -33,6 +33,11 @@ class DataDir:
         return self.state / "base.duckdb"
 
     @property
+    def publishing(self) -> Path:
+        """Name of the version that is being published; there only while that takes, or after a kill in the middle of it."""
+        return self.state / "publishing"
+
+    @property
     def journal(self) -> Path:
         """One JSON line at the start and one at the end of each run, so that a killed run is known."""
         return self.state / "runs.jsonl"

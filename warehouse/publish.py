@@ -43,7 +43,11 @@ def workspace(
         )
         con.execute(f"SET temp_directory = {schema.quote(str(data.state / 'spill'))}")
         try:
-            con.execute(f"ATTACH {schema.quote(str(work))} AS {CATALOG} (STORAGE_VERSION '{STORAGE_VERSION}')")
+            # No write-ahead log: a work file that is not published is thrown away, so nothing would ever read it.
+            con.execute(
+                f"ATTACH {schema.quote(str(work))} AS {CATALOG} "
+                f"(STORAGE_VERSION '{STORAGE_VERSION}', RECOVERY_MODE no_wal_writes)"
+            )
         except duckdb.Error as error:
             raise NotAWarehouse(
                 f"{data.base} cannot be opened by DuckDB ({str(error).splitlines()[0]}); restore it from a file in "
@@ -62,8 +66,8 @@ def workspace(
 def publish(con: duckdb.DuckDBPyConnection, data: DataDir, work: Path, run_id: str) -> Path:
     """Make the committed work file the published one; returns the version's path.
 
-    In this order, so that a kill at any moment leaves a whole published file: the version is complete on disk before the
-    base moves, and the base moves before the symlink does. Where the last step is missing, `heal` does it.
+    In this order, so that a kill at any moment leaves a whole published file: the version is complete on disk before its
+    name is, and the base and the symlink follow it. The note of the intent tells `heal` that they still have to.
     """
     con.execute(f"CHECKPOINT {CATALOG}")
     con.execute(f"USE memory; DETACH {CATALOG}")
@@ -73,23 +77,52 @@ def publish(con: duckdb.DuckDBPyConnection, data: DataDir, work: Path, run_id: s
     shutil.copyfile(work, part)
     part.chmod(0o444)
     _sync(part)
+    data.publishing.write_text(version.name, encoding="utf-8")
+    _sync(data.publishing)
+    _sync(data.state)
     part.replace(version)
     _sync(data.versions)
     _sync(work)
     work.replace(data.base)
     _sync(data.state)
     _point(data, version)
+    data.publishing.unlink()
     _prune(data)
     return version
 
 
 def heal(data: DataDir) -> None:
-    """Finish a publish that was killed between its steps: drop half-written versions and point at the newest whole one."""
-    for part in data.versions.glob("*.part"):
-        part.unlink()
-    versions = _versions(data)
-    if versions and data.base.exists() and data.published.resolve() != versions[-1].resolve():
-        _point(data, versions[-1])
+    """Finish a publish that was killed between its steps, and drop what was half written.
+
+    A version whose name is on disk is whole, so the base and the symlink follow it. The note says which one it is: the
+    newest by name may be another one, on a machine whose clock was set back. A base that was lost comes back from the
+    published version. Raises NotAWarehouse where a file that is not ours has the published name: it is not written over.
+    """
+    if data.published.exists() and not data.published.is_symlink():
+        raise NotAWarehouse(
+            f"{data.published} is a file, and not the link to a version that a refresh makes: move it away, or use "
+            "another --data-dir"
+        )
+    swaps = data.root.glob(f".{data.published.name}.*")
+    for left in (*data.versions.glob("*.part"), *data.state.glob("*.part"), *swaps):
+        left.unlink()
+    if data.publishing.exists():
+        version = data.versions / data.publishing.read_text(encoding="utf-8")
+        if version.is_file():
+            _restore_base(data, version)
+            _point(data, version)
+        data.publishing.unlink()
+    elif not data.base.exists() and (versions := _versions(data)):
+        _restore_base(data, data.published.resolve() if data.published.exists() else versions[-1])
+
+
+def _restore_base(data: DataDir, version: Path) -> None:
+    data.state.mkdir(parents=True, exist_ok=True)
+    part = data.base.with_suffix(".part")
+    shutil.copyfile(version, part)
+    _sync(part)
+    part.replace(data.base)
+    _sync(data.state)
 
 
 def _versions(data: DataDir) -> list[Path]:
@@ -108,6 +141,8 @@ def _point(data: DataDir, version: Path) -> None:
 
 def _prune(data: DataDir) -> None:
     for old in _versions(data)[:-KEEP_VERSIONS]:
+        if old.resolve() == data.published.resolve():
+            continue  # a clock that was set back sorts the newest first
         old.unlink()
         # An analyst's read-write session may have left one.
         old.with_name(f"{old.name}.wal").unlink(missing_ok=True)
