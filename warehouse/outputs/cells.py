@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
@@ -16,12 +17,16 @@ def cell(value: object) -> str:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return ""  # no number at all, and a word in a column of numbers makes text of the column
+        value = Decimal(repr(value))
     if isinstance(value, Decimal):
         # Without an exponent, which some readers take for text, and without zeros that say nothing.
         text = format(value, "f")
         return text.rstrip("0").rstrip(".") if "." in text else text
-    if isinstance(value, int | float):
-        return repr(value)
+    if isinstance(value, int):
+        return str(value)
     if isinstance(value, datetime):
         return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if value.tzinfo else value.isoformat()
     if isinstance(value, date):

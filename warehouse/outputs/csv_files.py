@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from warehouse.outputs.cells import cell
+from warehouse.outputs.cells import cell, safe_text
 from warehouse.outputs.tables import tables
 from warehouse.paths import DataDir
 
@@ -16,6 +16,8 @@ from warehouse.paths import DataDir
 def export(data: DataDir, folder: Path) -> list[Path]:
     """Write `<folder>/<table>.csv` for every table; the paths. Each is swapped in whole: nobody reads half of one."""
     folder.mkdir(parents=True, exist_ok=True)
+    for left in folder.glob("*.part"):
+        left.unlink()  # of a run that was killed
     written = []
     for table, columns, rows in tables(data):
         path = folder / f"{table}.csv"
@@ -30,6 +32,6 @@ def to_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A header and rows as CSV text, lines ending in \\n."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
+    writer.writerow([safe_text(column) for column in columns])
     writer.writerows([cell(value) for value in row] for row in rows)
     return text.getvalue()
