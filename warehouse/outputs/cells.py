@@ -31,7 +31,8 @@ def cell(value: object) -> str:
         return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if value.tzinfo else value.isoformat()
     if isinstance(value, date):
         return value.isoformat()
-    return safe_text(str(value))
+    # One kind of line end: Python's CSV writer leaves a lone carriage return unquoted, which breaks the row for a reader.
+    return safe_text(str(value).replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def safe_text(text: str) -> str:
