@@ -1,0 +1,99 @@
+"""What leaves the warehouse as text: no cell that a spreadsheet runs, no number that it misreads, nothing lost."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from datetime import UTC, date, datetime, timedelta, timezone
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from warehouse.outputs.cells import cell, safe_text
+from warehouse.outputs.csv_files import to_csv
+
+#: What OWASP's page on CSV injection lists, and their full-width forms, which East Asian spreadsheets take as the same.
+RUN = "=+-@\t\r\n＝＋－＠"
+
+
+def unix(text: str) -> str:
+    """With line ends of one kind: a lone carriage return breaks a CSV row for many readers."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+@given(st.text())
+def test_no_text_begins_like_a_formula(text: str) -> None:
+    assert not cell(text) or cell(text)[0] not in RUN
+
+
+@given(st.sampled_from(RUN), st.text())
+def test_what_would_run_is_kept_behind_an_apostrophe(start: str, rest: str) -> None:
+    assert cell(start + rest) == f"'{unix(start + rest)}"
+
+
+@given(st.text().filter(lambda text: not text or text[0] not in RUN))
+def test_other_text_stays_as_it_is(text: str) -> None:
+    assert cell(text) == unix(text)
+
+
+@pytest.mark.parametrize(
+    "text", ['=HYPERLINK("http://example.invalid","x")', "+1", "-2+3", "@SUM(A1)", "=cmd|' /C calc'!A0", "\t=1", "\r=1"]
+)
+def test_the_known_attacks(text: str) -> None:
+    assert safe_text(text) == f"'{text}"
+
+
+@given(
+    st.one_of(
+        st.decimals(allow_nan=False, allow_infinity=False),
+        st.floats(allow_nan=False, allow_infinity=False),
+        st.integers(),
+    )
+)
+def test_a_number_is_digits_and_a_point_and_means_the_same(number: Decimal | float | int) -> None:
+    text = cell(number)
+    assert re.fullmatch(r"-?\d+(\.\d+)?", text)
+    assert type(number)(text) == number
+    assert not ("." in text and text.endswith("0")), "zeros at the end say nothing"
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+def test_what_is_no_number_is_left_out(number: float) -> None:
+    assert cell(number) == ""
+
+
+def test_a_truth_value_is_a_word_and_absence_is_nothing() -> None:
+    assert (cell(True), cell(False), cell(None)) == ("true", "false", "")
+
+
+@given(st.datetimes(min_value=datetime(1990, 1, 1), max_value=datetime(2100, 1, 1)), st.integers(-14, 14))  # noqa: DTZ001
+def test_a_time_is_iso_8601_in_utc(naive: datetime, hours: int) -> None:
+    time = naive.replace(tzinfo=timezone(timedelta(hours=hours)))
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", cell(time))
+    assert datetime.fromisoformat(cell(time)) == time.replace(microsecond=0)
+
+
+def test_a_day_is_iso_8601() -> None:
+    assert cell(date(2023, 11, 6)) == "2023-11-06"
+    assert cell(datetime(2023, 11, 6, 3, 4, 5, tzinfo=UTC)) == "2023-11-06T03:04:05Z"
+
+
+#: Without the surrogates and the NUL that neither UTF-8 nor a spreadsheet can hold.
+_TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
+
+
+@given(st.lists(st.tuples(_TEXT, _TEXT), max_size=5))
+def test_a_file_reads_back_cell_by_cell(rows: list[tuple[str, str]]) -> None:
+    """Commas, quotes and line ends inside a title break no row."""
+    text = to_csv(["one", "two"], rows)
+    read = list(csv.reader(io.StringIO(text.encode().decode("utf-8"), newline="")))
+    assert read == [["one", "two"], *([safe_text(unix(a)), safe_text(unix(b))] for a, b in rows)]
+
+
+def test_a_header_is_no_formula_either() -> None:
+    """`sql` lets a person name a column."""
+    assert to_csv(["=1+1", "b"], []) == "'=1+1,b\n"
