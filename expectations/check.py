@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from expectations import suite
-from expectations.contract import Contract
+from expectations.contract import Check, Contract
 from extract.items import Item
 
 if TYPE_CHECKING:
@@ -33,13 +33,28 @@ def check_batch(contract: Contract, items: Sequence[Item]) -> Verdict:
     count = len(items)
     if count < contract.min_rows:
         return Verdict({}, (), f"{count} rows, and at least {contract.min_rows} are expected: {contract.rows_reason}")
-    quarantined: dict[int, str] = {}
     warnings: list[str] = []
     if count > contract.max_rows:
         warnings.append(f"{count} rows, and at most {contract.max_rows} are expected: {contract.rows_reason}")
+    verdict = check_rows(contract, items)
+    warnings += verdict.warnings
+    refusal = verdict.refusal
+    if refusal is None and len(verdict.quarantined) > count * contract.max_quarantined_share:
+        share = contract.max_quarantined_share
+        refusal = (
+            f"{len(verdict.quarantined)} of {count} rows break the contract, more than {share:.0%}: "
+            f"the page or the parser is wrong rather than the rows; first reason: {next(iter(verdict.quarantined.values()))}"
+        )
+    return Verdict({} if refusal else verdict.quarantined, tuple(warnings), refusal)
+
+
+def check_rows(contract: Contract, items: Sequence[Item]) -> Verdict:
+    """The checks of rows alone, whatever their number: what a bulk load asks of all nights at once."""
+    quarantined: dict[int, str] = {}
+    warnings: list[str] = []
     for kind in sorted({item.KIND for item in items}):
-        frame = _frame(kind, items)
-        for finding in suite.run(frame, [check for check in contract.checks if check.kind == kind]):
+        checks = [check for check in contract.checks if check.kind == kind]
+        for finding in suite.run(_frame(kind, items, checks), checks):
             if finding.check.on_failure == "reject":
                 return Verdict({}, tuple(warnings), f"{len(finding.rows)} rows break {finding.check.words}")
             if finding.check.on_failure == "warn":
@@ -47,12 +62,6 @@ def check_batch(contract: Contract, items: Sequence[Item]) -> Verdict:
                 continue
             for row in finding.rows:
                 quarantined[row] = "; ".join(filter(None, [quarantined.get(row), finding.check.words]))
-    if count and len(quarantined) / count > contract.max_quarantined_share:
-        share = f"{len(quarantined)} of {count} rows"
-        return Verdict(
-            {}, tuple(warnings), f"{share} break the contract, more than {contract.max_quarantined_share:.0%}: "
-            f"the page or the parser is wrong rather than the rows; first reason: {next(iter(quarantined.values()))}"
-        )  # fmt: skip
     return Verdict(quarantined, tuple(warnings), None)
 
 
@@ -74,14 +83,16 @@ def check_mart(contract: Contract, frame: pd.DataFrame) -> list[str]:
     return problems
 
 
-def _frame(kind: str, items: Sequence[Item]) -> pd.DataFrame:
-    """Items of one kind as columns, with the position of each in `items`. Amounts become floats: bounds need no more."""
+def _frame(kind: str, items: Sequence[Item], checks: Sequence[Check]) -> pd.DataFrame:
+    """The columns of one kind's items that `checks` name, with the position of each item. Amounts become floats: bounds
+    need no more.
+    """
     import pandas as pd
 
     chosen = [(position, item) for position, item in enumerate(items) if kind == item.KIND]
     columns: dict[str, list[object]] = {suite.ROW: [position for position, _ in chosen]}
-    for field in fields(chosen[0][1]):
-        columns[field.name] = [_plain(getattr(item, field.name)) for _, item in chosen]
+    for name in sorted({column for check in checks for column in suite.columns(check)}):
+        columns[name] = [_plain(getattr(item, name)) for _, item in chosen]
     return pd.DataFrame(columns)
 
 

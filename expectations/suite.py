@@ -38,7 +38,7 @@ def run(frame: pd.DataFrame, checks: Sequence[Check]) -> list[Finding]:
     """Failed checks of `frame`, which has the column `row`. Raises AuditBroken where a check itself fails to run."""
     if not checks or frame.empty:
         return []
-    missing = sorted({c for check in checks for c in _columns(check)} - set(frame.columns))
+    missing = sorted({c for check in checks for c in columns(check)} - set(frame.columns))
     if missing:
         raise AuditBroken(f"the checks name columns that are not there: {', '.join(missing)}")
     import great_expectations as gx
@@ -68,7 +68,8 @@ def _finding(outcome: Any, checks: Sequence[Check]) -> Finding | None:
     return Finding(check, tuple(rows))
 
 
-def _columns(check: Check) -> list[str]:
+def columns(check: Check) -> list[str]:
+    """Names of the columns that a check reads."""
     return [*check.column.split(","), *([check.arguments["other"]] if "other" in check.arguments else [])]
 
 

@@ -70,7 +70,7 @@ def collect(
     result = Collected(source.name)
     failures: list[ExtractError] = []
     for file in files:
-        _read(source, _archive_file(source, file, archive, now), archive, cache, result, failures, deque(), set())
+        _read(source, archive_file(source, file, archive, now), archive, cache, result, failures, deque(), set())
     waiting = deque(Link(url=url, role="start") for url in starts)
     known = set(starts)
     while waiting:
@@ -101,7 +101,8 @@ def _fetch(source: Source, url: str, client: Client, archive: Archive, now: date
     return archive.save(source.name, fetched, now)
 
 
-def _archive_file(source: Source, file: LocalFile, archive: Archive, now: datetime) -> Snapshot:
+def archive_file(source: Source, file: LocalFile, archive: Archive, now: datetime) -> Snapshot:
+    """Save a file of this machine as if it had been fetched at `now`. Raises OSError where it cannot be read."""
     content = file.path.read_bytes()
     # The name only: where the folder lies on this machine is nobody's business, and differs between two of them.
     url = f"file:{file.path.name}"

@@ -26,23 +26,34 @@ def run(
     read_all: Callable[[Reader, list[Reading], Progress], list[Collected]],
     progress: Progress = no_progress,
 ) -> Summary:
-    """One refresh under the writer's lock. `read_all` is the engine: how the sources are read side by side.
+    """One refresh under the writer's lock; see `run_locked`. Raises Locked, at once, where another run writes."""
+    with writer_lock(context.data.lock):
+        return run_locked(context, read_all, progress)
 
-    Returns the summary, also of a run in which every source failed. Raises Locked where another run writes, and what
-    `store` raises; either way the journal says how the run ended.
+
+def run_locked(
+    context: Context,
+    read_all: Callable[[Reader, list[Reading], Progress], list[Collected]],
+    progress: Progress = no_progress,
+) -> Summary:
+    """One refresh by a caller that holds the writer's lock. `read_all` is the engine: how the sources are read side by side.
+
+    Returns the summary, also of a run in which every source failed. Raises what `store` raises; either way the journal
+    says how the run ended.
     """
     started = time.perf_counter()
     readings = gather.readings(context)
-    with writer_lock(context.data.lock):
-        summary = Summary(context.run_id)
-        entry = journal.Entry(context.run_id, context.started_at, context.as_of, context.engine, context.sample_night)
-        journal.start(context.data.journal, entry)
-        try:
-            _run(context, read_all, progress, readings, summary)
-        except BaseException as error:
-            journal.finish(context.data.journal, context.run_id, "failed", f"{type(error).__name__}: {error}")
-            raise
-        journal.finish(context.data.journal, context.run_id, summary.status, summary.reason)
+    summary = Summary(context.run_id)
+    entry = journal.Entry(context.run_id, context.started_at, context.as_of, context.engine, context.sample_night)
+    journal.start(context.data.journal, entry)
+    try:
+        _run(context, read_all, progress, readings, summary)
+    except BaseException as error:
+        # A signal is nobody's failure: the run was interrupted, as by a kill that leaves no time to say so.
+        status = "failed" if isinstance(error, Exception) else "interrupted"
+        journal.finish(context.data.journal, context.run_id, status, f"{type(error).__name__}: {error}")
+        raise
+    journal.finish(context.data.journal, context.run_id, summary.status, summary.reason)
     summary.seconds = time.perf_counter() - started
     return summary
 

@@ -15,17 +15,24 @@ from typing import Any, get_type_hints
 
 from transform.gate import Bounds
 
+_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
+
 
 class SettingsError(Exception):
     """A setting is unknown or impossible; the message names it, where it came from, and what is possible."""
 
 
-def _setting(default: Any, meaning: str, *, unit: str | None = None, in_warehouse: bool = False) -> Any:
-    """A field with its meaning; `in_warehouse` marks what the tables depend on, and is kept in core.setting."""
-    words = {"meaning": meaning, "unit": unit, "in_warehouse": in_warehouse}
+def _setting(
+    default: Any, meaning: str, *, unit: str | None = None, in_warehouse: bool = False, secret: bool = False
+) -> Any:
+    """A field with its meaning; `in_warehouse` marks what the tables depend on, and is kept in core.setting.
+
+    A `secret` comes from the environment alone, and is not in the settings' repr: that ends up in logs.
+    """
+    words = {"meaning": meaning, "unit": unit, "in_warehouse": in_warehouse, "secret": secret}
     if isinstance(default, list):
-        return field(default_factory=lambda: tuple(default), metadata=words)
-    return field(default=default, metadata=words)
+        return field(default_factory=lambda: tuple(default), metadata=words, repr=not secret)
+    return field(default=default, metadata=words, repr=not secret)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +48,23 @@ class Settings:
     max_body_mb: float = _setting(5.0, "Largest page", unit="MB")
     parallel_sources: int = _setting(8, "Sources read at the same time")
     memory_limit: str = _setting("2GB", "Memory that DuckDB may use")
+    source_timeout_s: float = _setting(900.0, "Longest time that one source may take in a run", unit="s")
     cron: str = _setting("0 3 * * *", "When the nightly run starts")
-    time_zone: str = _setting("UTC", "Time zone of `cron`")
+    time_zone: str = _setting("UTC", "Time zone of `cron`, as in the IANA database")
+    run_retries: int = _setting(3, "Times that a scheduled run is tried again where nothing could be published")
+    run_retry_delay_s: float = _setting(
+        600.0, "Wait before such a try; up to half of it is added by chance, so that many machines do not ask at once",
+        unit="s",
+    )  # fmt: skip
+    ui_port: int = _setting(4200, "Port on this machine of the embedded Prefect server of `serve`; 0 for any")
+    log_format: str = _setting("text", "text, or json for one JSON object a line")
+    log_level: str = _setting("INFO", "Least severity that `serve` and scheduled runs write down")
+    notify_urls: tuple[str, ...] = _setting(
+        [], "Apprise addresses that are told of failures and watches; the environment alone, as they hold passwords",
+        secret=True,
+    )  # fmt: skip
+    notify_blocks: tuple[str, ...] = _setting([], "Names of Prefect Secret blocks that hold such addresses")
+    notify_deadline_s: float = _setting(10.0, "Longest time that all notifications of a run may take", unit="s")
     baseline_gpu_id: str = _setting("nvidia-geforce-rtx-3060-12gb", "GPU that ratios are to", in_warehouse=True)
     marketplace_sellers: tuple[str, ...] = _setting(
         [], "Marketplace sellers whose offers count as street prices, as printed", in_warehouse=True
@@ -73,9 +95,16 @@ class Settings:
         )  # fmt: skip
 
     def __post_init__(self) -> None:
-        for name in ("delay_s", "fetch_deadline_s", "max_body_mb", "street_price_max_msrp_ratio"):
+        for name in (
+            "delay_s", "fetch_deadline_s", "max_body_mb", "street_price_max_msrp_ratio", "source_timeout_s", "run_retries",
+            "run_retry_delay_s", "notify_deadline_s",
+        ):  # fmt: skip
             if getattr(self, name) < 0:
                 raise SettingsError(f"{name} must not be negative, not {getattr(self, name)}")
+        if self.log_format not in ("text", "json"):
+            raise SettingsError(f"log_format must be text or json, not {self.log_format!r}")
+        if self.log_level not in _LEVELS:
+            raise SettingsError(f"log_level must be one of {', '.join(_LEVELS)}, not {self.log_level!r}")
         if self.street_price_min_msrp_ratio >= self.street_price_max_msrp_ratio:
             raise SettingsError("street_price_min_msrp_ratio must be below street_price_max_msrp_ratio")
         if self.parallel_sources < 1:
@@ -94,25 +123,66 @@ def _text(value: Any) -> str:
     return "|".join(value) if isinstance(value, tuple) else str(value)
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """One setting as it stands: `place` says where `value` comes from. The value of a secret is not in it."""
+
+    name: str
+    value: str
+    unit: str | None
+    place: str
+    meaning: str
+
+
 def load(options: Mapping[str, Any], environment: Mapping[str, str] = os.environ, file: Path | None = None) -> Settings:
     """Settings from the file (`gpuledger.toml` in the working folder unless given), environment and options.
 
     Options that are None do not count. Raises SettingsError, naming the place, for an unknown name or an impossible value.
     """
+    return Settings(**{name: value for name, (value, _) in _found(options, environment, file).items()})
+
+
+def explain(environment: Mapping[str, str] = os.environ, file: Path | None = None) -> list[Origin]:
+    """Every setting with its value, where that comes from, and its meaning. Raises SettingsError as `load` does."""
+    found = _found({}, environment, file)
+    settings = Settings(**{name: value for name, (value, _) in found.items()})
+    rows = []
+    for f in dataclasses.fields(settings):
+        value = getattr(settings, f.name)
+        shown = (f"{len(value)} set, not shown" if value else "") if f.metadata["secret"] else _text(value)
+        place = found[f.name][1] if f.name in found else "default"
+        rows.append(Origin(f.name, shown, f.metadata["unit"], place, f.metadata["meaning"]))
+    return rows
+
+
+def _found(options: Mapping[str, Any], environment: Mapping[str, str], file: Path | None) -> dict[str, tuple[Any, str]]:
+    """Value and place of every setting that is set anywhere; a later place goes before an earlier one."""
     file = file or Path("gpuledger.toml")
-    values: dict[str, Any] = {}
+    found: dict[str, tuple[Any, str]] = {}
     if file.exists():
         try:
             words = tomllib.loads(file.read_text(encoding="utf-8"))
         except tomllib.TOMLDecodeError as error:
             raise SettingsError(f"{file}: {error}") from None
-        values |= {name: _read(name, value, str(file)) for name, value in words.items()}
+        for name, value in words.items():
+            _refuse_secret(name, str(file))
+            found[name] = (_read(name, value, str(file)), str(file))
     for variable, text in environment.items():
         if variable.startswith("GPULEDGER_"):
-            name = variable.removeprefix("GPULEDGER_").lower()
-            values[name] = _read(name, text, f"the environment variable {variable}")
-    values |= {name: _read(name, value, f"--{name}") for name, value in options.items() if value is not None}
-    return Settings(**values)
+            name, place = variable.removeprefix("GPULEDGER_").lower(), f"the environment variable {variable}"
+            found[name] = (_read(name, text, place), place)
+    for name, value in options.items():
+        if value is not None:
+            found[name] = (_read(name, value, f"--{name}"), f"--{name}")
+    return found
+
+
+def _refuse_secret(name: str, place: str) -> None:
+    """A secret in a file ends up in a backup or a repository."""
+    if any(f.name == name and f.metadata["secret"] for f in dataclasses.fields(Settings)):
+        raise SettingsError(
+            f"{place}: {name} is a secret: set it as GPULEDGER_{name.upper()} in the environment, or name a Prefect block"
+        )
 
 
 def _read(name: str, value: Any, place: str) -> Any:

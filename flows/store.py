@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -37,37 +37,45 @@ class OutOfOrder(WarehouseError):
     """The run's time lies before what the warehouse already holds."""
 
 
-def store(context: Context, collected: Sequence[Collected], summary: Summary) -> None:
-    """Take in what was collected and publish; fills `summary`.
+def store(context: Context, collected: Sequence[Collected], summary: Summary, *, export: bool = True) -> None:
+    """Take in what was collected, publish, and write the CSV files; fills `summary`.
 
     Raises AuditFailed, expectations.suite.AuditBroken or WarehouseError; nothing is published then.
     """
     publish.heal(context.data)
     with publish.workspace(context.data, context.run_id, memory_limit=context.settings.memory_limit) as (con, work):
         con.execute("BEGIN")
-        _refuse_to_go_back(con, context)
+        for batch in collected:
+            _refuse_to_go_back(con, context, batch.source)
         changed: set[str] = set()
         # Exchange rates first: the prices of the same night are converted with them.
         for batch in sorted(collected, key=lambda c: (not any(isinstance(i, FxRate) for i, _ in c.rows), c.source)):
             outcome = take_in.take_in(con, context, batch, changed)
             summary.sources.append(outcome)
-        changed |= set(take_in.settle(con, context))
-        changed |= _identify(con, context)
-        builder.refresh_contents(con, changed)
-        summary.builds = builder.build(con, graph.load(con), context.run_id)
-        _audit(con, summary)
-        summary.changes = _price_changes(con, context)
-        _write_run(con, context, summary)
-        con.execute("COMMIT")
-        summary.published = publish.publish(con, context.data, work, context.run_id)
-    csv_files.export(context.data, context.data.exports)
+        finish(con, context, summary, changed, work)
+    if export:
+        csv_files.export(context.data, context.data.exports)
 
 
-def _refuse_to_go_back(con: duckdb.DuckDBPyConnection, context: Context) -> None:
-    row = con.execute("SELECT max(as_of) FROM ops.run WHERE status LIKE 'published%'").fetchone()
+def finish(
+    con: duckdb.DuckDBPyConnection, context: Context, summary: Summary, changed: Collection[str], work: Path
+) -> None:
+    """Resolve titles, build what `changed` reaches, audit, write the run, commit and publish the work file."""
+    touched = {*changed, *take_in.settle(con, context), *_identify(con, context)}
+    builder.refresh_contents(con, touched)
+    summary.builds = builder.build(con, graph.load(con), context.run_id)
+    _audit(con, summary)
+    summary.changes = _price_changes(con, context)
+    _write_run(con, context, summary)
+    con.execute("COMMIT")
+    summary.published = publish.publish(con, context.data, work, context.run_id)
+
+
+def _refuse_to_go_back(con: duckdb.DuckDBPyConnection, context: Context, source: str) -> None:
+    row = con.execute("SELECT max(seen_at) FROM core.source_night WHERE source = ?", [source]).fetchone()
     if row and row[0] and row[0] > context.as_of:
         raise OutOfOrder(
-            f"this run counts as {context.as_of:%Y-%m-%d %H:%M} UTC, and {context.data.root} already holds "
+            f"this run counts as {context.as_of:%Y-%m-%d %H:%M} UTC, and {context.data.root} already holds {source} of "
             f"{row[0]:%Y-%m-%d %H:%M} UTC: history is written forwards; use another --data-dir"
         )
 

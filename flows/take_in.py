@@ -22,7 +22,7 @@ from flows.context import Context
 from flows.summary import SourceOutcome
 from transform import gate
 from warehouse.load import offers, others
-from warehouse.load.batch import Batch, ChangeSet, Row, split_duplicates
+from warehouse.load.batch import Batch, ChangeSet, Night, Row, split_duplicates
 from warehouse.load.stage import append
 
 
@@ -64,7 +64,7 @@ def take_in(con: duckdb.DuckDBPyConnection, context: Context, collected: Collect
             for i, sha256 in issues
         ],
     )
-    _set_state(con, context, outcome)
+    set_state(con, context, outcome)
     outcome.seconds = time.perf_counter() - started
     return outcome
 
@@ -140,14 +140,27 @@ def load_batch(
     if "core.fx_rate" in changes.changed:
         changes.add("core.price_span", offers.fill_missing_usd(con))
     held, is_complete = 0, batch.is_complete
-    if "offer" in sources.get(batch.source).kinds:
+    is_shop = any(isinstance(row.item, Offer) for row in (*batch.rows, *batch.held))
+    if is_shop or "offer" in sources.get(batch.source).kinds:
         offers.stage_batch(con, batch)
-        held, is_long = gate.hold(con, batch, bounds, released)
-        is_complete = is_complete and is_long
-        changes.merge(offers.load(con, replace(batch, is_complete=is_complete), previous))
-        if held:
-            changes.add("core.held_price", held)
+        loaded = load_staged(con, batch.night, bounds, released)
+        changes.merge(loaded.changes)
+        held, is_complete = loaded.held, loaded.is_complete
+        if "core.price_span" in loaded.changes.changed:
+            changes.add("core.price_change", offers.record_changes(con, batch.source, batch.seen_at))
     changes.merge(others.load(con, batch, previous))
+    return Loaded(changes, held, is_complete)
+
+
+def load_staged(
+    con: duckdb.DuckDBPyConnection, night: Night, bounds: gate.Bounds, released: Sequence[tuple[str, Decimal]]
+) -> Loaded:
+    """Load staged offers through the price gate."""
+    previous = gate.previous_success(con, night.source, night.seen_at)
+    held, is_long = gate.hold(con, night, bounds, released)
+    is_complete = night.is_complete and is_long
+    changes = offers.load(con, replace(night, is_complete=is_complete), previous)
+    changes.add("core.held_price", held)
     return Loaded(changes, held, is_complete)
 
 
@@ -229,7 +242,8 @@ def _last_success(con: duckdb.DuckDBPyConnection, source: str) -> datetime | Non
     return row[0] if row else None
 
 
-def _set_state(con: duckdb.DuckDBPyConnection, context: Context, outcome: SourceOutcome) -> None:
+def set_state(con: duckdb.DuckDBPyConnection, context: Context, outcome: SourceOutcome) -> None:
+    """Write the source's row of ops.source_state: a failed attempt leaves the last success where it is."""
     last = _last_success(con, outcome.source)
     rows = con.execute("SELECT rows FROM ops.source_state WHERE source = ?", [outcome.source]).fetchone()
     success, count = (last, rows[0] if rows else 0) if outcome.is_failure else (context.as_of, outcome.loaded)
@@ -242,13 +256,19 @@ def _set_state(con: duckdb.DuckDBPyConnection, context: Context, outcome: Source
     )
 
 
+def _newest(con: duckdb.DuckDBPyConnection, context: Context) -> datetime:
+    """Time of the newest run: a backfill of old nights makes no other source older or younger."""
+    row = con.execute("SELECT max(as_of) FROM ops.run WHERE status LIKE 'published%'").fetchone()
+    return max(context.as_of, row[0]) if row and row[0] else context.as_of
+
+
 def settle(con: duckdb.DuckDBPyConnection, context: Context) -> list[str]:
     """Write core.source_freshness anew where a source passed its freshness limit; the tables that changed."""
     con.execute(
         """CREATE OR REPLACE TEMP TABLE freshness AS
            SELECT source, coalesce(date_diff('minute', last_success_at, $now) <= freshness_hours * 60, false) AS is_usable
            FROM ops.source_state""",
-        {"now": context.as_of},
+        {"now": _newest(con, context)},
     )
     differs = con.execute(
         """SELECT count(*) FROM (

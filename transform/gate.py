@@ -14,7 +14,7 @@ from decimal import Decimal
 
 import duckdb
 
-from warehouse.load.batch import Batch
+from warehouse.load.batch import Night
 from warehouse.load.stage import stage
 
 
@@ -50,7 +50,7 @@ _PLACEHOLDER = "^(9{4,}0*|1234567\\d*|1{6,})$"
 
 
 def hold(
-    con: duckdb.DuckDBPyConnection, batch: Batch, bounds: Bounds, released: Sequence[tuple[str, Decimal]] = ()
+    con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds, released: Sequence[tuple[str, Decimal]] = ()
 ) -> tuple[int, bool]:
     """Hold the staged prices of `incoming_offer` that are not to be believed yet.
 
@@ -59,27 +59,34 @@ def hold(
     and whether the batch is as long as usual: where it is not, absent listings must not be taken for ended.
     """
     stage(con, "released", ("listing_id", "price"), released)
-    _compare(con, batch, bounds)
-    _decide(con, batch, bounds)
+    _compare(con, night, bounds)
+    _decide(con, night, bounds)
     held = con.execute("SELECT count(*) FROM held_now").fetchone()
     assert held is not None
     if held[0]:
         con.execute("INSERT INTO held_offer SELECT * FROM incoming_offer SEMI JOIN held_now USING (listing_id)")
         con.execute("DELETE FROM incoming_offer WHERE listing_id IN (SELECT listing_id FROM held_now)")
-    return int(held[0]), not _is_short(con, batch, bounds)
+    return int(held[0]), not _is_short(con, night, bounds)
 
 
-def _compare(con: duckdb.DuckDBPyConnection, batch: Batch, bounds: Bounds) -> None:
+def _compare(con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds) -> None:
     """Stage `compared`: each incoming price beside the newest one that was believed, within the reference time."""
-    since = batch.seen_at - timedelta(days=bounds.reference_days)
+    since = night.seen_at - timedelta(days=bounds.reference_days)
     con.execute(
         f"""CREATE OR REPLACE TEMP TABLE reference AS
-            SELECT listing_id, arg_max(price, valid_from) AS price, arg_max(currency, valid_from) AS currency
-            FROM core.price_span
-            WHERE price IS NOT NULL AND valid_from < $seen_at AND (valid_to IS NULL OR valid_to > $since)
-                AND starts_with(listing_id, '{batch.source}:')
-            GROUP BY listing_id""",
-        {"seen_at": batch.seen_at, "since": since},
+            SELECT listing_id, price, currency FROM core.price_span
+            WHERE valid_to IS NULL AND price IS NOT NULL AND valid_from < $seen_at
+                AND starts_with(listing_id, '{night.source}:')""",
+        {"seen_at": night.seen_at},
+    )
+    # For the few that show no price now, the newest that they had: a price that comes back is compared with it.
+    con.execute(
+        """INSERT INTO reference
+           SELECT listing_id, arg_max(price, valid_from), arg_max(currency, valid_from) FROM core.price_span
+           WHERE valid_to > $since AND valid_from < $seen_at AND price IS NOT NULL
+               AND listing_id IN (SELECT listing_id FROM incoming_offer ANTI JOIN reference USING (listing_id))
+           GROUP BY listing_id""",
+        {"seen_at": night.seen_at, "since": since},
     )
     con.execute(
         """CREATE OR REPLACE TEMP TABLE compared AS
@@ -90,7 +97,7 @@ def _compare(con: duckdb.DuckDBPyConnection, batch: Batch, bounds: Bounds) -> No
     )
 
 
-def _decide(con: duckdb.DuckDBPyConnection, batch: Batch, bounds: Bounds) -> None:
+def _decide(con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds) -> None:
     """Write `held_now` and core.held_price."""
     crowd = con.execute(
         """SELECT count(move), count(*) FILTER (abs(move) > ?), count(*) FILTER (reference_price IS NOT NULL),
@@ -138,24 +145,24 @@ def _decide(con: duckdb.DuckDBPyConnection, batch: Batch, bounds: Bounds) -> Non
         ),
         {
             "max_move": bounds.max_move, "crowd_move": bounds.crowd_move, "is_crowd": is_crowd, "is_loss": is_loss,
-            "source": batch.source, "seen_at": batch.seen_at, "same_price": bounds.same_price,
+            "source": night.source, "seen_at": night.seen_at, "same_price": bounds.same_price,
         },
     )  # fmt: skip
-    con.execute("DELETE FROM core.held_price WHERE source = ?", [batch.source])
+    con.execute("DELETE FROM core.held_price WHERE source = ?", [night.source])
     con.execute("INSERT INTO core.held_price FROM held_now")
 
 
-def _is_short(con: duckdb.DuckDBPyConnection, batch: Batch, bounds: Bounds) -> bool:
+def _is_short(con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds) -> bool:
     """Fewer rows than usual, for the first time: a page that lost half of its list looks like a shop that sold out.
 
     A second short night in a row, about as short, is believed.
     """
     nights = con.execute(
         "SELECT rows, is_complete FROM core.source_night WHERE source = ? AND seen_at < ? ORDER BY seen_at DESC LIMIT ?",
-        [batch.source, batch.seen_at, bounds.row_nights],
+        [night.source, night.seen_at, bounds.row_nights],
     ).fetchall()
     usual = sorted(rows for rows, _ in nights)
-    rows = len(batch.rows) + len(batch.held)
+    rows = night.rows
     if not usual or rows >= usual[len(usual) // 2] * bounds.min_row_share:
         return False
     last_rows, last_complete = nights[0]

@@ -54,13 +54,13 @@ def command(
     context = _context(settings, data, sample, night, engine, only, as_of)
     with _progress.shown(quiet) as progress:
         if engine == "prefect":
-            from flows import prefect_engine
+            from flows.prefect_engine import refresh
 
-            summary = prefect_engine.refresh(context, progress)
+            summary = refresh(context, progress)
         else:
-            from flows import refresh
+            from flows.refresh import read_plain, run
 
-            summary = refresh.run(context, refresh.read_plain, progress)
+            summary = run(context, read_plain, progress)
     if not quiet or summary.exit_status == 1:
         _progress.show_summary(summary, data)
     return summary.exit_status

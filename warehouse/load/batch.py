@@ -18,6 +18,16 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class Night:
+    """One source at one run: what a load must know beside the staged rows. `rows` counts all of them, held ones too."""
+
+    source: str
+    seen_at: datetime
+    rows: int
+    is_complete: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Batch:
     """Accepted rows of one source.
 
@@ -31,6 +41,11 @@ class Batch:
     rows: Sequence[Row]
     is_complete: bool = True
     held: Sequence[Row] = ()
+
+    @property
+    def night(self) -> Night:
+        """The batch without its rows."""
+        return Night(self.source, self.seen_at, len(self.rows) + len(self.held), self.is_complete)
 
 
 @dataclass(slots=True)

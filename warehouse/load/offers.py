@@ -8,7 +8,7 @@ from datetime import datetime
 import duckdb
 
 from extract.items import Issue, Offer
-from warehouse.load.batch import Batch, ChangeSet, Row
+from warehouse.load.batch import Batch, ChangeSet, Night, Row
 from warehouse.load.spans import Spans, merge
 from warehouse.load.stage import Value, stage
 
@@ -17,7 +17,7 @@ ATTRIBUTES = ("title", "url", "brand", "sku", "mpn", "gtin", "condition", "selle
 #: Attributes that the identity of the GPU is read from: a change asks for the resolver again.
 EVIDENCE = ("title", "brand", "mpn", "specs")
 STATE = ("price", "currency", "price_kind", "list_price", "availability")
-_COLUMNS = ("listing_id", "source", "listing_key", *ATTRIBUTES, *STATE, "price_text", "snapshot_sha256")
+COLUMNS = ("listing_id", "source", "listing_key", *ATTRIBUTES, *STATE, "price_text", "snapshot_sha256")
 
 
 #: Dollars for one unit of a currency, by day. The base itself has no row in the file: one euro is one euro.
@@ -38,42 +38,41 @@ def listing_id(source: str, offer: Offer) -> str:
 def stage_batch(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
     """Stage the offers of `batch` as `incoming_offer`, and those that its contract refused as `held_offer`."""
     for name, rows in (("incoming_offer", batch.rows), ("held_offer", batch.held)):
-        stage(con, name, _COLUMNS, [_values(batch.source, row) for row in rows if isinstance(row.item, Offer)])
+        stage(con, name, COLUMNS, [staged_values(batch.source, row) for row in rows if isinstance(row.item, Offer)])
 
 
-def load(con: duckdb.DuckDBPyConnection, batch: Batch, previous_success: datetime | None) -> ChangeSet:
-    """Load what is staged of `batch`. Returns what changed; the batch's keys must be unique."""
+def load(con: duckdb.DuckDBPyConnection, night: Night, previous_success: datetime | None) -> ChangeSet:
+    """Load what is staged of `night`; `record_changes` comes after. Returns what changed; keys must be unique."""
     changes = ChangeSet()
-    changes.add("core.listing", _merge_listings(con, batch))
-    _convert(con, batch, changes)
+    changes.add("core.listing", _merge_listings(con, night))
+    _convert(con, night, changes)
     spans = Spans(
         table="core.price_span",
         key=("listing_id",),
         state=STATE,
         extra=("price_text", "price_usd", "fx_day", "snapshot_sha256", "loaded_at"),
-        scope=f"starts_with(o.listing_id, '{batch.source}:')",
+        scope=f"starts_with(o.listing_id, '{night.source}:')",
         has_doubt=True,
     )
     moved = merge(
-        con, spans, "incoming_price", "held_offer", batch.seen_at,
-        is_complete=batch.is_complete, previous_success=previous_success,
+        con, spans, "incoming_price", "held_offer", night.seen_at,
+        is_complete=night.is_complete, previous_success=previous_success,
     )  # fmt: skip
     changes.add("core.price_span", moved)
-    if moved:
-        changes.add("core.price_change", _record_changes(con, batch))
     return changes
 
 
-def _values(source: str, row: Row) -> Sequence[Value]:
+def staged_values(source: str, row: Row) -> Sequence[Value]:
+    """One offer as the staged columns have it."""
     offer = row.item
     assert isinstance(offer, Offer)
     attributes = [getattr(offer, name) for name in (*ATTRIBUTES, *STATE)]
     return (listing_id(source, offer), source, offer.key, *attributes, offer.price_text, row.snapshot_sha256)
 
 
-def _merge_listings(con: duckdb.DuckDBPyConnection, batch: Batch) -> int:
+def _merge_listings(con: duckdb.DuckDBPyConnection, night: Night) -> int:
     """Insert new listings, bring changed ones up to date, open those that returned and end those that vanished."""
-    seen = {"seen_at": batch.seen_at}
+    seen = {"seen_at": night.seen_at}
     new = ", ".join(("listing_id", "source", "listing_key", *ATTRIBUTES, "snapshot_sha256"))
     differs = " OR ".join(f"l.{c} IS DISTINCT FROM i.{c}" for c in ATTRIBUTES)
     evidence = " OR ".join(f"l.{c} IS DISTINCT FROM i.{c}" for c in EVIDENCE)
@@ -89,18 +88,18 @@ def _merge_listings(con: duckdb.DuckDBPyConnection, batch: Batch) -> int:
         seen,
     ).fetchone()
     ended = (0,)
-    if batch.is_complete:
+    if night.is_complete:
         ended = con.execute(
             """UPDATE core.listing SET ended_at = $seen_at WHERE source = $source AND ended_at IS NULL
                AND listing_id NOT IN (SELECT listing_id FROM incoming_offer)
                AND listing_id NOT IN (SELECT listing_id FROM held_offer)""",
-            {**seen, "source": batch.source},
+            {**seen, "source": night.source},
         ).fetchone() or (0,)
     return int((updated or (0,))[0]) + int((inserted or (0,))[0]) + int(ended[0])
 
 
-def _convert(con: duckdb.DuckDBPyConnection, batch: Batch, changes: ChangeSet) -> None:
-    """Stage `incoming_price`: the offers with the price in USD at the newest reference rate up to the day of the batch."""
+def _convert(con: duckdb.DuckDBPyConnection, night: Night, changes: ChangeSet) -> None:
+    """Stage `incoming_price`: the offers with the price in USD at the newest reference rate up to the day of the night."""
     con.execute(
         f"""CREATE OR REPLACE TEMP TABLE incoming_price AS
            WITH {_USD_RATES},
@@ -111,7 +110,7 @@ def _convert(con: duckdb.DuckDBPyConnection, batch: Batch, changes: ChangeSet) -
                     ELSE (i.price::DOUBLE * newest.usd_rate)::DECIMAL(18,4) END AS price_usd,
                CASE WHEN i.currency <> 'USD' AND i.price IS NOT NULL THEN newest.day END AS fx_day
            FROM incoming_offer i LEFT JOIN newest USING (currency)""",
-        {"seen_at": batch.seen_at},
+        {"seen_at": night.seen_at},
     )
     missing = con.execute(
         """SELECT currency, count(*) FROM incoming_price WHERE price IS NOT NULL AND price_usd IS NULL
@@ -119,11 +118,11 @@ def _convert(con: duckdb.DuckDBPyConnection, batch: Batch, changes: ChangeSet) -
     ).fetchall()
     for currency, count in missing:
         message = (
-            f"no reference rate for {currency} up to {batch.seen_at:%Y-%m-%d}: {count} prices stay without a USD amount "
+            f"no reference rate for {currency} up to {night.seen_at:%Y-%m-%d}: {count} prices stay without a USD amount "
             "and out of every comparison; load an exchange-rate file that has it"
         )
         changes.issues.append(
-            (batch.source, Issue(code="missing_rate", message=message, severity="warning", text=currency))
+            (night.source, Issue(code="missing_rate", message=message, severity="warning", text=currency))
         )
 
 
@@ -141,41 +140,46 @@ def fill_missing_usd(con: duckdb.DuckDBPyConnection) -> int:
     return int(row[0]) if row else 0
 
 
-def _record_changes(con: duckdb.DuckDBPyConnection, batch: Batch) -> int:
-    """Write core.price_change for this batch's time, from the spans alone, so that a repeated run writes the same rows."""
-    parameters = {"seen_at": batch.seen_at, "source": batch.source}
-    con.execute("DELETE FROM core.price_change WHERE changed_at = $seen_at AND source = $source", parameters)
+def record_changes(con: duckdb.DuckDBPyConnection, source: str, since: datetime) -> int:
+    """Write core.price_change for the source's nights from `since` on; returns the number of rows.
+
+    From the spans alone, so a repeated run writes the same rows, and many nights cost what one does.
+    """
+    parameters = {"since": since, "source": source}
+    con.execute("DELETE FROM core.price_change WHERE changed_at >= $since AND source = $source", parameters)
     row = con.execute(
-        """INSERT INTO core.price_change
-           WITH spans AS (
-               SELECT s.* FROM core.price_span s JOIN core.listing l USING (listing_id) WHERE l.source = $source
-               AND s.listing_id IN
-                   (SELECT listing_id FROM core.price_span WHERE valid_from = $seen_at OR valid_to = $seen_at)
+        f"""INSERT INTO core.price_change
+           WITH touched AS (
+               SELECT DISTINCT listing_id FROM core.price_span
+               WHERE (valid_from >= $since OR valid_to >= $since) AND starts_with(listing_id, '{source}:')
            ),
-           began AS (SELECT * FROM spans WHERE valid_from = $seen_at),
-           earlier AS (
-               SELECT listing_id, max(valid_to) AS valid_to, arg_max(price, valid_from) AS price,
-                   arg_max(currency, valid_from) AS currency, arg_max(availability, valid_from) AS availability
-               FROM spans WHERE valid_from < $seen_at GROUP BY listing_id
+           ordered AS (
+               SELECT listing_id, price, currency, availability, valid_from, valid_to, snapshot_sha256,
+                   lag(valid_from) OVER w IS NOT NULL AS was_there, lag(valid_to) OVER w AS ended_before,
+                   lag(price) OVER w AS old_price, lag(currency) OVER w AS old_currency,
+                   lag(availability) OVER w AS old_availability, lead(valid_from) OVER w AS next_from
+               FROM core.price_span SEMI JOIN touched USING (listing_id)
+               WINDOW w AS (PARTITION BY listing_id ORDER BY valid_from)
            ),
-           both_sides AS (
-               SELECT coalesce(n.listing_id, o.listing_id) AS listing_id,
-                   n.listing_id IS NOT NULL AS is_there, o.listing_id IS NOT NULL AS was_there,
-                   o.valid_to = $seen_at AS is_contiguous,
-                   o.price AS old_price, n.price AS new_price, coalesce(n.currency, o.currency) AS currency,
-                   o.currency IS NOT DISTINCT FROM n.currency AS same_currency,
-                   o.availability AS old_availability, n.availability AS new_availability, n.snapshot_sha256
-               FROM began n FULL JOIN earlier o USING (listing_id)
-               WHERE n.listing_id IS NOT NULL OR o.valid_to = $seen_at
+           began AS (
+               SELECT listing_id, valid_from AS changed_at,
+                   CASE WHEN NOT was_there THEN 'appeared' WHEN ended_before < valid_from THEN 'returned'
+                       WHEN old_price IS DISTINCT FROM price THEN 'price'
+                       WHEN old_currency IS DISTINCT FROM currency THEN 'price'
+                       WHEN old_availability IS DISTINCT FROM availability THEN 'availability' END AS change,
+                   old_price, price AS new_price, coalesce(currency, old_currency) AS currency,
+                   old_currency IS NOT DISTINCT FROM currency AS same_currency,
+                   old_availability, availability AS new_availability, snapshot_sha256
+               FROM ordered WHERE valid_from >= $since
+           ),
+           ended AS (
+               SELECT listing_id, valid_to, 'ended', price, NULL, currency, false, availability, NULL, snapshot_sha256
+               FROM ordered WHERE valid_to >= $since AND (next_from IS NULL OR next_from > valid_to)
            )
-           SELECT listing_id, $source, $seen_at,
-               CASE WHEN NOT is_there THEN 'ended' WHEN NOT was_there THEN 'appeared' WHEN NOT is_contiguous THEN 'returned'
-                    WHEN old_price IS DISTINCT FROM new_price OR NOT same_currency THEN 'price'
-                    WHEN old_availability IS DISTINCT FROM new_availability THEN 'availability' ELSE 'terms' END,
-               old_price, new_price, currency,
+           SELECT listing_id, $source, changed_at, change, old_price, new_price, currency,
                CASE WHEN same_currency THEN new_price::DOUBLE / nullif(old_price::DOUBLE, 0) - 1 END,
                old_availability, new_availability, snapshot_sha256
-           FROM both_sides""",
+           FROM (FROM began UNION ALL FROM ended) WHERE change IS NOT NULL""",
         parameters,
     ).fetchone()
     return int(row[0]) if row else 0

@@ -1,0 +1,151 @@
+"""Load historical prices: night by night, each as a run of its own time, or in bulk with one publish at the end.
+
+Both take the same steps in the same order over the same nights, so the tables are the same, row for row. What bulk leaves
+out between two nights is what no later night reads: the copy, the build and the publish.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import duckdb
+
+from expectations.check import check_rows
+from expectations.contract import source_contract
+from extract.collect import Collected, LocalFile, archive_file
+from extract.danawa_nights import nights
+from extract.items import Offer
+from extract.snapshots import Archive
+from extract.source import get
+from flows import decisions, journal, take_in
+from flows.context import Context, new_run_id, utc_now
+from flows.store import finish, store
+from flows.summary import SourceOutcome, Summary
+from transform import gate
+from warehouse import publish
+from warehouse.load import offers
+from warehouse.load.batch import Night, Row
+from warehouse.load.stage import Value, stage
+from warehouse.lock import writer_lock
+
+SOURCE = "danawa_daily"
+#: Nights in one transaction: a longer one keeps every overwritten version in memory.
+_COMMIT_EVERY = 50
+
+Crawl = tuple[datetime, list[tuple[Offer, str]]]
+
+
+def read(context: Context, files: Sequence[Path]) -> list[Crawl]:
+    """Archive the files and read their nights, in order of time. Raises ExtractError for a file that is no such table."""
+    archive = Archive(context.data.snapshots)
+    source = get(SOURCE)
+    snapshots = [archive_file(source, LocalFile(path, "text/csv"), archive, context.started_at) for path in files]
+    return nights(archive.page(snapshot) for snapshot in snapshots)
+
+
+def pending(context: Context, found: Sequence[Crawl]) -> list[Crawl]:
+    """The nights after the last that is published: a backfill that was stopped goes on where it was."""
+    from warehouse.errors import NoWarehouse
+    from warehouse.read import query
+
+    try:
+        _, rows = query(context.data, "SELECT max(seen_at) FROM core.source_night WHERE source = ?", [SOURCE])
+    except NoWarehouse:
+        return list(found)
+    last = rows[0][0]
+    return [night for night in found if last is None or night[0] > last]
+
+
+def by_night(context: Context, found: Sequence[Crawl], progress: Callable[[int], None]) -> Summary:
+    """Each night as a run of its own: checked, loaded, built, audited, published. Returns the last night's summary."""
+    summary = Summary(context.run_id)
+    with writer_lock(context.data.lock):
+        for number, (seen_at, rows) in enumerate(found, start=1):
+            run = replace(context, run_id=new_run_id(utc_now()), as_of=seen_at, started_at=utc_now())
+            summary = Summary(run.run_id)
+            journal.start(run.data.journal, journal.Entry(run.run_id, run.started_at, seen_at, run.engine, None))
+            store(run, [Collected(SOURCE, rows=list(rows))], summary, export=number == len(found))
+            journal.finish(run.data.journal, run.run_id, summary.status, None)
+            progress(number)
+    return summary
+
+
+def in_bulk(context: Context, found: Sequence[Crawl], progress: Callable[[int], None]) -> Summary:
+    """All nights in one work file, published once. The rows are checked in one go: a row's verdict knows no night."""
+    summary = Summary(context.run_id)
+    if not found:
+        return summary
+    refused = _refused([offer for _, rows in found for offer, _ in rows])
+    contract = source_contract(SOURCE)
+    bounds, released = context.settings.gate_bounds(), decisions.releases(context.data)
+    run = replace(context, as_of=found[-1][0])
+    changed: set[str] = set()
+    with writer_lock(context.data.lock):
+        journal.start(run.data.journal, journal.Entry(run.run_id, run.started_at, run.as_of, run.engine, None))
+        publish.heal(context.data)
+        with publish.workspace(context.data, context.run_id, memory_limit=context.settings.memory_limit) as (con, work):
+            outcome = SourceOutcome(SOURCE, "ok")
+            con.execute("BEGIN")
+            _stage(con, found, refused)
+            for number, (seen_at, offers_seen) in enumerate(found):
+                night, held = _take_night(con, number, seen_at)
+                outcome.parsed, outcome.duplicate = len(offers_seen), len(offers_seen) - night.rows
+                if night.rows >= contract.min_rows and held <= night.rows * contract.max_quarantined_share:
+                    loaded = take_in.load_staged(con, night, bounds, released)
+                    changed |= loaded.changes.changed.keys()
+                    outcome.quarantined = held + loaded.held
+                    outcome.loaded = night.rows - outcome.quarantined
+                    gate.note_night(con, SOURCE, seen_at, night.rows, is_complete=loaded.is_complete)
+                if number % _COMMIT_EVERY == _COMMIT_EVERY - 1:
+                    con.execute("COMMIT; BEGIN")
+                progress(number + 1)
+            if offers.record_changes(con, SOURCE, found[0][0]):
+                changed.add("core.price_change")
+            take_in.set_state(con, run, outcome)
+            summary.sources.append(outcome)
+            finish(con, run, summary, changed, work)
+        journal.finish(run.data.journal, run.run_id, summary.status, None)
+    return summary
+
+
+def _stage(con: duckdb.DuckDBPyConnection, found: Sequence[Crawl], refused: set[int]) -> None:
+    """Stage the first offer of each product of all nights as `night_offer`, with the number of the night.
+
+    An Offer object that stands for many cells is turned into values once.
+    """
+    values: dict[int, Sequence[Value]] = {}
+    staged = []
+    for number, (_, offers_seen) in enumerate(found):
+        keys: set[str] = set()
+        for offer, sha256 in offers_seen:
+            if offer.key in keys:
+                continue
+            keys.add(offer.key)
+            known = values.get(id(offer))
+            if known is None:
+                known = values[id(offer)] = offers.staged_values(SOURCE, Row(offer, ""))[:-1]
+            staged.append((*known, sha256, number, id(offer) in refused))
+    stage(con, "night_offer", (*offers.COLUMNS, "rows", "is_stale"), staged)
+
+
+def _take_night(con: duckdb.DuckDBPyConnection, number: int, seen_at: datetime) -> tuple[Night, int]:
+    """Make the staged offers of one night those that a load takes; how many of them the contract refused."""
+    counts = []
+    for name, condition in (("incoming_offer", "NOT is_stale"), ("held_offer", "is_stale")):
+        con.execute(
+            f"""CREATE OR REPLACE TEMP TABLE {name} AS SELECT {", ".join(offers.COLUMNS)}
+                FROM night_offer WHERE rows = ? AND {condition}""",
+            [number],
+        )
+        row = con.execute(f"SELECT count(*) FROM {name}").fetchone()
+        counts.append(row[0] if row else 0)
+    return Night(SOURCE, seen_at, sum(counts), True), counts[1]
+
+
+def _refused(offers: Sequence[Offer]) -> set[int]:
+    """Identities of the Offer objects that the contract refuses."""
+    distinct = list({id(offer): offer for offer in offers}.values())
+    return {id(distinct[position]) for position in check_rows(source_contract(SOURCE), distinct).quarantined}

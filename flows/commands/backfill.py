@@ -1,0 +1,54 @@
+"""`gpuledger backfill`: historical prices from files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from flows import settings as settings_module
+from flows.commands._options import data_dir_option
+from flows.context import Context, new_run_id, utc_now
+from warehouse.paths import DataDir
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--by-night",
+    is_flag=True,
+    help="Publish every night on its own, instead of all at the end: slower, the same tables.",
+)
+@data_dir_option
+def command(files: tuple[Path, ...], by_night: bool, data_dir: str | None) -> int:
+    """Load Danawa's monthly price tables (.csv, .csv.gz) as the history that they are.
+
+    Nights that are already published are passed over, so a backfill that was stopped goes on where it was.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from flows import backfill
+    from flows.commands._progress import show_summary
+
+    settings = settings_module.load({"data_dir": data_dir})
+    now = utc_now()
+    context = Context(
+        settings=settings,
+        data=DataDir(Path(settings.data_dir)),
+        run_id=new_run_id(now),
+        as_of=now,
+        started_at=now,
+        engine="plain",
+    )
+    nights = backfill.pending(context, backfill.read(context, files))
+    if not nights:
+        click.echo("every night of these files is already published")
+        return 0
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("nights", total=len(nights))
+        load = backfill.by_night if by_night else backfill.in_bulk
+        summary = load(context, nights, lambda number: bar.update(task, completed=number))
+    show_summary(summary, context.data)
+    return summary.exit_status

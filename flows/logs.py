@@ -1,0 +1,101 @@
+"""What an operator reads afterwards: one line a source, as text or as JSON, without secrets or libraries' chatter."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+from flows.redact import Redactor
+from flows.settings import Settings
+from flows.summary import Summary
+
+NAME = "gpuledger"
+#: Fields of a record that are ours and not the logging module's: handed over as `extra={"fields": {…}}`.
+_FIELDS = "fields"
+_LOUD = ("prefect", "httpx", "httpcore", "urllib3", "apprise", "great_expectations", "asyncio", "websockets", "docket")
+
+
+def set_up(settings: Settings) -> None:
+    """Send this program's log to stderr in the settings' format, and only errors of the libraries.
+
+    Called again, it replaces what it set up before, and nothing else.
+    """
+    redact = Redactor(settings.notify_urls)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Json(redact) if settings.log_format == "json" else _Text(redact))
+    log = logging.getLogger(NAME)
+    log.handlers[:] = [handler]
+    log.setLevel(settings.log_level)
+    log.propagate = False
+    for name in _LOUD:
+        logging.getLogger(name).setLevel(logging.ERROR)
+
+
+def summary(found: Summary) -> None:
+    """One line a source and one for the run: errors for what failed, warnings for what is incomplete."""
+    log = logging.getLogger(f"{NAME}.run")
+    for s in found.sources:
+        level = logging.ERROR if s.is_failure else logging.WARNING if s.status == "partial" else logging.INFO
+        counts = {
+            "pages": s.pages, "parsed": s.parsed, "loaded": s.loaded, "quarantined": s.quarantined,
+            "duplicate": s.duplicate, "changed": s.changed, "issues": s.issues, "seconds": round(s.seconds, 3),
+        }  # fmt: skip
+        event(log, level, f"{s.source} {s.status}", source=s.source, status=s.status, reason=s.reason, **counts)
+    level = {"failed": logging.ERROR, "published_with_failures": logging.WARNING}.get(found.status, logging.INFO)
+    rebuilt = sum(build.action == "rebuilt" for build in found.builds)
+    event(
+        log, level, f"run {found.status}", run_id=found.run_id, status=found.status, reason=found.reason,
+        prices_changed=len(found.changes), models_rebuilt=rebuilt, seconds=round(found.seconds, 1),
+        version=found.published.name if found.published else None,
+    )  # fmt: skip
+
+
+def event(log: logging.Logger, level: int, message: str, **fields: Any) -> None:
+    """Write `message` with named fields; those that are None are left out."""
+    log.log(level, message, extra={_FIELDS: {name: value for name, value in fields.items() if value is not None}})
+
+
+def _fields(record: logging.LogRecord) -> dict[str, Any]:
+    found = getattr(record, _FIELDS, {})
+    return found if isinstance(found, dict) else {}
+
+
+class _Text(logging.Formatter):
+    """`2026-11-20T03:00:01Z INFO run newegg ok pages=2 parsed=29 …`"""
+
+    def __init__(self, redact: Redactor) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(message)s", "%Y-%m-%dT%H:%M:%SZ")
+        self.converter = time.gmtime
+        self._redact = redact
+
+    def format(self, record: logging.LogRecord) -> str:
+        words = (f"{k}={v!r}" if isinstance(v, str) and " " in v else f"{k}={v}" for k, v in _fields(record).items())
+        return self._redact(" ".join([super().format(record), *words]))
+
+
+class _Json(logging.Formatter):
+    """One JSON object a line: time, level, logger, message, and the record's own fields."""
+
+    def __init__(self, redact: Redactor) -> None:
+        super().__init__()
+        self._redact = redact
+
+    def format(self, record: logging.LogRecord) -> str:
+        words = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+            **_fields(record),
+        }
+        if record.exc_info:
+            words["exception"] = self.formatException(record.exc_info)
+        # Redacted value by value: cutting in the finished JSON could cut a quotation mark with it.
+        return json.dumps({name: self._clean(value) for name, value in words.items()}, ensure_ascii=False)
+
+    def _clean(self, value: Any) -> Any:
+        return value if isinstance(value, int | float) else self._redact(str(value))
