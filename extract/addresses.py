@@ -57,7 +57,8 @@ def check(url: str, mapped: Container[str] = ()) -> Target:
     """Take `url` apart, or raise ForbiddenAddress with the reason. Touches neither resolver nor network.
 
     `mapped` are the host names that the settings send to a fixed address: they are allowed whatever they look like.
-    A fragment is dropped, and what is not ASCII in path and query is left to the client to quote.
+    A fragment is dropped and `..` in the path is resolved, so that robots.txt is asked about what will be requested. What is
+    not ASCII in path and query is left to the client to quote.
     """
     shown = redact(url)
     # Browsers, urllib and getaddrinfo disagree about these, and by a disagreement one host is checked and another reached.
@@ -85,7 +86,7 @@ def check(url: str, mapped: Container[str] = ()) -> Target:
     if port == 0:
         raise ForbiddenAddress(shown, "port 0 is no port")
     target = Target("", parts.scheme, host, port)
-    clean = urlunsplit((parts.scheme, target.origin.split("//", 1)[1], parts.path or "/", parts.query, ""))
+    clean = urlunsplit((parts.scheme, target.origin.split("//", 1)[1], _path(parts.path), parts.query, ""))
     return Target(clean, parts.scheme, host, port)
 
 
@@ -156,6 +157,20 @@ def _host(parts: SplitResult, shown: str) -> str:
     if not _HOST_NAME.fullmatch(host) or len(host) > 253:
         raise ForbiddenAddress(shown, "the address has no valid host name")
     return host
+
+
+def _path(path: str) -> str:
+    """The path without `.` and `..`, escaped ones included, as every HTTP library sends it (RFC 3986, 5.2.4)."""
+    segments: list[str] = []
+    *folders, last = re.sub("%2e", ".", path.removeprefix("/"), flags=re.IGNORECASE).split("/")
+    for segment in folders:
+        if segment == "..":
+            del segments[-1:]
+        elif segment != ".":
+            segments.append(segment)
+    if last == "..":
+        del segments[-1:]
+    return "/" + "/".join([*segments, "" if last in (".", "..") else last])
 
 
 def _refused_host(host: str) -> str | None:

@@ -6,6 +6,7 @@ the check and the connection share one answer here. Host header, SNI and certifi
 
 from __future__ import annotations
 
+import ipaddress
 import socket
 import ssl
 import threading
@@ -139,10 +140,10 @@ class _Pinned(HTTPConnection):
 
     @staticmethod
     def _checked(plain: socket.socket, ip: str, port: int, timeout_s: float) -> socket.socket:
-        peer = plain.getpeername()[:2]
-        if peer != (ip, port):
+        peer_ip, peer_port = plain.getpeername()[:2]
+        if ipaddress.ip_address(peer_ip) != ipaddress.ip_address(ip) or peer_port != port:
             plain.close()
-            raise RefusedPeer(f"connected to {peer[0]}:{peer[1]} instead of {ip}:{port}")
+            raise RefusedPeer(f"connected to {peer_ip} port {peer_port} instead of {ip} port {port}")
         sock = _Socket(fileno=plain.detach())
         sock.settimeout(max(timeout_s, 0.001))
         return sock
@@ -157,8 +158,8 @@ class PinnedAdapter(HTTPAdapter):
 
     def __init__(self, route: Route, *, hosts: int = 64) -> None:
         self._route = route
-        # One connection a host; the client's turns keep it at one request at a time.
-        super().__init__(pool_connections=hosts, pool_maxsize=1, max_retries=0, pool_block=True)
+        # One connection a host is kept; the client's turns see to it that there is never a second.
+        super().__init__(pool_connections=hosts, pool_maxsize=1, max_retries=0)
 
     def init_poolmanager(self, connections: int, maxsize: int, block: bool = False, **kwargs: Any) -> None:
         """Make the pools; called by requests."""

@@ -144,7 +144,10 @@ class Transport:
         self, response: requests.Response, headers: Mapping[str, str], max_start_bytes: int | None
     ) -> tuple[bytes, int]:
         status = response.status_code
-        if status in _REDIRECTS or status in (204, 304):
+        if status in (204, 304):
+            response.raw.drain_conn()  # has no body; this hands the connection back, to be used again
+            return b"", 0
+        if status in _REDIRECTS:
             return b"", 0
         pieces = response.raw.stream(_PIECE, decode_content=False)
         if status >= 400:

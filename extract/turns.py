@@ -23,8 +23,8 @@ class Turns:
         """Wait for the host's turn and hold it. The pause counts from the end of the block, so the server sees all of it."""
         entry = self._host(host)
         with entry.lock:
-            wait = max(entry.held_until, entry.last_end + entry.delay_s) - self._clock()
-            if wait > 0:
+            # Looked at again after sleeping: another thread's 429 may have put the host off meanwhile.
+            while (wait := max(entry.held_until, entry.last_end + entry.delay_s) - self._clock()) > 0:
                 self._sleep(wait)
             try:
                 yield
@@ -39,7 +39,7 @@ class Turns:
     def hold(self, host: str, wait_s: float) -> None:
         """No request to the host, from any thread, before `wait_s` seconds have passed (Retry-After, backoff)."""
         entry = self._host(host)
-        with entry.lock:
+        with self._lock:  # not the host's own, which is held while its turn is waited for
             entry.held_until = max(entry.held_until, self._clock() + wait_s)
 
     def _host(self, host: str) -> _Host:

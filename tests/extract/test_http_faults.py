@@ -96,7 +96,7 @@ def test_each_fault_has_its_class_and_number_of_requests(fault: str) -> None:
 
 @pytest.mark.parametrize("slow", [faults.drip, faults.drip_head, faults.silence], ids=["body", "head", "nothing"])
 def test_a_slow_server_is_left_at_the_deadline_and_not_asked_again(slow: Route) -> None:
-    with shop(slow, deadline_s=0.25) as (client, server, _), pytest.raises(errors.Timeout, match=r"after 0\.25 s"):
+    with shop(slow, deadline_s=0.5) as (client, server, _), pytest.raises(errors.Timeout, match=r"after 0\.5 s"):
         client.fetch(URL)
     assert server.paths() == ["/card"]
 

@@ -14,6 +14,7 @@ import pytest
 
 from extract import errors
 from extract.http import Client, HttpSettings
+from extract.turns import Turns
 from tests.extract import faulty_server as faults
 from tests.extract.fake_time import FakeTime
 from tests.extract.faulty_server import PAGE, Exchange, FaultyServer, Route, first_fail, page, redirect, status
@@ -86,6 +87,31 @@ def test_hosts_do_not_wait_for_each_other() -> None:
         with Client(settings) as client, ThreadPoolExecutor() as pool:
             fetched = list(pool.map(client.fetch, (f"http://{host}/card" for host in hosts)))
     assert [one.content for one in fetched] == [PAGE, PAGE]
+
+
+def test_a_connection_is_used_again() -> None:
+    def unchanged(exchange: Exchange) -> None:
+        (status(304, body=b"") if "if-none-match" in exchange.headers else page())(exchange)
+
+    with shop({"/robots.txt": robots(""), "/card": unchanged}) as (client, server, _):
+        for etag in (None, "v1", "v1", None):
+            client.fetch(URL, etag=etag)
+    assert (len(server.asked), server.accepted) == (5, 1)
+
+
+def test_a_host_that_is_put_off_while_somebody_waits_is_waited_for_longer() -> None:
+    time = FakeTime()
+
+    def sleep(seconds: float) -> None:
+        if not time.slept:
+            turns.hold(HOST, 30)  # as another thread does that was told Retry-After: 30
+        time.sleep(seconds)
+
+    turns = Turns(time.clock, sleep, delay_s=2)
+    for _ in range(2):
+        with turns.take(HOST):
+            pass
+    assert time.slept == [2, 28]
 
 
 RETRY_AFTER = {
@@ -173,6 +199,25 @@ def test_a_redirect_into_what_robots_txt_forbids_is_not_followed() -> None:
         with pytest.raises(errors.RobotsDisallowed):
             client.fetch(URL)
         assert server.paths() == ["/card"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/private",
+        "/./private",
+        "/open/../private",
+        "/open/%2e%2e/private",
+        "/%70rivate",
+        "/../private",
+        "/x/.%2E/private",
+    ],
+)
+def test_no_way_of_writing_a_forbidden_path_is_requested(path: str) -> None:
+    with shop({"/robots.txt": robots("User-agent: *\nDisallow: /private"), "/private": page()}) as (client, server, _):
+        with pytest.raises(errors.RobotsDisallowed):
+            client.fetch(f"http://{HOST}{path}")
+        assert server.paths() == []
 
 
 @pytest.mark.parametrize("code", [400, 401, 403, 404, 410, 418, 429, 451])

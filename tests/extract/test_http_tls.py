@@ -99,7 +99,8 @@ def test_a_certificate_of_another_host_is_refused(certificate: Path) -> None:
 def test_faults_have_their_class_over_tls_too(
     certificate: Path, route: Route, expected: type[errors.FetchError]
 ) -> None:
-    with shop(certificate, route, ca_bundle=str(certificate), deadline_s=0.4, max_attempts=1) as (client, _, _):
+    deadline_s = 0.5 if expected is errors.Timeout else 20.0
+    with shop(certificate, route, ca_bundle=str(certificate), deadline_s=deadline_s, max_attempts=1) as (client, _, _):
         with pytest.raises(errors.FetchError) as caught:
             client.fetch(f"https://{HOST}/card")
         assert type(caught.value) is expected
