@@ -60,9 +60,7 @@ def detect_redirect(url: str, final_url: str) -> None:
     asked, came = urlsplit(url), urlsplit(final_url)
     was_front_page = _FRONT_PAGE.fullmatch(asked.path) and not asked.query
     if not was_front_page and _FRONT_PAGE.fullmatch(came.path) and not came.query:
-        raise Blocked(
-            url, f"redirected to the front page {final_url}: the page is gone", "correct the address in the source"
-        )
+        raise Blocked(url, "redirected to the front page: the page is gone", "correct the address in the source")
 
 
 def find(page: bytes | str, url: str, headers: Mapping[str, str], status: int = 200) -> Signal | None:
@@ -90,16 +88,10 @@ def visible_text(source: str) -> str:
 
 
 def _find_in_source(page: bytes | str, headers: Mapping[str, str]) -> Signal | None:
-    small = len(page) <= _SMALL_PAGE
-    if isinstance(page, str):
-        head, source = page[:_HEAD], page
-    elif small:
-        head = source = charset.decode(page, headers.get("content-type"))
-    else:
-        head, source = charset.decode(page[:_HEAD], headers.get("content-type")), page.decode("latin-1")
-    if signal := _find_title(head, source):
+    source = page if isinstance(page, str) else charset.decode(page, headers.get("content-type"))
+    if signal := _find_title(source):
         return signal
-    if not small:
+    if len(source) > _SMALL_PAGE:
         return None
     text = visible_text(source)
     words = text.count(" ") + 1
@@ -116,8 +108,8 @@ def _find_in_source(page: bytes | str, headers: Mapping[str, str]) -> Signal | N
     return signal
 
 
-def _find_title(head: str, source: str) -> Signal | None:
-    if title := _element(_TITLE, head):
+def _find_title(source: str) -> Signal | None:
+    if title := _element(_TITLE, source[:_HEAD]):
         for part in dict.fromkeys((title, *_PARTS.split(title))):
             signal = _whole("title", part)
             # A product may be called 'Forbidden' or 'Consent'.

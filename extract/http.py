@@ -16,7 +16,7 @@ from typing import Self
 
 from extract import addresses, blocks, retry, robots
 from extract.addresses import Target
-from extract.errors import FetchError, RateLimited, RobotsDisallowed, ServerError
+from extract.errors import Blocked, FetchError, RateLimited, RobotsDisallowed, ServerError
 from extract.fetched import Fetched
 from extract.http_settings import PRODUCT, HttpSettings
 from extract.pinned import Resolver, Route, system_resolver
@@ -93,8 +93,12 @@ class Client:
         answer = self._transport.follow(url, shown, headers, before_hop=lambda target: self._ask_robots(target, shown))
         raise_for_status(shown, answer, retry.retry_after_s(answer.headers, self._now), conditional=bool(headers))
         if answer.status != 304:
-            blocks.detect_redirect(url, answer.url)
-            blocks.detect(answer.content, answer.url, answer.headers, answer.status)
+            try:
+                blocks.detect_redirect(url, answer.url)
+                blocks.detect(answer.content, answer.url, answer.headers, answer.status)
+            except Blocked as error:  # which names the address that the redirects ended at
+                came = "" if answer.url == url else f" at {addresses.redact(answer.url)}"
+                raise Blocked(shown, f"{error.seen}{came}", error.action) from None
         return answer
 
     def _ask_robots(self, target: Target, shown: str) -> None:

@@ -82,6 +82,8 @@ class Transport:
         for hop in range(self._settings.max_redirects + 1):
             target = self._checked(url, shown, hop)
             before_hop(target)
+            if left_s <= 0:
+                raise Timeout(shown, f"not finished after {self._settings.deadline_s:g} s")
             with self._turns.take(target.host):
                 started = self._clock()
                 answer = self._exchange(target, shown, headers, jar, left_s, max_start_bytes)
@@ -115,8 +117,6 @@ class Transport:
     ) -> Answer:
         """One request and its answer, read to the end."""
         with _named(target, shown, self._settings.deadline_s):
-            if left_s <= 0:
-                raise urllib3_errors.ReadTimeoutError(None, None, "timed out")  # type: ignore[arg-type]
             request = requests.Request("GET", target.url, headers={**self._headers, **headers}, cookies=jar).prepare()
             self._check_prepared(request.url or "", target, shown)
             response = self._adapter.send(

@@ -112,7 +112,7 @@ WALLS: dict[str, tuple[str, str]] = {
     "soft 404: Polish": ("soft_404", html("Nie znaleziono strony - Sklep", TEMPLATE)),
 }
 
-BANNER = f'<div class="cookie-banner">{CONSENT} <a href="/privacy">Privacy</a></div><script src="/recaptcha/api.js"></script>'
+BANNER = f'<div class="cookie-banner">{CONSENT} <a href="/p">Privacy</a></div><script src="/recaptcha/api.js"></script>'
 LD = '<script type="application/ld+json">{"@context":"https://schema.org","@type":"Product","name":"Aurora"}</script>'
 
 PAGES: dict[str, str] = {
@@ -243,6 +243,15 @@ def test_every_listed_sign_is_used_and_documented() -> None:
     )
     assert set(listed) == set(places)
     assert len(listed) == sum(len(block_signals.signals(place)) for place in places)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "euc-kr"])
+def test_a_large_page_is_known_by_its_heading_in_any_charset(encoding: str) -> None:
+    page = html("쇼핑", "<h1>페이지를 찾을 수 없습니다.</h1>" + TEMPLATE * 60, f'<meta charset="{encoding}">')
+    assert len(page) > 150_000
+    found = blocks.find(page.encode(encoding), URL, {})
+    assert found is not None
+    assert found.kind == "soft_404"
 
 
 def test_no_real_shop_page_is_taken_for_a_wall(shared_data: Path) -> None:

@@ -182,6 +182,17 @@ def test_a_redirect_inside_is_refused(location: str) -> None:
     assert caught.value.url == URL
 
 
+def test_a_wall_behind_a_redirect_names_the_address_that_was_asked_for() -> None:
+    consent = wall("Before you continue", "We use cookies. Accept all?")
+    with (
+        shop(redirect("/wall?token=hunter2"), more={"/wall": consent}) as (client, _, _),
+        pytest.raises(errors.Blocked, match="REDACTED") as caught,
+    ):
+        client.fetch(URL)
+    assert caught.value.url == URL
+    assert "hunter2" not in str(caught.value)
+
+
 def test_a_page_redirected_to_the_front_page_is_gone() -> None:
     with shop(redirect("/"), more={"/": page()}) as (client, _, _), pytest.raises(errors.Blocked, match="front page"):
         client.fetch(URL)
