@@ -61,6 +61,12 @@ WALLS: dict[str, tuple[str, str]] = {
         "challenge",
         html("", "<iframe>Request unsuccessful. Incapsula incident ID: 77-12</iframe>"),
     ),
+    "challenge: connection": ("challenge", html("Kestrel", "<p>Checking if the site connection is secure</p>")),
+    "captcha: verifying": ("captcha", html("Kestrel", "<p>Verifying you are human. This may take a moment.</p>")),
+    "captcha: a button": ("captcha", html("Kestrel", "<h4>Click the button below to continue shopping</h4>")),
+    "soft 404: bare": ("soft_404", html("Not Found", TEMPLATE)),
+    "soft 404: document": ("soft_404", html("404 - Document Not Found", TEMPLATE)),
+    "consent: care": ("consent", html("We care about your privacy", "<p>812 partners</p>")),
     "blocked: access denied": (
         "blocked",
         html("Access Denied", "You don't have permission to access this. Reference #18.4f1.17.2a"),
