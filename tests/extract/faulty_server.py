@@ -122,7 +122,7 @@ class FaultyServer:
 
 def _requests(file: BinaryIO) -> Iterator[tuple[str, dict[str, str]]]:
     while line := file.readline():
-        path = line.split(b" ")[1].decode("latin-1")
+        _, path, _ = line.decode("latin-1").split(" ", 2)  # ValueError for a TLS client's hello
         headers = {}
         while (line := file.readline().rstrip()) and b":" in line:
             name, _, value = line.decode("latin-1").partition(":")
