@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import jstyleson
-from lxml import etree
 from lxml.html import HtmlElement
 
 #: How deep objects are followed. Deeper ones are no description of goods, and a hostile page nests without end.
@@ -25,17 +24,15 @@ MAX_NODES = 20_000
 #: Characters of a script that is mended: jstyleson walks them one by one.
 _MENDABLE = 300_000
 
-_SCRIPTS = etree.XPath(
-    "//script[contains(translate(@type, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz'), 'ld+json')]"
-)
 _WRAPPER = re.compile(r"^\s*(?://)?\s*(?:<!\[CDATA\[|<!--)?|(?://)?\s*(?:\]\]>|-->)?[\s;]*$")
 _COMMENT_LINE = re.compile(r"^\s*(?://.*|<!--.*?-->)\s*$", re.MULTILINE)
 
 
 def scripts(tree: HtmlElement) -> Iterator[tuple[HtmlElement, Any]]:
     """Each JSON-LD script with its value; the value is None where no mending makes it JSON."""
-    for script in _SCRIPTS(tree):
-        yield script, loads(script.text or "")
+    for script in tree.iter("script"):
+        if "ld+json" in (script.get("type") or "").lower():
+            yield script, loads(script.text or "")
 
 
 def loads(text: str) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 from lxml import etree
 from lxml.html import HtmlElement
 
-_ANY = etree.XPath("boolean(//*[@itemscope])")
+_ANY = etree.XPath("boolean(//@itemscope)")
 
 
 @functools.cache

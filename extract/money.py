@@ -30,12 +30,16 @@ MAX_LENGTH = 200
 
 @dataclass(frozen=True, slots=True)
 class Money:
-    """An amount above zero. `currency` is ISO 4217, None where the text and its country name none; `text` is as printed."""
+    """An amount above zero. `currency` is ISO 4217, None where the text and its country name none; `text` is as printed.
+
+    `signed` says whether a currency stands in the text itself; else `currency` is what the caller knows.
+    """
 
     amount: Decimal
     currency: str | None
     kind: PriceKind
     text: str
+    signed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,17 +105,17 @@ def _plain(text: str, currency: str | None, country: str | None) -> Money | None
     """The two commonest forms, `$1,299.99` and `12,000원`, which read the same everywhere; None for any other text."""
     if match := _PLAIN.fullmatch(text):
         sign, number = match.groups()
-        code = currency
+        code, signed = currency, sign is not None
         if sign and (currency is None or not currencies.may_mean(sign, currency)):
             code = currencies.of_symbol(sign, country)
         if (sign and currency and code != currency) or (code and currencies.minor_digits(code) == 0):
             return None
     elif match := _PLAIN_WON.fullmatch(text):
-        number, code = match.group(1), "KRW"
+        number, code, signed = match.group(1), "KRW", True
     else:
         return None
     amount = Decimal(number.replace(",", ""))
-    return Money(amount, code, "now", text.strip()) if amount else None
+    return Money(amount, code, "now", text.strip(), signed) if amount else None
 
 
 _SPACED_DOLLAR = re.compile(r"(?<![^\W\d_])(US|AU|CA|NZ|HK|NT|MX|C|A|S|R)[ \u00a0](?=\$)")
@@ -296,7 +300,7 @@ def _choose(
     if readings[0] == 0:
         return None
     kind: PriceKind = price.label if price.label != "noise" else "now"
-    return Money(readings[0], codes.pop(), kind, text.strip())
+    return Money(readings[0], codes.pop(), kind, text.strip(), bool(price.symbols))
 
 
 def _readings(price: _Found, how: amounts.Format) -> tuple[Decimal, ...]:

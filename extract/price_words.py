@@ -64,7 +64,7 @@ _NOISE_BEFORE = _words(
     (?<!free )shipping | delivery | postage | p&p | versand | lieferung | porto\b | livraison | frais de port
     env[íi]o | gastos de | spedizione | frete | portes | verzend | wysyłk | dostaw | doprav | poštovn | dostav
     доставк | 배송 | 送料 | 運費 | frakt | fragt | toimitus | szállítás | livrare | dont | éco-?part | zzgl\.? | plus\b
-    deposit | pfand | up to | bis zu\b | over\b | orders?\b | minimum | mindest | trade-?in | points?\b
+    approx | deposit | pfand | up to | bis zu\b | over\b | orders?\b | minimum | mindest | trade-?in | points?\b
     """
 )
 _NOISE_AFTER = re.compile(
@@ -73,6 +73,8 @@ _NOISE_AFTER = re.compile(
         |rebate|coupon|savings?\b|saved\b|and\sunder|&\sunder|or\sless|trade-?in|points?\b)""",
     re.IGNORECASE | re.VERBOSE,
 )
+#: `+ 49.00 €` is added to a price.
+_ON_TOP = re.compile(r"\+\s*$")
 _FROM_BEFORE = re.compile(
     r"""(?:(?<![^\W\d_])(?:from|starting(?:\sat|\sfrom)?|starts(?:\sat|\sfrom)?|as\slow\sas|ab|da|a\spartire\sda|à\spartir\sde|a\spartir\sde|dès
         |desde|od|już\sod|již\sod|už\sod|от|від|från|fra|alkaen|vanaf|v\.?a\.?|de\sla|începând\sde\sla|alates|nuo|sākot\sno|από|最低|최저가?))
@@ -143,7 +145,7 @@ def label(before: str, after: str) -> Label:
     """What the words around an amount call it. `before` starts at the previous number, `after` ends at the next."""
     if _MONTHLY_AFTER.match(after) or _MONTHLY_BEFORE.search(before):
         return "monthly"
-    if _NOISE_AFTER.match(after):
+    if _NOISE_AFTER.match(after) or _ON_TOP.search(before):
         return "noise"
     if _UNIT_AFTER.match(after):
         return "unit"

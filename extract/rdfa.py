@@ -14,6 +14,7 @@ from lxml.html import HtmlElement
 
 from extract.schema_org import local_name
 
+_ANY = etree.XPath("boolean(//@typeof)")
 _TYPED = etree.XPath("//*[@typeof][@vocab or @property or contains(@typeof, ':') or ancestor::*[@vocab]]")
 _ADDRESSES = {"a": "href", "link": "href", "area": "href", "img": "src"}
 _MAX_DEPTH = 8
@@ -21,7 +22,7 @@ _MAX_DEPTH = 8
 
 def items(tree: HtmlElement, url: str) -> Iterator[tuple[dict[str, Any], HtmlElement | None]]:
     """Each typed thing of the page with its element. `url` is not needed: addresses stay as written."""
-    for element in _TYPED(tree):
+    for element in _TYPED(tree) if _ANY(tree) else ():
         yield _thing(element, 0), element
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from extract import blocks, html, structured, wording
 from extract.errors import LayoutChanged
 from extract.items import Availability, Issue, Offer, Parsed
-from extract.product import claims, context, decide, layout, own, stock, visible
+from extract.product import claims, context, decide, layout, numbers, own, stock, visible
 from extract.product.context import Context
 from extract.source import Page
 from extract.structured import StructuredProduct
@@ -29,7 +29,7 @@ def parse(page: Page, *, country: str | None = None, language: str | None = None
     """
     tree = html.tree(page.content, page.headers.get("content-type"))
     here = context.build(page, tree, country, language)
-    products = own.own_products(here, structured.products(tree, here.url))
+    products = own.own_products(here, structured.products(tree, here.url, page.content))
     stated = claims.of_products(here, products)
     if (meta := claims.of_meta(here)) is not None:
         stated.append(meta)
@@ -46,7 +46,7 @@ def parse(page: Page, *, country: str | None = None, language: str | None = None
     yield from decision.issues
     if decision.price is None and not decision.issues:
         yield Issue(code="no_price", message="the page shows no price", severity="info", url=here.url)
-    yield _offer(here, products, available, decision, title)
+    yield _offer(here, products, numbers.of_page(here, products, parts), available, decision, title)
 
 
 def _title(page: Context, parts: layout.Layout, products: list[StructuredProduct]) -> str | None:
@@ -57,17 +57,21 @@ def _title(page: Context, parts: layout.Layout, products: list[StructuredProduct
 
 
 def _offer(
-    page: Context, products: list[StructuredProduct], available: Availability, decision: decide.Decision, title: str
+    page: Context,
+    products: list[StructuredProduct],
+    codes: numbers.Numbers,
+    available: Availability,
+    decision: decide.Decision,
+    title: str,
 ) -> Offer:
     def first(field: str) -> str | None:
         return next((value for product in products if (value := getattr(product, field))), None)
 
     offers = [offer for product in products for offer in product.offers]
-    sku = first("sku")
     return Offer(
         title=title,
         url=page.url,
-        key=sku or page.url,
+        key=codes.sku or page.url,
         price=decision.price,
         currency=decision.currency,
         price_kind=decision.kind,
@@ -76,8 +80,8 @@ def _offer(
         availability=available,
         condition=next((offer.condition for offer in offers if offer.condition), wording.condition(title) or "unknown"),
         seller=next((offer.seller for offer in offers if offer.seller), None),
-        sku=sku,
-        mpn=first("mpn"),
-        gtin=first("gtin"),
+        sku=codes.sku,
+        mpn=codes.mpn,
+        gtin=codes.gtin,
         brand=first("brand"),
     )

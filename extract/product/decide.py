@@ -19,7 +19,7 @@ from extract.product.visible import Visible, VisiblePrice, by_amount
 #: Score from which a visible price counts as the page's word against its structured data.
 STRONG = 4.0
 #: Score from which a visible price is believed alone, and by how much it must lead over another amount.
-ALONE, LEAD = 3.6, 1.0
+ALONE, LEAD = 3.6, 0.6
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ FAR = 99
 class Layout:
     """The parts of one page. `title` is the heading that names its goods, if there is one."""
 
+    tree: HtmlElement
     title: HtmlElement | None
     parts: scan.Parts
 
@@ -31,8 +32,11 @@ class Layout:
     @cached_property
     def button(self) -> HtmlElement | None:
         """The means of ordering nearest to the title; those of other goods' tiles are further away."""
-        own = [button for button in self.parts.buttons if not self.is_elsewhere(button)]
-        return min(own, key=self.title_level, default=None)
+        for by_text in (False, True):
+            own = [button for button in scan.buttons(self.tree, by_text) if not self.is_elsewhere(button)]
+            if own:
+                return min(own, key=self.title_level)
+        return None
 
     @cached_property
     def above_button(self) -> dict[HtmlElement, int]:
@@ -54,19 +58,48 @@ class Layout:
 
     def is_elsewhere(self, element: HtmlElement) -> bool:
         """Whether the element is hidden or lies in a part that shows other goods. A part that holds the title does not."""
-        here: HtmlElement | None = element
+        if element in self.above_title:
+            return False
+        parent = element.getparent()
+        return _is_unseen(element) or (parent is not None and self._leads_elsewhere(parent))
+
+    def _leads_elsewhere(self, part: HtmlElement) -> bool:
+        # Asked for the parents of hundreds of elements, which are mostly the same ones: each part is judged once.
+        path: list[HtmlElement] = []
+        here: HtmlElement | None = part
+        answer = False
         while here is not None and here not in self.above_title:
-            if here.tag in ("header", "footer", "nav", "template", "noscript") or is_hidden(here):
-                return True
-            if here is not element and "elsewhere" in scan.traits_of(scan.name_of(here)):
-                return True
+            known = self._elsewhere.get(here)
+            if known is not None:
+                answer = known
+                break
+            path.append(here)
+            if _is_unseen(here) or "elsewhere" in scan.traits_of(scan.name_of(here)):
+                answer = True
+                break
             here = here.getparent()
-        return False
+        self._elsewhere.update(dict.fromkeys(path, answer))
+        return answer
+
+    @cached_property
+    def _elsewhere(self) -> dict[HtmlElement, bool]:
+        return {}
+
+
+def _is_unseen(element: HtmlElement) -> bool:
+    return element.tag in ("footer", "nav", "template", "noscript") or is_hidden(element) or _is_page_header(element)
+
+
+def _is_page_header(element: HtmlElement) -> bool:
+    """An article may have a header of its own, with the price in it; the page's stands outside."""
+    return element.tag == "header" and not any(
+        up.tag in ("main", "article", "section") for up in element.iterancestors()
+    )
 
 
 def read(page: Context) -> Layout:
     """The layout of a page."""
-    return Layout(main_heading(page), scan.walk(page.tree))
+    return Layout(page.tree, main_heading(page), scan.walk(page.tree))
 
 
 def main_heading(page: Context) -> HtmlElement | None:

@@ -23,10 +23,19 @@ PRICE = _names(
     """
 )
 
-#: Every name that PRICE finds holds one of these; they are looked for first, being much cheaper to find.
-PRICE_SYLLABLES = (
-    "pr", "cena", "cij", "hin", "fiyat", "kaina", "amount", "kwota", "tsena", "stoimost", "가격"
-)  # fmt: skip
+#: A name that speaks of stock.
+STATUS = _names(
+    r"""
+    avail | stock(?!ings?) | dispo | lager | verf(?:ue|u|ü)g | sklad | dostup | dostep | nalich | zalog | zaliha | stoc(?:[-_ ]|$) | saatav
+    sold-?out | lieferbar | leverbaar | voorraad | raktar | keszlet | varasto | epuise
+    """
+)
+
+#: Every name that PRICE, STATUS or a number's name finds holds one of these. They are looked for first, in all names at once.
+SYLLABLES = (
+    "pr[eio_ -]|pr$|cena|cij|hin[dt]|fiyat|kaina|amount|kwota|tsena|stoi|가격|avail|stoc|dispo|lager|verf|skla|dost|nalich|zal"
+    "|saatav|sold|liefer|lever|voorr|rakt|keszl|varast|epuis|sku|code|item|article|cat|ident|part"
+)
 
 #: A name that speaks of the price that is asked now, where others stand beside it.
 CURRENT = _names(
@@ -71,7 +80,7 @@ ELSEWHERE = _names(
     r"""
     related | recommend | recom(?:[-_ ]|$) | similar | upsell | up-sell | crosssell | cross-?_?sell
     also[-_]?(?:bought|view|like|buy) | alsobought | carousel | slider | swiper | owl- | slick | recent | viewed
-    last[-_]?seen | sponsor | accessor | zubehor | zubehoer | akcesor | bundle | together | combo | sets?-offer
+    last[-_]?seen | sponsor | accessor | zubehor | zubehoer | akcesor | bundle | together | combos?-?(?:deal|offer|list|box) | sets?-offer
     mini-?cart | minicart | cart-(?:summary|total|content|item|drawer|popup|preview|dropdown)
     basket-(?:summary|total|content|item) | shopping-?cart | shoppingcart | checkout | header | footer
     (?:^|[-_ ])nav | menu | newsletter | review | comment | compar(?!e-?at|e-?price) | wishlist | filter | facet
@@ -99,7 +108,7 @@ BUY = re.compile(
 )
 #: A class, id, name or address of such a button or of its form.
 BUY_NAME = re.compile(
-    r"""add[-_]?to[-_]?(?:cart|basket|bag|trolley)|add[-_]cart|cart[-_/]?add|buy[-_]?(?:now|button|btn|box)|btn[-_]?buy
+    r"""add[-_]?to[-_]?(?:cart|basket|bag|trolley)|add[-_]product(?!s|[-_]to)|add[-_]cart|cart[-_/]?add|buy[-_]?(?:now|button|btn|box)|btn[-_]?buy
         |(?:button|btn)[-_]?(?:add[-_]?)?(?:cart|basket)|cart[-_]?(?:button|btn)(?!-?icon)|single_add_to_cart|product-form__submit
         |in-den-warenkorb|(?:^|[-_ ])to[-_]?(?:cart|basket)|buyproduct|product[-_]?buy|purchase|reply-button|contact-seller""",
     re.IGNORECASE | re.VERBOSE,

@@ -1,7 +1,8 @@
 """Whether the page's goods can be bought now.
 
 In the order of belief: structured data of the own product, `meta` properties, the words of a part that is named after
-stock and lies nearest to the title, a means of ordering (button, form, field for the number of pieces). `unknown` else.
+stock and lies nearest to the title, a means of ordering (button, form, field for the number of pieces), an offer with a
+price to machines, which is an offer to sell. `unknown` else.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ def of_page(page: Context, products: list[StructuredProduct], layout: Layout) ->
     if layout.button is not None:
         status = words(_text(layout.button))
         return status if status in ("out_of_stock", "preorder") else "in_stock"
+    if any(offer.price for product in products for offer in _offers(product)):
+        return "in_stock"
     return "unknown"
 
 

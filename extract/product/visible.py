@@ -85,6 +85,9 @@ def read(page: Context, layout: Layout, currency: str | None) -> Visible:
             if reading.reason == money.SET_APART:
                 # `$229 99`: the parts of one price, of which none may be taken for the whole.
                 taken.add(element)
+    if any(price.money.signed for price in found):
+        # Where prices carry their currency, a bare number in a part named after prices is something else.
+        found = [price for price in found if price.money.signed]
     return Visible(tuple(_ranked(found, layout)), tuple(unclear))
 
 

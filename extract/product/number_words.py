@@ -1,0 +1,63 @@
+"""Words that stand before a product's numbers, in the languages of the shops."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+Field = Literal["sku", "mpn", "gtin"]
+
+
+#: How the labels begin, three letters each: texts that begin otherwise are not looked at closer.
+BEGINNINGS: set[str] = set()
+_LITERAL = re.compile(r"[^\W\d_]+")
+
+
+def _labels(table: str) -> re.Pattern[str]:
+    """A pattern for a text that begins with one of the words; ` | ` and the end of a line part them."""
+    words = [word for line in table.split("\n") for word in line.strip().split(" | ") if word]
+    BEGINNINGS.update(match.group()[:3].lower() for word in words if (match := _LITERAL.match(word)))
+    return re.compile(r"[\s(〈<\[]*(?:" + "|".join(words) + r")(?![^\W\d_])", re.IGNORECASE)
+
+
+#: Tried in this order: a maker's number is often called an article number too.
+LABELS: tuple[tuple[Field, re.Pattern[str]], ...] = (
+    (
+        "gtin",
+        _labels(r"ean(?:[- ]?13|-?code)? | gtin(?:-?13)? | upc | barcode | code[- ]barres | jan(?:コード)? | kod ean"),
+    ),
+    (
+        "mpn",
+        _labels(
+            r"""
+            mpn | mfr\.? | manufacturer(?:['’]s)? (?:part|ref\w*|code|model|product|number)(?: (?:no|number|id))?\.? | part (?:no|number|\#)\.?
+            model(?: no| number|nr| name)?\.? | hersteller-?(?:nummer|nr|artikelnummer|teilenummer)\.? | référence (?:fabricant|constructeur)
+            kod producenta | symbol producenta | part ?number | oem | 型番 | 型號 | 型号 | 모델(?:명|번호)? | modell?(?:nummer|nr)? | modelo | modèle
+            """
+        ),
+    ),
+    (
+        "sku",
+        _labels(
+            r"""
+            sku | item(?: ?(?:no|nr|num(?:ber)?|code|id|\#))\.? | item model | article(?: ?(?:no|nr|number|code|id))?\.? | product(?: ?(?:code|id|no|number|ref\w*))\.?
+            prod\.? ?code | cat(?:alog(?:ue)?)?\.? ?(?:no|nr|number|code)\.? | web ?(?:code|id) | stock (?:no|code|number)\.? | style(?: (?:no|code|number))?\.? | model-id
+            ref(?:erence|erencia|\.)?(?: ?(?:no|number|nr))?\.? | asin | post id | listing id | ad id | code
+            artikel(?:-?(?:nr|nummer|id))?\.? | art\.?[- ]?(?:nr|no|nummer)?\. | bestell-?(?:nr|nummer)\.? | produkt(?:nummer|-?nr|code|-id)\.?
+            référence | réf\.? | code (?:article|produit) | código(?: (?:del )?(?:producto|artículo|produto))? | cód\.? | cod(?:ice)?\.?(?: (?:articolo|prodotto|produs|producto))?
+            codul produsului | artikelcode | bestelnummer | productcode | referência
+            nr (?:ref|kat|art|katalogowy|produktu)\.? | kod(?: produktu| towaru)? | indeks | symbol | kód(?: produktu| zboží| tovaru)? | (?:katalogové|objednací) číslo | číslo (?:produktu|zboží)
+            šifra(?: artikla| izdelka| proizvoda)? | koda(?: izdelka)? | cikkszám | termékkód
+            код(?: товара| товару| продукта)? | артикул | арт\. | номер товара
+            varenr\.? | varenummer | artikelnr\.? | tuote(?:koodi|numero) | tootekood | produkta kods | preces kods | prekės kodas | ürün kodu | κωδικός(?: προϊόντος)?
+            商品(?:コード|番号|編號|编号|貨號|货号) | 品番 | 貨號 | 货号 | 상품(?:번호|코드)
+            """
+        ),
+    ),
+)
+
+#: A class, id or `data-` value of an element that holds nothing but the shop's number.
+CODE_NAME = re.compile(
+    r"(?:^|[-_ ])sku(?:[-_ ]|$)|product[-_]?(?:id|code|number|reference|no)(?:[-_ ]|$)|item[-_]?(?:no|number|code)(?:[-_ ]|$)"
+    r"|article[-_]?(?:no|nr|number|code)|cat(?:alog)?[-_]?number|identifier|partnumber-shop"
+)

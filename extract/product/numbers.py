@@ -1,0 +1,150 @@
+"""The numbers by which a shop and a maker name the goods: sku, mpn, gtin.
+
+For the sku, in the order of belief: a number that is printed behind a word for it beside the title (`Item no. 12-345`), the
+structured `sku`, a number that a hidden field or a `data-` attribute gives and the page's address holds too, the number
+that ends the address, the only one that scripts speak of. A gtin counts only with a right check digit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from urllib.parse import unquote, urlsplit
+
+from lxml import etree
+from lxml.html import HtmlElement
+
+from extract.html import visible_text
+from extract.product.context import Context
+from extract.product.layout import Layout
+from extract.product.number_words import CODE_NAME, LABELS, Field
+from extract.product.scan import name_of
+from extract.structured import StructuredProduct
+
+_CODE = re.compile(r"(?=[^\s]*\d)[A-Za-z0-9][\w./-]{1,29}")
+_REST = re.compile(r"[\s:#№º°.\-–—：]*((?=\S*\d)[A-Za-z0-9][\w./-]{1,29})(?=$|[\s,;|)〉>\]])")
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """The goods' numbers, None where the page shows none."""
+
+    sku: str | None = None
+    mpn: str | None = None
+    gtin: str | None = None
+
+
+def of_page(page: Context, products: list[StructuredProduct], layout: Layout) -> Numbers:
+    """The numbers of the page's own goods."""
+    printed: dict[Field, str] = {}
+    for field, value in _printed(layout):
+        printed.setdefault(field, value)
+    gtins = [product.gtin for product in products if product.gtin] + [printed.get("gtin", "")]
+    return Numbers(
+        sku=printed.get("sku") or _first(products, "sku") or _of_fields(page) or _of_scripts(page) or _of_address(page),
+        mpn=_first(products, "mpn") or printed.get("mpn"),
+        gtin=next((gtin for text in gtins if (gtin := valid_gtin(text))), None),
+    )
+
+
+def _first(products: list[StructuredProduct], field: str) -> str | None:
+    return next((value for product in products if (value := getattr(product, field))), None)
+
+
+def _printed(layout: Layout) -> Iterator[tuple[Field, str]]:
+    """Numbers printed behind a word for them, or in an element named after one, those nearest to the title first."""
+    found: list[tuple[int, int, Field, str]] = []
+    for place, element in enumerate(layout.parts.labels):
+        labelled = _labelled(element)
+        if labelled is not None and not layout.is_elsewhere(element):
+            found.append((layout.title_level(element), place, *labelled))
+    for _, _, field, value in sorted(found):
+        yield field, value
+
+
+def _labelled(element: HtmlElement) -> tuple[Field, str] | None:
+    text = " ".join((element.text or "").split())
+    for field, pattern in LABELS:
+        match = pattern.match(text)
+        if match and (value := _value(element, text[match.end() :])):
+            return field, value
+    if len(text) <= 30 and _CODE.fullmatch(text) and CODE_NAME.search(name_of(element).lower()):
+        return "sku", text
+    return None
+
+
+def _value(label: HtmlElement, rest: str) -> str | None:
+    """The number behind a label: in the same text, in the first child, behind the element, in the next element."""
+    if rest.strip(" :#№.-–—："):
+        match = _REST.match(rest)
+        return match.group(1).rstrip(".-/") if match else None
+    behind = label.getnext()
+    places = [
+        visible_text(label[0], 40) if len(label) else None,
+        label.tail,
+        visible_text(behind, 40) if behind is not None else None,
+    ]
+    for text in places:
+        if text and text.strip():
+            match = _REST.match(text.strip())
+            return match.group(1).rstrip(".-/") if match else None
+    return None
+
+
+_FIELDS = etree.XPath(
+    "//input[@type='hidden'][string-length(@value) > 3 and string-length(@value) < 31]"
+    " | //*[@data-asin or @data-sku or @data-pid or @data-product-id or @data-productid or @data-product-sku or @data-item-id]"
+)
+_FIELD_NAME = re.compile(
+    r"asin|sku|(?:^|[-_])pid$|product[-_]?(?:id|code|number)|item[-_]?(?:id|number)|article", re.IGNORECASE
+)
+
+
+def _of_fields(page: Context) -> str | None:
+    """A number that a hidden field or a `data-` attribute gives as the product's, if the page's address holds it too."""
+    for element in islice(_FIELDS(page.tree), 400):
+        name = f"{element.get('name') or ''} {element.get('id') or ''}"
+        named = (
+            [element.get("value") or ""]
+            if element.tag == "input" and any(map(_FIELD_NAME.search, name.split()))
+            else []
+        )
+        named += [value for key, value in element.items() if key.startswith("data-") and _FIELD_NAME.search(key)]
+        for value in named:
+            if len(value) > 3 and _CODE.fullmatch(value) and value.lower() in page.address_words:
+                return value
+    return None
+
+
+_SCRIPTS = etree.XPath("//script[not(@src) and contains(., 'sku')]")
+_IN_SCRIPT = re.compile(r"""["']?\bsku["']?\s*[:=]\s*["']([\w./-]{3,30})["']""")
+
+
+def _of_scripts(page: Context) -> str | None:
+    """The only `sku` that the page's scripts speak of; None where they speak of several."""
+    found = {match for script in _SCRIPTS(page.tree) for match in _IN_SCRIPT.findall(script.text or "")}
+    return found.pop() if len(found) == 1 else None
+
+
+_LAST_NUMBER = re.compile(r"(?:^|[^A-Za-z0-9])([A-Z]?\d{5,14})(?:\.\w{1,5})?/?$", re.IGNORECASE)
+
+
+def _of_address(page: Context) -> str | None:
+    """The number that ends the address' path (`/cardigan-12185160.html`)."""
+    try:
+        path = unquote(urlsplit(page.url).path)
+    except ValueError:
+        return None
+    match = _LAST_NUMBER.search(path)
+    return match.group(1) if match else None
+
+
+def valid_gtin(text: str) -> str | None:
+    """The GTIN of 8, 12, 13 or 14 digits without separators, None where the check digit is wrong (GS1 General Specifications, 7.9)."""
+    digits = re.sub(r"[\s-]", "", text)
+    if not re.fullmatch(r"\d{8}|\d{12,14}", digits) or not digits.isascii() or set(digits) == {"0"}:
+        return None
+    weighted = sum(int(digit) * (3 if place % 2 == 0 else 1) for place, digit in enumerate(reversed(digits[:-1])))
+    return digits if (10 - weighted % 10) % 10 == int(digits[-1]) else None
