@@ -60,11 +60,23 @@ def store(context: Context, collected: Sequence[Collected], summary: Summary, *,
 def finish(
     con: duckdb.DuckDBPyConnection, context: Context, summary: Summary, changed: Collection[str], work: Path
 ) -> None:
-    """Resolve titles, build what `changed` reaches, audit, write the run, commit and publish the work file."""
+    """Build what the loaded tables named in `changed` reach, and publish the work file."""
+    prepare_build(con, context, summary, changed)
+    publish_build(con, context, summary, work)
+
+
+def prepare_build(
+    con: duckdb.DuckDBPyConnection, context: Context, summary: Summary, changed: Collection[str], *, full: bool = False
+) -> None:
+    """Resolve titles, build and audit, inside the open transaction. Raises AuditFailed."""
     touched = {*changed, *take_in.settle(con, context), *_identify(con, context)}
     builder.refresh_contents(con, touched)
-    summary.builds = builder.build(con, graph.load(con), context.run_id)
+    summary.builds = builder.build(con, graph.load(con), context.run_id, force=full)
     _audit(con, summary)
+
+
+def publish_build(con: duckdb.DuckDBPyConnection, context: Context, summary: Summary, work: Path) -> None:
+    """Write the run, commit, and publish the work file."""
     summary.changes = _price_changes(con, context)
     _write_run(con, context, summary)
     con.execute("COMMIT")
