@@ -1,0 +1,273 @@
+"""Whoever asks for the impossible gets one clear line and a status, never a traceback, and nothing is lost."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from tests.command import Outcome, gpuledger, rows, start, tables
+from tests.nights import Night
+from warehouse.lock import writer_lock
+from warehouse.paths import DataDir
+
+READING = (
+    ("rank", "sd-512-image-generation"),
+    ("value", "sd-512-image-generation"),
+    ("sql", "SELECT 1"),
+    ("status",),
+    ("describe",),
+)
+
+
+def one_line(outcome: Outcome, status: int) -> str:
+    """The message; fails unless it is one line on stderr, nothing is on stdout, and the status is as asked."""
+    assert outcome.status == status, outcome
+    assert "Traceback" not in outcome.err
+    assert outcome.out == ""
+    lines = [line for line in outcome.err.splitlines() if not line.startswith(("Usage:", "Try ", "read "))]
+    assert len([line for line in lines if line.strip()]) == 1, outcome.err
+    return next(line for line in lines if line.strip())
+
+
+def usage(outcome: Outcome) -> str:
+    """A usage error of click: how it is used, then what is wrong with the known values, which may take lines."""
+    assert outcome.status == 2, outcome
+    assert "Traceback" not in outcome.err
+    assert outcome.err.startswith("Usage: ")
+    return outcome.err.partition("Error: ")[2]
+
+
+@pytest.mark.parametrize("command", ["rank", "value"])
+def test_an_unknown_workload_comes_with_the_known_ones(nights: dict[int, Night], command: str) -> None:
+    message = usage(gpuledger(command, "quake-3", data=nights[1].data))
+    assert message.startswith("no workload is called 'quake-3'; known are:")
+    known = [word for (word,) in rows(nights[1].data, "SELECT DISTINCT workload_id FROM mart.ranking ORDER BY 1")]
+    assert message.split()[-len(known) :] == known
+    assert {"sd-512-image-generation", "sd-2048-image-resolution", "llama-13b-int4-text-generation"} <= set(known)
+
+
+def test_an_unknown_table_comes_with_the_known_ones(nights: dict[int, Night]) -> None:
+    message = usage(gpuledger("describe", "mart.nothing", data=nights[1].data))
+    assert message.startswith("there is no table 'mart.nothing'")
+    assert set(tables(nights[1].data, "core", "mart", "ops")) <= set(message.split())
+
+
+@pytest.mark.parametrize("night", ["9", "0", "-1"])
+def test_a_night_that_does_not_exist(tmp_path: Path, night: str) -> None:
+    message = usage(gpuledger("refresh", "--sample", "--night", night, data=tmp_path / "data"))
+    assert message.strip() == f"the sample site has no night {night}; it has 1, 2, 3"
+    assert not (tmp_path / "data").exists(), "what is refused leaves nothing behind"
+
+
+def test_a_night_without_the_sample(tmp_path: Path) -> None:
+    assert "--sample" in usage(gpuledger("refresh", "--night", 1, data=tmp_path / "data"))
+
+
+def test_an_unknown_source_comes_with_the_known_ones(tmp_path: Path) -> None:
+    message = usage(gpuledger("refresh", "--sample", "--only", "nowhere", data=tmp_path / "data"))
+    assert message.startswith("no source is called nowhere; known are ")
+    assert "newegg" in message
+
+
+@pytest.mark.parametrize("time_", ["yesterday", "2026-13-01"])
+def test_a_time_that_is_none(tmp_path: Path, time_: str) -> None:
+    message = usage(gpuledger("refresh", "--sample", "--as-of", time_, data=tmp_path / "data"))
+    assert message.startswith(f"--as-of {time_!r} is not a time such as ")
+
+
+def test_an_unknown_command() -> None:
+    assert "No such command 'buyy'" in usage(gpuledger("buyy"))
+
+
+def test_a_setting_that_does_not_exist(tmp_path: Path) -> None:
+    outcome = gpuledger("status", data=tmp_path, env={"GPULEDGER_COLOUR": "blue"})
+    message = one_line(outcome, 2)
+    assert message.startswith(
+        "gpuledger: the environment variable GPULEDGER_COLOUR: there is no setting 'colour'; known are "
+    )
+
+
+def test_a_setting_that_cannot_be(tmp_path: Path) -> None:
+    message = one_line(gpuledger("status", data=tmp_path, env={"GPULEDGER_DELAY_S": "slow"}), 2)
+    assert "GPULEDGER_DELAY_S" in message
+    assert "'slow'" in message
+
+
+# ── the data directory ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("command", READING)
+def test_reading_before_anything_was_published(tmp_path: Path, command: tuple[str, ...]) -> None:
+    message = one_line(gpuledger(*command, data=tmp_path / "data"), 1)
+    assert (
+        message
+        == f"gpuledger: no warehouse in {tmp_path / 'data'} yet: run `gpuledger refresh`, or name another --data-dir"
+    )
+    assert not (tmp_path / "data").exists(), "reading leaves nothing behind"
+
+
+@pytest.mark.parametrize("engine", ["plain", "prefect"])
+def test_a_data_directory_that_cannot_be_written(tmp_path: Path, engine: str) -> None:
+    # A file where the folder should be: the one obstacle that also stops a superuser.
+    (tmp_path / "data").write_text("not a folder")
+    outcome = gpuledger("refresh", "--sample", "--engine", engine, "--night", 1, data=tmp_path / "data")
+    message = one_line(outcome, 1)
+    assert str(tmp_path / "data") in message
+    assert "--data-dir" in message
+    assert (tmp_path / "data").read_text() == "not a folder"
+
+
+def test_a_folder_of_exports_that_cannot_be_written(nights: dict[int, Night], tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    outcome = gpuledger("export", tmp_path / "file" / "below", data=nights[1].data)
+    assert outcome.status in (1, 2)
+    assert "Traceback" not in outcome.err
+    assert str(tmp_path / "file") in outcome.err
+
+
+# ── a warehouse file that is none ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def _garbage(path: Path) -> None:
+    path.write_bytes(b"this is a shopping list\n" * 1000)
+
+
+def _empty(path: Path) -> None:
+    path.touch()
+
+
+def _another(path: Path) -> None:
+    with duckdb.connect(str(path)) as con:
+        con.execute("CREATE TABLE somebody_elses (a INTEGER); INSERT INTO somebody_elses VALUES (42)")
+
+
+def _truncated(path: Path) -> None:
+    with duckdb.connect(str(path)) as con:
+        con.execute("CREATE TABLE t AS SELECT range AS a FROM range(100000)")
+    path.write_bytes(path.read_bytes()[:5000])
+
+
+@pytest.mark.parametrize("make", [_garbage, _empty, _another, _truncated])
+def test_reading_a_file_that_is_no_warehouse(tmp_path: Path, make: object) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    assert callable(make)
+    make(data / "gpuledger.duckdb")
+    before = (data / "gpuledger.duckdb").read_bytes()
+    for command in READING:
+        message = one_line(gpuledger(*command, data=data), 1)
+        assert message.startswith(f"gpuledger: {data / 'gpuledger.duckdb'} "), message
+    assert (data / "gpuledger.duckdb").read_bytes() == before
+
+
+@pytest.mark.parametrize("make", [_garbage, _another])
+def test_a_refresh_does_not_write_over_a_file_that_is_not_its_own(tmp_path: Path, make: object) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    assert callable(make)
+    make(data / "gpuledger.duckdb")
+    before = (data / "gpuledger.duckdb").read_bytes()
+    outcome = gpuledger("refresh", "--sample", "--engine", "plain", "--night", 1, data=data)
+    message = one_line(outcome, 1)
+    assert str(data / "gpuledger.duckdb") in message
+    assert (data / "gpuledger.duckdb").read_bytes() == before
+
+
+def test_a_published_version_that_is_damaged_is_said_so_and_the_next_refresh_publishes_again(
+    nights: dict[int, Night], tmp_path: Path
+) -> None:
+    data = nights[2].copy(tmp_path / "data")
+    version = (data / "gpuledger.duckdb").resolve()
+    version.chmod(0o644)
+    version.write_bytes(version.read_bytes()[:20_000])
+    message = one_line(gpuledger("rank", "sd-512-image-generation", data=data), 1)
+    assert "gpuledger refresh" in message
+    assert gpuledger("refresh", "--sample", "--engine", "plain", "--night", 3, "--quiet", data=data).status == 3
+    assert tables(data) == tables(nights[3].data)
+
+
+def test_a_damaged_base_is_refused_and_the_published_file_stays(nights: dict[int, Night], tmp_path: Path) -> None:
+    data = nights[2].copy(tmp_path / "data")
+    _garbage(data / "state" / "base.duckdb")
+    outcome = gpuledger("refresh", "--sample", "--engine", "plain", "--night", 3, data=data)
+    message = one_line(outcome, 1)
+    assert str(data / "state" / "base.duckdb") in message
+    assert "versions" in message
+    assert tables(data) == tables(nights[2].data)
+
+
+# ── two at a time ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("engine", ["plain", "prefect"])
+def test_a_second_refresh_names_the_holder_and_since_when(
+    nights: dict[int, Night], tmp_path: Path, engine: str
+) -> None:
+    if engine == "prefect":
+        pytest.skip("starts a server to be refused; the plain engine shows the same lock")
+    data = nights[1].copy(tmp_path / "data")
+    first = start("refresh", "--sample", "--engine", "plain", "--night", 2, "--quiet", data=data)
+    note = data / "state" / "writer.json"
+    while not note.exists() and first.poll() is None:
+        time.sleep(0.005)
+    second = gpuledger("refresh", "--sample", "--engine", engine, "--night", 2, data=data)
+    message = one_line(second, 1)
+    assert re.fullmatch(
+        rf"gpuledger: another refresh is writing here: process {first.pid}, since 20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00; "
+        "wait for it to end, or stop that process",
+        message,
+    )
+    first.communicate(timeout=120)
+    assert first.returncode == 3, "the first is not disturbed"
+    assert tables(data) == tables(nights[2].data)
+
+
+def test_a_reader_reads_on_while_a_run_writes(nights: dict[int, Night]) -> None:
+    with writer_lock(DataDir(nights[1].data).lock):
+        assert gpuledger("rank", "sd-512-image-generation", data=nights[1].data).status == 0
+
+
+# ── without a network ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_without_a_network_every_source_says_why_and_the_last_good_warehouse_stays(
+    nights: dict[int, Night], tmp_path: Path
+) -> None:
+    data = nights[2].copy(tmp_path / "data")
+    published = (data / "gpuledger.duckdb").resolve()
+    # Names that cannot exist (RFC 6761), so that the test asks nobody on any machine.
+    env = {"GPULEDGER_DELAY_S": "0", "GPULEDGER_PRODUCT_URLS": "https://shop.invalid/one|https://shop.invalid/two"}
+    outcome = gpuledger("refresh", "--engine", "plain", "--only", "generic_shop", data=data, env=env)
+    assert outcome.status == 1, outcome
+    assert "Traceback" not in outcome.err
+    lines = " ".join(outcome.out.split())
+    assert "generic_shop failed: ConnectionFailed: https://shop.invalid/one" in lines
+    assert "nothing was published: no source could be read; the last good warehouse, if there is one, stays" in lines
+    assert (data / "gpuledger.duckdb").resolve() == published
+    assert tables(data, "core", "mart", "ops") == tables(nights[2].data, "core", "mart", "ops")
+    runs = gpuledger("status", data=data).out
+    assert "no source could be read" in " ".join(runs.split()), (
+        "the run that published nothing is on record all the same"
+    )
+
+
+def test_a_run_that_failed_is_in_the_warehouse_from_the_next_that_publishes(
+    nights: dict[int, Night], tmp_path: Path
+) -> None:
+    data = nights[2].copy(tmp_path / "data")
+    env = {"GPULEDGER_DELAY_S": "0", "GPULEDGER_PRODUCT_URLS": "https://shop.invalid/one"}
+    assert gpuledger("refresh", "--engine", "plain", "--only", "generic_shop", data=data, env=env).status == 1
+    assert gpuledger("refresh", "--sample", "--engine", "plain", "--night", 3, "--quiet", data=data).status == 3
+    found = rows(data, "SELECT status, reason, sample_night, parsed FROM ops.run ORDER BY started_at, run_id")
+    assert found[2] == ("failed", "no source could be read", None, None)
+    assert [night for *_, night, _ in found] == [1, 2, None, 3]
+
+
+def test_nothing_to_read_is_said(tmp_path: Path) -> None:
+    outcome = gpuledger("refresh", "--engine", "plain", "--only", "generic_shop", data=tmp_path / "data")
+    assert outcome.status == 1
+    assert "no source is configured" in outcome.out

@@ -1,0 +1,171 @@
+"""`kill -9` at any moment: the published file is whole, and the next run ends where an undisturbed one does."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from extract.snapshots import Archive
+from tests.command import ROOT, csv_files, environment, rows
+from warehouse import schema
+from warehouse.paths import DataDir
+from warehouse.read import reader
+
+#: A shop whose prices move, exchange rates, and scores: every way of loading, and quick.
+ONLY = ("ecb_fx", "newegg", "toms_ai_articles")
+#: Of the places that are not about publishing, every n-th is tried.
+STRIDE = 25
+#: Kills by the clock, for the moments between two files: inside a transaction, a copy, a checkpoint.
+TIMED = 5
+
+
+class Killer:
+    """The process that forks refreshes and kills them."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("killed.py"))], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            env=environment(), cwd=ROOT, text=True,
+        )  # fmt: skip
+        assert self._read().strip() == "ready"
+
+    def _read(self) -> str:
+        assert self._process.stdout is not None
+        return self._process.stdout.readline()
+
+    def refresh(self, data: Path, night: int, **how: float) -> tuple[int, list[str]]:
+        """Exit status of one refresh, and what it changed on disk where it ended."""
+        assert self._process.stdin is not None
+        order = {"data": str(data), "night": night, "only": ONLY, **how}
+        self._process.stdin.write(json.dumps(order) + "\n")
+        self._process.stdin.flush()
+        answer = json.loads(self._read())
+        return answer["status"], answer["events"]
+
+    def close(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait(timeout=30)
+
+
+def contents(data: Path) -> dict[str, str]:
+    """Fingerprint of every core and mart table of the published file. Reads all of it, so it fails on a torn one."""
+    with reader(DataDir(data)) as con:
+        names = con.execute(
+            """SELECT schema_name || '.' || table_name AS name FROM duckdb_tables() WHERE schema_name IN ('core', 'mart')
+               UNION ALL SELECT schema_name || '.' || view_name FROM duckdb_views() WHERE schema_name IN ('core', 'mart')
+               ORDER BY name"""
+        ).fetchall()
+        return {name: schema.content(con, name) for (name,) in names}
+
+
+@dataclass(frozen=True)
+class Nights:
+    """The first night as it was published, and what the second leaves when nobody disturbs it."""
+
+    killer: Killer
+    first: Path
+    before: dict[str, str]
+    after: dict[str, str]
+    files: dict[str, bytes]
+    events: list[str]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nights]:
+    folder = tmp_path_factory.mktemp("kill")
+    killer = Killer()
+    assert killer.refresh(folder / "first", 1)[0] == 0
+    shutil.copytree(folder / "first", folder / "second", symlinks=True)
+    status, events = killer.refresh(folder / "second", 2)
+    assert status == 0
+    before, after = contents(folder / "first"), contents(folder / "second")
+    assert before != after
+    yield Nights(killer, folder / "first", before, after, csv_files(folder / "second" / "exports"), events)
+    killer.close()
+
+
+def converges(nights: Nights, data: Path) -> None:
+    """One more run of the second night, and all is as if nothing had happened."""
+    assert nights.killer.refresh(data, 2)[0] == 0
+    assert contents(data) == nights.after
+    assert csv_files(data / "exports") == nights.files
+    assert Archive(data / "snapshots").verify() == []
+    litter = [path.name for path in data.rglob("*") if path.name.startswith(("work-", "publishing", ".gpuledger"))]
+    litter += [path.name for path in (data / "versions").glob("*.part")]
+    assert litter == []
+
+
+def after_a_kill(nights: Nights, data: Path, **how: float) -> None:
+    status, _ = nights.killer.refresh(data, 2, **how)
+    assert status in (-9, 0), "killed, or done before the kill came"
+    assert contents(data) in (nights.before, nights.after), "a reader sees one night or the other, whole"
+
+
+def test_at_every_step_of_publishing_and_many_others(undisturbed: Nights, tmp_path: Path) -> None:
+    own = [
+        n
+        for n, event in enumerate(undisturbed.events)
+        if not event.split(" ")[1].startswith(("/snapshots", "/exports"))
+    ]
+    others = sorted(set(range(len(undisturbed.events))) - set(own))[::STRIDE]
+    assert len(own) >= 15
+    assert len(others) >= 3
+    for n in own + others:
+        data = tmp_path / str(n)
+        shutil.copytree(undisturbed.first, data, symlinks=True)
+        after_a_kill(undisturbed, data, before=n)
+        converges(undisturbed, data)
+        shutil.rmtree(data)
+
+
+def test_at_moments_between(undisturbed: Nights, tmp_path: Path) -> None:
+    chance = random.Random(20231116)
+    for n in range(TIMED):
+        data = tmp_path / str(n)
+        shutil.copytree(undisturbed.first, data, symlinks=True)
+        after_a_kill(undisturbed, data, after=(n + chance.random()) * 0.2)
+        converges(undisturbed, data)
+        shutil.rmtree(data)
+
+
+def test_again_and_again_without_a_good_run_between(undisturbed: Nights, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    shutil.copytree(undisturbed.first, data, symlinks=True)
+    publishing = next(n for n, event in enumerate(undisturbed.events) if event.endswith("/state/publishing"))
+    for n in (3, publishing - 3, publishing + 1, publishing - 1, publishing):
+        after_a_kill(undisturbed, data, before=n)
+    converges(undisturbed, data)
+
+
+def test_in_the_middle_of_the_first_run_of_all(undisturbed: Nights, tmp_path: Path) -> None:
+    """Nothing was published yet, so a kill leaves nothing or the first night."""
+    status, events = undisturbed.killer.refresh(tmp_path / "whole", 1)
+    assert status == 0
+    publishing = next(n for n, event in enumerate(events) if event.endswith("/state/publishing"))
+    for n in (publishing + 1, publishing + 2):
+        data = tmp_path / str(n)
+        assert undisturbed.killer.refresh(data, 1, before=n)[0] == -9
+        if (data / "gpuledger.duckdb").exists():
+            assert contents(data) == undisturbed.before
+        assert undisturbed.killer.refresh(data, 1)[0] == 0
+        assert contents(data) == undisturbed.before
+
+
+def test_a_killed_run_is_on_record_as_interrupted(undisturbed: Nights, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    shutil.copytree(undisturbed.first, data, symlinks=True)
+    started: Any = next(n for n, event in enumerate(undisturbed.events) if event.endswith(".duckdb"))
+    assert undisturbed.killer.refresh(data, 2, before=started)[0] == -9
+    converges(undisturbed, data)
+    found = rows(data, "SELECT status, sample_night, finished_at IS NULL FROM ops.run ORDER BY started_at, run_id")
+    assert found == [("published", 1, False), ("interrupted", 2, True), ("published", 2, False)]

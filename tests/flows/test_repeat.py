@@ -1,0 +1,147 @@
+"""The same night read again gives the same rows and the same files, here and in another folder."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.command import csv_files, gpuledger, rows, tables
+from tests.flows.inprocess import refresh
+from tests.nights import Night
+
+
+@pytest.fixture(scope="module", params=[1, 2])
+def repeated(
+    request: pytest.FixtureRequest, nights: dict[int, Night], tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Night, Path]:
+    """A night, and the data directory in which the command read it a second time."""
+    night = nights[request.param]
+    data = night.copy(tmp_path_factory.mktemp("repeat") / "data")
+    outcome = gpuledger("refresh", "--sample", "--engine", "plain", "--night", night.number, data=data)
+    assert outcome.status == night.outcome.status, outcome.err
+    return night, data
+
+
+def test_the_same_night_again_leaves_every_core_and_mart_row_as_it_was(repeated: tuple[Night, Path]) -> None:
+    night, data = repeated
+    before, after = tables(night.data), tables(data)
+    assert before.keys() == after.keys()
+    for table, held in before.items():
+        assert after[table] == held, table
+
+
+def test_the_same_night_again_writes_the_same_bytes(repeated: tuple[Night, Path]) -> None:
+    night, data = repeated
+    assert csv_files(data / "exports") == csv_files(night.data / "exports") != {}
+
+
+def test_the_same_night_again_rebuilds_nothing_and_is_on_record(repeated: tuple[Night, Path]) -> None:
+    night, data = repeated
+    ((rebuilt, runs),) = rows(
+        data,
+        f"""SELECT arg_max(models_rebuilt, run_id), count(*) FROM ops.run WHERE sample_night = {night.number}""",
+    )
+    assert (rebuilt, runs) == (0, 2)
+
+
+def test_the_same_nights_in_another_folder_give_the_same_rows_and_files(
+    nights: dict[int, Night], tmp_path: Path
+) -> None:
+    for number in (1, 2):
+        refresh(tmp_path / "elsewhere", number)
+    here, there = tables(nights[2].data), tables(tmp_path / "elsewhere")
+    assert here.keys() == there.keys()
+    for table, held in here.items():
+        assert there[table] == held, table
+    assert csv_files(tmp_path / "elsewhere" / "exports") == csv_files(nights[2].data / "exports")
+
+
+def test_a_night_before_the_last_is_refused(nights: dict[int, Night], tmp_path: Path) -> None:
+    data = nights[2].copy(tmp_path / "data")
+    before = tables(data, "core", "mart", "ops")
+    outcome = gpuledger("refresh", "--sample", "--engine", "plain", "--night", 1, data=data)
+    assert outcome.status == 1
+    assert re.search(
+        r"^gpuledger: this run counts as 2023-11-16 03:00 UTC, and .* already holds 2023-11-17", outcome.err, re.M
+    )
+    assert "Traceback" not in outcome.err
+    assert tables(data, "core", "mart", "ops") == before
+
+
+def test_without_a_night_each_refresh_takes_the_next_and_stays_on_the_last(
+    nights: dict[int, Night], tmp_path: Path
+) -> None:
+    data = nights[2].copy(tmp_path / "data")
+    for expected in (3, 3):
+        assert gpuledger("refresh", "--sample", "--engine", "plain", "--quiet", data=data).status == 3
+        newest = rows(data, "SELECT arg_max(sample_night, run_id) FROM ops.run")
+        assert newest == [(expected,)]
+
+
+# ── what is in the files ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _cells(folder: Path) -> Iterator[tuple[str, str, str]]:
+    """File, column and cell of every CSV file."""
+    for name, content in csv_files(folder).items():
+        header, *lines = csv.reader(io.StringIO(content.decode("utf-8"), newline=""))
+        for line in lines:
+            assert len(line) == len(header), (name, line)
+            for column, cell in zip(header, line, strict=True):
+                yield name, column, cell
+
+
+def test_there_is_a_file_for_every_mart(nights: dict[int, Night]) -> None:
+    marts = {name.removeprefix("mart.") + ".csv" for name in tables(nights[1].data, "mart")}
+    assert marts <= csv_files(nights[1].data / "exports").keys()
+
+
+def test_the_files_are_utf_8_with_iso_dates_and_plain_numbers(nights: dict[int, Night]) -> None:
+    data = nights[2].data
+    types = {
+        (f"{table}.csv", column): kind
+        for table, column, kind in rows(
+            data,
+            "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE schema_name IN ('mart', 'core')",
+        )
+    }
+    seen = set()
+    for name, column, cell in _cells(data / "exports"):
+        kind = types[name, column]
+        seen.add(kind.partition("(")[0])
+        if not cell:
+            continue
+        if kind.startswith(("DECIMAL", "DOUBLE", "INTEGER", "BIGINT")):
+            assert re.fullmatch(r"-?\d+(\.\d+)?", cell), (name, column, cell)
+        elif kind == "DATE":
+            assert re.fullmatch(r"\d{4}-\d\d-\d\d", cell), (name, column, cell)
+        elif kind.startswith("TIMESTAMP"):
+            assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", cell), (name, column, cell)
+        elif kind == "BOOLEAN":
+            assert cell in ("true", "false"), (name, column, cell)
+        else:
+            assert not cell.startswith(("=", "+", "-", "@", "\t", "\r", "\n")), (name, column, cell)
+    assert {"DECIMAL", "DOUBLE", "DATE", "TIMESTAMP WITH TIME ZONE", "BOOLEAN", "VARCHAR", "INTEGER"} <= seen
+
+
+def test_the_files_hold_the_rows_of_the_tables(nights: dict[int, Night]) -> None:
+    data = nights[2].data
+    for table, held in tables(data, "mart").items():
+        text = (data / "exports" / f"{table.removeprefix('mart.')}.csv").read_text(encoding="utf-8")
+        assert len(list(csv.reader(io.StringIO(text, newline="")))) == len(held) + 1, table
+    korean = "SELECT count(*) FROM core.price_change JOIN core.listing USING (listing_id) WHERE title LIKE '%지포스%'"
+    assert rows(data, korean)[0][0] > 0, "the sample has a Korean shop"
+    assert any("지포스" in cell for _, _, cell in _cells(data / "exports"))
+
+
+def test_export_writes_the_same_files_again_and_other_formats(nights: dict[int, Night], tmp_path: Path) -> None:
+    data = nights[2].data
+    outcome = gpuledger("export", tmp_path / "csv", data=data)
+    assert outcome.status == 0, outcome.err
+    assert csv_files(tmp_path / "csv") == csv_files(data / "exports")
+    assert sorted(outcome.out.split()) == sorted(str(path) for path in (tmp_path / "csv").iterdir())
