@@ -91,10 +91,10 @@ def label_in(text: str, part: str) -> price_words.Label | None:
     return next((number.label for number in _numbers(shown) if number.token in tokens), None)
 
 
-def count_amounts(text: str) -> int:
-    """How many different numbers the text holds that carry a currency, or look like money where none does."""
+def tokens(text: str) -> dict[str, price_words.Label]:
+    """The different numbers in the text that carry a currency or look like money, each with what the words call it."""
     found = _numbers(_tidy(text))
-    return len({number.token for number in found if number.symbols or _MONEY_LIKE.fullmatch(number.token)})
+    return {number.token: number.label for number in found if number.symbols or _MONEY_LIKE.fullmatch(number.token)}
 
 
 _PLAIN = re.compile(r"\s*(?:([$€£₹])\s?)?([0-9]{1,3}(?:,[0-9]{3})*\.[0-9]{2}|[0-9]{1,6}\.[0-9]{2})\s*")
@@ -239,7 +239,8 @@ def _wanted(prices: list[_Found]) -> list[_Found]:
     for price in prices:
         by_label.setdefault(price.label, []).append(price)
     return next(
-        (by_label[label] for label in ("now", "bundle", "from", "unit", "list", "monthly") if label in by_label), []
+        (by_label[label] for label in ("now", "bundle", "from", "net", "unit", "list", "monthly") if label in by_label),
+        [],
     )
 
 
@@ -299,7 +300,7 @@ def _choose(
         return Ambiguous(text, "a price by weight, length or time", readings)
     if readings[0] == 0:
         return None
-    kind: PriceKind = price.label if price.label != "noise" else "now"
+    kind: PriceKind = "now" if price.label in ("noise", "net") else price.label
     return Money(readings[0], codes.pop(), kind, text.strip(), bool(price.symbols))
 
 

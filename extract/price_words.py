@@ -10,17 +10,14 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-#: What an amount may be. `now` where no word says otherwise; `noise` is no price of the goods (saving, delivery, fee).
-Label = Literal["now", "list", "from", "monthly", "bundle", "unit", "noise"]
+from extract.word_table import at_word_start
+
+#: What an amount may be. `now` where no word says otherwise; `net` is a price before tax where the tax is named; `noise` is
+#: no price of the goods (saving, delivery, fee).
+Label = Literal["now", "list", "from", "monthly", "bundle", "unit", "net", "noise"]
 
 
-def _words(table: str) -> re.Pattern[str]:
-    """A pattern of the words, each at the beginning of a word of the text; ` | ` and the end of a line part them."""
-    words = (word for line in table.split("\n") for word in line.strip().split(" | ") if word)
-    return re.compile(r"(?<![^\W\d_])(?:" + "|".join(words) + ")", re.IGNORECASE)
-
-
-_MONTHLY_BEFORE = _words(
+_MONTHLY_BEFORE = at_word_start(
     r"""
     monthly | months? (?:at|of|for) | payments? of | instal?lments? of | monatlich | monatsrate | rate von
     mensualit[ée]s? de | cuotas? de | parcelas? de | rate? da | rat[ay] od | rata | měsíčně | в месяц | 월\s*$ | 月々
@@ -37,7 +34,7 @@ _MONTHLY_AFTER = re.compile(
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
-_LIST_BEFORE = _words(
+_LIST_BEFORE = at_word_start(
     r"""
     was\b | were\b | list(?: price)?\b | m\.?s\.?r\.?p | r\.?r\.?p\b | srp\b | reg(?:ular)?(?:\.| price)
     old price | before\b | original(?:ly)?\b | previous(?:ly)?\b | instead of | typical price | compare at
@@ -50,11 +47,12 @@ _LIST_BEFORE = _words(
     pred zľavou | pôvodn | redna cena | stara cijena | najniža cijena | ord(?:inarie|inær|\.)? ?pris | tidigare
     førpris | før\b | veil\.? | vejl\.? | ovh\b | norm(?:aali)?hinta | tavahind | régi ár | eredeti ár
     pre[tț] (?:vechi|inițial|recomandat) | prp\b | parastā cena | sena kaina | vecā cena | стара(?:я|та|) цена
-    стара ціна | было\b | рекоменд | 正価 | 定価 | 参考価格 | 通常価格 | 原價 | 原价 | 定價 | 市價 | 市场价 | 정가 | 소비자가 | 기존가 | 판매가격? 이전
+    стара ціна | было\b | рекоменд | 正価 | 定価 | 参考価格 | 通常価格 | 原價 | 原价 | 定價 | 市價 | 市场价 | 정가
+    소비자가 | 기존가 | 판매가격? 이전
     eski fiyat
     """
 )
-_NOISE_BEFORE = _words(
+_NOISE_BEFORE = at_word_start(
     r"""
     save\b | saving | you save | discount | off\b | coupon | rebate | cash ?back | gift card | credit\b | voucher
     spar(?:en|st|e)?\b | ersparnis | rabatt? | nachlass | économi | remise | réduction | ahorr | descuento | dto\b
@@ -63,7 +61,8 @@ _NOISE_BEFORE = _words(
     할인(?!가) | 절약 | 쿠폰 | 적립 | 割引 | ポイント | 省\b | 優惠券 | indirim | säästä | alennus | soodus(?!hind)
     (?<!free )shipping | delivery | postage | p&p | versand | lieferung | porto\b | livraison | frais de port
     env[íi]o | gastos de | spedizione | frete | portes | verzend | wysyłk | dostaw | doprav | poštovn | dostav
-    доставк | 배송 | 送料 | 運費 | frakt | fragt | toimitus | szállítás | livrare | dont | éco-?part | zzgl\.? | plus\b
+    доставк | 배송 | 送料 | 運費 | frakt | fragt | toimitus | szállítás | livrare | dont | éco-?part | zzgl\.?
+    plus\b
     approx | deposit | pfand | up to | bis zu\b | over\b | orders?\b | minimum | mindest | trade-?in | points?\b
     """
 )
@@ -88,16 +87,22 @@ _UNIT_AFTER = re.compile(
         |hour|hr\b|h\b|stunde|week|year|yr\b|day|night|jahr|an\b|tag\b|woche)""",
     re.IGNORECASE | re.VERBOSE,
 )
+_NET = r"""(?:excl(?:uding|usive|\.)?|exkl\.?|ex\.?|w/o|without|ohne|plus|\+|zzgl\.?|hors|bez|brez|sin|sem|senza|utan|uten|uden
+        |ekskl\.?|fără|fara|без)\s?(?:vat|tax(?:es)?|gst|btw|mwst|ust|tva|iva|moms|mva|dph|ddv|pdv|ндс|пдв|ддс|alv|km)\b
+        |\bhors\s?tax|\bh\.?t\.?\b|\bnetto\b|\biva\s(?:esclusa|excluid)|税抜|税別|세별도"""
+_NET_BEFORE = re.compile(rf"(?:{_NET})[\s:.]*$", re.IGNORECASE | re.VERBOSE)
+_NET_AFTER = re.compile(rf"\W{{0,3}}(?:{_NET})", re.IGNORECASE | re.VERBOSE)
 _BUNDLE_BEFORE = re.compile(
     r"""\bbundle\b|\bcombo\b|\btogether\b|\bset\sof\b|\bzestaw\b|\bpacks?\sfor\b
         |^\s*(?:\w+\s)?(?:for|für|pour|za|за)\b(?:\s(?:nur|only|just|seulement))?\W*$""",
     re.IGNORECASE | re.VERBOSE,
 )
-_NOW_BEFORE = _words(
+_NOW_BEFORE = at_word_start(
     r"""
     now\b | sale(?: price)?\b | our price | special price | today | jetzt | nur noch | angebotspreis | aktuell
     maintenant | ahora | precio especial | oferta | adesso | ora\b | agora | por\b | nu\b | voor\b | teraz | nyní
-    nyn[ií] | teď | po slev[ěe] | сейчас | цена со скидкой | теперь | 할인가 | 판매가 | 즉시할인가 | 特価 | 特價 | nüüd | tagad
+    nyn[ií] | teď | po slev[ěe] | сейчас | цена со скидкой | теперь | 할인가 | 판매가 | 즉시할인가 | 特価 | 特價
+    nüüd | tagad
     dabar
     """
 )
@@ -149,6 +154,8 @@ def label(before: str, after: str) -> Label:
         return "noise"
     if _UNIT_AFTER.match(after):
         return "unit"
+    if _NET_AFTER.match(after) or _NET_BEFORE.search(before):
+        return "net"
     # The nearest word decides: 'was 10 % off, now' is a price of now.
     found = {
         name: last.end()

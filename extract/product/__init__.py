@@ -7,7 +7,9 @@ each other: where they disagree, the offer comes without a price and an Issue sa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from urllib.parse import urlsplit
 
 from extract import blocks, html, structured, wording
 from extract.errors import LayoutChanged
@@ -20,12 +22,16 @@ from extract.structured import StructuredProduct
 __all__ = ["parse"]
 
 
+#: More different prices than these, on a page that describes no product to machines, make a listing.
+_MAX_PRICES = 5
+
+
 def parse(page: Page, *, country: str | None = None, language: str | None = None) -> Iterator[Parsed]:
     """The page's own product as one Offer, with the Issues that its signals raise.
 
     `country` (ISO 3166) and `language` (ISO 639) are those of the shop where the caller knows them; else the page's own
-    address and markup say. Raises LayoutChanged where the page shows no goods for sale, and Blocked or EmptyBody where it
-    is a wall or empty.
+    address and markup say. Raises LayoutChanged where the page shows no goods for sale or is a listing, and Blocked or
+    EmptyBody where it is a wall or empty.
     """
     tree = html.tree(page.content, page.headers.get("content-type"))
     here = context.build(page, tree, country, language)
@@ -35,18 +41,24 @@ def parse(page: Page, *, country: str | None = None, language: str | None = None
         stated.append(meta)
     parts = layout.read(here)
     seen = visible.read(here, parts, next((claim.currency for claim in stated if claim.currency), None))
-    title = _title(here, parts, products)
     available = stock.of_page(here, products, parts)
+    title = _title(here, parts, products)
     if title is None or not (products or stated or seen.prices or available != "unknown"):
-        blocks.detect(page.content, here.url, page.headers, page.status)
-        raise LayoutChanged(
-            here.url or page.url, "no product: neither structured data nor a title with a price or a buy button"
-        )
+        raise _no_product(page, here, "neither structured data nor a title with a price or a means of ordering")
+    asked = {price.amount for price in seen.prices if price.kind == "now"}
+    if not (products or stated) and len(asked) > _MAX_PRICES:
+        raise _no_product(page, here, f"{len(asked)} prices and no product of its own, as on a listing")
     decision = decide.decide(here, stated, seen)
     yield from decision.issues
     if decision.price is None and not decision.issues:
         yield Issue(code="no_price", message="the page shows no price", severity="info", url=here.url)
     yield _offer(here, products, numbers.of_page(here, products, parts), available, decision, title)
+
+
+def _no_product(page: Page, here: Context, seen: str) -> LayoutChanged:
+    """The error of a page without a product; raises Blocked or EmptyBody instead where the page is a wall or empty."""
+    blocks.detect(page.content, here.url, page.headers, page.status)
+    return LayoutChanged(here.url or page.url, f"no product: {seen}", "give the address of one product's page")
 
 
 def _title(page: Context, parts: layout.Layout, products: list[StructuredProduct]) -> str | None:
@@ -64,24 +76,33 @@ def _offer(
     decision: decide.Decision,
     title: str,
 ) -> Offer:
-    def first(field: str) -> str | None:
-        return next((value for product in products if (value := getattr(product, field))), None)
-
     offers = [offer for product in products for offer in product.offers]
+    seller = next((offer.seller for offer in offers if offer.seller), None)
+    url = page.url if page.url.startswith("http") else page.canonical or page.url
+    kind = "bundle" if decision.kind == "now" and wording.is_bundle(title) else decision.kind
     return Offer(
         title=title,
-        url=page.url,
-        key=codes.sku or page.url,
+        url=url,
+        key=codes.sku or url,
         price=decision.price,
         currency=decision.currency,
-        price_kind=decision.kind,
+        price_kind=kind,
         price_text=decision.price_text,
         list_price=decision.list_price,
         availability=available,
         condition=next((offer.condition for offer in offers if offer.condition), wording.condition(title) or "unknown"),
-        seller=next((offer.seller for offer in offers if offer.seller), None),
+        seller=seller,
+        seller_kind="first_party" if seller and _is_shop(page, seller) else "unknown",
         sku=codes.sku,
         mpn=codes.mpn,
         gtin=codes.gtin,
-        brand=first("brand"),
+        brand=next((product.brand for product in products if product.brand), None),
     )
+
+
+def _is_shop(page: Context, seller: str) -> bool:
+    """Whether the seller's name is the site's. Another name is no proof of a marketplace: firms trade under brands."""
+    name = re.sub(r"[\W_]", "", seller.lower())
+    host = re.sub(r"^www\.", "", urlsplit(page.url).hostname or "")
+    sites = [host.partition(".")[0], re.sub(r"[\W_]", "", (page.first_meta("og:site_name") or "").lower())]
+    return len(name) > 2 and any(len(site) > 2 and (site in name or name in site) for site in sites)

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from extract import currency as currencies
+from extract import money
 from extract.items import Issue, PriceKind
 from extract.product.claims import Claim, is_placeholder
 from extract.product.context import Context
-from extract.product.visible import Visible, VisiblePrice, by_amount
+from extract.product.visible import Visible, VisiblePrice, beside, by_amount
 
 #: Score from which a visible price counts as the page's word against its structured data.
 STRONG = 4.0
@@ -107,12 +108,32 @@ def _from_sight(page: Context, seen: Visible) -> Decision:
     second = asked[1].score if len(asked) > 1 else -9.0
     if main.score < ALONE or main.score - second < LEAD:
         return _open(page, [], seen, "ambiguous_price", "several prices on the page, none clearly that of its goods")
+    if _is_beside_another(main, seen):
+        return _open(
+            page, [], seen, "ambiguous_price", "another price stands beside it, and no word or name tells them apart"
+        )
     return _settled(page, [], main.amount, main, list(seen.prices))
 
 
+def _is_beside_another(main: VisiblePrice, seen: Visible) -> bool:
+    """Whether an amount stands right beside the price that nothing marks as an old price, a rate or a saving."""
+    amounts = beside(main)
+    told = {price.money.text for price in seen.prices if price.kind in ("list", "monthly")}
+    own = money.tokens(main.money.text)
+    return any(
+        label in ("now", "bundle", "from") and token not in own and not any(token in one for one in told)
+        for token, label in amounts.items()
+    )
+
+
 def _settled(
-    page: Context, claims: list[Claim], amount: Decimal, shown: VisiblePrice | None, prices: list[VisiblePrice], kind: PriceKind | None = None
-) -> Decision:  # fmt: skip
+    page: Context,
+    claims: list[Claim],
+    amount: Decimal,
+    shown: VisiblePrice | None,
+    prices: list[VisiblePrice],
+    kind: PriceKind | None = None,
+) -> Decision:
     """The decision for an amount, with its currency, its kind and the old price beside it."""
     currency = next((claim.currency for claim in claims if claim.currency), None)
     if currency is None and shown is not None:

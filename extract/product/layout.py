@@ -21,6 +21,7 @@ class Layout:
     """The parts of one page. `title` is the heading that names its goods, if there is one."""
 
     tree: HtmlElement
+    url: str
     title: HtmlElement | None
     parts: scan.Parts
 
@@ -81,6 +82,13 @@ class Layout:
         self._elsewhere.update(dict.fromkeys(path, answer))
         return answer
 
+    def leads_away(self, link: HtmlElement) -> bool:
+        """Whether a link leads to another page: not to an anchor, a script or the page itself."""
+        href = (link.get("href") or "").strip()
+        if not href or href.startswith(("#", "javascript:")):
+            return False
+        return href.partition("#")[0].partition("?")[0].rstrip("/").rpartition("/")[2] not in self.url
+
     @cached_property
     def _elsewhere(self) -> dict[HtmlElement, bool]:
         return {}
@@ -99,16 +107,16 @@ def _is_page_header(element: HtmlElement) -> bool:
 
 def read(page: Context) -> Layout:
     """The layout of a page."""
-    return Layout(page.tree, main_heading(page), scan.walk(page.tree))
+    return Layout(page.tree, page.url, main_heading(page), scan.walk(page.tree))
 
 
 def main_heading(page: Context) -> HtmlElement | None:
     """The `h1` that names the goods: the one that shares most words with the document's title; None without an `h1`."""
     words = _words(f"{page.document_title} {page.first_meta('og:title') or ''}")
 
-    def shared(heading: tuple[HtmlElement, str]) -> float:
+    def shared(heading: tuple[HtmlElement, str]) -> tuple[float, int]:
         own = _words(heading[1])
-        return len(own & words) / (len(own) + 2)
+        return len(own & words) / (len(own) + 2), len(own & words)
 
     return max(page.headings, key=shared)[0] if page.headings else None
 

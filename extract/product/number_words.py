@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from extract.word_table import entries
+
 Field = Literal["sku", "mpn", "gtin"]
 
 
@@ -15,7 +17,7 @@ _LITERAL = re.compile(r"[^\W\d_]+")
 
 def _labels(table: str) -> re.Pattern[str]:
     """A pattern for a text that begins with one of the words; ` | ` and the end of a line part them."""
-    words = [word for line in table.split("\n") for word in line.strip().split(" | ") if word]
+    words = entries(table)
     BEGINNINGS.update(match.group()[:3].lower() for word in words if (match := _LITERAL.match(word)))
     return re.compile(r"[\s(〈<\[]*(?:" + "|".join(words) + r")(?![^\W\d_])", re.IGNORECASE)
 
@@ -30,9 +32,12 @@ LABELS: tuple[tuple[Field, re.Pattern[str]], ...] = (
         "mpn",
         _labels(
             r"""
-            mpn | mfr\.? | manufacturer(?:['’]s)? (?:part|ref\w*|code|model|product|number)(?: (?:no|number|id))?\.? | part (?:no|number|\#)\.?
-            model(?: no| number|nr| name)?\.? | hersteller-?(?:nummer|nr|artikelnummer|teilenummer)\.? | référence (?:fabricant|constructeur)
-            kod producenta | symbol producenta | part ?number | oem | 型番 | 型號 | 型号 | 모델(?:명|번호)? | modell?(?:nummer|nr)? | modelo | modèle
+            mpn | mfr\.? | manufacturer(?:['’]s)? (?:part|ref\w*|code|model|product|number)(?: (?:no|number|id))?\.?
+            part (?:no|number|\#)\.?
+            model(?: no| number|nr| name)?\.? | hersteller-?(?:nummer|nr|artikelnummer|teilenummer)\.?
+            référence (?:fabricant|constructeur)
+            kod producenta | symbol producenta | part ?number | oem | 型番 | 型號 | 型号 | 모델(?:명|번호)?
+            modell?(?:nummer|nr)? | modelo | modèle
             """
         ),
     ),
@@ -40,16 +45,22 @@ LABELS: tuple[tuple[Field, re.Pattern[str]], ...] = (
         "sku",
         _labels(
             r"""
-            sku | item(?: ?(?:no|nr|num(?:ber)?|code|id|\#))\.? | item model | article(?: ?(?:no|nr|number|code|id))?\.? | product(?: ?(?:code|id|no|number|ref\w*))\.?
-            prod\.? ?code | cat(?:alog(?:ue)?)?\.? ?(?:no|nr|number|code)\.? | web ?(?:code|id) | stock (?:no|code|number)\.? | style(?: (?:no|code|number))?\.? | model-id
+            sku | item(?: ?(?:no|nr|num(?:ber)?|code|id|\#))\.? | item model
+            article(?: ?(?:no|nr|number|code|id))?\.? | product(?: ?(?:code|id|no|number|ref\w*))\.?
+            prod\.? ?code | cat(?:alog(?:ue)?)?\.? ?(?:no|nr|number|code)\.? | web ?(?:code|id)
+            stock (?:no|code|number)\.? | style(?: (?:no|code|number))?\.? | model-id
             ref(?:erence|erencia|\.)?(?: ?(?:no|number|nr))?\.? | asin | post id | listing id | ad id | code
-            artikel(?:-?(?:nr|nummer|id))?\.? | art\.?[- ]?(?:nr|no|nummer)?\. | bestell-?(?:nr|nummer)\.? | produkt(?:nummer|-?nr|code|-id)\.?
-            référence | réf\.? | code (?:article|produit) | código(?: (?:del )?(?:producto|artículo|produto))? | cód\.? | cod(?:ice)?\.?(?: (?:articolo|prodotto|produs|producto))?
+            artikel(?:-?(?:nr|nummer|id))?\.? | art\.?[- ]?(?:nr|no|nummer)?\. | bestell-?(?:nr|nummer)\.?
+            produkt(?:nummer|-?nr|code|-id)\.?
+            référence | réf\.? | code (?:article|produit) | código(?: (?:del )?(?:producto|artículo|produto))?
+            cód\.? | cod(?:ice)?\.?(?: (?:articolo|prodotto|produs|producto))?
             codul produsului | artikelcode | bestelnummer | productcode | referência
-            nr (?:ref|kat|art|katalogowy|produktu)\.? | kod(?: produktu| towaru)? | indeks | symbol | kód(?: produktu| zboží| tovaru)? | (?:katalogové|objednací) číslo | číslo (?:produktu|zboží)
+            nr (?:ref|kat|art|katalogowy|produktu)\.? | kod(?: produktu| towaru)? | indeks | symbol
+            kód(?: produktu| zboží| tovaru)? | (?:katalogové|objednací) číslo | číslo (?:produktu|zboží)
             šifra(?: artikla| izdelka| proizvoda)? | koda(?: izdelka)? | cikkszám | termékkód
             код(?: товара| товару| продукта)? | артикул | арт\. | номер товара
-            varenr\.? | varenummer | artikelnr\.? | tuote(?:koodi|numero) | tootekood | produkta kods | preces kods | prekės kodas | ürün kodu | κωδικός(?: προϊόντος)?
+            varenr\.? | varenummer | artikelnr\.? | tuote(?:koodi|numero) | tootekood | produkta kods | preces kods
+            prekės kodas | ürün kodu | κωδικός(?: προϊόντος)?
             商品(?:コード|番号|編號|编号|貨號|货号) | 品番 | 貨號 | 货号 | 상품(?:번호|코드)
             """
         ),

@@ -95,7 +95,8 @@ def _value(label: HtmlElement, rest: str) -> str | None:
 
 _FIELDS = etree.XPath(
     "//input[@type='hidden'][string-length(@value) > 3 and string-length(@value) < 31]"
-    " | //*[@data-asin or @data-sku or @data-pid or @data-product-id or @data-productid or @data-product-sku or @data-item-id]"
+    " | //*[@data-asin or @data-sku or @data-pid or @data-product-id or @data-productid]"
+    " | //*[@data-product-sku or @data-item-id]"
 )
 _FIELD_NAME = re.compile(
     r"asin|sku|(?:^|[-_])pid$|product[-_]?(?:id|code|number)|item[-_]?(?:id|number)|article", re.IGNORECASE
@@ -142,7 +143,10 @@ def _of_address(page: Context) -> str | None:
 
 
 def valid_gtin(text: str) -> str | None:
-    """The GTIN of 8, 12, 13 or 14 digits without separators, None where the check digit is wrong (GS1 General Specifications, 7.9)."""
+    """The GTIN of 8, 12, 13 or 14 digits without separators; None where the check digit is wrong.
+
+    The check digit is that of the GS1 General Specifications, section 7.9.
+    """
     digits = re.sub(r"[\s-]", "", text)
     if not re.fullmatch(r"\d{8}|\d{12,14}", digits) or not digits.isascii() or set(digits) == {"0"}:
         return None

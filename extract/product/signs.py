@@ -8,14 +8,10 @@ from __future__ import annotations
 
 import re
 
-
-def _names(table: str) -> re.Pattern[str]:
-    """A pattern of the words; ` | ` and the end of a line part them. Matched against a name in small letters."""
-    return re.compile("|".join(word for line in table.split("\n") for word in line.strip().split(" | ") if word))
-
+from extract.word_table import anywhere
 
 #: A name that speaks of a price.
-PRICE = _names(
+PRICE = anywhere(
     r"""
     price | preis(?!wert) | prix(?!-de) | precio | prezz | pre[cç]o | prijs | cena | cijen | hinta | fiyat | kaina
     (?:^|[-_ ])pris(?:[-_ ]|$) | (?:^|[-_ ])hind(?:[-_ ]|$) | pret(?:[-_ ]|$) | amount(?!-?select) | kwota | tsena
@@ -24,9 +20,10 @@ PRICE = _names(
 )
 
 #: A name that speaks of stock.
-STATUS = _names(
+STATUS = anywhere(
     r"""
-    avail | stock(?!ings?) | dispo | lager | verf(?:ue|u|ü)g | sklad | dostup | dostep | nalich | zalog | zaliha | stoc(?:[-_ ]|$) | saatav
+    avail | stock(?!ings?) | dispo | lager | verf(?:ue|u|ü)g | sklad | dostup | dostep | nalich | zalog | zaliha
+    stoc(?:[-_ ]|$) | saatav
     sold-?out | lieferbar | leverbaar | voorraad | raktar | keszlet | varasto | epuise
     """
 )
@@ -38,7 +35,7 @@ SYLLABLES = (
 )
 
 #: A name that speaks of the price that is asked now, where others stand beside it.
-CURRENT = _names(
+CURRENT = anywhere(
     r"""
     current | (?:^|[-_ ])now | final | actual(?!ly) | ourprice | our[-_]price | sale(?!s-?tax) | special
     offer[-_]?price | newprice | new[-_]price | price[-_]?new | discount(?:ed)?[-_]?price | price[-_]?discount
@@ -48,7 +45,7 @@ CURRENT = _names(
 )
 
 #: A name that speaks of a price that is not asked any more, or never was.
-OLD = _names(
+OLD = anywhere(
     r"""
     (?:^|[-_ ])old | oldprice | price[-_]?old | (?:^|[-_ ])was(?:[-_ ]|$) | wasprice | price[-_]?was | before
     original | strike | strikethrough | line-through | linethrough | crossed | through
@@ -61,7 +58,7 @@ OLD = _names(
 )
 
 #: A name that speaks of money that is no price of the goods.
-NO_PRICE = _names(
+NO_PRICE = anywhere(
     r"""
     month | instal | finance | financ(?!e-?free) | credit | klarna | afterpay | affirm | leasing
     (?:^|[-_ ])rates?(?:[-_ ]|$) | raty | parcel | cuota | saving | save[-_d] | (?:^|[-_ ])save | saved
@@ -76,11 +73,12 @@ NO_PRICE = _names(
 )
 
 #: A name of a part of the page that shows other goods, or nothing of this one.
-ELSEWHERE = _names(
+ELSEWHERE = anywhere(
     r"""
     related | recommend | recom(?:[-_ ]|$) | similar | upsell | up-sell | crosssell | cross-?_?sell
     also[-_]?(?:bought|view|like|buy) | alsobought | carousel | slider | swiper | owl- | slick | recent | viewed
-    last[-_]?seen | sponsor | accessor | zubehor | zubehoer | akcesor | bundle | together | combos?-?(?:deal|offer|list|box) | sets?-offer
+    last[-_]?seen | sponsor | accessor | zubehor | zubehoer | akcesor | bundle | together
+    combos?-?(?:deal|offer|list|box) | sets?-offer
     mini-?cart | minicart | cart-(?:summary|total|content|item|drawer|popup|preview|dropdown)
     basket-(?:summary|total|content|item) | shopping-?cart | shoppingcart | checkout | header | footer
     (?:^|[-_ ])nav | menu | newsletter | review | comment | compar(?!e-?at|e-?price) | wishlist | filter | facet

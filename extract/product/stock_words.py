@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from extract.items import Availability
+from extract.word_table import at_word_start
 
-
-def _words(table: str) -> re.Pattern[str]:
-    words = (word for line in table.split("\n") for word in line.strip().split(" | ") if word)
-    return re.compile(r"(?<![^\W\d_])(?:" + "|".join(words) + ")", re.IGNORECASE)
-
-
-_OUT = _words(
+_OUT = at_word_start(
     r"""
-    out[ -]of[ -]stock | sold[ -]?out | unavailable | not (?:currently )?available | no longer | discontinued | temporarily out
+    out[ -]of[ -]stock | sold[ -]?out | unavailable | not (?:currently )?available | no longer | discontinued
+    temporarily out
     ausverkauft | nicht (?:mehr )?(?:verfügbar|lieferbar|auf lager|vorrätig) | derzeit nicht | vergriffen
     épuisé | rupture | indisponible | (?:non|plus) disponible | en réappro
     agotado | sin (?:stock|existencias) | no disponible | esaurito | non disponibile | non è disponibile
@@ -22,27 +16,39 @@ _OUT = _words(
     uitverkocht | niet (?:op voorraad|beschikbaar|leverbaar) | wyprzedan | niedostępn | brak (?:w|na|towaru)
     vyprodáno | není skladem | nedostupn | vypredan | nie je (?:skladom|na sklade) | momentálne nie
     razprodan | ni na zalogi | ni zaloge | rasprodan | nije (?:na|dostupn) | nema na | nedostupan
-    elfogyott | nincs (?:készleten|raktáron) | nem (?:rendelhető|kapható|elérhető) | stoc epuizat | indisponibil | nu este (?:în|in|disponibil)
-    нет (?:в наличии|на складе) | распродан | закончил | недоступ | отсутству | немає | нема в | відсутн | изчерпан | няма
-    slutsåld | slut i lager | ej i lager | ikke (?:på lager|tilgjengelig) | utsolgt | udsolgt | loppu | ei (?:varastossa|saatavilla)
-    läbi müüdud | pole (?:laos|saadaval) | nav (?:pieejam|noliktav) | izpārdot | išparduot | nėra | tükendi | stokta yok | εξαντλ
-    売り切れ | 在庫(?:切れ|なし) | 品切れ | 完売 | 缺貨 | 缺货 | 售完 | 无货 | 無庫存 | 已售 | 補貨 | 품절 | hết hàng | habis | غير متوفر | אזל
+    elfogyott | nincs (?:készleten|raktáron) | nem (?:rendelhető|kapható|elérhető) | stoc epuizat | indisponibil
+    nu este (?:în|in|disponibil)
+    нет (?:в наличии|на складе) | распродан | закончил | недоступ | отсутству | немає | нема в | відсутн | изчерпан
+    няма
+    slutsåld | slut i lager | ej i lager | ikke (?:på lager|tilgjengelig) | utsolgt | udsolgt | loppu
+    ei (?:varastossa|saatavilla)
+    läbi müüdud | pole (?:laos|saadaval) | nav (?:pieejam|noliktav) | izpārdot | išparduot | nėra | tükendi
+    stokta yok | εξαντλ
+    売り切れ | 在庫(?:切れ|なし) | 品切れ | 完売 | 缺貨 | 缺货 | 售完 | 无货 | 無庫存 | 已售 | 補貨 | 품절 | hết hàng
+    habis | غير متوفر | אזל
     """
 )
-_PREORDER = _words(
+_PREORDER = at_word_start(
     r"""
-    pre-?order | coming soon | back-?order | vorbestell | précommand | reserva anticipada | preventa | prevendita | pré-venda | preordina
-    przedsprzedaż | předobjedn | predobjedn | prednaroč | предзаказ | передзамовл | förhand | forhånd | ennakkotil | eeltelli | előrendel | precomand
+    pre-?order | coming soon | back-?order | vorbestell | précommand | reserva anticipada | preventa | prevendita
+    pré-venda | preordina
+    przedsprzedaż | předobjedn | predobjedn | prednaroč | предзаказ | передзамовл | förhand | forhånd | ennakkotil
+    eeltelli | előrendel | precomand
     予約 | 預購 | 预售 | 예약
     """
 )
-_IN = _words(
+_IN = at_word_start(
     r"""
-    in[ -]stock | available | only \d+ left | ships (?:today|in|within) | ready to ship | auf lager | (?:sofort )?lieferbar | verfügbar | vorrätig
-    en stock | disponible | disponibile | disponibilità immediata | em (?:estoque|stock) | dispon[íi]vel | op voorraad | leverbaar
-    dostępn | (?:w|na) magazynie | na stanie | skladem | skladom | na sklade | na zalogi | na lageru | dostupno | na skladištu | raktáron | készleten | elérhető
-    (?:în|in) stoc | в наличии | есть на складе | в наявності | є в | наличен | i lager | på lager | varastossa | saatavilla | laos | saadaval | pieejam | ir noliktavā
-    yra sandėlyje | turime | stokta var | διαθέσιμ | 在庫あり | 有貨 | 有货 | 现货 | 現貨 | còn hàng | tersedia | متوفر | במלאי | 재고 있음
+    in[ -]stock | available | only \d+ left | ships (?:today|in|within) | ready to ship | auf lager
+    (?:sofort )?lieferbar | verfügbar | vorrätig
+    en stock | disponible | disponibile | disponibilità immediata | em (?:estoque|stock) | dispon[íi]vel | op voorraad
+    leverbaar
+    dostępn | (?:w|na) magazynie | na stanie | skladem | skladom | na sklade | na zalogi | na lageru | dostupno
+    na skladištu | raktáron | készleten | elérhető
+    (?:în|in) stoc | в наличии | есть на складе | в наявності | є в | наличен | i lager | på lager | varastossa
+    saatavilla | laos | saadaval | pieejam | ir noliktavā
+    yra sandėlyje | turime | stokta var | διαθέσιμ | 在庫あり | 有貨 | 有货 | 现货 | 現貨 | còn hàng | tersedia
+    متوفر | במלאי | 재고 있음
     """
 )
 

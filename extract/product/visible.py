@@ -22,7 +22,7 @@ from decimal import Decimal
 
 from lxml.html import HtmlElement
 
-from extract import money
+from extract import money, price_words
 from extract.html import visible_text
 from extract.items import PriceKind
 from extract.money import Ambiguous, Money
@@ -33,6 +33,8 @@ from extract.product.scan import name_of, traits_of
 _CROSSED = ("del", "s", "strike")
 #: Longest text of an element that may be a price element with its label.
 _MAX_TEXT = 90
+#: Longest text of a tile that shows other goods: a name, a price, a button.
+_MAX_TILE_TEXT = 250
 #: Elements looked at as price elements at most; a page with more is a listing.
 _MAX_ELEMENTS = 400
 
@@ -74,6 +76,8 @@ def read(page: Context, layout: Layout, currency: str | None) -> Visible:
         text = visible_text(element, _MAX_TEXT + 60)
         if not any(map(str.isdigit, text)) or len(text) > _MAX_TEXT or layout.is_elsewhere(element):
             continue
+        if _on_tile(element, layout):
+            continue
         reading = _read(text, page, currency)
         if isinstance(reading, Money):
             taken.add(element)
@@ -95,6 +99,20 @@ def _read(text: str, page: Context, currency: str | None) -> Money | Ambiguous |
     return money.read_price(text, currency=currency, country=page.country, language=page.language)
 
 
+def _on_tile(element: HtmlElement, layout: Layout) -> bool:
+    """Whether the price stands on a tile that links to other goods: a small part with a linked picture, or a link itself."""
+    for up in [element, *element.iterancestors()][:7]:
+        if up in layout.above_title:
+            return False
+        if up.tag == "a":
+            return layout.leads_away(up)
+        if len(visible_text(up, _MAX_TILE_TEXT + 10)) > _MAX_TILE_TEXT:
+            return False
+        if any(layout.leads_away(link) and link.find(".//img") is not None for link in up.iter("a")):
+            return True
+    return False
+
+
 def _classified(element: HtmlElement, order: int, reading: Money) -> VisiblePrice | None:
     """The price with its kind; None where names or words say that it is no price of the goods."""
     kind = reading.kind
@@ -107,11 +125,11 @@ def _classified(element: HtmlElement, order: int, reading: Money) -> VisiblePric
             break
         if text != own_text:
             called = money.label_in(text, reading.text)
-            if called == "noise" or called == "unit":
+            if called == "noise" or called == "unit" or called == "net":
                 return None
             if called is not None and kind == "now":
                 kind = called
-            if money.count_amounts(text) > 1:
+            if len(money.tokens(text)) > 1:
                 # The part holds another price too, so that its name may speak of the other.
                 break
         around.append(up)
@@ -142,6 +160,18 @@ def _ranked(found: list[VisiblePrice], layout: Layout) -> list[VisiblePrice]:
             score -= 3
         scored.append(replace(price, score=score))
     return sorted(scored, key=lambda price: -price.score)
+
+
+def beside(price: VisiblePrice) -> dict[str, price_words.Label]:
+    """The amounts, as printed, in the smallest part around a price that holds others too; empty where none is near."""
+    for up in list(price.element.iterancestors())[:4]:
+        text = visible_text(up, _MAX_TEXT + 10)
+        if len(text) > _MAX_TEXT:
+            break
+        found = money.tokens(text)
+        if len(found) > 1:
+            return found
+    return {}
 
 
 def by_amount(prices: tuple[VisiblePrice, ...]) -> Iterator[VisiblePrice]:
