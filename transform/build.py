@@ -65,7 +65,8 @@ class _State:
 def build(con: duckdb.DuckDBPyConnection, models: Iterable[Model], run_id: str, *, force: bool = False) -> list[Build]:
     """Build what changed, in the order given, and write `ops.model_build`. `force` builds all."""
     models = list(models)
-    views = {model.name for model in models if model.materialized == "view"}
+    # Views and macros: their rows are found at every read.
+    views = {model.name for model in models if model.materialized != "table"}
     contents: dict[str, str] = dict(con.execute("SELECT table_id, content FROM ops.table_content").fetchall())
     states = _states(con)
     done: list[Build] = []
@@ -81,7 +82,8 @@ def build(con: duckdb.DuckDBPyConnection, models: Iterable[Model], run_id: str, 
         if before and before.fingerprint == fingerprint and not force:
             step = Build(model.name, "kept", "no input changed", fingerprint, before.content, before.rows, 0.0)
         elif before and model.name in views and before.definition == model.version and not force:
-            step = Build(model.name, "kept", "a view follows its inputs", fingerprint, fingerprint, before.rows, 0.0)
+            reason = f"a {model.materialized} follows its inputs"
+            step = Build(model.name, "kept", reason, fingerprint, fingerprint, before.rows, 0.0)
         else:
             started = time.perf_counter()
             content, rows = _materialize(con, model, fingerprint)
@@ -156,7 +158,10 @@ def _record(con: duckdb.DuckDBPyConnection, run_id: str, done: Sequence[Build], 
 
 
 def _materialize(con: duckdb.DuckDBPyConnection, model: Model, fingerprint: str) -> tuple[str, int]:
-    """Create the table or view with its comments; returns the fingerprint of its content and its number of rows."""
+    """Create the table, view or macro with its comments; returns the fingerprint of its content and its number of rows."""
+    if model.materialized == "macro":
+        _create_macro(con, model)
+        return fingerprint, -1
     if model.materialized == "view":
         con.execute(f"CREATE OR REPLACE VIEW {model.name} AS {model.sql}")
     elif model.build is not None:
@@ -174,6 +179,18 @@ def _materialize(con: duckdb.DuckDBPyConnection, model: Model, fingerprint: str)
     row = con.execute(f"SELECT count(*) FROM {model.name}").fetchone()
     assert row is not None
     return schema.content(con, model.name), int(row[0])
+
+
+def _create_macro(con: duckdb.DuckDBPyConnection, model: Model) -> None:
+    """Create a table macro; its comment carries the parameters, as DuckDB has no place for theirs."""
+    names = [name if p.default is None else f"{name} := {p.default}" for name, p in model.parameters.items()]
+    con.execute(f"CREATE OR REPLACE MACRO {model.name}({', '.join(names)}) AS TABLE {model.sql}")
+    # DuckDB binds a macro only when it is called: a call without values finds a wrong name tonight, not at a reader's desk.
+    nothing = ", ".join("NULL" for _ in names)
+    described = con.execute(f"DESCRIBE SELECT * FROM {model.name}({nothing})").fetchall()
+    describe_columns(model, [row[0] for row in described])
+    parameters = "; ".join(f"{name}: {p.meaning}" for name, p in model.parameters.items())
+    schema.comment(con, "MACRO TABLE", model.name, f"{model.description}. Parameters: {parameters}", {})
 
 
 def describe_columns(model: Model, actual: Iterable[str]) -> dict[str, str]:

@@ -1,5 +1,7 @@
 """The models and their order. A model is a SELECT in `models/<schema>/<table>.sql`, or a pandas function in
-`models/<schema>/<table>.py` for the few things that SQL cannot say, beside a sidecar `<table>.toml`.
+`models/<schema>/<table>.py` for the few things that SQL cannot say, beside a sidecar `<table>.toml`. The sidecar's
+`materialized` is `table`, `view`, or `macro` for a SELECT with `[parameters]`: a question that takes an argument, answered
+in the published file by any DuckDB client.
 
 What a model reads is found from the SQL itself; nobody keeps a list.
 """
@@ -26,19 +28,29 @@ MODELS = Path(__file__).with_name("models")
 
 
 @dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a macro: its meaning, and its default as SQL (None where it must be given)."""
+
+    meaning: str
+    default: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Model:
-    """One table or view that is built.
+    """One table, view or table macro that is built.
 
     `text` is all that defines it (its own file and its sidecar). `inputs` are the tables that it reads with the column
     names that it mentions, None where it may read every column: a change in another column is none for this model.
-    `build` is the pandas function of a Python model (frames by input name in, one frame out).
+    `build` is the pandas function of a Python model (frames by input name in, one frame out). `parameters` are those of
+    a macro, in the order in which they are given.
     """
 
     name: str
-    materialized: Literal["table", "view"]
+    materialized: Literal["table", "view", "macro"]
     description: str
     key: tuple[str, ...]
     columns: Mapping[str, str]
+    parameters: Mapping[str, Parameter]
     text: str
     inputs: Mapping[str, frozenset[str] | None]
     sql: str | None
@@ -76,14 +88,23 @@ def _read(con: duckdb.DuckDBPyConnection, sidecar: Path) -> Model:
         except ValueError as error:
             raise ValueError(f"{sql_file}: {error}") from None
         inputs = {table: None if read.has_star else frozenset(read.names) for table in read.tables}
+    materialized = words.get("materialized", "table")
+    if (materialized == "macro") != ("parameters" in words) or (build and materialized != "table"):
+        raise ValueError(f"{sidecar}: a macro, and nothing else, has parameters, and a Python model is a table")
     return Model(
         name=name,
-        materialized=words.get("materialized", "table"),
+        materialized=materialized,
         description=words["description"],
         key=tuple(words["key"]),
         columns=words.get("columns", {}),
+        parameters={name: _parameter(entry) for name, entry in words.get("parameters", {}).items()},
         text=definition + sidecar.read_text(encoding="utf-8"),
         inputs=inputs,
         sql=definition if build is None else None,
         build=build,
     )
+
+
+def _parameter(entry: str | Mapping[str, str]) -> Parameter:
+    """A parameter in the sidecar is its meaning, or a table of `meaning` and `default`."""
+    return Parameter(entry, None) if isinstance(entry, str) else Parameter(entry["meaning"], entry["default"])

@@ -12,7 +12,9 @@ import duckdb
 
 @dataclass(slots=True)
 class References:
-    """Schema-qualified tables of a SELECT and all column names in it; `has_star` where it may read every column."""
+    """Schema-qualified tables and table macros of a SELECT and all column names in it; `has_star` where it may read every
+    column.
+    """
 
     tables: set[str] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
@@ -42,6 +44,10 @@ def _walk(node: Any, found: References) -> None:
             if node.get("schema_name"):
                 found.tables.add(f"{node['schema_name']}.{node['table_name']}")
             found.names.update(node.get("using_columns", ()))
+        elif kind == "TABLE_FUNCTION":
+            function = node["function"]
+            if function.get("schema"):
+                found.tables.add(f"{function['schema']}.{function['function_name']}")
         elif kind == "COLUMN_REF":
             found.names.update(node["column_names"])
         elif kind == "STAR":
