@@ -40,13 +40,35 @@ def choose(reading: Reading, index: Index, vocabulary: Vocabulary) -> Choice:
     used = strong or _preferred(mentions, reading)
     if not used:
         return Choice()
+    if strong:
+        reading.memory += reading.memory_in_names
     # One card may be named several times, more and less exactly: "RTX 4070 SUPER ... DUAL-RTX4070S-O12G".
-    choices = [_of(mention, reading, index, vocabulary) for mention in _distinct(used)]
-    chosen = choices[0]
-    for other in choices[1:]:
-        chosen = _together(chosen, other)
+    chosen: Choice | None = None
+    for choice in _by_place([(mention.start, _of(mention, reading, index, vocabulary)) for mention in _distinct(used)]):
+        chosen = _together(chosen, choice) if chosen else choice
+    if chosen is None:
+        return Choice()
     chosen.mentions = used
     return chosen
+
+
+def _by_place(found: list[tuple[int, Choice]]) -> list[Choice]:
+    """One choice for each place in the title: families that share a bare number stand at one place, and any may be meant.
+
+    Those that have no such card are left out: `AMD 7900 XT` is no GeForce 7900.
+    """
+    places: dict[int, list[Choice]] = {}
+    for start, choice in found:
+        places.setdefault(start, []).append(choice)
+    united = []
+    for choices in places.values():
+        possible = [choice for choice in choices if not choice.conflict] or choices
+        first = possible[0]
+        for other in possible[1:]:
+            first.members += other.members
+            first.notes += other.notes
+        united.append(first)
+    return united
 
 
 def _distinct(mentions: list[Mention]) -> list[Mention]:
@@ -58,21 +80,35 @@ def _distinct(mentions: list[Mention]) -> list[Mention]:
 
 def _preferred(mentions: list[Mention], reading: Reading) -> list[Mention]:
     """Of bare numbers, those whose prefix stands somewhere else in the title: "3060 12GB (RTX)"."""
+    lines = [line for line in _LINES if line in reading.marks]
+    mentions = [mention for mention in mentions if not lines or _of_line(mention, lines)]
     matching = [mention for mention in mentions if mention.family.core[0] in reading.marks]
     return matching or mentions
+
+
+#: Words that name a line of cards, and how the names of its cards begin: a bare number beside one is of that line.
+_LINES = {"quadro": "Quadro", "geforce": "GeForce", "firepro": "FirePro"}
+
+
+def _of_line(mention: Mention, lines: list[str]) -> bool:
+    return any(member.name.startswith(_LINES[line]) for line in lines for member in mention.family.members)
 
 
 def _in_context(mention: Mention, reading: Reading, vocabulary: Vocabulary) -> bool:
     """Whether the title is about graphics at all, for names that other products have too (P1000 is also a printer)."""
     if not mention.weak and not mention.family.joined and mention.family.core != ("titan",):
         return True
-    if reading.makers or reading.marks & vocabulary.graphics:
+    if reading.makers:
+        return any(member.maker in reading.makers for member in mention.family.members)
+    if reading.marks & vocabulary.graphics:
         return True
     if mention.weak and not mention.family.joined:
         return bool(mention.suffixes) or not reading.noise
     if not reading.noise and not reading.marks - vocabulary.plain - frozenset(FORM_WORDS):
         return True
-    return not mention.weak and bool(reading.marks & vocabulary.board_maker) and bool(reading.sizes & mention.family.sizes)
+    return (
+        not mention.weak and bool(reading.marks & vocabulary.board_maker) and bool(reading.sizes & mention.family.sizes)
+    )
 
 
 def _together(one: Choice, other: Choice) -> Choice:
@@ -83,7 +119,9 @@ def _together(one: Choice, other: Choice) -> Choice:
         # A name that no card has beside one that a card has: the title is not about the card alone.
         conflict = one.conflict or other.conflict or "names a card that we do not know"
         return Choice(one.members or other.members, one.notes + other.notes, conflict)
-    return Choice(one.members + other.members, [*one.notes, *other.notes, "names different cards"], one.conflict or other.conflict)
+    return Choice(
+        one.members + other.members, [*one.notes, *other.notes, "names different cards"], one.conflict or other.conflict
+    )
 
 
 def _of(mention: Mention, reading: Reading, index: Index, vocabulary: Vocabulary) -> Choice:
@@ -92,6 +130,8 @@ def _of(mention: Mention, reading: Reading, index: Index, vocabulary: Vocabulary
     suffixes = set(mention.suffixes)
     strays = {word for word in family.suffixes & reading.marks if len(word) > 1} | letters_anywhere(reading, family)
     strays |= reading.letters_in_codes & family.suffixes
+    if family.numbers_behind:  # `RX 580 2048SP`
+        strays |= family.numbers_behind.intersection(token.text for token in reading.tokens)
     strays -= suffixes
     suffixes |= strays & _ANYWHERE
     strays -= suffixes
@@ -102,12 +142,14 @@ def _of(mention: Mention, reading: Reading, index: Index, vocabulary: Vocabulary
         choice.unknown = True
         choice.members = [member for member in family.members if member.mobile is None and member.suffixes <= suffixes]
         return choice
-    choice.notes.append(f"{mention.words!r} names {naming.clean(choice.members[0].gpu.name)}")
     if strays:
         choice.notes.append(f"{', '.join(sorted(strays))} elsewhere in the title may belong to the name")
-    _other_line(mention, choice, reading, index)
+    if not mention.weak:
+        _other_line(mention, choice, reading, index)
     _narrow_by_words(choice, reading)
     _narrow_by_memory(choice, reading)
+    names = dict.fromkeys(member.name for member in choice.members)
+    choice.notes.insert(0, f"{mention.words!r} names {' or '.join(names)}")
     return choice
 
 
@@ -134,25 +176,35 @@ def _other_line(mention: Mention, choice: Choice, reading: Reading, index: Index
     for prefix in reading.marks & NUMBERED - {core[0]}:
         other = index.families.get((prefix, core[1]))
         if other:
-            choice.members += [member for member in other.members if member.mobile is None and member.suffixes == mention.suffixes]
+            choice.members += [
+                member for member in other.members if member.mobile is None and member.suffixes == mention.suffixes
+            ]
             choice.notes.append(f"{prefix} elsewhere in the title may belong to the name")
 
 
 def _narrow_by_words(choice: Choice, reading: Reading) -> None:
     if reading.makers:
-        choice.narrow([m for m in choice.members if m.maker in reading.makers], f"made by {', '.join(sorted(reading.makers))}")
+        choice.narrow(
+            [m for m in choice.members if m.maker in reading.makers], f"made by {', '.join(sorted(reading.makers))}"
+        )
     stated = {"ada" if word == "lovelace" else word for word in reading.marks & ARCHITECTURES}
     if stated:
         kept = [m for m in choice.members if m.architecture in stated]
         if not kept:
             choice.conflict = f"{', '.join(sorted(stated))} is not its architecture"
         choice.narrow(kept, f"architecture {', '.join(sorted(stated))}")
-    for word in sorted({FORM_WORDS.get(mark, mark) for mark in reading.marks & (frozenset(FORM_WORDS) | {"pro", "quadro", "gtx"})}):
+    for word in sorted(
+        {FORM_WORDS.get(mark, mark) for mark in reading.marks & (frozenset(FORM_WORDS) | {"pro", "quadro", "gtx"})}
+    ):
         choice.narrow([m for m in choice.members if word in m.open_words], f"{word} stands in the title")
 
 
 def _narrow_by_memory(choice: Choice, reading: Reading) -> None:
     sizes = reading.sizes
+    if reading.memory_types and all(m.gpu.segment == "data_center" for m in choice.members):
+        # "H100 80GB HBM3" is the SXM part. Shops are careless with the type on other cards, so it decides nothing there.
+        kept = [m for m in choice.members if m.gpu.memory_type in reading.memory_types]
+        choice.narrow(kept, f"memory type {', '.join(sorted(reading.memory_types))}")
     if sizes:
         kept = [m for m in choice.members if m.sizes & sizes]
         stated = " and ".join(naming.memory_text(size) for size in sorted(sizes))
@@ -168,4 +220,7 @@ def _narrow_by_memory(choice: Choice, reading: Reading) -> None:
             choice.narrow(kept, f"memory type {', '.join(sorted(reading.memory_types))}")
         else:
             # The variant carries its type in its name; the name without it is the first version.
-            choice.narrow([m for m in choice.members if m.named_type is None], "no memory type stated: the version that has none in its name")
+            choice.narrow(
+                [m for m in choice.members if m.named_type is None],
+                "no memory type stated: the version that has none in its name",
+            )

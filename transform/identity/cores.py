@@ -45,7 +45,7 @@ def name_words(name: str) -> list[str]:
 def parts(name: str) -> NameParts | None:
     """Core and other words of a name without its memory size; None where no title could mean it."""
     words = name_words(name)
-    for rule in (_phrase, _vega, _numbered, _joined, _line_number):
+    for rule in (_phrase, _vega, _numbered, _line_number, _joined):
         found = rule(words)
         if found:
             return found
@@ -76,7 +76,11 @@ def _phrase(words: list[str]) -> NameParts | None:
             return NameParts(tuple(words[words.index("gpu") :]), ())
     if "hd" in words and "graphics" in words:
         number = words[-2] if words[-1] == "mobile" else words[-1]
-        return NameParts(("hd", "graphics", number), _without(words, "intel", "hd", "graphics", number)) if number[-1].isdigit() else None
+        return (
+            NameParts(("hd", "graphics", number), _without(words, "intel", "hd", "graphics", number))
+            if number[-1].isdigit()
+            else None
+        )
     return None
 
 
@@ -87,8 +91,8 @@ def _vega(words: list[str]) -> NameParts | None:
     if position + 1 == len(words):
         return None
     after = words[position + 1]
-    core = ("vega", after) if "pro" not in words else ("pro", "vega", after)
-    return NameParts(core, _without(words, "rx", "radeon", "pro", "vega", after))
+    # "pro" stays with the rest: Radeon Pro Vega 56 is another card than RX Vega 56.
+    return NameParts(("vega", after), _without(words, "rx", "radeon", "vega", after))
 
 
 def _numbered(words: list[str]) -> NameParts | None:
@@ -103,7 +107,10 @@ def _numbered(words: list[str]) -> NameParts | None:
             after = words[position + 1]
         if word.isdigit() and len(word) >= 3:
             return None  # `8800 GTS 640`: the number stands before
-        if word in NUMBERED and (after.isdigit() and len(after) >= 2 or word in ("r5", "r7", "r9") and after[0] in "am" and after[-1].isdigit()):
+        if word in NUMBERED and (
+            (after.isdigit() and len(after) >= 2)
+            or (word in ("r5", "r7", "r9") and after[0] in "am" and after[-1].isdigit())
+        ):
             return NameParts((word, after), (*words[:position], *words[position + 2 :]))
     return None
 

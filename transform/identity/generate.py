@@ -43,6 +43,14 @@ _SPECIFICATIONS = (
 
 def build() -> list[Gpu]:
     """All GPUs, by gpu_id. Raises ValueError where two cards would share a gpu_id, or an overlay names an unknown one."""
+    return overlay.apply(catalogue_cards())
+
+
+def catalogue_cards() -> list[Gpu]:
+    """The cards of the specification catalogue alone, cleaned and with all memory sizes, before the overlay.
+
+    Raises ValueError where `memory.csv` names a card that is not there.
+    """
     merged: dict[tuple[str, str], dict[float | None, list[Row]]] = defaultdict(lambda: defaultdict(list))
     for row in rows():
         if not naming.is_excluded(row.name):
@@ -50,12 +58,11 @@ def build() -> list[Gpu]:
     unknown = [key for key in overlay.sold_memory() if key not in merged]
     if unknown:
         raise ValueError(f"memory.csv names cards that are not in the catalogue: {unknown}; correct the names")
-    cards = [
+    return [
         card
         for (vendor, name), by_memory in merged.items()
         for card in _cards(vendor, name, dict(by_memory), overlay.sold_memory().get((vendor, name), ()))
     ]
-    return overlay.apply(cards)
 
 
 def _cards(vendor: str, name: str, by_memory: dict[float | None, list[Row]], sold: tuple[float, ...]) -> list[Gpu]:
@@ -67,7 +74,7 @@ def _cards(vendor: str, name: str, by_memory: dict[float | None, list[Row]], sol
     )
     cards = []
     for size in sizes:
-        # A size that only the overlay knows takes the figures of the nearest listed size: same chip, more or fewer chips of memory.
+        # A size that only the overlay knows takes the figures of the nearest listed one: the same chip with other memory chips.
         nearest = size if size in by_memory else min(by_memory, key=lambda known: abs((known or 0) - (size or 0)))
         found = by_memory[nearest]
         # The row with the plain name gives the figures; rows on another die do not, unless their boards are sold mixed.

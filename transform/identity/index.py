@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from transform.identity import cores
+from transform.identity import cores, overlay
 from transform.identity.gpu import Gpu
 from transform.identity.memory_words import TYPES
 
@@ -28,6 +28,7 @@ _MOBILE = {"m": "m", "mobile": "m", "mobility": "m", "maxq": "maxq"}
 _READABLE = frozenset(("consumer", "workstation", "data_center", "mobile", "mining", "integrated", "embedded"))
 #: Older cards carry names that are found in anything, and nobody prices them.
 _OLDEST = 2003
+_OLDEST_BARE = 2012
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,8 @@ class Member:
     """One card of a family, as titles are compared with it."""
 
     gpu: Gpu
+    #: The name without memory size.
+    name: str
     maker: str
     suffixes: frozenset[str]
     open_words: frozenset[str]
@@ -55,6 +58,8 @@ class Family:
     #: The words that tell its members apart.
     suffixes: frozenset[str] = frozenset()
     sizes: frozenset[float] = frozenset()
+    #: Suffixes that are numbers: the shader count in `RX 580 2048SP`.
+    numbers_behind: frozenset[str] = frozenset()
     #: The core is letters and digits in one word, and so short that codes contain it: `p4`, `a10`.
     joined: bool = False
     #: What may be glued to such a core: its suffixes, and `m` where it has a laptop part.
@@ -65,6 +70,7 @@ class Family:
         """Set the members and what follows from them."""
         self.members = tuple(members)
         self.suffixes = frozenset(word for member in members for word in member.suffixes)
+        self.numbers_behind = frozenset(word for word in self.suffixes if word.isdigit())
         self.sizes = frozenset(size for member in members for size in member.sizes)
         self.joined = len(self.core) == 1 and self.core[0][-1].isdigit()
         self.letters = self.suffixes | ({"m"} if any(member.mobile == "m" for member in members) else set())
@@ -110,13 +116,16 @@ def member(gpu: Gpu) -> tuple[tuple[str, ...], Member] | None:
     if found.core[0] != "rtx":
         # "pro" tells RTX PRO from RTX; behind Radeon it is part of the line's name, or of an old card's: a suffix.
         opened -= {"pro"}
+    silent |= {found.core[0]}
     silent |= opened | (frozenset(_MOBILE) if laptop else frozenset())
     if {"radeon", "arc"} & set(found.rest) and found.core[0] not in ("radeon", "pro"):
         silent |= {"pro"}
     suffixes = frozenset(word for word in rest if word not in silent and word not in TYPES)
     sizes = frozenset((gpu.memory_gb, gpu.memory_gb * gpu.gpus_on_board)) if gpu.memory_gb else frozenset()
+    sizes |= frozenset(overlay.memory_also().get(gpu.gpu_id, ()))
     return found.core, Member(
         gpu=gpu,
+        name=name,
         maker="AMD" if gpu.vendor == "ATI" else gpu.vendor,
         suffixes=suffixes,
         open_words=frozenset(opened),
@@ -133,7 +142,7 @@ def build(gpus: Iterable[Gpu]) -> Index:
     for gpu in gpus:
         if gpu.segment in _READABLE and (gpu.released_on is None or gpu.released_on.year >= _OLDEST):
             found = member(gpu)
-            if found:
+            if found and not _found_in_anything(gpu, found[0]):
                 members[found[0]].append(found[1])
     families = {core: Family(core) for core in members}
     start: dict[str, Node] = {}
@@ -143,6 +152,16 @@ def build(gpus: Iterable[Gpu]) -> Index:
     _add_other_prefixes(start, families)
     joined = frozenset(word for core in families for word in core if word[0].isalpha() and word[-1].isdigit())
     return Index(start, _numbers(families), joined, families)
+
+
+def _found_in_anything(gpu: Gpu, core: tuple[str, ...]) -> bool:
+    """Cores of a letter and a number that codes and other products are full of, of parts that nobody prices: `g7`, `v8`, `h3`."""
+    if len(core) > 1 or not core[0][-1].isdigit():
+        return False
+    if gpu.segment == "integrated" or gpu.vendor not in ("NVIDIA", "AMD", "ATI", "Intel"):
+        return True
+    # The server cards of one letter and one digit (T4, L4, A2) are real; a laptop's "A4" or a card's "V8" is not worth the risk.
+    return len(core[0]) == 2 and gpu.segment != "data_center"
 
 
 def _put(start: dict[str, Node], core: tuple[str, ...], family: Family) -> None:
@@ -181,6 +200,11 @@ def _numbers(families: dict[tuple[str, ...], Family]) -> dict[str, tuple[Family,
     """Families by bare number, for `3090 Ti` and `AMD 7900 XT`: numbers of three and more digits."""
     found: dict[str, list[Family]] = defaultdict(list)
     for core, family in families.items():
+        newest = max((item.gpu.released_on.year for item in family.members if item.gpu.released_on), default=0)
+        if core[0] == "geforce" and newest < _OLDEST_BARE:
+            continue  # nobody means a GeForce 6800 of 2004 by "6800 XT"
+        if not any(item.gpu.segment in ("consumer", "workstation", "data_center") for item in family.members):
+            continue
         if len(core) == 2 and core[1].isdigit() and len(core[1]) >= 3 and core[0] not in ("uhd", "nvs", "fx"):
             found[core[1]].append(family)
     return {number: tuple(named) for number, named in found.items()}

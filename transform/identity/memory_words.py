@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import re
 
-#: Sizes in GiB that some board was sold with. Others (`1008GB/s`, `512GB SSD`) are no graphics memory.
-SIZES = frozenset(
-    (0.0625, 0.125, 0.25, 0.3125, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0)
-    + (7.0, 8.0, 9.0, 10.0, 11.0, 12.0, 14.0, 16.0, 18.0, 20.0, 22.0, 24.0, 28.0, 32.0, 36.0, 40.0, 44.0, 48.0, 64.0)
-    + (72.0, 80.0, 84.0, 90.0, 94.0, 96.0, 120.0, 128.0, 141.0, 144.0, 180.0, 186.0, 192.0, 256.0, 288.0)
-)
-_MB = frozenset(
-    (64, 128, 256, 320, 384, 512, 640, 768, 896, 1024, 1280, 1536, 1792, 2048, 2560, 3072, 4096, 6144, 8192)
-)
+#: No board has more, and `1008GB/s` or a 512 GB disk is no graphics memory.
+_LARGEST_GB = 300
+_SMALLEST_GB = 1 / 16
 
 TYPES: dict[str, str] = {
     **{f"gddr{n}": f"GDDR{n}" for n in ("2", "3", "4", "5", "5x", "6", "6x", "7")},
@@ -20,9 +14,9 @@ TYPES: dict[str, str] = {
     **{f"gd{n}": f"GDDR{n}" for n in ("5", "5x", "6", "6x", "7")},
     **{f"g{n}": f"GDDR{n}" for n in ("5", "5x", "6", "6x", "7")},
     # Boards with DDR2, DDR3 or DDR4 are called GDDR3 and D3 alike: the letter says nothing.
-    **{name: "DDR2" for name in ("ddr2", "d2", "gd2", "sddr2")},
-    **{name: "DDR3" for name in ("ddr3", "d3", "gd3", "sddr3", "k3")},
-    **{name: "DDR4" for name in ("ddr4", "d4", "gd4", "sddr4")},
+    **dict.fromkeys(("ddr2", "d2", "gd2", "sddr2"), "DDR2"),
+    **dict.fromkeys(("ddr3", "d3", "gd3", "sddr3", "k3"), "DDR3"),
+    **dict.fromkeys(("ddr4", "d4", "gd4", "sddr4"), "DDR4"),
     **{f"hbm{n}": f"HBM{n}" for n in ("", "2", "2e", "3", "3e")},
 }
 
@@ -37,29 +31,30 @@ _GLUED_MB = re.compile(r"(\d{2,4})m(?:b|d\d|d\d[a-z]|gd\d|ib)?")
 
 def glued(word: str) -> tuple[float, str | None] | None:
     """Size in GiB and memory type of a word such as `12gb`, `o8g`, `8gbd6`; None where the word is no memory size."""
-    if "g" in word and not _NOT_MEMORY.search(word):
-        found = _GLUED.fullmatch(word)
-        if found:
-            size = float(found[1])
-            if size in SIZES:
-                kind = f"gddr{found[2]}" if found[2] and found[2] >= "5" else f"ddr{found[2]}" if found[2] else found[3]
-                return size, TYPES.get(kind) if kind else None
-    if "m" in word:
-        found = _GLUED_MB.fullmatch(word)
-        if found and int(found[1]) in _MB and int(found[1]) / 1024 in SIZES:
-            return int(found[1]) / 1024, None
+    if "g" in word and not _NOT_MEMORY.search(word) and (found := _GLUED.fullmatch(word)):
+        kind = f"gddr{found[2]}" if found[2] and found[2] >= "5" else f"ddr{found[2]}" if found[2] else found[3]
+        size = _plausible(float(found[1]))
+        return (size, TYPES.get(kind) if kind else None) if size else None
+    if "m" in word and (found := _GLUED_MB.fullmatch(word)):
+        size = _plausible(int(found[1]) / 1024)
+        return (size, None) if size else None
     return None
 
 
 def spaced(number: str, unit: str) -> float | None:
-    """Size in GiB of a number and a unit that stand apart: `12 GB`, `10 G`, `512 MB`."""
-    if unit in ("gb", "g", "go", "gib"):
-        size = float(number)
-    elif unit in ("mb", "mib"):
-        size = float(number) / 1024
-    else:
-        return None
-    return size if size in SIZES else None
+    """Size in GiB of a number and a unit that stand apart: `12 GB`, `10 G`, `512 MB`; None where it is none."""
+    if unit in _GIGA:
+        return _plausible(float(number))
+    if unit in _MEGA:
+        return _plausible(float(number) / 1024)
+    return None
 
 
-SPACED_UNITS = frozenset(("gb", "g", "go", "gib", "mb", "mib"))
+def _plausible(size: float) -> float | None:
+    """The size, if boards could have it: chips come in multiples of 64 MB."""
+    return size if _SMALLEST_GB <= size <= _LARGEST_GB and (size * 16).is_integer() else None
+
+
+_GIGA = frozenset(("gb", "g", "go", "gib"))
+_MEGA = frozenset(("mb", "mib"))
+SPACED_UNITS = _GIGA | _MEGA

@@ -29,6 +29,12 @@ def sold_memory() -> dict[tuple[str, str], tuple[float, ...]]:
     }
 
 
+@cache
+def memory_also() -> dict[str, tuple[float, ...]]:
+    """Other figures in GB under which a card's memory is listed, by gpu_id."""
+    return {row["gpu_id"]: tuple(float(size) for size in row["memory_gb"].split()) for row in read("memory_also.csv")}
+
+
 def _integer(text: str) -> int:
     return int(text)
 
@@ -61,9 +67,8 @@ def apply(cards: list[Gpu]) -> list[Gpu]:
         if row["gpu_id"] not in by_id:  # the package may have learned it meanwhile: `disagreements` says so
             values = {column: parse(column, value) for column, value in row.items() if column in _TYPES}
             by_id[row["gpu_id"]] = {column: value for column, value in values.items() if value is not None}
-    for file in ("corrections.csv",):
-        for row in read(file):
-            _known(by_id, row["gpu_id"], file)[row["column"]] = parse(row["column"], row["value"])
+    for row in read("corrections.csv"):
+        _known(by_id, row["gpu_id"], "corrections.csv")[row["column"]] = parse(row["column"], row["value"])
     for file in ("msrp.csv", "tensor.csv"):
         for row in read(file):
             card_values = _known(by_id, row["gpu_id"], file)

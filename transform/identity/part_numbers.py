@@ -32,7 +32,14 @@ def codes() -> tuple[Code, ...]:
     with (DATA / "part_numbers.toml").open("rb") as file:
         raw = tomllib.load(file)["code"]
     return tuple(
-        Code(row["maker"], re.compile(row["pattern"]), row["words"], row["example"], row["says"], row.get("checks", False))
+        Code(
+            row["maker"],
+            re.compile(row["pattern"]),
+            row["words"],
+            row["example"],
+            row["says"],
+            row.get("checks", False),
+        )
         for row in raw
     )
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
-from transform.identity.reading import Reading
+from transform.identity.reading import FORM_WORDS, Reading
 from transform.identity.vocabulary import Vocabulary
 
-Kind = Literal["accessory", "enclosure", "computer", "laptop", "other", "broken"]
+Kind = Literal["accessory", "enclosure", "computer", "laptop", "other", "broken", "several"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +22,7 @@ class NotACard:
 
     def __str__(self) -> str:
         article = "an" if self.kind[0] in "aeo" else "a"
-        what = "broken, partial or empty" if self.kind == "broken" else f"{article} {self.kind} product"
+        what = {"broken": "broken, partial or empty", "several": "more than one card"}.get(self.kind, f"{article} {self.kind} product")
         return f"{what}, by the words {', '.join(self.words)}" if self.words else what
 
 
@@ -36,41 +38,61 @@ def not_a_card(reading: Reading, title: str, words: Vocabulary, *, chip_field: b
         return NotACard("broken", ())
     if found := marks & words.enclosure:
         return _found("enclosure", found)
-    if found := marks & words.other:
-        return _found("other", found)
     if found := _accessory(reading, words, chip_field=chip_field):
         return _found("accessory", found)
     if not reading.mentions and any(phrase in title.lower() for phrase in words.enclosure_phrases):
         return NotACard("enclosure", ())
     if found := marks & words.computer:
         return _found("computer", found)
-    if found := marks & words.laptop:
+    if found := marks & words.other:
+        return _found("other", found)
+    if (found := (marks & words.laptop) | _laptop_series(reading, words)) and not is_bare(reading, words):
         # "RTX 4090 Laptop GPU" is a chip's name; with any other word, the product is the laptop.
-        if not is_bare(reading, words):
-            return _found("laptop", found)
-    elif found := marks & words.processor or _computer_phrase(reading, words):
+        return _found("laptop", found)
+    if found := (marks & words.processor) | _computer_phrase(reading, words):
         return _found("computer", found)
+    if reading.mentions and (found := marks & words.several):
+        return _found("several", found)
     return None
 
 
-def _found(kind: Kind, words: frozenset[str] | set[str]) -> NotACard:
+def shows_a_card(reading: Reading, words: Vocabulary) -> bool:
+    """Whether anything but the chip's name says card: a memory size, a board maker, the word; or nothing else is there.
+
+    A title such as `Razer Blade 16 RTX 4090` names the chip too, and what it sells costs more than the card.
+    """
+    return bool(
+        reading.sizes or reading.memory_types or reading.marks & words.board_maker or reading.marks & words.graphics
+    ) or is_bare(reading, words)
+
+
+def _found(kind: Kind, words: Set[str]) -> NotACard:
     return NotACard(kind, tuple(sorted(words)))
 
 
 def _accessory(reading: Reading, words: Vocabulary, *, chip_field: bool) -> frozenset[str]:
-    marks = frozenset(reading.marks)
+    marks: Set[str] = reading.marks
     named = bool(reading.mentions) or chip_field
     if found := marks & words.accessory:
-        return found
+        return frozenset(found)
     purpose = marks & words.purpose
     maybe = marks & words.accessory_unless_card
     if maybe:
         if purpose or not named:
-            return maybe | purpose
+            return frozenset(maybe | purpose)
         if not chip_field and not reading.sizes and (maybe - words.common_on_cards or not marks & words.board_maker):
-            return maybe
-    if (found := marks & words.accessory_maker) and not (reading.sizes and marks & words.board_maker):
-        return found
+            return frozenset(maybe)
+    if (found := marks & words.accessory_maker) and not (named and marks & words.board_maker and not purpose):
+        return frozenset(found)
+    return frozenset()
+
+
+def _laptop_series(reading: Reading, words: Vocabulary) -> frozenset[str]:
+    """`MSI Katana 15`: a series that its maker sells as laptops."""
+    for maker in reading.marks & words.laptop_series.keys():
+        found = words.laptop_series[maker].intersection(token.text for token in reading.tokens)
+        if found:
+            return found | {maker}
     return frozenset()
 
 
@@ -79,7 +101,7 @@ def _computer_phrase(reading: Reading, words: Vocabulary) -> frozenset[str]:
     if not reading.marks & words.computer_after:
         return frozenset()
     texts = [token.text for token in reading.tokens]
-    for before, word in zip(texts, texts[1:], strict=False):
+    for before, word in pairwise(texts):
         if word in words.computer_after and before in words.computer_before:
             return frozenset((before, word))
     return frozenset()
@@ -87,5 +109,13 @@ def _computer_phrase(reading: Reading, words: Vocabulary) -> frozenset[str]:
 
 def is_bare(reading: Reading, words: Vocabulary) -> bool:
     """Whether the title is nothing but a chip's name: only then can it mean a laptop's or a processor's GPU by itself."""
-    extra = reading.marks - words.plain - words.mobile - words.graphics - frozenset(words.maker) - frozenset(",/|") - {"pro", "maxq", "s"}
+    extra = (
+        reading.marks
+        - words.plain
+        - words.mobile
+        - words.graphics
+        - frozenset(words.maker)
+        - frozenset(",/|")
+        - {"pro", "maxq", "s"}
+    )
     return not reading.noise and not extra

@@ -24,7 +24,7 @@ _BY_GENERATION: tuple[tuple[re.Pattern[str], Segment], ...] = tuple(
     )
 )
 _MOBILE_NAME = re.compile(r"\bMobile\b|\bMax-Q\b(?! Workstation)|\b\d{3,4}MX?\b")
-_DATA_CENTER_NAME = re.compile(r"^Radeon (?:PRO|Pro) V\d|^Radeon Sky|Blackwell Server")
+_DATA_CENTER_NAME = re.compile(r"^A2$|^Radeon (?:PRO|Pro) V\d|^Radeon Sky|Blackwell Server")
 _EMBEDDED_NAME = re.compile(r"\bEmbedded\b|^Jetson")
 
 _FORM_FACTOR_NAME: tuple[tuple[re.Pattern[str], str], ...] = tuple(
@@ -82,6 +82,8 @@ def segment(generation: str, name: str, bus: str | None, memory_type: str | None
     """The market of a row: from its name where that says it, else from the catalogue's generation."""
     if _DATA_CENTER_NAME.search(name):
         return "data_center"
+    if generation.startswith("Radeon Pro Mac") and bus != "Apple MPX":
+        return "mobile"  # soldered into Apple's computers, never sold by itself
     if _EMBEDDED_NAME.search(name):
         return "embedded"
     if memory_type == "System Shared" or bus in ("IGP", "Ring Bus"):

@@ -25,6 +25,7 @@ class Vocabulary:
     common_on_cards: frozenset[str]
     accessory_maker: frozenset[str]
     laptop: frozenset[str]
+    laptop_series: dict[str, frozenset[str]]
     computer: frozenset[str]
     processor: frozenset[str]
     computer_after: frozenset[str]
@@ -46,7 +47,7 @@ class Vocabulary:
         """All words of all lists: what a reader has to take note of."""
         sets = [value for field in fields(self) if isinstance(value := getattr(self, field.name), frozenset)]
         behind = frozenset().union(*self.lines_behind.values())
-        return frozenset().union(*sets, self.maker, behind)
+        return frozenset().union(*sets, self.maker, self.laptop_series, behind)
 
 
 @cache
@@ -67,6 +68,7 @@ def load() -> Vocabulary:
         common_on_cards=frozenset(kind["accessory"]["common_on_cards"]),
         accessory_maker=frozenset(kind["accessory"]["makers"]),
         laptop=frozenset(kind["laptop"]["words"]),
+        laptop_series={maker: frozenset(words) for maker, words in kind["laptop"]["series"].items()},
         computer=frozenset(kind["computer"]["always"]),
         processor=frozenset(kind["computer"]["processor"]),
         computer_after=frozenset(kind["computer"]["after"]),

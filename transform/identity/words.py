@@ -9,9 +9,36 @@ from transform.identity import cores, memory_words, text
 
 #: The tail of part numbers: `XD54G` is X, D5, 4 GB.
 _TYPE_AND_SIZE = re.compile(r"([a-z]*)d([2-6])(\d{1,2})g[a-z]*")
+#: More pieces than this are no count of cards: `64x` is a Vega 64X.
+MOST_CARDS = 16
 _COUNT = re.compile(r"(\d{1,2})x|x(\d{1,2})")
 #: Letters of a single size unit behind a number that make it no model number: `450W`, `192-bit`, `2520MHz`, `850mm`.
-UNITS = frozenset(("w", "watt", "watts", "mhz", "ghz", "bit", "bits", "mm", "cm", "hz", "rpm", "gbps", "va", "v", "mah", "tb", "fps", "p", "k", "dpi", "원", "만원"))
+UNITS = frozenset(
+    (
+        "w",
+        "watt",
+        "watts",
+        "mhz",
+        "ghz",
+        "bit",
+        "bits",
+        "mm",
+        "cm",
+        "hz",
+        "rpm",
+        "gbps",
+        "va",
+        "v",
+        "mah",
+        "tb",
+        "fps",
+        "p",
+        "k",
+        "dpi",
+        "원",
+        "만원",
+    )
+)
 #: Prefixes that makers glue before a line's prefix in part numbers: ENGTX480, NGT440, VCQRTX8000, AXRX5700.
 _CODE_HEADS = frozenset(("en", "n", "nb", "ng", "e", "p", "zo", "ax", "vx", "tuf", "ph", "sx", "gv"))
 
@@ -77,7 +104,7 @@ class Words:
         if whole := self._whole.get(word):
             memory, kind = memory_words.glued(word) or (None, None)  # `a10g` is a card, and in a longer code 10 GB
             return [Token(whole[0], live=True, memory=memory, memory_type=kind), Token(whole[1], True, live=True)]
-        if counted := _COUNT.fullmatch(word):
+        if (counted := _COUNT.fullmatch(word)) and int(counted[1] or counted[2]) <= MOST_CARDS:
             return [Token(word, live=True, count=int(counted[1] or counted[2]), count_behind=bool(counted[2]))]
         if word in memory_words.TYPES:
             return [Token(word, live=True, memory_type=memory_words.TYPES[word])]
@@ -97,12 +124,20 @@ class Words:
             behind = parts[position + 2] if position + 2 < len(parts) else ""
             glued = bool(tokens)
             if part[0].isdigit():
-                if glued and after and (memory := memory_words.glued(part + after + behind) or memory_words.glued(part + after)):
+                if (
+                    glued
+                    and after
+                    and (memory := memory_words.glued(part + after + behind) or memory_words.glued(part + after))
+                ):
                     tokens.append(Token(part + after, glued, live=True, memory=memory[0], memory_type=memory[1]))
                     position += 3 if behind and memory_words.glued(part + after + behind) else 2
                     continue
                 tokens.append(Token(part, glued, live=known and after not in UNITS))
-            elif glued and (tail := _TYPE_AND_SIZE.fullmatch(part + after + behind)) and (size := memory_words.spaced(tail[3], "gb")):
+            elif (
+                glued
+                and (tail := _TYPE_AND_SIZE.fullmatch(part + after + behind))
+                and (size := memory_words.spaced(tail[3], "gb"))
+            ):
                 if tail[1]:
                     tokens.append(Token(tail[1], glued, live=True))
                 tokens.append(Token(f"d{tail[2]}", glued, live=True, memory_type=memory_words.TYPES[f"d{tail[2]}"]))

@@ -1,0 +1,72 @@
+"""Names that mean one card in one source, or everywhere: `data/aliases.toml`."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+
+from transform.identity import text
+from transform.identity.naming import DATA
+
+Context = Literal["shop", "benchmark", "cloud"]
+
+#: Words that an alias' key leaves out, since sources write them or not.
+_LEFT_OUT = frozenset(("nvidia", "geforce", "amd", "radeon", "intel", "gpu", "graphics", "card"))
+
+
+class AliasError(ValueError):
+    """`aliases.toml` contradicts itself or the catalogue; the message names the alias and the way out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """What a name means, and why."""
+
+    gpu_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Aliases:
+    """Aliases by source and key (source "" is everywhere), and what kind of titles a source has."""
+
+    by_key: Mapping[tuple[str, str], Alias]
+    contexts: Mapping[str, Context]
+
+    def find(self, title: str, source: str | None) -> Alias | None:
+        """The alias of `title` in `source`, else the one that is true everywhere."""
+        name = key(title)
+        return self.by_key.get((source or "", name)) or self.by_key.get(("", name))
+
+    def context(self, source: str | None) -> Context | None:
+        """What titles of `source` are; None without a source. An unknown source is read like a shop: the strictest reading."""
+        return None if source is None else self.contexts.get(source, "shop")
+
+
+def key(title: str) -> str:
+    """Pieces of a name without spaces, brand words and marks: `GeForce RTX 3080` and `RTX3080` are the same."""
+    return "".join(
+        piece for word in text.words(text.normalise(title)) for piece in text.pieces(word) if piece not in _LEFT_OUT
+    )
+
+
+@cache
+def load() -> Aliases:
+    """The aliases of the data file. Raises AliasError where one key of one source stands for two cards."""
+    with (DATA / "aliases.toml").open("rb") as file:
+        raw: dict[str, Any] = tomllib.load(file)
+    by_key: dict[tuple[str, str], Alias] = {}
+    for group in raw["alias"]:
+        for name, gpu_id in group["names"]:
+            for source in group["sources"] or [""]:
+                place = (source, key(name))
+                if place in by_key:
+                    where = f"source {source!r}" if source else "no source"
+                    raise AliasError(
+                        f"aliases.toml: {name!r} stands twice for {where}, as {by_key[place].gpu_id} and as {gpu_id}; keep one"
+                    )
+                by_key[place] = Alias(gpu_id, group["reason"])
+    return Aliases(by_key, raw["sources"])

@@ -1,0 +1,82 @@
+"""The item's other fields: what a title leaves open they may settle, and what they contradict is not matched."""
+
+from __future__ import annotations
+
+from transform.identity.choosing import Choice, choose
+from transform.identity.index import Index
+from transform.identity.reading import Reader, Reading
+from transform.identity.resolution import Evidence
+from transform.identity.vocabulary import Vocabulary
+
+
+def settle(choice: Choice, evidence: Evidence, reader: Reader, index: Index, words: Vocabulary) -> None:
+    """Narrow `choice` by the fields of `evidence`, most certain first.
+
+    The chip field and the memory field speak of this card, so they can also contradict the title. A specification text or a
+    part number may hold other numbers (a bus width, a whole system's memory): they only settle what is still open.
+    """
+    if evidence.chipset:
+        # Part catalogues write the shader count behind a dash: "Radeon RX 560 - 1024".
+        _by_chip(choice, choose(reader.read(evidence.chipset.split(" - ")[0]), index, words), evidence.chipset)
+    if evidence.memory:
+        field = f"{evidence.memory} GB" if _is_number(evidence.memory) else evidence.memory
+        _by_memory(choice, reader.read(field), f"the memory field says {evidence.memory!r}", contradicts=True)
+    for name, text in (("part number", evidence.mpn), ("specification", evidence.specs)):
+        if not text:
+            continue
+        reading = reader.read(text)
+        if not choice.members:
+            _by_text(choice, reading, index, words, f"the {name} names it")
+        elif len(choice.members) > 1:
+            _by_memory(choice, reading, f"by the {name}", contradicts=False)
+            _by_type(choice, reading, f"memory type by the {name}")
+
+
+def _is_number(text: str) -> bool:
+    return text.strip().replace(".", "", 1).isdigit()
+
+
+def _by_chip(choice: Choice, field: Choice, text: str) -> None:
+    if not field.members or field.conflict:
+        return  # "NVIDIA", "AMD": no chip
+    why = f"the chip field says {text!r}"
+    both = [member for member in choice.members if member in field.members]
+    same_family = {mention.family.core for mention in choice.mentions} & {
+        mention.family.core for mention in field.mentions
+    }
+    if not choice.members or (choice.conflict and same_family and not both):
+        # Nothing named, or a name that is no card by itself (`RX 5600`, short for RX 5600 XT).
+        choice.members, choice.conflict, choice.unknown = list(field.members), None, False
+        choice.notes.append(why)
+    elif both:
+        choice.narrow(both, why)
+    else:
+        choice.members = choice.members + field.members
+        choice.conflict = f"{why}, the title another card"
+
+
+def _by_memory(choice: Choice, reading: Reading, why: str, *, contradicts: bool) -> None:
+    sizes = reading.sizes
+    kept = [member for member in choice.members if member.sizes & sizes]
+    if sizes and not kept and contradicts and any(member.sizes for member in choice.members):
+        choice.conflict = choice.conflict or f"{why}, which it was not sold with or the title contradicts"
+    choice.narrow(kept, why)
+
+
+def _by_type(choice: Choice, reading: Reading, why: str) -> None:
+    if len({member.named_type for member in choice.members}) > 1:
+        choice.narrow([m for m in choice.members if m.gpu.memory_type in reading.memory_types], why)
+
+
+def _by_text(choice: Choice, reading: Reading, index: Index, words: Vocabulary, why: str) -> None:
+    """A text that names exactly one family names the card; one that names several compares cards."""
+    if len({mention.family.core for mention in reading.mentions if not mention.weak}) == 1:
+        found = choose(reading, index, words)
+        if found.members and not found.conflict:
+            choice.members, choice.conflict, choice.unknown, choice.mentions = (
+                found.members,
+                None,
+                False,
+                found.mentions,
+            )
+            choice.notes += [why, *found.notes]

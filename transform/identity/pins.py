@@ -1,0 +1,101 @@
+"""Titles that a person has pinned to a card: a TOML file, kept as data with the day and the reason of every pin.
+
+[[pin]]
+title = "Gigabyte WINDFORCE OC"
+gpu_id = "nvidia-geforce-rtx-4070"      # or "not_a_gpu"
+source = "newegg"                       # optional: only in this source
+pinned_on = 2026-11-20
+reason = "the product page says so"
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from transform.identity import catalogue
+
+NOT_A_GPU = "not_a_gpu"
+
+
+class PinError(ValueError):
+    """A pin cannot be read or written; the message names the file, the pin and the way out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pin:
+    """A title that means `gpu_id` (or `not_a_gpu`), everywhere or in one source, by a person's word."""
+
+    title: str
+    gpu_id: str
+    pinned_on: date
+    reason: str
+    source: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.title.strip():
+            raise PinError("a pin needs a title")
+        if not self.reason.strip():
+            raise PinError(f"the pin of {self.title!r} needs a reason: whoever reads it later must know why")
+        if self.gpu_id != NOT_A_GPU and self.gpu_id not in catalogue.by_id():
+            raise PinError(
+                f"{self.gpu_id!r}, pinned for {self.title!r}, is no gpu_id of the catalogue and not {NOT_A_GPU!r}"
+            )
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """What a pin is found by: its source and the title without the blanks around and repeated in it."""
+        return (self.source or "", " ".join(self.title.split()))
+
+
+def read(path: Path) -> tuple[Pin, ...]:
+    """The pins of a file, in its order; none where there is no file. Raises PinError where it cannot be understood."""
+    if not path.exists():
+        return ()
+    try:
+        with path.open("rb") as file:
+            raw: list[dict[str, Any]] = tomllib.load(file).get("pin", [])
+        pins = tuple(Pin(**row) for row in raw)
+    except (tomllib.TOMLDecodeError, TypeError, PinError) as error:
+        raise PinError(f"{path}: {error}; correct the file or take the pin out") from error
+    _check(pins, path)
+    return pins
+
+
+def add(path: Path, pin: Pin) -> tuple[Pin, ...]:
+    """Write `pin` to the file and return all its pins. A pin of the same title and source is replaced.
+
+    The file is replaced in one step, so that a reader sees the old pins or the new ones, never half of them.
+    """
+    pins = (*(other for other in read(path) if other.place != pin.place), pin)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    aside.write_text("\n".join(_entry(one) for one in pins), "utf-8")
+    aside.replace(path)
+    return pins
+
+
+def _check(pins: Iterable[Pin], path: Path) -> None:
+    seen: dict[tuple[str, str], Pin] = {}
+    for pin in pins:
+        other = seen.setdefault(pin.place, pin)
+        if other is not pin:
+            raise PinError(f"{path}: {pin.title!r} is pinned twice, to {other.gpu_id} and to {pin.gpu_id}; keep one")
+
+
+def _entry(pin: Pin) -> str:
+    lines = ["[[pin]]", f"title = {_quoted(pin.title)}", f"gpu_id = {_quoted(pin.gpu_id)}"]
+    if pin.source:
+        lines.append(f"source = {_quoted(pin.source)}")
+    return "\n".join([*lines, f"pinned_on = {pin.pinned_on.isoformat()}", f"reason = {_quoted(pin.reason)}", ""])
+
+
+def _quoted(text: str) -> str:
+    # A JSON string is a TOML basic string, except that TOML wants DEL escaped too.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
