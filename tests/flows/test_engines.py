@@ -1,0 +1,91 @@
+"""Under Prefect the same functions give the same tables, and its own database shows the run, a task a source, artifacts."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from extract import source as sources
+from tests.command import Outcome, csv_files, gpuledger, rows, tables
+from tests.nights import Night
+
+
+@pytest.fixture(scope="module")
+def under_prefect(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Outcome]:
+    """The first night by the command as it is typed: Prefect is the engine unless another is asked for."""
+    data = tmp_path_factory.mktemp("prefect") / "data"
+    return data, gpuledger("refresh", "--sample", "--night", 1, data=data)
+
+
+@pytest.fixture(scope="module")
+def database(under_prefect: tuple[Path, Outcome]) -> Iterator[sqlite3.Connection]:
+    (file,) = (under_prefect[0] / "state").rglob("prefect.db")
+    with closing(sqlite3.connect(file)) as con:
+        yield con
+
+
+def test_it_publishes(under_prefect: tuple[Path, Outcome]) -> None:
+    data, outcome = under_prefect
+    assert outcome.status == 0, outcome.err
+    assert "Traceback" not in outcome.err
+    assert rows(data, "SELECT engine, status, sample_night FROM ops.run") == [("prefect", "published", 1)]
+
+
+def test_both_engines_give_the_same_rows(under_prefect: tuple[Path, Outcome], nights: dict[int, Night]) -> None:
+    here, there = tables(under_prefect[0]), tables(nights[1].data)
+    assert here.keys() == there.keys()
+    for table, held in here.items():
+        assert there[table] == held, table
+
+
+def test_both_engines_write_the_same_files(under_prefect: tuple[Path, Outcome], nights: dict[int, Night]) -> None:
+    assert csv_files(under_prefect[0] / "exports") == csv_files(nights[1].data / "exports") != {}
+
+
+def test_both_engines_keep_the_same_account(under_prefect: tuple[Path, Outcome], nights: dict[int, Night]) -> None:
+    sql = """SELECT source, status, reason, pages, bytes, parsed, loaded, quarantined, duplicate, changed, issues
+             FROM ops.source_run ORDER BY ALL"""
+    assert rows(under_prefect[0], sql) == rows(nights[1].data, sql)
+    sql = "SELECT model, action, reason, content, rows FROM ops.model_build ORDER BY ALL"
+    assert rows(under_prefect[0], sql) == rows(nights[1].data, sql)
+
+
+def test_prefect_shows_one_flow_run_that_is_completed(
+    under_prefect: tuple[Path, Outcome], database: sqlite3.Connection
+) -> None:
+    ((run_id,),) = rows(under_prefect[0], "SELECT run_id FROM ops.run")
+    found = database.execute("SELECT name, state_type FROM flow_run WHERE name LIKE 'refresh %'").fetchall()
+    assert found == [(f"refresh 2023-11-16 03:00 {run_id[-6:]}", "COMPLETED")]
+
+
+def test_prefect_shows_a_task_for_every_source(database: sqlite3.Connection) -> None:
+    found = dict(database.execute("SELECT name, state_type FROM task_run").fetchall())
+    expected = {source.name for source in sources.discover() if source.sample}
+    reading = {name for name in found if any(word in expected for word in name.replace("-", " ").split())}
+    assert {word for name in reading for word in name.replace("-", " ").split()} & expected == expected
+    assert {found[name] for name in reading} == {"COMPLETED"}
+
+
+def test_prefect_shows_what_changed(under_prefect: tuple[Path, Outcome], database: sqlite3.Connection) -> None:
+    ((text,),) = database.execute("SELECT data FROM artifact WHERE key = 'what-changed'").fetchall()
+    shown: Any = json.loads(text)
+    if isinstance(shown, str):
+        shown = json.loads(shown)
+    count = rows(under_prefect[0], "SELECT count(*) FROM core.price_change")[0][0]
+    assert len(shown) == max(count, 1)
+
+
+def test_no_server_is_left_behind(under_prefect: tuple[Path, Outcome]) -> None:
+    left = [
+        process.info["cmdline"]
+        for process in psutil.process_iter(["cmdline", "environ"])
+        if str(under_prefect[0]) in (process.info["environ"] or {}).get("PREFECT_HOME", "")
+    ]
+    assert left == []
