@@ -133,11 +133,11 @@ _CENTS_DASH = re.compile(r"^[.,]?\s?[-–—]{1,2}(?![\d$€£¥₩])")
 _NEGATIVE = re.compile(r"[\s\u00a0(]*[-−–]\s?")
 _TWO_DIGITS = re.compile(r"\d{2}")
 #: What stands between two numbers of a range.
-_RANGE = re.compile(r"[\s ]*(?:[-–—~〜]|to|bis|do|до|až|à|al|a|até|hasta|tot|till|til)[\s ]*", re.IGNORECASE)
+_RANGE = re.compile(r"[\s\u00a0]*(?:[-–—~〜]|to|bis|do|до|až|à|al|a|até|hasta|tot|till|til)[\s\u00a0]*", re.IGNORECASE)
 _MONEY_LIKE = re.compile(r".*[.,]\s?\d{2}", re.DOTALL)
 #: Euros and cents with the sign as the separator, as printed in France: `35€99`.
 _EURO_CENTS = re.compile(
-    r"(?<![.,\d])(\d{1,3}(?:[ . ]\d{3})+|\d+)€ ?(\d{2})(?=$|\s*\*|\s(?:dont|ttc|ht)\b)", re.IGNORECASE
+    r"(?<![.,\d])(\d{1,3}(?:[ .\u00a0]\d{3})+|\d+)€ ?(\d{2})(?=$|\s*\*|\s(?:dont|ttc|ht)\b)", re.IGNORECASE
 )
 
 
@@ -160,21 +160,21 @@ def _numbers(shown: str) -> list[_Found]:
     starts, ends = [start for start, _ in spans], [end for _, end in spans]
     gaps = [shown[end:start] for end, start in zip([0, *ends], [*starts, len(shown)], strict=True)]
     found = []
-    for place, (prefix, suffix) in enumerate(_symbols(gaps)):
+    for place, (prefix, suffix) in enumerate(_symbols([shown[start:end] for start, end in spans], gaps)):
         before, after = gaps[place], gaps[place + 1]
         dash = _CENTS_DASH.match(after)
         symbols = tuple(symbol for symbol in (prefix, suffix) if symbol)
         in_word = before[-1:].isalpha() or before[-1:] == "#" or after[:1].isalpha()
         if (
-            after.lstrip("  ")[:1] == "%"
+            after.lstrip(" \u00a0")[:1] == "%"
             or (in_word and not symbols)
             or (after.isalpha() and not suffix and place + 1 < len(spans))
         ):
             continue
         if prefix:
-            before = before.rstrip("  :").removesuffix(prefix)
+            before = before.rstrip(" \u00a0:").removesuffix(prefix)
         if suffix:
-            after = after[dash.end() if dash else 0 :].lstrip("  ").removeprefix(suffix)
+            after = after[dash.end() if dash else 0 :].lstrip(" \u00a0").removeprefix(suffix)
         negative = place == 0 and _NEGATIVE.fullmatch(before)
         found.append(
             _Found(
@@ -183,30 +183,58 @@ def _numbers(shown: str) -> list[_Found]:
                 after=after,
                 symbols=symbols,
                 label="noise" if negative else price_words.label(before, after),
-                follows=place > 0 and prefix is None and not before.strip("  "),
+                follows=place > 0 and prefix is None and not before.strip(" \u00a0"),
                 cents_mark=dash.group()[0] if dash and dash.group()[0] in ".," else "",
             )
         )
     return found
 
 
-def _symbols(gaps: list[str]) -> list[tuple[str | None, str | None]]:
+def _symbols(tokens: list[str], gaps: list[str]) -> list[tuple[str | None, str | None]]:
     """The currency symbols before and behind each number, given the texts before, between and after the numbers."""
-    prefixes = [currencies.at_end(gap.rstrip("  :")) for gap in gaps[:-1]]
-    suffixes = [currencies.at_start(_CENTS_DASH.sub("", gap).lstrip("  ")) for gap in gaps[1:]]
+    prefixes = [currencies.at_end(gap.rstrip(" \u00a0:")) for gap in gaps[:-1]]
+    suffixes = [currencies.at_start(_CENTS_DASH.sub("", gap).lstrip(" \u00a0")) for gap in gaps[1:]]
     for here, gap in enumerate(gaps[1:-1]):
-        if suffixes[here] is None or suffixes[here] != gap.strip("  "):
+        symbol = suffixes[here]
+        if symbol is None or symbol != prefixes[here + 1] or gap.count(symbol) > 1:
             continue
-        # A symbol alone between two numbers belongs to the one that has no other, else to the one that it touches.
+        # One symbol between two numbers belongs to the one that has no other, else to the one that it touches, else to the
+        # one that looks like money, else to both.
         if prefixes[here] and not suffixes[here + 1]:
             suffixes[here] = None
         elif suffixes[here + 1] and not prefixes[here]:
             prefixes[here + 1] = None
-        elif gap[0].isspace() and not gap[-1].isspace():
-            suffixes[here] = None
-        elif gap[-1].isspace() and not gap[0].isspace():
+        elif gap[0].isspace() != gap[-1].isspace():
+            (suffixes if gap[0].isspace() else prefixes)[here + (not gap[0].isspace())] = None
+        elif symbol in _ALWAYS_BEHIND or (_MONEY_LIKE.fullmatch(tokens[here]) and tokens[here + 1].isdigit()):
             prefixes[here + 1] = None
     return list(zip(prefixes, suffixes, strict=True))
+
+
+#: Currencies that nobody prints before the amount.
+_ALWAYS_BEHIND = frozenset(
+    (
+        "zł",
+        "Kč",
+        "Ft",
+        "원",
+        "円",
+        "元",
+        "грн",
+        "грн.",
+        "руб",
+        "руб.",
+        "р.",
+        "₽",
+        "лв",
+        "лв.",
+        "тг",
+        "тг.",
+        "kn",
+        "lei",
+        "Lei",
+    )
+)
 
 
 def _prices(shown: str, found: list[_Found]) -> list[_Found] | str:
@@ -226,7 +254,7 @@ def _prices(shown: str, found: list[_Found]) -> list[_Found] | str:
             return SET_APART
         if not (number.symbols and following.symbols) and _RANGE.fullmatch(number.after):
             return "a range of prices"
-        if number.symbols and not following.symbols and not number.after.strip("  "):
+        if number.symbols and not following.symbols and not number.after.strip(" \u00a0"):
             return "a number right behind the currency"
     return [
         number for number in found if number.symbols or (number.label == "now" and _MONEY_LIKE.fullmatch(number.token))
@@ -296,11 +324,11 @@ def _choose(
     if len(readings) != 1:
         reason = "the separator can be read as decimal or as thousands" if readings else "digits grouped as in no price"
         return Ambiguous(text, reason, readings)
-    if price.label == "unit":
+    kind = price_words.KINDS.get(price.label)
+    if kind is None:
         return Ambiguous(text, "a price by weight, length or time", readings)
     if readings[0] == 0:
         return None
-    kind: PriceKind = "now" if price.label in ("noise", "net") else price.label
     return Money(readings[0], codes.pop(), kind, text.strip(), bool(price.symbols))
 
 

@@ -10,11 +10,21 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from extract.items import PriceKind
 from extract.word_table import at_word_start
 
 #: What an amount may be. `now` where no word says otherwise; `net` is a price before tax where the tax is named; `noise` is
 #: no price of the goods (saving, delivery, fee).
 Label = Literal["now", "list", "from", "monthly", "bundle", "unit", "net", "noise"]
+#: The kind of price that a label makes of an amount; the labels that are missing make it no price.
+KINDS: dict[Label, PriceKind] = {
+    "now": "now",
+    "net": "now",
+    "list": "list",
+    "from": "from",
+    "monthly": "monthly",
+    "bundle": "bundle",
+}
 
 
 _MONTHLY_BEFORE = at_word_start(
@@ -87,8 +97,8 @@ _UNIT_AFTER = re.compile(
         |hour|hr\b|h\b|stunde|week|year|yr\b|day|night|jahr|an\b|tag\b|woche)""",
     re.IGNORECASE | re.VERBOSE,
 )
-_NET = r"""(?:excl(?:uding|usive|\.)?|exkl\.?|ex\.?|w/o|without|ohne|plus|\+|zzgl\.?|hors|bez|brez|sin|sem|senza|utan|uten|uden
-        |ekskl\.?|fără|fara|без)\s?(?:vat|tax(?:es)?|gst|btw|mwst|ust|tva|iva|moms|mva|dph|ddv|pdv|ндс|пдв|ддс|alv|km)\b
+_NET = r"""(?:excl(?:uding|usive|\.)?|exkl\.?|ex\.?|w/o|without|ohne|plus|\+|zzgl\.?|hors|bez|brez|sin|sem|senza|utan|uten
+        |uden|ekskl\.?|fără|fara|без)\s?(?:vat|tax(?:es)?|gst|btw|mwst|ust|tva|iva|moms|mva|dph|ddv|pdv|ндс|пдв|ддс|alv|km)\b
         |\bhors\s?tax|\bh\.?t\.?\b|\bnetto\b|\biva\s(?:esclusa|excluid)|税抜|税別|세별도"""
 _NET_BEFORE = re.compile(rf"(?:{_NET})[\s:.]*$", re.IGNORECASE | re.VERBOSE)
 _NET_AFTER = re.compile(rf"\W{{0,3}}(?:{_NET})", re.IGNORECASE | re.VERBOSE)

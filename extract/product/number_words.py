@@ -69,6 +69,7 @@ LABELS: tuple[tuple[Field, re.Pattern[str]], ...] = (
 
 #: A class, id or `data-` value of an element that holds nothing but the shop's number.
 CODE_NAME = re.compile(
-    r"(?:^|[-_ ])sku(?:[-_ ]|$)|product[-_]?(?:id|code|number|reference|no)(?:[-_ ]|$)|item[-_]?(?:no|number|code)(?:[-_ ]|$)"
+    r"(?:^|[-_ ])sku(?:[-_ ]|$)|product[-_]?(?:id|code|number|reference|no)(?:[-_ ]|$)"
+    r"|item[-_]?(?:no|number|code)(?:[-_ ]|$)"
     r"|article[-_]?(?:no|nr|number|code)|cat(?:alog)?[-_]?number|identifier|partnumber-shop"
 )

@@ -22,9 +22,10 @@ from extract.product.number_words import BEGINNINGS, CODE_NAME
 #: Signs of money, looked for one by one because most texts hold none: a set of characters is found much faster than words.
 _SIGN = re.compile(r"[$€£¥￥₩₹₽₴₺₪฿₫₱원円元]")
 _WORD_BEHIND = re.compile(
-    r"\d[\s ]?(?:zł|ZŁ|Kč|KČ|kč|kr|Kr|KR|руб|Руб|р\.|Р|тг|lei|Lei|LEI|Ft|лв|грн|TL|din|дин|kn|CHF|EUR|USD|GBP|PLN|CAD|AUD|SEK|NOK|DKK|RON|б\.)"
+    r"\d[\s\u00a0]?(?:zł|ZŁ|Kč|KČ|kč|kr|Kr|KR|руб|Руб|р\.|Р|тг|lei|Lei|LEI|Ft|лв|грн|TL|din|дин|kn|б\."
+    r"|CHF|EUR|USD|GBP|PLN|CAD|AUD|SEK|NOK|DKK|RON)"
 )
-_WORD_BEFORE = re.compile(r"(?:EUR|USD|GBP|PLN|CHF|CZK|SEK|NOK|DKK|CAD|AUD|Rs|kr|RM|Rp)\.?[\s ]?\d")
+_WORD_BEFORE = re.compile(r"(?:EUR|USD|GBP|PLN|CHF|CZK|SEK|NOK|DKK|CAD|AUD|Rs|kr|RM|Rp)\.?[\s\u00a0]?\d")
 
 
 def _is_money(text: str) -> bool:
@@ -75,8 +76,9 @@ def walk(tree: HtmlElement) -> Parts:
 
 
 _HOLD_TEXT = (
-    "div", "span", "p", "b", "strong", "em", "ins", "del", "s", "strike", "td", "th", "dt", "dd", "li", "label", "font", "bdi", "data",
-    "h1", "h2", "h3", "h4", "h5", "h6", "section", "article", "output", "small", "big", "u", "meter", "price", "center", "fieldset",
+    "div", "span", "p", "b", "strong", "em", "ins", "del", "s", "strike", "td", "th", "dt", "dd", "li", "label", "font",
+    "bdi", "data", "h1", "h2", "h3", "h4", "h5", "h6", "section", "article", "output", "small", "big", "u", "meter",
+    "price", "center", "fieldset",
 )  # fmt: skip
 
 

@@ -28,10 +28,10 @@ STATUS = anywhere(
     """
 )
 
-#: Every name that PRICE, STATUS or a number's name finds holds one of these. They are looked for first, in all names at once.
+#: Every name that PRICE, STATUS or a number's name finds holds one of these, which are looked for in all names at once.
 SYLLABLES = (
-    "pr[eio_ -]|pr$|cena|cij|hin[dt]|fiyat|kaina|amount|kwota|tsena|stoi|가격|avail|stoc|dispo|lager|verf|skla|dost|nalich|zal"
-    "|saatav|sold|liefer|lever|voorr|rakt|keszl|varast|epuis|sku|code|item|article|cat|ident|part"
+    "pr[eio_ -]|pr$|cena|cij|hin[dt]|fiyat|kaina|amount|kwota|tsena|stoi|가격|avail|stoc|dispo|lager|verf|skla|dost"
+    "|nalich|zal|saatav|sold|liefer|lever|voorr|rakt|keszl|varast|epuis|sku|code|item|article|cat|ident|part"
 )
 
 #: A name that speaks of the price that is asked now, where others stand beside it.
@@ -108,6 +108,7 @@ BUY = re.compile(
 BUY_NAME = re.compile(
     r"""add[-_]?to[-_]?(?:cart|basket|bag|trolley)|add[-_]product(?!s|[-_]to)|add[-_]cart|cart[-_/]?add|buy[-_]?(?:now|button|btn|box)|btn[-_]?buy
         |(?:button|btn)[-_]?(?:add[-_]?)?(?:cart|basket)|cart[-_]?(?:button|btn)(?!-?icon)|single_add_to_cart|product-form__submit
-        |in-den-warenkorb|(?:^|[-_ ])to[-_]?(?:cart|basket)|buyproduct|product[-_]?buy|purchase|reply-button|contact-seller""",
+        |in-den-warenkorb|(?:^|[-_ ])to[-_]?(?:cart|basket)|buyproduct|product[-_]?buy|purchase
+        |reply-button|contact-seller""",
     re.IGNORECASE | re.VERBOSE,
 )

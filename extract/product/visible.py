@@ -125,10 +125,10 @@ def _classified(element: HtmlElement, order: int, reading: Money) -> VisiblePric
             break
         if text != own_text:
             called = money.label_in(text, reading.text)
-            if called == "noise" or called == "unit" or called == "net":
+            if called in ("noise", "unit", "net"):
                 return None
             if called is not None and kind == "now":
-                kind = called
+                kind = price_words.KINDS.get(called, kind)
             if len(money.tokens(text)) > 1:
                 # The part holds another price too, so that its name may speak of the other.
                 break

@@ -1,0 +1,36 @@
+"""Any shop's product pages, at the addresses that the settings name (`product_urls`).
+
+There is no list of shops and no rule for one: the page says itself what it sells, in structured data or to the eye. A shop
+that is read often deserves a source of its own, which also knows its sellers and its listings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from extract import product
+from extract.items import Parsed
+from extract.source import Page, Source
+
+
+def parse(page: Page) -> Iterator[Parsed]:
+    """The page's own product as one Offer with its Issues. Raises LayoutChanged where there is none, and Blocked."""
+    return product.parse(page)
+
+
+SOURCE = Source(
+    name="generic_shop",
+    title="Product pages of any shop",
+    homepage="",
+    parse=parse,
+    version=1,
+    kinds=("offer",),
+    sample=(
+        "/products/rtx-3060-ti/",
+        "/products/rtx-3070-ti/",
+        "/products/rtx-3060-12gb/",
+        "/products/rtx-4070/",
+        "/products/rtx-3080-renewed/",
+    ),
+    max_pages=500,
+)
