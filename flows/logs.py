@@ -16,11 +16,14 @@ from flows.summary import Summary
 NAME = "gpuledger"
 #: Fields of a record that are ours and not the logging module's: handed over as `extra={"fields": {…}}`.
 _FIELDS = "fields"
-_LOUD = ("prefect", "httpx", "httpcore", "urllib3", "apprise", "great_expectations", "asyncio", "websockets", "docket")
+_LOUD = (
+    "prefect", "EventsWorker", "httpx", "httpcore", "urllib3", "apprise", "great_expectations", "asyncio", "websockets",
+    "docket", "py.warnings",
+)  # fmt: skip
 
 
-def set_up(settings: Settings) -> None:
-    """Send this program's log to stderr in the settings' format, and only errors of the libraries.
+def set_up(settings: Settings, level: str | None = None) -> None:
+    """Send this program's log to stderr in the settings' format, from `level` on, and only errors of the libraries.
 
     Called again, it replaces what it set up before, and nothing else.
     """
@@ -29,7 +32,7 @@ def set_up(settings: Settings) -> None:
     handler.setFormatter(_Json(redact) if settings.log_format == "json" else _Text(redact))
     log = logging.getLogger(NAME)
     log.handlers[:] = [handler]
-    log.setLevel(settings.log_level)
+    log.setLevel(level or settings.log_level)
     log.propagate = False
     for name in _LOUD:
         logging.getLogger(name).setLevel(logging.ERROR)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import logging
 import os
+import queue
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 
 from flows import prefect_server
 from flows.context import Context
@@ -22,19 +23,22 @@ from warehouse.paths import DataDir
 _log = logging.getLogger("gpuledger.prefect")
 
 
-def prepare(data: DataDir) -> None:
+def prepare(data: DataDir, log_level: str = "CRITICAL") -> None:
     """Set Prefect up through its environment, before it is imported; what the user has set himself stays.
 
-    No telemetry, no log lines beside our own, and, without a server of the user's, a home in the data directory: a
-    server of our own must not share a database with another project's.
+    No telemetry, of Prefect's own log nothing below `log_level`, and, without a server of the user's, a home in the data
+    directory: a server of our own must not share a database with another project's.
     """
     data.state.mkdir(parents=True, exist_ok=True)
     defaults = {
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
         "DO_NOT_TRACK": "1",
-        "PREFECT_LOGGING_LEVEL": "ERROR",
+        "PREFECT_LOGGING_LEVEL": log_level,
+        "PREFECT_LOGGING_INTERNAL_LEVEL": "CRITICAL",
         "PREFECT_LOGGING_TO_API_ENABLED": "false",
         "PREFECT_CLI_PROMPT": "false",
+        # A server that is gone costs 2 + 4 + 8 seconds a call and not a minute; there are two calls after the publish.
+        "PREFECT_CLIENT_MAX_RETRIES": "3",
     }
     if not has_own_server():
         defaults["PREFECT_HOME"] = str((data.state / "prefect").resolve())
@@ -91,6 +95,7 @@ def refresh(context: Context, progress: Progress) -> Summary:
                 note(done[0], "the Prefect server could not be used, so the run went on without it")
             elif done[0].published is not None:
                 note(done[0], f"the Prefect server was lost or refused the run's last state ({type(error).__name__})")
+                _forget_events()
         return done[0]
 
 
@@ -99,6 +104,19 @@ def note(summary: Summary, lost: str) -> None:
     if summary.published is not None:
         summary.reason = f"{lost}; the warehouse is published"
         _log.warning(summary.reason)
+
+
+def _forget_events() -> None:
+    """Drop what waits to be told to a server that is gone: at exit Prefect tries each message anew, for minutes in all.
+
+    There is no public way to say so; where Prefect names its insides otherwise, the exit is slow and nothing else.
+    """
+    from prefect.events.worker import EventsWorker
+
+    with suppress(AttributeError, queue.Empty):
+        for worker in list(getattr(EventsWorker, "_instances", {}).values()):
+            while True:
+                worker._queue.get_nowait()
 
 
 def _run_flow(context: Context, progress: Progress, begun: list[bool], done: list[Summary]) -> None:

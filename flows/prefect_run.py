@@ -13,10 +13,11 @@ from prefect import task
 from prefect.cache_policies import NO_CACHE
 from prefect.events import emit_event
 from prefect.futures import PrefectFuture
+from prefect.settings import PREFECT_API_URL
 from prefect.tasks import exponential_backoff
 
 from extract.collect import Collected
-from flows import artifacts
+from flows import artifacts, prefect_server
 from flows.context import Context
 from flows.gather import Reader, Reading
 from flows.refresh import Progress, run_locked
@@ -31,6 +32,9 @@ PRICES_CHANGED = "gpuledger.prices.changed"
 def refresh(context: Context, progress: Progress) -> Summary:
     """One refresh, inside a flow and under the writer's lock: what `run_locked` returns and raises."""
     summary = run_locked(context, _read_all, progress)
+    if not prefect_server.answers(PREFECT_API_URL.value() or ""):
+        # Each call would be tried again for a quarter of a minute before it is given up.
+        return summary
     for show in (artifacts.create, announce):
         try:
             show(context, summary)

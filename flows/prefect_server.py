@@ -113,14 +113,14 @@ def find(state: Path) -> int | None:
 
 
 def answers(api_url: str, timeout_s: float = 2.0) -> bool:
-    """Whether a Prefect API answers there."""
+    """Whether a Prefect API answers there; one that asks for a password does."""
     scheme, _, rest = api_url.partition("://")
     host, _, path = rest.partition("/")
     kind = http.client.HTTPSConnection if scheme == "https" else http.client.HTTPConnection
     connection = kind(host, timeout=timeout_s)
     try:
         connection.request("GET", f"/{path.rstrip('/')}/health")
-        return connection.getresponse().status == 200
+        return connection.getresponse().status < 500
     except (OSError, http.client.HTTPException):
         return False
     finally:

@@ -83,6 +83,8 @@ def show_summary(summary: Summary, data: DataDir) -> None:
             )
         )
         return
+    if summary.reason:
+        console.print(Text(summary.reason, "yellow"))
     rebuilt = [build for build in summary.builds if build.action == "rebuilt"]
     console.print(f"{len(rebuilt)} models rebuilt, {len(summary.builds) - len(rebuilt)} kept", highlight=False)
     for build in rebuilt:
