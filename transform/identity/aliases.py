@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
-from transform.identity import text
+from transform.identity import catalogue, text
 from transform.identity.naming import DATA
 
 Context = Literal["shop", "benchmark", "cloud"]
@@ -41,8 +41,21 @@ class Aliases:
         name = key(title)
         return self.by_key.get((source or "", name)) or self.by_key.get(("", name))
 
+    def check(self, meant_by: Callable[[str], set[str]]) -> None:
+        """Raise AliasError where an alias means no card, or one that its own words exclude.
+
+        `meant_by` gives the gpu_ids that a name can mean without aliases; none where its words name no card.
+        """
+        for (source, name), alias in self.by_key.items():
+            where = f"aliases.toml: {name!r} of {source or 'no source'}"
+            if alias.gpu_id not in catalogue.by_id():
+                raise AliasError(f"{where} means {alias.gpu_id!r}, which is not in the catalogue; correct it")
+            meant = meant_by(name)
+            if meant and alias.gpu_id not in meant:
+                raise AliasError(f"{where} means {alias.gpu_id}, but its words say {sorted(meant)}; correct it")
+
     def context(self, source: str | None) -> Context | None:
-        """What titles of `source` are; None without a source. An unknown source is read like a shop: the strictest reading."""
+        """What titles of `source` are; None without one. An unknown source is read like a shop: the strictest reading."""
         return None if source is None else self.contexts.get(source, "shop")
 
 
@@ -66,7 +79,7 @@ def load() -> Aliases:
                 if place in by_key:
                     where = f"source {source!r}" if source else "no source"
                     raise AliasError(
-                        f"aliases.toml: {name!r} stands twice for {where}, as {by_key[place].gpu_id} and as {gpu_id}; keep one"
+                        f"aliases.toml: {name!r} means {by_key[place].gpu_id} and {gpu_id} for {where}; keep one"
                     )
                 by_key[place] = Alias(gpu_id, group["reason"])
     return Aliases(by_key, raw["sources"])

@@ -2,35 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
-from transform.identity import naming
+from transform.identity import narrowing
+from transform.identity.choice import Choice
 from transform.identity.cores import NUMBERED
-from transform.identity.index import Index, Member
-from transform.identity.reading import ARCHITECTURES, FORM_WORDS, Mention, Reading, letters_anywhere
+from transform.identity.family import Member
+from transform.identity.index import Index
+from transform.identity.reading import FORM_WORDS, Mention, Reading
+from transform.identity.suffixes import letters_anywhere
 from transform.identity.vocabulary import Vocabulary
 
 #: Words that belong to a card wherever they stand, not only behind its number.
 _ANYWHERE = frozenset(("server", "sff", "passive", "embedded", "cnx", "dgxs", "fhhl", "rtx", "frontier"))
-
-
-@dataclass(slots=True)
-class Choice:
-    """The cards that remain. `conflict` says what in the title contradicts all of them: then none of them is the answer."""
-
-    members: list[Member] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    conflict: str | None = None
-    #: The title names a card that the catalogue does not have; `members` are its neighbours.
-    unknown: bool = False
-    #: The mentions that were used.
-    mentions: list[Mention] = field(default_factory=list)
-
-    def narrow(self, kept: list[Member], why: str) -> None:
-        """Keep `kept`, if that leaves something and takes something away, and say why."""
-        if kept and len(kept) < len(self.members):
-            self.members = kept
-            self.notes.append(why)
 
 
 def choose(reading: Reading, index: Index, vocabulary: Vocabulary) -> Choice:
@@ -128,7 +110,9 @@ def _of(mention: Mention, reading: Reading, index: Index, vocabulary: Vocabulary
     choice = Choice()
     family = mention.family
     suffixes = set(mention.suffixes)
-    strays = {word for word in family.suffixes & reading.marks if len(word) > 1} | letters_anywhere(reading, family)
+    strays = {word for word in family.suffixes & reading.marks if len(word) > 1} | letters_anywhere(
+        reading.tokens, family
+    )
     strays |= reading.letters_in_codes & family.suffixes
     if family.numbers_behind:  # `RX 580 2048SP`
         strays |= family.numbers_behind.intersection(token.text for token in reading.tokens)
@@ -146,8 +130,8 @@ def _of(mention: Mention, reading: Reading, index: Index, vocabulary: Vocabulary
         choice.notes.append(f"{', '.join(sorted(strays))} elsewhere in the title may belong to the name")
     if not mention.weak:
         _other_line(mention, choice, reading, index)
-    _narrow_by_words(choice, reading)
-    _narrow_by_memory(choice, reading)
+    narrowing.by_words(choice, reading)
+    narrowing.by_memory(choice, reading)
     names = dict.fromkeys(member.name for member in choice.members)
     choice.notes.insert(0, f"{mention.words!r} names {' or '.join(names)}")
     return choice
@@ -180,47 +164,3 @@ def _other_line(mention: Mention, choice: Choice, reading: Reading, index: Index
                 member for member in other.members if member.mobile is None and member.suffixes == mention.suffixes
             ]
             choice.notes.append(f"{prefix} elsewhere in the title may belong to the name")
-
-
-def _narrow_by_words(choice: Choice, reading: Reading) -> None:
-    if reading.makers:
-        choice.narrow(
-            [m for m in choice.members if m.maker in reading.makers], f"made by {', '.join(sorted(reading.makers))}"
-        )
-    stated = {"ada" if word == "lovelace" else word for word in reading.marks & ARCHITECTURES}
-    if stated:
-        kept = [m for m in choice.members if m.architecture in stated]
-        if not kept:
-            choice.conflict = f"{', '.join(sorted(stated))} is not its architecture"
-        choice.narrow(kept, f"architecture {', '.join(sorted(stated))}")
-    for word in sorted(
-        {FORM_WORDS.get(mark, mark) for mark in reading.marks & (frozenset(FORM_WORDS) | {"pro", "quadro", "gtx"})}
-    ):
-        choice.narrow([m for m in choice.members if word in m.open_words], f"{word} stands in the title")
-
-
-def _narrow_by_memory(choice: Choice, reading: Reading) -> None:
-    sizes = reading.sizes
-    if reading.memory_types and all(m.gpu.segment == "data_center" for m in choice.members):
-        # "H100 80GB HBM3" is the SXM part. Shops are careless with the type on other cards, so it decides nothing there.
-        kept = [m for m in choice.members if m.gpu.memory_type in reading.memory_types]
-        choice.narrow(kept, f"memory type {', '.join(sorted(reading.memory_types))}")
-    if sizes:
-        kept = [m for m in choice.members if m.sizes & sizes]
-        stated = " and ".join(naming.memory_text(size) for size in sorted(sizes))
-        if not kept and any(m.sizes for m in choice.members):
-            choice.conflict = f"states {stated}, which it was not sold with"
-        choice.narrow(kept, f"memory {stated}")
-    named = {m.named_type for m in choice.members}
-    if len(named) > 1:
-        if reading.memory_types:
-            kept = [m for m in choice.members if m.gpu.memory_type in reading.memory_types]
-            if not kept:
-                choice.conflict = f"states {', '.join(sorted(reading.memory_types))}, which it was not sold with"
-            choice.narrow(kept, f"memory type {', '.join(sorted(reading.memory_types))}")
-        else:
-            # The variant carries its type in its name; the name without it is the first version.
-            choice.narrow(
-                [m for m in choice.members if m.named_type is None],
-                "no memory type stated: the version that has none in its name",
-            )

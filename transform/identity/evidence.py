@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from transform.identity.choosing import Choice, choose
+from transform.identity.choice import Choice
+from transform.identity.choosing import choose
 from transform.identity.index import Index
-from transform.identity.reading import Reader, Reading
+from transform.identity.reader import Reader
+from transform.identity.reading import Reading
 from transform.identity.resolution import Evidence
 from transform.identity.vocabulary import Vocabulary
 

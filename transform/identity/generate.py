@@ -41,6 +41,10 @@ _SPECIFICATIONS = (
 )
 
 
+#: What may differ between two memory sizes of one name.
+_OF_THE_MEMORY = ("memory_type", "memory_bus_bits", "memory_bandwidth_gb_s", "tdp_w", "released_on")
+
+
 def build() -> list[Gpu]:
     """All GPUs, by gpu_id. Raises ValueError where two cards would share a gpu_id, or an overlay names an unknown one."""
     return overlay.apply(catalogue_cards())
@@ -67,20 +71,16 @@ def catalogue_cards() -> list[Gpu]:
 
 def _cards(vendor: str, name: str, by_memory: dict[float | None, list[Row]], sold: tuple[float, ...]) -> list[Gpu]:
     """One card for each memory size that the name was sold with."""
-    sizes = (
-        sorted(set(by_memory) | set(sold), key=lambda size: size or 0)
-        if sold
-        else sorted(by_memory, key=lambda s: s or 0)
-    )
+    sizes = sorted(set(by_memory) | set(sold), key=lambda size: size or 0)
     cards = []
     for size in sizes:
-        # A size that only the overlay knows takes the figures of the nearest listed one: the same chip with other memory chips.
         nearest = size if size in by_memory else min(by_memory, key=lambda known: abs((known or 0) - (size or 0)))
-        found = by_memory[nearest]
         # The row with the plain name gives the figures; rows on another die do not, unless their boards are sold mixed.
+        found = by_memory[nearest]
         plain = [row for row in found if naming.without_memory(row.name) == name or row.name in naming.rules().mixed]
-        plain = plain or found
-        cards.append(_card(vendor, name, size, plain, several=len(sizes) > 1))
+        card = _card(vendor, name, size, plain or found, several=len(sizes) > 1)
+        # A size that only the overlay knows has the chip of the listed one, but perhaps other memory at another clock.
+        cards.append(card if size == nearest else dataclasses.replace(card, **dict.fromkeys(_OF_THE_MEMORY)))
     return cards
 
 

@@ -15,13 +15,19 @@ SEGMENTS: tuple[str, ...] = get_args(Segment)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gpu:
-    """A GPU model with one memory size. `gpu_id` is the slug of vendor and name, with the memory where a name is sold with several.
+    """A GPU model with one memory size.
+
+    `gpu_id` is the slug of vendor and name, with the memory where a name is sold with several.
 
     Units are in the names. `memory_gb` (GiB, as the trade writes it), bandwidth and TFLOPS are of one GPU; a board with
-    several (`gpus_on_board`) has as many times that, while `tdp_w` and `msrp_usd` are of the whole board.
-    `fp16_tflops` is the shader rate; `tensor_*` are dense matrix rates (no structured sparsity) from the vendor's data sheet,
-    named in `tensor_source`. A field is None where nobody whom we can name has published it, and where boards sold under one
-    name and memory size differ in it: a gap that is shown is better than a figure that fits half of the boards.
+    several (`gpus_on_board`) has as many times that, while `tdp_w` and `msrp_usd` are of the whole board. `released_on` is
+    the first day on sale where we know it, else the catalogue's day, often that of the announcement.
+
+    `fp16_tflops` is the shader rate. `tensor_*` are dense matrix rates (no structured sparsity) from the data sheet named in
+    `tensor_source`: FP16 with FP16 accumulation, BF16 with FP32 accumulation, which GeForce cards do at half the rate.
+
+    A field is None where nobody whom we can name has published it, and where boards sold under one name and memory size
+    differ in it: a gap that is shown is better than a figure that fits half of the boards.
     """
 
     gpu_id: str

@@ -1,7 +1,7 @@
-"""The catalogue arranged for reading titles: names that share a core stand in one family, told apart by their other words.
+"""The catalogue arranged for reading titles: names that share a core are a family, told apart by their other words.
 
-`GeForce RTX 3060 Ti` has the core `rtx 3060` and the suffix `ti`; `A100 SXM4 80GB` the core `a100`, the open word `sxm` and a
-memory size. A suffix must be there for its card to be meant and must not be there for another; an open word narrows the
+`GeForce RTX 3060 Ti` has the core `rtx 3060` and the suffix `ti`; `A100 SXM4 80GB` the core `a100`, the open word `sxm` and
+a memory size. A suffix must be there for its card to be meant and must not be there for another; an open word narrows the
 choice where a title has it, and leaves the choice open where it has not.
 """
 
@@ -9,19 +9,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from transform.identity import cores, overlay
+from transform.identity.family import OPEN_WORDS, Family, Member, Node
 from transform.identity.gpu import Gpu
 from transform.identity.memory_words import TYPES
 
 #: Words of catalogue names that never tell two cards of one family apart.
 _SILENT = frozenset((
-    "geforce", "radeon", "amd", "nvidia", "ati", "intel", "graphics", "generation", "edition", "gpu", "instinct", "tesla", "firepro", "arc",
-    "firegl", "firemv", "firestream", "ai", "data", "center", "workstation", "igp", "nvs", "series", "rtx", "rx", "hd", "grid",
+    "geforce", "radeon", "amd", "nvidia", "ati", "intel", "graphics", "generation", "edition", "gpu", "instinct", "tesla",
+    "firepro", "firegl", "firemv", "firestream", "arc", "ai", "data", "center", "workstation", "igp", "nvs", "series", "rtx",
+    "rx", "hd", "grid",
 ))  # fmt: skip
-#: Words that narrow a choice where a title has them.
-OPEN_WORDS = frozenset(("quadro", "ada", "blackwell", "sxm", "pcie", "nvl", "pro"))
 #: `m` for a laptop part, `maxq` for its low-power version.
 _MOBILE = {"m": "m", "mobile": "m", "mobility": "m", "maxq": "maxq"}
 #: Segments whose cards a title may mean. A console is a product of its own.
@@ -29,60 +29,6 @@ _READABLE = frozenset(("consumer", "workstation", "data_center", "mobile", "mini
 #: Older cards carry names that are found in anything, and nobody prices them.
 _OLDEST = 2003
 _OLDEST_BARE = 2012
-
-
-@dataclass(frozen=True, slots=True)
-class Member:
-    """One card of a family, as titles are compared with it."""
-
-    gpu: Gpu
-    #: The name without memory size.
-    name: str
-    maker: str
-    suffixes: frozenset[str]
-    open_words: frozenset[str]
-    mobile: str | None
-    #: Sizes in GiB under which it is sold: of one chip and, on boards with several, of the whole board.
-    sizes: frozenset[float]
-    #: The memory type that the name itself states (GT 1030 DDR4).
-    named_type: str | None
-    architecture: str
-
-
-@dataclass(slots=True)
-class Family:
-    """All cards that share a core."""
-
-    core: tuple[str, ...]
-    members: tuple[Member, ...] = ()
-    #: The words that tell its members apart.
-    suffixes: frozenset[str] = frozenset()
-    sizes: frozenset[float] = frozenset()
-    #: Suffixes that are numbers: the shader count in `RX 580 2048SP`.
-    numbers_behind: frozenset[str] = frozenset()
-    #: The core is letters and digits in one word, and so short that codes contain it: `p4`, `a10`.
-    joined: bool = False
-    #: What may be glued to such a core: its suffixes, and `m` where it has a laptop part.
-    letters: frozenset[str] = frozenset()
-    short: bool = False
-
-    def close(self, members: list[Member]) -> None:
-        """Set the members and what follows from them."""
-        self.members = tuple(members)
-        self.suffixes = frozenset(word for member in members for word in member.suffixes)
-        self.numbers_behind = frozenset(word for word in self.suffixes if word.isdigit())
-        self.sizes = frozenset(size for member in members for size in member.sizes)
-        self.joined = len(self.core) == 1 and self.core[0][-1].isdigit()
-        self.letters = self.suffixes | ({"m"} if any(member.mobile == "m" for member in members) else set())
-        self.short = self.joined and sum(letter.isdigit() for letter in self.core[0]) <= 2
-
-
-@dataclass(slots=True)
-class Node:
-    """A step of the trie over cores."""
-
-    after: dict[str, Node] = field(default_factory=dict)
-    family: Family | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,12 +101,12 @@ def build(gpus: Iterable[Gpu]) -> Index:
 
 
 def _found_in_anything(gpu: Gpu, core: tuple[str, ...]) -> bool:
-    """Cores of a letter and a number that codes and other products are full of, of parts that nobody prices: `g7`, `v8`, `h3`."""
+    """Whether a core is a letter and a number that codes are full of, of a part that nobody prices: `g7`, `v8`, `h3`."""
     if len(core) > 1 or not core[0][-1].isdigit():
         return False
     if gpu.segment == "integrated" or gpu.vendor not in ("NVIDIA", "AMD", "ATI", "Intel"):
         return True
-    # The server cards of one letter and one digit (T4, L4, A2) are real; a laptop's "A4" or a card's "V8" is not worth the risk.
+    # Server cards of one letter and one digit (T4, L4, A2) are rented and sold; a laptop's A4 is not worth the risk.
     return len(core[0]) == 2 and gpu.segment != "data_center"
 
 
@@ -171,7 +117,7 @@ def _put(start: dict[str, Node], core: tuple[str, ...], family: Family) -> None:
     node.family = family
 
 
-#: A number that names one family only is understood behind any prefix of its maker: shops write `GTX 3080`, `Radeon 6600 XT`.
+#: A number of one family only is understood behind any prefix of its maker: shops write `GTX 3080`, `Radeon 6600 XT`.
 _ALSO_WRITTEN = {
     "rtx": ("gtx", "gt", "geforce"),
     "gtx": ("rtx", "gt", "geforce", "gts"),

@@ -1,4 +1,4 @@
-"""Is the product a card at all? Brackets, water blocks, computers, laptops, enclosures and lots of cards are not one card."""
+"""Is the product a card at all? Brackets, water blocks, computers, laptops, enclosures and lots of cards are not."""
 
 from __future__ import annotations
 
@@ -7,10 +7,21 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from transform.identity.reading import FORM_WORDS, Reading
+from transform.identity.reading import Reading
 from transform.identity.vocabulary import Vocabulary
 
 Kind = Literal["accessory", "enclosure", "computer", "laptop", "other", "broken", "several"]
+
+
+_KINDS: dict[Kind, str] = {
+    "accessory": "an accessory",
+    "enclosure": "an external enclosure",
+    "computer": "a computer",
+    "laptop": "a laptop",
+    "other": "another product",
+    "broken": "broken, partial or empty",
+    "several": "more than one card",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,17 +32,17 @@ class NotACard:
     words: tuple[str, ...]
 
     def __str__(self) -> str:
-        article = "an" if self.kind[0] in "aeo" else "a"
-        what = {"broken": "broken, partial or empty", "several": "more than one card"}.get(self.kind, f"{article} {self.kind} product")
+        what = _KINDS[self.kind]
         return f"{what}, by the words {', '.join(self.words)}" if self.words else what
 
 
 def not_a_card(reading: Reading, title: str, words: Vocabulary, *, chip_field: bool = False) -> NotACard | None:
     """What the product is where it is not a card; None where nothing speaks against a card.
 
-    `chip_field`: another field of the item names its chip, so a title without one (`Zotac Twin Fan`) is no sign of an accessory.
+    `chip_field`: another field of the item names its chip, so a title without one (`Zotac Twin Fan`) speaks of no accessory.
     """
-    marks = reading.marks
+    marks: Set[str] = reading.marks
+    found: Set[str]
     if found := marks & words.broken:
         return _found("broken", found)
     if marks & words.broken_triggers and any(phrase in title.lower() for phrase in words.broken_phrases):

@@ -28,9 +28,9 @@ class Resolution:
     """Which GPU a title means, or why it means none.
 
     `gpu_id` and `gpu` are set only where `status` is `matched`. `candidates` are the gpu_ids that remain possible; for
-    `not_a_gpu` they are the card that the product is for or contains. `gpu_count` is above 1 where several are sold together.
-    `rule` names what decided, `notes` the reasons in the order in which they applied, `decided_by` the words of the title that
-    named the card. `ignored` are the words that meant nothing; it is filled only when asked for.
+    `not_a_gpu` they are the card that the product is for or contains. `gpu_count` is above 1 where several are sold
+    together. `rule` names what decided, `notes` the reasons in the order in which they applied, `decided_by` the words of
+    the title that named the card. `ignored` are the words that meant nothing; it is filled only when asked for.
     """
 
     title: str

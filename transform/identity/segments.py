@@ -8,21 +8,19 @@ from transform.identity.gpu import Segment
 
 # The catalogue has no column for the market; its `generation` says it in words. First match wins, so the order matters:
 # laptop parts before their desktop families, consoles and shared-memory parts before everything.
-_BY_GENERATION: tuple[tuple[re.Pattern[str], Segment], ...] = tuple(
-    (re.compile(pattern), segment)
-    for pattern, segment in (
-        (r"^Console GPU", "console"),
-        (r"IGP|^HD Graphics|^GMA|^Extreme Graphics|^Graphics|^Arc Graphics-M|^ION|^Iris", "integrated"),
-        (r"^Tegra|^Embedded|^DRIVE", "embedded"),
-        (r"^Mining", "mining"),
-        (r"^GRID", "data_center"),
-        (r"^Server|^Tesla|^FireStream|^FirePro Server|^Radeon Instinct|^Data Center|^Knights|^H3C", "data_center"),
-        (r"Mobile|Mobility|-M\b|-M\(|-MW|\bM\(|\bGo\b|^M\d+x?\(|\d{3}M\b|^GeForce \d{3}A\b|^GeForce MX", "mobile"),
-        (r"^Gem System|^Solar System|^London|^Vancouver|^Manhattan|^All-In-One|^Mobility|^Rage Mobility", "mobile"),
-        (r"^Quadro|^Workstation|^Blackwell PRO|^NVS|^FireGL|^FireMV|^FirePro|^Fire GL|^Radeon Pro|^RTX", "workstation"),
-        (r"Pro Series|^QID|^Parhelia\(M", "workstation"),
-    )
+_GENERATIONS: tuple[tuple[str, Segment], ...] = (
+    (r"^Console GPU", "console"),
+    (r"IGP|^HD Graphics|^GMA|^Extreme Graphics|^Graphics|^Arc Graphics-M|^ION|^Iris", "integrated"),
+    (r"^Tegra|^Embedded|^DRIVE", "embedded"),
+    (r"^Mining", "mining"),
+    (r"^GRID", "data_center"),
+    (r"^Server|^Tesla|^FireStream|^FirePro Server|^Radeon Instinct|^Data Center|^Knights|^H3C", "data_center"),
+    (r"Mobile|Mobility|-M\b|-M\(|-MW|\bM\(|\bGo\b|^M\d+x?\(|\d{3}M\b|^GeForce \d{3}A\b|^GeForce MX", "mobile"),
+    (r"^Gem System|^Solar System|^London|^Vancouver|^Manhattan|^All-In-One|^Mobility|^Rage Mobility", "mobile"),
+    (r"^Quadro|^Workstation|^Blackwell PRO|^NVS|^FireGL|^FireMV|^FirePro|^Fire GL|^Radeon Pro|^RTX", "workstation"),
+    (r"Pro Series|^QID|^Parhelia\(M", "workstation"),
 )
+_BY_GENERATION = tuple((re.compile(pattern), market) for pattern, market in _GENERATIONS)
 _MOBILE_NAME = re.compile(r"\bMobile\b|\bMax-Q\b(?! Workstation)|\b\d{3,4}MX?\b")
 _DATA_CENTER_NAME = re.compile(r"^A2$|^Radeon (?:PRO|Pro) V\d|^Radeon Sky|Blackwell Server")
 _EMBEDDED_NAME = re.compile(r"\bEmbedded\b|^Jetson")
@@ -38,7 +36,7 @@ _FORM_FACTOR_NAME: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     )
 )
 
-# Chips on one board, where the name does not say "X2" or "Duo". Memory, bandwidth and TFLOPS of the catalogue are of one chip.
+# Chips on one board, where the name does not say "X2". Memory, bandwidth and TFLOPS of the catalogue are of one chip.
 # Source: vendors' product pages.
 _CHIPS: dict[str, int] = {
     "GeForce 9800 GX2": 2,

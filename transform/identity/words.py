@@ -59,7 +59,7 @@ class Token:
 
 
 class Words:
-    """Takes words apart against a vocabulary: words that mean something, and names that are letters and digits in one word."""
+    """Takes words apart against a vocabulary: what means something, and names that are letters and digits in one word."""
 
     #: Words kept. A shop's titles have some ten thousand; beyond this the memory would only grow.
     CAPACITY = 50_000
@@ -73,7 +73,7 @@ class Words:
         numbered: frozenset[tuple[str, str]],
         spelling: dict[str, str],
     ) -> None:
-        """`whole` are names with a letter behind (`a10g`: a10, g); `numbered` the prefixes and numbers of names (rtx, 3060)."""
+        """`whole` are names with a letter behind (`a10g`: a10, g); `numbered` prefixes and numbers of names (rtx, 3060)."""
         self._whole = whole
         self._live = live
         self._joined = joined
@@ -165,7 +165,7 @@ class Words:
         return tokens
 
     def _names(self, letters: str, digits: str) -> list[str]:
-        """Letters and the number behind them as words of a name: `rtxa` `4000` is rtx a4000, `r` `9290` is r9 290, `axrx` `580` rx 580."""
+        """Letters and the number behind them as words of a name: `rtxa` `4000` is rtx a4000, `r` `9290` is r9 290."""
         if letters + digits in self._joined:
             return [letters + digits]
         if letters in cores.SEPARATE:

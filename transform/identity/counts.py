@@ -1,0 +1,39 @@
+"""Does a title sell several cards? `2x RTX 3090` does, `VENTUS 2X` and `RTX 4080 X3` are fans, `x16` are lanes."""
+
+from __future__ import annotations
+
+from transform.identity.reading import FORM_WORDS, Reading
+from transform.identity.vocabulary import Vocabulary
+from transform.identity.words import MOST_CARDS
+
+
+def of_token(reading: Reading, position: int, words: Vocabulary) -> int:
+    """How many cards the count at `position` (`2x`, `x2`) means; 1 where it counts something else."""
+    token = reading.tokens[position]
+    counts = _behind_a_name(reading, position, words) if token.count_behind else _begins(reading, position, words)
+    return token.count if counts and token.count > 1 else 1
+
+
+def of_number(reading: Reading, position: int, words: Vocabulary) -> int:
+    """The same for a number and a word apart: `4 x Tesla V100`, `8-GPU`."""
+    number, after = (token.text for token in reading.tokens[position : position + 2])
+    if not number.isdigit() or not 1 < int(number) <= MOST_CARDS:
+        return 1
+    return int(number) if after in ("gpu", "gpus") or (after == "x" and _begins(reading, position, words)) else 1
+
+
+def _begins(reading: Reading, position: int, words: Vocabulary) -> bool:
+    """At the start, or behind "with", "lot of": there a count is of what is sold."""
+    if position == 0:
+        return True
+    before = reading.tokens[position - 1].text
+    return before in words.before_count or before == "("
+
+
+def _behind_a_name(reading: Reading, position: int, words: Vocabulary) -> bool:
+    """Directly behind a card's name and memory, if the board's maker does not call its fans so."""
+    named = next((mention for mention in reversed(reading.mentions) if not mention.weak), None)
+    if named is None or any(token.text in words.fans_behind_name for token in reading.tokens):
+        return False
+    between = reading.tokens[named.end : position]
+    return all(token.memory or token.memory_type or token.text in FORM_WORDS or token.text == ")" for token in between)

@@ -1,0 +1,53 @@
+"""What else in a title tells the cards of one name apart: maker, architecture, form factor, memory."""
+
+from __future__ import annotations
+
+from transform.identity import naming
+from transform.identity.choice import Choice
+from transform.identity.reading import ARCHITECTURES, FORM_WORDS, Reading
+
+_TELLING = frozenset(FORM_WORDS) | {"pro", "quadro", "gtx"}
+
+
+def by_words(choice: Choice, reading: Reading) -> None:
+    """By maker, architecture and form factor. A stated architecture that no card of the name has is a conflict."""
+    if reading.makers:
+        choice.narrow(
+            [m for m in choice.members if m.maker in reading.makers], f"made by {', '.join(sorted(reading.makers))}"
+        )
+    stated = {"ada" if word == "lovelace" else word for word in reading.marks & ARCHITECTURES}
+    if stated:
+        kept = [m for m in choice.members if m.architecture in stated]
+        if not kept:
+            choice.conflict = f"{', '.join(sorted(stated))} is not its architecture"
+        choice.narrow(kept, f"architecture {', '.join(sorted(stated))}")
+    for word in sorted({FORM_WORDS.get(mark, mark) for mark in reading.marks & _TELLING}):
+        choice.narrow([m for m in choice.members if word in m.open_words], f"{word} stands in the title")
+
+
+def by_memory(choice: Choice, reading: Reading) -> None:
+    """By memory size and, where a card's name has it, memory type. A stated size that none was sold with is a conflict."""
+    sizes = reading.sizes
+    if reading.memory_types and all(m.gpu.segment == "data_center" for m in choice.members):
+        # "H100 80GB HBM3" is the SXM part. On other cards shops are careless with the type, so it decides nothing there.
+        kept = [m for m in choice.members if m.gpu.memory_type in reading.memory_types]
+        choice.narrow(kept, f"memory type {', '.join(sorted(reading.memory_types))}")
+    if sizes:
+        kept = [m for m in choice.members if m.sizes & sizes]
+        stated = " and ".join(naming.memory_text(size) for size in sorted(sizes))
+        if not kept and any(m.sizes for m in choice.members):
+            choice.conflict = f"states {stated}, which it was not sold with"
+        choice.narrow(kept, f"memory {stated}")
+    named = {m.named_type for m in choice.members}
+    if len(named) > 1:
+        if reading.memory_types:
+            kept = [m for m in choice.members if m.gpu.memory_type in reading.memory_types]
+            if not kept:
+                choice.conflict = f"states {', '.join(sorted(reading.memory_types))}, which it was not sold with"
+            choice.narrow(kept, f"memory type {', '.join(sorted(reading.memory_types))}")
+        else:
+            # The variant carries its type in its name; the name without it is the first version.
+            choice.narrow(
+                [m for m in choice.members if m.named_type is None],
+                "no memory type stated: the version that has none in its name",
+            )

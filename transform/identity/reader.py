@@ -1,0 +1,161 @@
+"""Reads a title into what it says: families of cards named in it, memory, and marks of what kind of product it is."""
+
+from __future__ import annotations
+
+from transform.identity import counts, memory_words, suffixes
+from transform.identity.family import OPEN_WORDS, Family, Node
+from transform.identity.index import Index
+from transform.identity.reading import ARCHITECTURES, FORM_WORDS, Mention, Reading
+from transform.identity.vocabulary import Vocabulary
+from transform.identity.words import UNITS, Token, Words
+
+#: May stand inside a name without ending it: "Arc Graphics A770", "Radeon Graphics RX 580".
+_INSIDE = frozenset(("graphics", "nvidia", "geforce", "radeon", "amd"))
+
+
+class Reader:
+    """Reads titles against an index. It learns words as it reads, so every thread needs its own."""
+
+    def __init__(self, index: Index, vocabulary: Vocabulary) -> None:
+        self._index = index
+        self._vocabulary = vocabulary
+        families = index.families.values()
+        self._words = Words(
+            live=_words_with_a_meaning(index, vocabulary),
+            joined=index.joined,
+            whole={
+                family.core[0] + suffix: (family.core[0], suffix)
+                for family in families
+                if family.joined
+                for suffix in family.suffixes
+                if suffix.isalpha() and len(suffix) <= 2
+            },
+            numbered=frozenset((core[0], core[1]) for core in index.families if len(core) == 2),
+            spelling=vocabulary.spelling,
+        )
+
+    def read(self, title: str) -> Reading:
+        """The reading of `title`."""
+        tokens = self._words.tokens(title)
+        reading = Reading(tokens)
+        position, depth, count = 0, 0, len(tokens)
+        while position < count:
+            token = tokens[position]
+            if not token.live:
+                reading.noise += 1
+                position += 1
+                continue
+            word = token.text
+            if word in "()":
+                depth = depth + 1 if word == "(" else max(0, depth - 1)
+                position += 1
+                continue
+            if maker := self._vocabulary.maker.get(word):
+                reading.makers.add(maker)
+            node = self._index.start.get(word)
+            if node is not None and (after := self._mention(reading, node, position, depth > 0)):
+                position = after
+                continue
+            position = self._mark(reading, position, depth > 0)
+        return reading
+
+    def _mark(self, reading: Reading, position: int, inside: bool) -> int:
+        """Take note of a token that begins no name; the position behind it."""
+        token = reading.tokens[position]
+        word = token.text
+        if token.memory is not None or token.memory_type:
+            if token.memory is not None and not _is_rate(reading.tokens, position + 1):
+                reading.memory.append((token.memory, inside))
+            if token.memory_type:
+                reading.memory_types.add(token.memory_type)
+        elif token.count:
+            reading.count = max(reading.count, counts.of_token(reading, position, self._vocabulary))
+            if token.count_behind:
+                reading.marks.add(word)  # FirePro S7150 x2 is one board
+        elif word[0].isdigit():
+            return self._number(reading, position, inside)
+        elif not token.glued or len(word) > 1:  # not the `d` of `3d`
+            reading.marks.add(word)
+        return position + 1
+
+    def _mention(self, reading: Reading, node: Node, position: int, inside: bool) -> int:
+        """Follow the cores from `position`; note the longest family found and return the position behind it, else 0."""
+        tokens = reading.tokens
+        best: Family | None = node.family
+        end = here = position + 1
+        pro = False
+        while here < len(tokens):
+            word = tokens[here].text
+            step = node.after.get(word)
+            if step is not None:
+                node = step
+                if node.family is not None:
+                    best, end = node.family, here + 1
+            elif word == "pro" and tokens[position].text == "rtx":
+                pro = True  # RTX PRO 6000; but Radeon Pro VII is another card than Radeon VII
+            elif word not in _INSIDE:
+                break
+            here += 1
+        if best is None or (best.joined and end < len(tokens) and not _may_follow(tokens[end], best)):
+            return 0
+        if pro:
+            reading.marks.add("pro")
+        if best.short and (memory := tokens[position].memory) is not None:
+            reading.memory_in_names.append((memory, inside))
+        return self._named(reading, best, position, end, weak=best.short, inside=inside)
+
+    def _named(self, reading: Reading, family: Family, start: int, end: int, *, weak: bool, inside: bool) -> int:
+        """Note that the tokens from `start` to `end` name `family`; the position behind the suffixes."""
+        run = suffixes.read(reading.tokens, family, end, self._vocabulary)
+        reading.marks |= run.marks
+        reading.letters_in_codes |= run.in_code
+        words = " ".join(token.text for token in reading.tokens[start : run.end])
+        reading.mentions.append(Mention(family, frozenset(run.found), words, start, run.end, weak, inside))
+        return run.end
+
+    def _number(self, reading: Reading, position: int, inside: bool) -> int:
+        """A number: with a unit behind it a memory size, else perhaps a model number without its prefix."""
+        tokens = reading.tokens
+        token = tokens[position]
+        after = tokens[position + 1] if position + 1 < len(tokens) else None
+        if token.text in self._vocabulary.laptop:
+            reading.marks.add(token.text)  # the inches of a screen
+        if after is not None and not token.glued:
+            size = None if after.glued else memory_words.spaced(token.text, after.text)
+            if size is not None and not _is_rate(tokens, position + 2):
+                reading.memory.append((size, inside))
+                return position + 2
+            reading.count = max(reading.count, counts.of_number(reading, position, self._vocabulary))
+        if token.glued or (after is not None and after.text in UNITS):
+            return position + 1
+        end = position + 1
+        for family in self._index.numbers.get(token.text, ()):
+            if after is None or not after.glued or _is_suffix(after.text, family):
+                end = max(end, self._named(reading, family, position, position + 1, weak=True, inside=inside))
+        return end
+
+
+def _words_with_a_meaning(index: Index, vocabulary: Vocabulary) -> frozenset[str]:
+    families = index.families.values()
+    behind = frozenset(word for family in families for word in family.suffixes if not word[0].isdigit())
+    steps = frozenset(word for core in index.families for word in core if not word[0].isdigit())
+    return frozenset().union(
+        behind, steps, vocabulary.marks, suffixes.ALWAYS, suffixes.GLUED, OPEN_WORDS, ARCHITECTURES, FORM_WORDS,
+        memory_words.SPACED_UNITS, "(),/|", ("s", "maxq"),
+    )  # fmt: skip
+
+
+def _is_suffix(word: str, family: Family) -> bool:
+    """Whether letters glued to a bare number are a suffix; else it is a processor (7900X, 13900K) or a code."""
+    return word in family.suffixes or word in suffixes.ALWAYS or word in suffixes.GLUED
+
+
+def _may_follow(token: Token, family: Family) -> bool:
+    """Whether `token` behind `a100` leaves it that name: only its own suffixes may be glued to it (`h100i` is a cooler)."""
+    text = token.text
+    return not token.glued or text in family.letters or text[0].isdigit() or (token.live and len(text) > 1)
+
+
+def _is_rate(tokens: list[Token], position: int) -> bool:
+    """Whether "/s" follows: then the size was a bandwidth."""
+    return [token.text for token in tokens[position : position + 2]] == ["/", "s"]

@@ -1,0 +1,113 @@
+"""The words behind a model number that make it another card: Ti, SUPER, XT, D, and how titles glue and scatter them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from transform.identity.family import Family
+from transform.identity.vocabulary import Vocabulary
+from transform.identity.words import Token
+
+#: These make another card behind any model number, also where we know no such card.
+ALWAYS = frozenset(("ti", "super", "xt", "xtx", "gre"))
+#: Suffixes written as one word.
+GLUED = {"tis": ("ti", "super"), "tisuper": ("ti", "super"), "supers": ("super",)}
+#: What letters glued to a number begin with where a short code follows: `650TIB` (Ti Boost), `6700XTCLD`. Longest first.
+_BEGINNINGS = (
+    ("tis", ("ti", "super")),
+    ("ti", ("ti",)),
+    ("super", ("super",)),
+    ("xtx", ("xtx",)),
+    ("xt", ("xt",)),
+    ("gre", ("gre",)),
+)
+#: Single letters that also stand apart from the number: `RTX 4090 D`, `R9 290 X`, `TITAN Z`, `TITAN V`.
+_APART = frozenset("xdvz")
+#: Families whose letter may stand anywhere: elsewhere product lines are too full of letters (Phantom Gaming D, Gaming X).
+_ANYWHERE = {
+    ("titan",): frozenset("xzv"),
+    ("fury",): frozenset("x"),
+    ("rtx", "4090"): frozenset("d"),
+    ("rtx", "5090"): frozenset("d"),
+    ("rtx", "6000"): frozenset("d"),
+}
+#: `Tri-X`, `Gaming X`: the X is the product line's.
+_BEFORE_X = frozenset(("tri", "dual", "vapor", "gaming", "trio", "suprim", "armor", "mech", "ventus"))
+
+
+@dataclass(slots=True)
+class Suffixes:
+    """The suffixes from one place of a title on, and where the words behind them begin."""
+
+    end: int
+    found: set[str] = field(default_factory=set)
+    #: Words of laptops met among them.
+    marks: set[str] = field(default_factory=set)
+    #: A letter inside a part number: perhaps a suffix, perhaps the code's (`RX-560D4SFG5`).
+    in_code: set[str] = field(default_factory=set)
+
+
+def read(tokens: list[Token], family: Family, start: int, words: Vocabulary) -> Suffixes:
+    """The suffixes of `family` in the tokens from `start` on."""
+    run = Suffixes(start)
+    while run.end < len(tokens) and _take(tokens, run, family, words):
+        run.end += 1
+    return run
+
+
+def _take(tokens: list[Token], run: Suffixes, family: Family, words: Vocabulary) -> bool:
+    """Take the token at the run's end as a suffix, if it is one."""
+    token = tokens[run.end]
+    word = token.text
+    after = tokens[run.end + 1] if run.end + 1 < len(tokens) else None
+    if after is not None and word not in family.suffixes and after.text in words.lines_behind.get(word, ()):
+        return False  # Super JetStream
+    if word in GLUED and word not in family.suffixes:
+        run.found.update(GLUED[word])
+    elif word == "s" and "s" not in family.suffixes and "super" in family.suffixes:
+        run.found.add("super")
+    elif word == "m" and token.glued and "m" not in family.suffixes and _ends_word(after):
+        run.marks.add("mobile")
+    elif word in family.suffixes and token.memory_type is None:
+        return _take_known(token, after, run)
+    elif word in ALWAYS:
+        run.found.add(word)
+    elif token.glued and (meant := next((meant for start, meant in _BEGINNINGS if word.startswith(start)), ())):
+        run.found.update(meant)
+    elif word in words.mobile or word == "maxq":
+        run.marks.add(word)
+    else:
+        return False
+    return True
+
+
+def _take_known(token: Token, after: Token | None, run: Suffixes) -> bool:
+    """Take a suffix of the family: a letter only where nothing of a part number follows it."""
+    if len(token.text) == 1:
+        if token.glued and not _ends_word(after) and after is not None and after.memory_type is None:
+            run.in_code.add(token.text)
+            return False
+        if not token.glued and token.text not in _APART:
+            return False
+    run.found.add(token.text)
+    return True
+
+
+def letters_anywhere(tokens: list[Token], family: Family) -> set[str]:
+    """Single letters that stand apart from the number and yet may be its suffix (`D ... RTX 4090`)."""
+    wanted = _ANYWHERE.get(family.core, frozenset())
+    return (
+        {
+            token.text
+            for position, token in enumerate(tokens)
+            if token.text in wanted
+            and not token.glued
+            and not (token.text == "x" and position and tokens[position - 1].text in _BEFORE_X)
+        }
+        if wanted
+        else set()
+    )
+
+
+def _ends_word(after: Token | None) -> bool:
+    return after is None or not after.glued
