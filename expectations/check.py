@@ -29,7 +29,7 @@ class Verdict:
 
 
 def check_batch(contract: Contract, items: Sequence[Item]) -> Verdict:
-    """Check one source's items. Raises suite.AuditBroken where the check itself cannot run."""
+    """Check one source's items. Raises AuditBroken where the check itself cannot run."""
     count = len(items)
     if count < contract.min_rows:
         return Verdict({}, (), f"{count} rows, and at least {contract.min_rows} are expected: {contract.rows_reason}")
@@ -66,7 +66,7 @@ def check_rows(contract: Contract, items: Sequence[Item]) -> Verdict:
 
 
 def check_mart(contract: Contract, frame: pd.DataFrame) -> list[str]:
-    """What is wrong with a built table, in words; empty where it may be published. Raises suite.AuditBroken."""
+    """What is wrong with a built table, in words; empty where it may be published. Raises AuditBroken."""
     problems = []
     if not contract.min_rows <= len(frame) <= contract.max_rows:
         problems.append(

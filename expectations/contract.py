@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from expectations.errors import ContractError
+
 CONTRACTS = Path(__file__).with_name("contracts")
 
 OnFailure = Literal["reject", "quarantine", "warn"]
@@ -46,10 +48,6 @@ class Contract:
     rows_reason: str
     max_quarantined_share: float
     checks: tuple[Check, ...]
-
-
-class ContractError(Exception):
-    """A contract file is missing or wrong; the message names the file and the entry."""
 
 
 def source_contract(source: str) -> Contract:

@@ -14,16 +14,13 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from expectations.contract import Check
+from expectations.errors import AuditBroken
 
 if TYPE_CHECKING:
     import pandas as pd
 
 #: Identifies a row in a result; the frame's own order, from 0.
 ROW = "row"
-
-
-class AuditBroken(Exception):
-    """A check could not be carried out: that says nothing about the data, and nothing may be published on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +37,7 @@ def run(frame: pd.DataFrame, checks: Sequence[Check]) -> list[Finding]:
         return []
     missing = sorted({c for check in checks for c in columns(check)} - set(frame.columns))
     if missing:
-        raise AuditBroken(f"the checks name columns that are not there: {', '.join(missing)}")
+        raise AuditBroken(f"audit broken: the checks name columns that are not there: {', '.join(missing)}")
     import great_expectations as gx
 
     asset = _source().add_dataframe_asset(f"frame-{next(_numbers())}")
@@ -51,7 +48,9 @@ def run(frame: pd.DataFrame, checks: Sequence[Check]) -> list[Finding]:
         expectation.meta = {"position": position}
         suite.add_expectation(expectation)
     result = batch.validate(suite, result_format={"result_format": "COMPLETE", "unexpected_index_column_names": [ROW]})
-    return [finding for outcome in result.results if (finding := _finding(outcome, checks)) is not None]
+    # The library groups its results by column; reasons are wanted in the order of the contract.
+    found = sorted(result.results, key=lambda outcome: outcome.expectation_config.meta["position"])
+    return [finding for outcome in found if (finding := _finding(outcome, checks)) is not None]
 
 
 def _finding(outcome: Any, checks: Sequence[Check]) -> Finding | None:
@@ -61,7 +60,8 @@ def _finding(outcome: Any, checks: Sequence[Check]) -> Finding | None:
     entries = [details] if "raised_exception" in details else list(details.values())
     raised = [entry for entry in entries if isinstance(entry, dict) and entry.get("raised_exception")]
     if raised:
-        raise AuditBroken(f"check of {check.column} ({check.rule}) could not run: {raised[0].get('exception_message')}")
+        words = str(raised[0].get("exception_message")).splitlines()[0]
+        raise AuditBroken(f"audit broken: the check of {check.column} ({check.rule}) could not run: {words}")
     if outcome.success:
         return None
     rows = sorted({int(entry[ROW]) for entry in outcome.result.get("unexpected_index_list") or []})

@@ -36,6 +36,7 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line; every expected error is one line on stderr and a status, never a traceback."""
+    from expectations.errors import ExpectationsError
     from extract.errors import ExtractError
     from flows.settings import SettingsError
     from warehouse.errors import BadQuery, WarehouseError
@@ -51,7 +52,7 @@ def main() -> None:
     except (SettingsError, BadQuery) as error:
         click.echo(f"gpuledger: {error}", err=True)
         sys.exit(2)
-    except (WarehouseError, ExtractError, OSError) as error:
+    except (WarehouseError, ExpectationsError, ExtractError, OSError) as error:
         click.echo(f"gpuledger: {_words(error)}", err=True)
         sys.exit(1)
     sys.exit(status if isinstance(status, int) else 0)
