@@ -1,0 +1,142 @@
+"""The contract files: one for each source and each mart, each rule with its reason, and no column that does not exist."""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+from pathlib import Path
+from typing import Any, get_args
+
+import duckdb
+import pytest
+
+from expectations import contract as contracts
+from expectations.contract import (
+    CONTRACTS,
+    Check,
+    Contract,
+    OnFailure,
+    Rule,
+    mart_contract,
+    source_contract,
+)
+from expectations.errors import ContractError
+from extract import source as sources
+from extract.items import CloudOffer, FxRate, IndexPrice, Offer, Score
+from tests.command import rows
+from tests.nights import Night
+from transform import graph
+from warehouse import schema
+
+ITEMS: dict[str, type[Any]] = {kind.KIND: kind for kind in (Offer, Score, IndexPrice, CloudOffer, FxRate)}
+FILES = sorted(CONTRACTS.rglob("*.toml"))
+MARTS = sorted(path.stem for path in (Path(graph.__file__).parent / "models" / "mart").glob("*.toml"))
+
+
+def columns_of(check: Check) -> list[str]:
+    return [*check.column.split(","), *([check.arguments["other"]] if "other" in check.arguments else [])]
+
+
+@pytest.mark.parametrize("name", sources.names())
+def test_every_source_has_a_contract(name: str) -> None:
+    contract = source_contract(name)
+    assert contract.min_rows >= 1, "an empty batch is a broken page"
+    assert contract.max_rows > contract.min_rows
+    assert 0 <= contract.max_quarantined_share < 1
+    assert contract.rows_reason.strip()
+
+
+@pytest.mark.parametrize("name", sources.names())
+def test_a_source_is_checked_for_every_kind_of_item_that_it_gives(name: str) -> None:
+    checked = {check.kind for check in source_contract(name).checks}
+    assert checked >= set(sources.get(name).kinds) & ITEMS.keys()
+
+
+@pytest.mark.parametrize("name", sources.names())
+def test_a_source_is_checked_on_columns_that_its_items_have(name: str) -> None:
+    for check in source_contract(name).checks:
+        fields = {field.name for field in dataclasses.fields(ITEMS[check.kind])}
+        assert set(columns_of(check)) <= fields, check
+
+
+@pytest.mark.parametrize("name", MARTS)
+def test_every_mart_has_a_contract_on_its_grain(name: str, nights: dict[int, Night]) -> None:
+    contract = mart_contract(f"mart.{name}")
+    assert contract is not None
+    con = duckdb.connect()
+    schema.create(con)
+    (model,) = (model for model in graph.load(con) if model.name == f"mart.{name}")
+    if model.key:
+        unique = [set(columns_of(check)) for check in contract.checks if check.rule == "unique"]
+        assert set(model.key) in unique, "the key of the sidecar is what the table has once"
+    existing = {column for (column,) in rows(nights[1].data, f"SELECT column_name FROM (DESCRIBE mart.{name})")}
+    for check in contract.checks:
+        assert set(columns_of(check)) <= existing, check
+
+
+def test_no_contract_is_for_nothing() -> None:
+    assert {path.stem for path in CONTRACTS.glob("*.toml")} == set(sources.names())
+    assert {path.stem for path in (CONTRACTS / "marts").glob("*.toml")} == set(MARTS)
+    included = {name for path in FILES for name in tomllib.loads(path.read_text(encoding="utf-8")).get("include", [])}
+    assert {path.stem for path in (CONTRACTS / "shared").glob("*.toml")} == included
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(CONTRACTS).as_posix())
+def test_every_number_of_a_file_has_its_reason(path: Path) -> None:
+    document = tomllib.loads(path.read_text(encoding="utf-8"))
+    for place in (document.get("rows"), document.get("quarantine"), *document.get("check", [])):
+        assert place is None or len(place["reason"].split()) >= 3, (path, place)
+    for check in document.get("check", []):
+        assert check["rule"] in get_args(Rule)
+        assert check["on_failure"] in get_args(OnFailure)
+
+
+def _write(folder: Path, text: str, shared: str = "") -> None:
+    (folder / "shop.toml").write_text(text, encoding="utf-8")
+    (folder / "shared").mkdir()
+    (folder / "shared" / "offer.toml").write_text(shared, encoding="utf-8")
+
+
+ROWS = '[rows]\nmin = 1\nmax = 9\nreason = "as the test wants"\n'
+CHECK = '[[check]]\nrule = "not_null"\ncolumn = "price"\non_failure = "reject"\nreason = "a reason"\n'
+
+
+def test_a_contract_takes_over_the_shared_checks_and_names_the_kind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _write(tmp_path, 'include = ["offer"]\n' + ROWS + CHECK.replace("price", "title"), CHECK)
+    monkeypatch.setattr(contracts, "CONTRACTS", tmp_path)
+    found = source_contract("shop")
+    assert isinstance(found, Contract)
+    assert [(check.kind, check.column) for check in found.checks] == [("", "title"), ("offer", "price")]
+    assert found.max_quarantined_share == 0.0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "shop.toml: 'rows'"),
+        (ROWS.replace("max = 9\n", ""), "shop.toml: 'max'"),
+        (ROWS + CHECK.replace('reason = "a reason"\n', ""), "shop.toml: 'reason'"),
+        (ROWS + CHECK.replace('"a reason"', '" "'), "the check of price has no reason"),
+        ("[rows", "shop.toml: "),
+        ('include = ["nothing"]\n' + ROWS, "nothing.toml is missing"),
+    ],
+)
+def test_a_wrong_contract_names_its_file_and_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, message: str
+) -> None:
+    _write(tmp_path, text)
+    monkeypatch.setattr(contracts, "CONTRACTS", tmp_path)
+    with pytest.raises(ContractError) as caught:
+        source_contract("shop")
+    assert message in str(caught.value)
+
+
+def test_a_missing_contract_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contracts, "CONTRACTS", tmp_path)
+    with pytest.raises(
+        ContractError, match=r"shop\.toml is missing beside the other contracts: shop cannot be checked"
+    ):
+        source_contract("shop")
+    assert mart_contract("mart.value") is None
