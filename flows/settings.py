@@ -79,7 +79,8 @@ class Settings:
     )  # fmt: skip
 
     gate_max_move: float = _setting(
-        0.4, "Move of one listing's price in one step beyond which it is held until seen again"
+        0.67,
+        "Move of one listing's price up in one step, and the same factor down, beyond which it is held until seen again",
     )
     gate_crowd_move: float = _setting(0.2, "Smaller move that is held where many listings make it at once")
     gate_max_crowd_share: float = _setting(0.2, "Share of a source's listings that makes a crowd")

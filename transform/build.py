@@ -162,6 +162,10 @@ def _materialize(con: duckdb.DuckDBPyConnection, model: Model, fingerprint: str)
     if model.materialized == "macro":
         _create_macro(con, model)
         return fingerprint, -1
+    if model.materialized == "function":
+        con.execute(f"CREATE OR REPLACE MACRO {model.name}({', '.join(model.parameters)}) AS ({model.sql})")
+        schema.comment(con, "MACRO", model.name, model.description, {})
+        return fingerprint, -1
     if model.materialized == "view":
         con.execute(f"CREATE OR REPLACE VIEW {model.name} AS {model.sql}")
     elif model.build is not None:

@@ -25,8 +25,8 @@ class Bounds:
     The defaults were read off three years of a real market; docs/gate.md shows the trade-off.
     """
 
-    #: One listing's move up or down in one step.
-    max_move: float = 0.4
+    #: One listing's move up in one step, and the same factor down: 0.67 is +67% or -40%.
+    max_move: float = 0.67
     #: A smaller move, which is held only where many listings make it at once …
     crowd_move: float = 0.2
     #: … which is this share of those that can be compared.
@@ -43,10 +43,13 @@ class Bounds:
     reference_days: int = 30
     #: The same held price, seen again within this fraction, is released.
     same_price: float = 0.05
+    #: Listings of the same GPU that make a market to compare a single move with.
+    min_peers: int = 3
 
 
-#: Amounts that stand for "no price": 9999.99, 99999, 9,999,000. Never released by being seen again.
-_PLACEHOLDER = "^(9{4,}0*|1234567\\d*|1{6,})$"
+#: Whole amounts that stand for "no price": 9999 (.99), 99999. Never released by being seen again. In won and yen, where
+#: 99,990 is an ordinary price, only from eight digits on.
+_PLACEHOLDER = "CASE WHEN currency IN ('KRW', 'JPY') THEN '^(9{5,}0*|1{8,})$' ELSE '^(9{4,}|1{5,})$' END"
 
 
 def hold(
@@ -60,13 +63,11 @@ def hold(
     """
     stage(con, "released", ("listing_id", "price"), released)
     _compare(con, night, bounds)
-    _decide(con, night, bounds)
-    held = con.execute("SELECT count(*) FROM held_now").fetchone()
-    assert held is not None
-    if held[0]:
+    held = _decide(con, night, bounds)
+    if held:
         con.execute("INSERT INTO held_offer SELECT * FROM incoming_offer SEMI JOIN held_now USING (listing_id)")
         con.execute("DELETE FROM incoming_offer WHERE listing_id IN (SELECT listing_id FROM held_now)")
-    return int(held[0]), not _is_short(con, night, bounds)
+    return held, not _is_short(con, night, bounds)
 
 
 def _compare(con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds) -> None:
@@ -74,80 +75,125 @@ def _compare(con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds) -> No
     since = night.seen_at - timedelta(days=bounds.reference_days)
     con.execute(
         f"""CREATE OR REPLACE TEMP TABLE reference AS
-            SELECT listing_id, price, currency FROM core.price_span
+            SELECT listing_id, price, currency, true AS is_open FROM core.price_span
             WHERE valid_to IS NULL AND price IS NOT NULL AND valid_from < $seen_at
                 AND starts_with(listing_id, '{night.source}:')""",
         {"seen_at": night.seen_at},
     )
-    # For the few that show no price now, the newest that they had: a price that comes back is compared with it.
+    # For those that show no price now, the newest that they had: a price that comes back is compared with it.
     con.execute(
         """INSERT INTO reference
-           SELECT listing_id, arg_max(price, valid_from), arg_max(currency, valid_from) FROM core.price_span
-           WHERE valid_to > $since AND valid_from < $seen_at AND price IS NOT NULL
-               AND listing_id IN (SELECT listing_id FROM incoming_offer ANTI JOIN reference USING (listing_id))
+           SELECT listing_id, arg_max(price, valid_from), arg_max(currency, valid_from), false FROM core.price_span
+           WHERE valid_to > $since AND valid_from < $seen_at AND price IS NOT NULL AND listing_id IN (
+               SELECT listing_id FROM incoming_offer ANTI JOIN reference USING (listing_id) WHERE price IS NOT NULL
+           )
            GROUP BY listing_id""",
         {"seen_at": night.seen_at, "since": since},
     )
     con.execute(
         """CREATE OR REPLACE TEMP TABLE compared AS
-           SELECT i.listing_id, i.price, i.currency, i.snapshot_sha256, r.price AS reference_price,
-               r.currency AS reference_currency,
+           SELECT i.listing_id, i.price, i.currency, i.condition, i.snapshot_sha256, r.price AS reference_price,
+               r.currency AS reference_currency, coalesce(r.is_open, false) AS had_price,
                CASE WHEN i.currency = r.currency THEN i.price::DOUBLE / r.price::DOUBLE - 1 END AS move
            FROM incoming_offer i LEFT JOIN reference r USING (listing_id)"""
     )
 
 
-def _decide(con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds) -> None:
-    """Write `held_now` and core.held_price."""
+def _decide(con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds) -> int:
+    """Write `held_now` and core.held_price; the number of held prices."""
     crowd = con.execute(
-        """SELECT count(move), count(*) FILTER (abs(move) > ?), count(*) FILTER (reference_price IS NOT NULL),
-               count(*) FILTER (reference_price IS NOT NULL AND price IS NULL) FROM compared""",
+        """SELECT count(move), count(*) FILTER (abs(move) > ?), count(*) FILTER (had_price),
+               count(*) FILTER (had_price AND price IS NULL) FROM compared""",
         [bounds.crowd_move],
     ).fetchone()
     assert crowd is not None
     comparable, moved, known, lost = crowd
-    is_crowd = comparable >= bounds.min_crowd and moved > comparable * bounds.max_crowd_share
-    is_loss = known >= bounds.min_crowd and lost > known * bounds.max_lost_share
+    row = con.execute(
+        f"""CREATE OR REPLACE TEMP TABLE suspect AS
+            FROM (SELECT *, CASE
+                WHEN (price > 9999000 OR currency NOT IN ('KRW', 'JPY'))
+                    AND regexp_matches(trunc(price)::DECIMAL(18,0)::VARCHAR, {_PLACEHOLDER}) THEN 'placeholder'
+                WHEN currency <> reference_currency THEN 'currency'
+                WHEN abs(ln(1 + move)) > ln(1 + $max_move) THEN 'move'
+                WHEN $is_crowd AND abs(move) > $crowd_move THEN 'crowd'
+                WHEN $is_loss AND had_price AND price IS NULL THEN 'lost'
+            END AS hold FROM compared) WHERE hold IS NOT NULL""",
+        {
+            "max_move": bounds.max_move, "crowd_move": bounds.crowd_move,
+            "is_crowd": comparable >= bounds.min_crowd and moved > comparable * bounds.max_crowd_share,
+            "is_loss": known >= bounds.min_crowd and lost > known * bounds.max_lost_share,
+        },
+    ).fetchone()  # fmt: skip
+    if not row or not row[0]:
+        con.execute("CREATE OR REPLACE TEMP TABLE held_now AS FROM core.held_price LIMIT 0")
+        con.execute("DELETE FROM core.held_price WHERE source = ?", [night.source])
+        return 0
+    _clear(con, night, bounds)
+    _write_held(con, night, bounds, f"{lost} of {known}")
+    held = con.execute("SELECT count(*) FROM held_now").fetchone()
+    assert held is not None
+    return int(held[0])
+
+
+def _clear(con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds) -> None:
+    """Take from `suspect` the single moves that other evidence explains.
+
+    A listing that goes back and forth between two sellers asks a price that it asked before; a card that was far off its
+    market comes home to what the other listings of the same GPU ask. Neither is a slip.
+    """
+    con.execute(
+        f"""DELETE FROM suspect WHERE hold = 'move' AND (
+                listing_id IN (
+                    SELECT s.listing_id FROM suspect s JOIN core.price_span o USING (listing_id, currency)
+                    WHERE o.valid_to > $since AND o.valid_from < $seen_at AND o.price IS NOT NULL
+                    GROUP BY s.listing_id, s.price
+                    HAVING s.price::DOUBLE BETWEEN min(o.price)::DOUBLE * (1 - $same) AND max(o.price)::DOUBLE * (1 + $same)
+                )
+                OR listing_id IN (
+                    SELECT s.listing_id FROM suspect s
+                    JOIN core.listing l USING (listing_id)
+                    JOIN core.listing m ON m.gpu_id = l.gpu_id AND m.source = l.source AND m.condition = s.condition
+                        AND m.listing_id <> l.listing_id
+                    JOIN core.price_span o ON o.listing_id = m.listing_id AND o.valid_to IS NULL AND o.currency = s.currency
+                    WHERE l.source = '{night.source}' AND o.price IS NOT NULL
+                    GROUP BY s.listing_id, s.price
+                    HAVING count(*) >= $min_peers
+                        AND abs(ln(s.price::DOUBLE / median(o.price)::DOUBLE)) <= ln(1 + $max_move)
+                )
+            )""",
+        {
+            "since": night.seen_at - timedelta(days=bounds.reference_days), "seen_at": night.seen_at,
+            "same": bounds.same_price, "max_move": bounds.max_move, "min_peers": bounds.min_peers,
+        },
+    )  # fmt: skip
+
+
+def _write_held(con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds, lost: str) -> None:
+    """Of the suspects, `held_now` and core.held_price get those that were not seen before at the same price."""
     con.execute(
         f"""CREATE OR REPLACE TEMP TABLE held_now AS
-            WITH judged AS (
-                SELECT c.*, CASE
-                    WHEN regexp_matches(trunc(c.price)::DECIMAL(18,0)::VARCHAR, '{_PLACEHOLDER}') THEN 'placeholder'
-                    WHEN c.currency <> c.reference_currency THEN 'currency'
-                    WHEN c.move > $max_move OR c.move < -$max_move THEN 'move'
-                    WHEN $is_crowd AND abs(c.move) > $crowd_move THEN 'crowd'
-                    WHEN $is_loss AND c.reference_price IS NOT NULL AND c.price IS NULL THEN 'lost'
-                END AS hold
-                FROM compared c
-            )
             SELECT j.listing_id, $source AS source, j.price, j.currency, j.reference_price, j.reference_currency, j.hold,
                 CASE j.hold
                     WHEN 'placeholder' THEN j.price || ' ' || j.currency || ' stands for no price'
                     WHEN 'currency' THEN 'currency was ' || j.reference_currency || ' and is ' || j.currency
-                    WHEN 'lost' THEN 'the price is gone, as on $lost of $known listings at once'
+                    WHEN 'lost' THEN 'the price is gone, as on {lost} listings at once'
                     ELSE j.reference_price || ' to ' || j.price || ' ' || j.currency || ' ('
                         || format('{{:+.0f}}%', j.move * 100) || ') at once'
                         || CASE j.hold WHEN 'crowd' THEN ', as on many others' ELSE '' END
                 END AS reason,
                 coalesce(h.held_at, $seen_at) AS held_at,
                 CASE WHEN h.held_at < $seen_at THEN h.times_held + 1 ELSE 1 END AS times_held, j.snapshot_sha256
-            FROM judged j LEFT JOIN core.held_price h USING (listing_id)
-            WHERE j.hold IS NOT NULL
-                AND NOT EXISTS (
+            FROM suspect j LEFT JOIN core.held_price h USING (listing_id)
+            WHERE NOT EXISTS (
                     SELECT 1 FROM released r WHERE r.listing_id = j.listing_id
                         AND abs(j.price::DOUBLE / r.price::DOUBLE - 1) <= $same_price
                 )
                 -- Seen before, on an earlier run, at the same price: believed.
                 AND (j.hold = 'placeholder' OR h.listing_id IS NULL OR h.held_at >= $seen_at
                     OR h.currency IS DISTINCT FROM j.currency OR (h.price IS NULL) <> (j.price IS NULL)
-                    OR abs(j.price::DOUBLE / h.price::DOUBLE - 1) > $same_price)""".replace(
-            "$lost of $known", f"{lost} of {known}"
-        ),
-        {
-            "max_move": bounds.max_move, "crowd_move": bounds.crowd_move, "is_crowd": is_crowd, "is_loss": is_loss,
-            "source": night.source, "seen_at": night.seen_at, "same_price": bounds.same_price,
-        },
-    )  # fmt: skip
+                    OR abs(j.price::DOUBLE / h.price::DOUBLE - 1) > $same_price)""",
+        {"source": night.source, "seen_at": night.seen_at, "same_price": bounds.same_price},
+    )
     con.execute("DELETE FROM core.held_price WHERE source = ?", [night.source])
     con.execute("INSERT INTO core.held_price FROM held_now")
 

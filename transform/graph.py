@@ -1,7 +1,7 @@
 """The models and their order. A model is a SELECT in `models/<schema>/<table>.sql`, or a pandas function in
 `models/<schema>/<table>.py` for the few things that SQL cannot say, beside a sidecar `<table>.toml`. The sidecar's
-`materialized` is `table`, `view`, or `macro` for a SELECT with `[parameters]`: a question that takes an argument, answered
-in the published file by any DuckDB client.
+`materialized` is `table`, `view`, `macro` for a SELECT with `[parameters]` (a question that takes an argument, answered in
+the published file by any DuckDB client), or `function` for an expression with parameters that several models share.
 
 What a model reads is found from the SQL itself; nobody keeps a list.
 """
@@ -46,7 +46,7 @@ class Model:
     """
 
     name: str
-    materialized: Literal["table", "view", "macro"]
+    materialized: Literal["table", "view", "macro", "function"]
     description: str
     key: tuple[str, ...]
     columns: Mapping[str, str]
@@ -76,6 +76,7 @@ def _read(con: duckdb.DuckDBPyConnection, sidecar: Path) -> Model:
     if sql_file.exists() == python_file.exists():
         raise ValueError(f"{sidecar}: needs exactly one of {sql_file.name} and {python_file.name} beside it")
     definition = (sql_file if sql_file.exists() else python_file).read_text(encoding="utf-8")
+    materialized = words.get("materialized", "table")
     build = None
     inputs: dict[str, frozenset[str] | None]
     if python_file.exists():
@@ -84,13 +85,15 @@ def _read(con: duckdb.DuckDBPyConnection, sidecar: Path) -> Model:
         build = module.build
     else:
         try:
-            read = references(con, definition)
+            read = references(con, definition if materialized != "function" else f"SELECT ({definition})")
         except ValueError as error:
             raise ValueError(f"{sql_file}: {error}") from None
-        inputs = {table: None if read.has_star else frozenset(read.names) for table in read.tables}
-    materialized = words.get("materialized", "table")
-    if (materialized == "macro") != ("parameters" in words) or (build and materialized != "table"):
-        raise ValueError(f"{sidecar}: a macro, and nothing else, has parameters, and a Python model is a table")
+        # An aggregate or a cast is a function too; what is no model and no table of ours never changes.
+        inputs = {table: None if read.has_star else frozenset(read.names) for table in sorted(read.tables)}
+    if (materialized in ("macro", "function")) != ("parameters" in words) or (build and materialized != "table"):
+        raise ValueError(
+            f"{sidecar}: a macro or function, and nothing else, has parameters, and a Python model is a table"
+        )
     return Model(
         name=name,
         materialized=materialized,

@@ -50,6 +50,9 @@ def _walk(node: Any, found: References) -> None:
                 found.tables.add(f"{function['schema']}.{function['function_name']}")
         elif kind == "COLUMN_REF":
             found.names.update(node["column_names"])
+        elif node.get("class") == "FUNCTION":
+            # Macros of our own: scalar ones with their schema, table macros of `main` without.
+            found.tables.add(f"{node.get('schema') or 'main'}.{node['function_name']}")
         elif kind == "STAR":
             found.has_star = True
         elif kind == "JOIN":

@@ -1,0 +1,146 @@
+"""The price gate on three years of a real market: how often it holds what was real, and whether it lets errors through."""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+from decimal import Decimal
+from pathlib import Path
+
+import duckdb
+
+from extract.danawa_nights import nights
+from extract.items import Offer
+from extract.source import Page
+from flows import take_in
+from transform import assign, gate
+from transform.identity.resolver import Resolver
+from warehouse import publish
+from warehouse.load import offers
+from warehouse.load.batch import Batch, Row
+from warehouse.paths import DataDir
+
+DANAWA = Path(__file__).parents[2] / "shared" / "data" / "danawa_daily"
+SOURCE = "danawa_daily"
+INJECTED = 1000
+
+
+def run(months: int = 35) -> list[tuple[str, str, str]]:
+    """What, measured and bound asked. ValueError where the real prices are not on this machine."""
+    crawls = _crawls(months)
+    rng = random.Random(1)
+    holds: list[tuple[str, datetime, Decimal | None, str]] = []
+    seen: dict[str, list[tuple[datetime, Decimal | None]]] = {}
+    caught: Counter[str] = Counter()
+    tried: Counter[str] = Counter()
+    cells = 0
+    with tempfile.TemporaryDirectory() as folder, publish.workspace(DataDir(Path(folder)), "bench") as (con, _):
+        con.execute("SET threads = 1; BEGIN")
+        for number, (seen_at, rows) in enumerate(crawls):
+            batch = Batch(SOURCE, seen_at, rows)
+            cells += len(rows)
+            if number >= 30:
+                share = -(-(INJECTED - sum(tried.values())) // (len(crawls) - number))
+                for _ in range(share):
+                    _inject(con, batch, rng, caught, tried)
+            offers.stage_batch(con, batch)
+            take_in.load_staged(con, batch.night, gate.Bounds(), ())
+            gate.note_night(con, SOURCE, seen_at, len(rows), is_complete=True)
+            assign.assign(con, _resolver, "bench")
+            for listing, price, hold in con.execute(
+                "SELECT listing_id, price, hold FROM held_now WHERE hold <> 'lost' AND times_held = 1"
+            ).fetchall():
+                holds.append((listing, seen_at, price, hold))
+            for row in rows:
+                assert isinstance(row.item, Offer)
+                if row.item.price is not None:
+                    seen.setdefault(f"{SOURCE}:{row.item.key}", []).append((seen_at, row.item.price))
+    false = [hold for hold in holds if _was_real(seen[hold[0]], hold[1], hold[2])]
+    missed = {kind: count - caught[kind] for kind, count in tried.items() if count > caught[kind]}
+    return [
+        ("listing-nights", f"{cells}", ""),
+        ("prices held", f"{len(holds)} ({', '.join(f'{k} {n}' for k, n in Counter(h[3] for h in holds).items())})", ""),
+        ("held though real, per 1,000 listing-nights", f"{1000 * len(false) / cells:.2f}", "at most 1"),
+        (f"injected errors that are held, of {sum(tried.values())}", f"{sum(caught.values())} missed: {missed}", "all"),
+    ]
+
+
+def _crawls(months: int) -> list[tuple[datetime, list[Row]]]:
+    files = sorted(DANAWA.glob("VGA_*.csv.gz"))[:months]
+    if not files:
+        raise ValueError("the real prices (../shared/data/danawa_daily) are not on this machine")
+    found = nights(_pages(files))
+    crawls = []
+    for seen_at, pairs in found:
+        first: dict[str, Row] = {}
+        for offer, sha256 in pairs:
+            first.setdefault(offer.key, Row(offer, sha256))
+        crawls.append((seen_at, list(first.values())))
+    return crawls
+
+
+def _pages(files: list[Path]) -> Iterator[Page]:
+    now = datetime.fromisoformat("2026-01-01T00:00:00+00:00")
+    for path in files:
+        yield Page(url=path.name, final_url=path.name, content=path.read_bytes(), sha256=path.stem, fetched_at=now, headers={})
+
+
+def _resolver() -> Resolver:
+    global _loaded
+    _loaded = _loaded or Resolver.load()
+    return _loaded
+
+
+_loaded: Resolver | None = None
+
+
+def _inject(
+    con: duckdb.DuckDBPyConnection, batch: Batch, rng: random.Random, caught: Counter[str], tried: Counter[str]
+) -> None:
+    """Spoil one listing of the batch, or the batch itself, and ask the gate; nothing of it stays."""
+    believed = dict(
+        con.execute(
+            "SELECT listing_id, price FROM core.price_span WHERE valid_to IS NULL AND price IS NOT NULL AND valid_from < ?",
+            [batch.seen_at],
+        ).fetchall()
+    )
+    position = {f"{SOURCE}:{r.item.key}": n for n, r in enumerate(batch.rows) if isinstance(r.item, Offer) and r.item.price}
+    known = sorted(believed.keys() & position.keys())
+    if len(known) < 100:
+        return
+    listing = rng.choice(known)
+    kind = rng.choice(["×10", "÷1000", "currency", "placeholder", "half"])
+    rows = list(batch.rows)
+    tried[kind] += 1
+    if kind == "half":
+        keep = rng.sample(range(len(rows)), len(rows) // 2)
+        short = replace(batch, rows=[rows[n] for n in keep])
+        caught[kind] += gate._is_short(con, short.night, gate.Bounds())
+        return
+    item = rows[position[listing]].item
+    assert isinstance(item, Offer)
+    assert item.price is not None
+    spoiled = {
+        "×10": lambda: replace(item, price=item.price * 10 if item.price else None),
+        "÷1000": lambda: replace(item, price=item.price / 1000 if item.price else None),
+        "currency": lambda: replace(item, currency="USD"),
+        "placeholder": lambda: replace(item, price=Decimal(9_999_990)),
+    }[kind]()
+    rows[position[listing]] = Row(spoiled, "")
+    offers.stage_batch(con, replace(batch, rows=rows))
+    before = con.execute("FROM core.held_price").fetchall()
+    gate.hold(con, batch.night, gate.Bounds())
+    caught[kind] += bool(con.execute("SELECT 1 FROM held_now WHERE listing_id = ?", [listing]).fetchone())
+    con.execute("DELETE FROM core.held_price")
+    if before:
+        con.executemany(f"INSERT INTO core.held_price VALUES ({', '.join('?' * len(before[0]))})", before)
+
+
+def _was_real(history: list[tuple[datetime, Decimal | None]], held_at: datetime, price: Decimal | None) -> bool:
+    """The next sighting asked the same price: what was held was no slip."""
+    later = [p for seen_at, p in history if seen_at > held_at]
+    return bool(later) and price is not None and later[0] is not None and abs(later[0] / price - 1) <= Decimal("0.05")

@@ -1,0 +1,22 @@
+-- Why an offer does not count stands in one place: the first reason that holds. The order is from what it is, over who
+-- sells it, to what it costs, so the reason is the one that a buyer would name.
+CASE
+    WHEN gpus <> 1 THEN 'several GPUs in one product'
+    WHEN item_condition = 'unknown' THEN 'condition not stated'
+    WHEN NOT coalesce(usable, false) THEN 'source too old'
+    WHEN stock <> 'in_stock' THEN replace(stock, '_', ' ')
+    WHEN kind_of_seller = 'marketplace' AND NOT coalesce(list_contains(string_split((
+        SELECT max(value) FROM core.setting WHERE setting = 'marketplace_sellers'
+    ), '|'), seller_name), false) THEN 'marketplace seller'
+    WHEN held THEN 'price held'
+    WHEN NOT confirmed THEN 'not seen in the newest batch'
+    WHEN amount IS NULL THEN 'no price'
+    WHEN kind_of_price <> 'now' THEN kind_of_price || ' price'
+    WHEN usd IS NULL THEN 'no exchange rate'
+    WHEN usd > launch_usd * (
+        SELECT max(value)::DOUBLE FROM core.setting WHERE setting = 'street_price_max_msrp_ratio'
+    ) THEN 'far above launch price'
+    WHEN item_condition = 'new' AND usd < launch_usd * (
+        SELECT max(value)::DOUBLE FROM core.setting WHERE setting = 'street_price_min_msrp_ratio'
+    ) THEN 'far below launch price'
+END

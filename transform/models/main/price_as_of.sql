@@ -1,0 +1,55 @@
+-- Only what was known by the end of the day: versions that began after it, rates that were loaded after it and sightings
+-- after it do not exist here, so the answer for a past day never changes.
+WITH rate AS (
+    SELECT currency, arg_max(rate, day) AS rate, max(day) AS day FROM core.fx_rate
+    WHERE base = 'EUR' AND day <= as_of_day::DATE
+        AND loaded_at < ((as_of_day::DATE + 1)::TIMESTAMP AT TIME ZONE 'UTC')
+    GROUP BY currency
+),
+dollar AS (
+    SELECT r.currency, (u.rate / r.rate)::DOUBLE AS usd_rate, r.day AS fx_day
+    FROM rate r JOIN core.fx_rate u ON u.currency = 'USD' AND u.base = 'EUR' AND u.day = r.day WHERE r.currency <> 'USD'
+    UNION ALL SELECT 'EUR', rate::DOUBLE, day FROM rate WHERE currency = 'USD'
+    UNION ALL SELECT 'USD', 1.0, NULL
+),
+night AS (
+    SELECT source, max(seen_at) AS seen_at FROM core.source_night
+    WHERE seen_at < ((as_of_day::DATE + 1)::TIMESTAMP AT TIME ZONE 'UTC') GROUP BY source
+),
+fresh AS (
+    SELECT n.source,
+        date_diff('minute', n.seen_at, (SELECT max(seen_at) FROM night)) <= st.freshness_hours * 60 AS is_usable
+    FROM night n JOIN ops.source_state st ON st.source = n.source
+),
+priced AS (
+    SELECT
+        l.gpu_id, l.gpu_count, l.condition, l.seller_kind, l.seller, l.source, l.title, l.url, s.listing_id, s.price, s.currency,
+        s.price_kind, s.availability, s.valid_from, s.snapshot_sha256, d.fx_day,
+        s.confirmed_until IS NULL OR s.confirmed_until >= s.valid_from AS is_confirmed,
+        (s.price::DOUBLE * d.usd_rate)::DECIMAL(18, 2) AS price_usd
+    FROM core.price_span s
+    JOIN core.listing l ON l.listing_id = s.listing_id
+    LEFT JOIN dollar d ON d.currency = s.currency
+    WHERE s.valid_from < ((as_of_day::DATE + 1)::TIMESTAMP AT TIME ZONE 'UTC')
+        AND (s.valid_to IS NULL OR s.valid_to >= ((as_of_day::DATE + 1)::TIMESTAMP AT TIME ZONE 'UTC'))
+        AND s.loaded_at < ((as_of_day::DATE + 1)::TIMESTAMP AT TIME ZONE 'UTC')
+        AND l.match_status = 'matched' AND l.condition = 'new'
+),
+counted AS (
+    SELECT p.* FROM priced p
+    LEFT JOIN fresh f ON f.source = p.source
+    LEFT JOIN core.gpu g ON g.gpu_id = p.gpu_id
+    WHERE core.offer_exclusion(
+        p.gpu_count, p.condition, f.is_usable, p.availability, p.seller_kind, p.seller, false, p.is_confirmed,
+        p.price, p.price_kind, p.price_usd, g.msrp_usd
+    ) IS NULL
+),
+best AS (
+    SELECT * FROM counted QUALIFY row_number() OVER (PARTITION BY gpu_id ORDER BY price_usd, valid_from, listing_id) = 1
+)
+SELECT b.gpu_id, b.price_usd, b.price, b.currency, b.fx_day, c.offers, c.median_usd, b.source, b.listing_id, b.title, b.url,
+    b.valid_from AS price_since, b.snapshot_sha256
+FROM best b
+JOIN (
+    SELECT gpu_id, count(*) AS offers, median(price_usd)::DECIMAL(18, 2) AS median_usd FROM counted GROUP BY gpu_id
+) c ON c.gpu_id = b.gpu_id

@@ -1,0 +1,33 @@
+WITH price AS (
+    SELECT gpu_id, 'msrp' AS price_basis, msrp_usd AS price_usd FROM core.gpu
+    WHERE msrp_usd > 0 AND coalesce(released_on <= as_of_day::DATE, true)
+    UNION ALL
+    SELECT gpu_id, 'street', price_usd FROM price_as_of(as_of_day) WHERE price_usd > 0
+),
+scored AS (
+    SELECT r.workload_id, p.price_basis, r.gpu_id, r.gpu, r.score, r.unit, p.price_usd, r.baseline_gpu_id,
+        core.ratio_half_up(r.score, p.price_usd, 12) AS score_per_usd
+    FROM ranking_as_of(as_of_day) r JOIN price p USING (gpu_id)
+),
+baseline AS (
+    SELECT workload_id, price_basis, score, price_usd FROM scored WHERE gpu_id = baseline_gpu_id
+)
+SELECT
+    s.workload_id,
+    s.price_basis,
+    rank() OVER (PARTITION BY s.workload_id, s.price_basis ORDER BY s.score_per_usd DESC)::INTEGER AS value_rank,
+    s.gpu_id,
+    s.gpu,
+    s.score,
+    s.unit,
+    s.price_usd,
+    s.score_per_usd,
+    core.ratio_half_up(s.score, b.score, 12) AS score_ratio,
+    core.ratio_half_up(s.price_usd, b.price_usd, 12) AS price_ratio,
+    NOT EXISTS (
+        SELECT 1 FROM scored o
+        WHERE o.workload_id = s.workload_id AND o.price_basis = s.price_basis
+            AND o.score >= s.score AND o.price_usd <= s.price_usd AND (o.score > s.score OR o.price_usd < s.price_usd)
+    ) AS on_pareto_frontier
+FROM scored s
+LEFT JOIN baseline b ON b.workload_id = s.workload_id AND b.price_basis = s.price_basis
