@@ -44,10 +44,6 @@ def _walk(node: Any, found: References) -> None:
             if node.get("schema_name"):
                 found.tables.add(f"{node['schema_name']}.{node['table_name']}")
             found.names.update(node.get("using_columns", ()))
-        elif kind == "TABLE_FUNCTION":
-            function = node["function"]
-            if function.get("schema"):
-                found.tables.add(f"{function['schema']}.{function['function_name']}")
         elif kind == "COLUMN_REF":
             found.names.update(node["column_names"])
         elif node.get("class") == "FUNCTION":

@@ -29,6 +29,14 @@ def format_option(function: F) -> F:
     )(function)  # fmt: skip
 
 
+def as_of_option(function: F) -> F:
+    """--as-of of a reading command: a day, answered as it was known at its end."""
+    return click.option(
+        "--as-of", type=click.DateTime(["%Y-%m-%d"]), metavar="DAY",
+        help="Answer as it was known at the end of this day (UTC).",
+    )(function)  # fmt: skip
+
+
 def data_of(data_dir: str | None) -> DataDir:
     """The data directory of the option, the environment or the settings file."""
     return DataDir(Path(settings_module.load({"data_dir": data_dir}).data_dir))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import click
 
 from warehouse.paths import DataDir
@@ -20,7 +22,9 @@ def check(data: DataDir, workload: str) -> str:
     return str(known[workload])
 
 
-def latest(data: DataDir) -> str:
-    """Time of the newest run, for headings: a price without its age helps nobody."""
+def when(data: DataDir, as_of: datetime | None) -> str:
+    """What an answer's heading says of its time: the day that was asked for, or that of the newest run."""
+    if as_of:
+        return f"as known at the end of {as_of:%Y-%m-%d} UTC"
     _, rows = query(data, "SELECT max(as_of) FROM ops.run WHERE status LIKE 'published%'")
     return f"{rows[0][0]:%Y-%m-%d %H:%M} UTC"

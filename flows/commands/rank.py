@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import click
 
-from flows.commands._options import data_dir_option, data_of, format_option
+from flows.commands._options import as_of_option, data_dir_option, data_of, format_option
 
 
 @click.command()
 @click.argument("workload")
+@as_of_option
 @data_dir_option
 @format_option
-def command(workload: str, data_dir: str | None, form: str) -> None:
+def command(workload: str, as_of: datetime | None, data_dir: str | None, form: str) -> None:
     """GPUs by their score in WORKLOAD, fastest first."""
     from flows.commands import _workload
     from flows.commands._show import show
@@ -19,10 +22,11 @@ def command(workload: str, data_dir: str | None, form: str) -> None:
 
     data = data_of(data_dir)
     words = _workload.check(data, workload)
-    sql = "SELECT * FROM mart.ranking WHERE workload_id = ? ORDER BY rank, gpu_id"
+    table = "ranking_as_of($day)" if as_of else "mart.ranking"
+    sql = f"SELECT * FROM {table} WHERE workload_id = $workload ORDER BY rank, gpu_id"
     if form == "table":
         sql = f"""SELECT rank, gpu, score, unit, round(relative_to_baseline, 2) AS relative_to_baseline, source, published_on
-                  FROM ({sql})"""
-    columns, rows = query(data, sql, [workload])
+                  FROM ({sql}) ORDER BY rank, gpu_id"""
+    columns, rows = query(data, sql, {"workload": workload, **({"day": as_of.date()} if as_of else {})})
     headings = {"relative_to_baseline": "× baseline", "published_on": "published"}
-    show(columns, rows, form, title=f"{words} · {_workload.latest(data)}", words=headings)
+    show(columns, rows, form, title=f"{words} · {_workload.when(data, as_of)}", words=headings)

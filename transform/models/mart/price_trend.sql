@@ -1,0 +1,61 @@
+-- A view: the windows move with the clock even where no price does.
+WITH daily AS (
+    SELECT gpu_id, day, low_usd::DOUBLE AS low, lag(low_usd::DOUBLE) OVER (PARTITION BY gpu_id ORDER BY day) AS before
+    FROM mart.price_daily
+),
+latest AS (
+    SELECT gpu_id, max(day) AS day, arg_max(low, day) AS low FROM daily GROUP BY gpu_id
+),
+measured AS (
+    SELECT
+        l.gpu_id,
+        l.day,
+        l.low,
+        count(*) AS days,
+        -- The price of the day that many days ago, or of the nearest day before it within a week.
+        arg_max(d.low, d.day) FILTER (d.day BETWEEN l.day - 14 AND l.day - 7) AS low_7d,
+        arg_max(d.low, d.day) FILTER (d.day BETWEEN l.day - 37 AND l.day - 30) AS low_30d,
+        arg_max(d.low, d.day) FILTER (d.day BETWEEN l.day - 97 AND l.day - 90) AS low_90d,
+        count(*) FILTER (d.day > l.day - 365 AND d.low < l.low) AS days_below,
+        count(*) FILTER (d.day > l.day - 365) AS days_of_year,
+        min(d.low) AS lowest,
+        arg_min(d.day, d.low) AS lowest_on,
+        stddev_samp(ln(d.low / d.before)) FILTER (d.day > l.day - 90 AND d.before > 0) AS volatility
+    FROM latest l JOIN daily d ON d.gpu_id = l.gpu_id
+    GROUP BY l.gpu_id, l.day, l.low
+),
+trend AS (
+    SELECT *, low / low_7d - 1 AS change_7d, low / low_30d - 1 AS change_30d, low / low_90d - 1 AS change_90d,
+        days_below / days_of_year AS percentile
+    FROM measured
+)
+SELECT
+    t.gpu_id,
+    g.gpu,
+    t.day,
+    t.low::DECIMAL(18, 2) AS price_usd,
+    t.change_7d::DECIMAL(18, 4) AS change_7d,
+    t.change_30d::DECIMAL(18, 4) AS change_30d,
+    t.change_90d::DECIMAL(18, 4) AS change_90d,
+    t.percentile::DECIMAL(18, 4) AS percentile_1y,
+    t.lowest::DECIMAL(18, 2) AS all_time_low_usd,
+    t.lowest_on AS all_time_low_on,
+    t.volatility::DECIMAL(18, 6) AS volatility_90d,
+    t.days,
+    CASE
+        WHEN t.days < 30 THEN 'unknown'
+        WHEN t.change_30d <= -0.1 THEN 'wait'
+        WHEN t.percentile <= 0.1 THEN 'buy'
+        WHEN t.percentile >= 0.8 THEN 'wait'
+        ELSE 'neutral'
+    END AS hint,
+    CASE
+        WHEN t.days < 30 THEN 'only ' || t.days || ' days of prices'
+        WHEN t.change_30d <= -0.1 THEN 'it fell by ' || round(-100 * t.change_30d)::INTEGER || '% in 30 days and may go on'
+        WHEN t.percentile <= 0.1 THEN 'lower than on ' || round(100 * (1 - t.percentile))::INTEGER || '% of the days of a year'
+        WHEN t.percentile >= 0.8 THEN 'it was lower on ' || round(100 * t.percentile)::INTEGER || '% of the days of a year'
+        ELSE 'neither low nor falling: ' || round(100 * t.percentile)::INTEGER || '% of the days of a year were cheaper'
+    END AS reason
+FROM trend t
+JOIN core.gpu g USING (gpu_id)
+ORDER BY t.gpu_id
