@@ -13,6 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_type_hints
 
+from flows import assumptions as assumptions_module
+from flows.assumptions import Given
+from transform.assumptions import Assumptions, ImpossibleAssumption
 from transform.gate import Bounds
 
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
@@ -88,6 +91,13 @@ class Settings:
         0.8, "Rows against the median of the last nights below which absence is doubted"
     )
 
+    #: Set in the table [assumptions]; each has its own meaning (see transform/assumptions.py).
+    assumptions: Assumptions = field(default_factory=Assumptions, metadata={"in_warehouse": False, "secret": False})
+    #: Those of them that are set anywhere, by name; the others have their defaults.
+    assumptions_given: Mapping[str, Given] = field(
+        default_factory=dict, metadata={"in_warehouse": False, "secret": False}, hash=False
+    )
+
     def gate_bounds(self) -> Bounds:
         """The price gate's bounds."""
         return Bounds(
@@ -140,19 +150,37 @@ def load(options: Mapping[str, Any], environment: Mapping[str, str] = os.environ
 
     Options that are None do not count. Raises SettingsError, naming the place, for an unknown name or an impossible value.
     """
-    return Settings(**{name: value for name, (value, _) in _found(options, environment, file).items()})
+    return _settings(_found(options, environment, file), environment, file)
+
+
+def _settings(found: Mapping[str, tuple[Any, str]], environment: Mapping[str, str], file: Path | None) -> Settings:
+    place = file or Path("gpuledger.toml")
+    words = tomllib.loads(place.read_text(encoding="utf-8")).get(assumptions_module.TABLE) if place.exists() else None
+    try:
+        given = assumptions_module.given(words, str(place), environment)
+        assumed = Assumptions().with_text(assumptions_module.texts(given))
+    except ImpossibleAssumption as error:
+        raise SettingsError(str(error)) from None
+    values = {name: value for name, (value, _) in found.items()}
+    return Settings(**values, assumptions=assumed, assumptions_given=given)
 
 
 def explain(environment: Mapping[str, str] = os.environ, file: Path | None = None) -> list[Origin]:
     """Every setting with its value, where that comes from, and its meaning. Raises SettingsError as `load` does."""
     found = _found({}, environment, file)
-    settings = Settings(**{name: value for name, (value, _) in found.items()})
+    settings = _settings(found, environment, file)
     rows = []
     for f in dataclasses.fields(settings):
+        if f.name.startswith("assumptions"):
+            continue
         value = getattr(settings, f.name)
         shown = (f"{len(value)} set, not shown" if value else "") if f.metadata["secret"] else _text(value)
         place = found[f.name][1] if f.name in found else "default"
         rows.append(Origin(f.name, shown, f.metadata["unit"], place, f.metadata["meaning"]))
+    for item in settings.assumptions.describe():
+        given = settings.assumptions_given.get(item.name)
+        place = given.place if given else f"default ({item.setting.source})"
+        rows.append(Origin(f"assumptions.{item.name}", str(item.value), item.setting.unit, place, item.setting.meaning))
     return rows
 
 
@@ -166,10 +194,12 @@ def _found(options: Mapping[str, Any], environment: Mapping[str, str], file: Pat
         except tomllib.TOMLDecodeError as error:
             raise SettingsError(f"{file}: {error}") from None
         for name, value in words.items():
+            if name == assumptions_module.TABLE:
+                continue
             _refuse_secret(name, str(file))
             found[name] = (_read(name, value, str(file)), str(file))
     for variable, text in environment.items():
-        if variable.startswith("GPULEDGER_"):
+        if variable.startswith("GPULEDGER_") and not variable.startswith(assumptions_module.PREFIX):
             name, place = variable.removeprefix("GPULEDGER_").lower(), f"the environment variable {variable}"
             found[name] = (_read(name, text, place), place)
     for name, value in options.items():
@@ -187,7 +217,7 @@ def _refuse_secret(name: str, place: str) -> None:
 
 
 def _read(name: str, value: Any, place: str) -> Any:
-    known = get_type_hints(Settings)
+    known = {name: kind for name, kind in get_type_hints(Settings).items() if not name.startswith("assumptions")}
     if name not in known:
         raise SettingsError(f"{place}: there is no setting {name!r}; known are {', '.join(sorted(known))}")
     kind = known[name]

@@ -67,6 +67,26 @@ class Assumptions:
             "tokens", 1, 1_000_000, "tokens of a prompt that pass the model at once", "llama.cpp's default n_ubatch"
         ),
     ] = 512
+    image_activation_gb_per_megapixel: Annotated[
+        float,
+        Setting(
+            "GB/megapixel",
+            0,
+            100,
+            "temporary memory of an image model for each million pixels of the picture",
+            "own choice: what diffusers reports beside the weights with attention in slices and the decoder in tiles",
+        ),
+    ] = 2.0
+    text_encoders_on_card: Annotated[
+        float,
+        Setting(
+            "share",
+            0,
+            1,
+            "part of an image model's text encoders that stays on the card while the picture is made",
+            "runtimes keep everything on the card unless they are told to offload",
+        ),
+    ] = 1.0
     # Speed
     low_utilisation: Annotated[
         float,
