@@ -1,36 +1,21 @@
-"""Read one source: fetch its pages, archive the bytes, parse them from the archive, follow its links."""
+"""Read one source: get its pages, parse them from the archive, follow its links."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-from extract import blocks
+from extract import addresses, blocks
 from extract.errors import ExtractError, LayoutChanged
-from extract.fetched import Fetched
 from extract.items import Issue, Item, Link, Parsed
+from extract.pages import LocalFile, Pages
 from extract.parsed_cache import ParsedCache
 from extract.snapshot import Snapshot
-from extract.snapshots import Archive
 from extract.source import Page, Source
-
-if TYPE_CHECKING:
-    from extract.http import Client
 
 #: A source whose pages fail in this share or more has failed; below, the pages that are missing are issues.
 FAILED_SHARE = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class LocalFile:
-    """A file of this machine that a source reads like a page: a transcription, a vendor's quote."""
-
-    path: Path
-    content_type: str
 
 
 @dataclass(slots=True)
@@ -38,39 +23,52 @@ class Collected:
     """What one source gave. `failure` is set where it failed as a whole; then nothing of it may be loaded.
 
     `rows` are items with the hash of the archived page, `issues` likewise. `images` are hashes by address of the images
-    that were watched. `is_complete` says that every page was read.
+    that were watched, `parsed` address and hash of each page that was parsed. `is_complete` says that every page was read.
+
+    `starts`, `files` (name, content type and hash), `fetched` (how many pages came, those that could not be read included)
+    and `missed` (the address and why nothing came) are what a replay needs to do the same again.
     """
 
     source: str
     rows: list[tuple[Item, str]] = field(default_factory=list)
     issues: list[tuple[Issue, str | None]] = field(default_factory=list)
     images: dict[str, str] = field(default_factory=dict)
+    parsed: list[tuple[str, str]] = field(default_factory=list)
     pages: int = 0
     pages_unchanged: int = 0
     size_bytes: int = 0
     failure: ExtractError | None = None
     is_complete: bool = True
+    starts: Sequence[str] = ()
+    files: list[tuple[str, str, str]] = field(default_factory=list)
+    fetched: int = 0
+    missed: list[tuple[str, ExtractError]] = field(default_factory=list)
 
 
 def collect(
     source: Source,
     starts: Sequence[str],
-    client: Client,
-    archive: Archive,
+    pages: Pages,
     cache: ParsedCache,
-    now: datetime,
     *,
     files: Sequence[LocalFile] = (),
     on_page: Callable[[str], None] = lambda url: None,
 ) -> Collected:
-    """Read `source` from the addresses `starts` and the local `files`; never raises for a page that fails.
+    """Read `source` from the addresses `starts` and the local `files` by way of `pages`; never raises for a page that fails.
 
-    `now` dates what is archived. A page that answers 304, or whose bytes and parser are known, is not parsed again.
+    A page that answers 304, or whose bytes and parser are known, is not parsed again.
     """
-    result = Collected(source.name)
+    result = Collected(source.name, starts=tuple(starts))
     failures: list[ExtractError] = []
     for file in files:
-        _read(source, archive_file(source, file, archive, now), archive, cache, result, failures, deque(), set())
+        try:
+            snapshot = pages.local(source, file)
+        except ExtractError as error:
+            failures.append(error)
+            continue
+        result.files.append((file.path.name, file.content_type, snapshot.sha256))
+        result.fetched += 1
+        _read(source, snapshot, pages, cache, result, failures, deque(), set())
     waiting = deque(Link(url=url, role="start") for url in starts)
     known = set(starts)
     while waiting:
@@ -82,41 +80,24 @@ def collect(
             break
         on_page(link.url)
         try:
-            snapshot = _fetch(source, link.url, client, archive, now)
+            snapshot = pages.fetch(source, link.url)
         except ExtractError as error:
             failures.append(error)
+            result.missed.append((addresses.redact(link.url), error))
             continue
+        result.fetched += 1
         if link.role == "image":
             result.images[link.url] = snapshot.sha256
             result.pages += 1
             continue
-        _read(source, snapshot, archive, cache, result, failures, waiting, known)
+        _read(source, snapshot, pages, cache, result, failures, waiting, known)
     return _judge(result, failures)
-
-
-def _fetch(source: Source, url: str, client: Client, archive: Archive, now: datetime) -> Snapshot:
-    last = archive.latest(source.name, url)
-    headers = last.headers if last else {}
-    fetched = client.fetch(url, etag=headers.get("etag"), last_modified=headers.get("last-modified"))
-    return archive.save(source.name, fetched, now)
-
-
-def archive_file(source: Source, file: LocalFile, archive: Archive, now: datetime) -> Snapshot:
-    """Save a file of this machine as if it had been fetched at `now`. Raises OSError where it cannot be read."""
-    content = file.path.read_bytes()
-    # The name only: where the folder lies on this machine is nobody's business, and differs between two of them.
-    url = f"file:{file.path.name}"
-    fetched = Fetched(
-        url=url, final_url=url, status=200, headers={"content-type": file.content_type}, content=content,
-        not_modified=False, attempts=1, elapsed_s=0.0, wire_bytes=len(content),
-    )  # fmt: skip
-    return archive.save(source.name, fetched, now)
 
 
 def _read(
     source: Source,
     snapshot: Snapshot,
-    archive: Archive,
+    pages: Pages,
     cache: ParsedCache,
     result: Collected,
     failures: list[ExtractError],
@@ -125,7 +106,7 @@ def _read(
 ) -> None:
     """Parse one archived page into `result`, or note why it could not be."""
     try:
-        page = archive.page(snapshot)
+        page = pages.read(snapshot)
         parsed = cache.get(source, page)
         if parsed is None:
             parsed = parse_page(source, page)
@@ -136,6 +117,7 @@ def _read(
         failures.append(error)
         return
     result.pages += 1
+    result.parsed.append((page.url, page.sha256))
     result.size_bytes += len(page.content)
     for item in parsed:
         if isinstance(item, Link):

@@ -109,3 +109,17 @@ class CorruptSnapshot(ExtractError):
     """An archived file's bytes do not match its name, or its sidecar cannot be read."""
 
     default_action = "restore the file from a backup, or delete it and fetch the page again"
+
+
+class NotArchived(ExtractError):
+    """A replay asks for a page that the run which it repeats did not fetch."""
+
+    default_action = "the next refresh fetches it"
+
+
+def rebuilt(name: str, url: str, seen: str, action: str) -> ExtractError:
+    """The error of the class called `name`, as a record of it says; ExtractError where there is no such class now."""
+    kind = globals().get(name)
+    if not (isinstance(kind, type) and issubclass(kind, ExtractError)):
+        kind = ExtractError
+    return kind(url, seen, action)

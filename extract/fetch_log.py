@@ -22,7 +22,9 @@ class FetchLog:
         self._source = source
         self._lock = threading.Lock()
         self._newest: dict[str, Snapshot] = {}
+        self._first: dict[str, str] = {}
         self._stamp: tuple[int, int] | None = None  # which file was indexed, and how far
+        self._runs: dict[str, list[int]] | None = None  # where the lines of each run begin
 
     def append(self, snapshot: Snapshot) -> None:
         """Put one fetch on record, durably: when this returns, the line is on the disk."""
@@ -59,6 +61,28 @@ class FetchLog:
             self._index()
             return self._newest.get(url)
 
+    def first(self, url: str) -> str | None:
+        """The hash of the first page of one address that is on record, or None."""
+        with self._lock:
+            self._index()
+            return self._first.get(url)
+
+    def of_run(self, run_id: str) -> list[Snapshot]:
+        """Every fetch of one run in order, as the log was when it was first asked so."""
+        with self._lock:
+            if self._runs is None:
+                self._runs = self._find_runs()
+            starts = self._runs.get(run_id, [])
+        return [self._parse(next(iter(self._lines(start)))[1]) for start in starts]
+
+    def _find_runs(self) -> dict[str, list[int]]:
+        runs: dict[str, list[int]] = {}
+        for end, line in self._lines(0):
+            with suppress(ValueError):
+                if run_id := self._parse(line).run_id:
+                    runs.setdefault(run_id, []).append(end - len(line))
+        return runs
+
     def newest(self) -> dict[str, Snapshot]:
         """The last fetch of every address."""
         with self._lock:
@@ -70,10 +94,10 @@ class FetchLog:
         try:
             stat = self._path.stat()
         except FileNotFoundError:
-            self._newest, self._stamp = {}, None
+            self._newest, self._first, self._stamp = {}, {}, None
             return
         if self._stamp is None or self._stamp[0] != stat.st_ino or self._stamp[1] > stat.st_size:
-            self._newest, self._stamp = {}, (stat.st_ino, 0)
+            self._newest, self._first, self._stamp = {}, {}, (stat.st_ino, 0)
         end = self._stamp[1]
         for after, line in self._lines(end):
             if not line.endswith(b"\n"):
@@ -82,6 +106,7 @@ class FetchLog:
             with suppress(ValueError):
                 snapshot = self._parse(line)
                 self._newest[snapshot.url] = snapshot
+                self._first.setdefault(snapshot.url, snapshot.sha256)
         self._stamp = (stat.st_ino, end)
 
     def rewrite(self, snapshots: Iterable[Snapshot]) -> None:
@@ -91,6 +116,7 @@ class FetchLog:
         )
         with self._lock:
             archive_files.write(self._path, "".join(lines).encode())
+            self._runs = None
 
     def damage(self) -> list[CorruptSnapshot]:
         """A finding for each line that is no record. The torn last line of a killed process is one."""

@@ -15,7 +15,8 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 class Snapshot:
     """One fetch of one address. `sha256` and `size` (bytes) are of the page, for a 304 of the page that still holds.
 
-    Header names are in lower case; `fetched_at` is in UTC. Secrets are taken out of `url` and `final_url`.
+    Header names are in lower case; `fetched_at` is in UTC. Secrets are taken out of `url` and `final_url`. `run_id` names
+    the run that fetched it; None where no run did.
     """
 
     source: str
@@ -27,6 +28,7 @@ class Snapshot:
     sha256: str
     size: int
     not_modified: bool = False
+    run_id: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The record as plain JSON values."""
@@ -40,6 +42,7 @@ class Snapshot:
             "sha256": self.sha256,
             "size": self.size,
             "not_modified": self.not_modified,
+            **({"run_id": self.run_id} if self.run_id else {}),
         }
 
     @classmethod
@@ -59,6 +62,7 @@ class Snapshot:
                 sha256=_typed(record["sha256"], str),
                 size=_typed(record["size"], int),
                 not_modified=_typed(record.get("not_modified", False), bool),
+                run_id=_typed(record["run_id"], str) if record.get("run_id") else None,
             )
         except (KeyError, TypeError) as error:
             raise ValueError(f"{type(error).__name__}: {error}") from None

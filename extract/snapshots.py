@@ -2,7 +2,8 @@
 
     <root>/blobs/ab/ab12….gz     the bytes, gzip, named by their SHA-256, stored once however often they come
     <root>/blobs/ab/ab12….json   the sidecar: size, and the request that brought the bytes first
-    <root>/log/<source>.jsonl    one line a fetch, 304s included, in order: what `replay` goes through
+    <root>/log/<source>.jsonl    one line a fetch, 304s included, in order, with the run that made it
+    <root>/runs.jsonl            one line a run that was published: what `replay` goes through (written by the flows)
 
 The sidecar is written before the blob and the log line after it, each whole or not at all, so a process killed anywhere
 leaves no line that speaks of bytes which are not there.
@@ -17,7 +18,7 @@ import json
 import threading
 import zlib
 from collections.abc import Collection, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -47,8 +48,8 @@ class Archive:
         self._logs: dict[str, FetchLog] = {}
         self._lock = threading.Lock()
 
-    def save(self, source: str, fetched: Fetched, fetched_at: datetime) -> Snapshot:
-        """Store one answer and put it on record. `fetched_at` must carry its time zone.
+    def save(self, source: str, fetched: Fetched, fetched_at: datetime, run_id: str | None = None) -> Snapshot:
+        """Store one answer and put it on record, as fetched by the run `run_id`. `fetched_at` must carry its time zone.
 
         For an answer that nothing changed (304) the snapshot is the last one of the same address with the new time; its
         headers are the last ones, freshened by the new (RFC 9111, 3.2). Raises ValueError where there is no last one.
@@ -73,6 +74,7 @@ class Archive:
             sha256=sha256,
             size=size,
             not_modified=fetched.not_modified,
+            run_id=run_id,
         )
         with archive_files.shared(self.root):
             if not fetched.not_modified:
@@ -86,6 +88,20 @@ class Archive:
         if last is None or not all(path.exists() for path in self._paths(last.sha256)):
             return None  # without its bytes a record must not turn the next fetch into a 304
         return last
+
+    def first(self, source: str, url: str) -> str | None:
+        """The hash of the first page that was ever archived of the address, or None."""
+        return self._log(source).first(addresses.redact(url))
+
+    def of_run(self, source: str, run_id: str) -> list[Snapshot]:
+        """What one run fetched of a source, in order. Reads each log once: for an archive that does not grow meanwhile."""
+        return self._log(source).of_run(run_id)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Nothing is pruned while the block runs."""
+        with archive_files.shared(self.root):
+            yield
 
     def read(self, sha256: str) -> bytes:
         """The bytes of one page. Raises CorruptSnapshot, naming the file, unless they are whole and are what was stored."""

@@ -15,9 +15,10 @@ import duckdb
 
 from expectations.check import check_rows
 from expectations.contract import source_contract
-from extract.collect import Collected, LocalFile, archive_file
+from extract.collect import Collected
 from extract.danawa_nights import nights
 from extract.items import Offer
+from extract.pages import LocalFile, archive_file
 from extract.snapshots import Archive
 from extract.source import get
 from flows import decisions, journal, take_in
@@ -42,7 +43,8 @@ def read(context: Context, files: Sequence[Path]) -> list[Crawl]:
     """Archive the files and read their nights, in order of time. Raises ExtractError for a file that is no such table."""
     archive = Archive(context.data.snapshots)
     source = get(SOURCE)
-    snapshots = [archive_file(source, LocalFile(path, "text/csv"), archive, context.started_at) for path in files]
+    local = [LocalFile(path, "text/csv") for path in files]
+    snapshots = [archive_file(source, file, archive, context.started_at, context.run_id) for file in local]
     return nights(archive.page(snapshot) for snapshot in snapshots)
 
 
@@ -90,6 +92,8 @@ def in_bulk(context: Context, found: Sequence[Crawl], progress: Callable[[int], 
             outcome = SourceOutcome(SOURCE, "ok")
             con.execute("BEGIN")
             _stage(con, found, refused)
+            # Small tables: a second thread would only wait for the first.
+            con.execute("SET threads = 1")
             for number, (seen_at, offers_seen) in enumerate(found):
                 night, held = _take_night(con, number, seen_at)
                 outcome.parsed, outcome.duplicate = len(offers_seen), len(offers_seen) - night.rows
@@ -102,6 +106,7 @@ def in_bulk(context: Context, found: Sequence[Crawl], progress: Callable[[int], 
                 if number % _COMMIT_EVERY == _COMMIT_EVERY - 1:
                     con.execute("COMMIT; BEGIN")
                 progress(number + 1)
+            con.execute("RESET threads")
             if offers.record_changes(con, SOURCE, found[0][0]):
                 changed.add("core.price_change")
             take_in.set_state(con, run, outcome)
@@ -112,36 +117,42 @@ def in_bulk(context: Context, found: Sequence[Crawl], progress: Callable[[int], 
 
 
 def _stage(con: duckdb.DuckDBPyConnection, found: Sequence[Crawl], refused: set[int]) -> None:
-    """Stage the first offer of each product of all nights as `night_offer`, with the number of the night.
+    """Stage the first offer of each product of every night as `night_offer`, in order of the nights.
 
-    An Offer object that stands for many cells is turned into values once.
+    An Offer object that stands for many cells is turned into values once, and joined to its cells in the database.
     """
-    values: dict[int, Sequence[Value]] = {}
-    staged = []
-    for number, (_, offers_seen) in enumerate(found):
+    numbers: dict[int, int] = {}
+    distinct: list[Sequence[Value]] = []
+    cells: list[Sequence[Value]] = []
+    for night, (_, offers_seen) in enumerate(found):
         keys: set[str] = set()
         for offer, sha256 in offers_seen:
             if offer.key in keys:
                 continue
             keys.add(offer.key)
-            known = values.get(id(offer))
-            if known is None:
-                known = values[id(offer)] = offers.staged_values(SOURCE, Row(offer, ""))[:-1]
-            staged.append((*known, sha256, number, id(offer) in refused))
-    stage(con, "night_offer", (*offers.COLUMNS, "rows", "is_stale"), staged)
+            if id(offer) not in numbers:
+                numbers[id(offer)] = len(distinct)
+                values = offers.staged_values(SOURCE, Row(offer, ""))[:-1]
+                distinct.append((*values, len(distinct), id(offer) in refused))
+            cells.append((night, numbers[id(offer)], sha256))
+    types = {"number": "INTEGER", "night": "INTEGER", "is_refused": "BOOLEAN"}
+    stage(con, "distinct_offer", (*offers.COLUMNS[:-1], "number", "is_refused"), distinct, types)
+    stage(con, "cell", ("night", "number", "snapshot_sha256"), cells, types)
+    con.execute(
+        "CREATE OR REPLACE TEMP TABLE night_offer AS FROM cell JOIN distinct_offer USING (number) ORDER BY night"
+    )
 
 
 def _take_night(con: duckdb.DuckDBPyConnection, number: int, seen_at: datetime) -> tuple[Night, int]:
     """Make the staged offers of one night those that a load takes; how many of them the contract refused."""
     counts = []
-    for name, condition in (("incoming_offer", "NOT is_stale"), ("held_offer", "is_stale")):
-        con.execute(
+    for name, condition in (("incoming_offer", "NOT is_refused"), ("held_offer", "is_refused")):
+        row = con.execute(
             f"""CREATE OR REPLACE TEMP TABLE {name} AS SELECT {", ".join(offers.COLUMNS)}
-                FROM night_offer WHERE rows = ? AND {condition}""",
+                FROM night_offer WHERE night = ? AND {condition}""",
             [number],
-        )
-        row = con.execute(f"SELECT count(*) FROM {name}").fetchone()
-        counts.append(row[0] if row else 0)
+        ).fetchone()
+        counts.append(int(row[0]) if row else 0)
     return Night(SOURCE, seen_at, sum(counts), True), counts[1]
 
 

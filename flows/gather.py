@@ -9,9 +9,10 @@ from pathlib import Path
 
 from extract import source as sources
 from extract import transcriptions
-from extract.collect import Collected, LocalFile, collect
+from extract.collect import Collected, collect
 from extract.http import Client, HttpSettings
 from extract.items import Chart
+from extract.pages import Fetching, LocalFile, Pages
 from extract.parsed_cache import ParsedCache
 from extract.sample import server
 from extract.snapshots import Archive
@@ -45,32 +46,38 @@ class Reader:
 
     def read(self, reading: Reading, on_page: Callable[[str], None] = lambda url: None) -> Collected:
         """Read one source; its failure is in the result and never raised."""
-        collected = collect(
-            reading.source, reading.starts, self.client, self.archive, self.cache, self.context.as_of,
-            files=reading.files, on_page=on_page,
-        )  # fmt: skip
-        self._watch_charts(collected)
-        return collected
+        pages = Fetching(self.client, self.archive, self.context.as_of, self.context.run_id)
+        return read(reading, pages, self.archive, self.cache, on_page)
 
-    def _watch_charts(self, collected: Collected) -> None:
-        """Raise an issue for each chart that is no longer what a person transcribed; charts themselves are not loaded."""
-        charts = [item for item, _ in collected.rows if isinstance(item, Chart)]
-        if not charts:
-            return
-        collected.rows = [row for row in collected.rows if not isinstance(row[0], Chart)]
-        first: dict[str, str] = {}
-        newest: dict[str, str] = {}
-        for snapshot in self.archive.history(collected.source):
-            first.setdefault(snapshot.url, snapshot.sha256)
-            newest[snapshot.url] = snapshot.sha256
-        transcribed = [
-            transcription
-            for url, sha256 in newest.items()
-            if url.endswith(".csv")
-            for transcription in transcriptions.read_csv(self.archive.read(sha256), url)[0]
-        ]
-        found = transcriptions.match(charts, collected.images, transcribed, first)
-        collected.issues += [(issue, None) for issue in found]
+
+def read(
+    reading: Reading,
+    pages: Pages,
+    archive: Archive,
+    cache: ParsedCache,
+    on_page: Callable[[str], None] = lambda url: None,
+) -> Collected:
+    """Read one source by way of `pages`: a run and its replay alike."""
+    collected = collect(reading.source, reading.starts, pages, cache, files=reading.files, on_page=on_page)
+    _watch_charts(collected, archive)
+    return collected
+
+
+def _watch_charts(collected: Collected, archive: Archive) -> None:
+    """Raise an issue for each chart that is no longer what a person transcribed; charts themselves are not loaded."""
+    charts = [item for item, _ in collected.rows if isinstance(item, Chart)]
+    if not charts:
+        return
+    collected.rows = [row for row in collected.rows if not isinstance(row[0], Chart)]
+    first = {url: archive.first(collected.source, url) or sha256 for url, sha256 in collected.images.items()}
+    transcribed = [
+        transcription
+        for url, sha256 in collected.parsed
+        if url.endswith(".csv")
+        for transcription in transcriptions.read_csv(archive.read(sha256), url)[0]
+    ]
+    found = transcriptions.match(charts, collected.images, transcribed, first)
+    collected.issues += [(issue, None) for issue in found]
 
 
 def readings(context: Context) -> list[Reading]:

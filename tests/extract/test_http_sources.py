@@ -15,6 +15,7 @@ from extract import charset, errors, source
 from extract.collect import Collected, collect, parse_page
 from extract.http import Client, HttpSettings
 from extract.items import Issue, Link, Parsed
+from extract.pages import Fetching
 from extract.parsed_cache import ParsedCache
 from extract.snapshots import Archive
 from extract.source import Page
@@ -61,7 +62,8 @@ def read(name: str, route: Route, folder: Path) -> tuple[Collected, FaultyServer
         settings = HttpSettings(connect_to={host: ("127.0.0.1", server.port)}, deadline_s=0.1 if route in SLOW else 5.0)
         with Client(settings, clock=time.clock, sleep=time.sleep, now=lambda: NOW) as client:
             start = [f"http://{host}/start"]
-            result = collect(source.get(name), start, client, Archive(folder / "s"), ParsedCache(folder / "p"), NOW)
+            pages = Fetching(client, Archive(folder / "s"), NOW, "run")
+            result = collect(source.get(name), start, pages, ParsedCache(folder / "p"))
     return result, server
 
 

@@ -1,0 +1,111 @@
+"""Where the pages of a source come from: the network and into the archive, or one run of the archive once more.
+
+`collect` takes either, so that a replay does with a page what the run did, and meets the failures that the run met.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from extract import addresses
+from extract.errors import ExtractError, NotArchived
+from extract.fetched import Fetched
+from extract.snapshot import Snapshot
+from extract.snapshots import Archive
+from extract.source import Page, Source
+
+if TYPE_CHECKING:
+    from extract.http import Client
+
+
+@dataclass(frozen=True, slots=True)
+class LocalFile:
+    """A file of this machine that a source reads like a page: a transcription, a vendor's quote."""
+
+    path: Path
+    content_type: str
+
+
+class Pages(Protocol):
+    """The pages of one source in one run."""
+
+    def fetch(self, source: Source, url: str) -> Snapshot:
+        """The page at an address. Raises ExtractError where it did not come."""
+
+    def local(self, source: Source, file: LocalFile) -> Snapshot:
+        """A file of this machine as a page. Raises OSError, or ExtractError, where it cannot be read."""
+
+    def read(self, snapshot: Snapshot) -> Page:
+        """The page as a parser takes it. Raises CorruptSnapshot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fetching:
+    """Pages from the network, archived as fetched at `now` by the run `run_id`."""
+
+    client: Client
+    archive: Archive
+    now: datetime
+    run_id: str
+
+    def fetch(self, source: Source, url: str) -> Snapshot:
+        """Fetch and archive; where the server says 304, what is archived."""
+        last = self.archive.latest(source.name, url)
+        headers = last.headers if last else {}
+        fetched = self.client.fetch(url, etag=headers.get("etag"), last_modified=headers.get("last-modified"))
+        return self.archive.save(source.name, fetched, self.now, self.run_id)
+
+    def local(self, source: Source, file: LocalFile) -> Snapshot:
+        """Archive the file."""
+        return archive_file(source, file, self.archive, self.now, self.run_id)
+
+    def read(self, snapshot: Snapshot) -> Page:
+        """From the archive, as all parsing."""
+        return self.archive.page(snapshot)
+
+
+def archive_file(source: Source, file: LocalFile, archive: Archive, now: datetime, run_id: str) -> Snapshot:
+    """Save a file of this machine as if it had been fetched at `now`. Raises OSError where it cannot be read."""
+    content = file.path.read_bytes()
+    # The name only: where the folder lies on this machine is nobody's business, and differs between two of them.
+    url = f"file:{file.path.name}"
+    fetched = Fetched(
+        url=url, final_url=url, status=200, headers={"content-type": file.content_type}, content=content,
+        not_modified=False, attempts=1, elapsed_s=0.0, wire_bytes=len(content),
+    )  # fmt: skip
+    return archive.save(source.name, fetched, now, run_id)
+
+
+class OfRun:
+    """Pages that one run fetched of a source, from the archive; `failures` are those that never came, by address."""
+
+    def __init__(self, archive: Archive, fetched: Iterable[Snapshot], failures: Mapping[str, ExtractError]) -> None:
+        self._archive = archive
+        self._failures = failures
+        # In order: two addresses may be one in the archive, where all that told them apart was a secret.
+        self._pages: dict[str, deque[Snapshot]] = defaultdict(deque)
+        for snapshot in fetched:
+            self._pages[snapshot.url].append(snapshot)
+
+    def fetch(self, source: Source, url: str) -> Snapshot:
+        """The page that the run fetched, or the failure that it met.
+
+        Raises NotArchived for an address that the run never asked for: the parser that ran then did not link to it.
+        """
+        address = addresses.redact(url)
+        if self._pages[address]:
+            return self._pages[address].popleft()
+        raise self._failures.get(address) or NotArchived(address, f"{source.name} did not fetch it in this run")
+
+    def local(self, source: Source, file: LocalFile) -> Snapshot:
+        """The file as it was when the run read it."""
+        return self.fetch(source, f"file:{file.path.name}")
+
+    def read(self, snapshot: Snapshot) -> Page:
+        """The page as it was fetched."""
+        return self._archive.page(snapshot)
