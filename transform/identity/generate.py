@@ -72,16 +72,29 @@ def catalogue_cards() -> list[Gpu]:
 def _cards(vendor: str, name: str, by_memory: dict[float | None, list[Row]], sold: tuple[float, ...]) -> list[Gpu]:
     """One card for each memory size that the name was sold with."""
     sizes = sorted(set(by_memory) | set(sold), key=lambda size: size or 0)
+    plain = {size: _plain_rows(name, found) for size, found in by_memory.items()}
+    everything = [row for found in plain.values() for row in found]
+    # GT 730: sold with three sizes on three chips, and no title says which chip. Then only what all have in common counts.
+    several_chips = bool(sold) and len({row.chip for row in everything}) > 1
     cards = []
     for size in sizes:
         nearest = size if size in by_memory else min(by_memory, key=lambda known: abs((known or 0) - (size or 0)))
-        # The row with the plain name gives the figures; rows on another die do not, unless their boards are sold mixed.
-        found = by_memory[nearest]
-        plain = [row for row in found if naming.without_memory(row.name) == name or row.name in naming.rules().mixed]
-        card = _card(vendor, name, size, plain or found, several=len(sizes) > 1)
+        found = everything if several_chips else plain[nearest]
+        card = _card(vendor, name, size, found, several=len(sizes) > 1)
         # A size that only the overlay knows has the chip of the listed one, but perhaps other memory at another clock.
-        cards.append(card if size == nearest else dataclasses.replace(card, **dict.fromkeys(_OF_THE_MEMORY)))
+        cards.append(card if size == nearest else _without(card, _OF_THE_MEMORY))
     return cards
+
+
+def _without(card: Gpu, columns: tuple[str, ...]) -> Gpu:
+    unknown: dict[str, Any] = dict.fromkeys(columns)
+    return dataclasses.replace(card, **unknown)
+
+
+def _plain_rows(name: str, found: list[Row]) -> list[Row]:
+    """The rows with the plain name; not those on another die or revision, unless their boards are sold mixed."""
+    plain = [row for row in found if naming.without_memory(row.name) == name or row.name in naming.rules().mixed]
+    return plain or found
 
 
 def _card(vendor: str, name: str, size: float | None, found: list[Row], *, several: bool) -> Gpu:

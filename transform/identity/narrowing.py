@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from transform.identity import naming
 from transform.identity.choice import Choice
+from transform.identity.family import Member
 from transform.identity.reading import ARCHITECTURES, FORM_WORDS, Reading
 
 _TELLING = frozenset(FORM_WORDS) | {"pro", "quadro", "gtx"}
@@ -41,7 +42,8 @@ def by_memory(choice: Choice, reading: Reading) -> None:
     named = {m.named_type for m in choice.members}
     if len(named) > 1:
         if reading.memory_types:
-            kept = [m for m in choice.members if m.gpu.memory_type in reading.memory_types]
+            kept = [m for m in choice.members if m.named_type in reading.memory_types]
+            kept = kept or [m for m in choice.members if _may_have(m, reading.memory_types)]
             if not kept:
                 choice.conflict = f"states {', '.join(sorted(reading.memory_types))}, which it was not sold with"
             choice.narrow(kept, f"memory type {', '.join(sorted(reading.memory_types))}")
@@ -51,3 +53,8 @@ def by_memory(choice: Choice, reading: Reading) -> None:
                 [m for m in choice.members if m.named_type is None],
                 "no memory type stated: the version that has none in its name",
             )
+
+
+def _may_have(member: Member, types: set[str]) -> bool:
+    """Whether a card with no type in its name was sold with one of `types`, as far as we know."""
+    return member.named_type is None and (member.gpu.memory_type is None or member.gpu.memory_type in types)

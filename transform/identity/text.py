@@ -45,6 +45,10 @@ KOREAN: dict[str, str] = {
 }
 _KOREAN = re.compile("|".join(sorted(KOREAN, key=len, reverse=True)))
 
+# UTF-8 read as Windows-1252, as some shops print it: the trademark signs and the no-break space.
+_MOJIBAKE = re.compile("\u00e2\u201e\u00a2|\u00c2[\u00ae\u00a9\u00a0]")
+_ACCENTED = re.compile("[\u00c0-\u017f]")
+
 # Marks that NFKC would turn into letters (TM, SM) and so glue to the word before.
 _MARKS = str.maketrans({"™": " ", "®": " ", "©": " ", "℠": " "})
 _MARKS_IN_ASCII = re.compile(r"\((?:tm|r|c)\)")
@@ -54,11 +58,15 @@ _PIECE = re.compile(r"[a-z]+|\d+(?:\.\d+)?|[\uac00-\ud7a3]+|\+")
 
 
 def normalise(title: str) -> str:
-    """Lower case, full-width and compatibility forms folded, trademark signs dropped, known Korean words in English."""
+    """Lower case, full-width forms and accents folded, trademark signs dropped, known Korean words in English."""
     if title.isascii():
         text = title.lower()
     else:
-        text = unicodedata.normalize("NFKC", title.translate(_MARKS)).lower()
+        text = unicodedata.normalize("NFKC", _MOJIBAKE.sub(" ", title).translate(_MARKS)).lower()
+        if _ACCENTED.search(text):
+            text = "".join(
+                unicodedata.normalize("NFKD", letter)[0] if _ACCENTED.match(letter) else letter for letter in text
+            )
         text = _KOREAN.sub(lambda found: f" {KOREAN[found.group()]} ", text)
     if "(" in text:
         text = _MARKS_IN_ASCII.sub(" ", text)
