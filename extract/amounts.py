@@ -24,10 +24,11 @@ MAX_DIGITS = 15
 #: A printed number. Groups are joined by a space only where exactly three digits follow; cents may stand behind a
 #: separator and a space (`1.837, 32`), as where they are set in small type.
 NUMBER = re.compile(
-    r"""(?:\d{1,3}(?:[ \u00a0'’]\d{3})+(?!\d)(?:[.,][ ]?\d{1,2}(?!\d))?   # 1 299,00  1'299.00
-        |\d+(?:[.,]\d+)*(?:[.,][ ]\d{2}(?![\d.,]))?                         # 1.299,00  1299  1.837, 32
-        |(?<![\d.,])[.,]\d+(?:[.,]\d+)*)                                    # .75
-        (?!\d)""",
+    r"""(?<!\d)(?<!\d[.,])                                                 # not in the middle of a number
+        (?:\d{1,3}(?:[ \u00a0'’]\d{3})+(?![.,]?\d{3})(?:[.,][ ]?\d{1,2}(?!\d))?   # 1 299,00  1'299.00
+        |\d+(?:[.,]\d+)*(?:[.,][ ]\d{2}(?![\d.,]))?                      # 1.299,00  1299  1.837, 32
+        |(?<![\d.,])[.,]\d+(?:[.,]\d+)*)                                  # .75
+        (?![.,]?\d)""",
     re.VERBOSE,
 )
 
@@ -102,7 +103,9 @@ def page_format(
         # Whosever dollar it is, `$699,000` has no three decimals: where the comma is the decimal symbol of a dollar (Chile,
         # Argentina) such a price does not exist. `$1.299` stays open: it is 1,299 there and a slip elsewhere.
         return Format(".", 2)
-    return Format(symbol, currencies.minor_digits(currency) if currency else None)
+    # A sign that is some country's dollar or crown: whosever it is, its prices do not have three decimals.
+    unknown = 2 if sign else None
+    return Format(symbol, currencies.minor_digits(currency) if currency else unknown)
 
 
 def digits_to_ascii(text: str) -> str:

@@ -173,8 +173,12 @@ def _numbers(shown: str) -> list[_Found]:
             continue
         if prefix:
             before = before.rstrip(" \u00a0:").removesuffix(prefix)
+        # Words behind an amount may hold a number of their own (`/100 g`, `for 24 months`).
+        rest = shown[ends[place] :]
         if suffix:
-            after = after[dash.end() if dash else 0 :].lstrip(" \u00a0").removeprefix(suffix)
+            skipped = dash.end() if dash else 0
+            after = after[skipped:].lstrip(" \u00a0").removeprefix(suffix)
+            rest = rest[skipped:].lstrip(" \u00a0").removeprefix(suffix)
         negative = place == 0 and _NEGATIVE.fullmatch(before)
         found.append(
             _Found(
@@ -182,7 +186,7 @@ def _numbers(shown: str) -> list[_Found]:
                 before=before,
                 after=after,
                 symbols=symbols,
-                label="noise" if negative else price_words.label(before, after),
+                label="noise" if negative else price_words.label(before, rest),
                 follows=place > 0 and prefix is None and not before.strip(" \u00a0"),
                 cents_mark=dash.group()[0] if dash and dash.group()[0] in ".," else "",
             )

@@ -101,7 +101,8 @@ _NET = r"""(?:excl(?:uding|usive|\.)?|exkl\.?|ex\.?|w/o|without|ohne|plus|\+|zzg
         |uden|ekskl\.?|fără|fara|без)\s?(?:vat|tax(?:es)?|gst|btw|mwst|ust|tva|iva|moms|mva|dph|ddv|pdv|ндс|пдв|ддс|alv|km)\b
         |\bhors\s?tax|\bh\.?t\.?\b|\bnetto\b|\biva\s(?:esclusa|excluid)|税抜|税別|세별도"""
 _NET_BEFORE = re.compile(rf"(?:{_NET})[\s:.]*$", re.IGNORECASE | re.VERBOSE)
-_NET_AFTER = re.compile(rf"\W{{0,3}}(?:{_NET})", re.IGNORECASE | re.VERBOSE)
+# `40.00 € excl. VAT: 36.53 €`: the words before a colon speak of what follows.
+_NET_AFTER = re.compile(rf"\W{{0,3}}(?:{_NET})(?!\s*:)", re.IGNORECASE | re.VERBOSE)
 _BUNDLE_BEFORE = re.compile(
     r"""\bbundle\b|\bcombo\b|\btogether\b|\bset\sof\b|\bzestaw\b|\bpacks?\sfor\b
         |^\s*(?:\w+\s)?(?:for|für|pour|za|за)\b(?:\s(?:nur|only|just|seulement))?\W*$""",
@@ -157,7 +158,7 @@ def explains(text: str) -> bool:
 
 
 def label(before: str, after: str) -> Label:
-    """What the words around an amount call it. `before` starts at the previous number, `after` ends at the next."""
+    """What the words around an amount call it. `before` starts at the previous number, `after` ends with the text."""
     if _MONTHLY_AFTER.match(after) or _MONTHLY_BEFORE.search(before):
         return "monthly"
     if _NOISE_AFTER.match(after) or _ON_TOP.search(before):

@@ -1,0 +1,209 @@
+"""The text of a price element: what it means where it is plain, and that it is left open where it is not."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.generated_prices import Printed, check, prices
+from extract.amounts import decimal_symbol
+from extract.money import Ambiguous, Money, label_in, read_price, to_decimal
+
+#: Examples of the properties here; `benchmarks.bench_product` draws many more of the same.
+EXAMPLES = 2_000
+
+#: text, language and country of the page, amount, currency, kind
+PLAIN = [
+    ("$1,299.99", "en", "US", "1299.99", "USD", "now"),
+    ("$1,299.99", "en", "CA", "1299.99", "CAD", "now"),
+    ("$1,299", "en", "US", "1299", "USD", "now"),
+    ("$24.990", "es", "CL", "24990", "CLP", "now"),
+    ("2,190.00 ARS", "en", "AR", "2190", "ARS", "now"),
+    ("1.299,00 €", "de", "DE", "1299", "EUR", "now"),
+    ("1.299 €", "de", "DE", "1299", "EUR", "now"),
+    ("1.299,- €", None, None, "1299", "EUR", "now"),
+    ("1 299,00\u00a0€", "fr", "FR", "1299", "EUR", "now"),
+    ("35€ 99", "fr", "FR", "35.99", "EUR", "now"),
+    ("CHF 1'299.–", "de", "CH", "1299", "CHF", "now"),
+    ("12 990:-", "sv", "SE", "12990", None, "now"),
+    ("kr 12 990,-", "nb", "NO", "12990", "NOK", "now"),
+    ("1 349,00 zł", "pl", "PL", "1349", "PLN", "now"),
+    ("9 472 Ft", "hu", "HU", "9472", "HUF", "now"),
+    ("63.07 Lei", "ro", "RO", "63.07", "RON", "now"),
+    ("R$ 1.759,99", "pt", "BR", "1759.99", "BRL", "now"),
+    ("₹1,23,456", "en", "IN", "123456", "INR", "now"),
+    ("502,20 руб.", "ru", "BY", "502.20", "BYN", "now"),
+    ("44 890 тг.", "ru", "KZ", "44890", "KZT", "now"),
+    ("¥129,800 (税込)", "ja", "JP", "129800", "JPY", "now"),
+    ("￥1,299.00", "zh", "CN", "1299", "CNY", "now"),
+    ("12,000원", "ko", "KR", "12000", "KRW", "now"),
+    ("₩1,234,000", None, None, "1234000", "KRW", "now"),
+    ("１２，８００円", "ja", "JP", "12800", "JPY", "now"),
+    ("423.923 KD", "en", "KW", "423.923", "KWD", "now"),
+    ("$1,190.00 AUD", "en", "US", "1190", "AUD", "now"),
+    ("1,299. 99 $", "en", "US", "1299.99", "USD", "now"),
+    ("109€ 109€ 109€", "pt", "PT", "109", "EUR", "now"),
+    # Words and marks say what the amount is.
+    ("$54.16/mo.", "en", "US", "54.16", "USD", "monthly"),
+    ("54,16 € mtl.", "de", "DE", "54.16", "EUR", "monthly"),
+    ("12x de R$ 44,00 sem juros", "pt", "BR", "44", "BRL", "monthly"),
+    ("월 54,160원", "ko", "KR", "54160", "KRW", "monthly"),
+    ("From $109.90", "en", "CA", "109.90", "CAD", "from"),
+    ("ab 1.299,00 €*", "de", "DE", "1299", "EUR", "from"),
+    ("12,000원~", "ko", "KR", "12000", "KRW", "from"),
+    ("alkaen 74,95 €", "fi", "FI", "74.95", "EUR", "from"),
+    ("MSRP $1,599.99", "en", "US", "1599.99", "USD", "list"),
+    ("UVP 1.499,00 €", "de", "DE", "1499", "EUR", "list"),
+    ("2 for $5.00", "en", "US", "5", "USD", "bundle"),
+    # Several amounts, all but one of which the words set aside.
+    ("was $899.99 now $749.99", "en", "US", "749.99", "USD", "now"),
+    ("1.299,00 € UVP 1.499,00 €", "de", "DE", "1299", "EUR", "now"),
+    ("$1,299.99 or $54.16/mo. for 24 months", "en", "US", "1299.99", "USD", "now"),
+    ("$1,299.99 (You save $200.00)", "en", "US", "1299.99", "USD", "now"),
+    ("$1,299.99 + $9.99 shipping", "en", "US", "1299.99", "USD", "now"),
+    ("1.299,00 € inkl. MwSt., zzgl. 4,99 € Versand", "de", "DE", "1299", "EUR", "now"),
+    ("40.00€ Brez DDV: 36.53€", "sl", "SI", "40", "EUR", "now"),
+    ("RTX 5090 32GB $1,999.99", "en", "US", "1999.99", "USD", "now"),
+    ("RTX 4090 $1,599.99", "en", "US", "1599.99", "USD", "now"),
+]
+
+
+@pytest.mark.parametrize(("text", "language", "country", "amount", "currency", "kind"), PLAIN)
+def test_plain_price(
+    text: str, language: str | None, country: str | None, amount: str, currency: str | None, kind: str
+) -> None:
+    found = read_price(text, language=language, country=country)
+    assert isinstance(found, Money), found
+    assert (found.amount, found.currency, found.kind) == (Decimal(amount), currency, kind)
+    assert found.text == text.strip()
+
+
+NO_PRICE = [
+    "", "일시품절", "가격비교예정", "See price in cart", "TBA", "Free!", "0", "$0.00", "0,00 EUR", "Save $50", "-$50.00",
+    "-38%", "NaN", "40% OFF", "Was: $124.95 Now: $0.00", "Free Shipping on Orders $49+.", "Sheet Set", "1 299 500GB",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NO_PRICE)
+def test_no_price(text: str) -> None:
+    assert read_price(text, country="US", language="en") is None
+
+
+#: text, language, country, readings that must be named
+OPEN = [
+    ("1.299", None, None, {"1299", "1.299"}),
+    ("1,299 €", None, None, {"1299", "1.299"}),
+    ("1.299 €", "en", "DE", {"1299", "1.299"}),
+    ("$1.299", "en", "US", {"1299", "1.299"}),
+    ("1,299 €", "de", "DE", {"1299", "1.299"}),
+    ("$1,29999", "en", "US", {"1299.99", "1.29999"}),
+    ("£6.95 - £9.95", "en", "GB", {"6.95", "9.95"}),
+    ("$399.99 $449.99", "en", "US", {"399.99", "449.99"}),
+    ("AED 8000 (USD 2179)", None, None, {"8000", "2179"}),
+    ("From 26 to 50 €", "fr", "FR", set()),
+    ("$229 99", "en", "US", set()),
+    ("1250€ 600", "fr", "FR", set()),
+    ("RX 580 599,00 zł", "pl", "PL", set()),
+    ("$.75,333", "en", "US", set()),
+    ("11번가_24,790|쿠팡_26,950", "ko", "KR", set()),
+    ("일시품절 1,234,000원", "ko", "KR", set()),
+    ("1,99 €/100 g", "de", "DE", {"1.99"}),
+    ("12.5円", "ja", "JP", set()),
+    ("x" * 300 + " $5.00", "en", "US", set()),
+]
+
+
+@pytest.mark.parametrize(("text", "language", "country", "readings"), OPEN)
+def test_what_can_be_read_in_two_ways_says_so(
+    text: str, language: str | None, country: str | None, readings: set[str]
+) -> None:
+    found = read_price(text, language=language, country=country)
+    assert isinstance(found, Ambiguous), found
+    assert found.reason
+    assert set(found.readings) == {Decimal(one) for one in readings}
+
+
+def test_the_locale_decides_what_a_point_before_three_digits_means() -> None:
+    german, english = read_price("1.299", language="de"), read_price("1.299", language="en")
+    assert isinstance(german, Money)
+    assert isinstance(english, Money)
+    assert (german.amount, english.amount) == (Decimal(1299), Decimal("1.299"))
+
+
+def test_the_habit_of_the_page_beats_its_language() -> None:
+    found = read_price("1.299 €", language="en", country="DE", decimal=",")
+    assert isinstance(found, Money)
+    assert found.amount == 1299
+
+
+def test_the_currency_that_the_page_names_settles_a_shared_sign_and_no_other() -> None:
+    dollars = read_price("$12.00", currency="AUD", country="US")
+    euros = read_price("€12.00", currency="USD", country="US")
+    assert isinstance(dollars, Money)
+    assert isinstance(euros, Money)
+    assert (dollars.currency, euros.currency) == ("AUD", "EUR")
+    assert isinstance(read_price("$12.00 x", currency="EUR", country="IE"), Ambiguous)
+    bare = read_price("12.00", currency="EUR")
+    assert isinstance(bare, Money)
+    assert (bare.currency, bare.signed) == ("EUR", False)
+
+
+def test_a_sign_of_many_countries_names_no_currency_without_one() -> None:
+    found = read_price("$12.00")
+    assert isinstance(found, Money)
+    assert found.currency is None
+
+
+@pytest.mark.parametrize(
+    ("language", "country", "symbol"),
+    [("de", None, ","), ("en", None, "."), ("es", None, None), (None, "CH", None), ("de", "CH", "."), ("en", "DE", None),
+     ("en", "IE", "."), (None, "BR", ","), (None, None, None), ("xx", None, None), ("en", "ZZ", ".")],
+)  # fmt: skip
+def test_decimal_symbol(language: str | None, country: str | None, symbol: str | None) -> None:
+    assert decimal_symbol(language, country) == symbol
+
+
+@pytest.mark.parametrize(
+    ("text", "part", "label"),
+    [("$54.16 /mo.", "$54.16", "monthly"), ("Save $50.00 today", "$50.00", "noise"),
+     ("was $80.00 now $60.00", "$80.00", "list"), ("Price: $60.00", "$60.00", "now"),
+     ("36.53€ excl. VAT", "36.53€", "net"), ("$60.00", "$61.00", None)],
+)  # fmt: skip
+def test_words_around_an_amount_name_it(text: str, part: str, label: str | None) -> None:
+    assert label_in(text, part) == label
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("1299.99", "1299.99"), (1299, "1299"), (" 1299 ", "1299"), ("1,299.99", "1299.99"), ("1.299,99", "1299.99"),
+     ("24,90", "24.90"), ("0", "0"), ("978.0000", "978.0000"), (Decimal("3E+2"), "300"), (49.1, "49.1"),
+     ("1,299", None), ("1e3", None), ("-5", None), ("NaN", None), ("Infinity", None), ("", None), (None, None),
+     (True, None), ("12.3.4", None), ("$5", None), ("9" * 16, None), ("٥", None)],
+)  # fmt: skip
+def test_numbers_for_machines(text: object, number: str | None) -> None:
+    assert to_decimal(text) == (None if number is None else Decimal(number))  # type: ignore[arg-type]
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(prices())
+def test_generated_prices_come_back(price: Printed) -> None:
+    check(price)
+
+
+@settings(max_examples=EXAMPLES // 4, deadline=None)
+@given(st.text(max_size=80), st.sampled_from((None, "USD", "KRW")), st.sampled_from((None, "US", "DE", "KR", "ZZ")))
+def test_any_text_gives_a_positive_amount_or_none(text: str, currency: str | None, country: str | None) -> None:
+    found = read_price(text, currency=currency, country=country)
+    if isinstance(found, Money):
+        assert found.amount > 0
+        assert found.amount.is_finite()
+
+
+@settings(max_examples=EXAMPLES // 4, deadline=None)
+@given(st.text(alphabet="0123456789.,' €$-xмkr/%\u00a0", max_size=30))
+def test_digits_and_signs_never_raise(text: str) -> None:
+    found = read_price(text, country="DE")
+    assert not isinstance(found, Money) or found.amount > 0
