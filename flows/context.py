@@ -15,7 +15,10 @@ Engine = Literal["prefect", "plain"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """One run. `as_of` (UTC) dates everything that it loads; `only` names the sources to read, None for all."""
+    """One run. `as_of` (UTC) dates everything that it loads; `only` names the sources to read, None for all.
+
+    `tick` is the time of the schedule that it stands for, None where a person or an event started it.
+    """
 
     settings: Settings
     data: DataDir
@@ -25,6 +28,7 @@ class Context:
     engine: Engine
     sample_night: int | None = None
     only: tuple[str, ...] | None = None
+    tick: datetime | None = None
 
 
 def new_run_id(now: datetime) -> str:

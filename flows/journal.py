@@ -16,7 +16,10 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One run. `finished_at` is None while it runs, or where it never ended; `status` is then `interrupted`."""
+    """One run. `finished_at` is None while it runs, or where it never ended; `status` is then `interrupted`.
+
+    `tick` is the time of the schedule that it stands for, where it stands for one.
+    """
 
     run_id: str
     started_at: datetime
@@ -26,6 +29,7 @@ class Entry:
     status: str = "interrupted"
     reason: str | None = None
     finished_at: datetime | None = None
+    tick: datetime | None = None
 
 
 def start(path: Path, entry: Entry) -> None:
@@ -56,9 +60,16 @@ def read(path: Path) -> list[Entry]:
     return [_entry(words) for words in runs.values()]
 
 
+def ticks_done(path: Path) -> set[datetime]:
+    """Times of the schedule whose run was published."""
+    return {entry.tick for entry in read(path) if entry.tick is not None and entry.status.startswith("published")}
+
+
 def _entry(words: dict[str, Any]) -> Entry:
     times = {
-        name: datetime.fromisoformat(words[name]) for name in ("started_at", "as_of", "finished_at") if words.get(name)
+        name: datetime.fromisoformat(words[name])
+        for name in ("started_at", "as_of", "finished_at", "tick")
+        if words.get(name)
     }
     return Entry(**{**words, **times})
 

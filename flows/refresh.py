@@ -44,7 +44,9 @@ def run_locked(
     started = time.perf_counter()
     readings = gather.readings(context)
     summary = Summary(context.run_id)
-    entry = journal.Entry(context.run_id, context.started_at, context.as_of, context.engine, context.sample_night)
+    entry = journal.Entry(
+        context.run_id, context.started_at, context.as_of, context.engine, context.sample_night, tick=context.tick
+    )
     journal.start(context.data.journal, entry)
     try:
         _run(context, read_all, progress, readings, summary)

@@ -1,0 +1,89 @@
+"""Notice a dropped quote or an edited model, and say so as an event that a deployment reacts to."""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from flows.gather import QUOTE_TYPES
+from transform.graph import MODELS
+from warehouse.paths import DataDir
+
+_log = logging.getLogger("gpuledger.serve")
+
+QUOTES_CHANGED = "gpuledger.quotes.changed"
+MODELS_CHANGED = "gpuledger.models.changed"
+#: How often the folders are looked at, and how long they must have been quiet: a large file is dropped in pieces.
+LOOK_EVERY_S = 5.0
+QUIET_S = 4.0
+
+_Seen = frozenset[tuple[str, int, int]]
+
+
+def listing(folder: Path, endings: tuple[str, ...]) -> _Seen:
+    """Name, size and time of the files of a folder tree whose names end so; a folder that is absent has none."""
+    found = []
+    for path in folder.rglob("*"):
+        if path.suffix.lower() in endings:
+            try:
+                about = path.stat()
+            except OSError:
+                continue  # it went away between the two looks
+            found.append((str(path.relative_to(folder)), about.st_size, about.st_mtime_ns))
+    return frozenset(found)
+
+
+@dataclass(slots=True)
+class _Folder:
+    """One folder: what it held when it was last reported, and what it holds since when."""
+
+    path: Path
+    endings: tuple[str, ...]
+    event: str
+    reported: _Seen = field(default_factory=frozenset)
+    now: _Seen = field(default_factory=frozenset)
+    since: float = 0.0
+
+    def has_changed(self, clock: float) -> bool:
+        """Whether it holds something else than was reported, and has done so for a while."""
+        seen = listing(self.path, self.endings)
+        if seen != self.now:
+            self.now, self.since = seen, clock
+        if seen == self.reported or clock - self.since < QUIET_S:
+            return False
+        self.reported = seen
+        return True
+
+
+class Watcher:
+    """Looks at the inbox and the models; what they hold at the start is known and no news."""
+
+    def __init__(self, data: DataDir) -> None:
+        self._folders = [
+            _Folder(data.inbox, tuple(QUOTE_TYPES), QUOTES_CHANGED),
+            _Folder(MODELS, (".sql", ".toml", ".py"), MODELS_CHANGED),
+        ]
+        for folder in self._folders:
+            folder.reported = folder.now = listing(folder.path, folder.endings)
+        self._name = data.root.name
+        self._looked = time.monotonic()
+
+    def look(self) -> list[str]:
+        """Emit the events of what changed since the last look; returns their names. Cheap to call often."""
+        clock = time.monotonic()
+        if clock - self._looked < LOOK_EVERY_S:
+            return []
+        self._looked = clock
+        changed = [folder.event for folder in self._folders if folder.has_changed(clock)]
+        for name in changed:
+            _emit(name, self._name)
+        return changed
+
+
+def _emit(event: str, name: str) -> None:
+    from prefect.events import emit_event
+
+    _log.info("%s", event)
+    emit_event(event, resource={"prefect.resource.id": "gpuledger.warehouse", "prefect.resource.name": name})
