@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from extract import addresses, blocks
 from extract.errors import ExtractError, LayoutChanged
@@ -26,7 +27,8 @@ class Collected:
     that were watched, `parsed` address and hash of each page that was parsed. `is_complete` says that every page was read.
 
     `starts`, `files` (name, content type and hash), `fetched` (how many pages came, those that could not be read included)
-    and `missed` (the address and why nothing came) are what a replay needs to do the same again.
+    and `missed` (the address and why nothing came) are what a replay needs to do the same again; so are, for files that hold
+    many nights, the first and last of the `nights` that are in it, and the run `fetched_by` that archived them.
     """
 
     source: str
@@ -43,6 +45,8 @@ class Collected:
     files: list[tuple[str, str, str]] = field(default_factory=list)
     fetched: int = 0
     missed: list[tuple[str, ExtractError]] = field(default_factory=list)
+    nights: tuple[datetime, datetime] | None = None
+    fetched_by: str | None = None
 
 
 def collect(

@@ -17,11 +17,11 @@ from expectations.check import check_rows
 from expectations.contract import source_contract
 from extract.collect import Collected
 from extract.danawa_nights import nights
-from extract.items import Offer
+from extract.items import Item, Offer
 from extract.pages import LocalFile, archive_file
 from extract.snapshots import Archive
 from extract.source import get
-from flows import decisions, journal, take_in
+from flows import decisions, journal, loaded, take_in
 from flows.context import Context, new_run_id, utc_now
 from flows.store import finish, store
 from flows.summary import SourceOutcome, Summary
@@ -69,7 +69,7 @@ def by_night(context: Context, found: Sequence[Crawl], progress: Callable[[int],
             run = replace(context, run_id=new_run_id(utc_now()), as_of=seen_at, started_at=utc_now())
             summary = Summary(run.run_id)
             journal.start(run.data.journal, journal.Entry(run.run_id, run.started_at, seen_at, run.engine, None))
-            store(run, [Collected(SOURCE, rows=list(rows))], summary, export=number == len(found))
+            store(run, [_collected(context, [(seen_at, rows)])], summary, export=number == len(found))
             journal.finish(run.data.journal, run.run_id, summary.status, None)
             progress(number)
     return summary
@@ -80,40 +80,61 @@ def in_bulk(context: Context, found: Sequence[Crawl], progress: Callable[[int], 
     summary = Summary(context.run_id)
     if not found:
         return summary
-    refused = _refused([offer for _, rows in found for offer, _ in rows])
-    contract = source_contract(SOURCE)
-    bounds, released = context.settings.gate_bounds(), decisions.releases(context.data)
     run = replace(context, as_of=found[-1][0])
-    changed: set[str] = set()
     with writer_lock(context.data.lock):
         journal.start(run.data.journal, journal.Entry(run.run_id, run.started_at, run.as_of, run.engine, None))
         publish.heal(context.data)
+        loaded.heal(context.data)
         with publish.workspace(context.data, context.run_id, memory_limit=context.settings.memory_limit) as (con, work):
-            outcome = SourceOutcome(SOURCE, "ok")
             con.execute("BEGIN")
-            _stage(con, found, refused)
-            # Small tables: a second thread would only wait for the first.
-            con.execute("SET threads = 1")
-            for number, (seen_at, offers_seen) in enumerate(found):
-                night, held = _take_night(con, number, seen_at)
-                outcome.parsed, outcome.duplicate = len(offers_seen), len(offers_seen) - night.rows
-                if night.rows >= contract.min_rows and held <= night.rows * contract.max_quarantined_share:
-                    loaded = take_in.load_staged(con, night, bounds, released)
-                    changed |= loaded.changes.changed.keys()
-                    outcome.quarantined = held + loaded.held
-                    outcome.loaded = night.rows - outcome.quarantined
-                    gate.note_night(con, SOURCE, seen_at, night.rows, is_complete=loaded.is_complete)
-                if number % _COMMIT_EVERY == _COMMIT_EVERY - 1:
-                    con.execute("COMMIT; BEGIN")
-                progress(number + 1)
-            con.execute("RESET threads")
-            if offers.record_changes(con, SOURCE, found[0][0]):
-                changed.add("core.price_change")
-            take_in.set_state(con, run, outcome)
-            summary.sources.append(outcome)
-            finish(con, run, summary, changed, work)
+            changed = load(con, run, found, summary, progress)
+            finish(con, run, summary, changed, work, loaded.of(run, [_collected(run, found)]))
         journal.finish(run.data.journal, run.run_id, summary.status, None)
     return summary
+
+
+def _collected(fetched_by: Context, found: Sequence[Crawl]) -> Collected:
+    """The nights as a source's batch: with the rows where it is one night, and always with what a replay needs."""
+    files = {sha256 for _, rows in found for _, sha256 in rows}
+    rows: list[tuple[Item, str]] = [*found[0][1]] if len(found) == 1 else []
+    return Collected(
+        SOURCE, rows=rows, fetched=len(files), nights=(found[0][0], found[-1][0]), fetched_by=fetched_by.run_id
+    )
+
+
+def load(
+    con: duckdb.DuckDBPyConnection,
+    context: Context,
+    found: Sequence[Crawl],
+    summary: Summary,
+    progress: Callable[[int], None],
+) -> set[str]:
+    """Take in all nights inside the open transaction, which is committed now and then; the tables that they changed."""
+    contract = source_contract(SOURCE)
+    bounds, released = context.settings.gate_bounds(), decisions.releases(context.data)
+    changed: set[str] = set()
+    outcome = SourceOutcome(SOURCE, "ok")
+    _stage(con, found, _refused([offer for _, rows in found for offer, _ in rows]))
+    # Small tables: a second thread would only wait for the first.
+    con.execute("SET threads = 1")
+    for number, (seen_at, offers_seen) in enumerate(found):
+        night, held = _take_night(con, number, seen_at)
+        outcome.parsed, outcome.duplicate = len(offers_seen), len(offers_seen) - night.rows
+        if night.rows >= contract.min_rows and held <= night.rows * contract.max_quarantined_share:
+            taken = take_in.load_staged(con, night, bounds, released)
+            changed |= taken.changes.changed.keys()
+            outcome.quarantined = held + taken.held
+            outcome.loaded = night.rows - outcome.quarantined
+            gate.note_night(con, SOURCE, seen_at, night.rows, is_complete=taken.is_complete)
+        if number % _COMMIT_EVERY == _COMMIT_EVERY - 1:
+            con.execute("COMMIT; BEGIN")
+        progress(number + 1)
+    con.execute("RESET threads")
+    if offers.record_changes(con, SOURCE, found[0][0]):
+        changed.add("core.price_change")
+    take_in.set_state(con, context, outcome)
+    summary.sources.append(outcome)
+    return changed
 
 
 def _stage(con: duckdb.DuckDBPyConnection, found: Sequence[Crawl], refused: set[int]) -> None:

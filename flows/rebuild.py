@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flows import journal
+from flows import journal, loaded
 from flows.context import Context
 from flows.store import prepare_build, publish_build
 from flows.summary import Summary
@@ -22,6 +22,7 @@ def rebuild(context: Context, *, full: bool = False, explain: bool = False) -> S
     summary = Summary(context.run_id)
     with writer_lock(context.data.lock):
         publish.heal(context.data)
+        loaded.heal(context.data)
         with publish.workspace(context.data, context.run_id, memory_limit=context.settings.memory_limit) as (con, work):
             con.execute("BEGIN")
             prepare_build(con, context, summary, set(), full=full)

@@ -13,7 +13,7 @@ from expectations.contract import mart_contract
 from expectations.errors import AuditFailed
 from extract.collect import Collected
 from extract.items import FxRate
-from flows import journal, take_in
+from flows import journal, loaded, take_in
 from flows.context import Context, utc_now
 from flows.summary import PriceChange, SourceOutcome, Summary
 from transform import assign, graph
@@ -40,42 +40,63 @@ def store(context: Context, collected: Sequence[Collected], summary: Summary, *,
     Raises ExpectationsError or WarehouseError; nothing is published then.
     """
     publish.heal(context.data)
+    loaded.heal(context.data)
     with publish.workspace(context.data, context.run_id, memory_limit=context.settings.memory_limit) as (con, work):
         con.execute("BEGIN")
-        for batch in collected:
-            _refuse_to_go_back(con, context, batch.source)
-        changed: set[str] = set()
-        # Exchange rates first: the prices of the same night are converted with them.
-        for batch in sorted(collected, key=lambda c: (not any(isinstance(i, FxRate) for i, _ in c.rows), c.source)):
-            outcome = take_in.take_in(con, context, batch, changed)
-            summary.sources.append(outcome)
-        finish(con, context, summary, changed, work)
+        changed = load(con, context, collected, summary)
+        finish(con, context, summary, changed, work, loaded.of(context, collected))
     if export:
         csv_files.export(context.data, context.data.exports)
 
 
+def load(
+    con: duckdb.DuckDBPyConnection, context: Context, collected: Sequence[Collected], summary: Summary
+) -> set[str]:
+    """Take in the batches of one night; the tables that they changed. Raises OutOfOrder."""
+    for batch in collected:
+        _refuse_to_go_back(con, context, batch.source)
+    changed: set[str] = set()
+    # Exchange rates first: the prices of the same night are converted with them.
+    for batch in sorted(collected, key=lambda c: (not any(isinstance(i, FxRate) for i, _ in c.rows), c.source)):
+        summary.sources.append(take_in.take_in(con, context, batch, changed))
+    return changed
+
+
 def finish(
-    con: duckdb.DuckDBPyConnection, context: Context, summary: Summary, changed: Collection[str], work: Path
+    con: duckdb.DuckDBPyConnection,
+    context: Context,
+    summary: Summary,
+    changed: Collection[str],
+    work: Path,
+    record: loaded.RunRecord,
 ) -> None:
-    """Build what the loaded tables named in `changed` reach, and publish the work file."""
+    """Build what the loaded tables named in `changed` reach, publish the work file, and put the run on record."""
     prepare_build(con, context, summary, changed)
+    loaded.note(context.data, record)
     publish_build(con, context, summary, work)
+    loaded.confirm(context.data)
 
 
 def prepare_build(
     con: duckdb.DuckDBPyConnection, context: Context, summary: Summary, changed: Collection[str], *, full: bool = False
 ) -> None:
     """Resolve titles, build and audit, inside the open transaction. Raises AuditFailed."""
-    touched = {*changed, *take_in.settle(con, context), *_identify(con, context)}
+    touched = {*changed, *settle(con, context)}
     builder.refresh_contents(con, touched)
     summary.builds = builder.build(con, graph.load(con), context.run_id, force=full)
     _audit(con, summary)
 
 
+def settle(con: duckdb.DuckDBPyConnection, context: Context) -> set[str]:
+    """What follows the load of a night, before anything is built: freshness and identities. The tables that changed."""
+    return {*take_in.settle(con, context), *_identify(con, context)}
+
+
 def publish_build(con: duckdb.DuckDBPyConnection, context: Context, summary: Summary, work: Path) -> None:
     """Write the run, commit, and publish the work file."""
     summary.changes = _price_changes(con, context)
-    _write_run(con, context, summary)
+    take_over_journal(con, context)
+    write_run(con, context, summary)
     con.execute("COMMIT")
     summary.published = publish.publish(con, context.data, work, context.run_id)
 
@@ -125,8 +146,8 @@ def _price_changes(con: duckdb.DuckDBPyConnection, context: Context) -> list[Pri
     return [PriceChange(*row) for row in rows]
 
 
-def _write_run(con: duckdb.DuckDBPyConnection, context: Context, summary: Summary) -> None:
-    """Write this run's row, and those of earlier runs that could not write their own."""
+def take_over_journal(con: duckdb.DuckDBPyConnection, context: Context) -> None:
+    """Write the rows of earlier runs that could not write their own."""
     known = {run_id for (run_id,) in con.execute("SELECT run_id FROM ops.run").fetchall()}
     earlier = [e for e in journal.read(context.data.journal) if e.run_id not in known and e.run_id != context.run_id]
     empty = [None] * 8
@@ -150,6 +171,10 @@ def _write_run(con: duckdb.DuckDBPyConnection, context: Context, summary: Summar
             for e in earlier
         ],
     )
+
+
+def write_run(con: duckdb.DuckDBPyConnection, context: Context, summary: Summary) -> None:
+    """Write this run's row, and one for each of its sources."""
     finished = utc_now()
     status = "published_with_failures" if summary.failed_sources else "published"
     reason = "; ".join(f"{s.source}: {s.reason}" for s in summary.failed_sources) or None

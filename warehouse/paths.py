@@ -53,6 +53,16 @@ class DataDir:
         return self.root / "snapshots"
 
     @property
+    def runs(self) -> Path:
+        """The archive's record of the runs that were published: what a replay goes through."""
+        return self.snapshots / "runs.jsonl"
+
+    @property
+    def loading(self) -> Path:
+        """The line for that record of the run that is being published; there only while that takes, or after a kill."""
+        return self.state / "loading.json"
+
+    @property
     def exports(self) -> Path:
         """CSV files of the last run."""
         return self.root / "exports"

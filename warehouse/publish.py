@@ -23,9 +23,9 @@ CATALOG = "gpuledger"
 
 @contextmanager
 def workspace(
-    data: DataDir, run_id: str, *, memory_limit: str = "2GB"
+    data: DataDir, run_id: str, *, memory_limit: str = "2GB", fresh: bool = False
 ) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
-    """A connection to a work file: a copy of the base, with the schema in place, and its path.
+    """A connection to a work file: a copy of the base (nothing where `fresh`), with the schema in place, and its path.
 
     The work file is gone when the block ends, unless `publish` took it. Raises NotAWarehouse where the base is not a
     DuckDB file.
@@ -34,7 +34,7 @@ def workspace(
     for left in data.state.glob("work-*"):
         left.unlink()  # of a killed run; the lock is ours, so nobody works on it
     work = data.state / f"work-{run_id}.duckdb"
-    if data.base.exists():
+    if data.base.exists() and not fresh:
         shutil.copyfile(data.base, work)
     con = duckdb.connect()
     try:
@@ -72,7 +72,7 @@ def publish(con: duckdb.DuckDBPyConnection, data: DataDir, work: Path, run_id: s
     con.execute(f"CHECKPOINT {CATALOG}")
     con.execute(f"USE memory; DETACH {CATALOG}")
     data.versions.mkdir(parents=True, exist_ok=True)
-    version = data.versions / f"gpuledger-{run_id}.duckdb"
+    version = version_of(data, run_id)
     part = version.with_suffix(".part")
     shutil.copyfile(work, part)
     part.chmod(0o444)
@@ -123,6 +123,11 @@ def _restore_base(data: DataDir, version: Path) -> None:
     _sync(part)
     part.replace(data.base)
     _sync(data.state)
+
+
+def version_of(data: DataDir, run_id: str) -> Path:
+    """Where the version is, or would be, that a run publishes."""
+    return data.versions / f"gpuledger-{run_id}.duckdb"
 
 
 def _versions(data: DataDir) -> list[Path]:
