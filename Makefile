@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 DEMO := data
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint bench lock clean
+.PHONY: demo test lint bench docs lock clean
 .DELETE_ON_ERROR:
 
 # Hashes pin every byte of every dependency; the project itself needs no download.
@@ -32,6 +32,9 @@ lint: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks
+
+docs: $(READY)
+	$(BIN)/python docs/generate.py
 
 lock: $(READY)
 	$(BIN)/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --no-emit-index-url --generate-hashes --quiet --output-file requirements.lock

@@ -31,7 +31,7 @@ INJECTED = 1000
 
 def run(months: int = 35) -> list[tuple[str, str, str]]:
     """What, measured and bound asked. ValueError where the real prices are not on this machine."""
-    crawls = _crawls(months)
+    found = crawls(months)
     rng = random.Random(1)
     holds: list[tuple[str, datetime, Decimal | None, str]] = []
     seen: dict[str, list[tuple[datetime, Decimal | None]]] = {}
@@ -40,11 +40,11 @@ def run(months: int = 35) -> list[tuple[str, str, str]]:
     cells = 0
     with tempfile.TemporaryDirectory() as folder, publish.workspace(DataDir(Path(folder)), "bench") as (con, _):
         con.execute("SET threads = 1; BEGIN")
-        for number, (seen_at, rows) in enumerate(crawls):
+        for number, (seen_at, rows) in enumerate(found):
             batch = Batch(SOURCE, seen_at, rows)
             cells += len(rows)
             if number >= 30:
-                share = -(-(INJECTED - sum(tried.values())) // (len(crawls) - number))
+                share = -(-(INJECTED - sum(tried.values())) // (len(found) - number))
                 for _ in range(share):
                     _inject(con, batch, rng, caught, tried)
             offers.stage_batch(con, batch)
@@ -69,24 +69,26 @@ def run(months: int = 35) -> list[tuple[str, str, str]]:
     ]
 
 
-def _crawls(months: int) -> list[tuple[datetime, list[Row]]]:
+def crawls(months: int) -> list[tuple[datetime, list[Row]]]:
+    """The first `months` files as nights of rows. ValueError where they are not on this machine."""
     files = sorted(DANAWA.glob("VGA_*.csv.gz"))[:months]
     if not files:
         raise ValueError("the real prices (../shared/data/danawa_daily) are not on this machine")
-    found = nights(_pages(files))
-    crawls = []
-    for seen_at, pairs in found:
+    nightly = []
+    for seen_at, pairs in nights(_pages(files)):
         first: dict[str, Row] = {}
         for offer, sha256 in pairs:
             first.setdefault(offer.key, Row(offer, sha256))
-        crawls.append((seen_at, list(first.values())))
-    return crawls
+        nightly.append((seen_at, list(first.values())))
+    return nightly
 
 
 def _pages(files: list[Path]) -> Iterator[Page]:
     now = datetime.fromisoformat("2026-01-01T00:00:00+00:00")
     for path in files:
-        yield Page(url=path.name, final_url=path.name, content=path.read_bytes(), sha256=path.stem, fetched_at=now, headers={})
+        yield Page(
+            url=path.name, final_url=path.name, content=path.read_bytes(), sha256=path.stem, fetched_at=now, headers={}
+        )
 
 
 def _resolver() -> Resolver:
@@ -108,7 +110,9 @@ def _inject(
             [batch.seen_at],
         ).fetchall()
     )
-    position = {f"{SOURCE}:{r.item.key}": n for n, r in enumerate(batch.rows) if isinstance(r.item, Offer) and r.item.price}
+    position = {
+        f"{SOURCE}:{r.item.key}": n for n, r in enumerate(batch.rows) if isinstance(r.item, Offer) and r.item.price
+    }
     known = sorted(believed.keys() & position.keys())
     if len(known) < 100:
         return

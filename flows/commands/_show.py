@@ -69,6 +69,9 @@ def human(value: object) -> str:
         return "yes" if value else "no"
     if isinstance(value, datetime):
         return value.strftime("%Y-%m-%d %H:%M")
+    if isinstance(value, Decimal) and value.as_tuple().exponent == -2:
+        # Money and rounded ratios keep both decimals, so that the points of a column stand below each other.
+        return format(value, "f")
     if isinstance(value, float):
         return f"{value:g}" if abs(value) >= 1e15 else f"{value:.6f}".rstrip("0").rstrip(".")
     return cell(value).removeprefix("'") if isinstance(value, str) else cell(value)

@@ -1,0 +1,51 @@
+"""Write the generated parts of the documents: `python docs/generate.py`, or `--check` to say whether they are stale.
+
+The answer that the README shows is what the sample's first night gives, so it cannot promise what the program does not do.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+WORKLOAD = "sd-512-image-generation"
+
+
+def value_table() -> str:
+    """What `make demo` prints, as a block of text."""
+    with tempfile.TemporaryDirectory() as data:
+        gpuledger = [sys.executable, "-m", "flows.cli"]
+        refresh = ["refresh", "--sample", "--night", "1", "--engine", "plain", "--quiet", "--data-dir", data]
+        subprocess.run([*gpuledger, *refresh], cwd=ROOT, check=True)
+        shown = subprocess.run(
+            [*gpuledger, "value", WORKLOAD, "--data-dir", data], cwd=ROOT, check=True, capture_output=True, text=True
+        )
+    lines = "\n".join(line.rstrip() for line in shown.stdout.splitlines())
+    return f"```text\n$ gpuledger value {WORKLOAD}\n{lines}\n```"
+
+
+def fill(text: str, name: str, content: str) -> str:
+    """`text` with the block between the marks of `name` replaced. ValueError where the marks are not there."""
+    marked = re.compile(rf"(<!-- generated: {name} -->\n).*?(<!-- /generated -->)", re.DOTALL)
+    if not marked.search(text):
+        raise ValueError(f"there is no block 'generated: {name}'")
+    return marked.sub(lambda found: f"{found[1]}{content}\n{found[2]}", text)
+
+
+def main() -> int:
+    """Write, or with `--check` compare; 1 where something is stale."""
+    readme = ROOT / "README.md"
+    before = readme.read_text(encoding="utf-8")
+    after = fill(before, "value", value_table())
+    if "--check" in sys.argv:
+        return int(before != after)
+    readme.write_text(after, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

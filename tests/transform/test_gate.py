@@ -1,0 +1,199 @@
+"""The price gate: what is held, how it is released, and that a real market passes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from extract.items import Offer
+from flows import take_in
+from transform import gate
+from warehouse import publish
+from warehouse.load import offers
+from warehouse.load.batch import Batch, Row
+from warehouse.paths import DataDir
+
+START = datetime(2023, 11, 1, 3, tzinfo=UTC)
+#: Thirty listings with prices that have nothing to do with each other.
+USUAL = {f"k{n}": Decimal(200 + 17 * n) for n in range(30)}
+
+
+class Market:
+    """A source of 30 listings that is loaded night after night; `load` returns what was held."""
+
+    def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
+        self.con = con
+        self.night = 0
+
+    def load(
+        self,
+        prices: dict[str, Decimal | None] | None = None,
+        *,
+        currency: str = "USD",
+        released: list[tuple[str, Decimal]] | None = None,
+        again: bool = False,
+    ) -> dict[str, str]:
+        self.night += not again
+        rows = [
+            Row(_offer(key, price, currency), "sha") for key, price in (USUAL if prices is None else prices).items()
+        ]
+        batch = Batch("shop", START + timedelta(days=self.night), rows)
+        offers.stage_batch(self.con, batch)
+        loaded = take_in.load_staged(self.con, batch.night, gate.Bounds(), released or [])
+        gate.note_night(self.con, "shop", batch.seen_at, len(rows), is_complete=loaded.is_complete)
+        return dict(self.con.execute("SELECT listing_id, hold FROM held_now").fetchall())
+
+    def price(self, key: str) -> Decimal | None:
+        row = self.con.execute(
+            "SELECT price FROM core.price_span WHERE listing_id = ? AND valid_to IS NULL", [f"shop:{key}"]
+        ).fetchone()
+        assert row is not None
+        return None if row[0] is None else Decimal(row[0])
+
+    def is_confirmed(self, key: str) -> bool:
+        row = self.con.execute(
+            "SELECT confirmed_until IS NULL FROM core.price_span WHERE listing_id = ? AND valid_to IS NULL",
+            [f"shop:{key}"],
+        ).fetchone()
+        assert row is not None
+        return bool(row[0])
+
+
+def _offer(key: str, price: Decimal | None, currency: str) -> Offer:
+    return Offer(
+        title=f"card {key}",
+        url=f"http://shop.test/{key}",
+        key=key,
+        price=price,
+        currency=currency if price is not None else None,
+        price_kind="now" if price is not None else None,
+        availability="in_stock",
+        condition="new",
+    )
+
+
+@pytest.fixture
+def market(tmp_path: Path) -> Iterator[Market]:
+    with publish.workspace(DataDir(tmp_path), "test") as (con, _):
+        market = Market(con)
+        market.load()
+        market.load()
+        yield market
+
+
+def changed(**prices: Decimal | None) -> dict[str, Decimal | None]:
+    return {**USUAL, **prices}
+
+
+@pytest.mark.parametrize(
+    ("factor", "hold"),
+    [("10", "move"), ("0.001", "move"), ("1.68", "move"), ("0.59", "move"), ("1.5", None), ("0.7", None), ("1", None)],
+)
+def test_a_single_move_is_held_beyond_the_bound(market: Market, factor: str, hold: str | None) -> None:
+    held = market.load(changed(k3=USUAL["k3"] * Decimal(factor)))
+    assert held == ({"shop:k3": hold} if hold else {})
+
+
+def test_a_held_price_leaves_the_old_one_standing_in_doubt(market: Market) -> None:
+    market.load(changed(k3=USUAL["k3"] * 10))
+    assert market.price("k3") == USUAL["k3"]
+    assert not market.is_confirmed("k3")
+    assert market.is_confirmed("k4")
+
+
+def test_a_second_sighting_on_a_later_run_releases(market: Market) -> None:
+    wrong = changed(k3=USUAL["k3"] * 10)
+    assert market.load(wrong)
+    assert market.load(wrong, again=True), "the same run again is no second sighting"
+    assert market.load(wrong) == {}
+    assert market.price("k3") == USUAL["k3"] * 10
+    assert market.is_confirmed("k3")
+
+
+def test_a_price_that_comes_back_was_a_slip(market: Market) -> None:
+    market.load(changed(k3=USUAL["k3"] * 10))
+    assert market.load() == {}
+    assert market.price("k3") == USUAL["k3"]
+    assert market.is_confirmed("k3")
+    assert market.con.execute("SELECT count(*) FROM core.held_price").fetchone() == (0,)
+    states = market.con.execute("SELECT DISTINCT price FROM core.price_span WHERE listing_id = 'shop:k3'").fetchall()
+    assert states == [(USUAL["k3"],)], "the slip must not be in the history"
+
+
+def test_a_person_lets_one_listing_pass_at_one_price(market: Market) -> None:
+    tenfold = USUAL["k3"] * 10
+    released = [("shop:k3", tenfold)]
+    assert market.load(changed(k3=tenfold * 2), released=released) == {"shop:k3": "move"}
+    assert market.load(changed(k3=tenfold), released=released) == {}
+    assert market.price("k3") == tenfold
+
+
+def test_a_currency_change_is_held(market: Market) -> None:
+    rows = [Row(_offer(key, price, "EUR" if key == "k3" else "USD"), "sha") for key, price in USUAL.items()]
+    batch = Batch("shop", START + timedelta(days=9), rows)
+    offers.stage_batch(market.con, batch)
+    take_in.load_staged(market.con, batch.night, gate.Bounds(), [])
+    assert market.con.execute("SELECT listing_id, hold FROM held_now").fetchall() == [("shop:k3", "currency")]
+
+
+@pytest.mark.parametrize("price", ["9999.99", "99999", "11111"])
+def test_a_placeholder_is_held_on_its_first_night_and_never_believed(market: Market, price: str) -> None:
+    for _ in range(3):
+        assert market.load(changed(new=Decimal(price)))["shop:new"] == "placeholder"
+    assert market.con.execute("SELECT count(*) FROM core.price_span WHERE listing_id = 'shop:new'").fetchone() == (0,)
+
+
+@pytest.mark.parametrize("price", ["999.99", "1999.99", "9998", "10000"])
+def test_an_ordinary_price_is_no_placeholder(market: Market, price: str) -> None:
+    assert market.load(changed(new=Decimal(price))) == {}
+
+
+def test_ordinary_won_are_no_placeholder(market: Market) -> None:
+    won = {f"w{n}": Decimal(text) for n, text in enumerate(("99990", "999900", "999990", "1111000"))}
+    assert market.load(won, currency="KRW") == {}
+
+
+def test_half_a_page_ends_nothing_at_once(market: Market) -> None:
+    half: dict[str, Decimal | None] = dict(list(USUAL.items())[:15])
+    market.load(half)
+    open_rows = "SELECT count(*), count(*) FILTER (confirmed_until IS NULL) FROM core.price_span WHERE valid_to IS NULL"
+    assert market.con.execute(open_rows).fetchone() == (30, 15)
+    market.load(half)
+    assert market.con.execute(open_rows).fetchone() == (15, 15), "a second night as short is believed"
+
+
+def test_prices_that_vanish_from_most_listings_are_doubted_once(market: Market) -> None:
+    gone: dict[str, Decimal | None] = {key: None if n < 20 else price for n, (key, price) in enumerate(USUAL.items())}
+    assert set(market.load(gone).values()) == {"lost"}
+    assert market.price("k3") == USUAL["k3"]
+    assert market.load(gone) == {}
+    assert market.price("k3") is None
+
+
+@pytest.mark.parametrize("factor", ["0.72", "0.5", "2.2"])
+def test_a_market_wide_move_passes_within_two_runs(market: Market, factor: str) -> None:
+    moved: dict[str, Decimal | None] = {key: price * Decimal(factor) for key, price in USUAL.items()}
+    assert len(market.load(moved)) == 30
+    assert market.load(moved) == {}
+    assert market.price("k3") == moved["k3"]
+
+
+def test_a_price_between_two_sellers_is_held_once_and_then_known(market: Market) -> None:
+    other = changed(k3=USUAL["k3"] * 2)
+    assert market.load(other)
+    assert market.load(other) == {}
+    assert market.load() == {}, "it asked this price days ago"
+    assert market.load(other) == {}
+
+
+def test_a_card_that_comes_home_to_its_market_is_not_held(market: Market) -> None:
+    market.con.execute("UPDATE core.listing SET gpu_id = 'gpu' WHERE listing_key IN ('k0', 'k1', 'k2', 'k4', 'k20')")
+    peers = Decimal(225)
+    assert USUAL["k20"] / peers > Decimal("1.67")
+    assert market.load(changed(k20=peers)) == {}
+    assert market.price("k20") == peers
