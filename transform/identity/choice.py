@@ -17,6 +17,8 @@ class Choice:
     conflict: str | None = None
     #: The title names a card that the catalogue does not have; `members` are its neighbours.
     unknown: bool = False
+    #: A maker's part number named the card: such a number is a card's.
+    coded: bool = False
     #: The mentions that were used.
     mentions: list[Mention] = field(default_factory=list)
 

@@ -85,7 +85,10 @@ def _in_context(mention: Mention, reading: Reading, vocabulary: Vocabulary) -> b
     if reading.marks & vocabulary.graphics:
         return True
     if mention.weak and not mention.family.joined:
-        return bool(mention.suffixes) or not reading.noise
+        # "3060ti", "ASUS 3070 8GB"; but "Samsung 980 Pro" and "HP 980" are other products.
+        return bool(mention.suffixes) or (
+            not reading.noise and bool(reading.sizes or not reading.marks - vocabulary.plain)
+        )
     if not reading.noise and not reading.marks - vocabulary.plain - frozenset(FORM_WORDS):
         return True
     return (

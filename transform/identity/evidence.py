@@ -6,7 +6,7 @@ from transform.identity.choice import Choice
 from transform.identity.choosing import choose
 from transform.identity.index import Index
 from transform.identity.reader import Reader
-from transform.identity.reading import Reading
+from transform.identity.reading import FORM_WORDS, Reading
 from transform.identity.resolution import Evidence
 from transform.identity.vocabulary import Vocabulary
 
@@ -32,6 +32,7 @@ def settle(choice: Choice, evidence: Evidence, reader: Reader, index: Index, wor
         elif len(choice.members) > 1:
             _by_memory(choice, reading, f"by the {name}", contradicts=False)
             _by_type(choice, reading, f"memory type by the {name}")
+            _by_form(choice, reading, f"form factor by the {name}")
 
 
 def _is_number(text: str) -> bool:
@@ -68,6 +69,13 @@ def _by_memory(choice: Choice, reading: Reading, why: str, *, contradicts: bool)
 def _by_type(choice: Choice, reading: Reading, why: str) -> None:
     if len({member.named_type for member in choice.members}) > 1:
         choice.narrow([m for m in choice.members if m.gpu.memory_type in reading.memory_types], why)
+
+
+def _by_form(choice: Choice, reading: Reading, why: str) -> None:
+    """`gpu_1x_h100_sxm5` is an SXM part. A text with two forms (an SXM machine with PCIe slots) says nothing."""
+    forms = {FORM_WORDS[mark] for mark in reading.marks if mark in FORM_WORDS}
+    if len(forms) == 1:
+        choice.narrow([member for member in choice.members if forms <= member.open_words], why)
 
 
 def _by_text(choice: Choice, reading: Reading, index: Index, words: Vocabulary, why: str) -> None:

@@ -26,7 +26,9 @@ _GLUED = re.compile(
     r"(?:[a-z]{0,2}?)0?(\d{1,3}|\d\.\d+)(?:gt|g(?:b|o)?(?:[a-z]{0,3}?)(?:(?:gddr|ddr|d|k)([2-7]x?)|(hbm\d?e?))?[a-z]{0,3}?)"
 )
 _NOT_MEMORY = re.compile(r"g(?:bps|bit|hz|tx|ts|en|bs|pu|fx|re|be)")
-_GLUED_MB = re.compile(r"(\d{2,4})m(?:b|d\d|d\d[a-z]|gd\d|ib)?")
+_GLUED_MB = re.compile(r"(\d{2,4})m(b|d\d|d\d[a-z]|gd\d|ib)?")
+#: Sizes that titles write with the bare `m` (`512M`): any other number is a laptop part's (GTX 960M, 640M).
+_BARE_MB = frozenset((128, 256, 512, 768, 896, 1024, 1280, 1536, 2048, 3072, 4096, 6144, 8192))
 
 
 def glued(word: str) -> tuple[float, str | None] | None:
@@ -36,7 +38,7 @@ def glued(word: str) -> tuple[float, str | None] | None:
         size = _plausible(float(found[1]))
         return (size, TYPES.get(kind) if kind else None) if size else None
     if "m" in word and (found := _GLUED_MB.fullmatch(word)):
-        size = _plausible(int(found[1]) / 1024)
+        size = _plausible(int(found[1]) / 1024) if found[2] or int(found[1]) in _BARE_MB else None
         return (size, None) if size else None
     return None
 

@@ -50,8 +50,8 @@ class Pin:
 
     @property
     def place(self) -> tuple[str, str]:
-        """What a pin is found by: its source and the title without the blanks around and repeated in it."""
-        return (self.source or "", " ".join(self.title.split()))
+        """What the pin is found by; see `place_of`."""
+        return place_of(self.title, self.source)
 
 
 def read(path: Path) -> tuple[Pin, ...]:
@@ -74,11 +74,33 @@ def add(path: Path, pin: Pin) -> tuple[Pin, ...]:
     The file is replaced in one step, so that a reader sees the old pins or the new ones, never half of them.
     """
     pins = (*(other for other in read(path) if other.place != pin.place), pin)
+    _write(path, pins)
+    return pins
+
+
+def remove(path: Path, title: str, source: str | None = None) -> Pin:
+    """Take the pin of `title` in `source` out of the file and return it. KeyError, with the title, where there is none.
+
+    Only the pin of exactly this place: a pin that holds everywhere is not taken out by naming one source.
+    """
+    pins, place = read(path), place_of(title, source)
+    found = next((pin for pin in pins if pin.place == place), None)
+    if found is None:
+        raise KeyError(title)
+    _write(path, tuple(pin for pin in pins if pin is not found))
+    return found
+
+
+def place_of(title: str, source: str | None) -> tuple[str, str]:
+    """What a pin is found by: its source and the title without the blanks around and repeated in it."""
+    return (source or "", " ".join(title.split()))
+
+
+def _write(path: Path, pins: Iterable[Pin]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f".{path.name}.{os.getpid()}")
     aside.write_text("\n".join(_entry(one) for one in pins), "utf-8")
     aside.replace(path)
-    return pins
 
 
 def _check(pins: Iterable[Pin], path: Path) -> None:

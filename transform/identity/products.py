@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from transform.identity.reading import Reading
+from transform.identity.family import OPEN_WORDS
+from transform.identity.reading import FORM_WORDS, Reading
 from transform.identity.vocabulary import Vocabulary
 
 Kind = Literal["accessory", "enclosure", "computer", "laptop", "other", "broken", "several"]
@@ -17,11 +18,13 @@ _KINDS: dict[Kind, str] = {
     "accessory": "an accessory",
     "enclosure": "an external enclosure",
     "computer": "a computer",
-    "laptop": "a laptop",
+    "laptop": "a laptop or a maker's computer",
     "other": "another product",
     "broken": "broken, partial or empty",
     "several": "more than one card",
 }
+#: Words of lines and forms that stand beside a chip's name (R9 Fury X, H100 SXM5 HGX), and what separates names.
+_OF_NAMES = frozenset((*FORM_WORDS, *OPEN_WORDS, *",/|", "r5", "r7", "r9", "maxq", "s"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +123,7 @@ def _computer_phrase(reading: Reading, words: Vocabulary) -> frozenset[str]:
 
 def is_bare(reading: Reading, words: Vocabulary) -> bool:
     """Whether the title is nothing but a chip's name: only then can it mean a laptop's or a processor's GPU by itself."""
-    extra = (
-        reading.marks
-        - words.plain
-        - words.mobile
-        - words.graphics
-        - frozenset(words.maker)
-        - frozenset(",/|")
-        - {"pro", "maxq", "s"}
-    )
+    # What else belongs to a chip's name: its suffixes, its line, its form.
+    own = {word for mention in reading.mentions for word in mention.family.suffixes}
+    extra = reading.marks - words.plain - words.mobile - words.graphics - words.maker.keys() - _OF_NAMES - own
     return not reading.noise and not extra

@@ -19,6 +19,7 @@ class Reader:
     def __init__(self, index: Index, vocabulary: Vocabulary) -> None:
         self._index = index
         self._vocabulary = vocabulary
+        self._numbered = vocabulary.numbered
         families = index.families.values()
         self._words = Words(
             live=_words_with_a_meaning(index, vocabulary),
@@ -118,8 +119,8 @@ class Reader:
         tokens = reading.tokens
         token = tokens[position]
         after = tokens[position + 1] if position + 1 < len(tokens) else None
-        if token.text in self._vocabulary.laptop:
-            reading.marks.add(token.text)  # the inches of a screen
+        if token.text in self._numbered:
+            reading.marks.add(token.text)  # the inches of a screen, the size of a drive
         if after is not None and not token.glued:
             size = None if after.glued else memory_words.spaced(token.text, after.text)
             if size is not None and not _is_rate(tokens, position + 2):

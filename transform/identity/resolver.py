@@ -17,6 +17,8 @@ from transform.identity.resolution import Evidence, Resolution
 
 __all__ = ["Evidence", "Resolution", "Resolver"]
 
+#: A computer that a shop names so is on sale; in a table of results stands the system's name.
+_SOLD_AS = frozenset(("gaming", "gamer"))
 _IN_BRACKETS = re.compile(r"\(([^()]*)\)")
 
 
@@ -74,11 +76,12 @@ class Resolver:
         open_still = len(choice.members) != 1 and not (choice.conflict and choice.members)
         if open_still and (alias := self._aliases.find(title, source)):
             return _aliased(title, alias, source, choice)
-        return (
-            verdict.of_choice(title, choice)
-            or verdict.of_product(title, reading, choice, context, evidence, self._words)
-            or verdict.answer(title, "matched", choice, "name", count=reading.count)
+        product = verdict.of_choice(title, choice) or verdict.of_product(
+            title, reading, choice, context, evidence, self._words
         )
+        if context is None and product and product.rule == "product open" and (system := self._system(title, reading)):
+            return verdict.answer(title, "matched", system, "system")
+        return product or verdict.answer(title, "matched", choice, "name", count=reading.count)
 
     def _read(self, text: str) -> Choice:
         return choose(self._reader.read(text), self._index, self._words)
@@ -104,6 +107,7 @@ class Resolver:
             coded.marks |= reading.marks
             choice = choose(coded, self._index, self._words)
             if choice.members and not choice.conflict:
+                choice.coded = True
                 choice.notes.insert(0, f"{maker}'s part number says {words!r}")
                 if not checks:
                     reading.mentions = coded.mentions
@@ -113,7 +117,8 @@ class Resolver:
     def _system(self, title: str, reading: Reading) -> Choice | None:
         """`Ryzen 9 7900X (Nvidia 4090)` in a table of results: the brackets hold nothing but a chip's name."""
         outside = any(not mention.in_brackets for mention in reading.mentions)
-        if outside or reading.marks & (self._words.computer | self._words.laptop):
+        sold = reading.marks & (self._words.computer | self._words.laptop | _SOLD_AS)
+        if outside or sold:
             return None
         for inside in _IN_BRACKETS.findall(title):
             alone = self._reader.read(inside)

@@ -50,16 +50,18 @@ def of_product(
     """
     if context == "benchmark":
         return None
-    if choice.members[0].gpu.segment in ("mobile", "integrated") and not products.is_bare(reading, words):
+    inside = choice.members[0].gpu.segment in ("mobile", "integrated")
+    if inside and (context == "shop" or not products.is_bare(reading, words)):
+        # "RTX 4060 Laptop" alone is the chip's name; a shop that prints it sells the laptop.
         return answer(
-            title, "not_a_gpu", choice, "inside", "a chip for laptops or processors, named with more than itself"
+            title, "not_a_gpu", choice, "inside", "a chip for laptops or processors, which no shop sells alone"
         )
     if context == "cloud":
         return None
     if reading.count > 1:
         reason = f"{reading.count} cards in one product"
         return answer(title, "not_a_gpu", choice, "several", reason, count=reading.count)
-    if not products.shows_a_card(reading, words) and not _field_shows_a_card(evidence, words):
+    if not choice.coded and not products.shows_a_card(reading, words) and not _field_shows_a_card(evidence, words):
         reason = "names the chip, but nothing says that the product is a card"
         return answer(title, "ambiguous", choice, "product open", reason)
     return None

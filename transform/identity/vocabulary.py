@@ -43,11 +43,17 @@ class Vocabulary:
     fans_behind_name: frozenset[str]
 
     @property
+    def numbered(self) -> frozenset[str]:
+        """The words that begin with a digit, which a reader would else take for a number: `144hz`, `15.6`, `1tb`."""
+        return frozenset(word for word in self.marks if word[0].isdigit())
+
+    @property
     def marks(self) -> frozenset[str]:
         """All words of all lists: what a reader has to take note of."""
         sets = [value for field in fields(self) if isinstance(value := getattr(self, field.name), frozenset)]
         behind = frozenset().union(*self.lines_behind.values())
-        return frozenset().union(*sets, self.maker, self.laptop_series, behind)
+        series = frozenset().union(*self.laptop_series.values())
+        return frozenset().union(*sets, self.maker, self.laptop_series, behind, series)
 
 
 @cache

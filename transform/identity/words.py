@@ -108,7 +108,7 @@ class Words:
             return [Token(word, live=True, count=int(counted[1] or counted[2]), count_behind=bool(counted[2]))]
         if word in memory_words.TYPES:
             return [Token(word, live=True, memory_type=memory_words.TYPES[word])]
-        if word in self._joined or (word in self._live and not word[0].isdigit()):
+        if word in self._joined or word in self._live:
             return [Token(word, live=True)]
         if found := memory_words.glued(word):
             return [Token(word, live=True, memory=found[0], memory_type=found[1])]

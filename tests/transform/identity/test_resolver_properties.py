@@ -41,7 +41,9 @@ def meaning(title: str) -> str | None:
 def _spelled(draw: st.DrawFn, words: list[str]) -> str:
     """The words in another case, with other signs between them."""
     case = draw(st.sampled_from([str.lower, str.upper, str.title, str]))
-    signs = draw(st.lists(st.sampled_from([" ", "  ", " - ", ", ", " / ", "™ ", "® "]), min_size=len(words), max_size=len(words)))
+    signs = draw(
+        st.lists(st.sampled_from([" ", "  ", " - ", ", ", " / ", "™ ", "® "]), min_size=len(words), max_size=len(words))
+    )
     return "".join(case(word) + sign for word, sign in zip(words, signs, strict=True))
 
 
@@ -79,7 +81,11 @@ def test_without_the_memory_a_card_of_several_sizes_is_ambiguous(gpu: Gpu) -> No
     assert gpu.gpu_id in resolution.candidates
 
 
-@given(st.sampled_from(DESKTOP_WITH_LAPTOP_TWIN), st.sampled_from(["Laptop", "laptop GPU", "Notebook", "Mobile", "노트북"]), st.booleans())
+@given(
+    st.sampled_from(DESKTOP_WITH_LAPTOP_TWIN),
+    st.sampled_from(["Laptop", "laptop GPU", "Notebook", "Mobile", "노트북"]),
+    st.booleans(),
+)
 @settings(max_examples=150, deadline=None)
 def test_laptop_never_yields_the_desktop_card(gpu: Gpu, word: str, before: bool) -> None:
     title = f"{word} {gpu.display_name}" if before else f"{gpu.display_name} {word}"
