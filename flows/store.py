@@ -20,6 +20,7 @@ from transform import assign, graph
 from transform import build as builder
 from transform.identity.resolver import Resolver
 from transform.seeds import load as seeds
+from transform.sizing import own as own_models
 from warehouse import publish
 from warehouse.errors import WarehouseError
 from warehouse.load.stage import append
@@ -115,7 +116,14 @@ def _identify(con: duckdb.DuckDBPyConnection, context: Context) -> set[str]:
     version = seeds.version_of(_IDENTITY, _SEEDS)
     # Loaded at the first title: a night without a new one needs none of it.
     resolver = cache(Resolver.load)
-    changed = set(seeds.load(con, resolver, context.settings.for_warehouse(), version))
+    own, wrong = own_models.load(context.data.models)
+    append(
+        con,
+        "ops.issue",
+        [(context.run_id, "models", "bad_model", "error", str(error), None, None, None, None) for error in wrong],
+    )
+    settings = context.settings
+    changed = set(seeds.load(con, resolver, settings.for_warehouse(), version, settings.assumptions, own))
     return changed | set(assign.assign(con, resolver, version))
 
 

@@ -71,3 +71,8 @@ class DataDir:
     def inbox(self) -> Path:
         """Vendor quotes dropped by a person."""
         return self.root / "inbox"
+
+    @property
+    def models(self) -> Path:
+        """Models that were added with `gpuledger model add`: one file each."""
+        return self.root / "models"

@@ -16,7 +16,7 @@ from warehouse import schema
 def con() -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect() as con:
         schema.create(con)
-        con.execute("INSERT INTO core.workload VALUES ('a', 'A', 'it/s', 'first'), ('b', 'B', 'it/s', 'second')")
+        con.execute("INSERT INTO core.workload BY NAME SELECT unnest(['a', 'b']) AS workload_id, 'it/s' AS unit")
         build.refresh_contents(con, ())
         yield con
 
@@ -60,7 +60,7 @@ def test_macro_carries_its_parameters_as_its_comment(con: duckdb.DuckDBPyConnect
 def test_macro_is_kept_while_its_caller_follows_the_data(con: duckdb.DuckDBPyConnection, folder: Path) -> None:
     _build(con, folder, "1")
     assert _build(con, folder, "2") == {"mart.the_one": "kept", "mart.asked": "kept"}
-    con.execute("INSERT INTO core.workload VALUES ('c', 'C', 'it/s', 'third')")
+    con.execute("INSERT INTO core.workload BY NAME SELECT 'c' AS workload_id")
     build.refresh_contents(con, ["core.workload"])
     assert _build(con, folder, "3") == {"mart.the_one": "kept", "mart.asked": "rebuilt"}
 
@@ -84,5 +84,5 @@ def test_macro_that_reads_an_unknown_column_fails_when_it_is_built(
 
 def test_macro_without_parameters_is_refused(con: duckdb.DuckDBPyConnection, folder: Path) -> None:
     (folder / "mart" / "the_one.toml").write_text('description = "x"\nmaterialized = "macro"\nkey = []\n')
-    with pytest.raises(ValueError, match=r"the_one\.toml: a macro, and nothing else, has parameters"):
+    with pytest.raises(ValueError, match=r"the_one\.toml: a macro or function, and nothing else, has parameters"):
         graph.load(con, folder)

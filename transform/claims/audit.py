@@ -24,8 +24,8 @@ class Claim:
     """One published figure. `statement` is in our own words.
 
     `recomputed` is exact up to 28 digits, None where it follows from nothing that is published; then `agrees` is None
-    too. `decimals` and `rounding` say how the two are compared. `erratum` says why a figure that does not agree is
-    wrong.
+    too. `decimals` and `rounding` say how the two are compared: a published value from `lowest` to `highest` agrees.
+    `erratum` says why a figure that does not agree is wrong.
     """
 
     document: str
@@ -34,6 +34,8 @@ class Claim:
     published: Decimal
     unit: str
     recomputed: Decimal | None
+    lowest: Decimal | None
+    highest: Decimal | None
     agrees: bool | None
     decimals: int
     rounding: Rounding
@@ -77,7 +79,8 @@ def _claim(
     if rounding not in get_args(Rounding):
         raise ValueError(f"{where}: {entry['id']}: rounding {rounding!r} is none of {', '.join(get_args(Rounding))}")
     published, decimals = Decimal(entry["published"]), entry.get("decimals", 0)
-    agrees = None if value is None else _agrees(published, value, decimals, rounding, allowed)
+    bounds = None if value is None else _bounds(value, decimals, rounding, allowed)
+    agrees = None if bounds is None else bounds[0] <= Fraction(published) <= bounds[1]
     erratum = entry.get("erratum")
     reason = entry.get("unverifiable")
     if (agrees is False) != (erratum is not None) or (agrees is None) != (reason is not None):
@@ -93,7 +96,9 @@ def _claim(
         unit=entry["unit"],
         # Division rounds to the 28 digits of Python's default context; the comparison above was made on the exact
         # value.
-        recomputed=None if value is None else Decimal(value.numerator) / value.denominator,
+        recomputed=None if value is None else _decimal(value),
+        lowest=None if bounds is None else _decimal(bounds[0]),
+        highest=None if bounds is None else _decimal(bounds[1]),
         agrees=agrees,
         decimals=decimals,
         rounding=rounding,
@@ -101,18 +106,20 @@ def _claim(
     )
 
 
-def _agrees(
-    published: Decimal,
-    value: Fraction,
-    decimals: int,
-    rounding: Rounding,
-    allowed: tuple[Fraction, Fraction] | None,
-) -> bool:
+def _bounds(
+    value: Fraction, decimals: int, rounding: Rounding, allowed: tuple[Fraction, Fraction] | None
+) -> tuple[Fraction, Fraction]:
+    """Lowest and highest published value that agrees with the recomputed one."""
     if rounding == "within_inputs":
         if allowed is None:
             raise ValueError("a claim compared within its inputs needs the range that they allow")
-        return allowed[0] <= Fraction(published) <= allowed[1]
-    return Fraction(published) == rounded(value, decimals, half_up=rounding == "half_up")
+        return allowed
+    printed = rounded(value, decimals, half_up=rounding == "half_up")
+    return printed, printed
+
+
+def _decimal(value: Fraction) -> Decimal:
+    return Decimal(value.numerator) / value.denominator
 
 
 def rounded(value: Fraction, decimals: int, *, half_up: bool) -> Fraction:

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-import csv
+import json
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import duckdb
 
+from transform import claims as claim_files
+from transform import published_methods
+from transform.assumptions import Assumptions
+from transform.claims import ai_computing, recompute
+from transform.claims.audit import load as claim_file
+from transform.costs import electricity_prices
 from transform.identity import catalogue
 from transform.identity.resolver import Resolver
+from transform.seeds import claims, models
+from transform.sizing import own as own_models
+from transform.sizing.own import OwnModel
 from warehouse.dictionary import dictionary
 from warehouse.load.stage import Value, stage
 from warehouse.schema import content, hash_text
 
 _HERE = Path(__file__).parent
+_SIZING, _CLAIMS = Path(own_models.__file__).parent, Path(claim_files.__file__).parent
+_METHODS = Path(published_methods.__file__)
 
 
 def load(
@@ -23,22 +34,45 @@ def load(
     resolver: Callable[[], Resolver],
     settings: Mapping[str, tuple[str, str | None, str]],
     version: str,
+    assumptions: Assumptions,
+    own: Sequence[OwnModel] = (),
 ) -> list[str]:
-    """Fill core.gpu, core.workload, core.setting and core.published_claim; returns the tables that changed.
+    """Fill the tables of what is known without reading any source; returns those that changed.
 
     `settings` are value, unit and description by name; `version` is the catalogue's, so that three thousand rows are only
-    compared where it moved.
+    compared where it moved. `own` are the models that the user added.
     """
     changed = []
-    last = con.execute("SELECT content FROM ops.table_content WHERE table_id = 'seed:core.gpu'").fetchone()
-    if last is None or last[0] != version:
+    if _moved(con, "core.gpu", version):
         changed += _replace(con, "core.gpu", list(_gpus()))
-        con.execute("DELETE FROM ops.table_content WHERE table_id = 'seed:core.gpu'")
-        con.execute("INSERT INTO ops.table_content VALUES ('seed:core.gpu', ?)", [version])
-        changed += _replace(con, "core.published_claim", list(_survey_claims(resolver())))
+    sizing = version_of(_SIZING, _CLAIMS) + hash_text(_METHODS.read_text(encoding="utf-8"))
+    if _moved(con, "core.published_claim", version + sizing):
+        documents = recompute()
+        changed += _replace(con, "core.published_claim", list(claims.published(resolver(), documents)))
+        changed += _replace(con, "core.recomputed_figure", list(claims.recomputed(documents)))
+        changed += _replace(con, "core.supercomputer", list(_supercomputers()))
+    added = json.dumps([(model.model_id, str(model.added_on), dict(model.config)) for model in own], sort_keys=True)
+    if _moved(con, "core.model", sizing + hash_text(added)):
+        rows = models.rows(own)
+        changed += _replace(con, "core.model", rows.model)
+        changed += _replace(con, "core.model_weights", rows.weights)
+        changed += _replace(con, "core.model_cache", rows.cache)
     changed += _replace(con, "core.workload", list(_workloads()))
     changed += _replace(con, "core.setting", [(name, *words) for name, words in sorted(settings.items())])
+    changed += _replace(con, "core.assumption", list(_assumptions(assumptions)))
+    changed += _replace(con, "core.electricity_price", list(_electricity()))
     return changed
+
+
+def _moved(con: duckdb.DuckDBPyConnection, table: str, version: str) -> bool:
+    """Whether the project's data behind `table` is another than last time; remembers it."""
+    seed = f"seed:{table}"
+    last = con.execute("SELECT content FROM ops.table_content WHERE table_id = ?", [seed]).fetchone()
+    if last is not None and last[0] == version:
+        return False
+    con.execute("DELETE FROM ops.table_content WHERE table_id = ?", [seed])
+    con.execute("INSERT INTO ops.table_content VALUES (?, ?)", [seed, version])
+    return True
 
 
 def _replace(con: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Sequence[Value]]) -> list[str]:
@@ -59,22 +93,30 @@ def _gpus() -> Iterator[Sequence[Value]]:
 def _workloads() -> Iterator[Sequence[Value]]:
     document = tomllib.loads((_HERE / "workloads.toml").read_text(encoding="utf-8"))
     for workload_id, words in document.items():
-        yield workload_id, words["workload"], words["unit"], words["description"]
+        yield (
+            workload_id, words["workload"], words["unit"], words["description"], words.get("output"),
+            words.get("iterations"), words.get("model"), words.get("precision"),
+        )  # fmt: skip
 
 
-def _survey_claims(resolver: Resolver) -> Iterator[Sequence[Value]]:
-    """The derived cells of the survey's tables, as printed. A claim's id says table, measure, workload and GPU."""
-    with (_HERE / "survey_claims.csv").open(encoding="utf-8", newline="") as lines:
-        for row in csv.DictReader(lines):
-            found = resolver.resolve(row["gpu_name"], source="toms_ai_articles")
-            words = "score per launch dollar" if row["measure"] == "score_per_usd" else "score relative to the RTX 3060"
-            claim = f"{row['place']}/{row['workload_id']}/{row['measure']}/{row['gpu_name'].lower().replace(' ', '-')}"
-            place = row["place"].replace("-", " ").capitalize()
-            statement = f"{place}: {words} of {row['gpu_name']} in {row['workload_id']}"
-            yield (
-                "survey", claim, statement, row["workload_id"], row["gpu_name"], found.gpu_id, row["measure"],
-                row["published"], row["decimals"],
-            )  # fmt: skip
+def _assumptions(assumptions: Assumptions) -> Iterator[Sequence[Value]]:
+    for one in assumptions.describe():
+        about = one.setting
+        yield one.name, one.value, about.unit, one.default, about.low, about.high, about.meaning, about.source
+
+
+def _electricity() -> Iterator[Sequence[Value]]:
+    for country, words in electricity_prices().items():
+        yield country, words.price, words.currency, words.period, words.source
+
+
+def _supercomputers() -> Iterator[Sequence[Value]]:
+    inputs = claim_file("ai_computing")["inputs"]
+    for printed, row in zip(inputs["top500"], ai_computing.top500(inputs), strict=True):
+        yield (
+            row.system, row.cores, printed["rmax_pflops"], printed["rpeak_pflops"], printed.get("power_kw"),
+            float(row.efficiency), None if row.pflops_per_mw is None else float(row.pflops_per_mw),
+        )  # fmt: skip
 
 
 def version_of(*folders: Path) -> str:

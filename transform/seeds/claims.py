@@ -1,0 +1,64 @@
+"""Rows of core.published_claim (what the documents print) and core.recomputed_figure (what follows from shapes, the
+catalogue and printed inputs alone; what needs scores and prices is recomputed in mart.claim_audit).
+"""
+
+from __future__ import annotations
+
+import csv
+import tomllib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from transform.claims import Claim
+from transform.identity.resolver import Resolver
+from warehouse.load.stage import Value
+
+_HERE = Path(__file__).parent
+SURVEY, PROSE = "survey", "survey-prose"
+#: The survey prints names as this source does, so that source's aliases apply.
+_NAMES_OF = "toms_ai_articles"
+_UNITS = {"score_per_usd": "score per USD", "bandwidth_bound": "tokens/s", "bandwidth_utilisation_percent": "percent"}
+
+
+def published(resolver: Resolver, documents: Sequence[Claim]) -> Iterator[Sequence[Value]]:
+    """Every printed figure: the survey's cells and prose, and the other documents'."""
+    yield from _survey(resolver)
+    yield from _prose(resolver)
+    for claim in documents:
+        comparison = "within_inputs" if claim.rounding == "within_inputs" else "equals"
+        yield (
+            claim.document, claim.claim_id, claim.statement, None, None, None, "figure", claim.published, claim.decimals,
+            claim.unit, comparison, claim.erratum,
+        )  # fmt: skip
+
+
+def recomputed(documents: Sequence[Claim]) -> Iterator[Sequence[Value]]:
+    """The same figures of the other documents from their inputs; a published value from lowest to highest agrees."""
+    for claim in documents:
+        yield claim.document, claim.claim_id, claim.recomputed, claim.lowest, claim.highest
+
+
+def _survey(resolver: Resolver) -> Iterator[Sequence[Value]]:
+    """The derived cells of the survey's tables, as printed. A claim's id says table, measure, workload and GPU."""
+    with (_HERE / "survey_claims.csv").open(encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines):
+            measure = row["measure"]
+            words = "score per launch dollar" if measure == "score_per_usd" else "score relative to the RTX 3060"
+            claim = f"{row['place']}/{row['workload_id']}/{measure}/{row['gpu_name'].lower().replace(' ', '-')}"
+            place = row["place"].replace("-", " ").capitalize()
+            yield (
+                SURVEY, claim, f"{place}: {words} of {row['gpu_name']} in {row['workload_id']}", row["workload_id"],
+                row["gpu_name"], resolver.resolve(row["gpu_name"], source=_NAMES_OF).gpu_id, measure, row["published"],
+                row["decimals"], _UNITS.get(measure), "equals", None,
+            )  # fmt: skip
+
+
+def _prose(resolver: Resolver) -> Iterator[Sequence[Value]]:
+    """What the survey says in words, as figures."""
+    for claim in tomllib.loads((_HERE / "survey_prose.toml").read_text(encoding="utf-8"))["claim"]:
+        gpu_id = resolver.resolve(claim["gpu_name"], source=_NAMES_OF).gpu_id
+        yield (
+            PROSE, claim["id"], claim["statement"], claim["workload_id"], claim["gpu_name"], gpu_id, claim["measure"],
+            claim["published"], claim.get("decimals", 0), _UNITS.get(claim["measure"]), claim.get("comparison", "equals"),
+            claim.get("erratum"),
+        )  # fmt: skip

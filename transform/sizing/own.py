@@ -1,0 +1,101 @@
+"""Models that a user added: the `config.json` of each as a file of its own, with the day on which it was added."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from transform.sizing import catalogue
+from transform.sizing.architecture import read_config
+from transform.sizing.diffusion import diffusion_models
+from transform.sizing.errors import SizingError
+
+_ID = re.compile(r"[a-z0-9][a-z0-9._-]*")
+
+
+class BadModelFile(SizingError):
+    """A file of an added model cannot be used; the message names it and the way out."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnModel:
+    """One added model."""
+
+    model_id: str
+    added_on: date
+    config: Mapping[str, object]
+
+
+def read_json(path: Path) -> Mapping[str, object]:
+    """A `config.json`. Raises BadModelFile where it is no JSON object."""
+    try:
+        words = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise BadModelFile(
+            f"{path} is not JSON ({error}); use the config.json that stands beside the weights"
+        ) from None
+    if not isinstance(words, dict):
+        raise BadModelFile(f"{path} holds no JSON object; use the config.json that stands beside the weights")
+    return words
+
+
+def suggest_id(config: Mapping[str, object], path: Path) -> str | None:
+    """An id from the config's own name, else from the folder it stands in; None where neither makes one."""
+    for name in (config.get("_name_or_path"), path.resolve().parent.name):
+        slug = re.sub(r"[^a-z0-9._-]+", "-", str(name or "").split("/")[-1].lower()).strip("-._")
+        if slug:
+            return slug
+    return None
+
+
+def save(folder: Path, model_id: str, config: Mapping[str, object], day: date) -> Path:
+    """Keep `config` as the model `model_id`; returns its file.
+
+    Raises BadModelFile where the id is none or taken by another model, and what `read_config` raises where the config
+    cannot be counted.
+    """
+    if not _ID.fullmatch(model_id):
+        raise BadModelFile(f"the id {model_id!r} must be small letters, digits, dots and dashes, as in qwen3-8b")
+    if model_id in catalogue.models() or model_id in diffusion_models():
+        raise BadModelFile(f"the catalogue already has a model {model_id!r}: give yours another name with --id")
+    read_config(config)
+    path = folder / f"{model_id}.json"
+    if path.exists() and _read(path).config != config:
+        raise BadModelFile(f"{path} is another model of that name: remove the file, or give yours another with --id")
+    folder.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    words = {"model_id": model_id, "added_on": day.isoformat(), "config": dict(config)}
+    part.write_text(json.dumps(words, ensure_ascii=False, indent=1), encoding="utf-8")
+    part.replace(path)
+    return path
+
+
+def load(folder: Path) -> tuple[list[OwnModel], list[BadModelFile]]:
+    """The added models, and what is wrong with those that cannot be used: one bad file stops no other."""
+    found: list[OwnModel] = []
+    wrong: list[BadModelFile] = []
+    for path in sorted(folder.glob("*.json")):
+        try:
+            found.append(_read(path))
+        except BadModelFile as error:
+            wrong.append(error)
+    return found, wrong
+
+
+def _read(path: Path) -> OwnModel:
+    words = read_json(path)
+    config = words.get("config")
+    try:
+        model = OwnModel(str(words["model_id"]), date.fromisoformat(str(words["added_on"])), dict(config))  # type: ignore[call-overload]
+        if model.model_id != path.stem or model.model_id in catalogue.models() or model.model_id in diffusion_models():
+            raise BadModelFile(f"{path}: its model_id must be {path.stem!r}, and none of the catalogue's")
+        read_config(model.config)
+    except BadModelFile:
+        raise
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadModelFile(f"{path}: {error}; remove the file and add the model with `gpuledger model add`") from None
+    return model
