@@ -1,4 +1,4 @@
-"""Decisions of people, kept as data with date and reason: a held price that may pass."""
+"""Decisions of people, kept as data with date and reason: a held price that may pass, a title that means a card."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 
+from flows.settings import SettingsError
+from transform.identity.pins import Pin, PinError
+from transform.identity.pins import read as read_pins
 from warehouse.paths import DataDir
 
 
@@ -39,3 +42,16 @@ def releases(data: DataDir) -> list[tuple[str, Decimal]]:
         except (ValueError, KeyError, ArithmeticError) as error:
             raise ValueError(f"{path}, line {number}: {error}") from None
     return found
+
+
+def pins_file(data: DataDir) -> Path:
+    """Where the pinned titles of a data directory are kept; see `transform.identity.pins`."""
+    return data.root / "decisions" / "pins.toml"
+
+
+def pins(data: DataDir) -> tuple[Pin, ...]:
+    """Titles that a person pinned to a card. SettingsError, naming the file and the pin, where it was edited badly."""
+    try:
+        return read_pins(pins_file(data))
+    except PinError as error:
+        raise SettingsError(str(error)) from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from flows import decisions
 from flows.context import Context, Engine, new_run_id, utc_now
 from flows.settings import Settings
 from warehouse.errors import NoWarehouse
@@ -25,13 +26,15 @@ def context_for(
     """The context of a run that starts now.
 
     Without `night`, a run on the sample takes the night after the last one that was published in `data`, and stays on
-    the last. Raises ValueError, saying what is known, for an unknown source or night or for an `as_of` that is no time.
+    the last. Raises ValueError, saying what is known, for an unknown source or night or for an `as_of` that is no time,
+    and SettingsError where the pins in `data` cannot be read: better now than after an hour of reading.
     """
     from extract import source as sources
 
     unknown = sorted(set(only) - set(sources.names()))
     if unknown:
         raise ValueError(f"no source is called {', '.join(unknown)}; known are {', '.join(sources.names())}")
+    decisions.pins(data)
     now = utc_now()
     time = _time(as_of) if as_of else now
     chosen = None

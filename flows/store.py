@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from functools import cache
 from pathlib import Path
 
 import duckdb
@@ -13,22 +12,16 @@ from expectations.contract import mart_contract
 from expectations.errors import AuditFailed
 from extract.collect import Collected
 from extract.items import FxRate
-from flows import journal, loaded, take_in
+from flows import identities, journal, loaded, take_in
 from flows.context import Context, utc_now
 from flows.summary import PriceChange, SourceOutcome, Summary
 from transform import assign, graph
 from transform import build as builder
-from transform.identity.resolver import Resolver
 from transform.seeds import load as seeds
-from transform.sizing import own as own_models
 from warehouse import publish
 from warehouse.errors import WarehouseError
 from warehouse.load.stage import append
 from warehouse.outputs import csv_files
-
-#: Code and data that decide which GPU a title means: where they change, every title is resolved again.
-_IDENTITY = Path(assign.__file__).with_name("identity")
-_SEEDS = Path(seeds.__file__).parent
 
 
 class OutOfOrder(WarehouseError):
@@ -113,17 +106,9 @@ def _refuse_to_go_back(con: duckdb.DuckDBPyConnection, context: Context, source:
 
 def _identify(con: duckdb.DuckDBPyConnection, context: Context) -> set[str]:
     """Bring seeds and the titles' identities up to date; the tables that changed."""
-    version = seeds.version_of(_IDENTITY, _SEEDS)
-    # Loaded at the first title: a night without a new one needs none of it.
-    resolver = cache(Resolver.load)
-    own, wrong = own_models.load(context.data.models)
-    append(
-        con,
-        "ops.issue",
-        [(context.run_id, "models", "bad_model", "error", str(error), None, None, None, None) for error in wrong],
-    )
-    settings = context.settings
-    changed = set(seeds.load(con, resolver, settings.for_warehouse(), version, settings.assumptions, own))
+    known = identities.of(context.data)
+    resolver, version = known.resolver, known.version
+    changed = set(seeds.load(con, resolver, context.settings.for_warehouse(), version))
     return changed | set(assign.assign(con, resolver, version))
 
 

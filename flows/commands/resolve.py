@@ -7,6 +7,8 @@ import sys
 
 import click
 
+from flows.commands._options import data_dir_option, data_of
+
 
 @click.command()
 @click.argument("titles", nargs=-1)
@@ -18,6 +20,7 @@ import click
 @click.option("--specs", default=None, help="Specification text of the item, as evidence.")
 @click.option("--mpn", default=None, help="Model number of the item, as evidence.")
 @click.option("--chipset", default=None, help="Chipset field of the item, as evidence.")
+@data_dir_option
 def command(
     titles: tuple[str, ...],
     explain: bool,
@@ -26,13 +29,18 @@ def command(
     specs: str | None,
     mpn: str | None,
     chipset: str | None,
+    data_dir: str | None,
 ) -> None:
-    """Print a JSON line a title: title, status, gpu_id, gpu, candidates. `-` reads the titles from standard input."""
+    """Print a JSON line a title: title, status, gpu_id, gpu, candidates. `-` reads the titles from standard input.
+
+    Titles that are pinned in the data directory (`gpuledger alias`) mean what they are pinned to.
+    """
+    from flows import decisions
     from transform.identity.resolver import Evidence, Resolver
 
     if not titles:
         raise click.UsageError("give titles, or - to read them from standard input, one a line")
-    resolver = Resolver.load()
+    resolver = Resolver.load(decisions.pins(data_of(data_dir)))
     evidence = Evidence(memory=memory, specs=specs, mpn=mpn, chipset=chipset)
     lines = (line.rstrip("\n") for line in sys.stdin) if titles == ("-",) else iter(titles)
     for title in lines:

@@ -1,0 +1,90 @@
+"""`gpuledger alias`: titles that a person pins to a card."""
+
+from __future__ import annotations
+
+import click
+
+from flows.commands._options import data_dir_option, data_of, format_option
+
+
+@click.group()
+def command() -> None:
+    """Pin a title to a GPU where the rules leave it open or read it wrongly.
+
+    A pin counts from the next `gpuledger refresh` or `gpuledger rebuild` on, for every row of that title. It is kept with
+    its day and reason in decisions/pins.toml of the data directory.
+    """
+
+
+@command.command()
+@click.argument("title")
+@click.argument("gpu_id")
+@click.option("--reason", required=True, help="Why; kept with the pin for whoever reads it later.")
+@click.option("--source", default=None, metavar="S", help="Only in this source (default: wherever the title comes up).")
+@data_dir_option
+def add(title: str, gpu_id: str, reason: str, source: str | None, data_dir: str | None) -> None:
+    """Let TITLE mean GPU_ID, as in core.gpu, or `not_a_gpu`."""
+    from extract import source as sources
+    from flows import decisions
+    from flows.context import utc_now
+    from transform.identity import pins
+
+    if source is not None and source not in sources.names():
+        raise click.UsageError(f"no source is called {source!r}; known are {', '.join(sources.names())}")
+    data = data_of(data_dir)
+    try:
+        pin = pins.Pin(title=title, gpu_id=gpu_id, pinned_on=utc_now().date(), reason=reason, source=source)
+    except pins.PinError as error:
+        raise click.UsageError(f"{error}{_near(gpu_id)}") from None
+    before = next((other for other in decisions.pins(data) if other.place == pin.place), None)
+    pins.add(decisions.pins_file(data), pin)
+    if before:
+        click.echo(f"replaced the pin to {before.gpu_id} of {before.pinned_on} ({before.reason})")
+    click.echo(f"{title!r} means {gpu_id} from the next `gpuledger refresh` or `gpuledger rebuild` on")
+
+
+@command.command("list")
+@data_dir_option
+@format_option
+def list_(data_dir: str | None, form: str) -> None:
+    """The pins of this data directory."""
+    from flows import decisions
+    from flows.commands._show import show
+
+    columns = ["title", "gpu_id", "source", "pinned_on", "reason"]
+    pinned = decisions.pins(data_of(data_dir))
+    show(columns, [tuple(getattr(pin, column) for column in columns) for pin in pinned], form)
+
+
+@command.command()
+@click.argument("title")
+@click.option("--source", default=None, metavar="S", help="The source that the pin is for, where it is for one.")
+@data_dir_option
+def remove(title: str, source: str | None, data_dir: str | None) -> None:
+    """Take the pin of TITLE out: from the next refresh or rebuild on the rules decide again."""
+    from flows import decisions
+    from transform.identity import pins
+
+    data = data_of(data_dir)
+    known = decisions.pins(data)
+    try:
+        pin = pins.remove(decisions.pins_file(data), title, source)
+    except KeyError:
+        listed = "\n  ".join(f"{pin.title!r}" + (f" --source {pin.source}" if pin.source else "") for pin in known)
+        there_are = f"; there are:\n  {listed}" if known else "; there is none at all"
+        raise click.UsageError(
+            f"no pin of {title!r}{f' for {source}' if source else ' for all sources'}{there_are}"
+        ) from None
+    click.echo(
+        f"{pin.title!r} no longer means {pin.gpu_id} from the next `gpuledger refresh` or `gpuledger rebuild` on"
+    )
+
+
+def _near(gpu_id: str) -> str:
+    """The ids of the catalogue that are written most like `gpu_id`."""
+    from difflib import get_close_matches
+
+    from transform.identity import catalogue
+
+    near = get_close_matches(gpu_id, catalogue.by_id(), n=3)
+    return f"; near it are {', '.join(near)}" if near else ""
