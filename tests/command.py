@@ -46,14 +46,6 @@ def gpuledger(
     return Outcome(done.returncode, done.stdout, done.stderr)
 
 
-def start(*words: object, data: Path | None = None) -> subprocess.Popen[str]:
-    """The same, without waiting for its end."""
-    return subprocess.Popen(
-        arguments(*words, data=data), env=environment(), cwd=tempfile.gettempdir(),
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8",
-    )  # fmt: skip
-
-
 def rows(data: Path, sql: str) -> list[tuple[Any, ...]]:
     """Rows of the published file."""
     return query(DataDir(data), sql)[1]

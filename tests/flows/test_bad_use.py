@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
-import time
 from pathlib import Path
 
 import duckdb
 import pytest
 
-from tests.command import Outcome, gpuledger, rows, start, tables
+from tests.command import Outcome, gpuledger, rows, tables
 from tests.nights import Night
 from warehouse.lock import writer_lock
 from warehouse.paths import DataDir
@@ -28,9 +28,11 @@ def one_line(outcome: Outcome, status: int) -> str:
     assert outcome.status == status, outcome
     assert "Traceback" not in outcome.err
     assert outcome.out == ""
-    lines = [line for line in outcome.err.splitlines() if not line.startswith(("Usage:", "Try ", "read "))]
-    assert len([line for line in lines if line.strip()]) == 1, outcome.err
-    return next(line for line in lines if line.strip())
+    lines = [line for line in outcome.err.splitlines() if line.strip() and not line.startswith("read ")]
+    # The log has its own line, for whoever reads logs: a time, a level, the run.
+    lines = [line for line in lines if not re.match(r"20\d\d-\d\d-\d\dT\S+Z (ERROR|WARNING|INFO) ", line)]
+    assert len(lines) == 1, outcome.err
+    return lines[0]
 
 
 def usage(outcome: Outcome) -> str:
@@ -207,23 +209,22 @@ def test_a_damaged_base_is_refused_and_the_published_file_stays(nights: dict[int
 def test_a_second_refresh_names_the_holder_and_since_when(
     nights: dict[int, Night], tmp_path: Path, engine: str
 ) -> None:
-    if engine == "prefect":
-        pytest.skip("starts a server to be refused; the plain engine shows the same lock")
     data = nights[1].copy(tmp_path / "data")
-    first = start("refresh", "--sample", "--engine", "plain", "--night", 2, "--quiet", data=data)
-    note = data / "state" / "writer.json"
-    while not note.exists() and first.poll() is None:
-        time.sleep(0.005)
-    second = gpuledger("refresh", "--sample", "--engine", engine, "--night", 2, data=data)
-    message = one_line(second, 1)
+    with writer_lock(DataDir(data).lock):
+        message = one_line(gpuledger("refresh", "--sample", "--engine", engine, "--night", 2, data=data), 1)
     assert re.fullmatch(
-        rf"gpuledger: another refresh is writing here: process {first.pid}, since 20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00; "
+        rf"gpuledger: another refresh is writing here: process {os.getpid()}, since 20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00; "
         "wait for it to end, or stop that process",
         message,
     )
-    first.communicate(timeout=120)
-    assert first.returncode == 3, "the first is not disturbed"
-    assert tables(data) == tables(nights[2].data)
+    assert tables(data, "core", "mart", "ops") == tables(nights[1].data, "core", "mart", "ops")
+
+
+def test_a_lock_whose_holder_is_gone_holds_nobody(nights: dict[int, Night], tmp_path: Path) -> None:
+    """A note that a killed run left is only a note: the operating system has dropped the lock."""
+    data = nights[1].copy(tmp_path / "data")
+    (data / "state" / "writer.json").write_text('{"pid": 1, "since": "2023-11-16T03:00:00+00:00"}')
+    assert gpuledger("refresh", "--sample", "--engine", "plain", "--night", 1, "--quiet", data=data).status == 0
 
 
 def test_a_reader_reads_on_while_a_run_writes(nights: dict[int, Night]) -> None:
@@ -262,7 +263,7 @@ def test_a_run_that_failed_is_in_the_warehouse_from_the_next_that_publishes(
     env = {"GPULEDGER_DELAY_S": "0", "GPULEDGER_PRODUCT_URLS": "https://shop.invalid/one"}
     assert gpuledger("refresh", "--engine", "plain", "--only", "generic_shop", data=data, env=env).status == 1
     assert gpuledger("refresh", "--sample", "--engine", "plain", "--night", 3, "--quiet", data=data).status == 3
-    found = rows(data, "SELECT status, reason, sample_night, parsed FROM ops.run ORDER BY started_at, run_id")
+    found = rows(data, "SELECT status, reason, sample_night, parsed FROM ops.run ORDER BY rowid")
     assert found[2] == ("failed", "no source could be read", None, None)
     assert [night for *_, night, _ in found] == [1, 2, None, 3]
 

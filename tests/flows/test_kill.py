@@ -167,5 +167,5 @@ def test_a_killed_run_is_on_record_as_interrupted(undisturbed: Nights, tmp_path:
     started: Any = next(n for n, event in enumerate(undisturbed.events) if event.endswith(".duckdb"))
     assert undisturbed.killer.refresh(data, 2, before=started)[0] == -9
     converges(undisturbed, data)
-    found = rows(data, "SELECT status, sample_night, finished_at IS NULL FROM ops.run ORDER BY started_at, run_id")
+    found = rows(data, "SELECT status, sample_night, finished_at IS NULL FROM ops.run ORDER BY rowid")
     assert found == [("published", 1, False), ("interrupted", 2, True), ("published", 2, False)]

@@ -139,7 +139,7 @@ def test_the_second_night_rebuilds_only_what_depends_on_a_change(nights: dict[in
     assert {"mart.gpu_price", "mart.value"} <= rebuilt
     # What was kept is what would have come out.
     views = {name for (name,) in rows(nights[2].data, "SELECT schema_name || '.' || view_name FROM duckdb_views()")}
-    for model in builds.keys() - rebuilt - views:
+    for model in (builds.keys() - rebuilt - views) & after.keys():
         assert before[model] == after[model], model
 
 
@@ -155,7 +155,7 @@ def test_a_table_that_came_out_the_same_rebuilds_nothing_behind_it(nights: dict[
 
 
 def test_every_run_has_its_row_and_no_two_count_as_the_same_time(nights: dict[int, Night]) -> None:
-    found = rows(nights[3].data, "SELECT sample_night, as_of, engine FROM ops.run ORDER BY started_at, run_id")
+    found = rows(nights[3].data, "SELECT sample_night, as_of, engine FROM ops.run ORDER BY rowid")
     assert found == [(n, clock(n), "plain") for n in (1, 2, 3)]
 
 

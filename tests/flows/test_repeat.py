@@ -44,7 +44,7 @@ def test_the_same_night_again_rebuilds_nothing_and_is_on_record(repeated: tuple[
     night, data = repeated
     ((rebuilt, runs),) = rows(
         data,
-        f"""SELECT arg_max(models_rebuilt, run_id), count(*) FROM ops.run WHERE sample_night = {night.number}""",
+        f"""SELECT arg_max(models_rebuilt, rowid), count(*) FROM ops.run WHERE sample_night = {night.number}""",
     )
     assert (rebuilt, runs) == (0, 2)
 
@@ -67,7 +67,10 @@ def test_a_night_before_the_last_is_refused(nights: dict[int, Night], tmp_path: 
     outcome = gpuledger("refresh", "--sample", "--engine", "plain", "--night", 1, data=data)
     assert outcome.status == 1
     assert re.search(
-        r"^gpuledger: this run counts as 2023-11-16 03:00 UTC, and .* already holds 2023-11-17", outcome.err, re.M
+        r"^gpuledger: this run counts as 2023-11-16 03:00 UTC, and .* already holds [a-z_]+ of 2023-11-17 03:00 UTC: "
+        r"history is written forwards; use another --data-dir$",
+        outcome.err,
+        re.MULTILINE,
     )
     assert "Traceback" not in outcome.err
     assert tables(data, "core", "mart", "ops") == before
@@ -79,7 +82,7 @@ def test_without_a_night_each_refresh_takes_the_next_and_stays_on_the_last(
     data = nights[2].copy(tmp_path / "data")
     for expected in (3, 3):
         assert gpuledger("refresh", "--sample", "--engine", "plain", "--quiet", data=data).status == 3
-        newest = rows(data, "SELECT arg_max(sample_night, run_id) FROM ops.run")
+        newest = rows(data, "SELECT arg_max(sample_night, rowid) FROM ops.run")
         assert newest == [(expected,)]
 
 
@@ -134,9 +137,7 @@ def test_the_files_hold_the_rows_of_the_tables(nights: dict[int, Night]) -> None
     for table, held in tables(data, "mart").items():
         text = (data / "exports" / f"{table.removeprefix('mart.')}.csv").read_text(encoding="utf-8")
         assert len(list(csv.reader(io.StringIO(text, newline="")))) == len(held) + 1, table
-    korean = "SELECT count(*) FROM core.price_change JOIN core.listing USING (listing_id) WHERE title LIKE '%지포스%'"
-    assert rows(data, korean)[0][0] > 0, "the sample has a Korean shop"
-    assert any("지포스" in cell for _, _, cell in _cells(data / "exports"))
+    assert any(re.search("[가-힣]", cell) for _, _, cell in _cells(data / "exports")), "the sample has a Korean shop"
 
 
 def test_export_writes_the_same_files_again_and_other_formats(nights: dict[int, Night], tmp_path: Path) -> None:

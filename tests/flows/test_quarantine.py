@@ -1,0 +1,227 @@
+"""What a contract refuses is kept with its reason and its page, and what the audit refuses reaches nobody."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from expectations import suite
+from expectations.errors import AuditBroken, AuditFailed
+from extract.items import from_json
+from extract.sample import server
+from extract.snapshots import Archive
+from flows import cli, journal, store
+from flows.summary import Summary
+from tests.command import rows, tables
+from tests.flows.inprocess import copy_of_the_site, refresh
+from tests.nights import Night
+from warehouse.paths import DataDir
+
+#: Two shops and the rates: enough for one that is refused and others that are not.
+ONLY = ("danawa", "ecb_fx", "newegg")
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The sample's pages, free to be changed."""
+    folder = copy_of_the_site(tmp_path / "site")
+    monkeypatch.setattr(server, "_SITE", folder)
+    return folder
+
+
+def edit(path: Path, change: Callable[[str], str]) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert change(text) != text, f"{path.name} is not what the test takes it for"
+    path.write_text(change(text), encoding="utf-8")
+
+
+def _outcome(summary: Summary, source: str) -> tuple[str, str]:
+    (found,) = (outcome for outcome in summary.sources if outcome.source == source)
+    return found.status, found.reason or ""
+
+
+def test_a_quarantined_row_has_its_reason_its_item_and_its_archived_page(nights: dict[int, Night]) -> None:
+    data = nights[1].data
+    archive = Archive(data / "snapshots")
+    found = rows(data, "SELECT source, kind, reason, item, snapshot_sha256 FROM ops.quarantine")
+    assert found
+    for source, kind, reason, item, sha in found:
+        assert re.fullmatch(r"[a-z_]+: .+: .+", reason), reason
+        read = from_json(json.loads(item))
+        assert read.KIND == kind == "offer"
+        page = archive.read(sha).decode("utf-8")
+        assert json.loads(item)["sku"] in page, (source, item)
+
+
+def test_a_quarantined_price_is_in_no_table_of_prices(nights: dict[int, Night]) -> None:
+    held = {
+        (source, json.loads(item)["key"]): json.loads(item)["price"]
+        for source, item in rows(nights[1].data, "SELECT source, item FROM ops.quarantine")
+    }
+    listed = rows(
+        nights[1].data,
+        "SELECT source, listing_key, price FROM core.price_history JOIN core.listing USING (listing_id, source)",
+    )
+    assert not [row for row in listed if (row[0], row[1]) in held and str(row[2]) == held[row[0], row[1]]]
+
+
+def test_a_price_that_turns_bad_ends_no_listing_and_changes_no_price(site: Path, tmp_path: Path) -> None:
+    """A card for 9 dollars is a slip: the shop still sells it, for what it cost before."""
+    data = tmp_path / "data"
+    refresh(data, 1, only=ONLY)
+    sql = "SELECT listing_id, price, valid_from, valid_to FROM core.price_history WHERE source = 'newegg' ORDER BY ALL"
+    before = rows(data, sql)
+    (title, price) = rows(
+        data,
+        """SELECT title, price FROM core.listing JOIN core.price_history USING (listing_id, source)
+           WHERE source = 'newegg' AND price > 1000 AND starts_with(title, 'Halden') ORDER BY price DESC LIMIT 1""",
+    )[0]
+    dollars, cents = f"{price:,.2f}".split(".")
+    for page in (site / "night2" / "newegg" / "gpus").glob("*.html"):
+        # The second night is the first one with one price moved.
+        text = (site / "night1" / page.relative_to(site / "night2")).read_text(encoding="utf-8")
+        slipped = re.sub(
+            rf"\${dollars}\.{cents}|<strong>{dollars}</strong><sup>\.{cents}</sup>",
+            lambda m: m[0].replace(dollars, "9"),
+            text,
+        )
+        page.write_text(slipped, encoding="utf-8")
+    summary = refresh(data, 2, only=ONLY)
+    held = rows(
+        data,
+        "SELECT item FROM ops.quarantine WHERE run_id = (SELECT arg_max(run_id, rowid) FROM ops.run) AND source = 'newegg'",
+    )
+    assert title in {json.loads(item)["title"] for (item,) in held}, summary.sources
+    assert rows(data, sql) == before
+
+
+def test_a_refused_batch_leaves_its_shop_stale_and_the_others_publish(site: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    refresh(data, 1, only=ONLY)
+    sql = "SELECT * EXCLUDE (last_seen_at) FROM core.price_history WHERE source = 'danawa' ORDER BY ALL"
+    before = rows(data, sql)
+    # Every price of the page is a tenth of a won's: a column has shifted, and no row is to be believed.
+    edit(
+        site / "night2/danawa/list/index.html",
+        lambda text: re.sub(r"(\d{1,3}(,\d{3})+)", lambda m: m[0].split(",")[0], text),
+    )
+    summary = refresh(data, 2, only=ONLY)
+    status, reason = _outcome(summary, "danawa")
+    assert status == "refused"
+    assert "rows break the contract" in reason
+    assert (summary.exit_status, [s.source for s in summary.failed_sources]) == (3, ["danawa"])
+    assert rows(data, sql) == before
+    assert rows(data, "SELECT source FROM mart.source_status WHERE is_stale") == [("danawa",)]
+    parsed, loaded, quarantined, duplicate = rows(
+        data,
+        """SELECT parsed, loaded, quarantined, duplicate FROM ops.source_run
+           WHERE source = 'danawa' ORDER BY rowid DESC LIMIT 1""",
+    )[0]
+    assert loaded == 0
+    assert parsed == quarantined + duplicate > 0
+    kept = rows(
+        data,
+        """SELECT reason FROM ops.quarantine
+           WHERE run_id = (SELECT arg_max(run_id, rowid) FROM ops.run) AND source = 'danawa'""",
+    )
+    assert len(kept) == quarantined
+    assert rows(data, "SELECT count(*) FROM core.price_change WHERE source = 'newegg' AND change = 'price'")[0][0] > 0
+
+
+def test_a_page_that_lost_its_list_is_refused(site: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    refresh(data, 1, only=ONLY)
+    listed = "SELECT count(*) FROM core.listing WHERE source = 'danawa' AND ended_at IS NULL"
+    before = rows(data, listed)
+    page = site / "night2/danawa/list/index.html"
+    edit(
+        page, lambda text: re.sub(r'^    <li id="(?!productItem99000001").*?^    </li>\n', "", text, flags=re.M | re.S)
+    )
+    summary = refresh(data, 2, only=ONLY)
+    status, reason = _outcome(summary, "danawa")
+    assert status == "refused"
+    assert reason.startswith("1 rows, and at least 3 are expected: a page holds 30 products")
+    assert rows(data, listed) == before, "a short page ends no listing"
+
+
+# ── the audit ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def published(nights: dict[int, Night], tmp_path: Path) -> Path:
+    return nights[1].copy(tmp_path / "data")
+
+
+def _unchanged(data: Path, nights: dict[int, Night]) -> None:
+    assert tables(data, "core", "mart", "ops") == tables(nights[1].data, "core", "mart", "ops")
+    assert len(list((data / "versions").iterdir())) == 1
+    assert not list((data / "state").glob("work-*"))
+
+
+def test_a_mart_that_breaks_its_contract_rolls_everything_back(
+    published: Path, nights: dict[int, Night], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second night moves street prices, and a contract that no price passes stands for one that is really broken."""
+    real = store.mart_contract
+
+    def strict(table: str) -> object:
+        contract = real(table)
+        if table == "mart.value" and contract is not None:
+            (price,) = (c for c in contract.checks if c.column == "price_usd" and c.rule == "between")
+            price.arguments["max"] = 20  # type: ignore[index]
+        return contract
+
+    monkeypatch.setattr(store, "mart_contract", strict)
+    with pytest.raises(
+        AuditFailed, match=r"audit failed, nothing is published: mart\.value: \d+ rows break price_usd: between"
+    ):
+        refresh(published, 2)
+    _unchanged(published, nights)
+    last = journal.read(DataDir(published).journal)[-1]
+    assert last.status == "failed"
+    assert last.reason is not None
+    assert last.reason.startswith("AuditFailed: audit failed, nothing is published: mart.value")
+    monkeypatch.undo()
+    assert refresh(published, 2).exit_status == 3
+    assert tables(published) == tables(nights[2].data)
+    assert rows(published, "SELECT status FROM ops.run ORDER BY rowid") == [
+        ("published",), ("failed",), ("published_with_failures",)
+    ]  # fmt: skip
+
+
+def break_the_audit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every check of a mart ask for a column that is not there."""
+    real = suite.columns
+    monkeypatch.setattr(suite, "columns", lambda check: ["nobody_has"] if check.kind == "" else real(check))
+
+
+def test_a_check_that_cannot_run_is_told_apart_from_bad_data(
+    published: Path, nights: dict[int, Night], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    break_the_audit(monkeypatch)
+    with pytest.raises(AuditBroken, match="audit broken: the checks name columns that are not there"):
+        refresh(published, 2)
+    _unchanged(published, nights)
+    reason = journal.read(DataDir(published).journal)[-1].reason or ""
+    assert reason.startswith("AuditBroken: ")
+
+
+def test_the_command_says_it_in_one_line(
+    published: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    break_the_audit(monkeypatch)
+    words = ["refresh", "--sample", "--engine", "plain", "--night", "2", "--quiet", "--data-dir", str(published)]
+    monkeypatch.setattr(sys, "argv", ["gpuledger", *words])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    told = capsys.readouterr()
+    assert ended.value.code == 1
+    line = told.err.splitlines()[-1]
+    assert line == "gpuledger: audit broken: the checks name columns that are not there: nobody_has"
+    assert "Traceback" not in told.err
+    assert told.out == ""
