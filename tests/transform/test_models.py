@@ -1,0 +1,185 @@
+"""Every model that is built, given rows and expected rows: `tests/models/<table>/<case>.toml`, found and run.
+
+A case gives tables as text, a column a `|`, an empty cell for NULL, and expects rows of the model in the same way, in any
+order and with the columns that matter to it:
+
+    why = "what would be wrong otherwise"
+    call = "DATE '2023-11-16'"        # arguments, for a macro or function
+    expect = '''
+    gpu_id | price_usd
+    a      | 499.99
+    '''
+    [given]
+    "core.gpu" = '''
+    …
+    '''
+
+A given table may be a loaded one or another model; models that lie between are built. Settings have their defaults. For a
+function, `expect` is one row a call: its arguments under their names, and the result under `result`.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from flows.settings import Settings
+from tests.command import rows
+from tests.nights import Night
+from transform import build as builder
+from transform import graph
+from transform.graph import Model
+from warehouse import schema
+from warehouse.dictionary import dictionary
+
+CASES = sorted((Path(__file__).parents[1] / "models").glob("*/*.toml"))
+IDS = [f"{path.parent.name}/{path.stem}" for path in CASES]
+
+
+@contextmanager
+def warehouse() -> Iterator[duckdb.DuckDBPyConnection]:
+    """An empty warehouse with the default settings."""
+    con = duckdb.connect()
+    con.execute("SET TimeZone = 'UTC'")
+    schema.create(con)
+    defaults = Settings().for_warehouse()
+    con.executemany(
+        "INSERT INTO core.setting VALUES (?, ?, ?, ?)", [[name, *words] for name, words in defaults.items()]
+    )
+    yield con
+    con.close()
+
+
+@pytest.fixture(scope="module")
+def models() -> list[Model]:
+    with warehouse() as con:
+        return graph.load(con)
+
+
+def test_every_model_has_a_case_and_every_case_a_model(models: list[Model]) -> None:
+    assert {path.parent.name for path in CASES} == {model.name.partition(".")[2] for model in models}
+
+
+def read_table(text: str) -> tuple[list[str], list[list[str | None]]]:
+    """Column names and cells of a table as a case writes it. A `|` with a letter beside it belongs to its cell."""
+    header, *lines = ([c.strip() for c in re.split(r"(?<!\S)\|(?!\S)", line)] for line in text.strip().splitlines())
+    assert all(len(line) == len(header) for line in lines), f"a row of {header} has another number of cells"
+    return header, [[cell or None for cell in line] for line in lines]
+
+
+def give(con: duckdb.DuckDBPyConnection, table: str, text: str) -> None:
+    """Fill a table with the rows of a case, replacing what it holds; a view becomes a table with the view's columns."""
+    if table not in dictionary().tables:
+        con.execute(f"CREATE TEMP TABLE given AS SELECT * FROM {table} LIMIT 0")
+        is_view = con.execute(
+            "SELECT count(*) FROM duckdb_views() WHERE schema_name || '.' || view_name = ?", [table]
+        ).fetchall()
+        con.execute(f"DROP {'VIEW' if is_view[0][0] else 'TABLE'} {table}")
+        con.execute(f"CREATE TABLE {table} AS FROM given; DROP TABLE given")
+    con.execute(f"DELETE FROM {table}")
+    columns, lines = read_table(text)
+    listed = ", ".join(f'"{column}"' for column in columns)
+    for line in lines:
+        con.execute(f"INSERT INTO {table} ({listed}) VALUES ({', '.join('?' for _ in columns)})", line)
+
+
+def build(con: duckdb.DuckDBPyConnection, models: list[Model], case: dict[str, Any], target: Model) -> None:
+    """Build the models in their order up to the target, and give the case's rows when their table is there."""
+    given = dict(case.get("given", {}))
+    for table in [table for table in given if table in dictionary().tables]:
+        give(con, table, given.pop(table))
+    for model in models:
+        builder.build(con, [model], "test")
+        if model.name in given:
+            give(con, model.name, given.pop(model.name))
+        if model.name == target.name:
+            break
+    assert not given, f"{list(given)} is no table that comes before {target.name}"
+
+
+@pytest.mark.parametrize("path", CASES, ids=IDS)
+def test_case(path: Path, models: list[Model]) -> None:
+    case = tomllib.loads(path.read_text(encoding="utf-8"))
+    assert case["why"].strip()
+    (target,) = (model for model in models if model.name.partition(".")[2] == path.parent.name)
+    columns, expected = read_table(case["expect"])
+    with warehouse() as con:
+        build(con, models, case, target)
+        if target.materialized == "function":
+            source = _calls(con, target, columns, expected)
+        elif target.materialized == "macro":
+            source = f"{target.name}({case['call']})"
+        else:
+            source = target.name
+        listed = ", ".join(f'"{column}"' for column in columns)
+        con.execute(f"CREATE TEMP TABLE expected AS SELECT {listed} FROM {source} LIMIT 0")
+        for line in expected:
+            con.execute(f"INSERT INTO expected VALUES ({', '.join('?' for _ in columns)})", line)
+        found = con.execute(f"SELECT {listed} FROM {source} ORDER BY ALL").fetchall()
+        wanted = con.execute("FROM expected ORDER BY ALL").fetchall()
+    assert len(found) == len(wanted), found
+    for one, other in zip(found, wanted, strict=True):
+        assert one == tuple(pytest.approx(value) if isinstance(value, float) else value for value in other)
+
+
+def _calls(con: duckdb.DuckDBPyConnection, target: Model, columns: list[str], lines: list[list[str | None]]) -> str:
+    """A table with one row a call of a function: the arguments that are given, NULL for the others, and the result."""
+    calls = []
+    for line in lines:
+        told = {name: "NULL" if value is None else value for name, value in zip(columns, line, strict=True)}
+        arguments = ", ".join(told.get(name, "NULL") for name in target.parameters)
+        shown = ", ".join(f"{schema.quote(told[name])} AS {name}" for name in columns if name != "result")
+        calls.append(f"SELECT {shown}, {target.name}({arguments}) AS result")
+    con.execute(f"CREATE TEMP TABLE calls AS {' UNION ALL '.join(calls)}")
+    return "calls"
+
+
+# ── what holds for every model ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_key_of_every_model_is_unique_in_the_sample(models: list[Model], nights: dict[int, Night]) -> None:
+    for model in models:
+        if model.key and model.materialized in ("table", "view"):
+            key = ", ".join(model.key)
+            twice = rows(nights[2].data, f"SELECT {key}, count(*) FROM {model.name} GROUP BY ALL HAVING count(*) > 1")
+            assert twice == [], model.name
+
+
+def test_the_key_of_every_loaded_table_is_unique_in_the_sample(nights: dict[int, Night]) -> None:
+    for table in dictionary().tables.values():
+        if table.key:
+            key = ", ".join(f'"{column}"' for column in table.key)
+            twice = rows(nights[2].data, f"SELECT {key}, count(*) FROM {table.name} GROUP BY ALL HAVING count(*) > 1")
+            assert twice == [], table.name
+
+
+def test_every_model_is_empty_and_not_broken_where_nothing_was_loaded(models: list[Model]) -> None:
+    with warehouse() as con:
+        builder.build(con, models, "test")
+        for model in models:
+            if model.materialized in ("table", "view") and model.name not in ("core.fx_usd", "mart.claim_audit"):
+                assert con.execute(f"SELECT count(*) FROM {model.name}").fetchone() == (0,), model.name
+
+
+def test_every_model_orders_its_rows_or_leaves_that_to_the_reader_but_always_the_same(
+    models: list[Model], nights: dict[int, Night]
+) -> None:
+    """What a tie is broken by stands in the SQL: the same rows in another order on disk build the same table."""
+    with warehouse() as con:
+        con.execute(f"ATTACH {schema.quote(str((nights[2].data / 'gpuledger.duckdb').resolve()))} AS held (READ_ONLY)")
+        for table in dictionary().tables:
+            con.execute(
+                f"DELETE FROM {table}; INSERT INTO {table} SELECT * FROM held.{table} ORDER BY hash(rowid), rowid"
+            )
+        con.execute("DELETE FROM ops.model_state")
+        builder.build(con, models, "test")
+        for model in models:
+            if model.materialized in ("table", "view"):
+                assert schema.content(con, model.name) == schema.content(con, f"held.{model.name}"), model.name
