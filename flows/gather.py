@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from extract import source as sources
 from extract import transcriptions
@@ -17,6 +16,7 @@ from extract.parsed_cache import ParsedCache
 from extract.sample import server
 from extract.snapshots import Archive
 from extract.source import Source
+from flows import transcribe
 from flows.context import Context
 
 #: What a quote in the inbox may be, by the end of its name.
@@ -85,7 +85,7 @@ def readings(context: Context) -> list[Reading]:
     wanted = context.only or context.settings.sources or None
     chosen = [sources.get(name) for name in wanted] if wanted else sources.discover()
     if context.sample_night is not None:
-        found = [Reading(source, server.start_urls(source)) for source in chosen]
+        found = [Reading(source, server.start_urls(source), _dropped(source, context)) for source in chosen]
     else:
         found = [_live(source, context) for source in chosen]
     return [reading for reading in found if reading.starts or reading.files]
@@ -94,21 +94,24 @@ def readings(context: Context) -> list[Reading]:
 def _live(source: Source, context: Context) -> Reading:
     if source.name == "generic_shop":
         return Reading(source, context.settings.product_urls)
-    if source.name == "quotes":
-        return Reading(source, (), _quotes(context))
     if source.name == "toms_ai_articles":
-        files = [LocalFile(path, "text/csv") for path in [*transcriptions.bundled(), *_own_transcriptions(context)]]
-        return Reading(source, source.start, files)
-    return Reading(source, source.start)
+        bundled = [LocalFile(path, "text/csv") for path in transcriptions.bundled()]
+        return Reading(source, source.start, [*bundled, *_dropped(source, context)])
+    return Reading(source, source.start, _dropped(source, context))
+
+
+def _dropped(source: Source, context: Context) -> list[LocalFile]:
+    """What a person put into the data directory for this source."""
+    if source.name == "quotes":
+        return _quotes(context)
+    if source.name == "toms_ai_articles":
+        return [LocalFile(path, "text/csv") for path in transcribe.stored(context.data)]
+    return []
 
 
 def _quotes(context: Context) -> list[LocalFile]:
     found = sorted(path for path in context.data.inbox.glob("*") if path.suffix.lower() in QUOTE_TYPES)
     return [LocalFile(path, QUOTE_TYPES[path.suffix.lower()]) for path in found]
-
-
-def _own_transcriptions(context: Context) -> list[Path]:
-    return sorted((context.data.root / "transcriptions").glob("*.csv"))
 
 
 @contextmanager

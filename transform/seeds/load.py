@@ -6,6 +6,7 @@ import json
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
@@ -90,9 +91,17 @@ def _gpus() -> Iterator[Sequence[Value]]:
         yield [gpu.display_name if name == "gpu" else getattr(gpu, name) for name in columns]
 
 
+def workload_units() -> dict[str, str]:
+    """The unit of every workload that is known, by its id."""
+    return {workload_id: words["unit"] for workload_id, words in _workload_words().items()}
+
+
+def _workload_words() -> dict[str, dict[str, Any]]:
+    return tomllib.loads((_HERE / "workloads.toml").read_text(encoding="utf-8"))
+
+
 def _workloads() -> Iterator[Sequence[Value]]:
-    document = tomllib.loads((_HERE / "workloads.toml").read_text(encoding="utf-8"))
-    for workload_id, words in document.items():
+    for workload_id, words in _workload_words().items():
         yield (
             workload_id, words["workload"], words["unit"], words["description"], words.get("output"),
             words.get("iterations"), words.get("model"), words.get("precision"),
