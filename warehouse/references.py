@@ -32,6 +32,8 @@ def references(con: duckdb.DuckDBPyConnection, select: str) -> References:
     tree = json.loads(row[0])
     if tree.get("error"):
         raise ValueError(tree.get("error_message", "not a SELECT"))
+    if len(tree["statements"]) != 1:
+        raise ValueError(f"one SELECT is wanted, and this is {len(tree['statements'])} statements")
     found = References()
     _walk(tree, found)
     return found

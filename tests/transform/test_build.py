@@ -1,0 +1,205 @@
+"""Models are built when what they read has changed, and only then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from transform import build as builder
+from transform import graph
+from transform.build import Build
+from transform.graph import Model
+from warehouse import schema
+
+
+@pytest.fixture
+def con() -> Iterator[duckdb.DuckDBPyConnection]:
+    connection = duckdb.connect()
+    schema.create(connection)
+    connection.execute(
+        "INSERT INTO core.gpu (gpu_id, vendor, memory_gb, msrp_usd) VALUES ('a', 'v', 8, 100), ('b', 'v', 12, 200)"
+    )
+    yield connection
+    connection.close()
+
+
+SIDE = 'description = "One row per GPU"\nkey = ["gpu_id"]\n[columns]\n"*price" = "A price"\nn = "Rows"\n'
+
+
+@pytest.fixture
+def models(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> list[Model]:
+    """base reads a column of core.gpu, rounded reads base, counted reads rounded, beside reads another column."""
+    texts = {
+        "base": ("SELECT gpu_id, msrp_usd AS first_price FROM core.gpu", SIDE),
+        "rounded": ("SELECT gpu_id, round(first_price, -1) AS round_price FROM mart.base", SIDE),
+        "counted": ("SELECT max(round_price) AS n FROM mart.rounded", SIDE),
+        "beside": ("SELECT gpu_id, memory_gb FROM core.gpu", SIDE),
+        "seen": ("SELECT gpu_id FROM mart.rounded", 'materialized = "view"\n' + SIDE),
+    }
+    (tmp_path / "mart").mkdir()
+    for name, (sql, side) in texts.items():
+        (tmp_path / "mart" / f"{name}.sql").write_text(sql)
+        (tmp_path / "mart" / f"{name}.toml").write_text(side)
+    return graph.load(con, tmp_path)
+
+
+def run(
+    con: duckdb.DuckDBPyConnection, models: list[Model], run_id: str, *changed: str, **how: Any
+) -> dict[str, Build]:
+    builder.refresh_contents(con, set(changed))
+    return {step.model.partition(".")[2]: step for step in builder.build(con, models, run_id, **how)}
+
+
+def rebuilt(steps: dict[str, Build]) -> set[str]:
+    return {name for name, step in steps.items() if step.action == "rebuilt"}
+
+
+def test_the_first_build_builds_all_and_the_second_nothing(con: duckdb.DuckDBPyConnection, models: list[Model]) -> None:
+    first = run(con, models, "1")
+    assert rebuilt(first) == {"base", "rounded", "counted", "beside", "seen"}
+    assert {step.reason for step in first.values()} == {"first build"}
+    second = run(con, models, "2")
+    assert rebuilt(second) == set()
+    assert {step.reason for step in second.values()} <= {"no input changed", "a view follows its inputs"}
+    assert {name: step.content for name, step in first.items()} == {name: step.content for name, step in second.items()}
+
+
+def test_a_change_reaches_what_depends_on_its_column(con: duckdb.DuckDBPyConnection, models: list[Model]) -> None:
+    run(con, models, "1")
+    con.execute("UPDATE core.gpu SET msrp_usd = 350 WHERE gpu_id = 'a'")
+    steps = run(con, models, "2", "core.gpu")
+    assert rebuilt(steps) == {"base", "rounded", "counted"}
+    assert steps["base"].reason == "core.gpu changed"
+    assert steps["rounded"].reason == "mart.base changed"
+    assert steps["beside"].reason == "no input changed", "it reads another column"
+    assert con.execute("SELECT round_price FROM mart.rounded ORDER BY 1").fetchall() == [(200,), (350,)]
+
+
+def test_the_work_stops_where_a_table_comes_out_the_same(con: duckdb.DuckDBPyConnection, models: list[Model]) -> None:
+    run(con, models, "1")
+    con.execute("UPDATE core.gpu SET msrp_usd = 101 WHERE gpu_id = 'a'")
+    steps = run(con, models, "2", "core.gpu")
+    assert rebuilt(steps) == {"base", "rounded"}
+    assert steps["rounded"].reason == "mart.base changed; its rows came out the same, so nothing is rebuilt for it"
+    assert steps["counted"].reason == "no input changed"
+
+
+def test_what_only_counts_rows_reads_no_column(con: duckdb.DuckDBPyConnection, models: list[Model]) -> None:
+    models = [
+        replace(m, sql="SELECT count(*) AS n FROM mart.rounded", inputs={"mart.rounded": frozenset()})
+        if m.name == "mart.counted"
+        else m
+        for m in models
+    ]
+    run(con, models, "1")
+    con.execute("UPDATE core.gpu SET msrp_usd = 350 WHERE gpu_id = 'a'")
+    assert rebuilt(run(con, models, "2", "core.gpu")) == {"base", "rounded"}
+    con.execute("DELETE FROM core.gpu WHERE gpu_id = 'a'")
+    assert "counted" in rebuilt(run(con, models, "3", "core.gpu"))
+
+
+def test_a_change_that_nobody_announced_is_not_looked_for(con: duckdb.DuckDBPyConnection, models: list[Model]) -> None:
+    """The loader says what it changed: hashing every table on every night would cost more than most rebuilds."""
+    run(con, models, "1")
+    con.execute("UPDATE core.gpu SET msrp_usd = 350")
+    assert rebuilt(run(con, models, "2")) == set()
+    assert "base" in rebuilt(run(con, models, "3", "core.gpu"))
+
+
+def test_rows_in_another_order_are_the_same_rows(con: duckdb.DuckDBPyConnection, models: list[Model]) -> None:
+    run(con, models, "1")
+    con.execute("CREATE TEMP TABLE held AS FROM core.gpu; DELETE FROM core.gpu")
+    con.execute("INSERT INTO core.gpu SELECT * FROM held ORDER BY gpu_id DESC")
+    assert rebuilt(run(con, models, "2", "core.gpu")) == set()
+
+
+def test_a_changed_definition_is_built(con: duckdb.DuckDBPyConnection, models: list[Model]) -> None:
+    run(con, models, "1")
+    sql = "SELECT gpu_id, first_price + 1 AS round_price FROM mart.base"
+    changed = [replace(m, sql=sql, text=sql) if m.name == "mart.rounded" else m for m in models]
+    steps = run(con, changed, "2")
+    assert rebuilt(steps) == {"rounded", "counted"}
+    assert steps["rounded"].reason == "its definition changed"
+
+
+def test_a_full_build_builds_all_and_says_that_it_was_asked(
+    con: duckdb.DuckDBPyConnection, models: list[Model]
+) -> None:
+    run(con, models, "1")
+    steps = run(con, models, "2", force=True)
+    assert rebuilt(steps) == set(steps)
+    assert steps["base"].reason.startswith("a full build was asked for; its rows came out the same")
+
+
+def test_a_view_is_not_made_again_and_shows_the_new_rows(con: duckdb.DuckDBPyConnection, models: list[Model]) -> None:
+    run(con, models, "1")
+    con.execute("INSERT INTO core.gpu (gpu_id, msrp_usd) VALUES ('c', 990)")
+    steps = run(con, models, "2", "core.gpu")
+    assert steps["seen"].action == "kept"
+    assert steps["seen"].reason == "a view follows its inputs"
+    assert con.execute("SELECT count(*) FROM mart.seen").fetchone() == (3,)
+
+
+def test_what_reads_a_view_is_built_when_the_views_inputs_change(
+    con: duckdb.DuckDBPyConnection, models: list[Model], tmp_path: Path
+) -> None:
+    (tmp_path / "mart" / "last.sql").write_text("SELECT count(*) AS n FROM mart.seen")
+    (tmp_path / "mart" / "last.toml").write_text(SIDE)
+    models = graph.load(con, tmp_path)
+    run(con, models, "1")
+    con.execute("INSERT INTO core.gpu (gpu_id, msrp_usd) VALUES ('c', 990)")
+    assert "last" in rebuilt(run(con, models, "2", "core.gpu"))
+    assert con.execute("SELECT n FROM mart.last").fetchone() == (3,)
+
+
+def test_every_step_is_on_record(con: duckdb.DuckDBPyConnection, models: list[Model]) -> None:
+    for run_id in ("1", "2"):
+        steps = run(con, models, run_id)
+        found = con.execute(
+            "SELECT model, action, reason, rows FROM ops.model_build WHERE run_id = ? ORDER BY model", [run_id]
+        ).fetchall()
+        assert found == sorted((f"mart.{name}", step.action, step.reason, step.rows) for name, step in steps.items())
+    assert con.execute("SELECT count(*) FROM ops.model_state").fetchone() == (len(models),)
+
+
+def test_a_failed_build_leaves_nothing_when_it_is_rolled_back(
+    con: duckdb.DuckDBPyConnection, models: list[Model]
+) -> None:
+    run(con, models, "1")
+    con.execute("BEGIN; UPDATE core.gpu SET msrp_usd = 350")
+    broken = [
+        replace(m, sql="SELECT no_such_column FROM mart.base", text="x") if m.name == "mart.rounded" else m
+        for m in models
+    ]
+    with pytest.raises(duckdb.BinderException):
+        run(con, broken, "2", "core.gpu")
+    con.execute("ROLLBACK")
+    assert con.execute("SELECT max(first_price) FROM mart.base").fetchone() == (200,)
+    assert rebuilt(run(con, models, "3")) == set()
+
+
+def test_tables_and_columns_carry_their_words(con: duckdb.DuckDBPyConnection, models: list[Model]) -> None:
+    run(con, models, "1")
+    run(con, models, "2", force=True)
+    (table,) = con.execute("SELECT comment FROM duckdb_tables() WHERE table_name = 'rounded'").fetchall()
+    assert table == ("One row per GPU",)
+    columns = dict(
+        con.execute("SELECT column_name, comment FROM duckdb_columns() WHERE table_name = 'rounded'").fetchall()
+    )
+    assert columns["round_price"] == "A price", "by the pattern of the sidecar"
+    assert columns["gpu_id"], "by the dictionary"
+    assert con.execute("SELECT comment FROM duckdb_views() WHERE view_name = 'seen'").fetchall() == [
+        ("One row per GPU",)
+    ]
+
+
+def test_a_column_without_words_is_refused(con: duckdb.DuckDBPyConnection, models: list[Model]) -> None:
+    sql = "SELECT gpu_id, 1 AS mystery FROM mart.base"
+    changed = [replace(m, sql=sql, text=sql) if m.name == "mart.rounded" else m for m in models]
+    with pytest.raises(KeyError, match=r"column mystery of mart\.rounded is described neither"):
+        run(con, changed, "1")
