@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from warehouse.outputs.tables import TOO_LARGE
 from warehouse.paths import DataDir
 from warehouse.read import query
 
@@ -52,7 +53,9 @@ def rows(data: Path, sql: str) -> list[tuple[Any, ...]]:
 
 
 def tables(data: Path, *schemas: str) -> dict[str, list[tuple[Any, ...]]]:
-    """All rows of every table and view of the schemas, sorted: by default those that an answer is read from."""
+    """All rows of every table and view of the schemas, sorted: by default those that an answer is read from. Views that
+    are too large to be exported are too large here.
+    """
     wanted = schemas or ("core", "mart")
     names = rows(
         data,
@@ -60,7 +63,11 @@ def tables(data: Path, *schemas: str) -> dict[str, list[tuple[Any, ...]]]:
         "SELECT schema_name || '.' || view_name FROM duckdb_views() WHERE database_name = 'gpuledger' AND NOT internal "
         "ORDER BY name",
     )
-    return {name: rows(data, f"FROM {name} ORDER BY ALL") for (name,) in names if name.partition(".")[0] in wanted}
+    return {
+        name: rows(data, f"FROM {name} ORDER BY ALL")
+        for (name,) in names
+        if name.partition(".")[0] in wanted and name not in TOO_LARGE
+    }
 
 
 def csv_files(folder: Path) -> dict[str, bytes]:

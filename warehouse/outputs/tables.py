@@ -13,6 +13,9 @@ from warehouse.read import reader
 #: Tables beside the marts that procurement asks for: what changed, and what could not be placed.
 BESIDE_THE_MARTS = ("core.price_change", "core.unmatched_title")
 
+#: Views that answer for every model and card: twelve million rows are a question to ask, not a file to read.
+TOO_LARGE = ("mart.model_fit",)
+
 
 def names(con: duckdb.DuckDBPyConnection) -> list[str]:
     """Schema-qualified names of the tables and views that are exported."""
@@ -20,7 +23,7 @@ def names(con: duckdb.DuckDBPyConnection) -> list[str]:
         """SELECT schema_name || '.' || table_name FROM duckdb_tables() WHERE schema_name = 'mart'
            UNION ALL SELECT schema_name || '.' || view_name FROM duckdb_views() WHERE schema_name = 'mart' ORDER BY 1"""
     ).fetchall()
-    return [*(name for (name,) in marts), *BESIDE_THE_MARTS]
+    return [*(name for (name,) in marts if name not in TOO_LARGE), *BESIDE_THE_MARTS]
 
 
 def tables(data: DataDir) -> Iterator[tuple[str, list[str], list[tuple[Any, ...]]]]:
