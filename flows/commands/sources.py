@@ -1,16 +1,25 @@
-"""`gpuledger sources`: what can be read."""
+"""`gpuledger sources`: what can be read, and what one page of each would give now."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
-from flows.commands._options import format_option
+from flows.commands._options import data_dir_option, data_of, format_option
+
+if TYPE_CHECKING:
+    from extract.items import Item
+    from flows.check_sources import Checked
 
 
-@click.command()
+@click.group(invoke_without_command=True)
 @format_option
-def command(form: str) -> None:
+@click.pass_context
+def command(ctx: click.Context, form: str) -> None:
     """The sources: what each gives, where it starts, how old its data may be."""
+    if ctx.invoked_subcommand:
+        return
     from extract.source import discover
     from flows.commands._show import show
 
@@ -20,3 +29,65 @@ def command(form: str) -> None:
         for s in discover()
     ]
     show(columns, rows, form)
+
+
+@command.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--sample", is_flag=True, help="Ask the bundled sample site instead of the live sources.")
+@click.option("--night", type=int, default=1, show_default=True, metavar="N", help="Night of the sample site.")
+@data_dir_option
+@format_option
+def check(names: tuple[str, ...], sample: bool, night: int, data_dir: str | None, form: str) -> int:
+    """Fetch one page of each source, or of those that are named, and say what would be read.
+
+    Nothing is archived or loaded. Exit status 1 where a source fails, with its reason.
+    """
+    from flows import check_sources
+    from flows import settings as settings_module
+    from flows.commands import _progress
+    from flows.commands._show import show
+    from flows.start import context_for
+
+    settings = settings_module.load({"data_dir": data_dir})
+    try:
+        context = context_for(
+            settings, data_of(data_dir), "plain", sample=sample, night=night if sample else None, only=names
+        )
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    with _progress.shown(quiet=form != "table") as progress:
+        checked = check_sources.check(context, progress)
+    columns = ["source", "status", "url", "items", "issues", "first", "reason"]
+    show(columns, [_json_row(one) if form == "json" else _row(one) for one in checked], form)
+    failed = [one.source for one in checked if one.status == "failed"]
+    if form == "table":
+        for one in checked:
+            for issue in one.issues:
+                click.echo(f"{one.source}: {issue.severity} {issue.code}: {issue.message}")
+        click.echo(f"{len(checked)} checked, {len(failed)} failed{': ' if failed else ''}{', '.join(failed)}")
+    return 1 if failed else 0
+
+
+def _row(one: Checked) -> tuple[Any, ...]:
+    counts = ", ".join(f"{kind} {count}" for kind, count in (one.counts or {}).items())
+    first = _words(one.first) if one.first else None
+    return one.source, one.status, one.url, counts, len(one.issues) or None, first, one.reason
+
+
+def _json_row(one: Checked) -> tuple[Any, ...]:
+    from extract.items import to_json
+
+    issues = [to_json(issue) for issue in one.issues]
+    first = to_json(one.first) if one.first else None
+    return one.source, one.status, one.url, dict(one.counts or {}), issues, first, one.reason
+
+
+def _words(item: Item) -> str:
+    """The item in short: what it is, and its figure."""
+    from extract.items import to_json
+
+    row = to_json(item)
+    named = next((row[field] for field in ("title", "gpu_name", "image_url", "currency") if row.get(field)), "")
+    figure = next((f"{row[field]} {row.get('unit') or row.get('currency') or ''}".strip()
+                   for field in ("price", "score", "relative_percent", "rate") if row.get(field)), "")  # fmt: skip
+    return f"{str(named)[:70]} · {figure}" if figure else str(named)[:70]
