@@ -111,7 +111,7 @@ def load(
 ) -> set[str]:
     """Take in all nights inside the open transaction, which is committed now and then; the tables that they changed."""
     contract = source_contract(SOURCE)
-    bounds, released = context.settings.gate_bounds(), decisions.releases(context.data)
+    bounds, released = context.settings.gate_bounds(), decisions.releases(context.data, context.started_at)
     changed: set[str] = set()
     outcome = SourceOutcome(SOURCE, "ok")
     _stage(con, found, _refused([offer for _, rows in found for offer, _ in rows]))
@@ -130,6 +130,7 @@ def load(
             con.execute("COMMIT; BEGIN")
         progress(number + 1)
     con.execute("RESET threads")
+    changed.add("core.source_night")
     if offers.record_changes(con, SOURCE, found[0][0]):
         changed.add("core.price_change")
     take_in.set_state(con, context, outcome)

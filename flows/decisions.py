@@ -29,8 +29,11 @@ def release(data: DataDir, listing_id: str, price: Decimal, currency: str, reaso
         lines.write(json.dumps(words, ensure_ascii=False) + "\n")
 
 
-def releases(data: DataDir) -> list[tuple[str, Decimal]]:
-    """Listings and prices that a person let pass. ValueError, naming the line, where the file was edited badly."""
+def releases(data: DataDir, decided_by: datetime) -> list[tuple[str, Decimal]]:
+    """Listings and prices that a person let pass by then: a run knows those from before its start, and so does its replay.
+
+    ValueError, naming the line, where the file was edited badly.
+    """
     path = _file(data)
     if not path.exists():
         return []
@@ -38,8 +41,10 @@ def releases(data: DataDir) -> list[tuple[str, Decimal]]:
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         try:
             words = json.loads(line)
-            found.append((str(words["listing_id"]), Decimal(words["price"])))
-        except (ValueError, KeyError, ArithmeticError) as error:
+            released = (str(words["listing_id"]), Decimal(words["price"]))
+            if datetime.fromisoformat(words["decided_at"]) <= decided_by:
+                found.append(released)
+        except (ValueError, KeyError, TypeError, ArithmeticError) as error:
             raise ValueError(f"{path}, line {number}: {error}") from None
     return found
 

@@ -55,6 +55,7 @@ def take_in(con: duckdb.DuckDBPyConnection, context: Context, collected: Collect
                 con, collected.source, context.as_of, outcome.parsed - outcome.duplicate,
                 is_complete=outcome.status != "partial",
             )  # fmt: skip
+            changed.add("core.source_night")
     outcome.issues = len(issues)
     append(
         con,
@@ -95,7 +96,9 @@ def _check_and_load(
         outcome.loaded = len(first) - len(held)
         accepted = [row for position, row in enumerate(first) if position not in held]
         batch = Batch(collected.source, context.as_of, accepted, collected.is_complete, tuple(held.values()))
-        loaded = load_batch(con, batch, context.settings.gate_bounds(), decisions.releases(context.data))
+        loaded = load_batch(
+            con, batch, context.settings.gate_bounds(), decisions.releases(context.data, context.started_at)
+        )
         changed.update(loaded.changes.changed)
         issues += [(issue, None) for _, issue in loaded.changes.issues]
         outcome.changed = loaded.changes.total
@@ -157,10 +160,12 @@ def load_staged(
 ) -> Loaded:
     """Load staged offers through the price gate."""
     previous = gate.previous_success(con, night.source, night.seen_at)
+    before = con.execute("SELECT count(*) FROM core.held_price WHERE source = ?", [night.source]).fetchone()
     held, is_long = gate.hold(con, night, bounds, released)
     is_complete = night.is_complete and is_long
     changes = offers.load(con, replace(night, is_complete=is_complete), previous)
-    changes.add("core.held_price", held)
+    # Also where the last of them was let go.
+    changes.add("core.held_price", max(held, before[0] if before else 0))
     return Loaded(changes, held, is_complete)
 
 

@@ -1,0 +1,72 @@
+"""`gpuledger replay`: rebuild the warehouse from the archive, without a network."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import click
+
+from flows import settings as settings_module
+from flows.commands._options import data_dir_option
+from flows.context import Context, new_run_id, utc_now
+from warehouse.paths import DataDir
+
+
+@click.command()
+@click.option(
+    "--until", metavar="T",
+    help="Stop after the last run that counts as this time or earlier: ISO 8601; a day means its end, UTC.",
+)  # fmt: skip
+@click.option(
+    "--to", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
+    help="Publish in this data directory and leave the other as it is; the archive is read where it stands.",
+)  # fmt: skip
+@click.option(
+    "--skip-damaged", is_flag=True,
+    help="Go on where archived pages are damaged or missing: each counts as one that could not be read that night.",
+)  # fmt: skip
+@data_dir_option
+def command(until: str | None, to: Path | None, skip_damaged: bool, data_dir: str | None) -> int:
+    """Rebuild the whole warehouse from the archive: every run on record, in order, with what it fetched and what it missed.
+
+    Nothing is published before the end, and the old versions stay: a replay that is stopped changes nothing, and is
+    started again from the beginning. Exit status: 0 published, 1 nothing published.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from flows import replay
+
+    settings = settings_module.load({"data_dir": data_dir})
+    source = DataDir(Path(settings.data_dir))
+    runs = replay.runs_until(source, _time(until) if until else None)
+    now = utc_now()
+    context = Context(
+        settings=settings, data=DataDir(to) if to else source, run_id=new_run_id(now), as_of=runs[-1].as_of,
+        started_at=now, engine="plain",
+    )  # fmt: skip
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("verify", total=len(runs))
+        summary = replay.replay(
+            context, source, runs, skip_damaged=skip_damaged,
+            progress=lambda text, done: bar.update(task, description=text, completed=done),
+        )  # fmt: skip
+    names = {record.source for run in runs for record in run.sources}
+    click.echo(
+        f"replayed {len(runs)} runs of {len(names)} sources, {runs[0].as_of:%Y-%m-%d} to {runs[-1].as_of:%Y-%m-%d}"
+    )
+    assert summary.published is not None
+    click.echo(f"warehouse  {context.data.published} -> {summary.published.name}")
+    return summary.exit_status
+
+
+def _time(text: str) -> datetime:
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        raise click.UsageError(f"--until {text!r} is not a time such as 2026-11-20 or 2026-11-20T03:00:00Z") from None
+    if len(text) == len("2026-11-20"):
+        time += timedelta(days=1, microseconds=-1)
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)

@@ -1,0 +1,207 @@
+"""A replay makes of the archive alone what the runs made: row for row, failures and decisions included."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from extract.sample import server
+from flows import decisions, gather, loaded
+from flows import refresh as refreshing
+from flows.replay import ReplayRefused, runs_until
+from tests.command import gpuledger, rows, tables
+from tests.flows.inprocess import context, copy_of_the_site, refresh
+from tests.history.replays import START, load, price_table, replayed
+from tests.nights import Night
+from warehouse.paths import DataDir
+
+#: What of ops is of the replay and not of the runs: when a run ended and how long it took; which pages had been parsed
+#: before; what was built, once instead of every night.
+OWN_TABLES = {"ops.run", "ops.source_run", "ops.model_build"}
+OWN_COLUMNS = {"finished_at", "seconds", "models_rebuilt", "models_kept", "pages_unchanged"}
+
+
+def assert_same(left: Path, right: Path, schemas: Iterable[str] = ("core", "mart")) -> None:
+    one, other = tables(left, *schemas), tables(right, *schemas)
+    assert one.keys() == other.keys()
+    for table, held in one.items():
+        assert other[table] == held, table
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The sample's pages, free to be changed."""
+    folder = copy_of_the_site(tmp_path / "site")
+    monkeypatch.setattr(server, "_SITE", folder)
+    return folder
+
+
+def test_the_command_rebuilds_three_nights_from_the_archive_alone(nights: dict[int, Night], tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    shutil.copytree(nights[3].data / "snapshots", data / "snapshots")
+    outcome = gpuledger("replay", data=data)
+    assert outcome.status == 0, outcome.err
+    assert "replayed 3 runs of 9 sources, 2023-11-16 to 2023-11-18" in outcome.out
+    assert_same(nights[3].data, data)
+    before, after = tables(nights[3].data, "ops"), tables(data, "ops")
+    assert {table for table in before if before[table] != after[table]} <= OWN_TABLES
+    for table in ("ops.run", "ops.source_run"):
+        columns = [name for (name,) in rows(data, f"SELECT column_name FROM (DESCRIBE {table})")]
+        kept = ", ".join(f'"{name}"' for name in columns if name not in OWN_COLUMNS)
+        shared = (
+            f"SELECT {kept} FROM {table} WHERE sources_failed IS NULL OR parsed > 0 ORDER BY ALL"
+            if (table == "ops.run")
+            else f"SELECT {kept} FROM {table} ORDER BY ALL"
+        )
+        assert rows(data, shared) == rows(nights[3].data, shared), table
+
+
+def test_a_replay_in_place_keeps_the_old_versions_and_the_next_night_goes_on(
+    nights: dict[int, Night], tmp_path: Path
+) -> None:
+    data = nights[2].copy(tmp_path / "data")
+    versions = {path.name for path in (data / "versions").iterdir()}
+    published = replayed(data, data).published
+    assert published is not None
+    assert {path.name for path in (data / "versions").iterdir()} == versions | {published.name}
+    refresh(data, 3)
+    assert_same(nights[3].data, data)
+    assert len(runs_until(DataDir(data), None)) == 3, "a replay is no run of its own"
+
+
+def test_until_stops_after_the_night(nights: dict[int, Night], tmp_path: Path) -> None:
+    data = nights[3].copy(tmp_path / "data")
+    replayed(data, tmp_path / "then", until=server.clock(2))
+    assert_same(nights[2].data, tmp_path / "then")
+    assert_same(nights[3].data, data)
+    assert gpuledger("replay", "--until", "2023-11-15", data=data).status == 1
+
+
+def test_pages_that_did_not_come_are_missed_again_and_sources_that_were_not_asked_stay_out(
+    site: Path, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    refresh(data, 1, only=("danawa", "ecb_fx", "generic_shop"))
+    shutil.rmtree(site / "night1" / "generic_shop" / "products" / "rtx-4070")
+    for night in (1, 2):
+        shutil.rmtree(site / f"night{night}" / "danawa")
+        (site / f"night{night}" / "danawa").mkdir()
+    summary = refresh(data, 2, only=("danawa", "generic_shop"))
+    assert {s.source: s.status for s in summary.sources} == {"danawa": "failed", "generic_shop": "partial"}
+    replayed(data, tmp_path / "again")
+    assert_same(data, tmp_path / "again")
+    issues = "SELECT * FROM ops.issue WHERE code = 'NotFound' ORDER BY ALL"
+    assert rows(data, issues) == rows(tmp_path / "again", issues) != []
+
+
+def test_a_run_that_published_nothing_is_not_replayed(site: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    refresh(data, 1, only=("ecb_fx", "newegg"))
+    killed = context(data, 2, only=("ecb_fx", "newegg"))
+    with gather.reader(killed) as reader:  # reads and archives the pages, and gets no further
+        refreshing.read_plain(reader, gather.readings(killed), refreshing.no_progress)
+    replayed(data, tmp_path / "again")
+    assert_same(data, tmp_path / "again")
+
+
+def test_a_run_killed_between_publish_and_record_is_put_on_record_and_one_killed_before_is_not(
+    nights: dict[int, Night], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = tmp_path / "data"
+    with monkeypatch.context() as patch:
+        patch.setattr(loaded, "confirm", lambda data: None)
+        summary = refresh(data, 1, only=("ecb_fx",))
+    assert loaded.read(DataDir(data)) == []
+    assert [run.run_id for run in runs_until(DataDir(data), None)] == [summary.run_id]
+    (line,) = loaded.read(DataDir(data))
+    loaded.note(DataDir(data), replace(line, run_id="20990101T000000Z-aaaaaa"))
+    loaded.heal(DataDir(data))
+    assert [run.run_id for run in loaded.read(DataDir(data))] == [summary.run_id]
+    assert not DataDir(data).loading.exists()
+
+
+def _price(product: int, night: int) -> str:
+    if (product, night) in {(2, 3), (5, 6)}:
+        return "일시품절"
+    slip = 10 if (product, night) == (4, 4) else 1
+    return f"{(300_000 + 10_000 * product + (1_000 * night if product % 2 else 0)) * slip:,}"
+
+
+def test_a_backfill_replays_whole_and_cut_and_night_by_night(tmp_path: Path) -> None:
+    files = [
+        price_table(tmp_path / f"{n}.csv", nights, _price, first=first) for n, nights, first in ((1, 5, 0), (2, 2, 5))
+    ]
+    data, half = tmp_path / "data", tmp_path / "half"
+    load(data, files[0])
+    load(data, *files, by_night=True)
+    load(half, files[0])
+    for path in files:
+        path.unlink()
+    assert [len(run.sources) for run in loaded.read(DataDir(data))] == [1, 1, 1]
+    replayed(data, tmp_path / "again")
+    assert_same(data, tmp_path / "again")
+    replayed(half, tmp_path / "cut", until=START + timedelta(days=2))
+    replayed(data, tmp_path / "cut-too", until=START + timedelta(days=2, hours=3))
+    assert rows(tmp_path / "cut", "SELECT count(*), max(seen_at) FROM core.source_night") == [
+        (3, START + timedelta(days=2))
+    ]
+    assert_same(tmp_path / "cut", tmp_path / "cut-too")
+
+
+def test_a_release_applies_to_the_runs_after_it(tmp_path: Path) -> None:
+    """A price ten times as high, released by a person before the run that would otherwise have held it."""
+    data = tmp_path / "data"
+    load(data, price_table(tmp_path / "one.csv", 4, _price))
+    high = Decimal(_price(4, 4).replace(",", ""))
+    file = data / "decisions" / "releases.jsonl"
+    decisions.release(data=DataDir(data), listing_id="danawa_daily:88000005", price=high, currency="KRW", reason="seen")
+    load(data, price_table(tmp_path / "two.csv", 1, _price, first=4))
+    sql = f"SELECT valid_from FROM core.price_history WHERE price = {high}"
+    assert rows(data, sql)
+    replayed(data, tmp_path / "again")
+    assert_same(data, tmp_path / "again")
+    # A decision of a later day does not reach back.
+    words = json.loads(file.read_text())
+    file.write_text(json.dumps({**words, "decided_at": "2099-01-01T00:00:00+00:00"}) + "\n")
+    replayed(data, tmp_path / "later")
+    assert rows(tmp_path / "later", sql) == []
+    assert rows(tmp_path / "later", f"SELECT 1 FROM core.held_price WHERE price = {high}")
+
+
+def test_a_damaged_page_is_named_and_nothing_is_changed_and_can_be_passed_over(
+    nights: dict[int, Night], tmp_path: Path
+) -> None:
+    data = nights[3].copy(tmp_path / "data")
+    ((sha,),) = rows(data, "SELECT DISTINCT snapshot_sha256 FROM core.listing WHERE source = 'generic_shop' LIMIT 1")
+    blob = data / "snapshots" / "blobs" / sha[:2] / f"{sha}.gz"
+    blob.write_bytes(blob.read_bytes()[:-20])
+    published = (data / "gpuledger.duckdb").resolve()
+    outcome = gpuledger("replay", data=data)
+    assert outcome.status == 1
+    assert str(blob) in outcome.err
+    assert "--skip-damaged" in outcome.err
+    assert "Traceback" not in outcome.err
+    assert (data / "gpuledger.duckdb").resolve() == published
+    replayed(data, tmp_path / "again", skip_damaged=True)
+    issues = rows(tmp_path / "again", "SELECT DISTINCT source FROM ops.issue WHERE code = 'CorruptSnapshot'")
+    assert issues == [("generic_shop",)]
+    elsewhere = "SELECT * FROM core.price_history WHERE source NOT IN ('generic_shop', 'bhphoto') ORDER BY ALL"
+    assert rows(tmp_path / "again", elsewhere) == rows(data, elsewhere)
+
+
+def test_a_lost_line_of_the_log_is_noticed(nights: dict[int, Night], tmp_path: Path) -> None:
+    data = nights[1].copy(tmp_path / "data")
+    log = data / "snapshots" / "log" / "newegg.jsonl"
+    log.write_bytes(log.read_bytes().split(b"\n", 1)[1])
+    with pytest.raises(ReplayRefused, match=r"log/newegg\.jsonl: 1 of 2 fetches"):
+        replayed(data, tmp_path / "again")
+    (data / "snapshots" / "runs.jsonl").write_text("{}\n")
+    with pytest.raises(loaded.BadRecord, match="line 1"):
+        replayed(data, tmp_path / "again")
