@@ -19,7 +19,8 @@ measured AS (
         count(*) FILTER (d.day > l.day - 365 AND d.low < l.low) AS days_below,
         count(*) FILTER (d.day > l.day - 365) AS days_of_year,
         min(d.low) AS lowest,
-        arg_min(d.day, d.low) AS lowest_on,
+        -- The first of the days at that price, so that two builds choose the same.
+        min({'low': d.low, 'day': d.day}).day AS lowest_on,
         stddev_samp(ln(d.low / d.before)) FILTER (d.day > l.day - 90 AND d.before > 0) AS volatility
     FROM latest l JOIN daily d ON d.gpu_id = l.gpu_id
     GROUP BY l.gpu_id, l.day, l.low
