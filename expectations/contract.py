@@ -40,7 +40,10 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contract:
-    """All rules of one source or mart. Row bounds are of the batch: fewer is a broken page, more a broken parser."""
+    """All rules of one source or mart. Row bounds are of the batch: fewer is a broken page, more a broken parser.
+
+    `where` is the condition of the rows that are looked at, of a mart that is too large to be looked at whole.
+    """
 
     name: str
     min_rows: int
@@ -48,6 +51,7 @@ class Contract:
     rows_reason: str
     max_quarantined_share: float
     checks: tuple[Check, ...]
+    where: str = "true"
 
 
 def source_contract(source: str) -> Contract:
@@ -76,6 +80,7 @@ def _load(path: Path, name: str) -> Contract:
             rows_reason=rows["reason"],
             max_quarantined_share=document.get("quarantine", {}).get("max_share", 0.0),
             checks=tuple(checks),
+            where=rows.get("where", "true"),
         )
     except FileNotFoundError as error:
         raise ContractError(

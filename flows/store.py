@@ -18,6 +18,7 @@ from flows.summary import PriceChange, SourceOutcome, Summary
 from transform import assign, graph
 from transform import build as builder
 from transform.seeds import load as seeds
+from transform.sizing import own as own_models
 from warehouse import publish
 from warehouse.errors import WarehouseError
 from warehouse.load.stage import append
@@ -108,7 +109,14 @@ def _identify(con: duckdb.DuckDBPyConnection, context: Context) -> set[str]:
     """Bring seeds and the titles' identities up to date; the tables that changed."""
     known = identities.of(context.data)
     resolver, version = known.resolver, known.version
-    changed = set(seeds.load(con, resolver, context.settings.for_warehouse(), version))
+    own, wrong = own_models.load(context.data.models)
+    append(
+        con,
+        "ops.issue",
+        [(context.run_id, "models", "bad_model", "error", str(error), None, None, None, None) for error in wrong],
+    )
+    settings = context.settings
+    changed = set(seeds.load(con, resolver, settings.for_warehouse(), version, settings.assumptions, own))
     return changed | set(assign.assign(con, resolver, version))
 
 
@@ -123,7 +131,7 @@ def _audit(con: duckdb.DuckDBPyConnection, summary: Summary) -> None:
         is_new = step.action == "rebuilt" or (has_rebuilt and step.rows < 0)
         contract = mart_contract(step.model) if is_new else None
         if contract is not None:
-            problems += check_mart(contract, con.execute(f"SELECT * FROM {step.model}").df())
+            problems += check_mart(contract, con.execute(f"SELECT * FROM {step.model} WHERE {contract.where}").df())
     if problems:
         raise AuditFailed(f"audit failed, nothing is published: {'; '.join(problems)}")
 

@@ -10,7 +10,7 @@ import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_CEILING, Decimal
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
@@ -19,6 +19,11 @@ from transform.assumptions import Assumptions
 
 DAYS_A_YEAR = 365
 SECONDS_AN_HOUR = 3600
+
+#: Years that a reservation is paid for at once; None where only hours of use are billed.
+TERM_YEARS: Mapping[str, int | None] = MappingProxyType(
+    {"on_demand": None, "spot": None, "reserved_1y": 1, "reserved_3y": 3}
+)
 
 
 class ImpossibleCost(ValueError):
@@ -140,6 +145,22 @@ def ownership(price_usd: Decimal, tdp_w: int, assumptions: Assumptions, *, count
         hours=hours,
         busy_hours=busy_hours,
     )
+
+
+def rent_per_used_hour(hour_usd: Decimal, pricing_model: str, assumptions: Assumptions) -> Decimal:
+    """What an hour of use costs, in US dollars.
+
+    On demand and spot bill the hours of use. A reservation (`reserved_1y`, `reserved_3y`) bills all 24 hours of whole
+    terms that cover the horizon, used or not. Raises ImpossibleCost for another pricing model.
+    """
+    _check(hour_usd, "a rent")
+    if pricing_model not in TERM_YEARS:
+        raise ImpossibleCost(f"pricing model {pricing_model!r} is not known; known are {', '.join(TERM_YEARS)}")
+    years = TERM_YEARS[pricing_model]
+    if years is None:
+        return hour_usd
+    terms = (assumptions.horizon_years / years).to_integral_value(ROUND_CEILING)
+    return hour_usd * 24 * terms * years / (assumptions.hours_per_day * assumptions.horizon_years)
 
 
 def break_even_hours(own: Ownership, rent_usd_per_hour: Decimal) -> Decimal | None:

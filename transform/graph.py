@@ -9,6 +9,7 @@ What a model reads is found from the SQL itself; nobody keeps a list.
 from __future__ import annotations
 
 import importlib
+import inspect
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -41,7 +42,8 @@ class Model:
 
     `text` is all that defines it (its own file and its sidecar). `inputs` are the tables that it reads with the column
     names that it mentions, None where it may read every column: a change in another column is none for this model.
-    `build` is the pandas function of a Python model (frames by input name in, one frame out). `parameters` are those of
+    `build` is the pandas function of a Python model (frames by input name in, one frame out); modules that it names as
+    USES are part of its text. `parameters` are those of
     a macro, in the order in which they are given.
     """
 
@@ -83,6 +85,8 @@ def _read(con: duckdb.DuckDBPyConnection, sidecar: Path) -> Model:
         module = importlib.import_module(f"transform.models.{name}")
         inputs = {table: frozenset(columns) for table, columns in module.INPUTS.items()}
         build = module.build
+        # Its own text says less than it does: the rules that it calls are part of its definition.
+        definition += "".join(inspect.getsource(used) for used in getattr(module, "USES", ()))
     else:
         try:
             read = references(con, definition if materialized != "function" else f"SELECT ({definition})")

@@ -1,4 +1,5 @@
 SELECT
+    c.offer_id,
     c.gpu_id,
     g.gpu,
     c.gpu_name,
@@ -14,6 +15,7 @@ SELECT
     CASE WHEN c.currency <> 'USD' THEN fx.fx_day END AS fx_day,
     c.source,
     c.match_status,
+    c.match_candidates,
     c.valid_from AS price_since,
     c.snapshot_sha256
 FROM core.cloud_offer_history c

@@ -1,0 +1,1 @@
+(SELECT any_value(amount)::DOUBLE FROM core.assumption WHERE assumption = assumption_name)

@@ -1,0 +1,39 @@
+-- What a card does, an instance does too where each of its GPUs has at least the card's memory and bandwidth: whatever runs
+-- on the card runs there, and no slower by the memory.
+WITH card AS (
+    SELECT p.gpu_id, g.gpu, p.price_usd, g.tdp_w, g.gpus_on_board, g.memory_gb, g.memory_bandwidth_gb_s
+    FROM mart.gpu_price p JOIN core.gpu g ON g.gpu_id = p.gpu_id
+    WHERE p.price_usd IS NOT NULL AND g.tdp_w IS NOT NULL
+),
+same AS (
+    SELECT c.gpu_id, r.offer_id, 'same card' AS comparability, ceil(r.gpu_count / c.gpus_on_board)::INTEGER AS cards
+    FROM card c JOIN core.rental r ON r.gpu_id = c.gpu_id
+),
+enough AS (
+    SELECT c.gpu_id, r.offer_id, 'does as much' AS comparability, 1 AS cards
+    FROM card c
+    JOIN core.rental r ON r.gpu_id IS DISTINCT FROM c.gpu_id
+        AND r.gpu_memory_gb >= c.memory_gb * c.gpus_on_board AND r.gpu_bandwidth_gb_s >= c.memory_bandwidth_gb_s
+    QUALIFY row_number() OVER (PARTITION BY c.gpu_id, r.pricing_model ORDER BY r.instance_hour_usd, r.offer_id) = 1
+)
+SELECT
+    c.gpu_id,
+    c.gpu,
+    c.price_usd,
+    c.tdp_w,
+    o.cards,
+    o.comparability,
+    r.offer_id,
+    r.gpu_name,
+    r.gpu_count,
+    r.provider,
+    r.region,
+    r.instance,
+    r.pricing_model,
+    r.instance_hour_usd
+FROM (
+    SELECT gpu_id, offer_id, comparability, cards FROM same UNION ALL
+    SELECT gpu_id, offer_id, comparability, cards FROM enough
+) o
+JOIN card c ON c.gpu_id = o.gpu_id
+JOIN core.rental r ON r.offer_id = o.offer_id

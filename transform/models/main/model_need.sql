@@ -1,0 +1,49 @@
+WITH asked AS (
+    SELECT unnest(contexts)::BIGINT AS tokens
+),
+-- A layer with a sliding window keeps no more than the window.
+cache AS (
+    SELECT k.model_id, a.tokens,
+        sum(k.cache_elements_per_token * least(a.tokens, coalesce(k.window_tokens, a.tokens))) AS elements
+    FROM core.model_cache k CROSS JOIN asked a
+    GROUP BY k.model_id, a.tokens
+),
+bits AS (
+    SELECT core.assumed('kv_cache_bits')::BIGINT AS kv, core.assumed('prefill_chunk_tokens')::BIGINT AS chunk
+)
+SELECT
+    m.model_id,
+    m.model_kind,
+    w.precision,
+    a.tokens AS context_tokens,
+    w.weights_bytes AS resident_bytes,
+    (c.elements * sequences * bits.kv // 8)::BIGINT AS cache_bytes,
+    sequences * (least(a.tokens, bits.chunk) * m.activation_bytes_per_token + m.activation_bytes_per_sequence)
+        AS activation_bytes,
+    -- With even routing, this many of the experts are reached by all sequences together.
+    CASE WHEN m.model_kind = 'decoder' THEN w.always_read_bytes
+        + w.expert_bytes * CASE WHEN m.experts = 1 THEN 0 ELSE 1 - (1 - m.used_experts / m.experts) ** sequences END
+    END AS weights_read_bytes,
+    m.layers,
+    m.hidden_size
+FROM core.model m
+JOIN core.model_weights w ON w.model_id = m.model_id
+JOIN cache c ON c.model_id = m.model_id
+JOIN asked a ON a.tokens = c.tokens
+CROSS JOIN bits
+WHERE m.model_kind <> 'diffusion' AND list_contains(precisions, w.precision) AND a.tokens BETWEEN 1 AND m.max_context_tokens
+UNION ALL
+SELECT
+    m.model_id,
+    m.model_kind,
+    w.precision,
+    NULL,
+    round(w.weights_bytes - (1 - core.assumed('text_encoders_on_card')) * w.text_encoder_bytes)::BIGINT,
+    0,
+    round(sequences * core.assumed('image_activation_gb_per_megapixel') * 1e3 * m.image_side_px ** 2)::BIGINT,
+    NULL,
+    NULL,
+    NULL
+FROM core.model m
+JOIN core.model_weights w ON w.model_id = m.model_id
+WHERE m.model_kind = 'diffusion' AND list_contains(precisions, w.precision)
