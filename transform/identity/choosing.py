@@ -149,21 +149,26 @@ def _mobile(members: list[Member], choice: Choice, reading: Reading, vocabulary:
         laptop = [member for member in members if member.mobile == "m"]
         return laptop or [member for member in members if member.mobile == "maxq"]
     desktop = [member for member in members if member.mobile is None]
-    if not desktop and members:
+    if not desktop and any(member.gpu.segment != "integrated" for member in members):
         choice.conflict = "made for laptops only, and the title does not say laptop"
-        return members
-    return desktop
+    return desktop or members
 
 
 def _other_line(mention: Mention, choice: Choice, reading: Reading, index: Index) -> None:
     """`Quadro 4000` with an `RTX` elsewhere may be the Quadro RTX 4000: then both remain."""
     core = mention.family.core
-    if len(core) != 2 or not core[1].isdigit() or core[0] in NUMBERED - {"gt", "gts"}:
+    if len(core) != 2:
         return
-    for prefix in reading.marks & NUMBERED - {core[0]}:
+    # "RX 580" is that line's; "Radeon 580" and "Radeon VII" may be a Radeon Pro's.
+    own = core[0] != "radeon" and mention.words.startswith(core[0])
+    prefixes = set() if own and core[0] in NUMBERED - {"gt", "gts"} else reading.marks & NUMBERED
+    for prefix in (prefixes | (set() if own else reading.marks & {"pro"})) - {core[0]}:
         other = index.families.get((prefix, core[1]))
         if other:
+            strays = other.suffixes & reading.marks
             choice.members += [
-                member for member in other.members if member.mobile is None and member.suffixes == mention.suffixes
+                member
+                for member in other.members
+                if member.mobile is None and mention.suffixes <= member.suffixes <= mention.suffixes | strays
             ]
             choice.notes.append(f"{prefix} elsewhere in the title may belong to the name")

@@ -18,8 +18,8 @@ SEPARATE = frozenset((
 ))  # fmt: skip
 #: Prefixes that make a core together with the number behind them.
 NUMBERED = frozenset(("rtx", "gtx", "gt", "gts", "rx", "hd", "wx", "fx", "nvs", "cmp", "mx", "uhd", "r5", "r7", "r9"))
-#: Lines whose bare numbers make a core together with the line: `GeForce 210`, `Quadro 4000`, `FirePro 2270`.
-LINES = frozenset(("geforce", "radeon", "quadro", "firepro", "firegl", "firemv", "pro", "tesla"))
+#: Lines whose bare numbers make a core together with the line: `GeForce 210`, `Quadro 4000`, `Arc 140V`.
+LINES = frozenset(("geforce", "radeon", "quadro", "firepro", "firegl", "firemv", "pro", "tesla", "arc"))
 
 
 @dataclass(frozen=True, slots=True)

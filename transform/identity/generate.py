@@ -100,7 +100,7 @@ def _plain_rows(name: str, found: list[Row]) -> list[Row]:
 def _card(vendor: str, name: str, size: float | None, found: list[Row], *, several: bool) -> Gpu:
     full = f"{name} {naming.memory_text(size)}" if several and size else name
     first = found[0]
-    market = segments.segment(first.generation, name, first.bus_interface, first.memory_type)
+    market = segments.segment(first.generation, name, first.bus_interface, size)
     return Gpu(
         gpu_id=naming.slug(f"{vendor} {full}"),
         vendor=vendor,

@@ -76,15 +76,18 @@ _CHIPS: dict[str, int] = {
 _TWO_IN_NAME = re.compile(r" [xX]2(?=$| Mobile)")
 
 
-def segment(generation: str, name: str, bus: str | None, memory_type: str | None) -> Segment:
-    """The market of a row: from its name where that says it, else from the catalogue's generation."""
+def segment(generation: str, name: str, bus: str | None, memory_gb: float | None) -> Segment:
+    """The market of a row: from its name where that says it, else from the catalogue's generation.
+
+    No memory of its own (`memory_gb` None) means a part of a processor or a chipset, whatever the name says.
+    """
     if _DATA_CENTER_NAME.search(name):
         return "data_center"
     if generation.startswith("Radeon Pro Mac") and bus != "Apple MPX":
         return "mobile"  # soldered into Apple's computers, never sold by itself
     if _EMBEDDED_NAME.search(name):
         return "embedded"
-    if memory_type == "System Shared" or bus in ("IGP", "Ring Bus"):
+    if memory_gb is None or bus in ("IGP", "Ring Bus"):
         return "integrated"
     if _MOBILE_NAME.search(name) and not name.startswith("RTX PRO"):
         return "mobile"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from transform.identity import catalogue, index, naming
@@ -52,6 +52,7 @@ def dressed(draw: st.DrawFn, cards: list[Gpu]) -> tuple[Gpu, str]:
     """A card's name among brand words, in another order, case, spacing and punctuation."""
     gpu = draw(st.sampled_from(cards))
     words = gpu.display_name.split() + draw(st.lists(st.sampled_from(BRAND_WORDS), max_size=5))
+    assume(not (gpu.name == "GeForce RTX 5090 D" and "V2" in words))  # a card of its own
     if draw(st.booleans()):
         random.Random(draw(st.integers(0, 2**16))).shuffle(words)
     return gpu, _spelled(draw, words)
