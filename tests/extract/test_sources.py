@@ -79,6 +79,13 @@ def test_source_has_a_contract(name: str) -> None:
     assert (CONTRACTS / f"{name}.toml").is_file(), f"write expectations/contracts/{name}.toml"
 
 
+@pytest.mark.parametrize("name", source.names())
+def test_no_stub_of_a_source_is_left(name: str) -> None:
+    files = [ROOT / "extract" / "sources" / f"{name}.py", CONTRACTS / f"{name}.toml", *(FIXTURES / name).iterdir()]
+    unfinished = [file for file in files if b"TODO" in file.read_bytes()]
+    assert not unfinished, "do what the TODOs say"
+
+
 def test_every_page_of_a_source_has_an_expectation() -> None:
     expectations = {expectation for _, expectation in CASES}
     for name in source.names():

@@ -1,0 +1,27 @@
+"""`gpuledger new-source`: the stubs of a source."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command()
+@click.argument("name")
+@click.argument("url")
+def command(name: str, url: str) -> None:
+    """Write the stubs of a source called NAME that starts at URL into this checkout: module, fixture and contract.
+
+    The tests fail until every TODO in them is done.
+    """
+    from flows import new_source
+
+    try:
+        for path in new_source.write(name, url, new_source.checkout()):
+            click.echo(path)
+    except new_source.BadSource as error:
+        raise click.UsageError(str(error)) from None
+    click.echo(
+        f"now do every TODO in them. `gpuledger parse {name} tests/fixtures/{name}/listing.html` shows what is read, "
+        f"`pytest tests/extract/test_sources.py -k {name}` whether it is right, and `gpuledger sources check {name}` what "
+        "the real page gives"
+    )

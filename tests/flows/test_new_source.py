@@ -1,0 +1,128 @@
+"""`gpuledger new-source` in a copy of the checkout: stubs that the discovery tests refuse until they are filled in."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from flows import new_source
+from tests.command import ROOT, Outcome, environment
+
+NAME, URL = "kettle_shop", "https://shop.kettle.test/cards/?page=1"
+STUBS = (
+    f"extract/sources/{NAME}.py",
+    f"tests/fixtures/{NAME}/listing.html",
+    f"tests/fixtures/{NAME}/listing.json",
+    f"expectations/contracts/{NAME}.toml",
+)
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the command and the discovery tests need of this checkout."""
+    to = tmp_path_factory.mktemp("checkout")
+    for folder in ("extract", "expectations", "flows", "transform", "warehouse", "tests/extract", "tests/fixtures"):
+        shutil.copytree(ROOT / folder, to / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    for file in ("pyproject.toml", "tests/conftest.py", "tests/nights.py", "tests/command.py"):
+        shutil.copy(ROOT / file, to / file)
+    return to
+
+
+def run(checkout: Path, *words: str) -> Outcome:
+    done = subprocess.run(
+        [sys.executable, "-m", *words], cwd=checkout, env=environment({"PYTHONPATH": str(checkout)}), check=False,
+        capture_output=True, text=True, encoding="utf-8", timeout=120,
+    )  # fmt: skip
+    return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+def discovery(checkout: Path) -> Outcome:
+    return run(checkout, "pytest", "tests/extract/test_sources.py", "-q", "-p", "no:cacheprovider", "-k", NAME)
+
+
+def test_the_stubs_are_refused_until_they_are_filled_in(checkout: Path) -> None:
+    written = run(checkout, "flows.cli", "new-source", NAME, URL)
+    assert written.status == 0, written.err
+    assert [line for line in written.out.splitlines() if line.startswith("/")] == [
+        str(checkout / stub) for stub in STUBS
+    ]
+    assert all("TODO" in (checkout / stub).read_text("utf-8") for stub in STUBS)
+    listed = run(checkout, "flows.cli", "sources", "--format", "json")
+    (row,) = (row for row in json.loads(listed.out) if row["source"] == NAME)
+    assert row["homepage"] == "https://shop.kettle.test/"
+
+    refused = discovery(checkout)
+    assert refused.status == 1
+    assert f"test_page_gives_what_is_expected[{NAME}-listing]" in refused.out
+    assert f"test_no_stub_of_a_source_is_left[{NAME}]" in refused.out
+
+    fill_in(checkout)
+    passed = discovery(checkout)
+    assert passed.status == 0, passed.out
+
+
+def fill_in(checkout: Path) -> None:
+    """What a person does: the selectors, the words, and no TODO left."""
+    module, page, told, contract = (checkout / stub for stub in STUBS)
+    text = module.read_text("utf-8")
+    for stub, done in (
+        ("Locale(None, None, None)", 'Locale("US", "en", "USD")'),
+        ('"todo-card"', '".card"'),
+        ('text(card, "todo-title")', 'text(card, "a")'),
+        ("data-todo-id", "data-id"),
+        ('"todo-price"', '".price"'),
+        ('"todo-stock"', '".stock"'),
+        ('"todo-was-price"', '".was"'),
+        ("TODO", "Done:"),
+    ):
+        assert stub in text, stub
+        text = text.replace(stub, done)
+    module.write_text(text, "utf-8")
+    page.write_text(page.read_text("utf-8").replace("TODO", "Done:"), "utf-8")
+    contract.write_text(contract.read_text("utf-8").replace("TODO", "Done:"), "utf-8")
+    expected = json.loads(told.read_text("utf-8"))
+    expected["items"][0]["title"] = "Kettle GeForce RTX 4070 12GB"
+    told.write_text(json.dumps(expected), "utf-8")
+
+
+def test_the_stubs_keep_the_rules_of_the_project(checkout: Path, tmp_path: Path) -> None:
+    if not (checkout / STUBS[0]).exists():
+        run(checkout, "flows.cli", "new-source", NAME, URL)
+    for words in (("check",), ("format", "--check")):
+        linted = run(checkout, "ruff", *words, "--no-cache", str(checkout / STUBS[0]))
+        assert linted.status == 0, linted.out
+
+
+@pytest.mark.parametrize(
+    ("name", "url", "message"),
+    [
+        ("newegg", URL, "the name 'newegg' is taken; known are"),
+        ("product", URL, "the name 'product' is taken"),
+        ("Kettle", URL, "'Kettle' cannot be a source's name"),
+        ("../up", URL, "cannot be a source's name"),
+        ("class", URL, "cannot be a source's name"),
+        ("other_shop", "http://shop.kettle.test/", "is no https address"),
+        ("other_shop", "shop.kettle.test", "is no https address"),
+        ("other_shop", 'https://shop.kettle.test/"+evil', "is no https address"),
+        ("left_over", URL, "tests/fixtures/left_over/listing.json is there already"),
+    ],
+)
+def test_bad_use_is_answered_and_nothing_is_written(tmp_path: Path, name: str, url: str, message: str) -> None:
+    left = tmp_path / "tests" / "fixtures" / "left_over" / "listing.json"
+    left.parent.mkdir(parents=True)
+    left.write_text("{}", "utf-8")
+    with pytest.raises(new_source.BadSource, match=re.escape(message)):
+        new_source.write(name, url, tmp_path)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [left]
+
+
+def test_a_taken_name_is_a_usage_error(checkout: Path) -> None:
+    refused = run(checkout, "flows.cli", "new-source", "newegg", URL)
+    assert refused.status == 2
+    assert "the name 'newegg' is taken" in refused.err
