@@ -42,5 +42,5 @@ def _holder(note: Path) -> str:
     try:
         holder = json.loads(note.read_text())
         return f"process {holder['pid']}, since {holder['since']}"
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, TypeError):
         return f"its note {note.name} is not there yet"

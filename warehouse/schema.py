@@ -22,8 +22,8 @@ def quote(text: str) -> str:
 _RATIO_HALF_UP = """
 CREATE OR REPLACE MACRO core.ratio_half_up(a, b, digits) AS (
     ((
-        ((a::DECIMAL(18,6) * 1000000)::HUGEINT * 2 * core.power_of_ten(digits) + (b::DECIMAL(18,6) * 1000000)::HUGEINT)
-        // nullif((b::DECIMAL(18,6) * 1000000)::HUGEINT * 2, 0)
+        ((a::DECIMAL(38,6) * 1000000)::HUGEINT * 2 * core.power_of_ten(digits) + (b::DECIMAL(38,6) * 1000000)::HUGEINT)
+        // nullif((b::DECIMAL(38,6) * 1000000)::HUGEINT * 2, 0)
     ) * core.power_of_ten(12 - digits))::DECIMAL(26,0) * 0.000000000001::DECIMAL(12,12)
 )
 """
