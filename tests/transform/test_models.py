@@ -38,6 +38,7 @@ from transform import graph
 from transform.graph import Model
 from warehouse import schema
 from warehouse.dictionary import dictionary
+from warehouse.outputs.tables import TOO_LARGE
 
 CASES = sorted((Path(__file__).parents[1] / "models").glob("*/*.toml"))
 IDS = [f"{path.parent.name}/{path.stem}" for path in CASES]
@@ -146,7 +147,7 @@ def _calls(con: duckdb.DuckDBPyConnection, target: Model, columns: list[str], li
 
 def test_the_key_of_every_model_is_unique_in_the_sample(models: list[Model], nights: dict[int, Night]) -> None:
     for model in models:
-        if model.key and model.materialized in ("table", "view"):
+        if model.key and model.materialized in ("table", "view") and model.name not in TOO_LARGE:
             key = ", ".join(model.key)
             twice = rows(nights[2].data, f"SELECT {key}, count(*) FROM {model.name} GROUP BY ALL HAVING count(*) > 1")
             assert twice == [], model.name
@@ -181,5 +182,5 @@ def test_every_model_orders_its_rows_or_leaves_that_to_the_reader_but_always_the
         con.execute("DELETE FROM ops.model_state")
         builder.build(con, models, "test")
         for model in models:
-            if model.materialized in ("table", "view"):
+            if model.materialized in ("table", "view") and model.name not in TOO_LARGE:
                 assert schema.content(con, model.name) == schema.content(con, f"held.{model.name}"), model.name

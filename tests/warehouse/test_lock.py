@@ -1,0 +1,85 @@
+"""One writer at a time, and whoever is kept out learns who writes since when."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tests.command import ROOT, environment
+from warehouse.errors import Locked
+from warehouse.lock import writer_lock
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from warehouse.lock import writer_lock
+with writer_lock(Path(sys.argv[1])):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def hold(path: Path) -> subprocess.Popen[str]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(path)], env=environment(), cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline().strip() == "held"
+    return process
+
+
+def test_another_process_is_named_with_its_start(tmp_path: Path) -> None:
+    path = tmp_path / "state" / "writer.lock"
+    before = datetime.now(UTC).replace(microsecond=0)
+    process = hold(path)
+    try:
+        with (
+            pytest.raises(Locked, match=rf"process {process.pid}, since (\S+); wait for it to end") as caught,
+            writer_lock(path),
+        ):
+            pass
+        since = datetime.fromisoformat(str(caught.value).partition("since ")[2].partition(";")[0])
+        assert before <= since <= datetime.now(UTC)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_the_lock_of_a_killed_process_is_free(tmp_path: Path) -> None:
+    path = tmp_path / "writer.lock"
+    process = hold(path)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    with writer_lock(path):
+        assert json.loads(path.with_suffix(".json").read_text())["pid"] == os.getpid()
+
+
+def test_it_is_free_again_after_the_block_and_after_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "writer.lock"
+    with writer_lock(path):
+        pass
+    assert not path.with_suffix(".json").exists()
+    with pytest.raises(ZeroDivisionError), writer_lock(path):
+        raise ZeroDivisionError
+    with writer_lock(path):
+        pass
+
+
+@pytest.mark.parametrize("note", ["", "{", "{}", "[]", "null"])
+def test_a_note_that_cannot_be_read_hides_the_name_and_not_the_lock(tmp_path: Path, note: str) -> None:
+    path = tmp_path / "writer.lock"
+    process = hold(path)
+    try:
+        path.with_suffix(".json").write_text(note)
+        with pytest.raises(Locked, match=r"another refresh is writing here: its note writer\.json"), writer_lock(path):
+            pass
+    finally:
+        process.kill()
+        process.wait()

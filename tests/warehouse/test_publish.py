@@ -1,0 +1,204 @@
+"""Build aside and publish: in whichever step it stops, a reader finds a whole file and the next run goes on."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from warehouse import publish
+from warehouse.errors import NotAWarehouse, NoWarehouse
+from warehouse.paths import DataDir
+from warehouse.read import query
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> DataDir:
+    return DataDir(tmp_path / "data")
+
+
+class Crash(BaseException):
+    """Stands for the end of the process: nothing catches it but the test."""
+
+
+def run(data: DataDir, run_id: str) -> Path:
+    """What a refresh does with the warehouse: heal, work on a copy, publish."""
+    publish.heal(data)
+    with publish.workspace(data, run_id) as (con, work):
+        con.execute("INSERT INTO ops.run (run_id) VALUES (?)", [run_id])
+        return publish.publish(con, data, work, run_id)
+
+
+def runs(data: DataDir) -> list[str]:
+    return [run_id for (run_id,) in query(data, "SELECT run_id FROM ops.run ORDER BY run_id")[1]]
+
+
+def test_each_version_has_the_runs_before_it(data: DataDir) -> None:
+    for run_id in ("1", "2", "3"):
+        version = run(data, run_id)
+        assert data.published.resolve() == version.resolve()
+    assert runs(data) == ["1", "2", "3"]
+    first = data.versions / "gpuledger-1.duckdb"
+    with duckdb.connect(str(first), read_only=True) as con:
+        assert con.execute("SELECT run_id FROM ops.run").fetchall() == [("1",)]
+
+
+def test_the_link_is_relative_so_that_the_folder_can_be_moved(data: DataDir, tmp_path: Path) -> None:
+    run(data, "1")
+    data.root.rename(tmp_path / "elsewhere")
+    assert runs(DataDir(tmp_path / "elsewhere")) == ["1"]
+
+
+def test_work_that_is_not_published_leaves_nothing(data: DataDir) -> None:
+    run(data, "1")
+    with publish.workspace(data, "2") as (con, _):
+        con.execute("INSERT INTO ops.run (run_id) VALUES ('2')")
+    assert runs(data) == ["1"]
+    assert sorted(path.name for path in data.state.iterdir()) == ["base.duckdb"]
+
+
+def test_a_work_file_of_a_killed_run_is_swept_away(data: DataDir) -> None:
+    run(data, "1")
+    for name in ("work-9.duckdb", "work-9.duckdb.wal"):
+        (data.state / name).write_bytes(b"half a file")
+    run(data, "2")
+    assert not list(data.state.glob("work-*"))
+    assert runs(data) == ["1", "2"]
+
+
+def steps_of_a_publish(data: DataDir, monkeypatch: pytest.MonkeyPatch, stop_at: int | None) -> int:
+    """Publish run 2, and stop before its n-th step; returns how many steps there were."""
+    taken = 0
+
+    def counted(real: Callable[..., Any]) -> Callable[..., Any]:
+        def step(*arguments: Any, **named: Any) -> Any:
+            nonlocal taken
+            if taken == stop_at:
+                raise Crash
+            taken += 1
+            return real(*arguments, **named)
+
+        return step
+
+    with publish.workspace(data, "2") as (con, work), monkeypatch.context() as patch:
+        con.execute("INSERT INTO ops.run (run_id) VALUES ('2')")
+        patch.setattr(publish.shutil, "copyfile", counted(shutil.copyfile))
+        patch.setattr(publish, "_sync", counted(publish._sync))
+        for name in ("chmod", "write_text", "replace", "symlink_to", "unlink"):
+            patch.setattr(Path, name, counted(getattr(Path, name)))
+        publish.publish(con, data, work, "2")
+    return taken
+
+
+def test_a_stop_before_any_step_leaves_a_whole_file_and_the_next_run_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = DataDir(tmp_path / "whole")
+    run(whole, "1")
+    shutil.copytree(whole.root, tmp_path / "start", symlinks=True)
+    count = steps_of_a_publish(whole, monkeypatch, None)
+    assert count > 12
+    seen = set()
+    for n in range(count):
+        data = DataDir(tmp_path / str(n))
+        shutil.copytree(tmp_path / "start", data.root, symlinks=True)
+        with pytest.raises(Crash):
+            steps_of_a_publish(data, monkeypatch, n)
+        found = runs(data)
+        assert found in (["1"], ["1", "2"]), n
+        publish.heal(data)
+        healed = runs(data)
+        assert healed in (found, ["1", "2"]), f"healing never goes back ({n})"
+        run(data, "3")
+        assert runs(data) == [*healed, "3"], f"what was published is what the next run starts from ({n})"
+        assert not data.publishing.exists()
+        assert not list(data.root.rglob("*.part"))
+        assert not list(data.root.glob(".gpuledger*"))
+        seen.add(tuple(healed))
+    assert seen == {("1",), ("1", "2")}
+
+
+def test_half_a_version_is_dropped(data: DataDir) -> None:
+    run(data, "1")
+    part = data.versions / "gpuledger-2.part"
+    part.write_bytes(b"half")
+    data.publishing.write_text("gpuledger-2.duckdb")
+    publish.heal(data)
+    assert not part.exists()
+    assert not data.publishing.exists()
+    assert runs(data) == ["1"]
+
+
+@pytest.mark.parametrize("note", ["", "gpuledger-9.duckdb", "../../etc/passwd"])
+def test_a_note_of_no_version_means_nothing(data: DataDir, note: str) -> None:
+    run(data, "1")
+    data.state.mkdir(exist_ok=True)
+    data.publishing.write_text(note)
+    publish.heal(data)
+    assert runs(data) == ["1"]
+    assert not data.publishing.exists()
+
+
+def test_a_base_that_was_lost_comes_back_from_what_is_published(data: DataDir) -> None:
+    run(data, "1")
+    run(data, "2")
+    shutil.rmtree(data.state)
+    run(data, "3")
+    assert runs(data) == ["1", "2", "3"]
+
+
+def test_a_link_that_was_lost_comes_back_with_the_next_run(data: DataDir) -> None:
+    run(data, "1")
+    data.published.unlink()
+    with pytest.raises(NoWarehouse):
+        runs(data)
+    run(data, "2")
+    assert runs(data) == ["1", "2"]
+
+
+def test_a_clock_that_was_set_back_loses_nothing(data: DataDir) -> None:
+    """Versions are named by time. Where the clock goes back, the newest is not the last by name."""
+    for run_id in ("5", "6", "7", "8", "9", "2", "1"):
+        run(data, run_id)
+        publish.heal(data)
+    assert runs(data) == ["1", "2", "5", "6", "7", "8", "9"]
+    assert data.published.resolve().exists()
+
+
+def test_old_versions_go_with_what_a_session_left_beside_them(data: DataDir) -> None:
+    for n in range(publish.KEEP_VERSIONS):
+        run(data, str(n))
+    (data.versions / "gpuledger-0.duckdb.wal").write_bytes(b"an analyst's")
+    run(data, "5")
+    names = sorted(path.name for path in data.versions.iterdir())
+    assert names == [f"gpuledger-{n}.duckdb" for n in range(1, 6)]
+
+
+def test_a_file_of_somebody_else_is_not_written_over(data: DataDir) -> None:
+    data.root.mkdir()
+    data.published.write_text("a diary")
+    with pytest.raises(NotAWarehouse, match=r"is a file, and not the link to a version"):
+        publish.heal(data)
+    assert data.published.read_text() == "a diary"
+
+
+def test_a_base_that_is_no_database_says_the_way_out(data: DataDir) -> None:
+    run(data, "1")
+    data.base.write_bytes(b"garbage" * 1000)
+    with pytest.raises(
+        NotAWarehouse, match=r"base\.duckdb cannot be opened by DuckDB .*restore it from a file in versions/"
+    ):
+        run(data, "2")
+    assert runs(data) == ["1"]
+
+
+def test_a_version_is_for_reading_only_and_its_format_is_old_enough_for_others(data: DataDir) -> None:
+    version = run(data, "1")
+    assert version.stat().st_mode & 0o777 == 0o444
+    with duckdb.connect(str(version), read_only=True) as con:
+        ((tags,),) = con.execute("SELECT tags FROM duckdb_databases() WHERE path IS NOT NULL").fetchall()
+    assert tags["storage_version"].startswith("v1.5")
