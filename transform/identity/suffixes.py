@@ -31,8 +31,8 @@ _ANYWHERE = {
     ("rtx", "5090"): frozenset("d"),
     ("rtx", "6000"): frozenset("d"),
 }
-#: `Tri-X`, `Gaming X`: the X is the product line's.
-_BEFORE_X = frozenset(("tri", "dual", "vapor", "gaming", "trio", "suprim", "armor", "mech", "ventus"))
+#: Sapphire's `Tri-X R9 Fury`: the X is the cooler's. No other cooler of such a family is called so.
+_BEFORE_X = frozenset(("tri",))
 
 
 @dataclass(slots=True)

@@ -29,8 +29,11 @@ SEVERAL_SIZES = [
     for gpu in CARDS
     if gpu.memory_gb and gpu.name.endswith(naming.memory_text(gpu.memory_gb)) and "DDR" not in gpu.name
 ]
-BRAND_WORDS = ["ASUS", "MSI", "GIGABYTE", "EVGA", "ZOTAC", "Palit", "PNY", "Sapphire", "PowerColor", "XFX", "Gaming", "OC", "Edition",
-               "White", "DUAL", "Ventus", "Eagle", "Strix", "Trinity", "Graphics", "Card", "Video", "LHR", "V2", "RGB", "Triple", "Fan"]  # fmt: skip
+BRAND_WORDS = [
+    "ASUS", "MSI", "GIGABYTE", "EVGA", "ZOTAC", "Palit", "PNY", "Sapphire", "PowerColor", "XFX", "Gaming",
+    "OC", "Edition", "White", "DUAL", "Ventus", "Eagle", "Strix", "Trinity", "Graphics", "Card", "Video",
+    "LHR", "V2", "RGB", "Triple", "Fan",
+]  # fmt: skip
 
 
 def meaning(title: str) -> str | None:
