@@ -10,6 +10,7 @@ import json
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import duckdb
 
@@ -17,6 +18,9 @@ from transform.graph import Model
 from warehouse import schema
 from warehouse.dictionary import dictionary
 from warehouse.load.stage import append
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +173,7 @@ def _materialize(con: duckdb.DuckDBPyConnection, model: Model, fingerprint: str)
     if model.materialized == "view":
         con.execute(f"CREATE OR REPLACE VIEW {model.name} AS {model.sql}")
     elif model.build is not None:
-        frames = {name: con.execute(f"SELECT * FROM {name}").df() for name in sorted(model.inputs)}
+        frames = {name: _frame(con, name, columns) for name, columns in sorted(model.inputs.items())}
         con.register("built_frame", model.build(frames))
         con.execute(f"CREATE OR REPLACE TABLE {model.name} AS SELECT * FROM built_frame")
         con.unregister("built_frame")
@@ -183,6 +187,12 @@ def _materialize(con: duckdb.DuckDBPyConnection, model: Model, fingerprint: str)
     row = con.execute(f"SELECT count(*) FROM {model.name}").fetchone()
     assert row is not None
     return schema.content(con, model.name), int(row[0])
+
+
+def _frame(con: duckdb.DuckDBPyConnection, table: str, columns: Collection[str] | None) -> pd.DataFrame:
+    """The columns that a Python model names: what it does not name cannot change its answer unseen."""
+    listed = "*" if columns is None else ", ".join(f'"{name}"' for name in sorted(columns))
+    return con.execute(f"SELECT {listed} FROM {table}").df()
 
 
 def _create_macro(con: duckdb.DuckDBPyConnection, model: Model) -> None:

@@ -1,0 +1,89 @@
+"""Historical prices give the same tables in bulk and night by night, and a stopped backfill goes on where it was."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from flows import backfill
+from flows.context import Context
+from tests.command import rows, tables
+from tests.flows.inprocess import context
+
+TIMES = [f"2021-03-{day:02d} 10:10:{day:02d}" for day in range(1, 13)]
+#: Products with the traps of the real files: no price, several shops, a slip that is taken back, a real move that stays, a
+#: late arrival, an early end.
+PRODUCTS: dict[tuple[str, str], list[str]] = {
+    ("101", "노르빅 지포스 RTX 3060 스톰 D6 12GB"): ["700,000"] * 3 + ["7,000,000"] + ["700,000"] * 8,
+    ("102", "노르빅 지포스 RTX 3070 스톰 D6 8GB"): ["1,000,000"] * 4 + ["1,800,000"] * 8,
+    ("103", "할덴 지포스 RTX 3080 D6X 10GB"): ["11번가_1,524,790|쿠팡_1,526,950"] * 6 + ["일시품절"] * 6,
+    ("104", "할덴 라데온 RX 6800 XT D6 16GB"): ["0"] * 5 + ["1,600,000"] * 7,
+    ("105", "펠리코 지포스 GTX 1660 SUPER D6 6GB"): ["450,000", "451,000"] * 6,
+    ("106", "펠리코 지포스 GT 1030 D4 2GB"): ["가격비교예정"] * 12,
+}
+
+
+def month(path: Path, times: list[str], products: dict[tuple[str, str], list[str]]) -> Path:
+    lines = [",".join(["Id", "Name", *times])]
+    lines += [",".join([code, name, *(f'"{cell}"' for cell in cells)]) for (code, name), cells in products.items()]
+    path.write_bytes(gzip.compress("\n".join(lines).encode()))
+    return path
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("months")
+    first = {key: cells[:6] for key, cells in PRODUCTS.items()}
+    second = {key: cells[6:] for key, cells in PRODUCTS.items() if key[0] != "105"}
+    return [
+        month(folder / "VGA_2021-03a.csv.gz", TIMES[:6], first),
+        month(folder / "VGA_2021-03b.csv.gz", TIMES[6:], second),
+    ]
+
+
+def loaded(data: Path, files: list[Path], *, by_night: bool, only: int | None = None) -> Context:
+    run = context(data, 1)
+    found = backfill.pending(run, backfill.read(run, files))[:only]
+    (backfill.by_night if by_night else backfill.in_bulk)(run, found, lambda number: None)
+    return run
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory, files: list[Path]) -> tuple[Path, Path]:
+    bulk, nightly = tmp_path_factory.mktemp("bulk"), tmp_path_factory.mktemp("nightly")
+    loaded(bulk, files, by_night=False)
+    loaded(nightly, files, by_night=True)
+    return bulk, nightly
+
+
+def test_bulk_and_night_by_night_give_the_same_rows(both: tuple[Path, Path]) -> None:
+    bulk, nightly = (tables(path) for path in both)
+    assert bulk.keys() == nightly.keys()
+    assert len(bulk["core.price_span"]) > 10
+    for table, content in bulk.items():
+        assert content == nightly[table], table
+
+
+def test_what_the_market_did_is_in_the_history(both: tuple[Path, Path]) -> None:
+    changes = set(rows(both[0], "SELECT listing_id, change FROM core.price_change"))
+    assert ("danawa_daily:102", "price") in changes
+    assert ("danawa_daily:103", "price") in changes
+    assert ("danawa_daily:105", "ended") in changes
+    prices = (
+        "SELECT DISTINCT price::INTEGER FROM core.price_span WHERE listing_id = 'danawa_daily:{}' AND price IS NOT NULL"
+    )
+    assert rows(both[0], prices.format(101)) == [(700_000,)], "the slip must not be in the history"
+    assert rows(both[0], prices.format(103)) == [(1_524_790,)], "the lowest of several shops"
+
+
+def test_a_stopped_backfill_goes_on_where_it_was(both: tuple[Path, Path], files: list[Path], tmp_path: Path) -> None:
+    loaded(tmp_path, files, by_night=True, only=4)
+    loaded(tmp_path, files, by_night=False)
+    assert tables(tmp_path) == tables(both[0])
+
+
+def test_a_second_backfill_of_the_same_files_has_nothing_to_do(both: tuple[Path, Path], files: list[Path]) -> None:
+    run = context(both[0], 1)
+    assert backfill.pending(run, backfill.read(run, files)) == []
