@@ -179,13 +179,6 @@ def test_every_table_that_a_model_reads_exists(nights: dict[int, Night]) -> None
             assert name in known | own | built_in, f"{model.name} reads {name}"
 
 
-def test_a_mart_reads_core_and_marts_and_a_core_table_reads_no_mart(nights: dict[int, Night]) -> None:
-    with duckdb.connect() as con:
-        for model in graph.load(con):
-            if model.name.startswith("core."):
-                assert not [name for name in model.inputs if name.startswith("mart.")], model.name
-
-
 def test_printed_claims_are_read_by_the_audit_alone() -> None:
     with duckdb.connect() as con:
         readers = [model.name for model in graph.load(con) if "core.published_claim" in model.inputs]

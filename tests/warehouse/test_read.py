@@ -102,7 +102,6 @@ def test_one_statement_at_a_time(data: DataDir, sql: str, count: int) -> None:
         ("SELEC 1", "syntax error"),
         ("SELECT nope FROM mart.value", "nope"),
         ("SELECT * FROM mart.nothing", "nothing"),
-        ("SELECT 1/0::INT + error('x')", "x"),
     ],
 )
 def test_what_duckdb_refuses_is_said_in_its_words(data: DataDir, sql: str, words: str) -> None:
