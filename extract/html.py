@@ -7,6 +7,7 @@ libxml2 takes a wrong declaration at its word and turns the rest of a page into 
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 import lxml.html
 from bs4 import BeautifulSoup
@@ -62,6 +63,8 @@ def soup(content: bytes, content_type: str | None = None) -> BeautifulSoup:
 UNSEEN = frozenset(("script", "style", "noscript", "template", "svg", "select", "textarea", "iframe", "head", "title"))
 #: Elements that do not part words: `12<b>99</b>` is printed as 1299.
 _INLINE = frozenset(("b", "i", "u", "em", "strong", "font", "bdi", "s", "del", "ins", "mark", "big"))
+#: An element with more inside and hardly any text is no price, title or status; a hostile page nests thousands of them.
+_MAX_STEPS = 5_000
 _CENTS = re.compile(r"cent|decimal|fraction|minor|penny|pence|hundredth|sup(?:erscript)?\b", re.IGNORECASE)
 _TWO_DIGITS = re.compile(r"\s*\d\d\s*")
 _NUMBER_AT_END = re.compile(r"\d(?:[\d.,]*\d)?$")
@@ -84,7 +87,8 @@ def visible_text(element: HtmlElement, limit: int = 400) -> str:
     text, apart, unseen = "", False, 0
     if not isinstance(element.tag, str):
         return text
-    for event, node in etree.iterwalk(element, events=("start", "end", "comment", "pi")):
+    steps = etree.iterwalk(element, events=("start", "end", "comment", "pi"))
+    for event, node in islice(steps, _MAX_STEPS):
         if event in ("comment", "pi"):
             piece = node.tail
         elif event == "start":

@@ -24,8 +24,9 @@ MAX_NODES = 20_000
 #: Characters of a script that is mended: jstyleson walks them one by one.
 _MENDABLE = 300_000
 
-_WRAPPER = re.compile(r"^\s*(?://)?\s*(?:<!\[CDATA\[|<!--)?|(?://)?\s*(?:\]\]>|-->)?[\s;]*$")
-_COMMENT_LINE = re.compile(r"^\s*(?://.*|<!--.*?-->)\s*$", re.MULTILINE)
+_OPENINGS = ("//", "/*", "*/", "<![CDATA[", "<!--")
+_CLOSINGS = ("//", "/*", "*/", "]]>", "-->", ";")
+_COMMENT_LINE = re.compile(r"^[ \t]*(?://[^\n]*|<!--[^\n]*-->)[ \t\r]*$", re.MULTILINE)
 
 
 def scripts(tree: HtmlElement) -> Iterator[tuple[HtmlElement, Any]]:
@@ -56,11 +57,17 @@ def _as_is(text: str) -> str:
 
 
 def _unwrapped(text: str) -> str:
-    return _WRAPPER.sub("", text)
+    """The text without what is wrapped around it. No regular expression: on a page of white space it would take for ever."""
+    text = text.strip()
+    while opening := next((one for one in _OPENINGS if text.startswith(one)), None):
+        text = text[len(opening) :].lstrip()
+    while closing := next((one for one in _CLOSINGS if text.endswith(one)), None):
+        text = text[: -len(closing)].rstrip()
+    return text
 
 
 def _uncommented(text: str) -> str:
-    return str(jstyleson.dispose(_COMMENT_LINE.sub("", _unwrapped(text))))
+    return _unwrapped(str(jstyleson.dispose(_COMMENT_LINE.sub("", text))))
 
 
 def _unescaped(text: str) -> str:

@@ -32,7 +32,8 @@ MAX_LENGTH = 200
 class Money:
     """An amount above zero. `currency` is ISO 4217, None where the text and its country name none; `text` is as printed.
 
-    `signed` says whether a currency stands in the text itself; else `currency` is what the caller knows.
+    `signed` says whether a currency stands in the text itself; else `currency` is what the caller knows. `number` is the
+    amount's own digits as printed, to find it again in a longer text.
     """
 
     amount: Decimal
@@ -40,6 +41,7 @@ class Money:
     kind: PriceKind
     text: str
     signed: bool = False
+    number: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,15 @@ def tokens(text: str) -> dict[str, price_words.Label]:
     return {number.token: number.label for number in found if number.symbols or _MONEY_LIKE.fullmatch(number.token)}
 
 
+def without_amounts(text: str) -> str:
+    """The words of the text, without its numbers and their currencies."""
+    shown = _tidy(text)
+    for number in _numbers(shown):
+        for piece in (number.token, *number.symbols):
+            shown = shown.replace(piece, " ", 1)
+    return shown
+
+
 _PLAIN = re.compile(r"\s*(?:([$€£₹])\s?)?([0-9]{1,3}(?:,[0-9]{3})*\.[0-9]{2}|[0-9]{1,6}\.[0-9]{2})\s*")
 _PLAIN_WON = re.compile(r"\s*([0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,9})\s?원\s*")
 
@@ -115,7 +126,7 @@ def _plain(text: str, currency: str | None, country: str | None) -> Money | None
     else:
         return None
     amount = Decimal(number.replace(",", ""))
-    return Money(amount, code, "now", text.strip(), signed) if amount else None
+    return Money(amount, code, "now", text.strip(), signed, number) if amount else None
 
 
 _SPACED_DOLLAR = re.compile(r"(?<![^\W\d_])(US|AU|CA|NZ|HK|NT|MX|C|A|S|R)[ \u00a0](?=\$)")
@@ -333,7 +344,7 @@ def _choose(
         return Ambiguous(text, "a price by weight, length or time", readings)
     if readings[0] == 0:
         return None
-    return Money(readings[0], codes.pop(), kind, text.strip(), bool(price.symbols))
+    return Money(readings[0], codes.pop(), kind, text.strip(), bool(price.symbols), price.token)
 
 
 def _readings(price: _Found, how: amounts.Format) -> tuple[Decimal, ...]:

@@ -76,10 +76,12 @@ _NOISE_BEFORE = at_word_start(
     approx | deposit | pfand | up to | bis zu\b | over\b | orders?\b | minimum | mindest | trade-?in | points?\b
     """
 )
+# Words before a colon or another amount speak of that one: `$549.99 Shipping: $9.99`.
 _NOISE_AFTER = re.compile(
     r"""\W{0,3}(?:off\b|discount|shipping|delivery|postage|p&p|versand|rabatt?|gespart|ersparnis|livraison|frais|envío|de\sdescuento
         |de\sréduction|d['’]éco|éco-?part|spedizione|frete|verzend|dostaw|doprav|доставк|배송|할인(?!가)|적립|割引|送料|cash\s?back|gift|credit
-        |rebate|coupon|savings?\b|saved\b|and\sunder|&\sunder|or\sless|trade-?in|points?\b)""",
+        |rebate|coupon|savings?\b|saved\b|and\sunder|&\sunder|or\sless|trade-?in|points?\b)
+        (?!\w*\s*(?::|[$€£¥]?\s?\d))""",
     re.IGNORECASE | re.VERBOSE,
 )
 #: `+ 49.00 €` is added to a price.

@@ -50,10 +50,11 @@ def decide(page: Context, claims: list[Claim], seen: Visible) -> Decision:
     if len(amounts) > 1 and shown is None:
         return _open(page, claims, seen, "ambiguous_price", "the price can be read in more than one way")
     amount = shown.amount if shown else next(iter(amounts))
-    if main is None or main is shown or main.amount in amounts:
-        return _settled(page, claims, amount, shown, prices)
-    if not _same_money(main, claim):
-        # Another currency beside it is a conversion; a different sign on the amount itself would not have been `shown`.
+    foreign = main is not None and not _same_money(main, claim)
+    if main is not None and foreign and (main.amount in amounts or (shown is None and main.score >= STRONG)):
+        return _open(page, claims, seen, "currency_disagreement", "the page's sources disagree on the currency")
+    if main is None or main is shown or main.amount in amounts or foreign:
+        # Another amount in another currency is a conversion for visitors from abroad.
         return _settled(page, claims, amount, shown, prices)
     if main.amount in claim.others:
         # The page shows one of several variants.
@@ -118,7 +119,7 @@ def _from_sight(page: Context, seen: Visible) -> Decision:
 def _is_beside_another(main: VisiblePrice, seen: Visible) -> bool:
     """Whether an amount stands right beside the price that nothing marks as an old price, a rate or a saving."""
     amounts = beside(main)
-    told = {price.money.text for price in seen.prices if price.kind in ("list", "monthly")}
+    told = [price.money.text for price in seen.prices if price.kind in ("list", "monthly")] + list(seen.set_aside)
     own = money.tokens(main.money.text)
     return any(
         label in ("now", "bundle", "from") and token not in own and not any(token in one for one in told)

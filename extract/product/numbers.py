@@ -1,8 +1,9 @@
 """The numbers by which a shop and a maker name the goods: sku, mpn, gtin.
 
-For the sku, in the order of belief: a number that is printed behind a word for it beside the title (`Item no. 12-345`), the
-structured `sku`, a number that a hidden field or a `data-` attribute gives and the page's address holds too, the number
-that ends the address, the only one that scripts speak of. A gtin counts only with a right check digit.
+For the sku, in the order of belief: the structured `sku`, in the form in which the page prints it; a number that a hidden
+field or a `data-` attribute gives and the page's address holds too; a number that is printed behind a word for it beside the
+title (`Item no. 12-345`); the only one that scripts speak of; the number that ends the address. A gtin counts only with a
+right check digit.
 """
 
 from __future__ import annotations
@@ -38,15 +39,29 @@ class Numbers:
 
 def of_page(page: Context, products: list[StructuredProduct], layout: Layout) -> Numbers:
     """The numbers of the page's own goods."""
-    printed: dict[Field, str] = {}
+    printed: dict[Field, list[str]] = {"sku": [], "mpn": [], "gtin": []}
     for field, value in _printed(layout):
-        printed.setdefault(field, value)
-    gtins = [product.gtin for product in products if product.gtin] + [printed.get("gtin", "")]
+        printed[field].append(value)
+    stated = _first(products, "sku")
+    sku = (stated and _as_printed(stated, printed["sku"])) or _of_fields(page) or next(iter(printed["sku"]), None)
+    gtins = [product.gtin for product in products if product.gtin] + printed["gtin"]
     return Numbers(
-        sku=printed.get("sku") or _first(products, "sku") or _of_fields(page) or _of_scripts(page) or _of_address(page),
-        mpn=_first(products, "mpn") or printed.get("mpn"),
+        sku=sku or _of_scripts(page) or _of_address(page),
+        mpn=_first(products, "mpn") or next(iter(printed["mpn"]), None),
         gtin=next((gtin for text in gtins if (gtin := valid_gtin(text))), None),
     )
+
+
+def _as_printed(stated: str, printed: list[str]) -> str:
+    """The structured number in the form in which it is printed: `466/7999` for 4667999, `AB12` for the variant `AB12-1`."""
+    if stated in printed:
+        return stated
+    core = _letters(stated)
+    return next((code for code in printed if len(_letters(code)) > 3 and core.startswith(_letters(code))), stated)
+
+
+def _letters(code: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", code.lower())
 
 
 def _first(products: list[StructuredProduct], field: str) -> str | None:

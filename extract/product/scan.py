@@ -59,7 +59,7 @@ def walk(tree: HtmlElement) -> Parts:
             if _DIGIT.search(text) and _is_money(text):
                 found.prices.append((order, element))
                 continue
-            if (word := _FIRST_WORD.match(text)) and word.group(1)[:3].lower() in BEGINNINGS:
+            if (match := _FIRST_WORD.match(text)) and _may_be_label(match.group(1)):
                 found.labels.append(element)
         classes, identifier = element.get("class"), element.get("id")
         if classes or identifier:
@@ -80,6 +80,11 @@ _HOLD_TEXT = (
     "bdi", "data", "h1", "h2", "h3", "h4", "h5", "h6", "section", "article", "output", "small", "big", "u", "meter",
     "price", "center", "fieldset",
 )  # fmt: skip
+
+
+def _may_be_label(word: str) -> bool:
+    start = word[:3].lower()
+    return start in BEGINNINGS or start[:2] in BEGINNINGS
 
 
 def _kinds(names: Iterable[str]) -> Iterator[tuple[str, str]]:

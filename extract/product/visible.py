@@ -63,26 +63,32 @@ class Visible:
 
     prices: tuple[VisiblePrice, ...]
     unclear: tuple[Ambiguous, ...]
+    #: Texts of amounts that are no price of these goods: of other goods, savings, costs of delivery.
+    set_aside: tuple[str, ...]
 
 
 def read(page: Context, layout: Layout, currency: str | None) -> Visible:
     """The prices on the page, best first. `currency` is what the page's structured data states."""
     found: list[VisiblePrice] = []
     unclear: list[Ambiguous] = []
+    set_aside: list[str] = []
     taken: set[HtmlElement] = set()
     for order, element in layout.parts.prices[:_MAX_ELEMENTS]:
         if any(up in taken for up in element.iterancestors()):
             continue
         text = visible_text(element, _MAX_TEXT + 60)
-        if not any(map(str.isdigit, text)) or len(text) > _MAX_TEXT or layout.is_elsewhere(element):
+        if not any(map(str.isdigit, text)) or len(text) > _MAX_TEXT:
             continue
-        if _on_tile(element, layout):
+        if layout.is_elsewhere(element) or _on_tile(element, layout):
+            set_aside.append(text)
             continue
         reading = _read(text, page, currency)
         if isinstance(reading, Money):
             taken.add(element)
             price = _classified(element, order, reading)
-            if price is not None:
+            if price is None:
+                set_aside.append(text)
+            else:
                 found.append(price)
         elif isinstance(reading, Ambiguous):
             unclear.append(reading)
@@ -92,7 +98,7 @@ def read(page: Context, layout: Layout, currency: str | None) -> Visible:
     if any(price.money.signed for price in found):
         # Where prices carry their currency, a bare number in a part named after prices is something else.
         found = [price for price in found if price.money.signed]
-    return Visible(tuple(_ranked(found, layout)), tuple(unclear))
+    return Visible(tuple(_ranked(found, layout)), tuple(unclear), tuple(set_aside))
 
 
 def _read(text: str, page: Context, currency: str | None) -> Money | Ambiguous | None:
@@ -124,7 +130,7 @@ def _classified(element: HtmlElement, order: int, reading: Money) -> VisiblePric
         if len(text) > _MAX_TEXT:
             break
         if text != own_text:
-            called = money.label_in(text, reading.text)
+            called = money.label_in(text, reading.number)
             if called in ("noise", "unit", "net"):
                 return None
             if called is not None and kind == "now":
@@ -136,10 +142,14 @@ def _classified(element: HtmlElement, order: int, reading: Money) -> VisiblePric
         traits |= traits_of(name_of(up))
     if "no_price" in traits:
         return None
-    crossed = any(part.tag in _CROSSED for part in around) or (len(element) == 1 and element[0].tag in _CROSSED)
+    inner = [visible_text(child, _MAX_TEXT) for child in element.iterchildren(*_CROSSED)]
+    crossed = any(part.tag in _CROSSED for part in around) or own_text in inner
     if crossed or "old" in own_name or ("old" in traits and "current" not in own_name):
         kind = "list"
     named = "price" in traits or element.get("itemprop") == "price"
+    if not named and not price_words.explains(money.without_amounts(own_text)):
+        # An amount in a sentence.
+        return None
     return VisiblePrice(element, order, reading, kind, named, "current" in traits)
 
 

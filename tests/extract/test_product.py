@@ -1,0 +1,373 @@
+"""Product pages of invented shops: what is read, and what is left open because the page does not agree with itself."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pytest
+
+from extract import product
+from extract.errors import Blocked, EmptyBody, LayoutChanged
+from extract.items import Issue, Offer
+from extract.product.numbers import valid_gtin
+from extract.source import Page
+
+URL = "https://cards.example.com/p/norvik-rtx-4070"
+
+
+def page(html: str | bytes, url: str = URL, content_type: str | None = "text/html; charset=utf-8") -> Page:
+    content = html if isinstance(html, bytes) else html.encode()
+    headers = {"content-type": content_type} if content_type else {}
+    return Page(
+        url=url,
+        final_url=url,
+        content=content,
+        sha256="",
+        fetched_at=datetime(2023, 11, 16, tzinfo=UTC),
+        headers=headers,
+    )
+
+
+def read(html: str | bytes, url: str = URL, **locale: str) -> tuple[Offer, list[Issue]]:
+    items = list(product.parse(page(html, url), **locale))
+    (offer,) = [item for item in items if isinstance(item, Offer)]
+    return offer, [item for item in items if isinstance(item, Issue)]
+
+
+def shop(body: str = "", jsonld: str = "", head: str = "", lang: str = "en-US") -> str:
+    script = f'<script type="application/ld+json">{jsonld}</script>' if jsonld else ""
+    return f"""<html lang="{lang}"><head><title>Norvik RTX 4070 12GB | Cards</title>{head}{script}</head>
+        <body><main><h1>Norvik RTX 4070 12GB</h1>{body}</main></body></html>"""
+
+
+def offers(value: str) -> str:
+    return f'{{"@type": "Product", "name": "Norvik RTX 4070 12GB", "sku": "NV4070", "offers": {value}}}'
+
+
+USD_549 = offers('{"@type": "Offer", "price": "549.99", "priceCurrency": "USD"}')
+CART = '<button class="add-to-cart">Add to cart</button>'
+
+
+class TestStructured:
+    def test_price_stands_without_a_visible_one(self) -> None:
+        offer, issues = read(shop(jsonld=USD_549))
+        assert (offer.price, offer.currency, offer.price_kind, offer.sku) == (Decimal("549.99"), "USD", "now", "NV4070")
+        assert issues == []
+
+    def test_an_aggregate_is_a_price_from(self) -> None:
+        aggregate = offers(
+            '{"@type": "AggregateOffer", "lowPrice": "529.00", "highPrice": "600", "priceCurrency": "USD"}'
+        )
+        offer, _ = read(shop(jsonld=aggregate))
+        assert (offer.price, offer.price_kind) == (Decimal("529.00"), "from")
+
+    def test_an_aggregate_of_one_price_is_a_price(self) -> None:
+        aggregate = offers(
+            '{"@type": "AggregateOffer", "lowPrice": "529.00", "highPrice": "529", "priceCurrency": "USD"}'
+        )
+        offer, _ = read(shop(jsonld=aggregate))
+        assert (offer.price, offer.price_kind) == (Decimal("529.00"), "now")
+
+    def test_several_new_offers_are_a_price_from_the_lowest_that_can_be_had(self) -> None:
+        listed = offers("""[
+            {"price": "499", "priceCurrency": "USD", "availability": "OutOfStock", "itemCondition": "NewCondition"},
+            {"price": "549", "priceCurrency": "USD", "availability": "InStock", "itemCondition": "NewCondition"},
+            {"price": "579", "priceCurrency": "USD", "availability": "InStock", "itemCondition": "NewCondition"},
+            {"price": "399", "priceCurrency": "USD", "availability": "InStock", "itemCondition": "UsedCondition"}]""")
+        offer, _ = read(shop(jsonld=listed))
+        assert (offer.price, offer.price_kind, offer.availability) == (Decimal(549), "from", "in_stock")
+
+    def test_the_offer_that_the_address_names_is_the_one(self) -> None:
+        listed = offers("""[{"price": "549", "priceCurrency": "USD", "sku": "NV4070-BLACK"},
+                            {"price": "579", "priceCurrency": "USD", "sku": "NV4070-WHITE"}]""")
+        offer, _ = read(shop(jsonld=listed), url=f"{URL}?variant=nv4070-white")
+        assert (offer.price, offer.price_kind) == (Decimal(579), "now")
+
+    def test_the_variant_that_is_shown_is_the_one(self) -> None:
+        listed = offers('[{"price": "549", "priceCurrency": "USD"}, {"price": "579", "priceCurrency": "USD"}]')
+        offer, _ = read(shop(f'<p class="price">$579.00</p>{CART}', listed))
+        assert (offer.price, offer.price_kind) == (Decimal("579.00"), "now")
+
+    def test_related_products_are_not_the_page_s_own(self) -> None:
+        related = '{"@type": "Product", "name": "Quiet Case Fan", "offers": {"price": "14.99", "priceCurrency": "USD"}}'
+        offer, issues = read(shop(CART, related))
+        assert offer.price is None
+        assert [issue.code for issue in issues] == ["no_price"]
+
+    @pytest.mark.parametrize("price", ["0", "0.00", "9999.99", "99999", "0.01", "null"])
+    def test_a_placeholder_is_no_price(self, price: str) -> None:
+        offer, issues = read(shop(jsonld=offers(f'{{"price": "{price}", "priceCurrency": "USD"}}')))
+        assert offer.price is None
+        assert [issue.code for issue in issues] == ["no_price"]
+
+    def test_a_list_price_stands_beside(self) -> None:
+        specified = offers("""{"price": "549.99", "priceCurrency": "USD", "priceSpecification":
+            [{"priceType": "https://schema.org/ListPrice", "price": "599.99", "priceCurrency": "USD"}]}""")
+        offer, _ = read(shop(jsonld=specified))
+        assert (offer.price, offer.list_price) == (Decimal("549.99"), Decimal("599.99"))
+
+    def test_a_specified_rate_is_monthly(self) -> None:
+        rate = offers("""{"priceSpecification": {"@type": "UnitPriceSpecification", "price": "24.99", "priceCurrency": "USD",
+                          "billingDuration": "P1M"}}""")
+        offer, _ = read(shop(jsonld=rate))
+        assert (offer.price, offer.price_kind) == (Decimal("24.99"), "monthly")
+
+    def test_a_sale_price_in_meta_beats_the_price_it_replaces(self) -> None:
+        head = """<meta property="product:price:amount" content="599.99">
+                  <meta property="product:price:currency" content="USD">
+                  <meta property="product:sale_price:amount" content="549.99">"""
+        offer, _ = read(shop(CART, head=head))
+        assert (offer.price, offer.currency, offer.list_price) == (Decimal("549.99"), "USD", Decimal("599.99"))
+
+    def test_seller_condition_and_maker(self) -> None:
+        full = """{"@type": ["Product"], "name": "Norvik RTX 4070 12GB", "mpn": "4070-12", "gtin13": "4006381333931",
+            "brand": {"name": "Norvik"}, "offers": {"price": 549, "priceCurrency": "USD", "availability": "SoldOut",
+            "itemCondition": "https://schema.org/RefurbishedCondition",
+            "seller": {"@type": "Organization", "name": "Otto's GPUs"}}}"""
+        offer, _ = read(shop(jsonld=full))
+        assert (offer.seller, offer.seller_kind, offer.condition) == ("Otto's GPUs", "unknown", "refurbished")
+        assert (offer.mpn, offer.gtin, offer.brand, offer.availability) == (
+            "4070-12",
+            "4006381333931",
+            "Norvik",
+            "out_of_stock",
+        )
+
+
+class TestDisagreement:
+    def test_the_eye_against_json_ld(self) -> None:
+        offer, issues = read(shop(f'<p class="price">$599.99</p>{CART}', USD_549))
+        assert (offer.price, offer.currency, offer.price_kind) == (None, None, None)
+        assert [issue.code for issue in issues] == ["price_disagreement"]
+        assert "json-ld: 549.99 USD" in issues[0].message
+        assert "$599.99" in issues[0].message
+
+    def test_json_ld_against_meta(self) -> None:
+        head = '<meta property="og:price:amount" content="529"><meta property="og:price:currency" content="USD">'
+        offer, issues = read(shop(CART, USD_549, head))
+        assert offer.price is None
+        assert [issue.code for issue in issues] == ["price_disagreement"]
+
+    def test_the_currency(self) -> None:
+        offer, issues = read(shop(f'<p class="price">€549.99</p>{CART}', USD_549))
+        assert offer.price is None
+        assert [issue.code for issue in issues] == ["currency_disagreement"]
+
+    def test_a_conversion_beside_the_price_is_none(self) -> None:
+        offer, _ = read(shop(f'<p class="price">US$549.99</p><p class="price">approx. €505.10</p>{CART}', USD_549))
+        assert (offer.price, offer.currency) == (Decimal("549.99"), "USD")
+
+    def test_json_ld_with_the_price_that_the_page_strikes_out(self) -> None:
+        body = f'<p class="price"><del>$549.99</del> <ins>$499.99</ins></p>{CART}'
+        offer, issues = read(shop(body, USD_549))
+        assert (offer.price, offer.list_price) == (Decimal("499.99"), Decimal("549.99"))
+        assert issues == []
+
+
+class TestLocale:
+    @pytest.mark.parametrize(
+        ("text", "lang", "url", "price", "currency"),
+        [
+            ("1.299 €", "de", URL, "1299", "EUR"),
+            ("1.299 €", "en", "https://shop.example.de/p/1", None, None),
+            ("1,299 €", "en-IE", URL, "1299", "EUR"),
+            ("$1,299", "en", "https://shop.example.ca/p/1", "1299", "CAD"),
+            ("$1.299", "es", "https://shop.example.cl/p/1", "1299", "CLP"),
+            ("$1.299", "en-US", URL, None, None),
+            ("12 990 kr", "sv", "https://shop.example.se/p/1", "12990", "SEK"),
+            ("12 990 kr", "en", "https://shop.example.com/no/en/p/1", "12990", "NOK"),
+            ("￥1,299.00", "zh-CN", URL, "1299.00", "CNY"),
+            ("502,20 руб.", "ru", "https://shop.example.by/p/1", "502.20", "BYN"),
+            ("1 299", "pl", "https://shop.example.pl/p/1", "1299", "PLN"),
+        ],
+    )  # fmt: skip
+    def test_country_and_language_of_the_page_decide(
+        self, text: str, lang: str, url: str, price: str | None, currency: str | None
+    ) -> None:
+        offer, issues = read(shop(f'<p class="product-price">{text}</p>{CART}', lang=lang), url)
+        assert (offer.price, offer.currency) == (None if price is None else Decimal(price), currency)
+        assert (issues == []) == (price is not None)
+
+    def test_the_caller_knows_better_than_the_page(self) -> None:
+        offer, _ = read(shop(f'<p class="price">1.299 €</p>{CART}', lang="en"), country="DE", language="de")
+        assert offer.price == 1299
+
+    def test_what_is_printed_settles_a_careless_number_for_machines(self) -> None:
+        careless = offers('{"price": "2.449", "priceCurrency": "ARS"}')
+        offer, _ = read(
+            shop(f'<p class="price">$2.449</p>{CART}', careless, lang="es"), "https://shop.example.com.ar/p/1"
+        )
+        assert offer.price == 2449
+        alone, issues = read(shop(CART, careless, lang="es"), "https://shop.example.com.ar/p/1")
+        assert alone.price is None
+        assert [issue.code for issue in issues] == ["ambiguous_price"]
+
+    def test_a_dollar_of_no_country_is_no_currency(self) -> None:
+        offer, issues = read(shop(f'<p class="product-price">$549.99</p>{CART}', lang="en"))
+        assert (offer.price, offer.price_text) == (None, "$549.99")
+        assert [issue.code for issue in issues] == ["no_currency"]
+
+    def test_meta_names_the_dollar(self) -> None:
+        head = '<meta property="og:price:currency" content="AUD">'
+        offer, _ = read(shop(f'<p class="product-price">$549.99</p>{CART}', head=head, lang="en"))
+        assert (offer.price, offer.currency) == (Decimal("549.99"), "AUD")
+
+    def test_a_page_in_another_charset(self) -> None:
+        html = shop(f'<p class="product-price">1.299,00 €</p>{CART}', lang="de", head='<meta charset="windows-1252">')
+        items = list(product.parse(page(html.encode("cp1252"), content_type=None)))
+        assert [(item.price, item.currency) for item in items if isinstance(item, Offer)] == [
+            (Decimal("1299.00"), "EUR")
+        ]
+
+
+class TestSight:
+    @pytest.mark.parametrize(
+        "markup",
+        [
+            '<span class="price">$549.99</span>',
+            '<div id="our-price">$549<sup>99</sup></div>',
+            '<p class="price"><b>$</b><span class="whole">549<span>.</span></span><span class="fraction">99</span></p>',
+            '<div class="price">$549<span class="price-decimals">99</span></div>',
+            '<p class="price">Was <s>$599.99</s> Now $549.99</p>',
+            '<div class="price-box"><span class="old-price">$599.99</span> <span class="special-price">$549.99</span></div>',
+            '<div class="price-box"><span class="price">$549.99</span><p class="rate">or $22.92/mo for 24 months</p></div>',
+            '<p class="price">$549.99</p><div class="warranty"><span class="price">+ $49.99</span> 2 year plan</div>',
+            '<p class="price">$549.99</p><p class="price-save">You save $50.00</p>',
+            '<p class="price">$549.99</p><p>Shipping: $9.99</p>',
+            '<section class="related"><p class="price">$14.99</p></section><p class="product-price">$549.99</p>',
+            '<p class="price">$549.99</p><h2>Or</h2><div><a href="/fan"><img src="f.png"></a><b class="price">$9</b></div>',
+            '<p class="product-price">$549.99</p><p class="price" style="display: none">$1.00</p>',
+        ],
+    )
+    def test_the_price_that_is_asked(self, markup: str) -> None:
+        offer, issues = read(shop(f"{markup}{CART}"))
+        assert (offer.price, offer.currency, offer.price_kind) == (Decimal("549.99"), "USD", "now"), issues
+
+    @pytest.mark.parametrize(
+        "markup",
+        [
+            # Two amounts and nothing that tells them apart.
+            '<p class="product-price"><b>$549.99</b> <b>$599.99</b></p>',
+            '<p class="product-price">$549.99</p><p class="product-price">$599.99</p>',
+            '<p class="product-price">$549.99 - $599.99</p>',
+            # The cents may be cents, or not.
+            '<p class="product-price">$549 99</p>',
+            # Only a rate, a saving, an old price, a threshold, an amount in the text.
+            '<p class="price">$22.92/mo.</p>',
+            '<p class="price">Save $50.00</p>',
+            '<p class="price"><del>$599.99</del></p>',
+            "<p>Free shipping on orders over $50.00</p>",
+            "<p>The card cost $549.99 when it came out, says a review.</p>",
+            # Only the price of another product.
+            '<h2>More cards</h2><div><a href="/p/other"><img src="o.png"></a><span class="price">$399.99</span></div>',
+            '<header><div class="mini-cart"><span class="price">$25.00</span></div></header>',
+            '<p class="price">Call for price</p>',
+        ],
+    )
+    def test_what_is_not_clearly_the_price_is_left_open(self, markup: str) -> None:
+        offer, issues = read(shop(f"{markup}{CART}"))
+        assert (offer.price, offer.price_kind) == (None, None)
+        assert issues != []
+
+    def test_a_bundle_is_not_the_price_of_the_card(self) -> None:
+        html = shop(f'<p class="price">$949.99</p>{CART}').replace(
+            "RTX 4070 12GB", "RTX 4070 12GB and power supply bundle"
+        )
+        offer, _ = read(html)
+        assert (offer.price, offer.price_kind) == (Decimal("949.99"), "bundle")
+
+    def test_the_old_price_is_kept(self) -> None:
+        offer, _ = read(shop(f'<div class="prices"><del>$599.99</del> <span class="price">$549.99</span></div>{CART}'))
+        assert offer.list_price == Decimal("599.99")
+
+
+class TestAvailability:
+    @pytest.mark.parametrize(
+        ("markup", "lang", "expected"),
+        [
+            (CART, "en", "in_stock"),
+            ('<p class="stock">Out of stock</p>' + CART, "en", "out_of_stock"),
+            ('<p class="availability">Nicht auf Lager</p>', "de", "out_of_stock"),
+            ('<p class="availability">Sofort lieferbar</p>', "de", "in_stock"),
+            ('<p class="disponibilite-stock">Rupture de stock</p>', "fr", "out_of_stock"),
+            ('<p class="dostepnosc-stock">Produkt niedostępny</p>', "pl", "out_of_stock"),
+            ('<p class="stock-status">在庫あり</p>', "ja", "in_stock"),
+            ('<p class="stock">품절</p>', "ko", "out_of_stock"),
+            ('<button class="buy-button">Pre-order now</button>', "en", "preorder"),
+            ('<button class="buy-btn">Sold out</button>', "en", "out_of_stock"),
+            ("<button>Do koszyka</button>", "pl", "in_stock"),
+            ('<section class="related"><button class="add-to-cart">Add to cart</button></section>', "en", "unknown"),
+        ],
+    )  # fmt: skip
+    def test_words_and_buttons(self, markup: str, lang: str, expected: str) -> None:
+        offer, _ = read(shop(f'<p class="product-price">$549.99</p>{markup}', lang=lang))
+        assert offer.availability == expected
+
+    def test_structured_data_comes_first(self) -> None:
+        gone = offers('{"price": "549.99", "priceCurrency": "USD", "availability": "http://schema.org/OutOfStock"}')
+        offer, _ = read(shop(CART, gone))
+        assert offer.availability == "out_of_stock"
+
+    def test_goods_can_be_had_while_one_size_can(self) -> None:
+        sizes = offers("""[{"price": "5", "priceCurrency": "USD", "availability": "OutOfStock"},
+                           {"price": "5", "priceCurrency": "USD", "availability": "InStock"}]""")
+        offer, _ = read(shop(jsonld=sizes))
+        assert offer.availability == "in_stock"
+
+
+class TestNumbers:
+    @pytest.mark.parametrize(
+        ("markup", "sku", "mpn", "gtin"),
+        [
+            ("<p>SKU: NV-4070</p>", "NV-4070", None, None),
+            ("<p><b>Artikelnummer:</b> 12.345</p>", "12.345", None, None),
+            ("<table><tr><th>Item no.</th><td>AB 12</td></tr></table>", None, None, None),
+            ("<table><tr><th>Item no.</th><td>AB12</td></tr></table>", "AB12", None, None),
+            ("<p>商品編號：M1487</p>", "M1487", None, None),
+            ("<dl><dt>MPN</dt><dd>4070-12G</dd><dt>EAN</dt><dd>4006381333931</dd></dl>", None, "4070-12G", "4006381333931"),
+            ("<p>EAN: 4006381333930</p>", None, None, None),
+            ('<input type="hidden" name="product_id" value="norvik-rtx-4070">', "norvik-rtx-4070", None, None),
+            ('<section class="related"><p>SKU: FAN-1</p></section>', None, None, None),
+        ],
+    )  # fmt: skip
+    def test_printed_numbers(self, markup: str, sku: str | None, mpn: str | None, gtin: str | None) -> None:
+        offer, _ = read(shop(f'<p class="product-price">$549.99</p>{markup}{CART}'))
+        assert (offer.sku, offer.mpn, offer.gtin) == (sku, mpn, gtin)
+        assert offer.key == (sku or URL)
+
+    @pytest.mark.parametrize(
+        ("text", "gtin"),
+        [("4006381333931", "4006381333931"), ("0 36000 29145 2", "036000291452"), ("4006381333932", None),
+         ("12345670", "12345670"),         ("0000000000000", None), ("", None), ("40063813339", None)],
+    )  # fmt: skip
+    def test_check_digit(self, text: str, gtin: str | None) -> None:
+        assert valid_gtin(text) == gtin
+
+
+class TestRefusal:
+    @pytest.mark.parametrize(
+        "html",
+        [
+            "<html><head><title>News</title></head><body><h1>News</h1><p>Cards cost more.</p></body></html>",
+            "not a page",
+            "{}",
+        ],
+    )
+    def test_a_page_without_goods(self, html: str) -> None:
+        with pytest.raises(LayoutChanged, match="no product"):
+            list(product.parse(page(html)))
+
+    def test_a_wall(self) -> None:
+        html = "<html><head><title>Just a moment...</title></head><body>Checking your browser</body></html>"
+        with pytest.raises(Blocked):
+            list(product.parse(page(html)))
+
+    def test_nothing(self) -> None:
+        with pytest.raises(EmptyBody):
+            list(product.parse(page("  ")))
+
+    def test_a_listing(self) -> None:
+        cells = "".join(f'<div><h3>Card {n}</h3><span class="price">${n}99.99</span></div>' for n in range(1, 9))
+        with pytest.raises(LayoutChanged, match="listing"):
+            list(product.parse(page(shop(cells))))
