@@ -14,8 +14,8 @@ order and with the columns that matter to it:
     …
     '''
 
-A given table may be a loaded one or another model; models that lie between are built. Settings have their defaults. For a
-function, `expect` is one row a call: its arguments under their names, and the result under `result`.
+A given table may be a loaded one or another model; models that lie between are built. Settings and assumptions have their
+defaults. For a function, `expect` is one row a call: its arguments under their names, and the result under `result`.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from tests.command import rows
 from tests.nights import Night
 from transform import build as builder
 from transform import graph
+from transform.assumptions import Assumptions
 from transform.graph import Model
 from warehouse import schema
 from warehouse.dictionary import dictionary
@@ -53,6 +54,10 @@ def warehouse() -> Iterator[duckdb.DuckDBPyConnection]:
     defaults = Settings().for_warehouse()
     con.executemany(
         "INSERT INTO core.setting VALUES (?, ?, ?, ?)", [[name, *words] for name, words in defaults.items()]
+    )
+    con.executemany(
+        "INSERT INTO core.assumption (assumption, amount) VALUES (?, ?)",
+        [[one.name, one.value] for one in Assumptions().describe()],
     )
     yield con
     con.close()
