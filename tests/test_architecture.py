@@ -1,0 +1,223 @@
+"""The rooms and who may do what there, read off the imports of every module."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import pytest
+
+from flows.cli import cli
+from tests.command import ROOT, environment
+from tests.nights import Night
+
+ROOMS = ("flows", "extract", "transform", "warehouse", "expectations")
+
+#: What each room may use of the others; nothing imports flows.
+MAY_USE = {
+    "flows": {"extract", "transform", "warehouse", "expectations"},
+    "warehouse": {"extract.items"},
+    "expectations": {"extract.items", "warehouse.dictionary"},
+    "transform": {"warehouse"},
+    "extract": set(),
+}
+
+#: The only room that may import a library.
+ONLY = {
+    "requests": "extract",
+    "bs4": "extract",
+    "extruct": "extract",
+    "lxml": "extract",
+    "urllib3": "extract",
+    "great_expectations": "expectations",
+    "prefect": "flows",
+    "click": "flows",
+    "rich": "flows",
+    "apprise": "flows",
+}
+
+#: Seconds to import: never before they are needed.
+HEAVY = {"prefect", "great_expectations", "pandas"}
+
+
+@dataclass(frozen=True)
+class Import:
+    """One import: `module` with what was taken from it, and whether it runs when its file is imported."""
+
+    file: Path
+    line: int
+    module: str
+    at_import: bool
+
+    def __str__(self) -> str:
+        return f"{self.file.relative_to(ROOT)}:{self.line} imports {self.module}"
+
+
+def trees() -> Iterator[tuple[Path, ast.Module]]:
+    for room in ROOMS:
+        for path in sorted((ROOT / room).rglob("*.py")):
+            yield path, ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+
+
+def imports_of(path: Path, tree: ast.AST, at_import: bool = True) -> Iterator[Import]:
+    """Every import below `tree`; those in functions and under TYPE_CHECKING do not run at import."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Import):
+            yield from (Import(path, node.lineno, alias.name, at_import) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}:{node.lineno}: a relative import hides the room"
+            yield from (Import(path, node.lineno, f"{node.module}.{alias.name}", at_import) for alias in node.names)
+        else:
+            lazy = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+            lazy = lazy or (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test))
+            yield from imports_of(path, node, at_import and not lazy)
+
+
+IMPORTS = [one for path, tree in trees() for one in imports_of(path, tree)]
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(ROOT).parts[0]
+
+
+def test_imports_go_one_way() -> None:
+    wrong = [
+        str(one)
+        for one in IMPORTS
+        if (other := one.module.split(".")[0]) in ROOMS
+        and other != (room := room_of(one.file))
+        and not any(f"{one.module}.".startswith(f"{allowed}.") for allowed in MAY_USE[room])
+    ]
+    assert wrong == []
+
+
+def test_a_library_is_imported_in_its_room_alone() -> None:
+    wrong = [str(one) for one in IMPORTS if ONLY.get(one.module.split(".")[0], room_of(one.file)) != room_of(one.file)]
+    assert wrong == []
+
+
+def test_only_the_warehouse_opens_duckdb() -> None:
+    """Others are handed a connection; the name of its type is all that they need of the library."""
+    opening = {
+        str(path.relative_to(ROOT))
+        for path, tree in trees()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func) in ("duckdb.connect", "connect", "duckdb.sql", "duckdb.execute")
+    }
+    assert opening
+    assert {name for name in opening if not name.startswith("warehouse/")} == set()
+    assert not [str(one) for one in IMPORTS if one.module in ("duckdb.connect", "duckdb.sql", "duckdb.execute")]
+
+
+def test_only_flows_reads_the_environment() -> None:
+    def is_reading(node: ast.AST) -> bool:
+        name = ast.unparse(node) if isinstance(node, ast.Attribute) else ""
+        return name in ("os.environ", "os.getenv", "os.environb", "os.putenv")
+
+    wrong = [
+        f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}"
+        for path, tree in trees()
+        for node in ast.walk(tree)
+        if room_of(path) != "flows" and is_reading(node)
+    ]
+    wrong += [str(one) for one in IMPORTS if one.module in ("os.environ", "os.getenv") and room_of(one.file) != "flows"]
+    assert wrong == []
+
+
+def test_no_core_function_asks_the_clock_of_the_machine() -> None:
+    """Time is handed in, so that a night can be repeated; the client's pauses and the lock's note are about this machine."""
+    allowed = {"warehouse/lock.py"}
+    wrong = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path, tree in trees()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func) in ("datetime.now", "datetime.utcnow", "date.today", "datetime.today")
+        and room_of(path) in ("transform", "warehouse", "expectations")
+        and str(path.relative_to(ROOT)) not in allowed
+    ]
+    assert wrong == []
+
+
+def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
+    """From the command line and every command's module, whatever is imported with them, and not only when it runs."""
+    own = {module_of(path): path for path, _ in trees()}
+    waiting = [name for name in own if name == "flows.cli" or name.startswith("flows.commands.")]
+    reached = set(waiting)
+    while waiting:
+        path = own[waiting.pop()]
+        for one in IMPORTS:
+            if one.file == path and one.at_import:
+                assert one.module.split(".")[0] not in HEAVY, f"{one}, and a command imports it"
+                for name in (one.module, one.module.rpartition(".")[0]):
+                    if name in own and name not in reached:
+                        reached.add(name)
+                        waiting.append(name)
+    assert "flows.commands.refresh" in reached
+
+
+def module_of(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+# ── the reading commands ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def reading_commands() -> list[str]:
+    """The commands that answer from the published file: those with `--format table|csv|json`."""
+    with click.Context(cli) as context:
+        found = {name: cli.get_command(context, name) for name in cli.list_commands(context)}
+    return [
+        name
+        for name, command in found.items()
+        if command is not None
+        for parameter in command.params
+        if isinstance(parameter.type, click.Choice) and "json" in parameter.type.choices
+    ]
+
+
+#: Words that a command cannot do without.
+WORDS = {
+    "sql": ["SELECT count(*) FROM mart.value"],
+    "rank": ["sd-512-image-generation"],
+    "value": ["sd-512-image-generation"],
+    "price": ["nvidia-geforce-rtx-4090"],
+    "size": ["llama-2-7b"],
+    "buy": ["--model", "llama-2-7b"],
+}
+
+RUN = """
+import sys
+sys.argv = ["gpuledger", *sys.argv[1:]]
+from flows.cli import main
+try:
+    main()
+finally:
+    heavy = [name for name in ("prefect", "great_expectations", "pandas", "requests", "bs4") if name in sys.modules]
+    print("imported:", *heavy, file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize("name", reading_commands())
+def test_a_reading_command_imports_nothing_that_takes_seconds(name: str, nights: dict[int, Night]) -> None:
+    where = [] if name in ("sources", "size") else ["--data-dir", str(nights[1].data)]
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, name, *WORDS.get(name, []), *where], check=False,
+        env=environment(), cwd=nights[1].data, capture_output=True, text=True, encoding="utf-8",
+    )  # fmt: skip
+    assert done.returncode == 0, f"{done.stderr}\n(a new command that needs words has them in WORDS)"
+    assert done.stdout.strip()
+    loaded = done.stderr.strip().splitlines()[-1].removeprefix("imported:").split()
+    assert set(loaded) & HEAVY == set()
+    if name != "sources":
+        assert loaded == [], "a reader of the published file fetches and parses nothing"
+
+
+def test_the_commands_that_were_promised_read_the_published_file() -> None:
+    assert {"rank", "value", "sql", "status", "describe", "sources"} <= set(reading_commands())
