@@ -73,6 +73,7 @@ def build(con: duckdb.DuckDBPyConnection, models: Iterable[Model], run_id: str, 
     views = {model.name for model in models if model.materialized != "table"}
     contents: dict[str, str] = dict(con.execute("SELECT table_id, content FROM ops.table_content").fetchall())
     states = _states(con)
+    _drop_retired(con, states.keys() - {model.name for model in models})
     done: list[Build] = []
     for model in models:
         before = states.get(model.name)
@@ -100,6 +101,20 @@ def build(con: duckdb.DuckDBPyConnection, models: Iterable[Model], run_id: str, 
         done.append(step)
     _record(con, run_id, done, states)
     return done
+
+
+def _drop_retired(con: duckdb.DuckDBPyConnection, names: Collection[str]) -> None:
+    """Drop what earlier programs built and this one does not: a table that nobody builds answers with old numbers."""
+    for name in sorted(names):
+        kinds = con.execute(
+            """SELECT 'TABLE' FROM duckdb_tables() WHERE schema_name || '.' || table_name = $name
+               UNION ALL SELECT 'VIEW' FROM duckdb_views() WHERE schema_name || '.' || view_name = $name
+               UNION ALL SELECT DISTINCT if(function_type = 'macro', 'MACRO', 'MACRO TABLE') FROM duckdb_functions()
+                   WHERE schema_name || '.' || function_name = $name AND function_type LIKE '%macro'""",
+            {"name": name},
+        ).fetchall()
+        for (kind,) in kinds:
+            con.execute(f"DROP {kind} {name}")
 
 
 def _states(con: duckdb.DuckDBPyConnection) -> dict[str, _State]:

@@ -15,6 +15,14 @@ class NotAWarehouse(WarehouseError):
     """The file is not a DuckDB file, or not one of ours."""
 
 
+class NewerWarehouse(NotAWarehouse):
+    """The file was written by a newer gpuledger or a newer DuckDB."""
+
+
+class OlderWarehouse(WarehouseError):
+    """The file was written by an older gpuledger, and lacks what a statement of this one reads."""
+
+
 class Locked(WarehouseError):
     """Another run is writing."""
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import duckdb
 
-from warehouse import schema
+from warehouse import migrate, schema
 from warehouse.errors import NotAWarehouse
 from warehouse.paths import DataDir
 
@@ -27,8 +27,8 @@ def workspace(
 ) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
     """A connection to a work file: a copy of the base (nothing where `fresh`), with the schema in place, and its path.
 
-    The work file is gone when the block ends, unless `publish` took it. Raises NotAWarehouse where the base is not a
-    DuckDB file.
+    The work file is gone when the block ends, unless `publish` took it. A base of an older program is brought up to this
+    one's schema. Raises NotAWarehouse where the base is not a DuckDB file, NewerWarehouse where a newer program wrote it.
     """
     data.state.mkdir(parents=True, exist_ok=True)
     for left in data.state.glob("work-*"):
@@ -49,12 +49,13 @@ def workspace(
                 f"(STORAGE_VERSION '{STORAGE_VERSION}', RECOVERY_MODE no_wal_writes)"
             )
         except duckdb.Error as error:
+            migrate.refuse_newer_duckdb(error, str(data.base))
             raise NotAWarehouse(
                 f"{data.base} cannot be opened by DuckDB ({str(error).splitlines()[0]}); restore it from a file in "
                 f"{data.versions.name}/, or move it away and run `gpuledger replay`"
             ) from None
         con.execute(f"USE {CATALOG}")
-        schema.create(con)
+        migrate.bring_up(con, run_id, str(data.base))
         yield con, work
     finally:
         with suppress(duckdb.Error):

@@ -8,7 +8,8 @@ from typing import Any
 
 import duckdb
 
-from warehouse.errors import BadQuery, NotAWarehouse, NoWarehouse
+from warehouse import migrate
+from warehouse.errors import BadQuery, NotAWarehouse, NoWarehouse, OlderWarehouse
 from warehouse.paths import DataDir
 from warehouse.schema import quote
 
@@ -17,7 +18,8 @@ from warehouse.schema import quote
 def reader(data: DataDir) -> Iterator[duckdb.DuckDBPyConnection]:
     """A read-only connection to the version that is published now; it keeps that version until it is closed.
 
-    Raises NoWarehouse where nothing is published, NotAWarehouse where the file is not one of ours.
+    Raises NoWarehouse where nothing is published, NotAWarehouse where the file is not one of ours, NewerWarehouse where a
+    newer program or DuckDB wrote it.
     """
     if not data.published.exists():
         raise NoWarehouse(f"no warehouse in {data.root} yet: run `gpuledger refresh`, or name another --data-dir")
@@ -28,14 +30,15 @@ def reader(data: DataDir) -> Iterator[duckdb.DuckDBPyConnection]:
         try:
             con.execute("SET TimeZone = 'UTC'; SET autoinstall_known_extensions = false")
             con.execute(f"ATTACH {quote(str(path))} AS gpuledger (READ_ONLY); USE gpuledger")
-            known = con.execute("SELECT count(*) FROM duckdb_tables() WHERE schema_name = 'ops' AND table_name = 'run'")
-            row = known.fetchone()
+            written = migrate.written(con)
         except duckdb.Error as error:
+            migrate.refuse_newer_duckdb(error, str(data.published))
             raise NotAWarehouse(_refusal(data, str(error))) from None
-        if not row or not row[0]:
+        if written is None:
             raise NotAWarehouse(
                 f"{data.published} is a DuckDB file, but not a gpuledger warehouse: it has no table ops.run"
             )
+        migrate.refuse_newer(written, str(data.published))
         yield con
     finally:
         con.close()
@@ -49,10 +52,24 @@ def _refusal(data: DataDir, error: str) -> str:
 def query(
     data: DataDir, sql: str, parameters: Sequence[object] | dict[str, object] | None = None
 ) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Rows of one of our own statements."""
+    """Rows of one of our own statements. Raises OlderWarehouse where an older program's file lacks what it reads."""
     with reader(data) as con:
-        result = con.execute(sql, parameters)
+        try:
+            result = con.execute(sql, parameters)
+        except (duckdb.CatalogException, duckdb.BinderException) as error:
+            _refuse_older(con, data, str(error))
+            raise
         return [column[0] for column in result.description or []], result.fetchall()
+
+
+def _refuse_older(con: duckdb.DuckDBPyConnection, data: DataDir, error: str) -> None:
+    """Where one of our own statements finds no such table or column, the file is older than this program."""
+    written = migrate.written(con)
+    if written and not migrate.is_current(written):
+        raise OlderWarehouse(
+            f"{data.published} was written by gpuledger {written.program} and lacks what this one reads "
+            f"({error.splitlines()[0]}): run `gpuledger rebuild` once to bring it up to date"
+        ) from None
 
 
 def user_query(data: DataDir, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:

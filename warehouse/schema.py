@@ -33,11 +33,15 @@ CREATE OR REPLACE MACRO core.power_of_ten(n) AS ({[10**n for n in range(13)]}::H
 """
 
 
+#: What models may call.
+MACROS = _POWER_OF_TEN + ";" + _RATIO_HALF_UP
+
+
 def create(con: duckdb.DuckDBPyConnection) -> None:
     """Create schemas and loaded tables where they are missing, with comments; existing rows are left alone."""
     for schema in SCHEMAS:
         con.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
-    con.execute(_POWER_OF_TEN + ";" + _RATIO_HALF_UP)
+    con.execute(MACROS)
     existing = {
         f"{schema}.{table}"
         for schema, table in con.execute("SELECT schema_name, table_name FROM duckdb_tables()").fetchall()
@@ -52,6 +56,11 @@ def _create_table(con: duckdb.DuckDBPyConnection, table: Table) -> None:
     # unique by construction and a test asserts it.
     columns = ", ".join(f'"{column.name}" {column.type}' for column in table.columns)
     con.execute(f"CREATE TABLE {table.name} ({columns})")
+    describe(con, table)
+
+
+def describe(con: duckdb.DuckDBPyConnection, table: Table) -> None:
+    """Set the comments of a loaded table and its columns to the dictionary's words."""
     comment(con, "TABLE", table.name, table.description, {column.name: column.comment for column in table.columns})
 
 
