@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from transform.identity import part_numbers
 from transform.identity.choice import Choice
 from transform.identity.choosing import choose
 from transform.identity.index import Index
@@ -27,6 +30,8 @@ def settle(choice: Choice, evidence: Evidence, reader: Reader, index: Index, wor
         if not text:
             continue
         reading = reader.read(text)
+        if text == evidence.mpn:
+            _by_code(choice, text, reading, _Tools(reader, index, words))
         if not choice.members:
             _by_text(choice, reading, index, words, f"the {name} names it")
         elif len(choice.members) > 1:
@@ -76,6 +81,45 @@ def _by_form(choice: Choice, reading: Reading, why: str) -> None:
     forms = {FORM_WORDS[mark] for mark in reading.marks if mark in FORM_WORDS}
     if len(forms) == 1:
         choice.narrow([member for member in choice.members if forms <= member.open_words], why)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tools:
+    """What a text is read and understood with."""
+
+    reader: Reader
+    index: Index
+    words: Vocabulary
+
+
+def _by_code(choice: Choice, mpn: str, whole: Reading, tools: _Tools) -> None:
+    """A maker's part number that names a chip (`GV-N406TEAGLE OC-8GD`) shows that the product is a card, and which."""
+    sure = [words for words, _ in part_numbers.readings(mpn, checks=True)]
+    for words, maker in part_numbers.readings(mpn):
+        reading = tools.reader.read(words)
+        sold = frozenset(size for mention in reading.mentions for size in mention.family.sizes)
+        reading.memory += [(size, inside) for size, inside in whole.memory if size in sold]
+        coded = choose(reading, tools.index, tools.words)
+        if coded.conflict or not coded.members:
+            continue
+        both = [member for member in choice.members if member in coded.members]
+        why = f"{maker}'s part number says {words!r}"
+        if both:
+            choice.narrow(both, why)
+        elif not choice.members:
+            choice.members, choice.mentions, choice.conflict, choice.unknown = (
+                coded.members,
+                coded.mentions,
+                None,
+                False,
+            )
+            choice.notes += [why, *coded.notes]
+        elif words in sure:
+            choice.members, choice.conflict = choice.members + coded.members, f"{why}, the title another card"
+        else:
+            continue
+        choice.coded = True
+        return
 
 
 def _by_text(choice: Choice, reading: Reading, index: Index, words: Vocabulary, why: str) -> None:

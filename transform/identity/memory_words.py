@@ -9,10 +9,10 @@ _LARGEST_GB = 300
 _SMALLEST_GB = 1 / 16
 
 TYPES: dict[str, str] = {
-    **{f"gddr{n}": f"GDDR{n}" for n in ("2", "3", "4", "5", "5x", "6", "6x", "7")},
-    **{f"d{n}": f"GDDR{n}" for n in ("5", "5x", "6", "6x", "7")},
-    **{f"gd{n}": f"GDDR{n}" for n in ("5", "5x", "6", "6x", "7")},
-    **{f"g{n}": f"GDDR{n}" for n in ("5", "5x", "6", "6x", "7")},
+    **{f"gddr{n}": f"GDDR{n.upper()}" for n in ("2", "3", "4", "5", "5x", "6", "6x", "7")},
+    **{f"d{n}": f"GDDR{n.upper()}" for n in ("5", "5x", "6", "6x", "7")},
+    **{f"gd{n}": f"GDDR{n.upper()}" for n in ("5", "5x", "6", "6x", "7")},
+    **{f"g{n}": f"GDDR{n.upper()}" for n in ("5", "5x", "6", "6x", "7")},
     # Boards with DDR2, DDR3 or DDR4 are called GDDR3 and D3 alike: the letter says nothing.
     **dict.fromkeys(("ddr2", "d2", "gd2", "sddr2"), "DDR2"),
     **dict.fromkeys(("ddr3", "d3", "gd3", "sddr3", "k3"), "DDR3"),

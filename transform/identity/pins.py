@@ -39,6 +39,9 @@ class Pin:
     source: str | None = None
 
     def __post_init__(self) -> None:
+        texts = (self.title, self.gpu_id, self.reason, self.source or "")
+        if not all(isinstance(text, str) for text in texts) or type(self.pinned_on) is not date:
+            raise PinError(f"the pin of {self.title!r} must hold texts, and in pinned_on a day such as 2026-03-01")
         if not self.title.strip():
             raise PinError("a pin needs a title")
         if not self.reason.strip():
@@ -62,7 +65,7 @@ def read(path: Path) -> tuple[Pin, ...]:
         with path.open("rb") as file:
             raw: list[dict[str, Any]] = tomllib.load(file).get("pin", [])
         pins = tuple(Pin(**row) for row in raw)
-    except (tomllib.TOMLDecodeError, TypeError, PinError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, TypeError, PinError) as error:
         raise PinError(f"{path}: {error}; correct the file or take the pin out") from error
     _check(pins, path)
     return pins

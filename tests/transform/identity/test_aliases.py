@@ -1,0 +1,81 @@
+"""Names that mean one card in a source's tables stay open in a shop, and the file of them contradicts nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from transform.identity import aliases, catalogue
+from transform.identity.aliases import Alias, AliasError, Aliases
+from transform.identity.resolver import Resolver
+
+RESOLVER = Resolver.load()
+
+
+@pytest.mark.parametrize("source", ["toms_ai_articles", "toms_gpu_hierarchy", "survey"])
+@pytest.mark.parametrize(
+    ("name", "gpu_id"),
+    [
+        ("RTX 3080", "nvidia-geforce-rtx-3080-10gb"),
+        ("GeForce RTX 3080 10GB", "nvidia-geforce-rtx-3080-10gb"),
+        ("RTX 3080 12GB", "nvidia-geforce-rtx-3080-12gb"),
+        ("RTX 3060", "nvidia-geforce-rtx-3060-12gb"),
+        ("NVIDIA GeForce RTX3060", "nvidia-geforce-rtx-3060-12gb"),
+        ("RTX 3050", "nvidia-geforce-rtx-3050-8gb"),
+        ("RTX 4070Ti", "nvidia-geforce-rtx-4070-ti"),
+        ("RTX 4080", "nvidia-geforce-rtx-4080"),
+    ],
+)
+def test_a_bare_name_in_a_table_is_the_launch_card(name: str, gpu_id: str, source: str) -> None:
+    assert RESOLVER.resolve(name, source=source).gpu_id == gpu_id
+
+
+def test_in_a_shop_and_without_a_source_the_same_name_stays_open() -> None:
+    for source in (None, "newegg", "a source nobody has heard of"):
+        assert RESOLVER.resolve("RTX 3080", source=source).status == "ambiguous"
+
+
+def test_an_alias_says_that_it_decided_and_why() -> None:
+    found = RESOLVER.resolve("RTX 3080", source="toms_ai_articles")
+    assert found.rule == "alias"
+    assert "alias of toms_ai_articles: the launch version" in found.explanation
+
+
+def _one(source: str, name: str, gpu_id: str) -> Aliases:
+    return Aliases(by_key={(source, aliases.key(name)): Alias(gpu_id, "a reason")}, contexts={})
+
+
+def test_an_alias_to_no_card_is_refused() -> None:
+    with pytest.raises(AliasError, match="'nvidia-rtx-9999', which is not in the catalogue"):
+        _one("survey", "RTX 9999", "nvidia-rtx-9999").check(lambda _: set())
+
+
+def test_an_alias_against_its_own_words_is_refused() -> None:
+    with pytest.raises(AliasError, match=r"means nvidia-geforce-rtx-4090, but its words say"):
+        _one("survey", "RTX 3080", "nvidia-geforce-rtx-4090").check(lambda _: {"nvidia-geforce-rtx-3080-10gb"})
+
+
+@pytest.mark.parametrize(
+    "second",
+    ['["geforce rtx3080", "nvidia-geforce-rtx-3080-12gb"]', '["RTX 3080", "nvidia-geforce-rtx-3080-10gb"]'],
+)
+def test_one_name_twice_in_one_source_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, second: str) -> None:
+    (tmp_path / "aliases.toml").write_text(
+        '[sources]\nsurvey = "benchmark"\n[[alias]]\nsources = ["survey"]\nreason = "r"\n'
+        f'names = [["RTX 3080", "nvidia-geforce-rtx-3080-10gb"], {second}]\n'
+    )
+    monkeypatch.setattr(aliases, "DATA", tmp_path)
+    with pytest.raises(AliasError, match=r"means nvidia-geforce-rtx-3080-10gb and .* for source 'survey'; keep one"):
+        aliases.load.__wrapped__()
+
+
+def test_every_alias_of_the_file_is_needed() -> None:
+    """An alias that the words alone decide would hide a change of the rules."""
+    for (source, name), alias in aliases.load().by_key.items():
+        found = RESOLVER.resolve(name, source=source or None)
+        assert (found.gpu_id, found.rule) == (alias.gpu_id, "alias"), (source, name, found.explanation)
+
+
+def test_every_gpu_id_of_the_file_is_a_card() -> None:
+    assert {alias.gpu_id for alias in aliases.load().by_key.values()} <= set(catalogue.by_id())

@@ -1,0 +1,124 @@
+"""The data files of the rules: every rule does what it says, and no word pulls two ways."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+
+from transform.identity import catalogue, memory_words, naming, part_numbers, text, vocabulary
+from transform.identity.part_numbers import Code
+from transform.identity.resolver import Resolver
+
+RESOLVER = Resolver.load()
+WORDS = vocabulary.load()
+
+
+@pytest.mark.parametrize("code", part_numbers.codes(), ids=lambda code: code.example)
+def test_a_part_number_says_what_its_example_says(code: Code) -> None:
+    assert code.pattern.search(code.example.lower()), "the pattern does not fit its own example"
+    tries = [words for words, maker in part_numbers.readings(code.example) if maker == code.maker]
+    if not code.says:
+        assert not tries
+        return
+    assert code.says in tries
+    assert RESOLVER.resolve(code.says).candidates
+
+
+@pytest.mark.parametrize(
+    ("title", "gpu_id"),
+    [
+        ("GIGABYTE GV-N5060WF2OC-8GD", "nvidia-geforce-rtx-5060"),
+        ("GV-N1660OC-6GD", "nvidia-geforce-gtx-1660"),
+        ("GV-R79XTXGAMING OC-24GD", "amd-radeon-rx-7900-xtx"),
+        ("GV-N4070GAMING OC-12GD", "nvidia-geforce-rtx-4070"),
+        ("VCG407012DFXPB1", "nvidia-geforce-rtx-4070"),
+        ("VCG4060T16DFXPB1", "nvidia-geforce-rtx-4060-ti-16gb"),
+    ],
+)
+def test_a_part_number_alone_is_read(title: str, gpu_id: str) -> None:
+    assert RESOLVER.resolve(title).gpu_id == gpu_id
+
+
+@pytest.mark.parametrize("title", ["GV-N9999XYZ-99GD", "VCG999912DFXPB1", "ZT-D40820B-10P", "11330-02-20G", "GV-N", ""])
+def test_a_part_number_that_is_no_card_of_ours_is_no_guess(title: str) -> None:
+    assert RESOLVER.resolve(title).status == "unmatched"
+
+
+def test_a_part_number_that_contradicts_the_words_leaves_it_open() -> None:
+    found = RESOLVER.resolve("Gigabyte GeForce RTX 4060 8GB GV-N406TEAGLE OC-8GD")
+    assert found.status == "ambiguous"
+    assert set(found.candidates) == {"nvidia-geforce-rtx-4060", "nvidia-geforce-rtx-4060-ti-8gb"}
+
+
+#: Lists of which a title's word may be in one only: it cannot be both a card's and another product's.
+_KINDS = ("board_maker", "accessory", "laptop", "computer", "enclosure", "other", "broken", "processor", "graphics")
+
+
+@pytest.mark.parametrize(("one", "other"), list(combinations(_KINDS, 2)))
+def test_no_word_is_in_two_lists_of_kinds(one: str, other: str) -> None:
+    assert not getattr(WORDS, one) & getattr(WORDS, other)
+
+
+def test_every_word_of_the_lists_can_be_met() -> None:
+    """A word that the spelling of titles never leaves standing would be dead."""
+    for word in WORDS.marks:
+        assert text.words(text.normalise(word)) == [word], word
+    assert WORDS.common_on_cards <= WORDS.accessory_unless_card
+
+
+@pytest.mark.parametrize(
+    ("word", "size", "kind"),
+    [
+        ("12g", 12, None),
+        ("12gb", 12, None),
+        ("12go", 12, None),
+        ("o8g", 8, None),
+        ("8gbd6", 8, "GDDR6"),
+        ("4gd5", 4, "GDDR5"),
+        ("2048mb", 2, None),
+        ("512m", 0.5, None),
+        ("1.5gb", 1.5, None),
+        ("24gd6x", 24, "GDDR6X"),
+    ],
+)
+def test_a_word_that_is_a_memory_size(word: str, size: float, kind: str | None) -> None:
+    assert memory_words.glued(word) == (size, kind)
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "960m",
+        "860m",
+        "640m",
+        "512gb",
+        "1008gb",
+        "16gbps",
+        "2ghz",
+        "3060",
+        "gddr6",
+        "0g",
+        "13gpu",
+        "850mm",
+        "2gts",
+        "7mb",
+    ],
+)
+def test_a_word_that_is_none(word: str) -> None:
+    assert memory_words.glued(word) is None
+
+
+@pytest.mark.parametrize(
+    ("gib", "shown"), [(12, "12GB"), (0.5, "512MB"), (1.5, "1.5GB"), (0.875, "896MB"), (1.25, "1.25GB")]
+)
+def test_memory_as_the_trade_writes_it(gib: float, shown: str) -> None:
+    assert naming.memory_text(gib) == shown
+
+
+def test_a_size_that_a_card_was_not_sold_with_is_never_matched() -> None:
+    for gpu in catalogue.gpus():
+        if gpu.segment == "consumer" and (gpu.released_on and gpu.released_on.year >= 2016) and gpu.memory_gb:
+            name = gpu.name.removesuffix(naming.memory_text(gpu.memory_gb)).strip()
+            found = RESOLVER.resolve(f"ASUS {gpu.vendor} {name} 72GB graphics card")
+            assert found.gpu_id is None, found.explanation
