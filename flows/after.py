@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 
-from flows import logs
+from flows import alerts, logs, notify
 from flows.context import Context
+from flows.redact import Redactor
 from flows.summary import Summary
 from warehouse.errors import Locked
 
@@ -33,5 +35,15 @@ def reported(context: Context, work: Callable[[], Summary]) -> Summary:
 
 
 def after_run(context: Context, summary: Summary) -> None:
-    """Log the run a line a source, look at the watches, and tell people what they asked to be told."""
+    """Log the run a line a source, look at the watches, and tell people what they asked to be told.
+
+    Takes at most the setting notify_deadline_s for telling, and never raises: the run is over, and what it published stands.
+    """
     logs.summary(summary)
+    try:
+        redact = Redactor(context.settings.notify_urls)
+        messages = [replace(m, title=redact(m.title), body=redact(m.body)) for m in alerts.due(context, summary)]
+        urls = notify.targets(context.settings)
+        notify.send(context.data.state / "outbox", messages, urls, context.settings.notify_deadline_s)
+    except Exception as error:  # noqa: BLE001
+        logs.event(_log, logging.ERROR, "nobody could be told", error=f"{type(error).__name__}: {error}")

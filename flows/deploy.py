@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterState, FlowRunFilterStateType
 from prefect.client.schemas.objects import State, StateType
+from prefect.client.schemas.sorting import FlowRunSort
 from prefect.events import DeploymentEventTrigger
 from prefect.runner import Runner
 from prefect.schedules import Cron
@@ -85,7 +86,9 @@ async def _bury_the_dead() -> None:
         running = FlowRunFilterState(
             type=FlowRunFilterStateType(any_=[StateType.RUNNING, StateType.PENDING, StateType.CANCELLING])
         )
-        for run in await client.read_flow_runs(flow_run_filter=FlowRunFilter(state=running)):
+        found = FlowRunFilter(state=running)
+        # Sort and limit are said since FastAPI from 0.151 on refuses the nulls that Prefect 3.8 sends for its own defaults.
+        for run in await client.read_flow_runs(flow_run_filter=found, sort=FlowRunSort.ID_DESC, limit=200):
             state: State[object] = Crashed(message="the process that served it was killed")
             await client.set_flow_run_state(run.id, state, force=True)
             _log.warning("%s was interrupted", run.name)

@@ -22,6 +22,7 @@ from prefect.client.schemas.filters import (
 )
 from prefect.client.schemas.objects import FlowRun, State, StateType
 from prefect.client.schemas.schedules import CronSchedule
+from prefect.client.schemas.sorting import FlowRunSort
 from prefect.context import FlowRunContext
 from prefect.states import Cancelled, Completed
 
@@ -135,6 +136,9 @@ def _cover_waiting(run: FlowRun | None) -> None:
             flow_run_filter=FlowRunFilter(
                 state=FlowRunFilterState(type=FlowRunFilterStateType(any_=[StateType.SCHEDULED]))
             ),
+            # Said although they are the defaults: FastAPI from 0.151 on refuses the nulls that Prefect 3.8 sends for them.
+            sort=FlowRunSort.EXPECTED_START_TIME_ASC,
+            limit=200,
         )
         for other in waiting:
             is_due = other.expected_start_time is not None and other.expected_start_time <= utc_now()

@@ -1,0 +1,203 @@
+"""`gpuledger watch`: be told when a card becomes cheap enough, or good enough for its money."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from flows import settings as settings_module
+from flows.commands._options import data_dir_option, data_of, format_option
+from warehouse.paths import DataDir
+
+if TYPE_CHECKING:
+    from flows.watches.store import Basis, Watch
+
+
+@click.group()
+def command() -> None:
+    """Conditions that are looked at after each publish; each fires once when it becomes true, with the evidence.
+
+    Who is told stands in GPULEDGER_NOTIFY_URLS: Apprise addresses, such as mailtos://… or slack://…
+    """
+
+
+@command.command()
+@click.argument("title", required=False)
+@click.option(
+    "--below", metavar="USD", help="Its street price, or with --fits that of all cards together, is below this."
+)
+@click.option("--value-rank", "rank", type=click.IntRange(min=1), metavar="N",
+              help="It is among the best N of --workload by score per dollar.")  # fmt: skip
+@click.option("--workload", metavar="W", help="For --value-rank; `gpuledger sql 'FROM core.workload'` lists them.")
+@click.option("--price", "basis", type=click.Choice(["street", "msrp"]), default="street", show_default=True,
+              help="For --value-rank.")  # fmt: skip
+@click.option("--new-low", metavar="DAYS", help="Its street price is lower than on all of so many days before: 90d.")
+@click.option("--fits", "model", metavar="MODEL", help="Cards that hold this model cost less than --below together.")
+@click.option("--precision", default="int4", show_default=True, help="For --fits.")
+@click.option("--context", "context_tokens", type=click.IntRange(min=1), default=8192, show_default=True,
+              help="For --fits, in tokens.")  # fmt: skip
+@data_dir_option
+def add(
+    title: str | None,
+    below: str | None,
+    rank: int | None,
+    workload: str | None,
+    basis: Basis,
+    new_low: str | None,
+    model: str | None,
+    precision: str,
+    context_tokens: int,
+    data_dir: str | None,
+) -> None:
+    """Watch the card that TITLE means, as in `watch add "rtx 4090" --below 1500`. With --fits, TITLE may be left out."""
+    from flows.watches import store
+    from flows.watches.store import Watch
+
+    gpu_id, gpu = _card(title) if title else (None, None)
+    rules = [rank is not None, new_low is not None, model is not None]
+    if sum(rules) > 1 or not (any(rules) or below):
+        raise click.UsageError("give one of --below, --value-rank, --new-low, or --fits with --below")
+    if model is None and gpu_id is None:
+        raise click.UsageError("name the card to watch")
+    if (rank is None) != (workload is None) or (model is not None and below is None):
+        raise click.UsageError("--value-rank and --workload go together, and so do --fits and --below")
+    if below is not None and (rank is not None or new_low is not None):
+        raise click.UsageError("--below goes with --fits or alone")
+    data = data_of(data_dir)
+    watch = Watch(
+        id=0, rule="fits" if model else "value_rank" if rank else "new_low" if new_low else "below",
+        gpu_id=gpu_id, gpu=gpu, usd=_usd(below) if below else None, workload=workload, rank=rank, basis=basis,
+        days=_days(new_low) if new_low else None, model=model, precision=precision if model else None,
+        context_tokens=context_tokens if model else None, added_on=datetime.now(UTC).date(),
+    )  # fmt: skip
+    _check(data, watch)
+    added = store.add(data, watch)
+    click.echo(f"watch {added.id}: {added.words}")
+    _show_now(data, [added])
+
+
+@command.command("list")
+@data_dir_option
+@format_option
+def list_(data_dir: str | None, form: str) -> None:
+    """The watches of this data directory."""
+    from flows.commands._show import show
+    from flows.watches import store
+
+    watches = store.load(data_of(data_dir))
+    show(
+        ["id", "watch", "rule", "gpu_id", "added_on"],
+        [(w.id, w.words, w.rule, w.gpu_id, w.added_on) for w in watches],
+        form,
+    )
+
+
+@command.command()
+@click.argument("number", type=int)
+@data_dir_option
+def remove(number: int, data_dir: str | None) -> None:
+    """Drop the watch with this NUMBER."""
+    from flows.watches import store
+
+    click.echo(f"removed: {store.remove(data_of(data_dir), number).words}")
+
+
+@command.command()
+@click.argument("number", type=int, required=False)
+@click.option("--send", is_flag=True, help="Also send it to the notification targets, as a test that it arrives.")
+@data_dir_option
+def test(number: int | None, send: bool, data_dir: str | None) -> int:
+    """What the watches (or the one with this NUMBER) find now. Nothing is noted: the real one still fires.
+
+    Exit status with --send: 0 delivered to every target, 1 not.
+    """
+    from flows import notify
+    from flows.settings import SettingsError
+    from flows.watches import store
+
+    settings = settings_module.load({"data_dir": data_dir})
+    data = DataDir(Path(settings.data_dir))
+    watches = [watch for watch in store.load(data) if number in (None, watch.id)]
+    if number is not None and not watches:
+        raise SettingsError(f"there is no watch {number}; `gpuledger watch list` shows them")
+    bodies = _show_now(data, watches)
+    if not send:
+        return 0
+    urls = notify.targets(settings)
+    if not urls:
+        raise click.UsageError("no notification target is set: put Apprise addresses in GPULEDGER_NOTIFY_URLS")
+    body = "\n\n".join(bodies) or "This is a test; there are no watches yet."
+    # A folder of its own: a test that does not arrive must not be tried again for a week.
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        message = notify.Message("gpuledger: a test", body)
+        left = notify.send(Path(folder), [message], urls, settings.notify_deadline_s)
+    click.echo("not delivered to every target" if left else f"delivered to {len(urls)}")
+    return 1 if left else 0
+
+
+def _card(title: str) -> tuple[str, str]:
+    """The GPU that a title means. A usage error, with what remains possible, where it means none or several."""
+    from transform.identity.resolver import Resolver
+
+    found = Resolver.load().resolve(title)
+    if found.status != "matched" or found.gpu_id is None or found.gpu is None:
+        several = f": say which of {', '.join(found.candidates)}" if found.candidates else ""
+        raise click.UsageError(f"{title!r} is {found.status.replace('_', ' ')}{several}")
+    return found.gpu_id, found.gpu
+
+
+def _usd(text: str) -> Decimal:
+    try:
+        amount = Decimal(text.removeprefix("$").replace(",", ""))
+    except InvalidOperation:
+        raise click.UsageError(f"{text!r} is no amount in USD such as 1500") from None
+    if not amount.is_finite() or amount <= 0:
+        raise click.UsageError(f"an amount must be above zero, not {text}")
+    return amount
+
+
+def _days(text: str) -> int:
+    digits = text.removesuffix("d")
+    if not digits.isdecimal() or int(digits) < 1:
+        raise click.UsageError(f"{text!r} is no number of days such as 90d")
+    return int(digits)
+
+
+def _check(data: DataDir, watch: Watch) -> None:
+    """A usage error for what can never fire: an unknown workload, model, precision or context."""
+    from flows.watches.look import look
+    from warehouse.errors import NoWarehouse
+    from warehouse.read import query
+
+    try:
+        if watch.workload is not None:
+            known = [row[0] for row in query(data, "SELECT workload_id FROM core.workload ORDER BY 1")[1]]
+            if watch.workload not in known:
+                raise click.UsageError(f"no workload is called {watch.workload!r}; known are {', '.join(known)}")
+        look(data, [watch], datetime.now(UTC))
+    except NoWarehouse:
+        pass  # it is looked at after the first publish
+
+
+def _show_now(data: DataDir, watches: list[Watch]) -> list[str]:
+    """Print what each watch finds now; returns the words."""
+    from flows import health
+    from flows.watches.look import look
+    from warehouse.errors import NoWarehouse
+
+    try:
+        found = look(data, watches, health.clock(data)) if watches else []
+    except NoWarehouse:
+        click.echo("nothing is published yet; it is looked at after the first run")
+        return []
+    words = {True: "met now", False: "not met", None: "unknown"}
+    bodies = [f"[{words[one.is_met]}] {one.body}" for one in found]
+    for one, body in zip(found, bodies, strict=True):
+        click.echo(f"{one.watch.id}. {body}")
+    return bodies

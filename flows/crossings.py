@@ -1,0 +1,45 @@
+"""Say a thing once: when it becomes true, not on every night on which it still is.
+
+What was true at the last look is kept in the data directory. A thing that cannot be told tonight (a card without a price)
+keeps what it was, so that a shop that is unreachable for a night does not make old news new.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+
+def cross(path: Path, now: Mapping[str, bool | None], groups: Collection[str] = ()) -> list[str]:
+    """The keys of `now` that became true since the last call, in their order; the answer is on disk when this returns.
+
+    Of the `groups` (the words before the colon of a key) all that is true is in `now`: what is not in it is over.
+    """
+    before = _read(path)
+    after = {key: value for key, value in before.items() if key.partition(":")[0] not in groups or key in now}
+    fresh = []
+    for key, is_true in now.items():
+        if is_true is None:
+            continue
+        if is_true and not before.get(key, False):
+            fresh.append(key)
+        after[key] = is_true
+    if after != before:
+        _write(path, after)
+    return fresh
+
+
+def _read(path: Path) -> dict[str, bool]:
+    try:
+        words = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return {str(key): bool(value) for key, value in words.items()} if isinstance(words, dict) else {}
+
+
+def _write(path: Path, words: Mapping[str, bool]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(words, indent=1, ensure_ascii=False), encoding="utf-8")
+    part.replace(path)
