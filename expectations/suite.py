@@ -6,9 +6,8 @@ result, which looks like bad data. Great Expectations takes seconds to import, s
 
 from __future__ import annotations
 
-import itertools
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -40,8 +39,7 @@ def run(frame: pd.DataFrame, checks: Sequence[Check]) -> list[Finding]:
         raise AuditBroken(f"audit broken: the checks name columns that are not there: {', '.join(missing)}")
     import great_expectations as gx
 
-    asset = _source().add_dataframe_asset(f"frame-{next(_numbers())}")
-    batch = asset.add_batch_definition_whole_dataframe("whole").get_batch(batch_parameters={"dataframe": frame})
+    batch = _frames().get_batch(batch_parameters={"dataframe": frame})
     suite = gx.ExpectationSuite(name="checks")
     for position, check in enumerate(checks):
         expectation = _expectation(check)
@@ -105,8 +103,11 @@ def _expectation(check: Check) -> Any:
 
 
 @cache
-def _source() -> Any:
-    """One in-memory context a process. Its telemetry and progress bars are off: both would write where nobody asked."""
+def _frames() -> Any:
+    """Where frames are handed in: one in-memory context a process, with one asset for all of them.
+
+    Its telemetry and progress bars are off: both would write where nobody asked.
+    """
     import great_expectations as gx
     from great_expectations.data_context.types.base import (
         DataContextConfig,
@@ -121,9 +122,8 @@ def _source() -> Any:
         analytics_enabled=False,
     )
     context = gx.get_context(mode="ephemeral", project_config=config)
-    return context.data_sources.add_pandas("frames")
-
-
-@cache
-def _numbers() -> Iterator[int]:
-    return itertools.count()
+    return (
+        context.data_sources.add_pandas("frames")
+        .add_dataframe_asset("frame")
+        .add_batch_definition_whole_dataframe("whole")
+    )
