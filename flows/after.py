@@ -42,8 +42,9 @@ def after_run(context: Context, summary: Summary) -> None:
     logs.summary(summary)
     try:
         redact = Redactor(context.settings.notify_urls)
-        messages = [replace(m, title=redact(m.title), body=redact(m.body)) for m in alerts.due(context, summary)]
         urls = notify.targets(context.settings)
+        due = alerts.due(context, summary, is_heard=bool(urls))
+        messages = [replace(m, title=redact(m.title), body=redact(m.body)) for m in due]
         notify.send(context.data.state / "outbox", messages, urls, context.settings.notify_deadline_s)
     except Exception as error:  # noqa: BLE001
         logs.event(_log, logging.ERROR, "nobody could be told", error=f"{type(error).__name__}: {error}")

@@ -25,8 +25,11 @@ class _State:
     message: Message
 
 
-def due(context: Context, summary: Summary) -> list[Message]:
-    """The messages that this run gives cause for, each said once: when its cause begins."""
+def due(context: Context, summary: Summary, *, is_heard: bool) -> list[Message]:
+    """The messages that this run gives cause for, each said once: when its cause begins.
+
+    Where nobody listens yet (not `is_heard`) nothing counts as said.
+    """
     states: dict[str, _State] = {"run:failed": _failed(context, summary)}
     states |= _drift(summary)
     held: dict[str, str] = {}
@@ -39,7 +42,7 @@ def due(context: Context, summary: Summary) -> list[Message]:
     except NoWarehouse:
         pass  # nothing was ever published: that the run failed is all there is to say
     now = {key: state.is_so for key, state in states.items()} | dict.fromkeys(held, True)
-    fresh = cross(context.data.state / "told.json", now, groups)
+    fresh = cross(context.data.state / "told.json" if is_heard else None, now, groups)
     messages = [states[key].message for key in fresh if key in states]
     return messages + _held_message([held[key] for key in fresh if key in held])
 

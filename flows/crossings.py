@@ -11,12 +11,14 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 
-def cross(path: Path, now: Mapping[str, bool | None], groups: Collection[str] = ()) -> list[str]:
+def cross(path: Path | None, now: Mapping[str, bool | None], groups: Collection[str] = ()) -> list[str]:
     """The keys of `now` that became true since the last call, in their order; the answer is on disk when this returns.
+
+    Without a `path` nothing is noted: all that is true is new, and will be again.
 
     Of the `groups` (the words before the colon of a key) all that is true is in `now`: what is not in it is over.
     """
-    before = _read(path)
+    before = _read(path) if path is not None else {}
     after = {key: value for key, value in before.items() if key.partition(":")[0] not in groups or key in now}
     fresh = []
     for key, is_true in now.items():
@@ -25,7 +27,7 @@ def cross(path: Path, now: Mapping[str, bool | None], groups: Collection[str] = 
         if is_true and not before.get(key, False):
             fresh.append(key)
         after[key] = is_true
-    if after != before:
+    if path is not None and after != before:
         _write(path, after)
     return fresh
 

@@ -1,46 +1,94 @@
-"""`gpuledger status`: how fresh each source is, and how the last runs went."""
+"""`gpuledger status`: how fresh each source is, and how the last runs went, on one screen and for monitoring."""
 
 from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from flows.commands._options import data_dir_option, data_of, format_option
-from warehouse.paths import DataDir
+
+if TYPE_CHECKING:
+    from flows.health import RunHealth, SourceHealth
+
+#: Words of a reason on the screen; all of them are in --format json.
+_SHORT = 90
 
 
 @click.command()
 @data_dir_option
 @format_option
-def command(data_dir: str | None, form: str) -> None:
-    """Freshness of the sources and the last runs, those that failed or were interrupted included."""
-    from flows.commands._show import show
-    from warehouse.read import query
+@click.option("--json", "everything", is_flag=True, help="Sources and runs as one JSON object, for monitoring.")
+@click.option(
+    "--prometheus", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the figures to FILE in Prometheus text format, for a node exporter's textfile collector.",
+)  # fmt: skip
+def command(data_dir: str | None, form: str, everything: bool, prometheus: Path | None) -> int:
+    """For each source its last success, age against its limit, rows against normal and open issues; and the last runs.
+
+    Exit status, for monitoring: 0 all well; 1 the newest run published nothing; 3 a source fails or is older than its
+    limit.
+    """
+    from flows import health
+    from flows.commands._show import plain, show
 
     data = data_of(data_dir)
-    columns, rows = query(
-        data,
-        """SELECT s.*, coalesce(i.open_issues, 0) AS open_issues FROM mart.source_status s LEFT JOIN (
-               SELECT source, count(*) AS open_issues FROM ops.issue
-               WHERE run_id = (SELECT arg_max(run_id, rowid) FROM ops.source_run) GROUP BY source
-           ) i USING (source) ORDER BY source""",
-    )
-    show(columns, rows, form, title="Sources")
-    if form == "table":
-        show(*_runs(data), form, title="Last runs")
+    sources = health.sources(data, health.clock(data))
+    runs = health.runs(data)
+    ended = next((run for run in runs if run.status != "running"), None)
+    status = health.exit_status(sources, ended)
+    if prometheus is not None:
+        from flows.prometheus import write
+
+        write(prometheus, sources, runs)
+    if everything:
+        rows = {"exit_status": status, "sources": [_whole(s) for s in sources], "runs": [asdict(run) for run in runs]}
+        click.echo(json.dumps(rows, default=plain, ensure_ascii=False, indent=1))
+    elif form != "table":
+        whole = [_whole(source) for source in sources]
+        show(list(whole[0]) if whole else [], [list(row.values()) for row in whole], form)
+    else:
+        show(*_source_rows(sources), form, title="Sources")
+        show(*_run_rows(runs), form, title="Last runs")
+    return status
 
 
-def _runs(data: DataDir) -> tuple[list[str], list[tuple[object, ...]]]:
-    """The last ten runs of the warehouse and the journal, newest first."""
-    from flows import journal
-    from warehouse.read import query
+def _whole(source: SourceHealth) -> dict[str, Any]:
+    return asdict(source) | {"is_overdue": source.is_overdue, "is_failing": source.is_failing}
 
-    columns, rows = query(
-        data,
-        """SELECT run_id, as_of, engine, status, parsed, loaded, quarantined, duplicate, sources_failed, models_rebuilt,
-               reason
-           FROM ops.run ORDER BY started_at DESC, rowid DESC LIMIT 10""",
-    )
-    known = {row[0] for row in rows}
-    later = [e for e in journal.read(data.journal)[-10:] if e.run_id not in known]
-    unpublished = [(e.run_id, e.as_of, e.engine, e.status, *[None] * 6, e.reason) for e in reversed(later)]
-    return columns, sorted([*unpublished, *rows], key=lambda row: str(row[0]), reverse=True)[:10]
+
+def _source_rows(sources: list[SourceHealth]) -> tuple[list[str], list[tuple[object, ...]]]:
+    columns = ["source", "status", "last success", "age h", "limit h", "rows", "normal", "open issues", "reason"]
+    return columns, [
+        (
+            s.source, s.status + (", too old" if s.is_overdue else ""), s.last_success_at,
+            None if s.age_hours is None else round(s.age_hours, 1), s.limit_hours, s.rows,
+            None if s.normal_rows is None else round(s.normal_rows), s.open_issues, _short(s.reason),
+        )
+        for s in sources
+    ]  # fmt: skip
+
+
+def _run_rows(runs: list[RunHealth]) -> tuple[list[str], list[tuple[object, ...]]]:
+    columns = ["run", "as of", "engine", "status", "sources failed", "rows changed", "models rebuilt", "s", "reason"]
+    return columns, [
+        (
+            r.run_id,
+            r.as_of,
+            r.engine,
+            r.status,
+            r.sources_failed,
+            r.changed,
+            r.models_rebuilt,
+            r.seconds,
+            _short(r.reason),
+        )
+        for r in runs
+    ]
+
+
+def _short(reason: str | None) -> str | None:
+    return reason if reason is None or len(reason) <= _SHORT else reason[: _SHORT - 1] + "…"

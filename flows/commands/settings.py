@@ -1,0 +1,22 @@
+"""`gpuledger settings`: every setting, its value, and where that comes from."""
+
+from __future__ import annotations
+
+import click
+
+from flows.commands._options import format_option
+
+
+@click.command()
+@format_option
+def command(form: str) -> None:
+    """Defaults, over them gpuledger.toml in this folder, over it the environment (GPULEDGER_<NAME>), over it options.
+
+    Secrets come from the environment or from Prefect blocks alone, and are never shown.
+    """
+    from flows import settings
+    from flows.commands._show import show
+
+    columns = ["setting", "value", "unit", "from", "meaning"]
+    rows = [(o.name, o.value, o.unit, o.place, o.meaning) for o in settings.explain()]
+    show(columns, rows, form)
