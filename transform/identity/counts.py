@@ -16,10 +16,11 @@ def of_token(reading: Reading, position: int, words: Vocabulary) -> int:
 
 def of_number(reading: Reading, position: int, words: Vocabulary) -> int:
     """The same for a number and a word apart: `4 x Tesla V100`, `8-GPU`."""
-    number, after = (token.text for token in reading.tokens[position : position + 2])
-    if not number.isdigit() or not 1 < int(number) <= MOST_CARDS:
+    number, after = reading.tokens[position : position + 2]
+    if not number.text.isdigit() or not 1 < int(number.text) <= MOST_CARDS:
         return 1
-    return int(number) if after in ("gpu", "gpus") or (after == "x" and _begins(reading, position, words)) else 1
+    times = after.text == "x" and not after.glued and _begins(reading, position, words)  # not `4X61C56103`
+    return int(number.text) if times or after.text in ("gpu", "gpus") else 1
 
 
 def _begins(reading: Reading, position: int, words: Vocabulary) -> bool:

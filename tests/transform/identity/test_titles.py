@@ -70,6 +70,8 @@ def test_several_cards_are_one_cloud_instance_and_no_card_of_a_shop(title: str, 
         "INNO3D GeForce RTX 4080 SUPER X3 OC 16GB",
         "ASUS RTX 4090 24GB PCI Express 4.0 x16",
         "Sapphire Radeon RX 7600 8GB 2x HDMI",
+        "Lenovo GeForce RTX 3080 10GB (4X61C56103)",
+        "HIS Radeon RX Vega 56 8GB X2",
         "GIGABYTE Radeon RX 7600 8G, 3x WINDFORCE Fans",
     ],
 )
