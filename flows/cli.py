@@ -42,7 +42,7 @@ def main() -> None:
     from warehouse.errors import BadQuery, WarehouseError
 
     try:
-        status = cli.main(standalone_mode=False)
+        status = cli.main(prog_name="gpuledger", standalone_mode=False)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
