@@ -1,0 +1,274 @@
+"""What is written about the program is true of it: commands, tables, columns, links."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import click
+import duckdb
+import pytest
+
+from extract import source as sources
+from flows.cli import cli
+from tests.command import ROOT, gpuledger, rows
+from tests.nights import Night
+from transform import graph
+from warehouse import schema
+from warehouse.dictionary import dictionary
+
+
+@cache
+def tracked() -> list[Path]:
+    """The project's files; all below the folder where there is no repository."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=False, capture_output=True, text=True)
+    if listed.returncode == 0:
+        found = [ROOT / name for name in listed.stdout.split("\0") if name]
+    else:
+        found = [
+            path
+            for path in ROOT.rglob("*")
+            if not any(part.startswith((".", "__")) for part in path.relative_to(ROOT).parts)
+        ]
+    return [path for path in found if path.is_file()]
+
+
+@cache
+def text_of(path: Path) -> str | None:
+    """A file's text, None where it is none."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def documents() -> list[Path]:
+    return [path for path in tracked() if path.suffix == ".md"]
+
+
+def commands() -> dict[str, click.Command]:
+    with click.Context(cli) as context:
+        found = {name: cli.get_command(context, name) for name in cli.list_commands(context)}
+    return {name: command for name, command in found.items() if command is not None}
+
+
+# ── commands ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_every_command_is_in_the_readme() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [name for name in commands() if f"gpuledger {name}" not in readme] == []
+
+
+@pytest.mark.parametrize("path", documents(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_command_that_a_document_names_exists(path: Path) -> None:
+    text = text_of(path) or ""
+    named = {
+        word
+        for line in re.findall(r"`[^`\n]*`|^\$ .*$|^ {4}.*$", text, re.M)
+        for word in re.findall(r"\bgpuledger ([a-z][a-z-]+)", line)
+    }
+    assert named - commands().keys() == set()
+
+
+def test_every_option_has_its_words_and_every_command_its_help() -> None:
+    for name, command in commands().items():
+        assert command.help, name
+        for parameter in command.params:
+            if isinstance(parameter, click.Option) and parameter.name != "form":
+                assert parameter.help, f"{name} {parameter.opts}"
+
+
+def test_help_lists_the_commands_and_starts_without_a_data_directory() -> None:
+    outcome = gpuledger("--help")
+    assert outcome.status == 0
+    assert all(name in outcome.out for name in commands())
+    assert gpuledger("--version").out.startswith("gpuledger ")
+
+
+def test_the_nights_are_explained_in_the_help() -> None:
+    words = " ".join(gpuledger("refresh", "--help").out.split())
+    assert "Night of the sample site: 1, 2 or 3." in words
+    assert "each refresh takes the night after the last" in words
+    assert "0 published, 1 nothing published, 2 wrong usage, 3 published with at least one source failed" in words
+
+
+# ── tables and columns ────────────────────────────────────────────────────────────────────────────────────────────────
+
+#: What analysts were promised: they may be given more, and nothing of it may be taken away or named otherwise.
+PROMISED = {
+    "core.gpu": "gpu_id vendor name architecture memory_gb memory_bandwidth_gb_s fp32_tflops tdp_w released_on msrp_usd "
+    "segment",
+    "core.workload": "workload_id",
+    "core.benchmark_score": "gpu_id workload_id score unit",
+    "core.listing": "listing_id source title url",
+    "core.price_history": "listing_id price currency valid_from valid_to last_seen_at",
+    "core.price_change": "listing_id changed_at old_price new_price",
+    "core.cloud_offer_history": "provider region instance price currency valid_from valid_to",
+    "core.fx_rate": "day currency rate",
+    "core.unmatched_title": "source title",
+    "mart.ranking": "workload_id rank gpu_id gpu score unit relative_to_baseline baseline_gpu_id",
+    "mart.value": "workload_id price_basis value_rank gpu_id gpu score unit price_usd score_per_usd score_ratio price_ratio "
+    "on_pareto_frontier",
+    "mart.comparison": "gpu_id gpu",
+    "mart.gpu_price": "gpu_id gpu price_usd",
+    "mart.price_daily": "gpu_id day",
+    "mart.cloud_price": "gpu_id provider",
+    "mart.claim_audit": "document claim_id published recomputed agrees",
+    "mart.source_status": "source status is_stale",
+    "ops.run": "run_id status parsed loaded quarantined duplicate",
+    "ops.issue": "run_id source message",
+    "ops.quarantine": "run_id source reason item snapshot_sha256",
+    "ops.model_build": "run_id model action reason",
+}
+
+
+def test_what_was_promised_is_there(nights: dict[int, Night]) -> None:
+    found = rows(
+        nights[1].data, "SELECT schema_name || '.' || table_name, column_name FROM duckdb_columns() WHERE NOT internal"
+    )
+    for table, columns in PROMISED.items():
+        assert {(table, column) for column in columns.split()} <= set(found), table
+    assert {basis for (basis,) in rows(nights[1].data, "SELECT DISTINCT price_basis FROM mart.value")} == {
+        "msrp",
+        "street",
+    }
+    promised = {"product", "newegg", "amazon", "bestbuy", "bhphoto", "microcenter", "danawa", "morele", "toms_gpu_hierarchy",
+                "toms_price_index", "toms_ai_articles"}  # fmt: skip
+    assert promised - {"product"} <= set(sources.names())
+    ids = {gpu for (gpu,) in rows(nights[1].data, "SELECT gpu_id FROM core.gpu")}
+    assert {"nvidia-geforce-rtx-3060-12gb", "nvidia-geforce-rtx-3080-10gb", "nvidia-geforce-rtx-4090"} <= ids
+
+
+def test_every_table_view_and_column_of_a_built_file_is_described(nights: dict[int, Night]) -> None:
+    data = nights[2].data
+    missing = rows(
+        data,
+        """SELECT schema_name || '.' || table_name FROM duckdb_tables() WHERE coalesce(trim(comment), '') = ''
+           UNION ALL SELECT schema_name || '.' || view_name FROM duckdb_views()
+           WHERE NOT internal AND coalesce(trim(comment), '') = ''
+           UNION ALL SELECT schema_name || '.' || table_name || '.' || column_name FROM duckdb_columns()
+           WHERE NOT internal AND coalesce(trim(comment), '') = ''""",
+    )
+    assert missing == []
+
+
+def test_a_built_file_holds_the_three_schemas(nights: dict[int, Night]) -> None:
+    found = {name for (name,) in rows(nights[1].data, "SELECT DISTINCT schema_name FROM duckdb_tables()")}
+    assert found == {"core", "mart", "ops"}
+
+
+def test_describe_prints_what_the_file_carries(nights: dict[int, Night]) -> None:
+    data = nights[1].data
+    told = gpuledger("describe", "mart.value", "--format", "csv", data=data).out
+    carried = rows(
+        data,
+        """SELECT column_name, comment FROM duckdb_columns() WHERE schema_name = 'mart' AND table_name = 'value'
+           ORDER BY column_index""",
+    )
+    assert [line.split(",")[0] for line in told.splitlines()[1:]] == [name for name, _ in carried]
+    assert all(comment.split(",")[0] in told for _, comment in carried)
+    listed = gpuledger("describe", "--format", "csv", data=data).out
+    assert set(PROMISED) <= {line.split(",")[0] for line in listed.splitlines()}
+
+
+#: Ends of a column's name that say its unit.
+UNITS = {
+    "_usd": "USD", "_gb": "GB", "_gb_s": "GB/s", "_tflops": "TFLOPS", "_tops": "TOPS", "_w": "W", "_mhz": "MHz",
+    "_hours": "h",
+}  # fmt: skip
+
+
+def test_a_column_whose_name_says_a_unit_has_it() -> None:
+    for column in dictionary().columns.values():
+        suffix = next((end for end in sorted(UNITS, key=len, reverse=True) if column.name.endswith(end)), None)
+        if suffix is not None and column.type not in ("VARCHAR", "BOOLEAN"):
+            # A GB of memory is one of 2^30 bytes, and of a file one of 10^9: the unit may say which.
+            assert column.unit is not None, column.name
+            assert column.unit.replace("GiB", "GB").split()[0] == UNITS[suffix], column.name
+
+
+def test_every_word_of_the_dictionary_is_used() -> None:
+    used = {column.name for table in dictionary().tables.values() for column in table.columns}
+    with duckdb.connect() as con:
+        schema.create(con)
+        models = graph.load(con)
+    texts = " ".join(model.text for model in models)
+    unused = [name for name in dictionary().columns if name not in used and not re.search(rf"\b{name}\b", texts)]
+    assert unused == []
+
+
+def test_every_description_is_a_sentence_of_its_own() -> None:
+    for table in dictionary().tables.values():
+        assert table.description.startswith("One row per "), f"{table.name}: the grain comes first"
+    for column in dictionary().columns.values():
+        assert (
+            column.description[0].isupper()
+            or not column.description[0].isalpha()
+            or column.description.split()[0].islower()
+        )
+        assert len(column.description) >= 3, column.name
+
+
+# ── links, paths, hosts ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def anchors(path: Path) -> set[str]:
+    """The anchors that a Markdown file's headings make, as the usual renderers write them."""
+    headings = re.findall(r"^#+\s+(.*?)\s*$", text_of(path) or "", re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("path", documents(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_somewhere(path: Path) -> None:
+    text = re.sub(r"```.*?```", "", text_of(path) or "", flags=re.S)
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"[a-z]+:", link):
+            continue
+        target, _, anchor = link.partition("#")
+        file = (path.parent / target).resolve() if target else path
+        assert file.exists(), f"{path.name} links to {link}"
+        if anchor and file.suffix == ".md":
+            assert anchor in anchors(file), f"{path.name} links to {link}"
+
+
+#: Where somebody's machine shows: a home, a work folder. A test may speak of paths that do not exist.
+MACHINE = re.compile(r"(?<![\w./-])/(?:home|root|work|Users|mnt)/\w+")
+REGISTRY = re.compile(
+    r"https?://[\w.-]*(?:pypi|pythonhosted|registry|artifactory|nexus|mirror)[\w.-]*/?|index-url[ =]+http"
+)
+
+
+def test_no_file_speaks_of_a_machine_or_a_package_registry() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}: {found[0]}"
+        for path in tracked()
+        if (text := text_of(path)) is not None
+        for pattern in (MACHINE, REGISTRY)
+        if (found := pattern.search(text))
+    ]
+    assert wrong == []
+
+
+def test_the_lock_pins_every_package_with_hashes() -> None:
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    packages = re.findall(r"^([a-z0-9][\w.-]*)==\S+", lock, re.M)
+    assert len(packages) > 100
+    blocks = re.split(r"^(?=[a-z0-9][\w.-]*==)", lock, flags=re.M)[1:]
+    assert [block.split()[0] for block in blocks if "--hash=sha256:" not in block] == []
+    declared = re.findall(r'^    "([A-Za-z0-9-]+)[<>=~]', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.M)
+    assert {name.lower().replace("_", "-") for name in declared} <= set(packages)
+
+
+def test_no_file_is_left_to_be_done() -> None:
+    marks = re.compile(r"\b(?:TODO|FIXME)\b(?!\()")
+    wrong = [
+        f"{path.relative_to(ROOT)}: {found[0]}"
+        for path in tracked()
+        if path.suffix in (".py", ".sql", ".toml") and not path.is_relative_to(ROOT / "tests")
+        if (text := text_of(path)) is not None and (found := marks.search(text))
+    ]
+    # The command that starts a new source writes such marks for whoever fills them in.
+    assert [line for line in wrong if "new_source" not in line and "scaffold" not in line] == []
