@@ -11,6 +11,7 @@ from flows import decisions
 from transform import assign
 from transform.identity.resolver import Resolver
 from transform.seeds import load as seeds
+from transform.seeds.version import version_of
 from warehouse.paths import DataDir
 from warehouse.schema import hash_text
 
@@ -32,7 +33,7 @@ class Identities:
 def of(data: DataDir) -> Identities:
     """The identities of a data directory. Raises SettingsError where its pins cannot be read."""
     pinned = decisions.pins(data)
-    version = seeds.version_of(*_FOLDERS)
+    version = version_of(*_FOLDERS)
     if pinned:
         # What they decide only: another reason for the same decision changes no title.
         version = hash_text(version + repr(sorted((pin.place, pin.gpu_id) for pin in pinned)))

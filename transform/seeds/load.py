@@ -18,12 +18,13 @@ from transform.claims.audit import load as claim_file
 from transform.costs import electricity_prices
 from transform.identity import catalogue
 from transform.identity.resolver import Resolver
-from transform.seeds import claims, models
+from transform.seeds import claims, counted
+from transform.seeds.version import version_of
 from transform.sizing import own as own_models
 from transform.sizing.own import OwnModel
 from warehouse.dictionary import dictionary
 from warehouse.load.stage import Value, stage
-from warehouse.schema import content, hash_text
+from warehouse.schema import content
 
 _HERE = Path(__file__).parent
 _SIZING, _CLAIMS = Path(own_models.__file__).parent, Path(claim_files.__file__).parent
@@ -46,7 +47,7 @@ def load(
     changed = []
     if _moved(con, "core.gpu", version):
         changed += _replace(con, "core.gpu", list(_gpus()))
-    sizing = version_of(_SIZING, _CLAIMS) + hash_text(_METHODS.read_text(encoding="utf-8"))
+    sizing = version_of(_SIZING, _CLAIMS, _METHODS)
     if _moved(con, "core.published_claim", version + sizing):
         documents = recompute()
         changed += _replace(con, "core.published_claim", list(claims.published(resolver(), documents)))
@@ -54,7 +55,7 @@ def load(
         changed += _replace(con, "core.supercomputer", list(_supercomputers()))
     added = json.dumps([(model.model_id, str(model.added_on), dict(model.config)) for model in own], sort_keys=True)
     if _moved(con, "core.model", sizing + hash_text(added)):
-        rows = models.rows(own)
+        rows = counted.rows(own)
         changed += _replace(con, "core.model", rows.model)
         changed += _replace(con, "core.model_weights", rows.weights)
         changed += _replace(con, "core.model_cache", rows.cache)
@@ -126,10 +127,3 @@ def _supercomputers() -> Iterator[Sequence[Value]]:
             row.system, row.cores, printed["rmax_pflops"], printed["rpeak_pflops"], printed.get("power_kw"),
             float(row.efficiency), None if row.pflops_per_mw is None else float(row.pflops_per_mw),
         )  # fmt: skip
-
-
-def version_of(*folders: Path) -> str:
-    """Fingerprint of all files below the folders: code and data of the catalogue and the rules."""
-    kinds = {".py", ".toml", ".csv", ".gz"}
-    files = sorted(path for folder in folders for path in folder.rglob("*") if path.suffix in kinds)
-    return hash_text("".join(hash_text(path.read_bytes().hex()) for path in files))

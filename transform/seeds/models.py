@@ -41,9 +41,20 @@ def rows(own: Iterable[OwnModel] = ()) -> ModelRows:
         _add(found, model.model_id, catalogue.architecture(model.model_id), words, published, None)
     for image in diffusion_models().values():
         _add_image(found, image)
+    _add_own(found, own)
+    return found
+
+
+def own_rows(own: Iterable[OwnModel]) -> ModelRows:
+    """The models that the user added, alone."""
+    found = ModelRows()
+    _add_own(found, own)
+    return found
+
+
+def _add_own(found: ModelRows, own: Iterable[OwnModel]) -> None:
     for added in own:
         _add(found, added.model_id, read_config(added.config), ["own", None], [None, None], added.added_on.isoformat())
-    return found
 
 
 def _add(

@@ -1,0 +1,25 @@
+"""The counted models are those that counting gives."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from transform.seeds import counted, models
+
+
+def test_the_file_is_up_to_date() -> None:
+    assert counted.is_fresh(), "run `python -m transform.seeds.counted`"
+
+
+def test_the_file_gives_what_counting_gives() -> None:
+    assert dataclasses.asdict(counted.rows()) == dataclasses.asdict(models.rows())
+
+
+def test_a_stale_file_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stale = tmp_path / "counted.json"
+    stale.write_text('{"version": "another", "model": [], "weights": [], "cache": []}', encoding="utf-8")
+    monkeypatch.setattr(counted, "FILE", stale)
+    assert len(counted.rows().model) > 90

@@ -1,0 +1,17 @@
+"""Fingerprints of code and data files, by which what follows from them is known to be up to date."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from warehouse.schema import hash_text
+
+_KINDS = {".py", ".toml", ".csv", ".gz"}
+
+
+def version_of(*places: Path) -> str:
+    """Fingerprint of all code and data files below the folders, or of the files, in `places`."""
+    files = sorted(
+        path for place in places for path in ([place] if place.is_file() else place.rglob("*")) if path.suffix in _KINDS
+    )
+    return hash_text("".join(hash_text(path.read_bytes().hex()) for path in files))
