@@ -24,7 +24,7 @@ from transform.sizing import own as own_models
 from transform.sizing.own import OwnModel
 from warehouse.dictionary import dictionary
 from warehouse.load.stage import Value, stage
-from warehouse.schema import content
+from warehouse.schema import content, hash_text
 
 _HERE = Path(__file__).parent
 _SIZING, _CLAIMS = Path(own_models.__file__).parent, Path(claim_files.__file__).parent
