@@ -89,6 +89,10 @@ class Client:
             wire_bytes=answer.wire_bytes,
         )
 
+    def ask_robots(self, url: str) -> None:
+        """Fetch nothing but the site's robots.txt. Raises RobotsDisallowed where it forbids `url`, or why it is not known."""
+        self._ask_robots(addresses.check(url, self._settings.connect_to), addresses.redact(url))
+
     def _try_page(self, url: str, shown: str, headers: Mapping[str, str]) -> Answer:
         answer = self._transport.follow(url, shown, headers, before_hop=lambda target: self._ask_robots(target, shown))
         raise_for_status(shown, answer, retry.retry_after_s(answer.headers, self._now), conditional=bool(headers))

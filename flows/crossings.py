@@ -42,6 +42,6 @@ def _read(path: Path) -> dict[str, bool]:
 
 def _write(path: Path, words: Mapping[str, bool]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(".part")
+    part = path.with_suffix(".tmp")
     part.write_text(json.dumps(words, indent=1, ensure_ascii=False), encoding="utf-8")
     part.replace(path)

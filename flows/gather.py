@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -9,6 +10,7 @@ from dataclasses import dataclass, replace
 from extract import source as sources
 from extract import transcriptions
 from extract.collect import Collected, collect
+from extract.errors import Timeout
 from extract.http import Client, HttpSettings
 from extract.items import Chart
 from extract.pages import Fetching, LocalFile, Pages
@@ -45,9 +47,24 @@ class Reader:
     cache: ParsedCache
 
     def read(self, reading: Reading, on_page: Callable[[str], None] = lambda url: None) -> Collected:
-        """Read one source; its failure is in the result and never raised."""
+        """Read one source; its failure is in the result and never raised.
+
+        A source that takes longer than the setting source_timeout_s has failed, at its next page: what it gave so far is
+        archived, but half a source must not be taken for all of it.
+        """
         pages = Fetching(self.client, self.archive, self.context.as_of, self.context.run_id)
-        return read(reading, pages, self.archive, self.cache, on_page)
+        longest = self.context.settings.source_timeout_s
+        ends = time.monotonic() + longest
+
+        def in_time(url: str) -> None:
+            if time.monotonic() > ends:
+                raise Timeout(url, f"the source took longer than {longest:g} s", "raise source_timeout_s in the settings")
+            on_page(url)
+
+        try:
+            return read(reading, pages, self.archive, self.cache, in_time)
+        except Timeout as failure:
+            return Collected(reading.source.name, failure=failure, is_complete=False)
 
 
 def read(
