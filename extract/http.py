@@ -90,7 +90,7 @@ class Client:
         )
 
     def ask_robots(self, url: str) -> None:
-        """Fetch nothing but the site's robots.txt. Raises RobotsDisallowed where it forbids `url`, or why it is not known."""
+        """Fetch the site's robots.txt alone. Raises RobotsDisallowed where it forbids `url`, or why that is not known."""
         self._ask_robots(addresses.check(url, self._settings.connect_to), addresses.redact(url))
 
     def _try_page(self, url: str, shown: str, headers: Mapping[str, str]) -> Answer:

@@ -58,7 +58,9 @@ class Reader:
 
         def in_time(url: str) -> None:
             if time.monotonic() > ends:
-                raise Timeout(url, f"the source took longer than {longest:g} s", "raise source_timeout_s in the settings")
+                raise Timeout(
+                    url, f"the source took longer than {longest:g} s", "raise source_timeout_s in the settings"
+                )
             on_page(url)
 
         try:
