@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from transform.identity import narrowing
 from transform.identity.choice import Choice
 from transform.identity.cores import NUMBERED
@@ -119,6 +121,9 @@ def _of(mention: Mention, reading: Reading, index: Index, vocabulary: Vocabulary
     strays |= reading.letters_in_codes & family.suffixes
     if family.numbers_behind:  # `RX 580 2048SP`
         strays |= family.numbers_behind.intersection(token.text for token in reading.tokens)
+        suffixes |= {
+            token.text for token, after in pairwise(reading.tokens) if token.text in strays and after.text == "sp"
+        }
     strays -= suffixes
     suffixes |= strays & _ANYWHERE
     strays -= suffixes

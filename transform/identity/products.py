@@ -56,7 +56,7 @@ def not_a_card(reading: Reading, title: str, words: Vocabulary, *, chip_field: b
         return _found("accessory", found)
     if not reading.mentions and any(phrase in title.lower() for phrase in words.enclosure_phrases):
         return NotACard("enclosure", ())
-    if found := marks & words.computer:
+    if (found := marks & words.computer) and not (found <= words.computer_on_cards and _sold_as_a_card(reading, words)):
         return _found("computer", found)
     if found := marks & words.other:
         return _found("other", found)
@@ -108,6 +108,13 @@ def _laptop_series(reading: Reading, words: Vocabulary) -> frozenset[str]:
         if found:
             return found | {maker}
     return frozenset()
+
+
+def _sold_as_a_card(reading: Reading, words: Vocabulary) -> bool:
+    marks = reading.marks
+    return bool(
+        marks & words.board_maker and reading.sizes and marks & words.graphics and not marks & words.before_count
+    )
 
 
 def _computer_phrase(reading: Reading, words: Vocabulary) -> frozenset[str]:

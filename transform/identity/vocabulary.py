@@ -27,6 +27,7 @@ class Vocabulary:
     laptop: frozenset[str]
     laptop_series: dict[str, frozenset[str]]
     computer: frozenset[str]
+    computer_on_cards: frozenset[str]
     processor: frozenset[str]
     computer_after: frozenset[str]
     computer_before: frozenset[str]
@@ -76,6 +77,7 @@ def load() -> Vocabulary:
         laptop=frozenset(kind["laptop"]["words"]),
         laptop_series={maker: frozenset(words) for maker, words in kind["laptop"]["series"].items()},
         computer=frozenset(kind["computer"]["always"]),
+        computer_on_cards=frozenset(kind["computer"]["on_cards"]),
         processor=frozenset(kind["computer"]["processor"]),
         computer_after=frozenset(kind["computer"]["after"]),
         computer_before=frozenset(kind["computer"]["before"]),

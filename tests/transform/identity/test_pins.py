@@ -72,7 +72,7 @@ def test_any_title_and_reason_survive_the_file(title: str, reason: str) -> None:
 )
 def test_a_pin_that_says_too_little_or_names_no_card_is_refused(changed: dict[str, str], says: str) -> None:
     with pytest.raises(PinError, match=says):
-        Pin(**{"title": "a", "gpu_id": CARD, "pinned_on": DAY, "reason": "b", **changed})
+        Pin(**{"title": "a", "gpu_id": CARD, "reason": "b", **changed}, pinned_on=DAY)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 import pytest
 from hypothesis import assume, given, settings
@@ -43,7 +44,8 @@ def meaning(title: str) -> str | None:
 
 def _spelled(draw: st.DrawFn, words: list[str]) -> str:
     """The words in another case, with other signs between them."""
-    case = draw(st.sampled_from([str.lower, str.upper, str.title, str]))
+    cases: list[Callable[[str], str]] = [str.lower, str.upper, str.title, str]
+    case = draw(st.sampled_from(cases))
     signs = draw(
         st.lists(st.sampled_from([" ", "  ", " - ", ", ", " / ", "™ ", "® "]), min_size=len(words), max_size=len(words))
     )
