@@ -11,12 +11,14 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 from flows import assumptions as assumptions_module
 from flows.assumptions import Given
 from transform.assumptions import Assumptions, ImpossibleAssumption
-from transform.gate import Bounds
+
+if TYPE_CHECKING:
+    from transform.gate import Bounds
 
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
@@ -100,6 +102,9 @@ class Settings:
 
     def gate_bounds(self) -> Bounds:
         """The price gate's bounds."""
+        # Imported here: the gate brings DuckDB, which a command that reads no warehouse does not wait for.
+        from transform.gate import Bounds
+
         return Bounds(
             max_move=self.gate_max_move, crowd_move=self.gate_crowd_move,
             max_crowd_share=self.gate_max_crowd_share, min_row_share=self.gate_min_row_share,

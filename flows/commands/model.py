@@ -1,0 +1,54 @@
+"""`gpuledger model`: models of one's own beside the catalogue."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from flows.commands._options import data_dir_option, data_of, format_option
+
+
+@click.group()
+def command() -> None:
+    """Add models to the catalogue, or list those that were added."""
+
+
+@command.command()
+@click.argument("config", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="CONFIG.JSON")
+@click.option("--id", "model_id", metavar="ID", help="Name of the model (default: from the config, or its folder).")
+@data_dir_option
+def add(config: Path, model_id: str | None, data_dir: str | None) -> None:
+    """Keep a Hugging Face style config.json; the next refresh or rebuild takes it into core.model."""
+    from flows.context import utc_now
+    from transform.sizing.architecture import count_parameters, read_config
+    from transform.sizing.errors import SizingError
+    from transform.sizing.own import read_json, save, suggest_id
+
+    data = data_of(data_dir)
+    try:
+        words = read_json(config)
+        model_id = model_id or suggest_id(words, config)
+        if model_id is None:
+            raise click.UsageError(f"{config} has no name of its own: give one with --id")
+        path = save(data.models, model_id, words, utc_now().date())
+        parameters = count_parameters(read_config(words)).total
+    except SizingError as error:
+        raise click.UsageError(str(error)) from None
+    click.echo(f"{model_id}: {parameters:,} parameters, kept in {path}")
+    click.echo("the next `gpuledger refresh` or `rebuild` takes it into core.model; `gpuledger size` knows it now")
+
+
+@command.command(name="list")
+@data_dir_option
+@format_option
+def list_(data_dir: str | None, form: str) -> None:
+    """Models that were added, with what is wrong with those that cannot be used."""
+    from flows.commands._show import show
+    from transform.sizing.architecture import count_parameters, read_config
+    from transform.sizing.own import load
+
+    added, wrong = load(data_of(data_dir).models)
+    rows = [[one.model_id, one.added_on, count_parameters(read_config(one.config)).total, ""] for one in added]
+    rows += [[None, None, None, str(error)] for error in wrong]
+    show(["model_id", "added_on", "parameters", "problem"], rows, form)

@@ -1,0 +1,94 @@
+"""`gpuledger size`: parameters, memory and operations of a model. Needs no warehouse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from flows.commands._assume import assume_option, of_settings
+from flows.commands._options import data_dir_option, data_of, format_option
+
+if TYPE_CHECKING:
+    from transform.sizing.report import Quantity
+
+#: Context where none is asked for, at most the model's own.
+_CONTEXT = 4096
+
+
+@click.command()
+@click.argument("model", required=False)
+@click.option("--config", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="CONFIG.JSON",
+              help="A Hugging Face style config.json instead of a MODEL of the catalogue.")  # fmt: skip
+@click.option("--precision", default="fp16", show_default=True, metavar="P",
+              help="Number format of the weights: fp16, int8, int4, Q4_K_M, awq-int4-g128 …")  # fmt: skip
+@click.option("--context", type=int, metavar="N", help=f"Tokens of context (default: {_CONTEXT}, or the model's own).")
+@click.option("--batch", type=click.IntRange(1), default=1, show_default=True, metavar="B", help="Sequences at once.")
+@assume_option
+@data_dir_option
+@format_option
+def command(
+    model: str | None,
+    config: Path | None,
+    precision: str,
+    context: int | None,
+    batch: int,
+    assumed: tuple[str, ...],
+    data_dir: str | None,
+    form: str,
+) -> None:
+    """Parameters, memory and operations of MODEL, exactly, and the published method of the second source document."""
+    from flows.commands._show import show
+    from transform.sizing.errors import SizingError
+
+    if (model is None) == (config is None):
+        raise click.UsageError("name one MODEL, or give its --config config.json")
+    try:
+        quantities = _quantities(model, config, precision, context, batch, assumed, data_of(data_dir).models)
+    except SizingError as error:
+        raise click.UsageError(str(error)) from None
+    columns = ["quantity", "value", "unit", "note"]
+    rows = [[getattr(one, name) for name in columns] for one in quantities]
+    if form == "table":
+        rows = [[name, _human(value, unit), unit, note] for name, value, unit, note in rows]
+    show(columns, rows, form, title=str(model or config))
+
+
+def _quantities(
+    model: str | None,
+    config: Path | None,
+    precision: str,
+    context: int | None,
+    batch: int,
+    assumed: tuple[str, ...],
+    own: Path,
+) -> list[Quantity]:
+    from transform.sizing import catalogue, diffusion
+    from transform.sizing.architecture import read_config
+    from transform.sizing.errors import SizingError, UnknownModel
+    from transform.sizing.own import load, read_json
+    from transform.sizing.report import image_sizes, sizes
+
+    assumptions = of_settings(assumed)
+    if model is not None and model in diffusion.diffusion_models():
+        if context is not None:
+            raise SizingError("an image model has no context; leave --context out")
+        return list(image_sizes(diffusion.get(model), precision, batch, assumptions))
+    added = {one.model_id: one for one in load(own)[0]}
+    if config is not None:
+        shape = read_config(read_json(config))
+    elif model in added:
+        shape = read_config(added[model].config)
+    elif model in catalogue.models():
+        shape = catalogue.architecture(model)
+    else:
+        known = [*catalogue.models(), *diffusion.diffusion_models(), *added]
+        raise UnknownModel(f"no model is called {model!r}; known are {', '.join(sorted(known))}")
+    return list(
+        sizes(shape, precision, min(_CONTEXT, shape.context) if context is None else context, batch, assumptions)
+    )
+
+
+def _human(value: float, unit: str) -> str:
+    return f"{value:,.2f}" if unit == "GB" else f"{value:,}"

@@ -1,0 +1,189 @@
+"""The fit in SQL is the fit in Python: the same bytes, the same bound and the same speed of several cards, for models of
+every kind, and it moves with every assumption behind it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from tests.nights import Night
+from transform.assumptions import Assumptions, settings
+from transform.parallel import fit, parallel_tokens_per_s
+from transform.performance import decode_bound
+from transform.sizing import catalogue
+from transform.sizing.memory import inference_memory, kv_cache_bytes
+from transform.sizing.weights import weights
+
+#: Dense, grouped-query, sliding windows, experts, latent attention, tied embeddings, an encoder.
+MODELS = [
+    "llama-13b", "llama-3-8b", "mistral-7b", "mixtral-8x7b", "gemma-3-4b", "gpt-oss-20b", "deepseek-v2-lite",
+    "qwen2.5-0.5b", "bert-base",
+]  # fmt: skip
+PRECISIONS = ["fp16", "int4", "Q4_K_M"]
+CARDS = ["nvidia-geforce-rtx-3060-12gb", "nvidia-geforce-rtx-4090"]
+FIT = ["needed_gb", "available_gb", "fits", "decode_bound_tokens_per_s"]
+
+
+@pytest.fixture(scope="module")
+def con(nights: dict[int, Night], tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A copy of the sample's warehouse that may be written to."""
+    copy = tmp_path_factory.mktemp("fit") / "gpuledger.duckdb"
+    copy.write_bytes((nights[1].data / "gpuledger.duckdb").resolve().read_bytes())
+    with duckdb.connect(str(copy)) as con:
+        yield con
+
+
+@pytest.fixture(scope="module")
+def gpus(con: duckdb.DuckDBPyConnection) -> dict[str, tuple[float, float]]:
+    found = con.execute("SELECT gpu_id, memory_gb, memory_bandwidth_gb_s FROM core.gpu").fetchall()
+    return {gpu_id: (memory, bandwidth) for gpu_id, memory, bandwidth in found}
+
+
+def expected(
+    model: str, precision: str, context: int, batch: int, memory: float, bandwidth: float, cards: int, a: Assumptions
+) -> tuple[float, float, bool, float | None]:
+    """What the functions of sizing, performance and parallel say."""
+    shape = catalogue.architecture(model)
+    needed = inference_memory(shape, precision, context, batch, a, devices=cards)
+    room = fit(needed, memory, cards, a)
+    bound = None
+    if shape.kind == "decoder":
+        cache = kv_cache_bytes(shape, context, 1, a.kv_cache_bits)
+        one = decode_bound(weights(shape, precision), cache, bandwidth, batch=batch)
+        bound = parallel_tokens_per_s(one, shape, cards, a, batch=batch)
+    return needed.total / 1e9, room.available / 1e9, room.fits, bound
+
+
+@pytest.mark.parametrize(("context", "batch"), [(512, 1), (300, 4), (8192, 1), (2048, 16)])
+@pytest.mark.parametrize("model", MODELS)
+def test_sql_and_python_agree(
+    con: duckdb.DuckDBPyConnection, gpus: dict[str, tuple[float, float]], model: str, context: int, batch: int
+) -> None:
+    rows = con.execute(
+        f"""SELECT precision, gpu_id, gpu_count, {", ".join(FIT)} FROM fit_at(?, ?, ?) f
+            WHERE f.model_id = ? AND list_contains(?, f.gpu_id)""",
+        [PRECISIONS, [context], batch, model, CARDS],
+    ).fetchall()
+    if context > catalogue.architecture(model).context:
+        assert rows == []
+        return
+    assert len(rows) == len(PRECISIONS) * len(CARDS) * 4
+    for precision, gpu, cards, *found in rows:
+        wanted = expected(model, precision, context, batch, *gpus[gpu], cards, Assumptions())
+        assert found == [pytest.approx(wanted[0]), pytest.approx(wanted[1]), wanted[2], pytest.approx(wanted[3])], (
+            precision, gpu, cards,
+        )  # fmt: skip
+
+
+def answers(con: duckdb.DuckDBPyConnection) -> list[tuple[Any, ...]]:
+    """What the fit says of a text model with measurements and of an image model."""
+    return con.execute(
+        """SELECT * FROM mart.model_fit
+           WHERE model_id IN ('llama-13b', 'stable-diffusion-xl') AND gpu_id = 'nvidia-geforce-rtx-3060-12gb'
+           UNION ALL SELECT * FROM mart.model_fit
+           WHERE model_id = 'llama-2-7b' AND gpu_id = 'nvidia-geforce-rtx-3060-12gb' ORDER BY ALL"""
+    ).fetchall()
+
+
+#: Assumptions of memory and speed; those of use and cost are felt in mart.rent_vs_buy (see test_buy.py).
+OF_THE_FIT = list(settings())[: list(settings()).index("hours_per_day")]
+
+
+@pytest.mark.parametrize("name", OF_THE_FIT)
+def test_every_assumption_of_memory_and_speed_moves_the_fit_at_once(con: duckdb.DuckDBPyConnection, name: str) -> None:
+    before = answers(con)
+    setting = settings()[name]
+    value = float(getattr(Assumptions(), name))
+    other = setting.low if value > (setting.low + setting.high) / 2 else min(setting.high, value * 1.5 or 1)
+    if name == "low_utilisation":
+        other = 0.1  # below what was measured, so that the verdict is another one
+    con.execute("UPDATE core.assumption SET amount = ? WHERE assumption = ?", [other, name])
+    try:
+        assert answers(con) != before
+    finally:
+        con.execute("UPDATE core.assumption SET amount = ? WHERE assumption = ?", [value, name])
+    assert answers(con) == before
+
+
+@pytest.mark.parametrize("name", ["device_overhead_gb", "kv_cache_bits", "parallel_fraction", "link_gb_s"])
+def test_sql_and_python_agree_under_other_assumptions(
+    con: duckdb.DuckDBPyConnection, gpus: dict[str, tuple[float, float]], name: str
+) -> None:
+    value = getattr(Assumptions(), name)
+    assumed = dataclasses.replace(Assumptions(), **{name: type(value)(value / 2)})
+    con.execute("UPDATE core.assumption SET amount = ? WHERE assumption = ?", [value / 2, name])
+    try:
+        rows = con.execute(
+            f"""SELECT gpu_id, gpu_count, {", ".join(FIT)} FROM fit_at(['int4'], [512], 1) f
+                WHERE f.model_id = 'llama-13b' AND list_contains(?, f.gpu_id)""",
+            [CARDS],
+        ).fetchall()
+    finally:
+        con.execute("UPDATE core.assumption SET amount = ? WHERE assumption = ?", [value, name])
+    for gpu, cards, *found in rows:
+        wanted = expected("llama-13b", "int4", 512, 1, *gpus[gpu], cards, assumed)
+        assert found == [pytest.approx(wanted[0]), pytest.approx(wanted[1]), wanted[2], pytest.approx(wanted[3])]
+
+
+def test_nothing_that_was_measured_is_above_its_bound(con: duckdb.DuckDBPyConnection) -> None:
+    found = con.execute(
+        "SELECT gpu_id, bandwidth_utilisation, verdict FROM mart.model_fit WHERE measured_tokens_per_s IS NOT NULL"
+    ).fetchall()
+    assert len({gpu for gpu, *_ in found}) == 9
+    for gpu, share, verdict in found:
+        assert 0 < share <= 1, gpu
+        assert verdict == "limited by software or CPU, not by the card", gpu
+
+
+def test_a_card_is_not_expected_to_be_faster_than_one_that_was_measured_with_more_bandwidth(
+    con: duckdb.DuckDBPyConnection,
+) -> None:
+    slower = con.execute(
+        """SELECT f.gpu_id, f.expected_tokens_per_s, m.measured_tokens_per_s
+           FROM mart.model_fit f JOIN core.gpu g ON g.gpu_id = f.gpu_id
+           JOIN mart.model_fit m ON m.model_id = f.model_id AND m.precision = f.precision AND m.gpu_count = 1
+               AND m.context_tokens = f.context_tokens AND m.measured_tokens_per_s IS NOT NULL
+           JOIN core.gpu mg ON mg.gpu_id = m.gpu_id
+           WHERE f.model_id = 'llama-13b' AND f.precision = 'int4' AND f.context_tokens = 512 AND f.gpu_count = 1
+               AND f.measured_tokens_per_s IS NULL AND g.memory_bandwidth_gb_s <= mg.memory_bandwidth_gb_s"""
+    ).fetchall()
+    assert len(slower) > 1000
+    assert all(guess <= measured for _, guess, measured in slower)
+
+
+@pytest.mark.parametrize(
+    ("call", "reason"),
+    [
+        ("'llama-9', 'int4', 512", "no model is called llama-9; core.model lists them"),
+        ("'llama-2-7b', '3bit', 512", "the precision 3bit is not known for llama-2-7b"),
+        ("'llama-2-7b', 'int4', 4097", "4097 tokens is beyond what llama-2-7b was trained for, 4096"),
+        ("'llama-2-7b', 'int4', 0", "a context of 0 tokens"),
+    ],
+)
+def test_the_macro_refuses_what_cannot_be_with_the_reason(
+    con: duckdb.DuckDBPyConnection, call: str, reason: str
+) -> None:
+    with pytest.raises(duckdb.Error, match=reason):
+        con.execute(f"FROM cheapest_fit({call})").fetchall()
+
+
+def test_the_macro_answers_any_client_by_position_and_by_name(
+    con: duckdb.DuckDBPyConnection, nights: dict[int, Night]
+) -> None:
+    path: Path = (nights[1].data / "gpuledger.duckdb").resolve()
+    with duckdb.connect(str(path), read_only=True) as reader:
+        by_position = reader.execute("FROM cheapest_fit('llama-13b', 'int4', 512)").fetchall()
+        by_name = reader.execute(
+            """FROM cheapest_fit(context_tokens := 512, "precision" := 'int4', model := 'llama-13b')"""
+        ).fetchall()
+        prices = reader.execute("SELECT total_price_usd FROM cheapest_fit('llama-13b', 'int4', 512) ORDER BY rank")
+        totals = [price for (price,) in prices.fetchall()]
+    assert by_position == by_name
+    assert totals == sorted(totals)
+    assert len(totals) > 20

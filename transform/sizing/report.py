@@ -1,0 +1,103 @@
+"""Everything that is known of a model's size, as named quantities: what `gpuledger size` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from transform.assumptions import Assumptions
+from transform.published_methods import difference, park_transformer_flops
+from transform.sizing.architecture import count_parameters
+from transform.sizing.diffusion import DiffusionModel, weights_bytes
+from transform.sizing.flops import decode_flops, prefill_flops
+from transform.sizing.memory import inference_memory, kv_bytes_per_token
+from transform.sizing.tensors import Architecture
+from transform.sizing.training import LORA_DEFAULT_TARGETS, OPTIMIZER_STATE_BYTES, lora_memory, training_memory
+from transform.sizing.weights import weights
+
+_GB = 10**9
+_LORA_RANK = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """One figure. `value` is exact where it is counted (bytes, weights, operations)."""
+
+    quantity: str
+    value: int | float
+    unit: str
+    note: str = ""
+
+
+def sizes(
+    shape: Architecture, precision: str, context: int, batch: int, assumptions: Assumptions
+) -> Iterator[Quantity]:
+    """Parameters, memory to answer and to train, and operations of a model of text, in this order.
+
+    Raises SizingError where the context or the precision cannot be.
+    """
+    count = count_parameters(shape)
+    packed = weights(shape, precision)
+    memory = inference_memory(shape, precision, context, batch, assumptions)
+    yield Quantity("parameters", count.total, "weights", "exact, counted from the shape")
+    if count.active != count.total:
+        yield Quantity("active parameters", count.active, "weights", "that one token uses")
+    yield Quantity("longest context", shape.context, "tokens")
+    yield Quantity(
+        "weights", packed.total, "bytes", f"at {packed.precision}, {packed.bits_per_weight:.3f} bits a weight"
+    )
+    per_token = kv_bytes_per_token(shape, assumptions.kv_cache_bits)
+    yield Quantity("key-value cache per token", per_token, "bytes", f"at {assumptions.kv_cache_bits} bits")
+    yield Quantity("key-value cache", memory.kv_cache, "bytes", f"{context} tokens × {batch}")
+    yield Quantity("activations", memory.activations, "bytes", "an estimate, on each card")
+    yield Quantity("memory to run", memory.total / _GB, "GB", "of 10^9 bytes; driver and runtime take more")
+    for optimizer in OPTIMIZER_STATE_BYTES:
+        trained = training_memory(shape, optimizer, context, batch)
+        yield Quantity(f"memory to train with {optimizer}", trained.total / _GB, "GB", "16-bit mixed precision")
+    roles = {tensor.role for tensor in shape.tensors}
+    if set(LORA_DEFAULT_TARGETS) <= roles:
+        adapted = lora_memory(shape, _LORA_RANK, "adamw", context, batch)
+        yield Quantity(
+            "memory to train with LoRA", adapted.total / _GB, "GB", f"rank {_LORA_RANK}, 16-bit weights, adamw"
+        )
+    if shape.kind != "encoder_decoder":
+        yield from _operations(shape, context, batch)
+
+
+def image_sizes(model: DiffusionModel, precision: str, batch: int, assumptions: Assumptions) -> Iterator[Quantity]:
+    """The parts of an image model, and the memory that they need together. Raises UnknownPrecision."""
+    yield Quantity("parameters", model.parameters, "weights", "of all parts")
+    for part in model.parts:
+        yield Quantity(f"parameters of {part.name}", part.parameters, "weights", f"{part.role}; {part.source}")
+    total = weights_bytes(model, precision)
+    without_text = weights_bytes(model, precision, offload_text=True)
+    yield Quantity("weights", total, "bytes", f"at {precision}")
+    yield Quantity("weights without text encoders", without_text, "bytes", "where they leave the card after their work")
+    resident = total - round((1 - assumptions.text_encoders_on_card) * (total - without_text))
+    activations = round(batch * assumptions.image_activation_gb_per_megapixel * 1e3 * model.side**2)
+    yield Quantity("activations", activations, "bytes", f"assumed for {batch} picture of {model.side} × {model.side}")
+    yield Quantity("memory to run", (resident + activations) / _GB, "GB", "of 10^9 bytes; driver and runtime take more")
+
+
+def _operations(shape: Architecture, tokens: int, batch: int) -> Iterator[Quantity]:
+    """The exact count, and the second source document's method beside it, step by step."""
+    exact = prefill_flops(shape, tokens, batch)
+    yield Quantity("operations to read the prompt", exact.total, "FLOP", f"{tokens} tokens × {batch}, exact")
+    yield Quantity("the same by 2 × parameters × tokens", exact.rule_of_thumb, "FLOP", "rule of thumb")
+    if shape.kind == "decoder":
+        written = decode_flops(shape, tokens, batch)
+        yield Quantity("operations to write a token", written.total, "FLOP", f"after {tokens} tokens × {batch}, exact")
+    inner, heads = shape.ffn, shape.attention[0].heads
+    published = park_transformer_flops(
+        tokens=tokens, hidden=shape.hidden, inner=inner, layers=shape.layers, heads=heads
+    )
+    name = "published method (Park 2023)"
+    yield Quantity(name, published.total, "FLOP", f"attention × heads, FFN of two matrices; {tokens} tokens")
+    yield Quantity(f"{name}, per token", published.per_token, "FLOP")
+    for step in difference(shape, tokens, inner=inner, heads=heads):
+        if step.flops:
+            yield Quantity("difference to the exact count", step.flops, "FLOP", step.reason)
+    full = prefill_flops(shape, tokens, causal=False, logits="all").total
+    yield Quantity(
+        "exact count as that method counts positions", full, "FLOP", "all pairs of tokens, scores of all positions"
+    )
