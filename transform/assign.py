@@ -30,7 +30,7 @@ _TABLES = (
     _Titles("core.listing", "title", specs="specs", mpn="mpn", brand="brand", has_gpu_count=True),
     _Titles("core.benchmark_score", "gpu_name", specs="specs"),
     _Titles("core.index_price", "gpu_name"),
-    _Titles("core.cloud_offer_history", "gpu_name", specs="instance", memory="memory_gb / gpu_count"),
+    _Titles("core.cloud_offer_history", "gpu_name", specs="instance", memory="memory_gb"),
 )
 
 

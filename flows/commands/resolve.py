@@ -45,5 +45,5 @@ def command(
     lines = (line.rstrip("\n") for line in sys.stdin) if titles == ("-",) else iter(titles)
     for title in lines:
         if title.strip():
-            found = resolver.resolve(title, evidence, source=source)
+            found = resolver.resolve(title, evidence, source=source, explain=explain)
             sys.stdout.write(json.dumps(found.to_json(explain=explain), ensure_ascii=False) + "\n")
