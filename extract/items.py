@@ -147,7 +147,7 @@ class IndexPrice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CloudOffer:
-    """One rentable instance with GPUs. `price` is one hour of the whole instance, in `currency`; `gpu_memory_gb` is of one GPU."""
+    """One rentable instance with GPUs. `price` is one hour of the whole instance; `gpu_memory_gb` is of one GPU."""
 
     KIND: ClassVar[str] = "cloud_offer"
 
