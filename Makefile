@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := data
 READY := $(VENV)/.ready
+# The DuckDB of analysts who have not moved to 2.0: a test reads the published file with both.
+DUCKDB15 := $(VENV)/duckdb15
 
 .PHONY: demo test lint bench docs lock clean
 .DELETE_ON_ERROR:
@@ -16,13 +18,17 @@ $(READY): requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	touch $@
 
+$(DUCKDB15)/.ready: requirements-duckdb15.lock | $(READY)
+	$(BIN)/python -m pip install --quiet --require-hashes --no-deps --upgrade --target $(DUCKDB15) -r requirements-duckdb15.lock
+	touch $@
+
 # Exit status 3 is "published, with a source that failed": the sample's second night has one on purpose.
 demo: $(READY)
 	$(BIN)/gpuledger refresh --sample --data-dir $(DEMO) || test $$? -eq 3
 	$(BIN)/gpuledger value sd-512-image-generation --data-dir $(DEMO)
 	@echo "warehouse: $(DEMO)/gpuledger.duckdb    CSV files: $(DEMO)/exports"
 
-test: $(READY)
+test: $(READY) $(DUCKDB15)/.ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(READY)
@@ -38,6 +44,7 @@ docs: $(READY)
 
 lock: $(READY)
 	$(BIN)/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --no-emit-index-url --generate-hashes --quiet --output-file requirements.lock
+	echo 'duckdb>=1.5,<1.6' | $(BIN)/uv pip compile - --universal --python-version 3.11 --no-emit-index-url --generate-hashes --no-annotate --quiet --output-file requirements-duckdb15.lock
 
 clean:
 	rm -rf $(VENV) $(DEMO) .mypy_cache .ruff_cache .pytest_cache .hypothesis
