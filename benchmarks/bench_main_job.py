@@ -1,0 +1,129 @@
+"""The main job on the bundled sample: where its time goes, its memory, what Prefect adds, and how fast a reader is answered.
+
+Each measure is the median of a few runs in processes of their own, as a person would start them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+TIMES = 3
+READS = 7
+
+#: Runs the command in this process and tells how long Great Expectations and pandas took to import, and how long the
+#: checks took once they were. Imports nest: only the outermost counts.
+RUN = """
+import builtins, json, sys, threading, time
+real, own, spent = builtins.__import__, threading.local(), {"imports": 0.0, "checks": 0.0}
+def timed(name, *rest, **named):
+    if name.partition(".")[0] not in ("great_expectations", "pandas") or getattr(own, "is_inside", False):
+        return real(name, *rest, **named)
+    own.is_inside, started = True, time.perf_counter()
+    try:
+        return real(name, *rest, **named)
+    finally:
+        own.is_inside = False
+        spent["imports"] += time.perf_counter() - started
+builtins.__import__ = timed
+from expectations import suite
+check = suite.run
+def checked(frame, checks):
+    before, started = spent["imports"], time.perf_counter()
+    try:
+        return check(frame, checks)
+    finally:
+        spent["checks"] += time.perf_counter() - started - (spent["imports"] - before)
+suite.run = checked
+told, *sys.argv[1:] = sys.argv[1:]
+sys.argv[0] = "gpuledger"
+from flows.cli import main
+try:
+    main()
+finally:
+    with open(told, "w") as file:
+        json.dump(spent, file)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One process: seconds from start to end, those of them in imports and in checks, and the most memory, in MB."""
+
+    wall_s: float
+    imports_s: float
+    checks_s: float
+    memory_mb: float
+
+
+def _environment() -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GPULEDGER_", "PREFECT_"))}
+    return {**kept, "PYTHONPATH": str(ROOT)}
+
+
+def _refresh(data: Path, engine: str, night: int) -> Measure:
+    told = data.parent / "spent.json"
+    words = ["refresh", "--sample", "--engine", engine, "--night", str(night), "--quiet", "--data-dir", str(data)]
+    started = time.perf_counter()
+    process = subprocess.Popen(
+        [sys.executable, "-c", RUN, str(told), *words], env=_environment(), cwd=data.parent,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    # The memory of this one child: RUSAGE_CHILDREN would be the most of all so far.
+    _, status, usage = os.wait4(process.pid, 0)
+    wall = time.perf_counter() - started
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode not in (0, 3):
+        raise RuntimeError(f"refresh --engine {engine} --night {night} ended with status {process.returncode}")
+    spent = json.loads(told.read_text())
+    return Measure(wall, spent["imports"], spent["checks"], usage.ru_maxrss / 1024)
+
+
+def _median(measures: list[Measure]) -> Measure:
+    return Measure(*(statistics.median(getattr(m, name) for m in measures) for name in Measure.__slots__))
+
+
+def _read(data: Path, words: list[str]) -> float:
+    """Median seconds of a reading command, start-up of Python included."""
+    command = [sys.executable, "-m", "flows.cli", *words, "--data-dir", str(data)]
+    seconds = []
+    for _ in range(READS):
+        started = time.perf_counter()
+        subprocess.run(command, env=_environment(), cwd=data.parent, check=True, capture_output=True)
+        seconds.append(time.perf_counter() - started)
+    return statistics.median(seconds)
+
+
+def run() -> list[tuple[str, str, str, bool | None]]:
+    """What was measured, the measure, the bound asked for, and whether it is kept."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        plain = [[_refresh(root / f"plain{n}", "plain", night) for night in (1, 2, 3)] for n in range(TIMES)]
+        first, second, third = (_median(list(same_night)) for same_night in zip(*plain, strict=True))
+        under_prefect = _refresh(root / "prefect", "prefect", 1)
+        data = root / "plain0"
+        reads = {
+            "rank": _read(data, ["rank", "sd-512-image-generation"]),
+            "value": _read(data, ["value", "sd-512-image-generation"]),
+            "sql": _read(data, ["sql", "SELECT count(*), count(*) FILTER (agrees) FROM mart.claim_audit"]),
+        }
+    own, own_second = (night.wall_s - night.imports_s for night in (first, second))
+    return [
+        ("refresh --sample --engine plain, first night: whole wall time", f"{first.wall_s:.2f} s", "", None),
+        ("… import of Great Expectations and pandas", f"{first.imports_s:.2f} s", "", None),
+        ("… our own work: all the rest, start of Python included", f"{own:.2f} s", "1 s", own < 1),
+        ("…… of it the checks inside Great Expectations", f"{first.checks_s:.2f} s", "", None),
+        ("… memory at most", f"{first.memory_mb:.0f} MB", "600 MB", first.memory_mb < 600),
+        ("second night: our own work", f"{own_second:.2f} s", "1 s", own_second < 1),
+        ("third night, nothing changed: whole wall time", f"{third.wall_s:.2f} s", "", None),
+        ("what Prefect adds to the first night", f"{under_prefect.wall_s - first.wall_s:.1f} s", "", None),
+        *((f"{name}: answer, start of Python included", f"{s:.2f} s", "0.5 s", s < 0.5) for name, s in reads.items()),
+    ]  # fmt: skip
