@@ -87,7 +87,8 @@ def show_summary(summary: Summary, data: DataDir) -> None:
         console.print(Text(summary.reason, "yellow"))
     rebuilt = [build for build in summary.builds if build.action == "rebuilt"]
     console.print(f"{len(rebuilt)} models rebuilt, {len(summary.builds) - len(rebuilt)} kept", highlight=False)
-    for build in rebuilt:
+    # A first build says the same of every model; what is worth reading is why one was built again.
+    for build in (build for build in rebuilt if build.reason != "first build"):
         console.print(Text(f"  {build.model}: {build.reason}", "dim"))
     console.print(f"warehouse  {data.published} -> {summary.published.name}", highlight=False, soft_wrap=True)
     console.print(f"CSV files  {data.exports}", highlight=False, soft_wrap=True)
