@@ -125,6 +125,13 @@ class Archive:
             raise CorruptSnapshot(str(blob), "the bytes do not match the file's name")
         return content
 
+    def origin(self, sha256: str) -> Snapshot | None:
+        """The fetch that brought these bytes first; None where the archive has no record of them that can be read."""
+        try:
+            return Snapshot.from_json(json.loads(self._paths(sha256)[1].read_bytes()))
+        except (OSError, ValueError):
+            return None
+
     def page(self, snapshot: Snapshot) -> Page:
         """The page as a parser takes it. Raises CorruptSnapshot."""
         return Page(

@@ -1,0 +1,15 @@
+-- On a source's first night everything appears, which is no news of the market.
+WITH first_night AS (
+    SELECT source, min(seen_at) AS first_at FROM core.source_night GROUP BY source
+)
+SELECT
+    c.changed_at, c.change, c.source AS price_source, l.title, l.url AS price_url, g.gpu, c.old_price, c.new_price, c.currency,
+    c.change_ratio, c.old_availability, c.new_availability, c.snapshot_sha256 AS price_sha256,
+    count(*) OVER () AS total
+FROM core.price_change c
+LEFT JOIN first_night f ON f.source = c.source
+LEFT JOIN core.listing l USING (listing_id)
+LEFT JOIN core.gpu g USING (gpu_id)
+WHERE c.changed_at > $as_of::TIMESTAMPTZ - INTERVAL 7 DAY AND (c.change <> 'appeared' OR c.changed_at > f.first_at)
+ORDER BY c.changed_at DESC, c.change = 'appeared', abs(c.change_ratio) DESC NULLS LAST, c.listing_id
+LIMIT $most

@@ -1,0 +1,21 @@
+SELECT
+    c.gpu_id,
+    coalesce(c.gpu, c.gpu_name) AS gpu,
+    c.match_status,
+    c.pricing_model,
+    c.gpu_hour_usd,
+    c.provider,
+    c.region,
+    c.instance,
+    c.gpu_count,
+    c.source AS price_source,
+    c.price_since,
+    c.snapshot_sha256 AS price_sha256,
+    count(*) OVER (PARTITION BY coalesce(c.gpu_id, c.gpu_name), c.pricing_model) AS offers
+FROM mart.cloud_price c
+WHERE c.gpu_hour_usd IS NOT NULL
+QUALIFY row_number() OVER (
+    PARTITION BY coalesce(c.gpu_id, c.gpu_name), c.pricing_model
+    ORDER BY c.gpu_hour_usd, c.provider, c.region NULLS LAST, c.instance NULLS LAST, c.gpu_count
+) = 1
+ORDER BY c.gpu_id IS NULL, gpu, c.pricing_model

@@ -1,0 +1,7 @@
+SELECT source, reason, count(*) AS count, min(snapshot_sha256) AS price_sha256
+FROM ops.quarantine
+WHERE run_id = (
+    SELECT run_id FROM ops.run WHERE status LIKE 'published%' ORDER BY rowid DESC LIMIT 1
+)
+GROUP BY ALL
+ORDER BY source, count DESC, reason
