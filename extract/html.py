@@ -6,6 +6,7 @@ libxml2 takes a wrong declaration at its word and turns the rest of a page into 
 
 from __future__ import annotations
 
+import codecs
 import re
 from itertools import islice
 
@@ -44,14 +45,36 @@ def tree(content: bytes, content_type: str | None = None) -> HtmlElement:
 
 def _as_utf8(content: bytes, content_type: str | None) -> bytes:
     """The page's bytes in UTF-8, without NUL, which ends the page for libxml2."""
-    text = charset.decode(content, content_type)
+    if _is_plain_utf8(content):
+        return content
+    return charset.decode(content, content_type).replace("\x00", "").encode("utf-8", "replace")
+
+
+def _is_plain_utf8(content: bytes) -> bool:
+    """Whether `charset` would read the bytes as the UTF-8 that they are, so that they need not be written again.
+
+    Looked at in pieces: the whole text of a large page is megabytes, whose memory costs more than the looking.
+    """
+    if content.startswith(codecs.BOM_UTF8):
+        return False
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    is_between = False
     try:
-        # Most pages are in UTF-8 already; to look costs a fifth of writing the text again.
-        if b"\x00" not in content and content.decode("utf-8") == text:
-            return content
+        for start in range(0, len(content), _PIECE):
+            piece = content[start : start + _PIECE]
+            if b"\x00" in piece or b"\x1b" in piece or b"~{" in piece:
+                # Signs of charsets that are written in ASCII bytes (UTF-16, ISO-2022-JP, HZ).
+                return False
+            if is_between or not piece.isascii():
+                decoder.decode(piece)
+                is_between = decoder.getstate()[0] != b""
+        decoder.decode(b"", final=True)
     except UnicodeDecodeError:
-        pass
-    return text.replace("\x00", "").encode("utf-8", "replace")
+        return False
+    return True
+
+
+_PIECE = 16_384
 
 
 def soup(content: bytes, content_type: str | None = None) -> BeautifulSoup:

@@ -11,8 +11,8 @@ def entries(table: str) -> list[str]:
 
 
 def anywhere(table: str) -> re.Pattern[str]:
-    """Finds each word wherever it stands. For names in small letters (`product-price`), in which case means nothing."""
-    return re.compile("|".join(entries(table)))
+    """Finds each word wherever it stands, `^` and `$` meaning a line's. For names in small letters (`product-price`)."""
+    return re.compile("|".join(entries(table)), re.MULTILINE)
 
 
 def at_word_start(table: str) -> re.Pattern[str]:

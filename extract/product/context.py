@@ -29,6 +29,7 @@ class Context:
     """One page and what it says of itself. `country` is ISO 3166, `language` ISO 639; None where the page does not say."""
 
     tree: HtmlElement
+    content: bytes
     url: str
     country: str | None
     language: str | None
@@ -70,6 +71,7 @@ def build(page: Page, tree: HtmlElement, country: str | None, language: str | No
     found_country, found_language = _locale(tree, url, canonical, meta)
     return Context(
         tree=tree,
+        content=page.content,
         url=url,
         country=country or found_country,
         language=language or found_language,

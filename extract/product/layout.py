@@ -9,7 +9,7 @@ from functools import cached_property
 from lxml.html import HtmlElement
 
 from extract.html import is_hidden
-from extract.product import scan
+from extract.product import scan, signs
 from extract.product.context import Context
 
 #: The level of an element that shares no part of the page with the anchor, or where there is no anchor.
@@ -33,8 +33,8 @@ class Layout:
     @cached_property
     def button(self) -> HtmlElement | None:
         """The means of ordering nearest to the title; those of other goods' tiles are further away."""
-        for by_text in (False, True):
-            own = [button for button in scan.buttons(self.tree, by_text) if not self.is_elsewhere(button)]
+        for found in (scan.named_buttons(self.tree, self.parts.names), scan.worded_buttons(self.tree)):
+            own = [button for button in found if not self.is_elsewhere(button)]
             if own:
                 return min(own, key=self.title_level)
         return None
@@ -45,9 +45,20 @@ class Layout:
         return _levels(self.button)
 
     @cached_property
+    def prices(self) -> list[tuple[int, HtmlElement]]:
+        """Elements that may be a price, by their text or their name, with their place from the top."""
+        found = {element: order for order, element in self.parts.priced}
+        found.update((element, order) for order, element in self.parts.names.find(signs.PRICE))
+        return sorted(((order, element) for element, order in found.items()), key=lambda one: one[0])
+
+    @cached_property
     def statuses(self) -> list[HtmlElement]:
         """Parts named after stock that belong to the page's own goods."""
-        return [element for element in self.parts.statuses if not self.is_elsewhere(element)]
+        found = self.parts.names.find(signs.STATUS)
+        # A button named after stock (`notify me`) lies hidden on the pages of goods that are there.
+        return [
+            element for _, element in found if element.tag not in ("a", "button") and not self.is_elsewhere(element)
+        ]
 
     def title_level(self, element: HtmlElement) -> int:
         """How far above the title the smallest part lies that holds both the title and the element."""

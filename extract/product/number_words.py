@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from extract.word_table import entries
+from extract.word_table import anywhere, entries
 
 Field = Literal["sku", "mpn", "gtin"]
 
@@ -68,8 +68,9 @@ LABELS: tuple[tuple[Field, re.Pattern[str]], ...] = (
 )
 
 #: A class, id or `data-` value of an element that holds nothing but the shop's number.
-CODE_NAME = re.compile(
-    r"(?:^|[-_ ])sku(?:[-_ ]|$)|product[-_]?(?:id|code|number|reference|no)(?:[-_ ]|$)"
-    r"|item[-_]?(?:no|number|code)(?:[-_ ]|$)"
-    r"|article[-_]?(?:no|nr|number|code)|cat(?:alog)?[-_]?number|identifier|partnumber-shop"
+CODE_NAME = anywhere(
+    r"""
+    sku(?<![a-z]sku)(?=[-_ ]|$) | product[-_]?(?:id|code|number|reference|no)(?:[-_ ]|$)
+    item[-_]?(?:no|number|code)(?:[-_ ]|$) | article[-_]?(?:no|nr|number|code) | cat(?:alog)?[-_]?number | identifier
+    """
 )

@@ -11,10 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 from urllib.parse import unquote, urlsplit
 
-from lxml import etree
 from lxml.html import HtmlElement
 
 from extract.html import visible_text
@@ -71,7 +69,8 @@ def _first(products: list[StructuredProduct], field: str) -> str | None:
 def _printed(layout: Layout) -> Iterator[tuple[Field, str]]:
     """Numbers printed behind a word for them, or in an element named after one, those nearest to the title first."""
     found: list[tuple[int, int, Field, str]] = []
-    for place, element in enumerate(layout.parts.labels):
+    coded = [element for _, element in layout.parts.names.find(CODE_NAME)]
+    for place, element in enumerate([*layout.parts.labels, *coded]):
         labelled = _labelled(element)
         if labelled is not None and not layout.is_elsewhere(element):
             found.append((layout.title_level(element), place, *labelled))
@@ -108,40 +107,48 @@ def _value(label: HtmlElement, rest: str) -> str | None:
     return None
 
 
-_FIELDS = etree.XPath(
-    "//input[@type='hidden'][string-length(@value) > 3 and string-length(@value) < 31]"
-    " | //*[@data-asin or @data-sku or @data-pid or @data-product-id or @data-productid]"
-    " | //*[@data-product-sku or @data-item-id]"
+#: What stands before a number in markup or script that gives it as the product's: `name="sku" value="`, `data-asin="`.
+_FIELD = re.compile(
+    rb"(?:asin|sku|[-_\"' ]pid|product[-_]?(?:id|code|number)|item[-_]?(?:id|number)|article[-_]?(?:id|no|nr|number))"
+    rb"[\"']?\s*(?:[:=]\s*|\s(?:[\w-]+=[\"'][^\"'>]{0,20}[\"']\s)?value=)?[\"']\s*$"
 )
-_FIELD_NAME = re.compile(
-    r"asin|sku|(?:^|[-_])pid$|product[-_]?(?:id|code|number)|item[-_]?(?:id|number)|article", re.IGNORECASE
-)
+_BEFORE = 60
+_MOST_FINDS = 200
 
 
 def _of_fields(page: Context) -> str | None:
-    """A number that a hidden field or a `data-` attribute gives as the product's, if the page's address holds it too."""
-    for element in islice(_FIELDS(page.tree), 400):
-        name = f"{element.get('name') or ''} {element.get('id') or ''}"
-        named = (
-            [element.get("value") or ""]
-            if element.tag == "input" and any(map(_FIELD_NAME.search, name.split()))
-            else []
-        )
-        named += [value for key, value in element.items() if key.startswith("data-") and _FIELD_NAME.search(key)]
-        for value in named:
-            if len(value) > 3 and _CODE.fullmatch(value) and value.lower() in page.address_words:
-                return value
+    """A number of the page's address that the page's source gives as the product's: in a field, `data-` or a script."""
+    for code in _codes_of_address(page):
+        token, at = code.encode(), -1
+        for _ in range(_MOST_FINDS):
+            at = page.content.find(token, at + 1)
+            if at < 0:
+                break
+            if page.content[at + len(token) : at + len(token) + 1] in (b'"', b"'"):
+                before = page.content[max(0, at - _BEFORE) : at].lower()
+                if _FIELD.search(before):
+                    return code
     return None
 
 
-_SCRIPTS = etree.XPath("//script[not(@src) and contains(., 'sku')]")
-_IN_SCRIPT = re.compile(r"""["']?\bsku["']?\s*[:=]\s*["']([\w./-]{3,30})["']""")
+def _codes_of_address(page: Context) -> list[str]:
+    """What may be a product's number in the addresses: a part of them, or of a part between dashes, with a digit in it."""
+    found: dict[str, None] = {}
+    for url in (page.url, page.canonical or ""):
+        for part in re.split(r"[/?&=#;,]|\.html?$", unquote(url.partition("//")[2])):
+            for code in (part, *re.split(r"[-_]", part)):
+                if 4 <= len(code) <= 30 and _CODE.fullmatch(code):
+                    found[code] = None
+    return list(found)
+
+
+_IN_SCRIPT = re.compile(rb'"sku"\s*:\s*"([\w./-]{3,30})"')
 
 
 def _of_scripts(page: Context) -> str | None:
-    """The only `sku` that the page's scripts speak of; None where they speak of several."""
-    found = {match for script in _SCRIPTS(page.tree) for match in _IN_SCRIPT.findall(script.text or "")}
-    return found.pop() if len(found) == 1 else None
+    """The only `sku` that the page's source speaks of; None where it speaks of several."""
+    found = set(_IN_SCRIPT.findall(page.content))
+    return found.pop().decode("utf-8", "replace") if len(found) == 1 else None
 
 
 _LAST_NUMBER = re.compile(r"(?:^|[^A-Za-z0-9])([A-Z]?\d{5,14})(?:\.\w{1,5})?/?$", re.IGNORECASE)

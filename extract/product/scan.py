@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
@@ -17,7 +18,7 @@ from lxml.html import HtmlElement
 
 from extract.html import visible_text
 from extract.product import signs
-from extract.product.number_words import BEGINNINGS, CODE_NAME
+from extract.product.number_words import BEGINNINGS
 
 #: Signs of money, looked for one by one because most texts hold none: a set of characters is found much faster than words.
 _SIGN = re.compile(r"[$€£¥￥₩₹₽₴₺₪฿₫₱원円元]")
@@ -33,83 +34,63 @@ def _is_money(text: str) -> bool:
     return bool(_SIGN.search(text) or _WORD_BEHIND.search(text) or _WORD_BEFORE.search(text))
 
 
-_FIRST_WORD = re.compile(r"[\s(〈<\[]*([^\W\d_]+)")
+_BEFORE_WORD = " \t\r\n\u00a0([<〈"
 _DIGIT = re.compile(r"\d")
 #: Longest text that is a price with little else.
 _MAX_OWN_TEXT = 60
 
 
+class Names:
+    """The elements of a page by class and id, to be searched for words in their names."""
+
+    def __init__(self, elements: dict[tuple[str | None, str | None], list[tuple[int, HtmlElement]]]) -> None:
+        self._elements = list(elements.values())
+        # One text of all names: a call of the search for each of a thousand names costs more than the search itself.
+        lines = [f"{classes or ''} {identifier or ''}".replace("\n", " ") + "\n" for classes, identifier in elements]
+        text = "".join(lines)
+        self._text = low if len(low := text.lower()) == len(text) else text
+        self._ends = list(accumulate(map(len, lines)))
+
+    def find(self, pattern: re.Pattern[str]) -> list[tuple[int, HtmlElement]]:
+        """The elements whose class or id the pattern finds, with their places, in the order of the page."""
+        places = {bisect_right(self._ends, match.start()) for match in pattern.finditer(self._text)}
+        return sorted((one for place in places for one in self._elements[place]), key=lambda one: one[0])
+
+
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a walk found, each list in the order of the page. `prices` come with their place from the top."""
+    """What a walk found: elements whose text may be a price (with their place) or a label, and all elements by name."""
 
-    prices: list[tuple[int, HtmlElement]]
-    statuses: list[HtmlElement]
+    priced: list[tuple[int, HtmlElement]]
     labels: list[HtmlElement]
+    names: Names
 
 
 def walk(tree: HtmlElement) -> Parts:
-    """Elements that may be a price, that may speak of stock, that may name one of the goods' numbers."""
-    found = Parts([], [], [])
-    by_name: dict[str, list[tuple[int, HtmlElement]]] = {}
+    """Look at every element that may hold text of the page's goods, once."""
+    priced, labels, names = [], [], defaultdict(list)
     # lxml makes an object for each element that Python sees: it is told which tags are worth one.
     for order, element in enumerate(tree.iter(*_HOLD_TEXT)):
         text = element.text
         if text is not None and len(text) < _MAX_OWN_TEXT and not text.isspace():
             if _DIGIT.search(text) and _is_money(text):
-                found.prices.append((order, element))
+                priced.append((order, element))
                 continue
-            if (match := _FIRST_WORD.match(text)) and _may_be_label(match.group(1)):
-                found.labels.append(element)
-        classes, identifier = element.get("class"), element.get("id")
-        if classes or identifier:
-            by_name.setdefault(f"{classes or ''} {identifier or ''}", []).append((order, element))
+            start = text.lstrip(_BEFORE_WORD)[:3].lower()
+            if start in BEGINNINGS or start[:2] in BEGINNINGS:
+                labels.append(element)
+        names[element.get("class"), element.get("id")].append((order, element))
         if element.get("itemprop") == "price":
-            found.prices.append((order, element))
-    for name, kind in _kinds(by_name):
-        if kind == "price":
-            found.prices.extend(by_name[name])
-        else:
-            (found.statuses if kind == "status" else found.labels).extend(element for _, element in by_name[name])
-    found.prices.sort(key=lambda one: one[0])
-    return found
+            priced.append((order, element))
+    names.pop((None, None), None)
+    return Parts(priced, labels, Names(names))
 
 
 _HOLD_TEXT = (
     "div", "span", "p", "b", "strong", "em", "ins", "del", "s", "strike", "td", "th", "dt", "dd", "li", "label", "font",
     "bdi", "data", "h1", "h2", "h3", "h4", "h5", "h6", "section", "article", "output", "small", "big", "u", "meter",
-    "price", "center", "fieldset",
+    "price", "center", "fieldset", "a", "button",
 )  # fmt: skip
-
-
-def _may_be_label(word: str) -> bool:
-    start = word[:3].lower()
-    return start in BEGINNINGS or start[:2] in BEGINNINGS
-
-
-def _kinds(names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The names that speak of a price, of stock or of the shop's number, with what they speak of.
-
-    All names are searched as one text: a call for each of a thousand names costs more than the search itself.
-    """
-    lines = list(names)
-    text = "\n".join(lines).lower()
-    if text.count("\n") != len(lines) - 1 or len(text) != sum(map(len, lines)) + len(lines) - 1:
-        # A name with a line end in it, or a letter whose small form is longer.
-        lines = [name for name in lines if "\n" not in name and len(name.lower()) == len(name)]
-        text = "\n".join(lines).lower()
-    ends = list(accumulate(len(name) + 1 for name in lines))
-    for place in dict.fromkeys(bisect_right(ends, match.start()) for match in _SYLLABLES.finditer(text)):
-        low = lines[place].lower()
-        if signs.PRICE.search(low):
-            yield lines[place], "price"
-        elif signs.STATUS.search(low):
-            yield lines[place], "status"
-        elif CODE_NAME.search(low):
-            yield lines[place], "code"
-
-
-_SYLLABLES = re.compile(signs.SYLLABLES)
 
 
 @lru_cache(maxsize=4096)
@@ -135,44 +116,42 @@ def name_of(element: HtmlElement) -> str:
     return f"{classes} {identifier}" if identifier else classes
 
 
-def buttons(tree: HtmlElement, by_text: bool) -> Iterator[HtmlElement]:
-    """Elements that order the goods by their names, or as the field of their number; with `by_text` by what they say."""
-    orders = _says_order if by_text else _named_order
-    for element in tree.iter("button", "input", "form", "a"):
-        if (element.tag != "a" or _is_pressed(element)) and orders(element):
+def named_buttons(tree: HtmlElement, names: Names) -> Iterator[HtmlElement]:
+    """Elements that order the goods by their names or addresses, and fields for the number of pieces."""
+    yield from (element for _, element in names.find(signs.BUY_NAME) if element.tag in ("a", "button"))
+    for element in tree.iter("input", "form"):
+        name = f"{name_of(element)} {element.get('name') or ''}".lower()
+        if element.tag == "form":
+            if signs.BUY_NAME.search(f"{name} {(element.get('action') or '').lower()}"):
+                yield element
+        elif element.get("type") not in ("submit", "button", "image"):
+            if _QUANTITY.fullmatch(element.get("name") or ""):
+                yield element
+        elif signs.BUY_NAME.search(name):
+            yield element
+
+
+def worded_buttons(tree: HtmlElement) -> Iterator[HtmlElement]:
+    """Elements that order the goods by what they say."""
+    for element in tree.iter("button", "input", "a"):
+        if element.tag == "input":
+            text = element.get("value") if element.get("type") in ("submit", "button", "image") else None
+        else:
+            text = visible_text(element, 60) if element.tag == "button" or _is_pressed(element) else None
+        if text and len(text) < 80 and signs.BUY.search(text):
             yield element
 
 
 def _is_pressed(link: HtmlElement) -> bool:
     """Whether a link is made to look like a button; a page has hundreds of others."""
-    name = f"{link.get('class') or ''} {link.get('id') or ''}"
-    if len(name) < 3:
+    name = name_of(link)
+    if not name:
         return link.get("role") == "button"
     return "btn" in name or "utton" in name or "art" in name or "buy" in name or "asket" in name or "add" in name
 
 
-def _named_order(element: HtmlElement) -> bool:
-    name = f"{name_of(element)} {element.get('name') or ''}"
-    if element.tag == "form":
-        return _names_buying(f"{name} {element.get('action') or ''}")
-    if element.tag == "input" and element.get("type") not in ("submit", "button", "image"):
-        return _QUANTITY.fullmatch(element.get("name") or "") is not None
-    return _names_buying(name)
-
-
-def _says_order(element: HtmlElement) -> bool:
-    if element.tag == "form":
-        return False
-    text = element.get("value") if element.tag == "input" else visible_text(element, 60)
-    return text is not None and 0 < len(text) < 80 and signs.BUY.search(text) is not None
-
-
 _QUANTITY = re.compile(
-    r"(?:product_?|item_?|sku_?)?(?:qty|quantity|quantite|menge|anzahl|ilosc|cantidad|quantita|aantal|kolichestvo|antal|maara)(?:\[\])?",
+    r"(?:product_?|item_?|sku_?)?(?:qty|quantity|quantite|menge|anzahl|ilosc|cantidad|quantita|aantal|kolichestvo|antal"
+    r"|maara)(?:\[\])?",
     re.IGNORECASE,
 )
-
-
-@lru_cache(maxsize=4096)
-def _names_buying(name: str) -> bool:
-    return signs.BUY_NAME.search(name) is not None

@@ -6,16 +6,17 @@ letters, and words in it are found also where camel case or underscores join the
 
 from __future__ import annotations
 
-import re
+from extract.word_table import anywhere, at_word_start
 
-from extract.word_table import anywhere
-
+# PRICE, STATUS and BUY_NAME are looked for in all names of a page. Every word of theirs begins with a letter as it is, which
+# lets the regular expression pass over the rest quickly; what must not stand before a word is said behind its letters.
 #: A name that speaks of a price.
 PRICE = anywhere(
     r"""
     price | preis(?!wert) | prix(?!-de) | precio | prezz | pre[cç]o | prijs | cena | cijen | hinta | fiyat | kaina
-    (?:^|[-_ ])pris(?:[-_ ]|$) | (?:^|[-_ ])hind(?:[-_ ]|$) | pret(?:[-_ ]|$) | amount(?!-?select) | kwota | tsena
-    stoimost | (?:^|[-_ ])(?:ok|std|new|our|my|sale)?_?pr(?:[-_ ]|$) | 가격
+    pris(?<![a-z]pris)(?=[-_ ]|$) | hind(?<![a-z]hind)(?=[-_ ]|$) | pret(?=[-_ ]|$) | amount(?!-?select) | kwota
+    tsena
+    stoimost | pr(?<![a-z]pr)(?=[-_ ]|$) | 가격
     """
 )
 
@@ -26,12 +27,6 @@ STATUS = anywhere(
     stoc(?:[-_ ]|$) | saatav
     sold-?out | lieferbar | leverbaar | voorraad | raktar | keszlet | varasto | epuise
     """
-)
-
-#: Every name that PRICE, STATUS or a number's name finds holds one of these, which are looked for in all names at once.
-SYLLABLES = (
-    "pr[eio_ -]|pr$|cena|cij|hin[dt]|fiyat|kaina|amount|kwota|tsena|stoi|가격|avail|stoc|dispo|lager|verf|skla|dost"
-    "|nalich|zal|saatav|sold|liefer|lever|voorr|rakt|keszl|varast|epuis|sku|code|item|article|cat|ident|part"
 )
 
 #: A name that speaks of the price that is asked now, where others stand beside it.
@@ -80,7 +75,8 @@ ELSEWHERE = anywhere(
     last[-_]?seen | sponsor | accessor | zubehor | zubehoer | akcesor | bundle | together
     combos?-?(?:deal|offer|list|box) | sets?-offer
     mini-?cart | minicart | cart-(?:summary|total|content|item|drawer|popup|preview|dropdown)
-    basket-(?:summary|total|content|item) | shopping-?cart | shoppingcart | checkout | header | footer
+    basket-(?:summary|total|content|item) | shopping-?cart | shoppingcart | checkout-(?:summary|cart|page|step)
+    header | footer
     (?:^|[-_ ])nav | menu | newsletter | review | comment | compar(?!e-?at|e-?price) | wishlist | filter | facet
     search | suggest | autocomplete | banner | promo-?(?:tile|teaser|list) | teaser
     product[-_]?(?:list|grid|tile|card|item|box|thumb)s? | item[-_]?(?:list|grid|card|tile) | products
@@ -92,23 +88,36 @@ ELSEWHERE = anywhere(
 )
 
 #: What a button says that puts the goods into the cart, in the languages of the shops.
-BUY = re.compile(
-    r"""\badd\s(?:to|in)\s(?:your\s|my\s|shopping\s)?(?:cart|basket|bag|trolley)|\bbuy\s(?:it\s)?now\b|^\s*buy\s*$|^\s*(?:pre-?)?order(?:\snow)?\s*$|\bpurchase\b
-    |in\sden\s(?:waren|einkaufs)|warenkorb|jetzt\s(?:kaufen|bestellen)|kaufen|ajouter\sau\spanier|panier|acheter|commander|j['’]achète
-    |añadir|agregar\s(?:al?|a\sla)|a\sla\s(?:cesta|bolsa)|comprar|carrito|aggiungi\sal|carrello|acquista|compra|ordina
-    |adicionar\s(?:ao|à)|carrinho|colocar\sno|in\swinkel(?:wagen|mand)|winkelmandje|bestel(?:len)?\b|koop
-    |do\skoszyka|kup\steraz|dodaj\sdo|zamów|do\skošíku|koupit|přidat|do\skošíka|kúpiť|vložiť|pridať|v\skošarico|dodaj\sv|kupi|u\skošaricu|u\skorpu|naruči
-    |kosárba|megveszem|vásárl|adaugă|adauga|în\scoș|in\scos|cumpără|cumpara|comandă|comanda|купить|купи\b|в\sкорзину|в\sкошик|купити|добави\sв|поръчай|заказать|оформить
-    |lägg\s(?:i|till)|köp|varukorg|legg\s(?:i|til)|kjøp|handlekurv|læg\si|køb|kurv|lisää\sost|ostoskori|osta|lisa\s(?:ost|korvi)|ostukorv|grozā|pirkt|į\skrepšelį|pirkti
-    |sepete|satın\sal|καλάθι|αγορά|加入購物車|放入購物車|立即購買|直接購買|加入购物车|立即购买|購買|カートに入れる|カートに|購入|買い物かご|장바구니|구매하기|바로\s?구매|주문|mua\s(?:ngay|hàng)|thêm\svào|beli|keranjang
-    |tickets?\b.*buy|entradas|לסל|أضف|اشتر""",
-    re.IGNORECASE | re.VERBOSE,
+BUY = at_word_start(
+    r"""
+    add (?:to|in) (?:your |my |shopping )?(?:cart|basket|bag|trolley) | buy (?:it )?now | buy\s*$
+    (?:pre-?)?order(?: now)?\s*$ | purchase
+    in den (?:waren|einkaufs) | warenkorb | jetzt (?:kaufen|bestellen) | kaufen | vorbestellen
+    ajouter au panier | panier | acheter | commander | j['’]achète
+    añadir | agregar (?:al?|a la) | a la (?:cesta|bolsa) | comprar | carrito
+    aggiungi al | carrello | acquista | compra | ordina | adicionar (?:ao|à) | carrinho | colocar no
+    in winkel(?:wagen|mand) | winkelmandje | bestel(?:len)?\b | koop
+    do koszyka | kup teraz | dodaj do | zamów | do košíku | koupit | přidat | do košíka | kúpiť | vložiť | pridať
+    v košarico | dodaj v | kupi | u košaricu | u korpu | naruči | naroči
+    kosárba | megveszem | vásárl | adaugă | adauga | (?:în|in) (?:coș|cos) | cumpără | cumpara | comandă | comanda
+    купить | купи\b | в корзину | в кошик | купити | добави в | поръчай | заказать | оформить
+    lägg (?:i|till) | köp | varukorg | legg (?:i|til) | kjøp | handlekurv | læg i | køb | kurv
+    lisää ost | ostoskori | osta | lisa (?:ost|korvi) | ostukorv | grozā | pirkt | į krepšelį | pirkti
+    sepete | satın al | καλάθι | αγορά | 加入購物車 | 放入購物車 | 立即購買 | 直接購買 | 加入购物车 | 立即购买 | 購買
+    カートに | 購入 | 買い物かご | 장바구니 | 구매하기 | 바로\s?구매 | 주문 | mua (?:ngay|hàng) | thêm vào | beli
+    keranjang | entradas
+    לסל | أضف | اشتر
+    """
 )
+
 #: A class, id, name or address of such a button or of its form.
-BUY_NAME = re.compile(
-    r"""add[-_]?to[-_]?(?:cart|basket|bag|trolley)|add[-_]product(?!s|[-_]to)|add[-_]cart|cart[-_/]?add|buy[-_]?(?:now|button|btn|box)|btn[-_]?buy
-        |(?:button|btn)[-_]?(?:add[-_]?)?(?:cart|basket)|cart[-_]?(?:button|btn)(?!-?icon)|single_add_to_cart|product-form__submit
-        |in-den-warenkorb|(?:^|[-_ ])to[-_]?(?:cart|basket)|buyproduct|product[-_]?buy|purchase
-        |reply-button|contact-seller""",
-    re.IGNORECASE | re.VERBOSE,
+BUY_NAME = anywhere(
+    r"""
+    add[-_]?to[-_]?(?:cart|basket|bag|trolley) | add[-_]product(?!s|[-_]to) | add[-_]cart | cart[-_/]?add
+    buy[-_]?(?:now|button|btn|box) | btn[-_]?buy | button[-_]?(?:add[-_]?)?(?:cart|basket)
+    btn[-_]?(?:add[-_]?)?(?:cart|basket)
+    cart[-_]?button | cart[-_]?btn(?!-?icon) | single_add_to_cart | product-form__submit | in-den-warenkorb
+    to[-_]?cart(?<![a-z]tocart)(?<![a-z]to[-_]cart) | to[-_]?basket | buyproduct | product[-_]?buy | purchase
+    reply-button | contact-seller
+    """
 )

@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from itertools import islice
 
 from lxml.html import HtmlElement
 
@@ -33,8 +34,8 @@ from extract.product.scan import name_of, traits_of
 _CROSSED = ("del", "s", "strike")
 #: Longest text of an element that may be a price element with its label.
 _MAX_TEXT = 90
-#: Longest text of a tile that shows other goods: a name, a price, a button.
-_MAX_TILE_TEXT = 250
+#: A tile that shows other goods has fewer elements than this: a picture, a name, a price, a button.
+_MAX_TILE = 60
 #: Elements looked at as price elements at most; a page with more is a listing.
 _MAX_ELEMENTS = 400
 
@@ -73,7 +74,7 @@ def read(page: Context, layout: Layout, currency: str | None) -> Visible:
     unclear: list[Ambiguous] = []
     set_aside: list[str] = []
     taken: set[HtmlElement] = set()
-    for order, element in layout.parts.prices[:_MAX_ELEMENTS]:
+    for order, element in layout.prices[:_MAX_ELEMENTS]:
         if any(up in taken for up in element.iterancestors()):
             continue
         text = visible_text(element, _MAX_TEXT + 60)
@@ -112,7 +113,7 @@ def _on_tile(element: HtmlElement, layout: Layout) -> bool:
             return False
         if up.tag == "a":
             return layout.leads_away(up)
-        if len(visible_text(up, _MAX_TILE_TEXT + 10)) > _MAX_TILE_TEXT:
+        if sum(1 for _ in islice(up.iter("*"), _MAX_TILE)) == _MAX_TILE:
             return False
         if any(layout.leads_away(link) and link.find(".//img") is not None for link in up.iter("a")):
             return True

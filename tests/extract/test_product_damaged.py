@@ -1,0 +1,72 @@
+"""Damaged pages: the reader answers or refuses, whatever the bytes, and never with a price that no page can have."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from benchmarks import mutated_pages, product_pages
+from benchmarks.mutated_pages import MUTATIONS
+from extract.source import Page
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+#: Damaged pages here; `benchmarks.bench_product` takes thousands.
+OF_FIXTURES, OF_REAL_PAGES = 400, 40
+
+
+@pytest.fixture(scope="module")
+def invented() -> list[Page]:
+    files = sorted(FIXTURES.glob("generic_shop/*.html"))
+    return [_page(file.read_bytes(), f"https://shop.example.com/p/{file.stem}") for file in files]
+
+
+def _page(content: bytes, url: str) -> Page:
+    digest = hashlib.sha256(content).hexdigest()
+    return Page(url=url, final_url=url, content=content, sha256=digest, fetched_at=datetime.now(UTC), headers={})
+
+
+def test_damaged_fixtures(invented: list[Page]) -> None:
+    read = [mutated_pages.check(page) for page in mutated_pages.mutated(invented, OF_FIXTURES)]
+    assert sum(offer is not None and offer.price is not None for offer in read) > OF_FIXTURES / 10
+
+
+def test_damaged_real_pages(shared_data: Path) -> None:
+    pages = [page for page, _ in product_pages.pages(shared_data / "product_pages") if len(page.content) < 300_000]
+    for page in mutated_pages.mutated(pages, OF_REAL_PAGES):
+        mutated_pages.check(page)
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.__name__.strip("_"))
+def test_each_kind_of_damage_changes_the_page(mutation: mutated_pages.Mutation, invented: list[Page]) -> None:
+    chance = random.Random(1)
+    assert any(mutation(page.content, chance) != page.content for page in invented for _ in range(3))
+
+
+def test_a_price_that_turns_monthly_is_no_price_of_the_goods(invented: list[Page]) -> None:
+    page = next(page for page in invented if b"$1,199.99" in page.content)
+    monthly = page.content.replace(b"$1,199.99", b"$1,199.99/mo.").replace(b'999.99"', b'1199.99"')
+    offer = mutated_pages.check(_page(monthly, page.url))
+    assert offer is not None
+    assert (offer.price_kind, offer.price) in (("monthly", offer.price), (None, None))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"<div class='price'>" * 3000 + b"$5.00",
+        b"<script type='application/ld+json'>" + b"[" * 100_000,
+        b"<p class=price>" + b"9" * 5000,
+        b"\xff\xfe<\x00p\x00",
+        b"<h1>x</h1>" * 5000,
+        b"<a class=btn>" * 3000,
+        b"<p itemprop=price itemscope>" * 2000,
+        b"<html><h1>T</h1>" + b"<span class=price>$1.00</span>" * 5000,
+    ],
+    ids=["deep", "brackets", "digits", "utf-16", "headings", "links", "items", "prices"],
+)  # fmt: skip
+def test_hostile_pages_end(content: bytes) -> None:
+    mutated_pages.check(_page(content, "https://shop.example.com/p/1"))

@@ -1,0 +1,60 @@
+"""The reader of product pages on real ones: the bounds that are promised, and none of it by a rule for one shop."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from benchmarks import product_pages
+from benchmarks.product_pages import Count
+from extract import product
+
+
+@pytest.fixture(scope="module")
+def counts(shared_data: Path) -> dict[str, Count]:
+    return product_pages.measure(shared_data / "product_pages")
+
+
+def test_prices(counts: dict[str, Count]) -> None:
+    price = counts["price"]
+    assert price.precision >= 0.98, price.faults
+    assert price.f1 >= 0.92, price.faults
+
+
+def test_currency_wherever_the_price_is_right(counts: dict[str, Count]) -> None:
+    assert counts["currency"].right > 25
+    assert counts["currency"].faults == []
+
+
+def test_availability(counts: dict[str, Count]) -> None:
+    assert counts["availability"].f1 >= 0.97, counts["availability"].faults
+
+
+def test_sku(counts: dict[str, Count]) -> None:
+    assert counts["sku"].f1 >= 0.80, counts["sku"].faults
+
+
+def test_by_sight_alone_no_price_is_wrong(shared_data: Path) -> None:
+    price = product_pages.measure(shared_data / "product_pages", by_sight=True)["price"]
+    assert price.precision >= 0.98, price.faults
+    assert price.f1 >= 0.75, price.faults
+
+
+def test_what_is_left_open_says_why(shared_data: Path) -> None:
+    for page, truth in product_pages.pages(shared_data / "product_pages"):
+        offer, issues = product_pages.read(page)
+        if truth.get("price") and (offer is None or offer.price is None):
+            assert [issue for issue in issues if issue.code.endswith(("_price", "_disagreement", "_currency"))], (
+                page.url
+            )
+
+
+def test_no_rule_names_a_page_or_a_host(shared_data: Path) -> None:
+    folder = Path(product.__file__).parent
+    code = "\n".join(file.read_text(encoding="utf-8").lower() for file in folder.glob("*.py"))
+    hosts = {urlsplit(page.url).hostname or "" for page, _ in product_pages.pages(shared_data / "product_pages")}
+    names = {part for host in hosts for part in host.split(".")[:-1] if len(part) > 4} - {"books", "mobile"}
+    assert {name for name in names if re.search(rf"\b{re.escape(name)}\b", code)} == set()
