@@ -21,6 +21,19 @@ _NO_COUNTRY = frozenset(
 _DOMAIN_COUNTRY = {"uk": "GB"}
 _LOCALE = re.compile(r"\s*([a-z]{2,3})(?:[-_](?:[A-Za-z]{4}[-_])?([A-Za-z]{2}))?\b")
 #: `/en-ca/`, `/gb/en/`, `/ie/en/`: the country and language part of an address.
+_LANGUAGES = frozenset(
+    re.findall(
+        r"\w+",
+        """en de fr it es pt nl pl cs sk sl hr sr hu ro bg sv da nb no fi et lv lt ru uk tr el ja zh ko ar he th vi id
+        ms is ca hi""",
+    )
+)
+#: Languages that are at home in one country, which is asked last: a page in Swedish counts in Swedish crowns.
+_HOME_OF_LANGUAGE = {
+    "bg": "BG", "cs": "CZ", "da": "DK", "et": "EE", "fi": "FI", "hr": "HR", "hu": "HU", "id": "ID", "is": "IS", "ja": "JP",
+    "ko": "KR", "lt": "LT", "lv": "LV", "nb": "NO", "nn": "NO", "no": "NO", "pl": "PL", "sk": "SK", "sl": "SI", "sv": "SE",
+    "th": "TH", "tr": "TR", "uk": "UA", "vi": "VN",
+}  # fmt: skip
 _PATH_LOCALE = re.compile(r"^/(?:([a-z]{2})[-_]([A-Za-z]{2})|([a-z]{2})/([a-z]{2}))/")
 
 
@@ -91,7 +104,7 @@ def _locale(
     country = _country_of_path(url) or _country_of_domain(url) or (_country_of_domain(canonical) if canonical else None)
     if country is None:
         regions = Counter(str(region).upper() for _, region in locales if region)
-        country = regions.most_common(1)[0][0] if regions else None
+        country = regions.most_common(1)[0][0] if regions else _HOME_OF_LANGUAGE.get(language or "")
     return country, language
 
 
@@ -115,9 +128,9 @@ def _country_of_path(url: str) -> str | None:
     match = _PATH_LOCALE.match(path)
     if match is None:
         return None
-    _, region, first, second = match.groups()
-    for country in (region, first, second):
-        if country and country.upper() != "EN" and currencies.is_country(country.upper()):
+    language, region, first, second = match.groups()
+    for spoken, country in ((language, region), (second, first), (first, second)):
+        if spoken in _LANGUAGES and country and currencies.is_country(country.upper()):
             return str(country.upper())
     return None
 

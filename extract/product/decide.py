@@ -7,6 +7,7 @@ named: a wrong price costs a buyer more than a missing one.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -139,8 +140,8 @@ def _settled(
     currency = next((claim.currency for claim in claims if claim.currency), None)
     if currency is None and shown is not None:
         currency = shown.money.currency
-    currency = currency or page_currency(page)
     text = shown.money.text if shown else next((claim.text for claim in claims), None)
+    currency = currency or page_currency(page, shown.money.text if shown else None)
     if currency is None:
         issue = _issue(page, "no_currency", f"the price {text!r} has no currency, and the page names none", text)
         return Decision(price_text=text, issues=(issue,))
@@ -163,12 +164,28 @@ def _close(price: VisiblePrice, shown: VisiblePrice | None) -> bool:
     return any(up in set(shown.element.iterancestors()) for up in [*price.element.iterancestors()][:4])
 
 
-def page_currency(page: Context) -> str | None:
-    """The currency of a page whose price carries none: what its `meta` names, else the only money of its country."""
+_IN_SOURCE = re.compile(rb"currency(?:_?code|_?iso)?[\"']?\s*[:=]\s*[\"']([A-Z]{3})[\"']", re.IGNORECASE)
+
+
+def page_currency(page: Context, text: str | None) -> str | None:
+    """The currency of a price that carries none, or a sign of many countries, and is printed as `text`.
+
+    What the page's `meta` names; else the only one that its source names, if the sign can mean it; else the only money of
+    its country.
+    """
     named = page.first_meta("product:price:currency", "og:price:currency", "pricecurrency", "currency")
-    if named and currencies.is_code(named.strip().upper()):
-        return named.strip().upper()
-    return currencies.of_country(page.country)
+    found = {code.decode() for code in _IN_SOURCE.findall(page.content)}
+    for code in (named.strip().upper() if named else None, found.pop() if len(found) == 1 else None):
+        if code and currencies.is_code(code) and not _contradicts(text, code):
+            return code
+    country = currencies.of_country(page.country)
+    return None if country is None or _contradicts(text, country) else country
+
+
+def _contradicts(text: str | None, code: str) -> bool:
+    """Whether the printed price has a sign that is not of the currency."""
+    found = money.read_price(text or "", currency=code)
+    return isinstance(found, money.Ambiguous) or (isinstance(found, money.Money) and found.currency != code)
 
 
 def _open(page: Context, claims: list[Claim], seen: Visible, code: str, why: str) -> Decision:

@@ -12,6 +12,8 @@ from extract.html import is_hidden
 from extract.product import scan, signs
 from extract.product.context import Context
 
+#: Levels above the button within which a price belongs to it, on a page without a heading.
+_NEAR_BUTTON = 5
 #: The level of an element that shares no part of the page with the anchor, or where there is no anchor.
 FAR = 99
 
@@ -67,6 +69,19 @@ class Layout:
     def button_level(self, element: HtmlElement) -> int:
         """The same for the button."""
         return _level(element, self.above_button)
+
+    def is_near(self, element: HtmlElement) -> bool:
+        """Whether the element lies in the part of the page that is about the goods.
+
+        That is the smallest part that holds the title and the button, and the one around it. Where there is no button, it
+        is the nearer half of the parts around the title.
+        """
+        if not self.above_title:
+            return self.button_level(element) <= _NEAR_BUTTON
+        level = self.title_level(element)
+        if self.button is not None and self.title_level(self.button) < FAR:
+            return level <= self.title_level(self.button) + 1
+        return level <= max(3, max(self.above_title.values()) // 2)
 
     def is_elsewhere(self, element: HtmlElement) -> bool:
         """Whether the element is hidden or lies in a part that shows other goods. A part that holds the title does not."""

@@ -2,6 +2,7 @@
 
 The signals, in the order of their weight (each is a term of `_score`):
 
+0. The element lies in the part of the page that is about the goods (see `layout`); outside it nothing else helps.
 1. The element stands near the title: the smallest part of the page that holds both holds few other prices.
 2. It stands near the button that puts the goods into the cart.
 3. Its name, or its parent's, speaks of a price (`price`, `cena`, `prix`), of the current one (`our-price`, `final`), or it
@@ -15,8 +16,9 @@ monthly rate, a saving, a price of delivery. Such a price is never the one that 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import islice
@@ -74,6 +76,7 @@ def read(page: Context, layout: Layout, currency: str | None) -> Visible:
     unclear: list[Ambiguous] = []
     set_aside: list[str] = []
     taken: set[HtmlElement] = set()
+    habit = _decimal_habit(element.text or "" for _, element in layout.prices[:_MAX_ELEMENTS])
     for order, element in layout.prices[:_MAX_ELEMENTS]:
         if any(up in taken for up in element.iterancestors()):
             continue
@@ -83,7 +86,7 @@ def read(page: Context, layout: Layout, currency: str | None) -> Visible:
         if layout.is_elsewhere(element) or _on_tile(element, layout):
             set_aside.append(text)
             continue
-        reading = _read(text, page, currency)
+        reading = _read(text, page, currency, habit)
         if isinstance(reading, Money):
             taken.add(element)
             price = _classified(element, order, reading)
@@ -102,8 +105,20 @@ def read(page: Context, layout: Layout, currency: str | None) -> Visible:
     return Visible(tuple(_ranked(found, layout)), tuple(unclear), tuple(set_aside))
 
 
-def _read(text: str, page: Context, currency: str | None) -> Money | Ambiguous | None:
-    return money.read_price(text, currency=currency, country=page.country, language=page.language)
+def _read(text: str, page: Context, currency: str | None, habit: str | None) -> Money | Ambiguous | None:
+    reading = money.read_price(text, currency=currency, country=page.country, language=page.language)
+    if isinstance(reading, Ambiguous) and len(reading.readings) == 2 and habit is not None:
+        return money.read_price(text, currency=currency, country=page.country, language=page.language, decimal=habit)
+    return reading
+
+
+_CENTS = re.compile(r"\d([.,])\d\d(?![\d.,])")
+
+
+def _decimal_habit(texts: Iterable[str]) -> str | None:
+    """The symbol before the cents in the page's prices; None where there are none, or both are used."""
+    found = {match.group(1) for text in texts for match in [_CENTS.search(text)] if match}
+    return found.pop() if len(found) == 1 else None
 
 
 def _on_tile(element: HtmlElement, layout: Layout) -> bool:
@@ -168,6 +183,9 @@ def _ranked(found: list[VisiblePrice], layout: Layout) -> list[VisiblePrice]:
         score += 1.0 * price.named + 0.7 * price.current + 0.5 * (price.money.currency is not None) + 0.5 / (1 + rank)
         score += 0.3 * min(seen_often[price.amount] - 1, 3)
         if price.kind in ("list", "monthly"):
+            score -= 3
+        if not layout.is_near(price.element):
+            # The ranks above are among the prices that were found, and say nothing where the goods' own is not among them.
             score -= 3
         scored.append(replace(price, score=score))
     return sorted(scored, key=lambda price: -price.score)

@@ -179,6 +179,7 @@ class TestLocale:
             ("12 990 kr", "en", "https://shop.example.com/no/en/p/1", "12990", "NOK"),
             ("￥1,299.00", "zh-CN", URL, "1299.00", "CNY"),
             ("502,20 руб.", "ru", "https://shop.example.by/p/1", "502.20", "BYN"),
+            ("12 990 kr", "sv", URL, "12990", "SEK"),
             ("1 299", "pl", "https://shop.example.pl/p/1", "1299", "PLN"),
         ],
     )  # fmt: skip
@@ -188,6 +189,13 @@ class TestLocale:
         offer, issues = read(shop(f'<p class="product-price">{text}</p>{CART}', lang=lang), url)
         assert (offer.price, offer.currency) == (None if price is None else Decimal(price), currency)
         assert (issues == []) == (price is not None)
+
+    def test_other_prices_of_the_page_show_its_habit(self) -> None:
+        body = (
+            f'<p class="product-price">1.299 €</p>{CART}<section class="related"><b class="price">24,90 €</b></section>'
+        )
+        offer, _ = read(shop(body, lang="en"), "https://shop.example.de/p/1")
+        assert offer.price == 1299
 
     def test_the_caller_knows_better_than_the_page(self) -> None:
         offer, _ = read(shop(f'<p class="price">1.299 €</p>{CART}', lang="en"), country="DE", language="de")
@@ -212,6 +220,12 @@ class TestLocale:
         head = '<meta property="og:price:currency" content="AUD">'
         offer, _ = read(shop(f'<p class="product-price">$549.99</p>{CART}', head=head, lang="en"))
         assert (offer.price, offer.currency) == (Decimal("549.99"), "AUD")
+
+    @pytest.mark.parametrize(("code", "price"), [("USD", "549.99"), ("NZD", "549.99"), ("EUR", None)])
+    def test_the_only_currency_of_the_source_settles_whose_dollar_it_is(self, code: str, price: str | None) -> None:
+        head = f'<script>window.state = {{"currencyCode": "{code}"}}</script>'
+        offer, _ = read(shop(f'<p class="product-price">$549.99</p>{CART}', head=head, lang="en"))
+        assert (offer.price, offer.currency) == ((Decimal(price), code) if price else (None, None))
 
     def test_a_page_in_another_charset(self) -> None:
         html = shop(f'<p class="product-price">1.299,00 €</p>{CART}', lang="de", head='<meta charset="windows-1252">')
@@ -268,6 +282,14 @@ class TestSight:
     def test_what_is_not_clearly_the_price_is_left_open(self, markup: str) -> None:
         offer, issues = read(shop(f"{markup}{CART}"))
         assert (offer.price, offer.price_kind) == (None, None)
+        assert issues != []
+
+    def test_where_the_page_shows_no_price_another_section_s_is_not_taken(self) -> None:
+        html = f"""<html lang="en-US"><head><title>Norvik RTX 4070 12GB</title></head><body>
+            <div><div><h1>Norvik RTX 4070 12GB</h1><div id="price-by-script"></div>{CART}</div></div>
+            <div><div><h3>Norvik RTX 4060</h3><p class="product-price">$299.99</p></div></div></body></html>"""
+        offer, issues = read(html)
+        assert offer.price is None
         assert issues != []
 
     def test_a_bundle_is_not_the_price_of_the_card(self) -> None:
