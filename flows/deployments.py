@@ -1,6 +1,6 @@
 """The flows that a schedule, an event or a person starts on a Prefect server, one process a run.
 
-`gpuledger serve` and `deploy/prefect.yaml` deploy the same two, by the name of this module.
+`gpuledger serve` and `deploy/prefect.yaml` deploy the same ones, by the name of this module.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from prefect.client.schemas.sorting import FlowRunSort
 from prefect.context import FlowRunContext
 from prefect.states import Cancelled, Completed
 
-from flows import journal, logs, prefect_run
+from flows import gather, handover, journal, logs, prefect_run
 from flows import rebuild as rebuilding
 from flows import settings as settings_module
 from flows.after import reported
-from flows.context import utc_now
+from flows.context import Context, utc_now
 from flows.refresh import no_progress
 from flows.schedule import Schedule, is_done
 from flows.start import context_for, rebuild_context_for
@@ -79,6 +79,24 @@ def refresh(
     failed = ", ".join(source.source for source in summary.failed_sources)
     words = f"{len(summary.changes)} prices changed" + (f"; failed: {failed}" if failed else "")
     return Completed(message=f"{summary.published.name}: {words}")
+
+
+@flow(name="read", persist_result=False)
+def read(source: str, run_id: str, as_of: datetime, data_dir: str, sample_night: int | None = None) -> State[object]:
+    """Read one source for the refresh `run_id`, which waits for it and writes. Both must see the same data directory."""
+    settings = settings_module.load({"data_dir": data_dir})
+    logs.set_up(settings)
+    context = Context(
+        settings=settings, data=DataDir(Path(settings.data_dir)), run_id=run_id, as_of=as_of, started_at=utc_now(),
+        engine="prefect", sample_night=sample_night, only=(source,),
+    )  # fmt: skip
+    with gather.reader(context) as reader:
+        readings = gather.readings(context)
+        collected = reader.read(readings[0])
+    handover.give(context.data, run_id, collected)
+    if collected.failure is not None:
+        return Completed(name="SourceFailed", message=str(collected.failure))
+    return Completed(message=f"{len(collected.rows)} rows on {collected.pages} pages")
 
 
 @flow(name="rebuild", persist_result=False)

@@ -11,13 +11,16 @@ import threading
 
 from prefect import task
 from prefect.cache_policies import NO_CACHE
+from prefect.client.schemas.objects import FlowRun
+from prefect.deployments import run_deployment
 from prefect.events import emit_event
 from prefect.futures import PrefectFuture
 from prefect.settings import PREFECT_API_URL
 from prefect.tasks import exponential_backoff
 
 from extract.collect import Collected
-from flows import artifacts, prefect_server
+from extract.errors import Timeout
+from flows import artifacts, handover, prefect_server
 from flows.context import Context
 from flows.gather import Reader, Reading
 from flows.refresh import Progress, run_locked
@@ -64,8 +67,9 @@ def announce(context: Context, summary: Summary) -> None:
 def _read_all(reader: Reader, readings: list[Reading], progress: Progress) -> list[Collected]:
     # The pages' own retries are the client's; a task's are for what nobody foresaw, a full disk for example. The
     # arguments stay out of Prefect: it would hash and serialize whole batches.
+    context = reader.context
     by_name = {reading.source.name: reading for reading in readings}
-    turns = threading.BoundedSemaphore(reader.context.settings.parallel_sources)
+    turns = threading.BoundedSemaphore(context.settings.parallel_sources)
 
     @task(
         name="read",
@@ -78,9 +82,36 @@ def _read_all(reader: Reader, readings: list[Reading], progress: Progress) -> li
     )
     def read(source: str) -> Collected:
         with turns:
-            collected = reader.read(by_name[source], lambda url: progress(source, url))
+            if context.settings.read_deployment:
+                collected = _read_elsewhere(context, source)
+            else:
+                collected = reader.read(by_name[source], lambda url: progress(source, url))
         progress(source, None)
         return collected
 
-    futures: list[PrefectFuture[Collected]] = [read.submit(name) for name in by_name]
-    return [future.result() for future in futures]
+    try:
+        futures: list[PrefectFuture[Collected]] = [read.submit(name) for name in by_name]
+        return [future.result() for future in futures]
+    finally:
+        handover.clear(context.data)
+
+
+def _read_elsewhere(context: Context, source: str) -> Collected:
+    """Have a worker read one source: a flow run of the deployment that the settings name."""
+    longest = context.settings.source_timeout_s
+    run = run_deployment(
+        context.settings.read_deployment,
+        parameters={
+            "source": source, "run_id": context.run_id, "as_of": context.as_of.isoformat(),
+            "data_dir": str(context.data.root.resolve()), "sample_night": context.sample_night,
+        },
+        # Twice: it may have to wait for a worker to become free.
+        timeout=2 * longest, poll_interval=1.0, flow_run_name=f"read {source} {context.run_id[-6:]}",
+    )  # fmt: skip
+    found = handover.take(context.data, context.run_id, source)
+    if found is not None:
+        return found
+    state = run.state.name if isinstance(run, FlowRun) and run.state is not None else "unknown"
+    seen = f"its worker handed nothing over within {2 * longest:g} s (the run is {state})"
+    action = f"see that a worker serves {context.settings.read_deployment} and shares the data directory"
+    return Collected(source, failure=Timeout(source, seen, action), is_complete=False)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 
 from flows import assumptions as assumptions_module
 from flows.assumptions import Given
+from flows.lang import LANGUAGES
 from transform.assumptions import Assumptions, ImpossibleAssumption
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class Settings:
     """All settings. Names are those of the file and, in capitals behind GPULEDGER_, of the environment."""
 
     data_dir: str = _setting("data", "Folder of the warehouse, the archive and the exports")
+    lang: str = _setting("en", f"Language of headings, messages and the report: {' or '.join(LANGUAGES)}")
     contact: str = _setting("", "Address or page at which a site's owner can reach you; part of the User-Agent")
     sources: tuple[str, ...] = _setting([], "Live sources to read; empty for all that have an address")
     product_urls: tuple[str, ...] = _setting([], "Product pages of any shop, for the source generic_shop")
@@ -54,6 +56,9 @@ class Settings:
     parallel_sources: int = _setting(8, "Sources read at the same time")
     memory_limit: str = _setting("2GB", "Memory that DuckDB may use")
     source_timeout_s: float = _setting(900.0, "Longest time that one source may take in a run", unit="s")
+    read_deployment: str = _setting(
+        "", "Prefect deployment that reads one source, such as read/on-workers: spreads the sources over its workers"
+    )
     cron: str = _setting("0 3 * * *", "When the nightly run starts")
     time_zone: str = _setting("UTC", "Time zone of `cron`, as in the IANA database")
     run_retries: int = _setting(3, "Times that a scheduled run is tried again where nothing could be published")
@@ -117,6 +122,8 @@ class Settings:
         ):  # fmt: skip
             if getattr(self, name) < 0:
                 raise SettingsError(f"{name} must not be negative, not {getattr(self, name)}")
+        if self.lang not in LANGUAGES:
+            raise SettingsError(f"lang must be one of {', '.join(LANGUAGES)}, not {self.lang!r}")
         if self.log_format not in ("text", "json"):
             raise SettingsError(f"log_format must be text or json, not {self.log_format!r}")
         if self.log_level not in _LEVELS:
@@ -231,6 +238,6 @@ def _read(name: str, value: Any, place: str) -> Any:
             return kind(value)
         if kind is str:
             return str(value)
-        return tuple(value.split("|") if isinstance(value, str) else value)
+        return tuple([part for part in value.split("|") if part] if isinstance(value, str) else value)
     except (TypeError, ValueError):
         raise SettingsError(f"{place}: {name} cannot be {value!r}; it must be of the type {kind.__name__}") from None
