@@ -13,19 +13,22 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 WORKLOAD = "sd-512-image-generation"
+#: The READMEs by the language of the answer that they show.
+READMES = {"en": ROOT / "README.md", "ko": ROOT / "README.ko.md"}
 
 
-def value_table() -> str:
+def value_table(language: str = "en") -> str:
     """What `make demo` prints, as a block of text."""
+    words = ["value", WORKLOAD] if language == "en" else ["--lang", language, "value", WORKLOAD]
     with tempfile.TemporaryDirectory() as data:
         gpuledger = [sys.executable, "-m", "flows.cli"]
         refresh = ["refresh", "--sample", "--night", "1", "--engine", "plain", "--quiet", "--data-dir", data]
         subprocess.run([*gpuledger, *refresh], cwd=ROOT, check=True)
         shown = subprocess.run(
-            [*gpuledger, "value", WORKLOAD, "--data-dir", data], cwd=ROOT, check=True, capture_output=True, text=True
+            [*gpuledger, *words, "--data-dir", data], cwd=ROOT, check=True, capture_output=True, text=True
         )
     lines = "\n".join(line.rstrip() for line in shown.stdout.splitlines())
-    return f"```text\n$ gpuledger value {WORKLOAD}\n{lines}\n```"
+    return f"```text\n$ gpuledger {' '.join(words)}\n{lines}\n```"
 
 
 def fill(text: str, name: str, content: str) -> str:
@@ -38,13 +41,14 @@ def fill(text: str, name: str, content: str) -> str:
 
 def main() -> int:
     """Write, or with `--check` compare; 1 where something is stale."""
-    readme = ROOT / "README.md"
-    before = readme.read_text(encoding="utf-8")
-    after = fill(before, "value", value_table())
-    if "--check" in sys.argv:
-        return int(before != after)
-    readme.write_text(after, encoding="utf-8")
-    return 0
+    stale = False
+    for language, readme in READMES.items():
+        before = readme.read_text(encoding="utf-8")
+        after = fill(before, "value", value_table(language))
+        stale = stale or before != after
+        if "--check" not in sys.argv:
+            readme.write_text(after, encoding="utf-8")
+    return int(stale and "--check" in sys.argv)
 
 
 if __name__ == "__main__":

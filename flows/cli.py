@@ -10,7 +10,7 @@ import sys
 
 import click
 
-from flows import commands
+from flows import commands, lang
 
 
 class _Commands(click.Group):
@@ -30,6 +30,11 @@ class _Commands(click.Group):
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name="gpuledger", message="%(prog)s %(version)s")
+@click.option(
+    "--lang", type=click.Choice(lang.LANGUAGES), is_eager=True, expose_value=False,
+    callback=lambda ctx, option, language: lang.use(language),
+    help="Language of headings, messages and the report (default: the setting lang, en).",
+)  # fmt: skip
 def cli() -> None:
     """Which GPU to buy or rent to run a model, at today's price, with the evidence."""
 

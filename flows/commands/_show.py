@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from flows.lang import gettext
 from warehouse.outputs.cells import cell
 
 
@@ -21,7 +22,10 @@ def show(
     title: str = "",
     words: Mapping[str, str] | None = None,
 ) -> None:
-    """Print rows as `table`, `csv` or `json` (a list of objects). `words` gives headings for people."""
+    """Print rows as `table`, `csv` or `json` (a list of objects). `words` gives headings for people.
+
+    Headings are put into the language in use; columns and rows for programs stay as they are.
+    """
     if form == "json":
         click.echo(
             json.dumps([dict(zip(columns, map(plain, row), strict=True)) for row in rows], ensure_ascii=False, indent=1)
@@ -46,7 +50,7 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str, wo
     )
     numeric = [all(is_number(row[i]) or row[i] is None for row in rows) and bool(rows) for i in range(len(columns))]
     for column, is_right in zip(columns, numeric, strict=True):
-        table.add_column(words.get(column, column), justify="right" if is_right else "left", overflow="fold")
+        table.add_column(gettext(words.get(column, column)), justify="right" if is_right else "left", overflow="fold")
     for row in rows:
         table.add_row(*(Text(human(value)) for value in row))
     console = Console()
@@ -55,7 +59,7 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str, wo
         console = Console(width=max(200, console.width))
     console.print(table)
     if not rows:
-        console.print("no rows")
+        console.print(gettext("no rows"))
 
 
 def is_number(value: object) -> bool:
@@ -66,7 +70,7 @@ def is_number(value: object) -> bool:
 def human(value: object) -> str:
     """One value for a person."""
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return gettext("yes") if value else gettext("no")
     if isinstance(value, datetime):
         return value.strftime("%Y-%m-%d %H:%M")
     if isinstance(value, Decimal) and value.as_tuple().exponent == -2:

@@ -6,6 +6,7 @@ from datetime import datetime
 
 import click
 
+from flows.lang import gettext
 from warehouse.paths import DataDir
 from warehouse.read import query
 
@@ -18,13 +19,14 @@ def check(data: DataDir, workload: str) -> str:
     )
     known = dict(rows)
     if workload not in known:
-        raise click.UsageError(f"no workload is called {workload!r}; known are:\n  " + "\n  ".join(known))
+        message = gettext("no workload is called {workload!r}; known are:").format(workload=workload)
+        raise click.UsageError("\n  ".join([message, *known]))
     return str(known[workload])
 
 
 def when(data: DataDir, as_of: datetime | None) -> str:
     """What an answer's heading says of its time: the day that was asked for, or that of the newest run."""
     if as_of:
-        return f"as known at the end of {as_of:%Y-%m-%d} UTC"
+        return gettext("as known at the end of {day} UTC").format(day=f"{as_of:%Y-%m-%d}")
     _, rows = query(data, "SELECT max(as_of) FROM ops.run WHERE status LIKE 'published%'")
     return f"{rows[0][0]:%Y-%m-%d %H:%M} UTC"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from flows.commands._options import data_dir_option, data_of, format_option
+from flows.lang import gettext
 
 
 @click.group()
@@ -39,8 +40,10 @@ def add(title: str, gpu_id: str, reason: str, source: str | None, data_dir: str 
     before = next((other for other in decisions.pins(data) if other.place == pin.place), None)
     pins.add(decisions.pins_file(data), pin)
     if before:
-        click.echo(f"replaced the pin to {before.gpu_id} of {before.pinned_on} ({before.reason})")
-    click.echo(f"{title!r} means {gpu_id} from the next `gpuledger refresh` or `gpuledger rebuild` on")
+        words = gettext("replaced the pin to {gpu_id} of {day} ({reason})")
+        click.echo(words.format(gpu_id=before.gpu_id, day=before.pinned_on, reason=before.reason))
+    words = gettext("{title!r} means {gpu_id} from the next `gpuledger refresh` or `gpuledger rebuild` on")
+    click.echo(words.format(title=title, gpu_id=gpu_id))
 
 
 @command.command("list")

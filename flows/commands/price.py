@@ -7,6 +7,7 @@ from datetime import datetime
 import click
 
 from flows.commands._options import as_of_option, data_dir_option, data_of, format_option
+from flows.lang import gettext
 
 
 @click.command()
@@ -38,4 +39,5 @@ def command(gpu: str | None, as_of: datetime | None, data_dir: str | None, form:
         sql += " WHERE " + " AND ".join(f"gpu ILIKE $word{n}" for n in range(len(gpu.split())))
     words = {f"word{n}": f"%{word}%" for n, word in enumerate((gpu or "").split())}
     columns, rows = query(data, sql + " ORDER BY gpu", {**words, **({"day": as_of.date()} if as_of else {})})
-    show(columns, rows, form, title=f"Street prices · {_workload.when(data, as_of)}", words={"price_usd": "USD"})
+    title = f"{gettext('Street prices')} · {_workload.when(data, as_of)}"
+    show(columns, rows, form, title=title, words={"price_usd": "USD"})

@@ -28,5 +28,5 @@ def command(workload: str, as_of: datetime | None, data_dir: str | None, form: s
         sql = f"""SELECT rank, gpu, score, unit, round(relative_to_baseline, 2) AS relative_to_baseline, source, published_on
                   FROM ({sql}) ORDER BY rank, gpu_id"""
     columns, rows = query(data, sql, {"workload": workload, **({"day": as_of.date()} if as_of else {})})
-    headings = {"relative_to_baseline": "× baseline", "published_on": "published"}
+    headings = {"relative_to_baseline": "× baseline", "published_on": "published on"}
     show(columns, rows, form, title=f"{words} · {_workload.when(data, as_of)}", words=headings)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from flows.commands._options import data_dir_option, data_of
+from flows.lang import gettext
 
 
 @click.command()
@@ -28,16 +29,20 @@ def command(listings: tuple[str, ...], every: bool, reason: str, data_dir: str |
            FROM core.held_price h LEFT JOIN core.listing l USING (listing_id) ORDER BY h.listing_id""",
     )
     if not listings and not every:
-        show(columns, rows, "table", title="Held prices")
+        show(columns, rows, "table", title=gettext("Held prices"))
         return
     held = {row[0]: row for row in rows}
     unknown = sorted(set(listings) - held.keys())
     if unknown:
-        raise click.UsageError(f"no price is held of {', '.join(unknown)}; `gpuledger release` lists those that are")
+        message = gettext("no price is held of {listings}; `gpuledger release` lists those that are")
+        raise click.UsageError(message.format(listings=", ".join(unknown)))
     for listing in held if every else listings:
         _, title, price, currency, *_ = held[listing]
         if price is None:
-            click.echo(f"{listing}: the page shows no price, so there is none to release")
+            click.echo(
+                gettext("{listing}: the page shows no price, so there is none to release").format(listing=listing)
+            )
             continue
         decisions.release(data, listing, price, currency, reason)
-        click.echo(f"{listing} ({title}) may pass at {price} {currency} from the next run on")
+        words = gettext("{listing} ({title}) may pass at {price} {currency} from the next run on")
+        click.echo(words.format(listing=listing, title=title, price=price, currency=currency))

@@ -18,6 +18,7 @@ def command(folder: Path, data_dir: str | None) -> None:
     Every number leads to its source page and shows the hash and the age of the archived page that it was read from.
     """
     from extract.snapshots import Archive
+    from flows import lang
     from warehouse.outputs import report_files
     from warehouse.outputs.report_files import ArchivedPage
 
@@ -28,5 +29,8 @@ def command(folder: Path, data_dir: str | None) -> None:
         found = archive.origin(sha256)
         return ArchivedPage(found.url, found.fetched_at) if found else None
 
-    for path in report_files.export(data, folder, archived=archived):
+    language = lang.current()
+    for path in report_files.export(
+        data, folder, archived=archived, language=language, translations=lang.translations(language)
+    ):
         click.echo(path)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from flows.commands._options import data_dir_option, data_of, format_option
+from flows.lang import gettext
 
 if TYPE_CHECKING:
     from extract.items import Item
@@ -64,7 +65,8 @@ def check(names: tuple[str, ...], sample: bool, night: int, data_dir: str | None
         for one in checked:
             for issue in one.issues:
                 click.echo(f"{one.source}: {issue.severity} {issue.code}: {issue.message}")
-        click.echo(f"{len(checked)} checked, {len(failed)} failed{': ' if failed else ''}{', '.join(failed)}")
+        words = gettext("{checked} checked, {failed} failed").format(checked=len(checked), failed=len(failed))
+        click.echo(f"{words}{': ' if failed else ''}{', '.join(failed)}")
     return 1 if failed else 0
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from flows.commands._options import data_dir_option, data_of, format_option
+from flows.lang import gettext
 
 if TYPE_CHECKING:
     from flows.health import RunHealth, SourceHealth
@@ -51,8 +52,8 @@ def command(data_dir: str | None, form: str, everything: bool, prometheus: Path 
         whole = [_whole(source) for source in sources]
         show(list(whole[0]) if whole else [], [list(row.values()) for row in whole], form)
     else:
-        show(*_source_rows(sources), form, title="Sources")
-        show(*_run_rows(runs), form, title="Last runs")
+        show(*_source_rows(sources), form, title=gettext("Sources"))
+        show(*_run_rows(runs), form, title=gettext("Last runs"))
     return status
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from flows.commands._options import data_dir_option, data_of
+from flows.lang import gettext
 
 if TYPE_CHECKING:
     from extract.transcriptions import Transcription
@@ -33,15 +34,21 @@ def command(file: Path, name: str | None, replace: bool, data_dir: str | None) -
     except transcribe.NotStored as error:
         for problem in error.problems:
             click.echo(problem, err=True)
-        click.echo(f"{len(error.problems)} to correct; nothing was stored", err=True)
+        click.echo(gettext("{count} to correct; nothing was stored").format(count=len(error.problems)), err=True)
         return 1
     for chart in stored.charts:
-        click.echo(f"{len(chart.figures)} figures of {chart.workload_id} in {chart.unit}: {chart.chart}")
-    for gpu_name, status in _open_names(stored.charts, data_dir):
+        words = gettext("{count} figures of {workload} in {unit}: {chart}")
         click.echo(
-            f"{gpu_name!r} is {status}: it stays out of the rankings until `gpuledger alias add` says what it means"
+            words.format(count=len(chart.figures), workload=chart.workload_id, unit=chart.unit, chart=chart.chart)
         )
-    click.echo(f"{'stored as' if stored.is_new else 'already stored as'} {stored.path}; the next refresh reads it")
+    for gpu_name, status in _open_names(stored.charts, data_dir):
+        words = gettext("{name!r} is {status}: it is in no ranking until `gpuledger alias add` says what it means")
+        click.echo(words.format(name=gpu_name, status=status))
+    if stored.is_new:
+        words = gettext("stored as {path}; the next refresh reads it")
+    else:
+        words = gettext("already stored as {path}; the next refresh reads it")
+    click.echo(words.format(path=stored.path))
     return 0
 
 

@@ -7,6 +7,7 @@ from datetime import datetime
 import click
 
 from flows.commands._options import as_of_option, data_dir_option, data_of, format_option
+from flows.lang import gettext
 
 _HEADINGS = {
     "value_rank": "#", "price_usd": "USD", "per_1000_usd": "score per 1000 USD", "score_ratio": "× score",
@@ -40,7 +41,7 @@ def command(workload: str, basis: str, as_of: datetime | None, data_dir: str | N
             FROM ({sql}) v LEFT JOIN {prices} p USING (gpu_id) ORDER BY v.value_rank, v.gpu_id"""
     day = {"day": as_of.date()} if as_of else {}
     columns, rows = query(data, sql, {"workload": workload, "basis": basis, **day})
-    basis_words = "street price" if basis == "street" else "launch price"
-    show(columns, rows, form, title=f"{words} · by {basis_words} · {_workload.when(data, as_of)}", words=_HEADINGS)
+    by = gettext("by street price") if basis == "street" else gettext("by launch price")
+    show(columns, rows, form, title=f"{words} · {by} · {_workload.when(data, as_of)}", words=_HEADINGS)
     if form == "table":
-        click.echo("● nobody else is at least as fast for no more money. Ratios are to the baseline GPU.")
+        click.echo(gettext("● nobody else is at least as fast for no more money. Ratios are to the baseline GPU."))

@@ -45,7 +45,7 @@ def words(_: Callable[[str], str]) -> Mapping[str, Mapping[str, str]]:
             "out of stock": _("out of stock"), "preorder": _("preorder"), "unknown": _("availability unknown"),
             "marketplace seller": _("marketplace seller"), "price held": _("price held"),
             "not seen in the newest batch": _("not seen in the newest batch"), "no price": _("no price"),
-            "from price": _("price from"), "list price": _("list price"), "monthly price": _("monthly price"),
+            "from price": _("starting price"), "list price": _("list price"), "monthly price": _("monthly price"),
             "bundle price": _("price of a bundle"), "no exchange rate": _("no exchange rate"),
             "far above launch price": _("far above launch price"), "far below launch price": _("far below launch price"),
             "used": _("used"), "refurbished": _("refurbished"), "open_box": _("open box"),

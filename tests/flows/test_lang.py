@@ -1,0 +1,218 @@
+"""Korean: every heading and message of the reading commands and of the report, and the README's first screens."""
+
+from __future__ import annotations
+
+import gettext
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import lxml.html
+import pytest
+from babel.messages.catalog import Catalog
+from babel.messages.extract import extract_from_dir
+from babel.messages.pofile import read_po
+from click.testing import CliRunner, Result
+
+from flows import lang
+from flows.cli import cli
+from tests.command import ROOT, gpuledger
+from tests.nights import Night
+
+WORKLOAD = "sd-512-image-generation"
+#: How each reading command is asked, so that every heading that it can show is shown.
+ASKED: dict[str, list[list[str]]] = {
+    "alias list": [[]],
+    "audit": [[]],
+    "buy": [["--model", "llama-2-13b"]],
+    "describe": [[], ["mart.value"], ["main.value_as_of"], ["assumptions"]],
+    "doctor": [["--offline", "--sample"]],
+    "model list": [[]],
+    "price": [[], ["no such card"], ["--as-of", "2023-11-16"]],
+    "rank": [[WORKLOAD], [WORKLOAD, "--as-of", "2023-11-16"], ["no-workload"]],
+    "settings": [[]],
+    "size": [["llama-2-7b"]],
+    "sources": [[]],
+    "sources check": [["--sample", "ecb_fx"]],
+    "status": [[]],
+    "value": [[WORKLOAD], [WORKLOAD, "--price", "msrp"], [WORKLOAD, "--as-of", "2023-11-16"]],
+    "watch list": [[]],
+}
+#: The columns of its answer are the user's own.
+OWN_COLUMNS = {"sql"}
+
+
+class Untranslated(gettext.NullTranslations):
+    """Remembers what a catalogue had no words for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.messages: set[str] = set()
+
+    def gettext(self, message: str) -> str:
+        self.messages.add(message)
+        return message
+
+
+@pytest.fixture
+def untranslated() -> Iterator[set[str]]:
+    lang.translations.cache_clear()
+    seen = Untranslated()
+    lang.translations("ko").add_fallback(seen)
+    yield seen.messages
+    lang.translations.cache_clear()
+    lang.use("en")
+
+
+def reading_commands(group: click.Group = cli, before: str = "") -> dict[str, click.Command]:
+    """Every command with --format table, by its words."""
+    found: dict[str, click.Command] = {}
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        words = f"{before} {name}".strip()
+        if any(isinstance(option.type, click.Choice) and "table" in option.type.choices for option in command.params):
+            found[words] = command
+        if isinstance(command, click.Group):
+            found |= reading_commands(command, words)
+    return found
+
+
+def ask(language: str, words: list[str], data: Path | None, env: dict[str, str] | None = None) -> Result:
+    command = [*(["--lang", language] if language else []), *words]
+    where = [] if data is None else ["--data-dir", str(data)]
+    return CliRunner().invoke(cli, [*command, *where], env=env)
+
+
+def has_data_dir(command: click.Command) -> bool:
+    return any(option.name == "data_dir" for option in command.params)
+
+
+def test_every_reading_command_is_asked_below() -> None:
+    assert reading_commands().keys() - OWN_COLUMNS <= ASKED.keys(), "add it, and its headings to flows/locale/ko"
+
+
+def test_every_heading_of_a_reading_command_is_korean(nights: dict[int, Night], untranslated: set[str]) -> None:
+    for words, command in reading_commands().items():
+        for arguments in ASKED.get(words, []):
+            data = nights[2].data if has_data_dir(command) else None
+            answer = ask("ko", [*words.split(), *arguments], data)
+            # A traceback would hide headings; a usage error is one of the messages.
+            assert answer.exception is None or isinstance(answer.exception, SystemExit), answer.exc_info
+    assert untranslated == set(), "write their Korean in flows/locale/ko/LC_MESSAGES/gpuledger.po"
+
+
+def catalogue() -> Catalog:
+    with (lang.LOCALE / "ko" / "LC_MESSAGES" / f"{lang.DOMAIN}.po").open("rb") as file:
+        return read_po(file, locale="ko")
+
+
+def test_every_message_in_the_code_and_the_templates_is_korean() -> None:
+    korean = catalogue()
+    used = [
+        *extract_from_dir(ROOT / "flows", method_map=[("**.py", "python")]),
+        *extract_from_dir(
+            ROOT / "warehouse" / "outputs", method_map=[("**.py", "python"), ("templates/**.html", "jinja2")]
+        ),
+    ]
+    assert len(used) > 150
+    missing = {
+        f"{file}:{line}: {text}" for file, line, text, *_ in used if text not in korean or not korean[text].string
+    }
+    assert not missing
+
+
+def test_a_translation_keeps_the_places_of_what_is_filled_in() -> None:
+    for message in catalogue():
+        if message.id:
+            placed = [
+                sorted(re.findall(r"%\(\w+\)s|\{\w+(?:![rs])?\}", str(text))) for text in (message.id, message.string)
+            ]
+            assert placed[0] == placed[1], message.id
+            assert not message.fuzzy, message.id
+
+
+def test_data_for_programs_are_the_same_in_every_language(nights: dict[int, Night]) -> None:
+    for form in ("csv", "json"):
+        words = ["value", WORKLOAD, "--format", form]
+        assert ask("ko", words, nights[2].data).output == ask("en", words, nights[2].data).output
+
+
+def test_what_has_no_translation_stays_english() -> None:
+    lang.use("ko")
+    assert lang.gettext("price") == "가격"
+    assert lang.gettext("a heading that nobody translated") == "a heading that nobody translated"
+    assert lang.gettext("") == ""
+    lang.use("en")
+
+
+def test_the_language_comes_from_the_option_the_environment_or_the_settings(
+    nights: dict[int, Night], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    data, english, korean = nights[2].data, "Street prices", "시중가"
+    assert english in ask("", ["price"], data).output
+    assert korean in ask("", ["price"], data, {"GPULEDGER_LANG": "ko"}).output
+    assert english in ask("en", ["price"], data, {"GPULEDGER_LANG": "ko"}).output, "the option goes before"
+    (tmp_path / "gpuledger.toml").write_text('lang = "ko"\n', encoding="utf-8")
+    assert korean in ask("", ["price"], data).output
+    assert english in ask("", ["price"], data, {"GPULEDGER_LANG": "en"}).output
+    lang.use("en")
+
+
+def test_a_language_that_there_is_not() -> None:
+    refused = gpuledger("--lang", "xx", "sources")
+    assert refused.status == 2
+    assert "'en', 'ko'" in refused.err
+    refused = gpuledger("settings", env={"GPULEDGER_LANG": "xx"})
+    assert refused.status == 2
+    assert refused.err == "gpuledger: lang must be one of en, ko, not 'xx'\n"
+
+
+def test_the_report_is_korean_but_its_data_are_not(nights: dict[int, Night], tmp_path: Path) -> None:
+    for language in ("en", "ko"):
+        assert ask(language, ["report", str(tmp_path / language)], nights[2].data).exit_code == 0
+    pages = {name: (tmp_path / name / "index.html").read_text(encoding="utf-8") for name in ("en", "ko")}
+    trees = {name: lxml.html.document_fromstring(text) for name, text in pages.items()}
+    assert trees["ko"].get("lang") == "ko"
+    assert trees["ko"].xpath("//h1/text()") == ["GPU 가격과 가성비"]
+    headings = {name: tree.xpath("//h2/text()[1] | //h3/text() | //caption/text()") for name, tree in trees.items()}
+    assert len(headings["en"]) == len(headings["ko"]) > 20
+    assert not [text for text in headings["ko"] if re.search("[A-Za-z]{4}", text)]
+    for places in (
+        "//tbody/tr/@id",
+        "//details/@id",
+        "//td/a/@href",
+        "//details[starts-with(@id, 'table-')]//td/text()",
+    ):
+        assert trees["en"].xpath(places) == trees["ko"].xpath(places)
+    lang.use("en")
+
+
+def commands(text: str) -> set[str]:
+    """Commands of a README: its indented and fenced blocks without remarks, and the commands between backticks."""
+    blocks = re.findall(r"^(?:    |\$ )(\S.*?)(?:\s{2,}#.*)?$", text, re.MULTILINE)
+    inline = re.findall(r"`((?:gpuledger|make) [^`]*)`", text)
+    return {line for line in [*blocks, *inline] if re.match(r"(gpuledger|make|duckdb) ", line)}
+
+
+def test_the_korean_readme_has_every_command_of_the_english_ones_first_screens() -> None:
+    english = (ROOT / "README.md").read_text(encoding="utf-8").partition("## What the numbers mean")[0]
+    korean = (ROOT / "README.ko.md").read_text(encoding="utf-8")
+    assert len(commands(english)) > 20
+    assert commands(english) - {f"gpuledger value {WORKLOAD}"} <= commands(korean)
+    known = {*cli.list_commands(click.Context(cli)), *(line.split()[1] for line in commands(english))}
+    asked = {re.sub(r"^gpuledger (--lang ko )?", "", line).split()[0] for line in commands(korean) if line[0] == "g"}
+    assert asked <= known
+
+
+def test_the_korean_readme_shows_what_the_command_prints(nights: dict[int, Night]) -> None:
+    shown = ask("ko", ["value", WORKLOAD], nights[1].data).output
+    table = "\n".join(line.rstrip() for line in shown.splitlines())
+    block = f"```text\n$ gpuledger --lang ko value {WORKLOAD}\n{table}\n```"
+    assert block in (ROOT / "README.ko.md").read_text(encoding="utf-8"), "run `make docs`"
+    assert json.loads(ask("ko", ["sources", "--format", "json"], None).output)
+    lang.use("en")
