@@ -13,7 +13,7 @@ from typing import Any
 
 from warehouse.outputs.tables import TOO_LARGE
 from warehouse.paths import DataDir
-from warehouse.read import query
+from warehouse.read import query, reader
 
 ROOT = Path(__file__).parents[1]
 
@@ -57,17 +57,17 @@ def tables(data: Path, *schemas: str) -> dict[str, list[tuple[Any, ...]]]:
     are too large to be exported are too large here.
     """
     wanted = schemas or ("core", "mart")
-    names = rows(
-        data,
-        "SELECT schema_name || '.' || table_name AS name FROM duckdb_tables() WHERE database_name = 'gpuledger' UNION ALL "
-        "SELECT schema_name || '.' || view_name FROM duckdb_views() WHERE database_name = 'gpuledger' AND NOT internal "
-        "ORDER BY name",
-    )
-    return {
-        name: rows(data, f"FROM {name} ORDER BY ALL")
-        for (name,) in names
-        if name.partition(".")[0] in wanted and name not in TOO_LARGE
-    }
+    with reader(DataDir(data)) as con:
+        names = con.execute(
+            """SELECT schema_name || '.' || table_name AS name FROM duckdb_tables() WHERE database_name = 'gpuledger'
+               UNION ALL SELECT schema_name || '.' || view_name FROM duckdb_views()
+               WHERE database_name = 'gpuledger' AND NOT internal ORDER BY name"""
+        ).fetchall()
+        return {
+            name: con.execute(f"FROM {name} ORDER BY ALL").fetchall()
+            for (name,) in names
+            if name.partition(".")[0] in wanted and name not in TOO_LARGE
+        }
 
 
 def csv_files(folder: Path) -> dict[str, bytes]:

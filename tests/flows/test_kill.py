@@ -23,10 +23,10 @@ from warehouse.read import reader
 
 #: A shop whose prices move, exchange rates, and scores: every way of loading, and quick.
 ONLY = ("ecb_fx", "newegg", "toms_ai_articles")
-#: Of the places that are not about publishing, every n-th is tried.
-STRIDE = 25
+#: Of the places that are not about publishing, every n-th is tried. Each costs two runs.
+STRIDE = 40
 #: Kills by the clock, for the moments between two files: inside a transaction, a copy, a checkpoint.
-TIMED = 5
+TIMED = 4
 
 
 class Killer:
@@ -112,7 +112,7 @@ def after_a_kill(nights: Nights, data: Path, **how: float) -> None:
     assert contents(data) in (nights.before, nights.after), "a reader sees one night or the other, whole"
 
 
-def test_at_every_step_of_publishing_and_many_others(undisturbed: Nights, tmp_path: Path) -> None:
+def test_at_the_steps_of_publishing_and_at_others(undisturbed: Nights, tmp_path: Path) -> None:
     own = [
         n
         for n, event in enumerate(undisturbed.events)
@@ -120,8 +120,9 @@ def test_at_every_step_of_publishing_and_many_others(undisturbed: Nights, tmp_pa
     ]
     others = sorted(set(range(len(undisturbed.events))) - set(own))[::STRIDE]
     assert len(own) >= 15
-    assert len(others) >= 3
-    for n in own + others:
+    assert len(others) >= 2
+    # Every step on its own, one for one, is in the tests of the publisher; here the whole run is killed for good.
+    for n in own[::2] + others:
         data = tmp_path / str(n)
         shutil.copytree(undisturbed.first, data, symlinks=True)
         after_a_kill(undisturbed, data, before=n)
@@ -134,7 +135,7 @@ def test_at_moments_between(undisturbed: Nights, tmp_path: Path) -> None:
     for n in range(TIMED):
         data = tmp_path / str(n)
         shutil.copytree(undisturbed.first, data, symlinks=True)
-        after_a_kill(undisturbed, data, after=(n + chance.random()) * 0.2)
+        after_a_kill(undisturbed, data, after=(n + chance.random()) * 0.25)
         converges(undisturbed, data)
         shutil.rmtree(data)
 
