@@ -78,7 +78,9 @@ def prepare_build(
     """Resolve titles, build and audit, inside the open transaction. Raises AuditFailed."""
     touched = {*changed, *settle(con, context)}
     builder.refresh_contents(con, touched)
-    summary.builds = builder.build(con, graph.load(con), context.run_id, force=full)
+    models = graph.load(con)
+    builder.drop_retired(con, models)
+    summary.builds = builder.build(con, models, context.run_id, force=full)
     _audit(con, summary)
 
 

@@ -73,7 +73,6 @@ def build(con: duckdb.DuckDBPyConnection, models: Iterable[Model], run_id: str, 
     views = {model.name for model in models if model.materialized != "table"}
     contents: dict[str, str] = dict(con.execute("SELECT table_id, content FROM ops.table_content").fetchall())
     states = _states(con)
-    _drop_retired(con, states.keys() - {model.name for model in models})
     done: list[Build] = []
     for model in models:
         before = states.get(model.name)
@@ -103,9 +102,11 @@ def build(con: duckdb.DuckDBPyConnection, models: Iterable[Model], run_id: str, 
     return done
 
 
-def _drop_retired(con: duckdb.DuckDBPyConnection, names: Collection[str]) -> None:
-    """Drop what earlier programs built and this one does not: a table that nobody builds answers with old numbers."""
-    for name in sorted(names):
+def drop_retired(con: duckdb.DuckDBPyConnection, models: Iterable[Model]) -> None:
+    """Drop what earlier programs built and is not among `models`, all that this one has: a table that nobody builds answers
+    with old numbers.
+    """
+    for name in sorted(_states(con).keys() - {model.name for model in models}):
         kinds = con.execute(
             """SELECT 'TABLE' FROM duckdb_tables() WHERE schema_name || '.' || table_name = $name
                UNION ALL SELECT 'VIEW' FROM duckdb_views() WHERE schema_name || '.' || view_name = $name
