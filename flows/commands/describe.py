@@ -15,7 +15,7 @@ from warehouse.paths import DataDir
 @data_dir_option
 @format_option
 def command(table: str | None, data_dir: str | None, form: str) -> None:
-    """List the tables, or the columns of TABLE (`mart.value`, for example)."""
+    """List tables, macros and assumptions, or the columns of TABLE (`mart.value`, or `assumptions` for all of those)."""
     from flows.commands._show import show
     from warehouse.read import query
 
@@ -29,10 +29,23 @@ def command(table: str | None, data_dir: str | None, form: str) -> None:
            SELECT schema_name || '.' || function_name, 'macro', NULL, comment FROM duckdb_functions()
            WHERE database_name = 'gpuledger' AND function_type = 'table_macro' AND NOT internal ORDER BY 1""",
     )
+    known = [row[0] for row in rows]
+    assumed = _assumptions(data) if "core.assumption" in known else ([], [])
     if table is None:
+        rows += [
+            (f"assumptions.{name}", "assumption", None, f"{amount.normalize():f} {unit}: {meaning}")
+            for name, amount, unit, _, _, _, meaning, _ in assumed[1]
+        ]
         show(["table", "kind", "rows", "description"], rows, form)
         return
-    known = [row[0] for row in rows]
+    if table.partition(".")[0] == "assumptions":
+        one = table.partition(".")[2]
+        chosen = [row for row in assumed[1] if one in ("", row[0])]
+        if not chosen:
+            raise click.UsageError(f"there is no assumption {one!r}; `gpuledger describe assumptions` lists them")
+        show(assumed[0], chosen, form, title=table)
+        return
+    table = f"main.{table}" if f"main.{table}" in known else table
     if table not in known:
         raise click.UsageError(f"there is no table {table!r}; there are:\n  " + "\n  ".join(known))
     schema, _, name = table.partition(".")
@@ -49,7 +62,11 @@ def command(table: str | None, data_dir: str | None, form: str) -> None:
 
 
 def _macro(data: DataDir, schema: str, name: str) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Columns of a macro's answer. A column of one name means the same everywhere, so a table's comment describes it."""
+    """Columns of a macro's answer. DuckDB has no place for their comments, so the words are those of the model."""
+    import tomllib
+
+    from transform.graph import MODELS
+    from warehouse.dictionary import dictionary
     from warehouse.read import query
 
     _, found = query(
@@ -59,12 +76,22 @@ def _macro(data: DataDir, schema: str, name: str) -> tuple[list[str], list[tuple
         [schema, name],
     )
     nothing = ", ".join("NULL" for _ in found[0][0])
+    _, columns = query(
+        data, f"SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM {schema}.{name}({nothing}))"
+    )
+    sidecar = MODELS / schema / f"{name}.toml"
+    own = tomllib.loads(sidecar.read_text(encoding="utf-8")).get("columns", {}) if sidecar.exists() else {}
+    known = dictionary().columns
+    rows = [(c, kind, own.get(c) or (known[c].comment if c in known else None)) for c, kind in columns]
+    return ["column", "type", "description"], rows
+
+
+def _assumptions(data: DataDir) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Every assumption with its value here, unit, default, bounds, meaning and source; the first two name it."""
+    from warehouse.read import query
+
     return query(
         data,
-        f"""SELECT d.column_name AS "column", d.column_type AS type, c.comment AS description
-            FROM (SELECT *, row_number() OVER () AS n FROM (DESCRIBE SELECT * FROM {schema}.{name}({nothing}))) d
-            LEFT JOIN (
-                SELECT column_name, any_value(comment) AS comment FROM duckdb_columns()
-                WHERE database_name = 'gpuledger' AND schema_name IN ('core', 'mart') GROUP BY column_name
-            ) c USING (column_name) ORDER BY d.n""",
+        """SELECT assumption, amount, unit, default_amount AS "default", lowest_amount AS lowest, highest_amount AS highest,
+               description, origin FROM core.assumption ORDER BY rowid""",
     )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal
 
+from transform.assumptions import Assumptions
 from transform.sizing import catalogue
 from transform.sizing.architecture import count_parameters
 from transform.sizing.errors import UnknownModel, UnknownPrecision
@@ -87,6 +88,18 @@ def weights_bytes(model: DiffusionModel, precision: str, *, offload_text: bool =
         )
     resident = sum(part.parameters for part in model.parts if not (offload_text and part.role == "text"))
     return resident * bits // 8
+
+
+def image_memory(model: DiffusionModel, precision: str, pictures: int, assumptions: Assumptions) -> tuple[int, int]:
+    """Bytes of the weights that stay on the card, and of temporary memory for `pictures` at the makers' size.
+
+    Both follow assumptions (`text_encoders_on_card`, `image_activation_gb_per_megapixel`): runtimes differ widely.
+    Raises UnknownPrecision.
+    """
+    total = weights_bytes(model, precision)
+    text = total - weights_bytes(model, precision, offload_text=True)
+    resident = round(total - (1 - assumptions.text_encoders_on_card) * text)
+    return resident, round(pictures * assumptions.image_activation_gb_per_megapixel * 1e3 * model.side**2)
 
 
 def mmdit_parameters(*, hidden: int, layers: int, dual_layers: int = 0, qk_norm: bool = False) -> int:

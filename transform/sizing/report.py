@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from transform.assumptions import Assumptions
 from transform.published_methods import difference, park_transformer_flops
 from transform.sizing.architecture import count_parameters
-from transform.sizing.diffusion import DiffusionModel, weights_bytes
+from transform.sizing.diffusion import DiffusionModel, image_memory, weights_bytes
 from transform.sizing.flops import decode_flops, prefill_flops
 from transform.sizing.memory import inference_memory, kv_bytes_per_token
 from transform.sizing.tensors import Architecture
@@ -73,8 +73,7 @@ def image_sizes(model: DiffusionModel, precision: str, batch: int, assumptions: 
     without_text = weights_bytes(model, precision, offload_text=True)
     yield Quantity("weights", total, "bytes", f"at {precision}")
     yield Quantity("weights without text encoders", without_text, "bytes", "where they leave the card after their work")
-    resident = total - round((1 - assumptions.text_encoders_on_card) * (total - without_text))
-    activations = round(batch * assumptions.image_activation_gb_per_megapixel * 1e3 * model.side**2)
+    resident, activations = image_memory(model, precision, batch, assumptions)
     yield Quantity("activations", activations, "bytes", f"assumed for {batch} picture of {model.side} × {model.side}")
     yield Quantity("memory to run", (resident + activations) / _GB, "GB", "of 10^9 bytes; driver and runtime take more")
 

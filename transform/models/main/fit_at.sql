@@ -27,8 +27,10 @@ fit AS (
         c.gpu_id,
         c.gpu,
         c.cards,
-        (n.resident_bytes + n.cache_bytes + n.activation_bytes * c.cards) / 1e9 AS needed_gb,
-        core.usable_gb(c.memory_gb, c.cards) AS available_gb,
+        -- A model of text is spread over all cards, an image model is not: each card makes its own pictures.
+        CASE WHEN n.model_kind = 'diffusion' THEN 1 ELSE c.cards END AS together,
+        (n.resident_bytes + n.cache_bytes + n.activation_bytes * together) / 1e9 AS needed_gb,
+        core.usable_gb(c.memory_gb, together) AS available_gb,
         sequences * c.memory_bandwidth_gb_s * 1e9 / (n.weights_read_bytes + n.cache_bytes) AS bound,
         sequences * c.memory_bandwidth_gb_s * 1e9 / n.weights_read_bytes AS bound_of_empty_cache,
         -- Of one sequence: that is what was measured.

@@ -1,0 +1,132 @@
+"""How the answer of `gpuledger buy` is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+import click
+
+from flows.commands._show import show
+from transform.assumptions import Assumptions
+from transform.buying.advice import cheaper_ruled_out, what_would
+from transform.buying.market import Evidence, Known
+from transform.buying.need import Need
+from transform.buying.options import Limits, Option
+from warehouse.paths import DataDir
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What was asked, and every option for it, the cheapest first. `now` is what prices are aged by; `known` are the cards
+    of the catalogue, where no option is an answer.
+    """
+
+    need: Need
+    limits: Limits
+    assumptions: Assumptions
+    options: Sequence[Option]
+    now: datetime
+    at_precision: Callable[[str], Need | None]
+    known: Sequence[Known]
+
+
+def show_answer(answer: Answer, data: DataDir, limit: int, form: str) -> None:
+    """Print the options that keep to the limits; where there is none, what would give one (on standard error)."""
+    ruled_out = cheaper_ruled_out(answer.options)
+    chosen = list(ruled_out)[: limit or None]
+    rows = [
+        _row(rank, answer.options[position], ruled_out[position], answer.now, data)
+        for rank, position in enumerate(chosen, 1)
+    ]
+    if form != "table":
+        show(list(rows[0]) if rows else list(_COLUMNS), [list(row.values()) for row in rows], form)
+    elif rows:
+        _table(answer, rows, len(ruled_out))
+    if not rows:
+        need = answer.need
+        click.echo(f"nothing runs {need.model_id} at {need.precision} as asked", err=True)
+        for sentence in what_would(answer.options, answer.limits, need, answer.at_precision, answer.known):
+            click.echo(f"  {sentence}", err=True)
+
+
+_COLUMNS = (
+    "rank", "way", "what", "gpu_id", "gpu", "gpu_count", "price_usd", "price_is", "price_since", "price_seen_at",
+    "price_age_hours", "source", "needed_gb", "available_gb", "fits", "tokens_per_s", "speed_is",
+    "decode_bound_tokens_per_s", "expected_tokens_per_s", "speed_verdict", "total_usd", "host_share_usd",
+    "electricity_usd", "resale_usd", "usd_per_million_tokens", "next_cheaper_is_ruled_out", "url", "snapshot_sha256",
+    "speed_url", "speed_snapshot_sha256",
+)  # fmt: skip
+
+
+def _row(rank: int, option: Option, ruled_out: str, now: datetime, data: DataDir) -> dict[str, Any]:
+    speed, own, evidence = option.speed, option.own, option.evidence
+    values = (
+        rank, option.way, option.what, option.gpu_id, option.gpu, option.gpu_count, option.price_usd,
+        "all cards" if option.way == "buy" else "an hour", evidence.price_since, evidence.seen_at,
+        round((now - evidence.seen_at).total_seconds() / 3600, 1), evidence.source, round(option.needed_gb, 2),
+        round(option.available_gb, 2), option.fits, speed and round(speed.tokens_per_s, 1), speed and speed.basis,
+        speed and round(speed.bound, 1), speed and round(speed.expected, 1), speed and speed.verdict,
+        _money(option.total_usd), _money(own and own.host), _money(own and own.electricity), _money(own and own.resale),
+        _money(option.usd_per_million_tokens), ruled_out, evidence.url or _origin(evidence, data),
+        evidence.snapshot_sha256, speed and speed.measured and speed.measured.url,
+        speed and speed.measured and speed.measured.snapshot_sha256,
+    )  # fmt: skip
+    return dict(zip(_COLUMNS, values, strict=True))
+
+
+def _money(amount: Decimal | None) -> Decimal | None:
+    return None if amount is None else round(amount, 2)
+
+
+def _origin(evidence: Evidence, data: DataDir) -> str | None:
+    """Address of the archived page, where the row itself has none."""
+    from extract.snapshots import Archive
+
+    snapshot = Archive(data.snapshots).origin(evidence.snapshot_sha256)
+    return None if snapshot is None else snapshot.url
+
+
+def _table(answer: Answer, rows: Sequence[dict[str, Any]], count: int) -> None:
+    need, assumed = answer.need, answer.assumptions
+    context = "" if need.context_tokens is None else f", {need.context_tokens} tokens of context"
+    title = (
+        f"{need.model_id} at {need.precision}{context} · {assumed.hours_per_day.normalize():f} h a day for "
+        f"{assumed.horizon_years.normalize():f} years · {assumed.electricity_usd_per_kwh.normalize():f} USD/kWh · "
+        f"prices as of {answer.now:%Y-%m-%d %H:%M} UTC"
+    )
+    shown = [
+        [
+            row["rank"], row["what"], row["way"].replace("_", " "), row["price_usd"], _age(row["price_age_hours"]),
+            f"{row['needed_gb']} of {row['available_gb']}", row["tokens_per_s"], row["speed_is"] or "",
+            row["expected_tokens_per_s"], row["total_usd"], row["usd_per_million_tokens"],
+            row["next_cheaper_is_ruled_out"],
+        ]
+        for row in rows
+    ]  # fmt: skip
+    headings = [
+        "#", "what", "way", "USD (an hour, if rented)", "price age", "GB needed", "tokens/s", "speed is", "expected",
+        "total USD", "USD per M tokens", "next cheaper is ruled out",
+    ]  # fmt: skip
+    show(headings, shown, "table", title=title)
+    for line in _footnotes(rows):
+        click.echo(line)
+    if count > len(rows):
+        click.echo(f"{count - len(rows)} more with --limit 0")
+
+
+def _age(hours: float) -> str:
+    return f"{hours:.0f} h" if hours < 48 else f"{hours / 24:.0f} days"
+
+
+def _footnotes(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    for row in rows:
+        yield f"{row['rank']}  {row['source']} {row['url'] or ''}  snapshot {row['snapshot_sha256'][:12]}"
+        if row["speed_url"]:
+            verdict = row["speed_verdict"]
+            yield f"   measured: {row['speed_url']}  snapshot {row['speed_snapshot_sha256'][:12]}; {verdict}"
+    if any(row["speed_is"] == "bound" for row in rows):
+        yield "a bound is what memory bandwidth allows at most; expected is what to count on (expected_utilisation)"

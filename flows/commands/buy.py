@@ -1,0 +1,134 @@
+"""`gpuledger buy`: what to buy or rent to run a model, with the evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+import click
+
+from flows import settings as settings_module
+from flows.assumptions import texts
+from flows.commands._assume import assume_option, replaced, with_assumed
+from flows.commands._options import data_dir_option, data_of, format_option
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+    from flows.commands._buy_answer import Answer
+    from transform.assumptions import Assumptions
+    from transform.buying.need import Need
+    from warehouse.paths import DataDir
+
+
+@click.command()
+@click.option(
+    "--model", "model_id", required=True, metavar="M", help="Model to run (`gpuledger sql 'FROM core.model'`)."
+)
+@click.option("--precision", default="int4", show_default=True, metavar="P", help="fp16, int8, int4, Q4_K_M …")
+@click.option("--context", type=int, metavar="N", help="Tokens of context (default: 4096, or the model's own).")
+@click.option("--budget", type=click.FloatRange(0, min_open=True), metavar="USD",
+              help="Most that the cards may cost, or the rent over the horizon.")  # fmt: skip
+@click.option("--min-tokens-per-s", type=click.FloatRange(0, min_open=True), metavar="R", help="Least speed to expect.")
+@click.option("--hours-per-day", metavar="H", help="Hours a day in which it is on or rented.")
+@click.option("--horizon-years", metavar="Y", help="Years until the card is sold.")
+@click.option("--country", metavar="CC", help="Electricity at the household price of this country (US, KR, DE, EU …).")
+@click.option("--limit", type=click.IntRange(0), default=10, show_default=True, help="Options to show; 0 for all.")
+@assume_option
+@data_dir_option
+@format_option
+def command(
+    model_id: str,
+    precision: str,
+    context: int | None,
+    budget: float | None,
+    min_tokens_per_s: float | None,
+    hours_per_day: str | None,
+    horizon_years: str | None,
+    country: str | None,
+    limit: int,
+    assumed: tuple[str, ...],
+    data_dir: str | None,
+    form: str,
+) -> None:
+    """Cards, nodes of 2, 4 and 8, and rentals that run a model: the cheapest over the horizon first, with the evidence."""
+    from flows.commands._buy_answer import show_answer
+
+    data = data_of(data_dir)
+    told = {"hours_per_day": hours_per_day, "horizon_years": horizon_years}
+    question = _Question(
+        model_id, precision, context, budget, min_tokens_per_s, country, {n: v for n, v in told.items() if v}, assumed
+    )
+    show_answer(_ask(question, data), data, limit, form)
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What was asked, as it was written."""
+
+    model_id: str
+    precision: str
+    context: int | None
+    budget: float | None
+    min_tokens_per_s: float | None
+    country: str | None
+    told: Mapping[str, str]
+    assumed: tuple[str, ...]
+
+
+def _ask(question: _Question, data: DataDir) -> Answer:
+    from flows.commands._buy_answer import Answer
+    from flows.context import utc_now
+    from transform.buying import market
+    from transform.buying.need import need_of, shape_of
+    from transform.buying.options import Limits, options
+    from transform.sizing.errors import SizingError
+    from warehouse.read import reader
+
+    with reader(data) as con:
+        assumptions = _assumptions(question, con)
+        try:
+            shape = shape_of(question.model_id, data.models)
+            need = need_of(question.model_id, shape, question.precision, question.context, assumptions)
+        except SizingError as error:
+            raise click.UsageError(str(error)) from None
+        if question.min_tokens_per_s is not None and need.bound is None:
+            raise click.UsageError(f"{question.model_id} does not write token by token: leave --min-tokens-per-s out")
+        budget = None if question.budget is None else Decimal(str(question.budget))
+        limits = Limits(budget_usd=budget, min_tokens_per_s=question.min_tokens_per_s)
+        measured = market.measurements(con, question.model_id, need.precision)
+        found = options(need, limits, market.cards(con), market.instances(con), measured, assumptions)
+        now = market.now(con, utc_now())
+        known = [] if any(not option.against for option in found) else market.known(con, assumptions)
+
+    def at_precision(other: str) -> Need | None:
+        with suppress(SizingError):
+            return need_of(question.model_id, shape, other, question.context, assumptions)
+        return None
+
+    return Answer(
+        need=need,
+        limits=limits,
+        assumptions=assumptions,
+        options=found,
+        now=now,
+        at_precision=at_precision,
+        known=known,
+    )
+
+
+def _assumptions(question: _Question, con: DuckDBPyConnection) -> Assumptions:
+    """What the tables were built with, over it what is set on this machine, and over both what was asked here."""
+    from transform.buying import market
+
+    base = replaced(market.assumptions(con), texts(settings_module.load({}).assumptions_given))
+    if question.country is not None:
+        try:
+            price = market.electricity_usd(con, question.country)
+        except LookupError as error:
+            raise click.UsageError(str(error.args[0])) from None
+        base = replaced(base, {"electricity_usd_per_kwh": str(price)})
+    return with_assumed(replaced(base, dict(question.told)), question.assumed)

@@ -1,0 +1,353 @@
+"""`gpuledger buy`: the cheapest way over the horizon first, each with its evidence, and a reason for what is left out."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import json
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import click
+import duckdb
+import pytest
+from click.testing import CliRunner
+
+from extract.snapshots import Archive
+from flows.cli import cli
+from flows.rebuild import rebuild
+from tests.command import gpuledger, rows
+from tests.flows.inprocess import context
+from tests.nights import Night
+from transform import build as builder
+from transform import costs, graph
+from transform.assumptions import Assumptions, settings
+
+ASSUMPTIONS = list(settings())
+OF_COST = ASSUMPTIONS[ASSUMPTIONS.index("hours_per_day") :]
+
+
+@pytest.fixture
+def data(nights: dict[int, Night]) -> Path:
+    return nights[1].data
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No settings but the test's own."""
+    monkeypatch.chdir(tmp_path)
+
+
+def ask(data: Path, *words: object) -> list[dict[str, Any]]:
+    """The answer as JSON, asked in this process: the same command, without the seconds of a new one."""
+    arguments = ["buy", *map(str, words), "--format", "json", "--data-dir", str(data)]
+    done = CliRunner().invoke(cli, arguments, catch_exceptions=False, standalone_mode=False)
+    assert done.exit_code == 0
+    found = json.loads(done.stdout)
+    assert isinstance(found, list)
+    return found
+
+
+def refused(data: Path, *words: object) -> str:
+    with pytest.raises(click.UsageError) as caught:
+        cli.main(["buy", *map(str, words), "--data-dir", str(data)], standalone_mode=False)
+    return caught.value.format_message()
+
+
+# ── the answer ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_command_answers_in_every_form(data: Path) -> None:
+    words = ("buy", "--model", "llama-13b", "--context", 512)
+    table = gpuledger(*words, data=data)
+    assert table.status == 0, table.err
+    assert "llama-13b at int4, 512 tokens of context · 8 h a day for 3 years" in table.out
+    assert "as of 2023-11-16 03:00 UTC" in table.out, "the sample's night, not today"
+    listed = list(csv.DictReader(io.StringIO(gpuledger(*words, "--format", "csv", data=data).out)))
+    found = ask(data, *words[1:])
+    assert [row["what"] for row in listed] == [row["what"] for row in found]
+    assert len(found) == 10
+    assert len(ask(data, *words[1:], "--limit", 0)) > 40
+
+
+def test_the_cheapest_over_the_horizon_comes_first_and_everything_fits(data: Path) -> None:
+    found = ask(data, "--model", "llama-2-13b", "--limit", 0)
+    totals = [row["total_usd"] for row in found]
+    assert totals == sorted(totals)
+    assert [row["rank"] for row in found] == list(range(1, len(found) + 1))
+    assert all(row["fits"] and row["needed_gb"] <= row["available_gb"] for row in found)
+
+
+def test_prices_and_evidence_are_those_of_the_tables_and_the_archive(data: Path) -> None:
+    prices = {
+        gpu: words
+        for gpu, *words in rows(data, "SELECT gpu_id, price_usd, url, snapshot_sha256, source FROM mart.gpu_price")
+    }
+    archive = Archive(data / "snapshots")
+    found = ask(data, "--model", "llama-2-7b", "--limit", 0)
+    bought = [row for row in found if row["way"] == "buy"]
+    for row in bought:
+        price, url, sha, source = prices[row["gpu_id"]]
+        assert Decimal(str(row["price_usd"])) == price * row["gpu_count"]
+        assert (row["url"], row["snapshot_sha256"], row["source"]) == (url, sha, source)
+    for row in found:
+        assert archive.read(row["snapshot_sha256"])
+        assert row["price_age_hours"] >= 0
+        assert row["url"].startswith("http://")
+    assert {row["gpu_count"] for row in bought} == {1, 2, 4, 8}
+
+
+def test_the_total_is_the_cost_of_owning_by_the_functions_of_costs(data: Path) -> None:
+    (row,) = [r for r in ask(data, "--model", "llama-2-7b", "--limit", 0) if r["what"] == "NVIDIA GeForce RTX 4090"]
+    ((price, tdp),) = rows(
+        data,
+        f"SELECT p.price_usd, tdp_w FROM mart.gpu_price p JOIN core.gpu USING (gpu_id) WHERE gpu_id = '{row['gpu_id']}'",
+    )
+    own = costs.ownership(price, round(tdp), Assumptions())
+    assert row["total_usd"] == pytest.approx(float(own.total), abs=0.01)
+    assert row["total_usd"] == pytest.approx(
+        row["price_usd"] + row["host_share_usd"] + row["electricity_usd"] - row["resale_usd"], abs=0.02
+    )
+    busy = own.busy_hours * 3600 * Decimal(str(row["expected_tokens_per_s"]))
+    assert row["usd_per_million_tokens"] == pytest.approx(float(own.total / busy * 1_000_000), rel=0.01)
+
+
+def test_a_card_with_a_long_history_of_used_prices_keeps_what_it_kept(data: Path) -> None:
+    found = {row["what"]: row for row in ask(data, "--model", "llama-2-7b", "--limit", 0) if row["gpu_count"] == 1}
+    seen = dict(rows(data, "SELECT gpu_id, observed_value_kept_per_year FROM mart.resale WHERE is_long_enough"))
+    old, new = found["NVIDIA GeForce RTX 3060 12GB"], found["NVIDIA GeForce RTX 4090"]
+    assert old["resale_usd"] == pytest.approx(old["price_usd"] * float(seen[old["gpu_id"]]) ** 3, abs=0.01)
+    assert new["gpu_id"] not in seen, "a year of history says nothing of three"
+    assert new["resale_usd"] == pytest.approx(new["price_usd"] * 0.75**3, abs=0.01)
+
+
+def test_rentals_stand_beside_cards_and_win_where_little_is_asked(data: Path) -> None:
+    found = ask(data, "--model", "llama-2-7b", "--hours-per-day", 0.2, "--horizon-years", 0.2, "--limit", 0)
+    assert found[0]["way"] == "spot"
+    assert {row["way"] for row in found} == {"buy", "on_demand", "spot", "reserved_1y", "reserved_3y"}
+    hours = 0.2 * 365 * 0.2
+    for row in found:
+        if row["way"] in ("on_demand", "spot"):
+            assert row["total_usd"] == pytest.approx(row["price_usd"] * hours, abs=0.01)
+        if row["way"] == "reserved_1y":
+            assert row["total_usd"] == pytest.approx(row["price_usd"] * 24 * 365, abs=0.01), "the whole term is paid"
+    long = ask(data, "--model", "llama-2-7b", "--hours-per-day", 12, "--horizon-years", 3, "--limit", 5)
+    assert {row["way"] for row in long} == {"buy"}
+
+
+def test_a_speed_says_whether_it_was_measured(data: Path) -> None:
+    found = {row["what"]: row for row in ask(data, "--model", "llama-13b", "--context", 512, "--limit", 0)}
+    measured = found["NVIDIA GeForce RTX 3060 12GB"]
+    ((score, article, sha),) = rows(
+        data,
+        """SELECT score, article_url, snapshot_sha256 FROM mart.ranking
+           WHERE workload_id = 'llama-13b-int4-text-generation' AND gpu_id = 'nvidia-geforce-rtx-3060-12gb'""",
+    )
+    assert (measured["speed_is"], measured["tokens_per_s"]) == ("measured", pytest.approx(float(score), abs=0.05))
+    assert (measured["speed_url"], measured["speed_snapshot_sha256"]) == (article, sha)
+    assert measured["speed_verdict"] == "limited by software or CPU, not by the card"
+    guessed = found["NVIDIA GeForce RTX 3050 8GB"]
+    assert (guessed["speed_is"], guessed["speed_url"]) == ("bound", None)
+    assert guessed["expected_tokens_per_s"] <= measured["expected_tokens_per_s"] < guessed["tokens_per_s"]
+
+
+def test_the_speeds_are_those_of_mart_model_fit(data: Path) -> None:
+    fits = {
+        (gpu, count): words
+        for gpu, count, *words in rows(
+            data,
+            """SELECT gpu_id, gpu_count, decode_bound_tokens_per_s, expected_tokens_per_s, needed_gb, available_gb
+               FROM mart.model_fit WHERE model_id = 'llama-13b' AND precision = 'int4' AND context_tokens = 2048""",
+        )
+    }
+    for row in ask(data, "--model", "llama-13b", "--context", 2048, "--limit", 0):
+        if row["way"] == "buy":
+            found = [
+                row[n] for n in ("decode_bound_tokens_per_s", "expected_tokens_per_s", "needed_gb", "available_gb")
+            ]
+            assert found == pytest.approx(fits[row["gpu_id"], row["gpu_count"]], abs=0.051)
+
+
+# ── limits, and what is left out ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_limits_leave_out_what_breaks_them(data: Path) -> None:
+    for row in ask(data, "--model", "llama-2-7b", "--budget", 500, "--min-tokens-per-s", 30, "--limit", 0):
+        assert row["expected_tokens_per_s"] >= 30
+        assert (row["price_usd"] if row["way"] == "buy" else row["total_usd"]) <= 500
+
+
+def test_what_is_next_cheaper_is_ruled_out_with_its_reason(data: Path) -> None:
+    first = ask(data, "--model", "llama-2-70b", "--budget", 2000)[0]
+    assert first["what"] == "4 × NVIDIA GeForce RTX 3060 12GB"
+    assert first["next_cheaper_is_ruled_out"].startswith("4 × NVIDIA GeForce RTX 3050 8GB for 1,4")
+    assert first["next_cheaper_is_ruled_out"].endswith("needs 36.1 GB and has 31.2")
+    fast = ask(data, "--model", "llama-13b", "--context", 512, "--min-tokens-per-s", 25)[0]
+    assert "tokens/s (" in fast["next_cheaper_is_ruled_out"]
+    assert ", under 25" in fast["next_cheaper_is_ruled_out"]
+    all_fit = ask(data, "--model", "tinyllama-1.1b")
+    assert {row["next_cheaper_is_ruled_out"] for row in all_fit} == {""}
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--model", "flux.1-dev", "--precision", "fp16"],
+         ["needs 35.8 GB on one card", "at int8 it needs 19.0 GB and fits on", "would hold it as asked, and has no price"]),
+        (["--model", "deepseek-v3", "--precision", "fp16"], ["no smaller precision fits either", "8 × NVIDIA"]),
+        (["--model", "llama-13b", "--min-tokens-per-s", "5000"], ["the fastest that fits is 8 × "]),
+        (["--model", "llama-2-70b", "--budget", "300"], ["raise the budget to 1,120 USD"]),
+    ],
+)  # fmt: skip
+def test_nothing_fits_says_what_would(data: Path, words: list[str], says: list[str]) -> None:
+    outcome = gpuledger("buy", *words, "--format", "json", data=data)
+    assert (outcome.status, json.loads(outcome.out)) == (0, [])
+    assert "as asked" in outcome.err.splitlines()[0]
+    for sentence in says:
+        assert sentence in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--model", "llama-9"], "no model is called 'llama-9'; known are bert-base"),
+        (["--model", "llama-2-7b", "--context", "5000"], "5000 tokens is beyond the 4096"),
+        (["--model", "llama-2-7b", "--precision", "3bit"], "precision '3bit' is not known; known are"),
+        (["--model", "llama-2-7b", "--budget", "-5"], "-5.0 is not in the range x>0"),
+        (["--model", "llama-2-7b", "--min-tokens-per-s", "0"], "0.0 is not in the range x>0"),
+        (["--model", "llama-2-7b", "--hours-per-day", "25"], "hours_per_day must be between 0.1 and 24"),
+        (["--model", "llama-2-7b", "--horizon-years", "0"], "horizon_years must be between 0.01 and 20"),
+        (["--model", "llama-2-7b", "--country", "XX"], "no electricity price is known for 'XX'; known are BE"),
+        (["--model", "llama-2-7b", "--assume", "utilisation=1.5"], "utilisation must be between 0 and 1"),
+        (["--model", "flux.1-dev", "--context", "5"], "an image model has no context"),
+        (["--model", "flux.1-dev", "--min-tokens-per-s", "5"], "does not write token by token"),
+    ],
+)
+def test_an_impossible_question_is_refused_with_the_reason(data: Path, words: list[str], reason: str) -> None:
+    assert reason in refused(data, *words)
+
+
+# ── assumptions ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def other(name: str) -> float | int:
+    """Another value of an assumption, within its bounds, that matters to the questions below."""
+    setting, value = settings()[name], float(getattr(Assumptions(), name))
+    if name == "low_utilisation":
+        return 0.1  # below what was measured, so that the verdict is another one
+    half = max(setting.low, value / 2)
+    return int(half) if isinstance(getattr(Assumptions(), name), int) else half
+
+
+def answers(data: Path, *words: str) -> list[Any]:
+    """A text model with measurements and a long prompt, and an image model."""
+    text = ask(data, "--model", "llama-13b", "--context", "2048", "--limit", "0", *words)
+    return [text, ask(data, "--model", "stable-diffusion-xl", "--precision", "fp16", "--limit", "0", *words)]
+
+
+@pytest.fixture(scope="module")
+def as_it_is(nights: dict[int, Night]) -> list[Any]:
+    return answers(nights[1].data)
+
+
+@pytest.mark.parametrize("name", ASSUMPTIONS)
+def test_every_assumption_changes_the_answer(data: Path, as_it_is: list[Any], name: str) -> None:
+    assert answers(data, "--assume", f"{name}={other(name)}") != as_it_is
+
+
+def test_an_assumption_of_the_environment_changes_the_answer(
+    data: Path, as_it_is: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GPULEDGER_ASSUMPTION_HOST_USD", "0")
+    changed = answers(data)
+    assert changed == answers(data, "--assume", "host_usd=0") != as_it_is
+    monkeypatch.setenv("GPULEDGER_ASSUMPTION_HOST_USD", "900")
+    assert answers(data) == as_it_is
+
+
+def test_a_country_is_its_electricity_at_todays_exchange_rate(data: Path, as_it_is: list[Any]) -> None:
+    ((price,),) = rows(
+        data,
+        """SELECT round(e.price * fx.usd_rate, 6) FROM core.electricity_price e JOIN core.fx_usd fx USING (currency)
+           WHERE country = 'DE'""",
+    )
+    assert price > 0.3
+    changed = answers(data, "--country", "de")
+    assert changed != as_it_is
+    assert changed == answers(data, "--assume", f"electricity_usd_per_kwh={price}")
+    assert answers(data, "--country", "US") == as_it_is
+
+
+@pytest.fixture(scope="module")
+def con(nights: dict[int, Night], tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A copy of the sample's warehouse, to change assumptions in."""
+    copy = tmp_path_factory.mktemp("rent") / "gpuledger.duckdb"
+    copy.write_bytes((nights[1].data / "gpuledger.duckdb").resolve().read_bytes())
+    with duckdb.connect(str(copy)) as con:
+        yield con
+
+
+@pytest.mark.parametrize("name", OF_COST)
+def test_every_assumption_of_cost_changes_renting_against_buying(con: duckdb.DuckDBPyConnection, name: str) -> None:
+    """And what the sensitivity table says of half of it is what comes out."""
+    wanted = ("mart.resale", "mart.rent_vs_buy", "mart.rent_vs_buy_sensitivity", "mart.output_cost")
+    models = [model for model in graph.load(con) if model.name in wanted]
+    before = {table: con.execute(f"FROM {table} ORDER BY ALL").fetchall() for table in wanted}
+    predicted = con.execute(
+        """SELECT s.gpu_id, s.offer_id, s.low_saving_usd FROM mart.rent_vs_buy_sensitivity s
+           WHERE s.assumption = ? AND (SELECT NOT value_kept_is_observed FROM mart.rent_vs_buy r
+               WHERE r.gpu_id = s.gpu_id AND r.offer_id = s.offer_id)""",
+        [name],
+    ).fetchall()
+    value = getattr(Assumptions(), name)
+    con.execute("UPDATE core.assumption SET amount = ? WHERE assumption = ?", [other(name), name])
+    builder.refresh_contents(con, ["core.assumption"])
+    builder.build(con, models, "test")
+    saving = {
+        (gpu, offer): rent - own
+        for gpu, offer, rent, own in con.execute(
+            "SELECT gpu_id, offer_id, rent_total_usd, own_total_usd FROM mart.rent_vs_buy"
+        ).fetchall()
+    }
+    changed = {table: con.execute(f"FROM {table} ORDER BY ALL").fetchall() for table in wanted}
+    con.execute("UPDATE core.assumption SET amount = ? WHERE assumption = ?", [value, name])
+    builder.refresh_contents(con, ["core.assumption"])
+    builder.build(con, models, "test")
+    assert changed["mart.rent_vs_buy"] != before["mart.rent_vs_buy"]
+    assert changed["mart.output_cost"] != before["mart.output_cost"]
+    assert predicted
+    if name != "horizon_years":  # another horizon also decides which histories are long enough
+        for gpu, offer, low in predicted:
+            assert saving[gpu, offer] == pytest.approx(low, abs=0.03), (gpu, offer)
+    assert {table: con.execute(f"FROM {table} ORDER BY ALL").fetchall() for table in wanted} == before
+
+
+def test_a_rebuild_takes_an_assumption_of_the_settings_into_the_tables(
+    nights: dict[int, Night], tmp_path: Path
+) -> None:
+    data = nights[1].copy(tmp_path / "data")
+    base = context(data, 1)
+    assumed = dataclasses.replace(base.settings.assumptions, host_usd=Decimal(0))
+    summary = rebuild(dataclasses.replace(base, settings=dataclasses.replace(base.settings, assumptions=assumed)))
+    rebuilt = {step.model for step in summary.builds if step.action == "rebuilt"}
+    assert {"mart.rent_vs_buy", "mart.output_cost"} <= rebuilt
+    assert not {"mart.gpu_price", "mart.value", "mart.ranking"} & rebuilt
+    assert rows(data, "SELECT DISTINCT host_share_usd FROM mart.rent_vs_buy") == [(0.0,)]
+    assert rows(data, "SELECT amount FROM core.assumption WHERE assumption = 'host_usd'") == [(0,)]
+
+
+def test_describe_shows_every_assumption_with_value_unit_and_source(data: Path) -> None:
+    outcome = gpuledger("describe", "assumptions", "--format", "json", data=data)
+    shown = {row["assumption"]: row for row in json.loads(outcome.out)}
+    assert list(shown) == ASSUMPTIONS
+    for one in Assumptions().describe():
+        row = shown[one.name]
+        assert row["amount"] == row["default"] == pytest.approx(float(one.value))
+        assert (row["unit"], row["description"], row["origin"]) == (
+            one.setting.unit, one.setting.meaning, one.setting.source,
+        )  # fmt: skip
+    listed = gpuledger("describe", data=data).out
+    assert all(f"assumptions.{name} " in listed for name in ASSUMPTIONS)

@@ -1,0 +1,97 @@
+"""Why the answers are the answers: what rules out the next cheaper option, and what would help where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from transform.buying.market import Known
+from transform.buying.need import Need
+from transform.buying.options import NODES, Limits, Option
+
+#: Precisions to fall back to, from the most bits.
+_SMALLER = ("fp16", "int8", "Q4_K_M", "int4")
+
+
+def cheaper_ruled_out(options: Sequence[Option]) -> dict[int, str]:
+    """For each answer, by its position, what speaks against the option that is next cheaper; "" where that is an answer
+    too, or there is none.
+    """
+    words = {}
+    for position, option in enumerate(options):
+        if option.against:
+            continue
+        before = options[position - 1] if position else None
+        words[position] = "" if before is None or not before.against else _verdict(before)
+    return words
+
+
+def _verdict(option: Option) -> str:
+    total = "" if option.total_usd is None else f" for {option.total_usd:,.0f} USD"
+    way = "" if option.way == "buy" else f" ({option.way})"
+    return f"{option.what}{way}{total}: {'; '.join(option.against)}"
+
+
+def what_would(
+    options: Sequence[Option],
+    limits: Limits,
+    need: Need,
+    at: Callable[[str], Need | None],
+    known: Sequence[Known],
+) -> Iterator[str]:
+    """Sentences on what would give an answer, where there is none. `at` sizes the model at another precision, None where
+    that is not possible; `known` are all cards that there are, priced or not, the smallest first.
+    """
+    fitting = [option for option in options if option.fits]
+    if not fitting:
+        yield from _what_would_fit(options, need, at)
+        yield from _what_would_hold(need, known)
+        return
+    fast = [option for option in fitting if not any("tokens/s" in reason for reason in option.against)]
+    if limits.min_tokens_per_s is not None and not fast:
+        best = max((o for o in fitting if o.speed), key=lambda o: o.speed.expected if o.speed else 0, default=None)
+        if best is not None and best.speed is not None:
+            yield (
+                f"the fastest that fits is {best.what}, at {best.speed.expected:.1f} tokens/s: ask for that, or for a "
+                "precision of fewer bits"
+            )
+        return
+    if limits.budget_usd is not None:
+        cheapest = min(fast or fitting, key=lambda option: option.outlay_usd)
+        yield f"the cheapest that does it is {cheapest.what}: raise the budget to {cheapest.outlay_usd:,.0f} USD"
+
+
+def _what_would_fit(options: Sequence[Option], need: Need, at: Callable[[str], Need | None]) -> Iterator[str]:
+    largest = max(options, key=lambda option: option.available_gb, default=None)
+    one = need.memory(1) / 1e9
+    if largest is None:
+        yield "nothing has a price yet: run `gpuledger refresh`"
+        return
+    yield (
+        f"it needs {one:.1f} GB on one card; the most that has a price here is {largest.what} "
+        f"with {largest.available_gb:.1f} GB for it"
+    )
+    for precision in _SMALLER:
+        smaller = at(precision)
+        if smaller is None or smaller.memory(1) >= need.memory(1):
+            continue
+        room = [o for o in options if o.total_usd is not None and _holds(smaller, o)]
+        if room:
+            cheapest = min(room, key=lambda option: option.total_usd or 0)
+            yield f"at {precision} it needs {smaller.memory(1) / 1e9:.1f} GB and fits on {cheapest.what}"
+            return
+    yield "no smaller precision fits either: take a smaller model or a shorter context"
+
+
+def _holds(need: Need, option: Option) -> bool:
+    return need.memory(option.gpu_count if need.splits else 1) / 1e9 <= option.available_gb
+
+
+def _what_would_hold(need: Need, known: Sequence[Known]) -> Iterator[str]:
+    """The smallest card, or node of one card, that would hold the model, whether it has a price or not."""
+    for count in NODES if need.splits else (1,):
+        card = next((c for c in known if need.memory(count) <= c.usable_bytes(count)), None)
+        if card is not None:
+            node = card.gpu if count == 1 else f"{count} × {card.gpu}"
+            yield f"{node} would hold it as asked, and has no price here"
+            return
+    yield "no node of up to 8 cards of one kind would hold it as asked"

@@ -1,0 +1,195 @@
+"""What can be had today: cards with a street price and instances with an hourly one, each with its evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+import duckdb
+
+from transform.assumptions import Assumptions
+from transform.parallel import usable_bytes
+from transform.rent_or_buy import from_table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """Where a price is from: the shop or cloud, since when it has stood, when it was last seen, page and archived bytes."""
+
+    source: str
+    price_since: datetime
+    seen_at: datetime
+    url: str | None
+    snapshot_sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """A card that can be bought. Memory and bandwidth are of each of its `gpus_on_board` GPUs, power and price of all."""
+
+    gpu_id: str
+    gpu: str
+    price_usd: Decimal
+    memory_gb: float | None
+    bandwidth_gb_s: float | None
+    tdp_w: int | None
+    gpus_on_board: int
+    value_kept: Decimal | None
+    history_years: float | None
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instance:
+    """An instance that can be rented. `gpu_id` is None where the name may mean several cards; memory and bandwidth are then
+    the least of them.
+    """
+
+    offer_id: str
+    gpu_id: str | None
+    gpu: str
+    gpu_count: int
+    provider: str
+    region: str
+    instance: str
+    pricing_model: str
+    hour_usd: Decimal
+    memory_gb: float
+    bandwidth_gb_s: float
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measurement:
+    """A measured speed of one card, with the bandwidth of that card and where it is published."""
+
+    gpu_id: str
+    tokens_per_s: float
+    bandwidth_gb_s: float
+    url: str | None
+    snapshot_sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A card of the catalogue, whether anybody sells it or not."""
+
+    gpu: str
+    memory_gb: float
+    assumptions: Assumptions
+
+    def usable_bytes(self, count: int) -> int:
+        """Bytes for a model on so many of them."""
+        return usable_bytes(self.memory_gb, count, self.assumptions)
+
+
+def known(con: duckdb.DuckDBPyConnection, assumed: Assumptions) -> list[Known]:
+    """Every desktop, workstation and data-center card, those of less memory first, of equal ones the newest first."""
+    rows = con.execute(
+        """SELECT gpu, memory_gb FROM core.gpu
+           WHERE memory_gb > 0 AND segment IN ('consumer', 'workstation', 'data_center')
+           ORDER BY memory_gb, released_on DESC NULLS LAST, gpu_id"""
+    ).fetchall()
+    return [Known(gpu, memory, assumed) for gpu, memory in rows]
+
+
+def assumptions(con: duckdb.DuckDBPyConnection) -> Assumptions:
+    """The assumptions that the warehouse was built with."""
+    return from_table(con.execute("SELECT assumption, amount FROM core.assumption").fetchall())
+
+
+def now(con: duckdb.DuckDBPyConnection, clock: datetime) -> datetime:
+    """The time that prices are aged by: the clock, or on the sample, whose nights are long past, its newest night."""
+    row = con.execute(
+        "SELECT max(as_of) FROM ops.run WHERE status LIKE 'published%' AND sample_night IS NOT NULL"
+    ).fetchone()
+    return row[0] if row and row[0] else clock
+
+
+def cards(con: duckdb.DuckDBPyConnection) -> list[Card]:
+    """Every card with a street price."""
+    rows = con.execute(
+        """SELECT p.gpu_id, g.gpu, p.price_usd, g.memory_gb, g.memory_bandwidth_gb_s, g.tdp_w, g.gpus_on_board,
+               r.observed_value_kept_per_year, r.history_years,
+               p.source, p.price_since, coalesce(s.confirmed_until, st.last_success_at, p.price_since), p.url,
+               p.snapshot_sha256
+           FROM mart.gpu_price p
+           JOIN core.gpu g ON g.gpu_id = p.gpu_id
+           LEFT JOIN core.price_span s ON s.listing_id = p.listing_id AND s.valid_to IS NULL
+           LEFT JOIN ops.source_state st ON st.source = p.source
+           LEFT JOIN mart.resale r ON r.gpu_id = p.gpu_id
+           WHERE p.price_usd IS NOT NULL ORDER BY p.gpu_id"""
+    ).fetchall()
+    return [
+        Card(
+            gpu_id=row[0], gpu=row[1], price_usd=row[2], memory_gb=row[3], bandwidth_gb_s=row[4],
+            tdp_w=None if row[5] is None else round(row[5]), gpus_on_board=row[6] or 1, value_kept=row[7],
+            history_years=row[8], evidence=_evidence(row[9:]),
+        )
+        for row in rows
+    ]  # fmt: skip
+
+
+def instances(con: duckdb.DuckDBPyConnection) -> list[Instance]:
+    """Every instance with an hourly price that is fresh."""
+    rows = con.execute(
+        """SELECT r.offer_id, r.gpu_id, coalesce(g.gpu, r.gpu_name), r.gpu_count, r.provider, coalesce(r.region, ''),
+               coalesce(r.instance, ''), r.pricing_model, r.instance_hour_usd, r.gpu_memory_gb, r.gpu_bandwidth_gb_s,
+               r.source, r.price_since, coalesce(st.last_success_at, r.price_since), NULL, r.snapshot_sha256
+           FROM core.rental r
+           LEFT JOIN core.gpu g ON g.gpu_id = r.gpu_id
+           LEFT JOIN ops.source_state st ON st.source = r.source
+           ORDER BY r.offer_id"""
+    ).fetchall()
+    return [
+        Instance(
+            offer_id=row[0], gpu_id=row[1], gpu=row[2], gpu_count=row[3], provider=row[4], region=row[5],
+            instance=row[6], pricing_model=row[7], hour_usd=row[8], memory_gb=row[9], bandwidth_gb_s=row[10],
+            evidence=_evidence(row[11:]),
+        )
+        for row in rows
+    ]  # fmt: skip
+
+
+def measurements(con: duckdb.DuckDBPyConnection, model_id: str, precision: str) -> dict[str, Measurement]:
+    """Measured tokens a second of the model at the precision, by card."""
+    rows = con.execute(
+        """SELECT r.gpu_id, r.score::DOUBLE, g.memory_bandwidth_gb_s, r.article_url, r.snapshot_sha256
+           FROM core.workload w
+           JOIN mart.ranking r ON r.workload_id = w.workload_id
+           JOIN core.gpu g ON g.gpu_id = r.gpu_id
+           WHERE w.output = 'token' AND w.model_id = ? AND w.precision = ? AND g.memory_bandwidth_gb_s > 0""",
+        [model_id, precision],
+    ).fetchall()
+    return {
+        row[0]: Measurement(
+            gpu_id=row[0], tokens_per_s=row[1], bandwidth_gb_s=row[2], url=row[3], snapshot_sha256=row[4]
+        )
+        for row in rows
+    }
+
+
+def electricity_usd(con: duckdb.DuckDBPyConnection, country: str) -> Decimal:
+    """Dollars for a kilowatt-hour in a country.
+
+    Raises LookupError with the known countries, or where no exchange rate is known.
+    """
+    prices = {
+        row[0]: row[1:]
+        for row in con.execute(
+            """SELECT e.country, e.price, e.currency, fx.usd_rate FROM core.electricity_price e
+               LEFT JOIN core.fx_usd fx ON fx.currency = e.currency ORDER BY e.country"""
+        ).fetchall()
+    }
+    if country.upper() not in prices:
+        raise LookupError(f"no electricity price is known for {country!r}; known are {', '.join(prices)}")
+    price, currency, rate = prices[country.upper()]
+    if rate is None:
+        raise LookupError(f"there is no exchange rate for {currency}: set --assume electricity_usd_per_kwh instead")
+    return round(Decimal(price) * Decimal(str(rate)), 6)
+
+
+def _evidence(row: tuple[str, datetime, datetime, str | None, str]) -> Evidence:
+    source, since, seen, url, sha256 = row
+    return Evidence(source=source, price_since=since, seen_at=seen, url=url, snapshot_sha256=sha256)
