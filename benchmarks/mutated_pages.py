@@ -74,6 +74,10 @@ def _say_monthly(content: bytes, _: random.Random) -> bytes:
     return re.sub(rb"(\$|\xc2\xa3|\xe2\x82\xac)(\s?)(\d[\d.,]*\d)", rb"\1\2\3/mo.", content)
 
 
+#: Damage to single bytes and charsets is done to the beginning of a page: what is shown is that the reader stands it, and
+#: what a large page in an odd charset costs to decode is for `extract.charset` to bound.
+_MOST_BYTES = 8_000
+_OF_BYTES = (_flip, _encode)
 MUTATIONS: tuple[Mutation, ...] = (
     _cut, _double, _end, _flip, _insert, _change_numbers, _swap_words, _encode, _say_monthly,
 )  # fmt: skip
@@ -86,8 +90,15 @@ def mutated(pages: Sequence[Page], count: int, seed: int = 20231116) -> Iterator
         page = chance.choice(pages)
         content = page.content
         for mutation in chance.choices(MUTATIONS, k=chance.choice((1, 1, 2, 3))):
-            content = mutation(content, chance) or b" "
+            content = damaged(content, mutation, chance)
         yield dataclasses.replace(page, content=content)
+
+
+def damaged(content: bytes, mutation: Mutation, chance: random.Random) -> bytes:
+    """One mutation of a page; what cuts text leaves no half letters."""
+    if mutation in _OF_BYTES:
+        return mutation(content[:_MOST_BYTES], chance) or b" "
+    return mutation(content, chance).decode("utf-8", "ignore").encode() or b" "
 
 
 def check(page: Page) -> Offer | None:
