@@ -13,17 +13,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
-from typing import NamedTuple
 
 from extract import amounts, price_words
 from extract import currency as currencies
 from extract.amounts import to_decimal
 from extract.items import PriceKind
+from extract.price_numbers import MONEY_LIKE, Found, numbers, tidy
 
 __all__ = ["Ambiguous", "Money", "read_price", "to_decimal"]
 
 #: The reason of an Ambiguous whose digits are one price in parts (`$229 99`), or a price and another number.
 SET_APART = "cents set apart from the amount, or another number behind it"
+#: The reason of an Ambiguous with two readings of one number.
+SEPARATOR = "the separator can be read as decimal or as thousands"
 #: A price element is short; a longer text is a card or a page, whose first number says nothing.
 MAX_LENGTH = 200
 
@@ -66,12 +68,12 @@ def read_price(
     plain = _plain(text, currency, country)
     if plain is not None:
         return plain
-    shown = _EURO_CENTS.sub(r"\1,\2€", _tidy(text))
+    shown = tidy(text)
     if not any(map(str.isdigit, shown)):
         return None
     if len(shown) > MAX_LENGTH:
         return Ambiguous(text[:MAX_LENGTH], "a text this long is not that of a price element")
-    found = _numbers(shown)
+    found = numbers(shown)
     if not found:
         return None
     if price_words.says_no_price(shown):
@@ -88,21 +90,21 @@ def label_in(text: str, part: str) -> price_words.Label | None:
 
     For the words that stand around a price element: `/mo.` or `instead of` in the text of its parent.
     """
-    shown = _EURO_CENTS.sub(r"\1,\2€", _tidy(text))
-    tokens = amounts.NUMBER.findall(_EURO_CENTS.sub(r"\1,\2€", _tidy(part)))
-    return next((number.label for number in _numbers(shown) if number.token in tokens), None)
+    shown = tidy(text)
+    tokens = amounts.NUMBER.findall(tidy(part))
+    return next((number.label for number in numbers(shown) if number.token in tokens), None)
 
 
 def tokens(text: str) -> dict[str, price_words.Label]:
     """The different numbers in the text that carry a currency or look like money, each with what the words call it."""
-    found = _numbers(_tidy(text))
-    return {number.token: number.label for number in found if number.symbols or _MONEY_LIKE.fullmatch(number.token)}
+    found = numbers(tidy(text))
+    return {number.token: number.label for number in found if number.symbols or MONEY_LIKE.fullmatch(number.token)}
 
 
 def without_amounts(text: str) -> str:
     """The words of the text, without its numbers and their currencies."""
-    shown = _tidy(text)
-    for number in _numbers(shown):
+    shown = tidy(text)
+    for number in numbers(shown):
         for piece in (number.token, *number.symbols):
             shown = shown.replace(piece, " ", 1)
     return shown
@@ -129,130 +131,12 @@ def _plain(text: str, currency: str | None, country: str | None) -> Money | None
     return Money(amount, code, "now", text.strip(), signed, number) if amount else None
 
 
-_SPACED_DOLLAR = re.compile(r"(?<![^\W\d_])(US|AU|CA|NZ|HK|NT|MX|C|A|S|R)[ \u00a0](?=\$)")
-_INVISIBLE = re.compile(r"[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u00ad]")
-_WHITE = re.compile(r"[^\S\u00a0]+")
-
-
-def _tidy(text: str) -> str:
-    """ASCII digits, no invisible characters, single spaces; no-break spaces stay, since they join groups of digits."""
-    text = _INVISIBLE.sub("", amounts.digits_to_ascii(text)).replace("\u202f", "\u00a0").replace("\u2009", "\u00a0")
-    return _SPACED_DOLLAR.sub(r"\1", _WHITE.sub(" ", text)).strip(" \u00a0")
-
-
-_CENTS_DASH = re.compile(r"^[.,]?\s?[-–—]{1,2}(?![\d$€£¥₩])")
-_NEGATIVE = re.compile(r"[\s\u00a0(]*[-−–]\s?")
-_TWO_DIGITS = re.compile(r"\d{2}")
 #: What stands between two numbers of a range.
 _RANGE = re.compile(r"[\s\u00a0]*(?:[-–—~〜]|to|bis|do|до|až|à|al|a|até|hasta|tot|till|til)[\s\u00a0]*", re.IGNORECASE)
-_MONEY_LIKE = re.compile(r".*[.,]\s?\d{2}", re.DOTALL)
-#: Euros and cents with the sign as the separator, as printed in France: `35€99`.
-_EURO_CENTS = re.compile(
-    r"(?<![.,\d])(\d{1,3}(?:[ .\u00a0]\d{3})+|\d+)€ ?(\d{2})(?=$|\s*\*|\s(?:dont|ttc|ht)\b)", re.IGNORECASE
-)
+_TWO_DIGITS = re.compile(r"\d{2}")
 
 
-class _Found(NamedTuple):
-    """One number of the text. `before` and `after` are the words up to its neighbours, without its currency symbols."""
-
-    token: str
-    before: str
-    after: str
-    symbols: tuple[str, ...]
-    label: price_words.Label
-    #: Whether only a space, or a space and nothing else, parts it from the number before.
-    follows: bool
-    cents_mark: str
-
-
-def _numbers(shown: str) -> list[_Found]:
-    """The numbers of the text that may be amounts, in their order: no percentages, no part of a word (32GB, 1e5)."""
-    spans = [match.span() for match in amounts.NUMBER.finditer(shown)]
-    starts, ends = [start for start, _ in spans], [end for _, end in spans]
-    gaps = [shown[end:start] for end, start in zip([0, *ends], [*starts, len(shown)], strict=True)]
-    found = []
-    for place, (prefix, suffix) in enumerate(_symbols([shown[start:end] for start, end in spans], gaps)):
-        before, after = gaps[place], gaps[place + 1]
-        dash = _CENTS_DASH.match(after)
-        symbols = tuple(symbol for symbol in (prefix, suffix) if symbol)
-        in_word = before[-1:].isalpha() or before[-1:] == "#" or after[:1].isalpha()
-        if (
-            after.lstrip(" \u00a0")[:1] == "%"
-            or (in_word and not symbols)
-            or (after.isalpha() and not suffix and place + 1 < len(spans))
-        ):
-            continue
-        if prefix:
-            before = before.rstrip(" \u00a0:").removesuffix(prefix)
-        # Words behind an amount may hold a number of their own (`/100 g`, `for 24 months`).
-        rest = shown[ends[place] :]
-        if suffix:
-            skipped = dash.end() if dash else 0
-            after = after[skipped:].lstrip(" \u00a0").removeprefix(suffix)
-            rest = rest[skipped:].lstrip(" \u00a0").removeprefix(suffix)
-        negative = place == 0 and _NEGATIVE.fullmatch(before)
-        found.append(
-            _Found(
-                token=shown[starts[place] : ends[place]],
-                before=before,
-                after=after,
-                symbols=symbols,
-                label="noise" if negative else price_words.label(before, rest),
-                follows=place > 0 and prefix is None and not before.strip(" \u00a0"),
-                cents_mark=dash.group()[0] if dash and dash.group()[0] in ".," else "",
-            )
-        )
-    return found
-
-
-def _symbols(tokens: list[str], gaps: list[str]) -> list[tuple[str | None, str | None]]:
-    """The currency symbols before and behind each number, given the texts before, between and after the numbers."""
-    prefixes = [currencies.at_end(gap.rstrip(" \u00a0:")) for gap in gaps[:-1]]
-    suffixes = [currencies.at_start(_CENTS_DASH.sub("", gap).lstrip(" \u00a0")) for gap in gaps[1:]]
-    for here, gap in enumerate(gaps[1:-1]):
-        symbol = suffixes[here]
-        if symbol is None or symbol != prefixes[here + 1] or gap.count(symbol) > 1:
-            continue
-        # One symbol between two numbers belongs to the one that has no other, else to the one that it touches, else to the
-        # one that looks like money, else to both.
-        if prefixes[here] and not suffixes[here + 1]:
-            suffixes[here] = None
-        elif suffixes[here + 1] and not prefixes[here]:
-            prefixes[here + 1] = None
-        elif gap[0].isspace() != gap[-1].isspace():
-            (suffixes if gap[0].isspace() else prefixes)[here + (not gap[0].isspace())] = None
-        elif symbol in _ALWAYS_BEHIND or (_MONEY_LIKE.fullmatch(tokens[here]) and tokens[here + 1].isdigit()):
-            prefixes[here + 1] = None
-    return list(zip(prefixes, suffixes, strict=True))
-
-
-#: Currencies that nobody prints before the amount.
-_ALWAYS_BEHIND = frozenset(
-    (
-        "zł",
-        "Kč",
-        "Ft",
-        "원",
-        "円",
-        "元",
-        "грн",
-        "грн.",
-        "руб",
-        "руб.",
-        "р.",
-        "₽",
-        "лв",
-        "лв.",
-        "тг",
-        "тг.",
-        "kn",
-        "lei",
-        "Lei",
-    )
-)
-
-
-def _prices(shown: str, found: list[_Found]) -> list[_Found] | str:
+def _prices(shown: str, found: list[Found]) -> list[Found] | str:
     """The numbers that are amounts of money, or why that cannot be told."""
     priced = [number for number in found if number.symbols]
     if not priced:
@@ -265,20 +149,20 @@ def _prices(shown: str, found: list[_Found]) -> list[_Found] | str:
     for number, following in pairwise(found):
         if not (number.symbols or following.symbols):
             continue
-        if following.follows and _TWO_DIGITS.fullmatch(following.token) and not _MONEY_LIKE.fullmatch(number.token):
+        if following.follows and _TWO_DIGITS.fullmatch(following.token) and not MONEY_LIKE.fullmatch(number.token):
             return SET_APART
         if not (number.symbols and following.symbols) and _RANGE.fullmatch(number.after):
             return "a range of prices"
         if number.symbols and not following.symbols and not number.after.strip(" \u00a0"):
             return "a number right behind the currency"
     return [
-        number for number in found if number.symbols or (number.label == "now" and _MONEY_LIKE.fullmatch(number.token))
+        number for number in found if number.symbols or (number.label == "now" and MONEY_LIKE.fullmatch(number.token))
     ]
 
 
-def _wanted(prices: list[_Found]) -> list[_Found]:
+def _wanted(prices: list[Found]) -> list[Found]:
     """The amounts that the words do not set aside for another one: savings never count, an old price only alone."""
-    by_label: dict[str, list[_Found]] = {}
+    by_label: dict[str, list[Found]] = {}
     for price in prices:
         by_label.setdefault(price.label, []).append(price)
     return next(
@@ -287,7 +171,7 @@ def _wanted(prices: list[_Found]) -> list[_Found]:
     )
 
 
-def _currency(price: _Found, shown: str, hint: str | None, country: str | None) -> str | None:
+def _currency(price: Found, shown: str, hint: str | None, country: str | None) -> str | None:
     """The ISO code of an amount, None where the text and the hints name none. Raises ValueError where they contradict."""
     codes = {code for symbol in price.symbols if (code := currencies.of_symbol(symbol, country))}
     explicit = {code for symbol in price.symbols if (code := currencies.explicit(symbol))}
@@ -312,7 +196,7 @@ def _currency(price: _Found, shown: str, hint: str | None, country: str | None) 
 def _choose(
     text: str,
     shown: str,
-    found: list[_Found],
+    found: list[Found],
     hint: str | None,
     how: Callable[[str | None, str], amounts.Format],
     country: str | None,
@@ -321,7 +205,7 @@ def _choose(
     prices = _prices(shown, found)
     if isinstance(prices, str):
         return Ambiguous(text, prices)
-    values: dict[tuple[Decimal, ...], _Found] = {}
+    values: dict[tuple[Decimal, ...], Found] = {}
     codes: set[str | None] = set()
     for price in _wanted(prices):
         try:
@@ -337,8 +221,7 @@ def _choose(
         return Ambiguous(text, "several prices", several)
     ((readings, price),) = values.items()
     if len(readings) != 1:
-        reason = "the separator can be read as decimal or as thousands" if readings else "digits grouped as in no price"
-        return Ambiguous(text, reason, readings)
+        return Ambiguous(text, SEPARATOR if readings else "digits grouped as in no price", readings)
     kind = price_words.KINDS.get(price.label)
     if kind is None:
         return Ambiguous(text, "a price by weight, length or time", readings)
@@ -347,7 +230,7 @@ def _choose(
     return Money(readings[0], codes.pop(), kind, text.strip(), bool(price.symbols), price.token)
 
 
-def _readings(price: _Found, how: amounts.Format) -> tuple[Decimal, ...]:
+def _readings(price: Found, how: amounts.Format) -> tuple[Decimal, ...]:
     """What the number may mean. Digits that a space joins, with a strange word beside them, may be two numbers."""
     if " " in price.token.replace(". ", ".").replace(", ", ","):
         after_name = not price_words.explains(price.before)

@@ -113,7 +113,7 @@ def _readings(page: Context, text: str | None, currency: str | None) -> tuple[De
     reading = money.read_price(text, currency=currency, country=page.country, language=page.language)
     if isinstance(reading, Money):
         return (reading.amount,) if reading.kind in ("now", "from") and not is_placeholder(reading.amount) else ()
-    return reading.readings if isinstance(reading, Ambiguous) and reading.reason.startswith("the separator") else ()
+    return reading.readings if isinstance(reading, Ambiguous) and reading.reason == money.SEPARATOR else ()
 
 
 #: `meta` properties in the order in which they are believed: a sale price before the price that it replaces.

@@ -107,7 +107,7 @@ def read(page: Context, layout: Layout, currency: str | None) -> Visible:
 
 def _read(text: str, page: Context, currency: str | None, habit: str | None) -> Money | Ambiguous | None:
     reading = money.read_price(text, currency=currency, country=page.country, language=page.language)
-    if isinstance(reading, Ambiguous) and len(reading.readings) == 2 and habit is not None:
+    if isinstance(reading, Ambiguous) and reading.reason == money.SEPARATOR and habit is not None:
         return money.read_price(text, currency=currency, country=page.country, language=page.language, decimal=habit)
     return reading
 

@@ -66,7 +66,8 @@ def test_a_missing_value_may_be_the_word_null() -> None:
 @pytest.mark.parametrize(
     ("word", "expected"),
     [("https://schema.org/InStock", "in_stock"), ("http://schema.org/OutOfStock", "out_of_stock"),
-     ("SoldOut", "out_of_stock"), ("schema:PreOrder", "preorder"), ("in stock", "in_stock"), ("Sold out", "out_of_stock"), ("BackOrder", "preorder"),
+     ("SoldOut", "out_of_stock"), ("schema:PreOrder", "preorder"), ("in stock", "in_stock"),
+     ("Sold out", "out_of_stock"), ("BackOrder", "preorder"),
      ("LimitedAvailability", "in_stock"), ("true", "in_stock"), ("whatever", None), ("null", None)],
 )  # fmt: skip
 def test_availability_as_address_or_word(word: str, expected: str | None) -> None:
