@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from extract import addresses, blocks
-from extract.errors import ExtractError, LayoutChanged
+from extract.errors import ExtractError, FetchError, LayoutChanged
 from extract.items import Issue, Item, Link, Parsed
 from extract.pages import LocalFile, Pages
 from extract.parsed_cache import ParsedCache
@@ -69,6 +69,12 @@ def collect(
             snapshot = pages.local(source, file)
         except ExtractError as error:
             failures.append(error)
+            continue
+        except OSError as error:
+            seen = f"the file cannot be read ({error.strerror})"
+            failures.append(
+                FetchError(f"file:{file.path.name}", seen, "mend its permissions, or take it out of the folder")
+            )
             continue
         result.files.append((file.path.name, file.content_type, snapshot.sha256))
         result.fetched += 1

@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import json
 import os
+import zlib
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -24,15 +25,19 @@ class ParsedCache:
         """The items of an earlier parse of the same bytes at the same address; None where there was none."""
         try:
             with gzip.open(self._path(source, page), "rt", encoding="utf-8") as lines:
-                return [from_json(json.loads(line)) for line in lines]
-        except (OSError, EOFError, ValueError, TypeError):
+                # The number of items comes first: a file that lost its content with the power reads as no lines, and a
+                # page without items would end every listing that it had.
+                count, *items = (json.loads(line) for line in lines)
+            return [from_json(item) for item in items] if len(items) == count else None
+        except (OSError, EOFError, ValueError, TypeError, AttributeError, ArithmeticError, zlib.error):
             return None
 
     def put(self, source: Source, page: Page, items: Sequence[Parsed]) -> None:
         """Keep the items of a page."""
         path = self._path(source, page)
         path.parent.mkdir(parents=True, exist_ok=True)
-        text = "".join(json.dumps(to_json(item), ensure_ascii=False) + "\n" for item in items)
+        lines = (len(items), *map(to_json, items))
+        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
         part = path.with_suffix(f".{os.getpid()}.part")
         part.write_bytes(gzip.compress(text.encode(), compresslevel=1, mtime=0))
         part.replace(path)
@@ -45,9 +50,11 @@ class ParsedCache:
 
 @cache
 def parser_code() -> str:
-    """Fingerprint of all code in `extract/`. A parser leans on shared readers, whose change no version number tells."""
+    """Fingerprint of all code and tables of words in `extract/`: a parser leans on shared readers, whose change no version
+    number tells.
+    """
     digest = hashlib.sha256()
     folder = Path(__file__).parent
-    for path in sorted(folder.rglob("*.py")):
+    for path in sorted(path for kind in ("*.py", "*.toml") for path in folder.rglob(kind)):
         digest.update(path.relative_to(folder).as_posix().encode() + path.read_bytes())
     return digest.hexdigest()[:12]
