@@ -1,0 +1,275 @@
+"""Reading one source over a real connection: links, limits, failures, and what is not parsed twice."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from extract import parsed_cache
+from extract.collect import Collected, collect
+from extract.errors import LayoutChanged
+from extract.http import Client, HttpSettings
+from extract.items import Issue, Link, Offer, Parsed
+from extract.pages import Fetching, LocalFile
+from extract.parsed_cache import ParsedCache
+from extract.snapshots import Archive
+from extract.source import Page, Source
+from tests.extract.faulty_server import Exchange, FaultyServer, Route, page, status
+
+HOST = "shop.sample.test"
+NOW = datetime(2023, 11, 16, 3, tzinfo=UTC)
+
+
+def parse(found: Page) -> Iterator[Parsed]:
+    """A shop of the test's own: a line `offer KEY PRICE`, `link PATH`, `image PATH`, `issue WORDS` or `crash`."""
+    for line in found.content.decode().splitlines():
+        word, _, rest = line.partition(" ")
+        match word:
+            case "offer":
+                key, price = rest.split()
+                money = Decimal(price)
+                yield Offer(
+                    title=f"Card {key}", url=found.final_url, key=key, price=money, currency="USD", price_kind="now"
+                )
+            case "link" | "image":
+                role = "image" if word == "image" else "next_page"
+                yield Link(url=f"http://{HOST}{rest}", role=role)
+            case "issue":
+                yield Issue(code="odd", message=rest)
+            case "crash":
+                raise IndexError("list index out of range")
+
+
+SHOP = Source(name="test_shop", title="Shop", homepage="https://shop.invalid", parse=parse, version=1, kinds=("offer",))
+
+Read = Callable[..., Collected]
+
+
+class Bench:
+    """A server, an archive and a cache; `read()` reads the shop once more with them."""
+
+    def __init__(self, server: FaultyServer, client: Client, folder: Path) -> None:
+        self.server = server
+        self.client = client
+        self.archive = Archive(folder / "snapshots")
+        self.cache = ParsedCache(folder / "parsed")
+        self.seen: list[str] = []
+
+    def serve(self, **pages: str | Route) -> None:
+        self.server.routes.update(
+            {f"/{name}": page(text.encode()) if isinstance(text, str) else text for name, text in pages.items()}
+        )
+
+    def read(self, *starts: str, source: Source = SHOP, files: tuple[LocalFile, ...] = ()) -> Collected:
+        return collect(
+            source, [f"http://{HOST}/{start}" for start in starts], Fetching(self.client, self.archive, NOW, "run"),
+            self.cache, files=files, on_page=self.seen.append,
+        )  # fmt: skip
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    with FaultyServer() as server:
+        settings = HttpSettings(delay_s=0.0, max_attempts=1, connect_to={HOST: ("127.0.0.1", server.port)})
+        with Client(settings) as client:
+            yield Bench(server, client, tmp_path)
+
+
+def keys(found: Collected) -> list[str]:
+    return [item.key for item, _ in found.rows if isinstance(item, Offer)]
+
+
+def test_links_are_followed_once_each_in_the_order_in_which_they_were_found(bench: Bench) -> None:
+    bench.serve(
+        one="offer a 100\nlink /two\nlink /three\nlink /one",
+        two="offer b 200\nlink /three\nlink /one",
+        three="offer c 300",
+    )
+    found = bench.read("one")
+    assert keys(found) == ["a", "b", "c"]
+    assert bench.server.paths() == ["/one", "/two", "/three"]
+    assert bench.seen == [f"http://{HOST}/{name}" for name in ("one", "two", "three")]
+    assert (found.pages, found.is_complete, found.failure) == (3, True, None)
+
+
+def test_every_row_and_issue_points_to_the_bytes_that_it_was_read_from(bench: Bench) -> None:
+    bench.serve(one="offer a 100\nissue a smudge\nlink /two", two="offer b 200")
+    found = bench.read("one")
+    for item, sha256 in found.rows:
+        assert isinstance(item, Offer)
+        assert f"offer {item.key} ".encode() in bench.archive.read(sha256)
+    ((issue, sha256),) = found.issues
+    assert issue.message == "a smudge"
+    assert sha256 is not None
+    assert b"a smudge" in bench.archive.read(sha256)
+
+
+def test_a_paging_loop_ends_with_an_issue(bench: Bench) -> None:
+    def endless(exchange: Exchange) -> None:
+        number = int(exchange.path.partition("=")[2] or 0)
+        exchange.reply(200, f"offer {number} 100\nlink /list?page={number + 1}".encode())
+
+    bench.serve(list=endless)
+    found = bench.read("list", source=replace(SHOP, max_pages=5))
+    assert keys(found) == ["0", "1", "2", "3", "4"]
+    assert [issue.code for issue, _ in found.issues] == ["too_many_pages"]
+    assert not found.is_complete, "what is absent has not vanished"
+    assert found.failure is None
+
+
+@pytest.mark.parametrize(("broken", "is_failure"), [(1, False), (2, True), (3, True), (4, True)])
+def test_a_source_fails_where_half_of_its_pages_do(bench: Bench, broken: int, is_failure: bool) -> None:
+    for n in range(4):
+        bench.serve(**{f"p{n}": status(404) if n < broken else f"offer {n} 100"})
+    found = bench.read("p0", "p1", "p2", "p3")
+    assert (found.failure is not None) is is_failure
+    assert not found.is_complete
+    assert [issue.code for issue, _ in found.issues] == ["NotFound"] * broken
+    assert len(keys(found)) == 4 - broken
+
+
+def test_a_parser_that_dies_is_a_changed_layout_with_its_words(bench: Bench) -> None:
+    bench.serve(one="offer a 100\ncrash")
+    found = bench.read("one")
+    assert isinstance(found.failure, LayoutChanged)
+    assert "the parser of test_shop failed: IndexError: list index out of range" in found.failure.seen
+    assert found.rows == [], "half a page is no page"
+    assert list(bench.archive.history("test_shop")), "the page that broke the parser is there to be looked at"
+
+
+def test_an_image_is_watched_and_not_parsed(bench: Bench) -> None:
+    bench.serve(one="image /chart.png\noffer a 100", **{"chart.png": "crash"})
+    found = bench.read("one")
+    assert found.failure is None
+    (sha256,) = found.images.values()
+    assert bench.archive.read(sha256) == b"crash"
+    assert keys(found) == ["a"]
+
+
+# ── unchanged pages ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def with_etag(text: str, etag: str = '"v1"') -> Route:
+    def answer(exchange: Exchange) -> None:
+        if exchange.headers.get("if-none-match") == etag:
+            exchange.reply(304, b"", {"ETag": etag})
+        else:
+            exchange.reply(200, text.encode(), {"ETag": etag})
+
+    return answer
+
+
+def test_an_unchanged_page_is_not_parsed_again_and_gives_the_same(bench: Bench) -> None:
+    bench.serve(one=with_etag("offer a 100\nissue odd\nlink /two"), two="offer b 200")
+    first = bench.read("one")
+    assert first.pages_unchanged == 0
+
+    def dead(found: Page) -> list[Parsed]:
+        raise AssertionError("parsed again")
+
+    second = bench.read("one", source=replace(SHOP, parse=dead))
+    assert second.failure is None
+    assert (second.pages, second.pages_unchanged) == (2, 2)
+    assert (second.rows, second.issues) == (first.rows, first.issues)
+
+
+@pytest.mark.parametrize("change", ["version", "address", "bytes", "code"])
+def test_another_parser_page_or_address_is_parsed_again(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    bench.serve(one="offer a 100", other="offer a 100")
+    bench.read("one")
+    source, start = SHOP, "one"
+    if change == "version":
+        source = replace(SHOP, version=2)
+    elif change == "address":
+        start = "other"
+    elif change == "bytes":
+        bench.serve(one="offer a 101")
+    else:
+        monkeypatch.setattr(parsed_cache, "parser_code", lambda: "another")
+    assert bench.read(start, source=source).pages_unchanged == 0
+
+
+def test_a_damaged_cache_is_no_cache(bench: Bench, tmp_path: Path) -> None:
+    bench.serve(one="offer a 100")
+    first = bench.read("one")
+    (kept,) = (tmp_path / "parsed").rglob("*.gz")
+    whole = kept.read_bytes()
+    texts = ("", "{", "[]", "1", "null\n", '1\n{"kind": "x"}\n', '1\n["offer"]\n', "\n")
+    for damage in (
+        b"",
+        b"not gzip",
+        whole[:-4],
+        whole[: len(whole) // 2],
+        *(gzip.compress(text.encode()) for text in texts),
+    ):
+        kept.write_bytes(damage)
+        again = bench.read("one")
+        assert (again.rows, again.pages_unchanged) == (first.rows, 0), damage
+    assert bench.read("one").pages_unchanged == 1, "and it is whole again"
+
+
+def test_the_fingerprint_of_the_parsers_follows_code_and_tables_of_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sources").mkdir()
+    for name in ("parsed_cache.py", "sources/shop.py", "words.toml", "notes.txt"):
+        (tmp_path / name).write_text("one")
+    monkeypatch.setattr(parsed_cache, "__file__", str(tmp_path / "parsed_cache.py"))
+
+    def now() -> str:
+        parsed_cache.parser_code.cache_clear()
+        return parsed_cache.parser_code()
+
+    before = now()
+    assert now() == before
+    (tmp_path / "notes.txt").write_text("two")
+    assert now() == before
+    seen = {before}
+    for name in ("sources/shop.py", "words.toml"):
+        (tmp_path / name).write_text("two")
+        seen.add(now())
+    assert len(seen) == 3
+    monkeypatch.undo()
+    parsed_cache.parser_code.cache_clear()
+
+
+# ── files of this machine ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_file_is_read_like_a_page_and_its_folder_is_nobodys_business(bench: Bench, tmp_path: Path) -> None:
+    file = tmp_path / "private folder" / "quote.txt"
+    file.parent.mkdir()
+    file.write_text("offer a 100")
+    found = bench.read(files=(LocalFile(file, "text/plain"),))
+    assert keys(found) == ["a"]
+    (snapshot,) = bench.archive.history("test_shop")
+    assert snapshot.url == "file:quote.txt"
+    assert not re.search(
+        "private folder", "".join(path.read_text() for path in (tmp_path / "snapshots").rglob("*.json*"))
+    )
+
+
+def test_a_file_that_cannot_be_read_fails_alone(bench: Bench, tmp_path: Path) -> None:
+    files = []
+    for name in ("a", "b", "c"):
+        (tmp_path / name).write_text(f"offer {name} 100")
+        files.append(LocalFile(tmp_path / name, "text/plain"))
+    (tmp_path / "b").unlink()
+    (tmp_path / "b").mkdir()  # between listing and reading somebody moved things about
+    found = bench.read(files=tuple(files))
+    assert keys(found) == ["a", "c"]
+    assert found.failure is None
+    assert not found.is_complete
+    ((issue, _),) = found.issues
+    assert issue.url == "file:b"
+    assert "the file cannot be read" in issue.message
+    assert "take it out of the folder" in issue.message
