@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 
@@ -21,8 +21,10 @@ from flows.cli import cli
 from tests.command import rows
 from tests.flows.inprocess import copy_of_the_site, refresh
 from tests.nights import Night
-from warehouse.outputs import report_charts, report_data, report_words
+from warehouse.outputs import report_charts, report_data, report_files, report_words
 from warehouse.outputs.report_charts import Point
+from warehouse.outputs.report_files import ArchivedPage
+from warehouse.paths import DataDir
 
 
 def report(data: Path, to: Path) -> tuple[bytes, HtmlElement]:
@@ -174,6 +176,16 @@ def test_a_warehouse_without_its_archive_is_reported_all_the_same(nights: dict[i
     (data / "gpuledger.duckdb").symlink_to((nights[2].data / "gpuledger.duckdb").resolve())
     _, page = report(data, tmp_path / "report")
     assert "not in this archive" in section(page, "pages")
+
+
+def test_a_page_that_was_archived_after_its_prices_shows_its_day_and_no_age(
+    nights: dict[int, Night], tmp_path: Path
+) -> None:
+    later = ArchivedPage("https://prices.test/old.csv", datetime(2024, 2, 1, 3, tzinfo=UTC))
+    (path,) = report_files.export(DataDir(nights[1].data), tmp_path, archived=lambda sha256: later)
+    chips = set(lxml.html.parse(path).xpath("//a[@class='page']/text()"))
+    assert chips
+    assert all(chip.endswith(" · 2024-02-01") for chip in chips)
 
 
 @pytest.mark.parametrize(
