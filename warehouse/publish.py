@@ -11,7 +11,7 @@ from pathlib import Path
 import duckdb
 
 from warehouse import migrate, schema
-from warehouse.errors import NotAWarehouse
+from warehouse.errors import NotAWarehouse, WarehouseError
 from warehouse.paths import DataDir
 
 #: The file format that DuckDB 1.5 also opens; a default 2.0 file it does not.
@@ -28,7 +28,8 @@ def workspace(
     """A connection to a work file: a copy of the base (nothing where `fresh`), with the schema in place, and its path.
 
     The work file is gone when the block ends, unless `publish` took it. A base of an older program is brought up to this
-    one's schema. Raises NotAWarehouse where the base is not a DuckDB file, NewerWarehouse where a newer program wrote it.
+    one's schema. Raises NotAWarehouse where the base is not a DuckDB file, NewerWarehouse where a newer program wrote it,
+    and WarehouseError where memory or disk do not suffice.
     """
     data.state.mkdir(parents=True, exist_ok=True)
     for left in data.state.glob("work-*"):
@@ -57,6 +58,11 @@ def workspace(
         con.execute(f"USE {CATALOG}")
         migrate.bring_up(con, run_id, str(data.base))
         yield con, work
+    except (duckdb.OutOfMemoryException, duckdb.IOException) as error:
+        raise WarehouseError(
+            f"DuckDB could not go on ({str(error).splitlines()[0]}): raise memory_limit in the settings (now "
+            f"{memory_limit}), or make room on the disk of {data.root}"
+        ) from error
     finally:
         with suppress(duckdb.Error):
             con.close()

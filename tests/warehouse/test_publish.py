@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 from warehouse import publish
-from warehouse.errors import NotAWarehouse, NoWarehouse
+from warehouse.errors import NotAWarehouse, NoWarehouse, WarehouseError
 from warehouse.paths import DataDir
 from warehouse.read import query
 
@@ -194,6 +194,21 @@ def test_a_base_that_is_no_database_says_the_way_out(data: DataDir) -> None:
     ):
         run(data, "2")
     assert runs(data) == ["1"]
+
+
+def test_too_little_memory_and_disk_is_said_with_the_way_out(data: DataDir) -> None:
+    run(data, "1")
+    with (
+        pytest.raises(
+            WarehouseError, match=r"DuckDB could not go on \(Out of Memory.*: raise memory_limit .*20MB.*make room"
+        ),
+        publish.workspace(data, "2", memory_limit="20MB") as (con, _),
+    ):
+        con.execute(
+            "SET max_temp_directory_size = '1MB'; CREATE TABLE t AS SELECT range AS a FROM range(5000000) ORDER BY hash(a)"
+        )
+    assert runs(data) == ["1"]
+    assert not list(data.state.glob("work-*"))
 
 
 def test_a_version_is_for_reading_only_and_its_format_is_old_enough_for_others(data: DataDir) -> None:
