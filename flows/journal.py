@@ -44,19 +44,19 @@ def finish(path: Path, run_id: str, status: str, reason: str | None) -> None:
 
 
 def read(path: Path) -> list[Entry]:
-    """All runs on record, in the order in which they began. A torn last line, left by a kill, is passed over."""
+    """All runs on record, in the order in which they began. A torn line, left by a kill, is passed over."""
     if not path.exists():
         return []
     runs: dict[str, dict[str, Any]] = {}
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
             words = json.loads(line)
-        except ValueError:
+            event, run_id = words.pop("event"), words["run_id"]
+        except (ValueError, KeyError, TypeError, AttributeError):
             continue
-        event = words.pop("event")
-        runs.setdefault(words["run_id"], {}).update(words)
-        if event == "finish" and "engine" not in runs[words["run_id"]]:
-            del runs[words["run_id"]]
+        runs.setdefault(run_id, {}).update(words)
+        if event == "finish" and "engine" not in runs[run_id]:
+            del runs[run_id]
     return [_entry(words) for words in runs.values()]
 
 
@@ -81,9 +81,12 @@ def _plain(entry: Entry) -> dict[str, Any]:
 
 def _append(path: Path, words: dict[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
     try:
-        os.write(descriptor, (json.dumps(words) + "\n").encode())
+        size = os.fstat(descriptor).st_size
+        # What a full disk or a kill left of a line must not swallow this one.
+        is_torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
+        os.write(descriptor, ("\n" * is_torn + json.dumps(words) + "\n").encode())
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
