@@ -17,7 +17,7 @@ from typing import Literal
 
 from filelock import FileLock, Timeout
 
-from flows import health
+from flows import compat, health
 from flows.context import Context
 from flows.settings import SettingsError
 from warehouse.errors import NoWarehouse, WarehouseError
@@ -61,15 +61,11 @@ def _python(context: Context) -> Iterator[Check]:
 
 
 def _packages(context: Context) -> Iterator[Check]:
-    fastapi = tuple(int(part) for part in metadata.version("fastapi").split(".")[:2])
-    seen = ", ".join(f"{name} {metadata.version(name)}" for name in ("prefect", "fastapi", "duckdb", "pandas"))
-    # Prefect 3.8 sends nulls for defaults, which FastAPI refuses from 0.151 on, and uses what 0.155 took away.
-    if fastapi >= (0, 155):
-        yield Check("packages", "failure", seen, "install what requirements.lock names: no run under Prefect can start")
-    elif fastapi >= (0, 151):
-        yield Check("packages", "warning", seen, "with FastAPI 0.151 or newer `prefect flow-run ls` and others fail")
-    else:
-        yield Check("packages", "ok", seen)
+    names = ("prefect", "fastapi", "sqlalchemy", "duckdb", "pandas", "great-expectations")
+    yield Check("packages", "ok", ", ".join(f"{name} {metadata.version(name)}" for name in names))
+    for problem in compat.problems():
+        seen, _, action = problem.partition("; ")
+        yield Check("packages", "failure", seen, action)
 
 
 def _data_dir(context: Context) -> Iterator[Check]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from filelock import FileLock, Timeout
 
-from flows import logs, prefect_engine, prefect_server
+from flows import compat, logs, prefect_engine, prefect_server
 from flows.context import utc_now
 from flows.inbox import Watcher
 from flows.processes import guarded
@@ -48,7 +48,10 @@ class Plan:
 
 
 def serve(plan: Plan) -> None:
-    """Serve until SIGTERM or SIGINT. Raises schedule.BadSchedule, and Locked where the folder is served already."""
+    """Serve until SIGTERM or SIGINT.
+
+    Raises schedule.BadSchedule, Locked where the folder is served already, and ServerFailed.
+    """
     with _only_one(plan.data), ExitStack() as stack:
         stop = stack.enter_context(_signals())
         prefect_engine.prepare(plan.data, log_level="ERROR")
@@ -58,6 +61,9 @@ def serve(plan: Plan) -> None:
         stack.enter_context(guarded(plan.data.state))
         server = None
         if not prefect_engine.has_own_server():
+            if problems := compat.problems():
+                # Serving on would look like working, and no night would ever be read.
+                raise prefect_server.ServerFailed("; ".join(problems))
             server = stack.enter_context(
                 prefect_server.running(plan.data.state, has_services=True, port=plan.settings.ui_port)
             )

@@ -25,6 +25,7 @@ def command(cron: str | None, time_zone: str | None, sample: bool, data_dir: str
     A night that was missed is made up for at the next start. Stop it with SIGTERM or Ctrl-C.
     """
     from flows import logs
+    from flows.prefect_server import ServerFailed
     from flows.serve import Plan, serve
 
     settings = settings_module.load({"data_dir": data_dir, "cron": cron, "time_zone": time_zone})
@@ -37,4 +38,6 @@ def command(cron: str | None, time_zone: str | None, sample: bool, data_dir: str
         serve(plan)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
+    except ServerFailed as error:
+        raise click.ClickException(str(error)) from None
     return 0
