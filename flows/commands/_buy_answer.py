@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from flows.commands._show import show
+from flows.lang import gettext
 from transform.assumptions import Assumptions
 from transform.buying.advice import cheaper_ruled_out, what_would
 from transform.buying.market import Evidence, Known
@@ -92,12 +93,17 @@ def _origin(evidence: Evidence, data: DataDir) -> str | None:
 
 def _table(answer: Answer, rows: Sequence[dict[str, Any]], count: int) -> None:
     need, assumed = answer.need, answer.assumptions
-    context = "" if need.context_tokens is None else f", {need.context_tokens} tokens of context"
-    title = (
-        f"{need.model_id} at {need.precision}{context} · {assumed.hours_per_day.normalize():f} h a day for "
-        f"{assumed.horizon_years.normalize():f} years · {assumed.electricity_usd_per_kwh.normalize():f} USD/kWh · "
-        f"prices as of {answer.now:%Y-%m-%d %H:%M} UTC"
-    )
+    what = gettext("{model} at {precision}").format(model=need.model_id, precision=need.precision)
+    if need.context_tokens is not None:
+        what += ", " + gettext("{count} tokens of context").format(count=need.context_tokens)
+    words = [
+        what,
+        gettext("{hours} h a day for {years} years").format(
+            hours=f"{assumed.hours_per_day.normalize():f}", years=f"{assumed.horizon_years.normalize():f}"
+        ),
+        f"{assumed.electricity_usd_per_kwh.normalize():f} USD/kWh",
+        gettext("prices as of {time} UTC").format(time=f"{answer.now:%Y-%m-%d %H:%M}"),
+    ]
     shown = [
         [
             row["rank"], row["what"], row["way"].replace("_", " "), row["price_usd"], _age(row["price_age_hours"]),
@@ -111,11 +117,11 @@ def _table(answer: Answer, rows: Sequence[dict[str, Any]], count: int) -> None:
         "#", "what", "way", "USD (an hour, if rented)", "price age", "GB needed", "tokens/s", "speed is", "expected",
         "total USD", "USD per M tokens", "next cheaper is ruled out",
     ]  # fmt: skip
-    show(headings, shown, "table", title=title)
+    show(headings, shown, "table", title=" · ".join(words))
     for line in _footnotes(rows):
         click.echo(line)
     if count > len(rows):
-        click.echo(f"{count - len(rows)} more with --limit 0")
+        click.echo(gettext("{count} more with --limit 0").format(count=count - len(rows)))
 
 
 def _age(hours: float) -> str:
@@ -127,6 +133,9 @@ def _footnotes(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
         yield f"{row['rank']}  {row['source']} {row['url'] or ''}  snapshot {row['snapshot_sha256'][:12]}"
         if row["speed_url"]:
             verdict = row["speed_verdict"]
-            yield f"   measured: {row['speed_url']}  snapshot {row['speed_snapshot_sha256'][:12]}; {verdict}"
+            measured = gettext("measured")
+            yield f"   {measured}: {row['speed_url']}  snapshot {row['speed_snapshot_sha256'][:12]}; {verdict}"
     if any(row["speed_is"] == "bound" for row in rows):
-        yield "a bound is what memory bandwidth allows at most; expected is what to count on (expected_utilisation)"
+        yield gettext(
+            "a bound is what memory bandwidth allows at most; expected is what to count on (expected_utilisation)"
+        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from flows.commands._options import data_dir_option, data_of, format_option
+from flows.lang import gettext
 
 
 @click.command()
@@ -20,7 +21,8 @@ def command(document: str | None, data_dir: str | None, form: str) -> None:
     _, known = query(data, "SELECT DISTINCT document FROM mart.claim_audit ORDER BY 1")
     names = [name for (name,) in known]
     if document is not None and document not in names:
-        raise click.UsageError(f"no document is called {document!r}; known are {', '.join(names)}")
+        message = gettext("no document is called {document!r}; known are {known}")
+        raise click.UsageError(message.format(document=document, known=", ".join(names)))
     chosen = [name for name in names if document in (None, name)]
     sql = "SELECT * FROM mart.claim_audit WHERE list_contains($documents, document) ORDER BY document, claim_id"
     if form == "table":

@@ -14,6 +14,7 @@ from flows import settings as settings_module
 from flows.assumptions import texts
 from flows.commands._assume import assume_option, replaced, with_assumed
 from flows.commands._options import data_dir_option, data_of, format_option
+from flows.lang import gettext
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -96,7 +97,8 @@ def _ask(question: _Question, data: DataDir) -> Answer:
         except SizingError as error:
             raise click.UsageError(str(error)) from None
         if question.min_tokens_per_s is not None and need.bound is None:
-            raise click.UsageError(f"{question.model_id} does not write token by token: leave --min-tokens-per-s out")
+            message = gettext("{model} does not write token by token: leave --min-tokens-per-s out")
+            raise click.UsageError(message.format(model=question.model_id))
         budget = None if question.budget is None else Decimal(str(question.budget))
         limits = Limits(budget_usd=budget, min_tokens_per_s=question.min_tokens_per_s)
         measured = market.measurements(con, question.model_id, need.precision)

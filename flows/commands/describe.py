@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from flows.commands._options import data_dir_option, data_of, format_option
+from flows.lang import gettext
 from warehouse.paths import DataDir
 
 
@@ -42,12 +43,14 @@ def command(table: str | None, data_dir: str | None, form: str) -> None:
         one = table.partition(".")[2]
         chosen = [row for row in assumed[1] if one in ("", row[0])]
         if not chosen:
-            raise click.UsageError(f"there is no assumption {one!r}; `gpuledger describe assumptions` lists them")
+            message = gettext("there is no assumption {name!r}; `gpuledger describe assumptions` lists them")
+            raise click.UsageError(message.format(name=one))
         show(assumed[0], chosen, form, title=table)
         return
     table = f"main.{table}" if f"main.{table}" in known else table
     if table not in known:
-        raise click.UsageError(f"there is no table {table!r}; there are:\n  " + "\n  ".join(known))
+        message = gettext("there is no table {name!r}; there are:").format(name=table)
+        raise click.UsageError("\n  ".join([message, *known]))
     schema, _, name = table.partition(".")
     if (table, "macro") in {(row[0], row[1]) for row in rows}:
         show(*_macro(data, schema, name), form, title=table)

@@ -9,6 +9,7 @@ import click
 
 from flows.commands._assume import assume_option, of_settings
 from flows.commands._options import data_dir_option, data_of, format_option
+from flows.lang import gettext
 
 if TYPE_CHECKING:
     from transform.sizing.report import Quantity
@@ -43,7 +44,7 @@ def command(
     from transform.sizing.errors import SizingError
 
     if (model is None) == (config is None):
-        raise click.UsageError("name one MODEL, or give its --config config.json")
+        raise click.UsageError(gettext("name one MODEL, or give its --config config.json"))
     try:
         quantities = _quantities(model, config, precision, context, batch, assumed, data_of(data_dir).models)
     except SizingError as error:
