@@ -21,11 +21,11 @@ from extract.items import Item, Offer
 from extract.pages import LocalFile, archive_file
 from extract.snapshots import Archive
 from extract.source import get
-from flows import decisions, journal, loaded, take_in
+from flows import decisions, identities, journal, loaded, take_in
 from flows.context import Context, new_run_id, utc_now
-from flows.store import finish, store
+from flows.store import finish, store, write_exports
 from flows.summary import SourceOutcome, Summary
-from transform import gate
+from transform import assign, gate
 from warehouse import publish
 from warehouse.load import offers
 from warehouse.load.batch import Night, Row
@@ -89,7 +89,8 @@ def in_bulk(context: Context, found: Sequence[Crawl], progress: Callable[[int], 
             con.execute("BEGIN")
             changed = load(con, run, found, summary, progress)
             finish(con, run, summary, changed, work, loaded.of(run, [_collected(run, found)]))
-        journal.finish(run.data.journal, run.run_id, summary.status, None)
+        write_exports(run, summary)
+        journal.finish(run.data.journal, run.run_id, summary.status, summary.reason)
     return summary
 
 
@@ -114,6 +115,8 @@ def load(
     bounds, released = context.settings.gate_bounds(), decisions.releases(context.data, context.started_at)
     changed: set[str] = set()
     outcome = SourceOutcome(SOURCE, "ok")
+    titles = identities.of(context.data)
+    good: datetime | None = None
     _stage(con, found, _refused([offer for _, rows in found for offer, _ in rows]))
     # Small tables: a second thread would only wait for the first.
     con.execute("SET threads = 1")
@@ -126,6 +129,13 @@ def load(
             outcome.quarantined = held + taken.held
             outcome.loaded = night.rows - outcome.quarantined
             gate.note_night(con, SOURCE, seen_at, night.rows, is_complete=taken.is_complete)
+            # The gate asks what the peers of a listing cost, so each night must know the cards of those before it.
+            changed |= set(assign.assign(con, titles.resolver, titles.version))
+            outcome.status, outcome.reason = "ok", None
+            good = seen_at
+        else:
+            outcome.status, outcome.quarantined, outcome.loaded = "refused", night.rows, 0
+            outcome.reason = f"{held} of {night.rows} rows of {seen_at:%Y-%m-%d} break the contract"
         if number % _COMMIT_EVERY == _COMMIT_EVERY - 1:
             con.execute("COMMIT; BEGIN")
         progress(number + 1)
@@ -133,7 +143,10 @@ def load(
     changed.add("core.source_night")
     if offers.record_changes(con, SOURCE, found[0][0]):
         changed.add("core.price_change")
-    take_in.set_state(con, context, outcome)
+    if good is not None:
+        take_in.set_state(con, replace(context, as_of=good), replace(outcome, status="ok", reason=None))
+    if outcome.is_failure:
+        take_in.set_state(con, context, outcome)
     summary.sources.append(outcome)
     return changed
 

@@ -32,7 +32,7 @@ def release(data: DataDir, listing_id: str, price: Decimal, currency: str, reaso
 def releases(data: DataDir, decided_by: datetime) -> list[tuple[str, Decimal]]:
     """Listings and prices that a person let pass by then: a run knows those from before its start, and so does its replay.
 
-    ValueError, naming the line, where the file was edited badly.
+    SettingsError, naming the line, where the file was edited badly.
     """
     path = _file(data)
     if not path.exists():
@@ -45,7 +45,7 @@ def releases(data: DataDir, decided_by: datetime) -> list[tuple[str, Decimal]]:
             if datetime.fromisoformat(words["decided_at"]) <= decided_by:
                 found.append(released)
         except (ValueError, KeyError, TypeError, ArithmeticError) as error:
-            raise ValueError(f"{path}, line {number}: {error}") from None
+            raise SettingsError(f"{path}, line {number}: {error}; correct or remove the line") from None
     return found
 
 

@@ -107,7 +107,13 @@ def readings(context: Context) -> list[Reading]:
         found = [Reading(source, server.start_urls(source), _dropped(source, context)) for source in chosen]
     else:
         found = [_live(source, context) for source in chosen]
-    return [reading for reading in found if reading.starts or reading.files]
+    # An inbox that is empty is read too: a quote that was taken out of it has ended.
+    has_inbox = context.data.inbox.is_dir()
+    return [
+        reading
+        for reading in found
+        if reading.starts or reading.files or (reading.source.name == "quotes" and has_inbox)
+    ]
 
 
 def _live(source: Source, context: Context) -> Reading:

@@ -69,7 +69,8 @@ def _run(
 ) -> None:
     with gather.reader(context) as reader:
         collected = read_all(reader, readings, progress)
-    if all(batch.failure is not None for batch in collected):
+    # A batch of nothing (an empty inbox) is no source that could be read.
+    if all(batch.failure is not None for batch in collected if batch.failure is not None or batch.pages):
         summary.sources = [_failed(batch) for batch in collected]
         summary.reason = "no source could be read" if collected else "no source is configured"
         return

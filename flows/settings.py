@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -122,6 +123,8 @@ class Settings:
         ):  # fmt: skip
             if getattr(self, name) < 0:
                 raise SettingsError(f"{name} must not be negative, not {getattr(self, name)}")
+        if not re.fullmatch(r"\d+(\.\d+)?\s*([KMGT]i?B|%)", self.memory_limit):
+            raise SettingsError(f"memory_limit must be a size such as 2GB or 500MiB, not {self.memory_limit!r}")
         if self.lang not in LANGUAGES:
             raise SettingsError(f"lang must be one of {', '.join(LANGUAGES)}, not {self.lang!r}")
         if self.log_format not in ("text", "json"):

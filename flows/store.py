@@ -41,7 +41,17 @@ def store(context: Context, collected: Sequence[Collected], summary: Summary, *,
         changed = load(con, context, collected, summary)
         finish(con, context, summary, changed, work, loaded.of(context, collected))
     if export:
+        write_exports(context, summary)
+
+
+def write_exports(context: Context, summary: Summary) -> None:
+    """Write the CSV files of what was published. A folder that cannot be written is a note: the warehouse is out already."""
+    try:
         csv_files.export(context.data, context.data.exports)
+    except OSError as error:
+        summary.reason = (
+            f"the CSV files could not be written: {error.filename or context.data.exports}: {error.strerror}"
+        )
 
 
 def load(

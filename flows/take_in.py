@@ -7,7 +7,7 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 
 import duckdb
@@ -44,7 +44,7 @@ def take_in(con: duckdb.DuckDBPyConnection, context: Context, collected: Collect
             f"{type(failure).__name__}: {failure.url}: {failure.seen}; {failure.action}",
         )
     else:
-        digest = _digest(collected)
+        digest = _digest(collected, context.as_of.date())
         if _last_digest(con, collected.source) == digest and _is_settled(con, collected.source):
             _repeat(con, context, outcome)
         else:
@@ -92,9 +92,12 @@ def _check_and_load(
         outcome.quarantined, outcome.loaded = len(first), 0
         held = dict(enumerate(first))
     else:
-        outcome.quarantined = len(held)
-        outcome.loaded = len(first) - len(held)
-        accepted = [row for position, row in enumerate(first) if position not in held]
+        expired = {
+            p: row for p, row in enumerate(first) if p not in held and _has_expired(row.item, context.as_of.date())
+        }
+        outcome.quarantined = len(held) + len(expired)
+        outcome.loaded = len(first) - outcome.quarantined
+        accepted = [row for position, row in enumerate(first) if position not in held and position not in expired]
         batch = Batch(collected.source, context.as_of, accepted, collected.is_complete, tuple(held.values()))
         loaded = load_batch(
             con, batch, context.settings.gate_bounds(), decisions.releases(context.data, context.started_at)
@@ -113,12 +116,18 @@ def _check_and_load(
                 if collected.is_complete
                 else "some pages could not be read; see ops.issue"
             )
+        # An expired offer has ended, unlike one that a contract refused, but it is on record like that one.
+        held |= expired
     whole = f"whole batch refused: {outcome.reason}"
+    expiry = "the offer was valid until {} only"
     append(
         con,
         "ops.quarantine",
         [
-            (context.run_id, collected.source, row.item.KIND, verdict.quarantined.get(position, whole),
+            (context.run_id, collected.source, row.item.KIND,
+             verdict.quarantined.get(position) or (
+                 whole if outcome.is_failure else expiry.format(getattr(row.item, "valid_until", None))
+             ),
              json.dumps(to_json(row.item), ensure_ascii=False), row.snapshot_sha256)
             for position, row in held.items()
         ],
@@ -196,22 +205,35 @@ def _is_settled(con: duckdb.DuckDBPyConnection, source: str) -> bool:
 
 
 def _conflicts(source: str, first: list[Row], repeats: list[Row]) -> list[tuple[Issue, str | None]]:
-    """An issue for each repeat that states another price than the row that counts."""
+    """An issue for each repeat that states another price, score or rate than the row that counts."""
     kept: dict[object, Item] = {others.key_of(source, row.item): row.item for row in first}
     issues: list[tuple[Issue, str | None]] = []
     for row in repeats:
         one = kept[others.key_of(source, row.item)]
-        if isinstance(row.item, Offer) and isinstance(one, Offer) and row.item.price != one.price:
-            message = f"{row.item.title!r} is on the page twice, for {one.price} and {row.item.price}; the first counts"
-            issues.append((Issue(code="conflicting_duplicate", message=message, url=row.item.url), row.snapshot_sha256))
+        said, says = ([getattr(item, name, None) for name in ("price", "score", "rate")] for item in (one, row.item))
+        if said != says:
+            what = getattr(row.item, "title", None) or getattr(row.item, "gpu_name", None) or row.item.KIND
+            was, now = (
+                next((str(figure) for figure in figures if figure is not None), "none") for figures in (said, says)
+            )
+            message = f"{what!r} is there twice, with {was} and {now}; the first counts"
+            url = getattr(row.item, "url", None)
+            issues.append((Issue(code="conflicting_duplicate", message=message, url=url), row.snapshot_sha256))
     return issues
 
 
-def _digest(collected: Collected) -> str:
-    """Fingerprint of a batch: its rows, issues and contract. Equal means that loading it again would change nothing."""
+def _has_expired(item: Item, day: date) -> bool:
+    """A quote that was valid until an earlier day can be had no more."""
+    return isinstance(item, Offer) and item.valid_until is not None and item.valid_until < day
+
+
+def _digest(collected: Collected, day: date) -> str:
+    """Fingerprint of a batch: its rows, contract and which of them have expired. Equal means that loading it again would
+    change nothing.
+    """
     digest = hashlib.sha256(f"{source_contract(collected.source)!r}{collected.is_complete}".encode())
     for item, sha256 in collected.rows:
-        digest.update(f"{item!r}{sha256}".encode())
+        digest.update(f"{item!r}{sha256}{_has_expired(item, day)}".encode())
     return digest.hexdigest()
 
 

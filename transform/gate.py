@@ -181,17 +181,30 @@ def _write_held(con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds, lo
                         || format('{{:+.0f}}%', j.move * 100) || ') at once'
                         || CASE j.hold WHEN 'crowd' THEN ', as on many others' ELSE '' END
                 END AS reason,
-                coalesce(h.held_at, $seen_at) AS held_at,
-                CASE WHEN h.held_at < $seen_at THEN h.times_held + 1 ELSE 1 END AS times_held, j.snapshot_sha256
-            FROM suspect j LEFT JOIN core.held_price h USING (listing_id)
+                CASE WHEN h.is_same THEN h.held_at ELSE $seen_at END AS held_at,
+                CASE WHEN h.is_same THEN 1 + (
+                    SELECT count(*) FROM core.source_night n
+                    WHERE n.source = $source AND n.seen_at >= h.held_at AND n.seen_at < $seen_at
+                ) ELSE 1 END AS times_held, j.snapshot_sha256
+            FROM suspect j LEFT JOIN (
+                -- Another price than the one that is held is a first sighting, whenever the listing was first held.
+                SELECT s.listing_id, h.held_at, h.currency IS NOT DISTINCT FROM s.currency AND coalesce(
+                    abs(s.price::DOUBLE / h.price::DOUBLE - 1) <= $same_price, s.price IS NULL AND h.price IS NULL
+                ) AS is_same
+                FROM suspect s JOIN core.held_price h USING (listing_id)
+            ) h USING (listing_id)
             WHERE NOT EXISTS (
                     SELECT 1 FROM released r WHERE r.listing_id = j.listing_id
                         AND abs(j.price::DOUBLE / r.price::DOUBLE - 1) <= $same_price
                 )
                 -- Seen before, on an earlier run, at the same price: believed.
-                AND (j.hold = 'placeholder' OR h.listing_id IS NULL OR h.held_at >= $seen_at
-                    OR h.currency IS DISTINCT FROM j.currency OR (h.price IS NULL) <> (j.price IS NULL)
-                    OR abs(j.price::DOUBLE / h.price::DOUBLE - 1) > $same_price)""",
+                AND (j.hold = 'placeholder' OR NOT coalesce(h.is_same AND h.held_at < $seen_at, false))
+                -- Believed by this very run when it ran before: a repeated run comes to the same.
+                AND NOT EXISTS (
+                    SELECT 1 FROM core.price_span o WHERE o.listing_id = j.listing_id AND o.valid_from = $seen_at
+                        AND o.confirmed_until IS NULL AND o.price IS NOT DISTINCT FROM j.price
+                        AND o.currency IS NOT DISTINCT FROM j.currency
+                )""",
         {"source": night.source, "seen_at": night.seen_at, "same_price": bounds.same_price},
     )
     con.execute("DELETE FROM core.held_price WHERE source = ?", [night.source])

@@ -115,6 +115,22 @@ def test_a_second_sighting_on_a_later_run_releases(market: Market) -> None:
     assert market.is_confirmed("k3")
 
 
+def test_another_wrong_price_is_a_first_sighting_also_when_its_night_is_repeated(market: Market) -> None:
+    assert market.load(changed(k3=USUAL["k3"] / 10))
+    another = changed(k3=USUAL["k3"] / 100)
+    assert market.load(another)
+    assert market.load(another, again=True)
+    assert market.price("k3") == USUAL["k3"]
+
+
+def test_a_night_that_believed_still_does_when_it_is_repeated(market: Market) -> None:
+    moved = changed(k3=USUAL["k3"] * 2)
+    market.load(moved)
+    assert market.load(moved) == {}
+    assert market.load({**moved, "k5": USUAL["k5"] + 1}, again=True) == {}
+    assert market.price("k3") == USUAL["k3"] * 2
+
+
 def test_a_price_that_comes_back_was_a_slip(market: Market) -> None:
     market.load(changed(k3=USUAL["k3"] * 10))
     assert market.load() == {}

@@ -17,15 +17,20 @@ ATTRIBUTES = ("title", "url", "brand", "sku", "mpn", "gtin", "condition", "selle
 #: Attributes that the identity of the GPU is read from: a change asks for the resolver again.
 EVIDENCE = ("title", "brand", "mpn", "specs")
 STATE = ("price", "currency", "price_kind", "list_price", "availability")
+#: Attributes that decide whether an offer counts: they are part of each span too, so that the past keeps its answer.
+TERMS = ("condition", "seller", "seller_kind")
 COLUMNS = ("listing_id", "source", "listing_key", *ATTRIBUTES, *STATE, "price_text", "snapshot_sha256")
 
 
 #: Dollars for one unit of a currency, by day. The base itself has no row in the file: one euro is one euro.
 _USD_RATES = """
-    usd AS (SELECT day, rate FROM core.fx_rate WHERE currency = 'USD' AND base = 'EUR'),
+    known AS (
+        SELECT day, currency, arg_max(rate, loaded_at) AS rate FROM core.fx_rate WHERE base = 'EUR' GROUP BY ALL
+    ),
+    usd AS (SELECT day, rate FROM known WHERE currency = 'USD'),
     rates AS (
         SELECT r.day, r.currency, usd.rate / r.rate AS usd_rate
-        FROM core.fx_rate r JOIN usd USING (day) WHERE r.base = 'EUR'
+        FROM known r JOIN usd USING (day)
         UNION ALL SELECT day, 'EUR', rate FROM usd
     )"""
 
@@ -49,7 +54,7 @@ def load(con: duckdb.DuckDBPyConnection, night: Night, previous_success: datetim
     spans = Spans(
         table="core.price_span",
         key=("listing_id",),
-        state=STATE,
+        state=(*STATE, *TERMS),
         extra=("price_text", "price_usd", "fx_day", "snapshot_sha256", "loaded_at"),
         scope=f"starts_with(o.listing_id, '{night.source}:')",
         has_doubt=True,
@@ -104,7 +109,9 @@ def _convert(con: duckdb.DuckDBPyConnection, night: Night, changes: ChangeSet) -
         f"""CREATE OR REPLACE TEMP TABLE incoming_price AS
            WITH {_USD_RATES},
            newest AS (SELECT currency, max(day) AS day, arg_max(usd_rate, day) AS usd_rate FROM rates
-                      WHERE day <= ($seen_at AT TIME ZONE 'UTC')::DATE GROUP BY currency)
+                      -- Weekends and holidays have no rate; a currency that left the file has none either.
+                      WHERE day BETWEEN ($seen_at AT TIME ZONE 'UTC')::DATE - 10 AND ($seen_at AT TIME ZONE 'UTC')::DATE
+                      GROUP BY currency)
            SELECT i.*, $seen_at::TIMESTAMPTZ AS loaded_at,
                CASE WHEN i.currency = 'USD' THEN i.price
                     ELSE (i.price::DOUBLE * newest.usd_rate)::DECIMAL(18,4) END AS price_usd,
@@ -135,6 +142,7 @@ def fill_missing_usd(con: duckdb.DuckDBPyConnection) -> int:
                 FROM core.price_span s ASOF JOIN rates r
                     ON s.currency = r.currency AND (s.valid_from AT TIME ZONE 'UTC')::DATE >= r.day
                 WHERE s.price_usd IS NULL AND s.price IS NOT NULL
+                    AND r.day >= (s.valid_from AT TIME ZONE 'UTC')::DATE - 10
             ) found WHERE core.price_span.rowid = found.id"""
     ).fetchone()
     return int(row[0]) if row else 0

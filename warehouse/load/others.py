@@ -145,7 +145,9 @@ def load(con: duckdb.DuckDBPyConnection, batch: Batch, previous_success: datetim
 
 
 def load_rates(con: duckdb.DuckDBPyConnection, batch: Batch) -> ChangeSet:
-    """Load exchange rates: new days are added, a corrected rate replaces the old one, absent days stay."""
+    """Load exchange rates: new days are added, absent days stay, and a corrected rate stands beside the one that was known
+    before it. Readers take the newest; a question about a past day takes what had been loaded by then.
+    """
     changes = ChangeSet()
     rows = [
         (r.item.day, r.item.currency, r.item.rate, r.item.base, r.snapshot_sha256, batch.seen_at)
@@ -155,12 +157,15 @@ def load_rates(con: duckdb.DuckDBPyConnection, batch: Batch) -> ChangeSet:
     if not rows:
         return changes
     stage(con, "incoming_rate", ("day", "currency", "rate", "base", "snapshot_sha256", "loaded_at"), rows)
+    # A run that is repeated replaces its own correction.
     con.execute(
-        """DELETE FROM core.fx_rate o USING incoming_rate i
-           WHERE o.day = i.day AND o.currency = i.currency AND o.base = i.base AND o.rate <> i.rate"""
+        """DELETE FROM core.fx_rate o USING incoming_rate i WHERE o.loaded_at = i.loaded_at
+           AND o.day = i.day AND o.currency = i.currency AND o.base = i.base AND o.rate <> i.rate"""
     )
     row = con.execute(
-        "INSERT INTO core.fx_rate SELECT i.* FROM incoming_rate i ANTI JOIN core.fx_rate o USING (day, currency, base)"
+        """INSERT INTO core.fx_rate SELECT i.* FROM incoming_rate i ANTI JOIN (
+               SELECT day, currency, base, arg_max(rate, loaded_at) AS rate FROM core.fx_rate GROUP BY ALL
+           ) o USING (day, currency, base, rate)"""
     ).fetchone()
     changes.add("core.fx_rate", int(row[0]) if row else 0)
     return changes

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from openpyxl import Workbook
 from openpyxl.cell import WriteOnlyCell
+from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 from openpyxl.styles import Font
 
 from warehouse.outputs.cells import safe_text
@@ -48,4 +49,7 @@ def _value(value: object) -> object:
     if isinstance(value, datetime):
         # A sheet knows no time zones; all times of the warehouse are UTC.
         return value.astimezone(UTC).replace(tzinfo=None)
-    return safe_text(value) if isinstance(value, str) else value
+    if isinstance(value, str):
+        # A control character in a title would end the export: XML has no place for it.
+        return safe_text(ILLEGAL_CHARACTERS_RE.sub("", value))
+    return value

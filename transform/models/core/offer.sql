@@ -1,6 +1,6 @@
 WITH priced AS (
     SELECT
-        l.listing_id, l.gpu_id, l.gpu_count, l.source, l.title, l.url, l.condition, l.seller, l.seller_kind,
+        l.listing_id, l.gpu_id, l.gpu_count, l.source, l.title, l.url, s.condition, s.seller, s.seller_kind,
         s.price, s.currency, s.price_kind, s.list_price, s.availability, s.valid_from, s.confirmed_until,
         s.snapshot_sha256,
         (s.price::DOUBLE * fx.usd_rate)::DECIMAL(18, 2) AS price_usd,

@@ -5,9 +5,12 @@ CASE
     WHEN item_condition = 'unknown' THEN 'condition not stated'
     WHEN NOT coalesce(usable, false) THEN 'source too old'
     WHEN stock <> 'in_stock' THEN replace(stock, '_', ' ')
-    WHEN kind_of_seller = 'marketplace' AND NOT coalesce(list_contains(string_split((
-        SELECT max(value) FROM core.setting WHERE setting = 'marketplace_sellers'
-    ), '|'), seller_name), false) THEN 'marketplace seller'
+    -- A seller that is named and is not known to be the shop is somebody else until a person says otherwise.
+    WHEN kind_of_seller <> 'first_party' AND (kind_of_seller = 'marketplace' OR seller_name IS NOT NULL)
+        AND NOT coalesce(list_contains(string_split((
+            SELECT max(value) FROM core.setting WHERE setting = 'marketplace_sellers'
+        ), '|'), seller_name), false)
+        THEN CASE kind_of_seller WHEN 'marketplace' THEN 'marketplace seller' ELSE 'seller not known' END
     WHEN held THEN 'price held'
     WHEN NOT confirmed THEN 'not seen in the newest batch'
     WHEN amount IS NULL THEN 'no price'

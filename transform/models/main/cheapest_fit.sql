@@ -24,7 +24,7 @@ SELECT
     f.measured_tokens_per_s,
     f.expected_tokens_per_s,
     p.source,
-    p.price_since::DATE AS price_since,
+    (p.price_since AT TIME ZONE 'UTC')::DATE AS price_since,
     p.url,
     p.snapshot_sha256
 FROM fit_at([precision], [context_tokens], 1) f

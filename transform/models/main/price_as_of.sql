@@ -1,14 +1,17 @@
 -- Only what was known by the end of the day: versions that began after it, rates that were loaded after it and sightings
 -- after it do not exist here, so the answer for a past day never changes.
-WITH rate AS (
-    SELECT currency, arg_max(rate, day) AS rate, max(day) AS day FROM core.fx_rate
-    WHERE base = 'EUR' AND day <= as_of_day::DATE
+WITH known AS (
+    SELECT day, currency, arg_max(rate, loaded_at) AS rate FROM core.fx_rate
+    WHERE base = 'EUR' AND day BETWEEN as_of_day::DATE - 10 AND as_of_day::DATE
         AND loaded_at < ((as_of_day::DATE + 1)::TIMESTAMP AT TIME ZONE 'UTC')
-    GROUP BY currency
+    GROUP BY ALL
+),
+rate AS (
+    SELECT currency, arg_max(rate, day) AS rate, max(day) AS day FROM known GROUP BY currency
 ),
 dollar AS (
-    SELECT r.currency, (u.rate / r.rate)::DOUBLE AS usd_rate, r.day AS fx_day
-    FROM rate r JOIN core.fx_rate u ON u.currency = 'USD' AND u.base = 'EUR' AND u.day = r.day WHERE r.currency <> 'USD'
+    SELECT r.currency, u.rate::DOUBLE / r.rate::DOUBLE AS usd_rate, r.day AS fx_day
+    FROM rate r JOIN known u ON u.currency = 'USD' AND u.day = r.day WHERE r.currency <> 'USD'
     UNION ALL SELECT 'EUR', rate::DOUBLE, day FROM rate WHERE currency = 'USD'
     UNION ALL SELECT 'USD', 1.0, NULL
 ),
@@ -23,7 +26,7 @@ fresh AS (
 ),
 priced AS (
     SELECT
-        l.gpu_id, l.gpu_count, l.condition, l.seller_kind, l.seller, l.source, l.title, l.url, s.listing_id, s.price, s.currency,
+        l.gpu_id, l.gpu_count, s.condition, s.seller_kind, s.seller, l.source, l.title, l.url, s.listing_id, s.price, s.currency,
         s.price_kind, s.availability, s.valid_from, s.snapshot_sha256, d.fx_day,
         s.confirmed_until IS NULL OR s.confirmed_until >= s.valid_from AS is_confirmed,
         (s.price::DOUBLE * d.usd_rate)::DECIMAL(18, 2) AS price_usd
@@ -33,7 +36,7 @@ priced AS (
     WHERE s.valid_from < ((as_of_day::DATE + 1)::TIMESTAMP AT TIME ZONE 'UTC')
         AND (s.valid_to IS NULL OR s.valid_to >= ((as_of_day::DATE + 1)::TIMESTAMP AT TIME ZONE 'UTC'))
         AND s.loaded_at < ((as_of_day::DATE + 1)::TIMESTAMP AT TIME ZONE 'UTC')
-        AND l.match_status = 'matched' AND l.condition = 'new'
+        AND l.match_status = 'matched' AND s.condition = 'new'
 ),
 counted AS (
     SELECT p.* FROM priced p

@@ -21,5 +21,6 @@ SELECT
 FROM core.cloud_offer_history c
 LEFT JOIN core.fx_usd fx ON fx.currency = c.currency
 LEFT JOIN core.gpu g ON g.gpu_id = c.gpu_id
-WHERE c.valid_to IS NULL AND c.price IS NOT NULL
+-- An offer that the newest batch did not confirm is no rate that can be had.
+WHERE c.valid_to IS NULL AND c.price IS NOT NULL AND c.confirmed_until IS NULL
 ORDER BY c.gpu_id, c.pricing_model, gpu_hour_usd, c.offer_id

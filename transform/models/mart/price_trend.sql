@@ -17,6 +17,7 @@ measured AS (
         arg_max(d.low, d.day) FILTER (d.day BETWEEN l.day - 37 AND l.day - 30) AS low_30d,
         arg_max(d.low, d.day) FILTER (d.day BETWEEN l.day - 97 AND l.day - 90) AS low_90d,
         count(*) FILTER (d.day > l.day - 365 AND d.low < l.low) AS days_below,
+        count(*) FILTER (d.day > l.day - 365 AND d.low > l.low) AS days_above,
         count(*) FILTER (d.day > l.day - 365) AS days_of_year,
         min(d.low) AS lowest,
         -- The first of the days at that price, so that two builds choose the same.
@@ -27,7 +28,9 @@ measured AS (
 ),
 trend AS (
     SELECT *, low / low_7d - 1 AS change_7d, low / low_30d - 1 AS change_30d, low / low_90d - 1 AS change_90d,
-        days_below / days_of_year AS percentile
+        days_below / days_of_year AS percentile,
+        days_above / days_of_year AS share_above,
+        ((SELECT max(seen_at) FROM core.source_night) AT TIME ZONE 'UTC')::DATE - day AS days_ago
     FROM measured
 )
 SELECT
@@ -44,16 +47,18 @@ SELECT
     t.volatility::DECIMAL(18, 6) AS volatility_90d,
     t.days,
     CASE
+        WHEN t.days_ago > 7 THEN 'unknown'
         WHEN t.days < 30 THEN 'unknown'
         WHEN t.change_30d <= -0.1 THEN 'wait'
-        WHEN t.percentile <= 0.1 THEN 'buy'
+        WHEN t.share_above >= 0.9 THEN 'buy'
         WHEN t.percentile >= 0.8 THEN 'wait'
         ELSE 'neutral'
     END AS hint,
     CASE
+        WHEN t.days_ago > 7 THEN 'no price for ' || t.days_ago || ' days'
         WHEN t.days < 30 THEN 'only ' || t.days || ' days of prices'
         WHEN t.change_30d <= -0.1 THEN 'it fell by ' || round(-100 * t.change_30d)::INTEGER || '% in 30 days and may go on'
-        WHEN t.percentile <= 0.1 THEN 'lower than on ' || round(100 * (1 - t.percentile))::INTEGER || '% of the days of a year'
+        WHEN t.share_above >= 0.9 THEN 'lower than on ' || round(100 * t.share_above)::INTEGER || '% of the days of a year'
         WHEN t.percentile >= 0.8 THEN 'it was lower on ' || round(100 * t.percentile)::INTEGER || '% of the days of a year'
         ELSE 'neither low nor falling: ' || round(100 * t.percentile)::INTEGER || '% of the days of a year were cheaper'
     END AS reason
