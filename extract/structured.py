@@ -73,7 +73,7 @@ _Reader = Callable[[HtmlElement, str], Iterable[tuple[dict[str, Any], HtmlElemen
 _READERS: tuple[tuple[Syntax, bytes, _Reader], ...] = (
     ("json-ld", b"ld+json", jsonld.items),
     ("microdata", b"itemscope", microdata.items),
-    ("rdfa", b"typeof", rdfa.items),
+    ("rdfa", b"typeof=", rdfa.items),  # scripts say typeof too
 )
 
 

@@ -13,6 +13,7 @@ from decimal import Decimal
 
 from extract import currency as currencies
 from extract import money
+from extract.html import visible_text
 from extract.items import Issue, PriceKind
 from extract.product.claims import Claim, is_placeholder
 from extract.product.context import Context
@@ -120,7 +121,10 @@ def _from_sight(page: Context, seen: Visible) -> Decision:
 def _is_beside_another(main: VisiblePrice, seen: Visible) -> bool:
     """Whether an amount stands right beside the price that nothing marks as an old price, a rate or a saving."""
     amounts = beside(main)
-    told = [price.money.text for price in seen.prices if price.kind in ("list", "monthly")] + list(seen.set_aside)
+    if not amounts:
+        return False
+    told = [price.money.text for price in seen.prices if price.kind in ("list", "monthly")]
+    told += [visible_text(element) for element in seen.set_aside]
     own = money.tokens(main.money.text)
     return any(
         label in ("now", "bundle", "from") and token not in own and not any(token in one for one in told)
@@ -150,7 +154,8 @@ def _settled(
         return Decision(price_text=text, issues=(issue,))
     if kind is None:
         kinds = [claim.kind for claim in claims if claim.may_be(amount)] + ([shown.kind] if shown else [])
-        kind = next((one for one in kinds if one not in ("now", "list")), "now")
+        # A rate is never a price, whoever calls it one.
+        kind = "monthly" if "monthly" in kinds else next((one for one in kinds if one not in ("now", "list")), "now")
     olds = [claim.list_price for claim in claims if claim.list_price]
     olds += [price.amount for price in prices if price.kind == "list" and _close(price, shown)]
     old = min((one for one in olds if one > amount), default=None)

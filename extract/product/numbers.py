@@ -19,7 +19,6 @@ from extract.html import visible_text
 from extract.product.context import Context
 from extract.product.layout import Layout
 from extract.product.number_words import CODE_NAME, LABELS, Field
-from extract.product.scan import name_of
 from extract.structured import StructuredProduct
 
 _CODE = re.compile(r"(?=[^\s]*\d)[A-Za-z0-9][\w./-]{1,29}")
@@ -69,11 +68,14 @@ def _first(products: list[StructuredProduct], field: str) -> str | None:
 def _printed(layout: Layout) -> Iterator[tuple[Field, str]]:
     """Numbers printed behind a word for them, or in an element named after one, those nearest to the title first."""
     found: list[tuple[int, int, Field, str]] = []
-    coded = [element for _, element in layout.parts.names.find(CODE_NAME)]
-    for place, element in enumerate([*layout.parts.labels, *coded]):
+    for place, element in enumerate(layout.parts.labels):
         labelled = _labelled(element)
         if labelled is not None and not layout.is_elsewhere(element):
             found.append((layout.title_level(element), place, *labelled))
+    for place, element in layout.parts.names.find(CODE_NAME):
+        text = (element.text or "").strip()
+        if len(text) <= 30 and _CODE.fullmatch(text) and not layout.is_elsewhere(element):
+            found.append((layout.title_level(element), place, "sku", text))
     for _, _, field, value in sorted(found):
         yield field, value
 
@@ -84,8 +86,6 @@ def _labelled(element: HtmlElement) -> tuple[Field, str] | None:
         match = pattern.match(text)
         if match and (value := _value(element, text[match.end() :])):
             return field, value
-    if len(text) <= 30 and _CODE.fullmatch(text) and CODE_NAME.search(name_of(element).lower()):
-        return "sku", text
     return None
 
 

@@ -66,32 +66,35 @@ class Visible:
 
     prices: tuple[VisiblePrice, ...]
     unclear: tuple[Ambiguous, ...]
-    #: Texts of amounts that are no price of these goods: of other goods, savings, costs of delivery.
-    set_aside: tuple[str, ...]
+    #: Elements whose amounts are no price of these goods: prices of other goods, savings, costs of delivery.
+    set_aside: tuple[HtmlElement, ...]
 
 
 def read(page: Context, layout: Layout, currency: str | None) -> Visible:
     """The prices on the page, best first. `currency` is what the page's structured data states."""
     found: list[VisiblePrice] = []
     unclear: list[Ambiguous] = []
-    set_aside: list[str] = []
+    set_aside: list[HtmlElement] = []
     taken: set[HtmlElement] = set()
-    habit = _decimal_habit(element.text or "" for _, element in layout.prices[:_MAX_ELEMENTS])
-    for order, element in layout.prices[:_MAX_ELEMENTS]:
+    marked = layout.prices[:_MAX_ELEMENTS]
+    for order, element in marked:
         if any(up in taken for up in element.iterancestors()):
+            continue
+        if layout.is_elsewhere(element):
+            set_aside.append(element)
             continue
         text = visible_text(element, _MAX_TEXT + 60)
         if not any(map(str.isdigit, text)) or len(text) > _MAX_TEXT:
             continue
-        if layout.is_elsewhere(element) or _on_tile(element, layout):
-            set_aside.append(text)
+        if _on_tile(element, layout):
+            set_aside.append(element)
             continue
-        reading = _read(text, page, currency, habit)
+        reading = _read(text, page, currency, marked)
         if isinstance(reading, Money):
             taken.add(element)
             price = _classified(element, order, reading)
             if price is None:
-                set_aside.append(text)
+                set_aside.append(element)
             else:
                 found.append(price)
         elif isinstance(reading, Ambiguous):
@@ -105,9 +108,12 @@ def read(page: Context, layout: Layout, currency: str | None) -> Visible:
     return Visible(tuple(_ranked(found, layout)), tuple(unclear), tuple(set_aside))
 
 
-def _read(text: str, page: Context, currency: str | None, habit: str | None) -> Money | Ambiguous | None:
+def _read(
+    text: str, page: Context, currency: str | None, marked: list[tuple[int, HtmlElement]]
+) -> Money | Ambiguous | None:
     reading = money.read_price(text, currency=currency, country=page.country, language=page.language)
-    if isinstance(reading, Ambiguous) and reading.reason == money.SEPARATOR and habit is not None:
+    if isinstance(reading, Ambiguous) and reading.reason == money.SEPARATOR:
+        habit = _decimal_habit(element.text or "" for _, element in marked)
         return money.read_price(text, currency=currency, country=page.country, language=page.language, decimal=habit)
     return reading
 

@@ -149,6 +149,13 @@ class TestDisagreement:
         assert offer.price is None
         assert [issue.code for issue in issues] == ["price_disagreement"]
 
+    @pytest.mark.parametrize(
+        "offer", ['{"price": "45.83"', '{"@type": "AggregateOffer", "lowPrice": "45.83", "highPrice": "50"']
+    )
+    def test_a_rate_that_json_ld_calls_a_price_is_a_rate(self, offer: str) -> None:
+        found, _ = read(shop(f'<p class="price">$45.83/mo.</p>{CART}', offers(offer + ', "priceCurrency": "USD"}')))
+        assert (found.price, found.price_kind) == (Decimal("45.83"), "monthly")
+
     def test_the_currency(self) -> None:
         offer, issues = read(shop(f'<p class="price">€549.99</p>{CART}', USD_549))
         assert offer.price is None
