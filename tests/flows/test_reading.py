@@ -1,0 +1,245 @@
+"""The reading commands answer in a table for people, and in CSV and JSON for programs, from the file alone."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from openpyxl import load_workbook
+
+from extract.sample.server import host
+from extract.snapshots import Archive
+from tests.command import gpuledger, rows, tables
+from tests.nights import Night
+
+SD = "sd-512-image-generation"
+
+
+@pytest.fixture(scope="module")
+def data(nights: dict[int, Night]) -> Path:
+    return nights[2].data
+
+
+def as_json(*words: object, data: Path | None = None) -> list[dict[str, Any]]:
+    outcome = gpuledger(*words, "--format", "json", data=data)
+    assert outcome.status == 0, outcome.err
+    found = json.loads(outcome.out)
+    assert isinstance(found, list)
+    return found
+
+
+def as_csv(*words: object, data: Path | None = None) -> list[dict[str, str]]:
+    outcome = gpuledger(*words, "--format", "csv", data=data)
+    assert outcome.status == 0, outcome.err
+    return list(csv.DictReader(io.StringIO(outcome.out, newline="")))
+
+
+def test_rank_gives_the_rows_of_the_mart_in_their_order(data: Path) -> None:
+    expected = rows(
+        data, f"SELECT rank, gpu_id, score FROM mart.ranking WHERE workload_id = '{SD}' ORDER BY rank, gpu_id"
+    )
+    assert [(row["rank"], row["gpu_id"], row["score"]) for row in as_json("rank", SD, data=data)] == [
+        (rank, gpu, float(score)) for rank, gpu, score in expected
+    ]
+    assert [(row["rank"], row["gpu_id"], Decimal(row["score"])) for row in as_csv("rank", SD, data=data)] == [
+        (str(rank), gpu, score) for rank, gpu, score in expected
+    ]
+    assert len(expected) == 13
+
+
+@pytest.mark.parametrize("basis", ["street", "msrp"])
+def test_value_gives_the_rows_of_the_mart_on_the_basis_asked_for(data: Path, basis: str) -> None:
+    expected = rows(
+        data,
+        f"""SELECT value_rank, gpu_id, price_usd FROM mart.value WHERE workload_id = '{SD}' AND price_basis = '{basis}'
+            ORDER BY value_rank, gpu_id""",
+    )
+    found = as_json("value", SD, "--price", basis, data=data)
+    assert [(row["value_rank"], row["gpu_id"], Decimal(str(row["price_usd"]))) for row in found] == expected
+    assert {row["price_basis"] for row in found} == {basis}
+    assert expected
+
+
+def test_value_is_by_street_price_unless_asked(data: Path) -> None:
+    assert as_json("value", SD, data=data) == as_json("value", SD, "--price", "street", data=data)
+
+
+def test_the_table_for_people_says_what_it_is_of_and_as_of_when(data: Path) -> None:
+    told = gpuledger("value", SD, data=data).out
+    assert "2023-11-17 03:00 UTC" in told, "a price without its age helps nobody"
+    assert "NVIDIA GeForce RTX 4070 Ti" in told
+    for line in told.splitlines():
+        if "RTX 4070 Ti" in line:
+            assert "newegg" in line, "and the shop that asks it"
+
+
+def test_the_survey_comes_out_of_the_commands(data: Path) -> None:
+    """What the survey says in prose: who is fastest, slowest, best and worst value, at launch prices."""
+    told = {
+        SD: ("rtx-4090", "rtx-3050-8gb", "rtx-4070-ti", "rtx-3090-ti"),
+        "sd-2048-image-resolution": ("rtx-4090", "rtx-3050-8gb", "rtx-4070-ti", "rtx-3090-ti"),
+        "llama-13b-int4-text-generation": ("rtx-4090", "rtx-3060-12gb", "rtx-3060-12gb", "rtx-3090-ti"),
+    }
+    for workload, expected in told.items():
+        speed = [row["gpu_id"].removeprefix("nvidia-geforce-") for row in as_json("rank", workload, data=data)]
+        value = [
+            row["gpu_id"].removeprefix("nvidia-geforce-")
+            for row in as_json("value", workload, "--price", "msrp", data=data)
+        ]
+        assert (speed[0], speed[-1], value[0], value[-1]) == expected, workload
+
+
+def test_sql_in_all_three_forms(data: Path) -> None:
+    query = (
+        "SELECT 1 AS a, 2.50::DECIMAL(9,2) AS b, 'x,y' AS c, NULL AS d, DATE '2023-11-16' AS e, true AS f ORDER BY ALL"
+    )
+    assert as_json("sql", query, data=data) == [{"a": 1, "b": 2.5, "c": "x,y", "d": None, "e": "2023-11-16", "f": True}]
+    assert gpuledger("sql", query, "--format", "csv", data=data).out == 'a,b,c,d,e,f\n1,2.5,"x,y",,2023-11-16,true\n'
+    assert "2023-11-16" in gpuledger("sql", query, data=data).out
+    assert as_json("sql", "SELECT 1 AS a WHERE false", data=data) == []
+    assert "no rows" in gpuledger("sql", "SELECT 1 AS a WHERE false", data=data).out
+
+
+@pytest.mark.parametrize("query", ["DROP TABLE core.gpu", "SELECT nope", "SELECT 1; SELECT 2", ""])
+def test_a_query_that_is_refused_has_status_2(data: Path, query: str) -> None:
+    outcome = gpuledger("sql", query, data=data)
+    assert outcome.status == 2
+    assert outcome.err.startswith("gpuledger: ")
+    assert "Traceback" not in outcome.err
+    assert outcome.out == ""
+
+
+def test_korean_titles_reach_a_pipe_unharmed(data: Path) -> None:
+    query = "SELECT title FROM core.listing WHERE source = 'danawa' ORDER BY 1"
+    expected = [title for (title,) in rows(data, query)]
+    assert any("지포스" in title for title in expected)
+    assert [row["title"] for row in as_json("sql", query, data=data)] == expected
+    assert [row["title"] for row in as_csv("sql", query, data=data)] == expected
+
+
+def test_status_shows_sources_and_runs_and_tells_a_monitor_of_the_stale_one(data: Path) -> None:
+    outcome = gpuledger("status", data=data)
+    assert outcome.status == 3
+    for (source,) in rows(data, "SELECT source FROM mart.source_status"):
+        assert source in outcome.out
+    assert any("bhphoto" in line and "failed" in line for line in outcome.out.splitlines())
+    assert all(run in outcome.out for (run,) in rows(data, "SELECT run_id FROM ops.run"))
+
+
+def test_a_reader_changes_nothing(data: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in data.rglob("*")}
+    for words in (("rank", SD), ("value", SD), ("sql", "SELECT 1"), ("status",), ("describe",)):
+        assert gpuledger(*words, data=data).status in (0, 3)
+    assert {path: path.stat().st_mtime_ns for path in data.rglob("*")} == before
+
+
+def test_a_pipe_that_closes_early_is_no_traceback(data: Path) -> None:
+    command = f"{sys.executable} -m flows.cli sql 'SELECT * FROM core.gpu' --format csv --data-dir {data} | head -1"
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.startswith("gpu_id,")
+    assert "Traceback" not in done.stderr
+
+
+# ── files ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_workbook_has_a_sheet_a_table_with_numbers_as_numbers(data: Path, tmp_path: Path) -> None:
+    outcome = gpuledger("export", tmp_path, "--format", "xlsx", data=data)
+    assert outcome.status == 0, outcome.err
+    book = load_workbook(tmp_path / "gpuledger.xlsx", read_only=True)
+    assert {name.removeprefix("mart.") for name in tables(data, "mart")} <= set(book.sheetnames)
+    header, *lines = book["value"].iter_rows(values_only=True)
+    assert len(lines) == len(tables(data, "mart")["mart.value"])
+    first = dict(zip(header, lines[0], strict=True))
+    assert isinstance(first["price_usd"], int | float)
+    assert isinstance(first["gpu_id"], str)
+    for sheet in book.worksheets:
+        for line in sheet.iter_rows(values_only=True):
+            assert not [cell for cell in line if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@"))]
+
+
+def test_parquet_has_the_warehouses_types_and_rows(data: Path, tmp_path: Path) -> None:
+    outcome = gpuledger("export", tmp_path, "--format", "parquet", data=data)
+    assert outcome.status == 0, outcome.err
+    with duckdb.connect() as con:
+        con.execute("SET TimeZone = 'UTC'")
+        for name, held in tables(data, "mart").items():
+            found = con.execute(
+                f"FROM read_parquet('{tmp_path / name.removeprefix('mart.')}.parquet') ORDER BY ALL"
+            ).fetchall()
+            assert found == held, name
+
+
+# ── one saved page, one title ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_saved_page_gives_what_the_night_loaded(data: Path, tmp_path: Path) -> None:
+    archive = Archive(data / "snapshots")
+    snapshot = next(s for s in archive.history("newegg") if s.url.startswith(f"http://{host('newegg')}/"))
+    page = archive.read(snapshot.sha256)
+    (tmp_path / "page.html").write_bytes(page)
+    (tmp_path / "page.html.gz").write_bytes(gzip.compress(page))
+    told = [
+        gpuledger("parse", "newegg", tmp_path / name, "--url", snapshot.url, "--fetched-at", "2023-11-16T03:00:00Z")
+        for name in ("page.html", "page.html.gz")
+    ]
+    assert told[0].status == told[1].status == 0
+    assert told[0].out == told[1].out
+    items = [json.loads(line) for line in told[0].out.splitlines()]
+    assert items
+    assert {item["kind"] for item in items} == {"offer"}
+    loaded = dict(
+        rows(
+            data,
+            f"""SELECT listing_key, price FROM core.listing JOIN core.price_history USING (listing_id, source)
+                WHERE source = 'newegg' AND core.price_history.snapshot_sha256 = '{snapshot.sha256}'""",
+        )
+    )
+    assert loaded
+    by_key = {item["key"]: item["price"] for item in items}
+    for key, price in loaded.items():
+        assert (None if by_key[key] is None else Decimal(by_key[key])) == price
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "message"),
+    [
+        (("parse", "nowhere", "{page}"), 2, "no source is called 'nowhere'; known are product, "),
+        (("parse", "newegg", "{page}", "--url", "http://newegg.sample.test/x"), 1, "gpuledger: "),
+        (("parse", "newegg", "{missing}"), 2, "does not exist"),
+    ],
+)
+def test_what_cannot_be_parsed_is_said(tmp_path: Path, words: tuple[str, ...], status: int, message: str) -> None:
+    page = tmp_path / "page.html"
+    page.write_text(
+        f"<html><title>Our story</title><body><h1>Our story</h1><p>{'We like birds. ' * 200}</p></body></html>"
+    )
+    outcome = gpuledger(*(word.format(page=page, missing=tmp_path / "missing") for word in words))
+    assert outcome.status == status, outcome.err
+    assert message in outcome.err
+    assert "Traceback" not in outcome.err
+    assert outcome.out == ""
+
+
+def test_titles_come_from_arguments_and_from_a_pipe() -> None:
+    titles = ["ASUS TUF Gaming GeForce RTX 4090 OC 24GB", "A wooden spoon"]
+    told = gpuledger("resolve", *titles)
+    assert told.status == 0
+    found = [json.loads(line) for line in told.out.splitlines()]
+    assert [row["title"] for row in found] == titles
+    assert found[0]["gpu_id"] == "nvidia-geforce-rtx-4090"
+    assert found[0]["status"] == "matched"
+    assert found[1]["gpu_id"] is None
+    assert all({"title", "status", "gpu_id", "gpu", "candidates"} <= row.keys() for row in found)
+    assert gpuledger("resolve").status == 2
