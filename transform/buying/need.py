@@ -45,10 +45,10 @@ class Need:
 
 def shape_of(model_id: str, own: Path) -> Architecture | DiffusionModel:
     """The model of that name, of the catalogue or added in the folder `own`. Raises UnknownModel with the known names."""
-    if model_id in diffusion_models():
-        return diffusion_models()[model_id]
     if model_id in catalogue.models():
         return catalogue.architecture(model_id)
+    if model_id in diffusion_models():
+        return diffusion_models()[model_id]
     added = {one.model_id: one for one in load(own)[0]}
     if model_id in added:
         return read_config(added[model_id].config)
