@@ -1,7 +1,8 @@
 """Which of the products that a page describes to machines is the page's own.
 
 Related goods are described in the same words. The own product is the one whose address, number or name agrees with what
-the page says of itself; where none does, the page's structured data is not used.
+the page says of itself; where none does, the page's structured data is not used, unless the page has no heading that it
+could agree with and describes one thing for sale.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ def own_products(page: Context, products: list[StructuredProduct]) -> list[Struc
     scored = [(agreement(page, product), -place, product) for place, product in enumerate(products)]
     scored = [one for one in scored if one[0] >= 2]
     if not scored:
-        return []
+        # A page without a heading that sells one thing sells that.
+        priced = [product for product in products if any(offer.price for offer in product.offers)]
+        return priced if len(priced) == 1 and not page.headings else []
     scored.sort(key=lambda one: one[:2], reverse=True)
     best = scored[0][2]
     return [product for score, _, product in scored if product is best or _same(best, product)]

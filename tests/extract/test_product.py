@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
@@ -372,6 +373,20 @@ class TestNumbers:
     )  # fmt: skip
     def test_check_digit(self, text: str, gtin: str | None) -> None:
         assert valid_gtin(text) == gtin
+
+
+def test_odd_files_give_the_product_where_there_is_one(shared_data: Path) -> None:
+    for file in sorted((shared_data / "structured_data").glob("*.html")):
+        if not file.name.startswith("product"):
+            with pytest.raises(LayoutChanged):
+                list(product.parse(page(file.read_bytes(), f"file:{file.name}")))
+            continue
+        (offer,) = [
+            item for item in product.parse(page(file.read_bytes(), f"file:{file.name}")) if isinstance(item, Offer)
+        ]
+        assert (offer.title, offer.price, offer.currency) == ("Executive Anvil", Decimal("119.99"), "USD")
+        assert (offer.condition, offer.availability) == ("used", "in_stock")
+        assert (offer.seller, offer.mpn, offer.brand) == ("Executive Objects", "925872", "ACME")
 
 
 class TestRefusal:
