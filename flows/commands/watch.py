@@ -57,7 +57,7 @@ def add(
     from flows.watches import store
     from flows.watches.store import Watch
 
-    gpu_id, gpu = _card(title) if title else (None, None)
+    gpu_id, gpu = _card(title, data_of(data_dir)) if title else (None, None)
     rules = [rank is not None, new_low is not None, model is not None]
     if sum(rules) > 1 or not (any(rules) or below):
         raise click.UsageError("give one of --below, --value-rank, --new-low, or --fits with --below")
@@ -141,11 +141,12 @@ def test(number: int | None, send: bool, data_dir: str | None) -> int:
     return 1 if left else 0
 
 
-def _card(title: str) -> tuple[str, str]:
+def _card(title: str, data: DataDir) -> tuple[str, str]:
     """The GPU that a title means. A usage error, with what remains possible, where it means none or several."""
+    from flows import decisions
     from transform.identity.resolver import Resolver
 
-    found = Resolver.load().resolve(title)
+    found = Resolver.load(decisions.pins(data)).resolve(title)
     if found.status != "matched" or found.gpu_id is None or found.gpu is None:
         several = f": say which of {', '.join(found.candidates)}" if found.candidates else ""
         raise click.UsageError(f"{title!r} is {found.status.replace('_', ' ')}{several}")

