@@ -20,6 +20,7 @@ from extract.snapshots import Archive
 from extract.source import Source
 from flows import transcribe
 from flows.context import Context
+from flows.settings import SettingsError
 
 #: What a quote in the inbox may be, by the end of its name.
 QUOTE_TYPES = {
@@ -100,8 +101,10 @@ def _watch_charts(collected: Collected, archive: Archive) -> None:
 
 
 def readings(context: Context) -> list[Reading]:
-    """The sources of this run. KeyError, with the known names, for a source that does not exist."""
+    """The sources of this run. SettingsError, with the known names, for a source that does not exist."""
     wanted = context.only or context.settings.sources or None
+    if unknown := sorted(set(wanted or ()) - set(sources.names())):
+        raise SettingsError(f"no source is called {', '.join(unknown)}; known are {', '.join(sources.names())}")
     chosen = [sources.get(name) for name in wanted] if wanted else sources.discover()
     if context.sample_night is not None:
         found = [Reading(source, server.start_urls(source), _dropped(source, context)) for source in chosen]

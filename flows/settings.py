@@ -6,6 +6,7 @@ Every field carries its meaning, so that the documentation of a setting is the s
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 import re
 import tomllib
@@ -117,12 +118,15 @@ class Settings:
         )  # fmt: skip
 
     def __post_init__(self) -> None:
-        for name in (
-            "delay_s", "fetch_deadline_s", "max_body_mb", "street_price_max_msrp_ratio", "source_timeout_s", "run_retries",
-            "run_retry_delay_s", "notify_deadline_s",
-        ):  # fmt: skip
-            if getattr(self, name) < 0:
-                raise SettingsError(f"{name} must not be negative, not {getattr(self, name)}")
+        for f in dataclasses.fields(self):
+            value = getattr(self, f.name)
+            if isinstance(value, int | float) and not (math.isfinite(value) and value >= 0):
+                raise SettingsError(f"{f.name} must be a number that is not negative, not {value}")
+        for name in ("fetch_deadline_s", "max_body_mb"):
+            if getattr(self, name) == 0:
+                raise SettingsError(f"{name} must be above zero: nothing could be fetched")
+        if not (self.contact.isascii() and self.contact.isprintable()):
+            raise SettingsError(f"contact must be printable ASCII, as it goes into a header, not {self.contact!r}")
         if not re.fullmatch(r"\d+(\.\d+)?\s*([KMGT]i?B|%)", self.memory_limit):
             raise SettingsError(f"memory_limit must be a size such as 2GB or 500MiB, not {self.memory_limit!r}")
         if self.lang not in LANGUAGES:

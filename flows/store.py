@@ -14,6 +14,7 @@ from extract.collect import Collected
 from extract.items import FxRate
 from flows import identities, journal, loaded, take_in
 from flows.context import Context, utc_now
+from flows.settings import SettingsError
 from flows.summary import PriceChange, SourceOutcome, Summary
 from transform import assign, graph
 from transform import build as builder
@@ -129,6 +130,11 @@ def _identify(con: duckdb.DuckDBPyConnection, context: Context) -> set[str]:
     )
     settings = context.settings
     changed = set(seeds.load(con, resolver, settings.for_warehouse(), version, settings.assumptions, own))
+    baseline = settings.baseline_gpu_id
+    if not con.execute("SELECT 1 FROM core.gpu WHERE gpu_id = ?", [baseline]).fetchall():
+        raise SettingsError(
+            f"baseline_gpu_id: no GPU is called {baseline!r}; `gpuledger resolve TITLE` finds the id of a card"
+        )
     return changed | set(assign.assign(con, resolver, version))
 
 

@@ -1,0 +1,120 @@
+"""Settings: defaults, over them the file, the environment and the options; what is impossible is said with its place."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from flows import settings
+from flows.settings import Settings, SettingsError, load
+from tests.command import gpuledger
+
+NOWHERE = Path("no-such-file.toml")
+
+
+def test_what_is_nearer_to_the_person_counts(tmp_path: Path) -> None:
+    file = tmp_path / "gpuledger.toml"
+    file.write_text('delay_s = 2\ncontact = "file"\ndata_dir = "from-file"\nsources = ["newegg"]\n')
+    environment = {"GPULEDGER_CONTACT": "environment", "GPULEDGER_DATA_DIR": "from-environment", "HOME": "x"}
+    found = load({"data_dir": "from-option", "contact": None}, environment, file)
+    assert (found.delay_s, found.contact, found.data_dir, found.sources) == (
+        2.0,
+        "environment",
+        "from-option",
+        ("newegg",),
+    )
+    assert found.fetch_deadline_s == Settings().fetch_deadline_s
+
+
+def test_a_list_in_the_environment_is_parted_by_bars() -> None:
+    assert load({}, {"GPULEDGER_MARKETPLACE_SELLERS": "Halden Store|Norvik"}, NOWHERE).marketplace_sellers == (
+        "Halden Store",
+        "Norvik",
+    )
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "words"),
+    [
+        ("COLOUR", "blue", "there is no setting 'colour'; known are "),
+        ("DELAY_S", "slow", "delay_s cannot be 'slow'; it must be of the type float"),
+        ("DELAY_S", "-1", "delay_s must be a number that is not negative, not -1.0"),
+        ("DELAY_S", "nan", "delay_s must be a number"),
+        ("FETCH_DEADLINE_S", "inf", "fetch_deadline_s must be a number"),
+        ("FETCH_DEADLINE_S", "0", "fetch_deadline_s must be above zero"),
+        ("MAX_BODY_MB", "0", "max_body_mb must be above zero"),
+        ("PARALLEL_SOURCES", "0", "parallel_sources must be at least 1"),
+        ("PARALLEL_SOURCES", "2.5", "parallel_sources cannot be '2.5'"),
+        ("CONTACT", "김", "contact must be printable ASCII"),
+        ("CONTACT", "a\nb", "contact must be printable ASCII"),
+        ("STREET_PRICE_MIN_MSRP_RATIO", "5", "street_price_min_msrp_ratio must be below street_price_max_msrp_ratio"),
+        ("MEMORY_LIMIT", "lots", "memory_limit"),
+    ],
+)
+def test_an_impossible_value_is_refused_in_words(variable: str, text: str, words: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        load({}, {f"GPULEDGER_{variable}": text}, NOWHERE)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("delay_s = ", "gpuledger.toml: "), ("colour = 1", "gpuledger.toml: there is no setting 'colour'")],
+)
+def test_a_wrong_file_is_named(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "gpuledger.toml").write_text(text)
+    with pytest.raises(SettingsError) as caught:
+        load({}, {}, tmp_path / "gpuledger.toml")
+    assert words in str(caught.value)
+
+
+def test_every_setting_says_what_it_means() -> None:
+    for field in dataclasses.fields(Settings):
+        if not field.name.startswith("assumptions"):
+            assert len(field.metadata["meaning"]) > 10, field.name
+            assert not field.name.endswith("_s") or field.metadata["unit"] == "s", field.name
+
+
+def test_what_the_tables_depend_on_is_kept_in_the_warehouse() -> None:
+    kept = Settings(marketplace_sellers=("A", "B")).for_warehouse()
+    assert kept["marketplace_sellers"][0] == "A|B"
+    assert kept["baseline_gpu_id"][0] == "nvidia-geforce-rtx-3060-12gb"
+    assert "delay_s" not in kept
+    assert all(meaning for _, _, meaning in kept.values())
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "words"),
+    [
+        ("FETCH_DEADLINE_S", "0", "fetch_deadline_s must be above zero"),
+        ("CONTACT", "김", "contact must be printable ASCII"),
+        ("SOURCES", "nowhere", "no source is called nowhere; known are "),
+    ],
+)
+def test_a_run_that_cannot_be_ends_with_one_line_and_status_2(
+    tmp_path: Path, variable: str, value: str, words: str
+) -> None:
+    only = [] if variable == "SOURCES" else ["--only", "ecb_fx"]
+    outcome = gpuledger(
+        "refresh", "--sample", "--engine", "plain", "--night", 1, "--quiet", *only, data=tmp_path / "data",
+        env={f"GPULEDGER_{variable}": value},
+    )  # fmt: skip
+    assert outcome.status == 2, outcome
+    assert "Traceback" not in outcome.err
+    last = outcome.err.strip().splitlines()[-1]
+    assert last.startswith("gpuledger: ")
+    assert words in last
+    assert not (tmp_path / "data" / "gpuledger.duckdb").exists()
+
+
+def test_the_command_shows_every_setting_and_where_it_comes_from(tmp_path: Path) -> None:
+    (tmp_path / "gpuledger.toml").write_text("delay_s = 2\n")
+    told = gpuledger("settings", "--format", "csv", cwd=tmp_path, env={"GPULEDGER_CONTACT": "a@b.invalid"}).out
+    lines = {line.split(",")[0]: line for line in told.splitlines()}
+    assert {f.name for f in dataclasses.fields(Settings) if not f.name.startswith("assumptions")} <= lines.keys()
+    assert "gpuledger.toml" in lines["delay_s"]
+    assert "GPULEDGER_CONTACT" in lines["contact"]
+    assert "default" in lines["cron"]
+    assert settings.explain({}, NOWHERE)
