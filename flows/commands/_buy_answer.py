@@ -71,7 +71,7 @@ def _row(rank: int, option: Option, ruled_out: str, now: datetime, data: DataDir
         round((now - evidence.seen_at).total_seconds() / 3600, 1), evidence.source, round(option.needed_gb, 2),
         round(option.available_gb, 2), option.fits, speed and round(speed.tokens_per_s, 1), speed and speed.basis,
         speed and round(speed.bound, 1), speed and round(speed.expected, 1), speed and speed.verdict,
-        _money(option.total_usd), _money(own and own.host), _money(own and own.electricity), _money(own and own.resale),
+        _money(option.total_usd), _money(None if own is None else own.host), _money(None if own is None else own.electricity), _money(None if own is None else own.resale),
         _money(option.usd_per_million_tokens), ruled_out, evidence.url or _origin(evidence, data),
         evidence.snapshot_sha256, speed and speed.measured and speed.measured.url,
         speed and speed.measured and speed.measured.snapshot_sha256,

@@ -70,7 +70,7 @@ def test_matrix_rates_of_cards() -> None:
     assert rates("nvidia-a100-sxm4-80gb") == pytest.approx([19, 312, 624, 1248], abs=2)
     # A P40 multiplies on its shaders; an RDNA 3 card's matrix rate is its 16-bit shader rate.
     assert rates("nvidia-tesla-p40") == [12, 12, None, None]
-    assert rates("amd-radeon-rx-7900-xtx") == [61, 123, None, None]
+    assert rates("amd-radeon-rx-7900-xtx") == [61, 123, 123, 246]
     # Of Turing, the GTX 16 cards have no tensor cores and multiply 16 bits at twice their 32-bit rate.
     assert rates("nvidia-geforce-gtx-1660-ti") == [5, 11, None, None]
 
