@@ -12,8 +12,6 @@ from extract.html import is_hidden
 from extract.product import scan, signs
 from extract.product.context import Context
 
-#: Levels above the button within which a price belongs to it, on a page without a heading.
-_NEAR_BUTTON = 5
 #: The level of an element that shares no part of the page with the anchor, or where there is no anchor.
 FAR = 99
 
@@ -25,7 +23,6 @@ class Layout:
     tree: HtmlElement
     url: str
     title: HtmlElement | None
-    parts: scan.Parts
 
     @cached_property
     def above_title(self) -> dict[HtmlElement, int]:
@@ -35,11 +32,32 @@ class Layout:
     @cached_property
     def button(self) -> HtmlElement | None:
         """The means of ordering nearest to the title; those of other goods' tiles are further away."""
-        for found in (scan.named_buttons(self.tree, self.parts.names), scan.worded_buttons(self.tree)):
-            own = [button for button in found if not self.is_elsewhere(button)]
-            if own:
-                return min(own, key=self.title_level)
+        for orders in (scan.is_named_order, scan.is_worded_order):
+            known: set[HtmlElement] = set()
+            # From the title outwards: on most pages the button is found in a small part of the page.
+            for part in self.above_title or [self.tree]:
+                for element in part.iter(*scan.BUTTONS):
+                    if element not in known and orders(element) and not self.is_elsewhere(element):
+                        return element
+                    known.add(element)
         return None
+
+    @cached_property
+    def part(self) -> HtmlElement:
+        """The part of the page that is about the goods: the one around the smallest part with the title and the button.
+
+        Where there is no button, it is the nearer half of the parts around the title; where there is no title, the page.
+        """
+        if not self.above_title:
+            return self.tree
+        farthest = max(self.above_title.values())
+        level = self.title_level(self.button) + 1 if self.button is not None else max(3, farthest // 2)
+        return next(part for part, distance in self.above_title.items() if distance == min(level, farthest))
+
+    @cached_property
+    def parts(self) -> scan.Parts:
+        """The elements of that part, as far as they may say something."""
+        return scan.walk(self.part)
 
     @cached_property
     def above_button(self) -> dict[HtmlElement, int]:
@@ -69,19 +87,6 @@ class Layout:
     def button_level(self, element: HtmlElement) -> int:
         """The same for the button."""
         return _level(element, self.above_button)
-
-    def is_near(self, element: HtmlElement) -> bool:
-        """Whether the element lies in the part of the page that is about the goods.
-
-        That is the smallest part that holds the title and the button, and the one around it. Where there is no button, it
-        is the nearer half of the parts around the title.
-        """
-        if not self.above_title:
-            return self.button_level(element) <= _NEAR_BUTTON
-        level = self.title_level(element)
-        if self.button is not None and self.title_level(self.button) < FAR:
-            return level <= self.title_level(self.button) + 1
-        return level <= max(3, max(self.above_title.values()) // 2)
 
     def is_elsewhere(self, element: HtmlElement) -> bool:
         """Whether the element is hidden or lies in a part that shows other goods. A part that holds the title does not."""
@@ -133,7 +138,7 @@ def _is_page_header(element: HtmlElement) -> bool:
 
 def read(page: Context) -> Layout:
     """The layout of a page."""
-    return Layout(page.tree, page.url, main_heading(page), scan.walk(page.tree))
+    return Layout(page.tree, page.url, main_heading(page))
 
 
 def main_heading(page: Context) -> HtmlElement | None:
@@ -152,7 +157,7 @@ def _words(text: str) -> set[str]:
 
 
 def _levels(anchor: HtmlElement | None) -> dict[HtmlElement, int]:
-    return {} if anchor is None else {up: level for level, up in enumerate(anchor.iterancestors(), 1)} | {anchor: 0}
+    return {} if anchor is None else {up: level for level, up in enumerate([anchor, *anchor.iterancestors()])}
 
 
 def _level(element: HtmlElement, levels: dict[HtmlElement, int]) -> int:

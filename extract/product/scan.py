@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
@@ -66,11 +65,11 @@ class Parts:
     names: Names
 
 
-def walk(tree: HtmlElement) -> Parts:
-    """Look at every element that may hold text of the page's goods, once."""
+def walk(part: HtmlElement) -> Parts:
+    """Look once at every element of a part of a page that may hold text."""
     priced, labels, names = [], [], defaultdict(list)
     # lxml makes an object for each element that Python sees: it is told which tags are worth one.
-    for order, element in enumerate(tree.iter(*_HOLD_TEXT)):
+    for order, element in enumerate(part.iter(*_HOLD_TEXT)):
         text = element.text
         if text is not None and len(text) < _MAX_OWN_TEXT and not text.isspace():
             if _DIGIT.search(text) and _is_money(text):
@@ -116,30 +115,31 @@ def name_of(element: HtmlElement) -> str:
     return f"{classes} {identifier}" if identifier else classes
 
 
-def named_buttons(tree: HtmlElement, names: Names) -> Iterator[HtmlElement]:
-    """Elements that order the goods by their names or addresses, and fields for the number of pieces."""
-    yield from (element for _, element in names.find(signs.BUY_NAME) if element.tag in ("a", "button"))
-    for element in tree.iter("input", "form"):
-        name = f"{name_of(element)} {element.get('name') or ''}".lower()
-        if element.tag == "form":
-            if signs.BUY_NAME.search(f"{name} {(element.get('action') or '').lower()}"):
-                yield element
-        elif element.get("type") not in ("submit", "button", "image"):
-            if _QUANTITY.fullmatch(element.get("name") or ""):
-                yield element
-        elif signs.BUY_NAME.search(name):
-            yield element
+BUTTONS = ("button", "input", "form", "a")
 
 
-def worded_buttons(tree: HtmlElement) -> Iterator[HtmlElement]:
-    """Elements that order the goods by what they say."""
-    for element in tree.iter("button", "input", "a"):
-        if element.tag == "input":
-            text = element.get("value") if element.get("type") in ("submit", "button", "image") else None
-        else:
-            text = visible_text(element, 60) if element.tag == "button" or _is_pressed(element) else None
-        if text and len(text) < 80 and signs.BUY.search(text):
-            yield element
+def is_named_order(element: HtmlElement) -> bool:
+    """Whether the element orders the goods by its name or address, or is the field for the number of pieces."""
+    tag = element.tag
+    if tag == "input" and element.get("type") not in ("submit", "button", "image"):
+        return _QUANTITY.fullmatch(element.get("name") or "") is not None
+    name = name_of(element)
+    if tag == "form":
+        name = f"{name} {element.get('name') or ''} {element.get('action') or ''}"
+    elif tag != "a":
+        name = f"{name} {element.get('name') or ''}"
+    return len(name) > 3 and signs.BUY_NAME.search(name.lower()) is not None
+
+
+def is_worded_order(element: HtmlElement) -> bool:
+    """Whether the element orders the goods by what it says."""
+    if element.tag == "input":
+        text = element.get("value") if element.get("type") in ("submit", "button", "image") else None
+    elif element.tag == "button" or (element.tag == "a" and _is_pressed(element)):
+        text = visible_text(element, 60)
+    else:
+        return False
+    return bool(text) and len(text or "") < 80 and signs.BUY.search(text or "") is not None
 
 
 def _is_pressed(link: HtmlElement) -> bool:

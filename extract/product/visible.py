@@ -1,8 +1,8 @@
 """The prices that a reader of the page sees, and how likely each is the one that is asked for the page's own goods.
 
-The signals, in the order of their weight (each is a term of `_score`):
+Only prices in the part of the page that is about the goods (see `layout`) are looked at. The signals among these, in the
+order of their weight (each is a term of the score in `_ranked`):
 
-0. The element lies in the part of the page that is about the goods (see `layout`); outside it nothing else helps.
 1. The element stands near the title: the smallest part of the page that holds both holds few other prices.
 2. It stands near the button that puts the goods into the cart.
 3. Its name, or its parent's, speaks of a price (`price`, `cena`, `prix`), of the current one (`our-price`, `final`), or it
@@ -189,9 +189,6 @@ def _ranked(found: list[VisiblePrice], layout: Layout) -> list[VisiblePrice]:
         score += 1.0 * price.named + 0.7 * price.current + 0.5 * (price.money.currency is not None) + 0.5 / (1 + rank)
         score += 0.3 * min(seen_often[price.amount] - 1, 3)
         if price.kind in ("list", "monthly"):
-            score -= 3
-        if not layout.is_near(price.element):
-            # The ranks above are among the prices that were found, and say nothing where the goods' own is not among them.
             score -= 3
         scored.append(replace(price, score=score))
     return sorted(scored, key=lambda price: -price.score)
