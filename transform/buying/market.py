@@ -132,7 +132,7 @@ def cards(con: duckdb.DuckDBPyConnection) -> list[Card]:
 
 
 def instances(con: duckdb.DuckDBPyConnection) -> list[Instance]:
-    """Every instance with an hourly price that is fresh."""
+    """The cheapest instance of every kind: of the same GPUs, as many of them, under the same pricing model."""
     rows = con.execute(
         """SELECT r.offer_id, r.gpu_id, coalesce(g.gpu, r.gpu_name), r.gpu_count, r.provider, coalesce(r.region, ''),
                coalesce(r.instance, ''), r.pricing_model, r.instance_hour_usd, r.gpu_memory_gb, r.gpu_bandwidth_gb_s,
@@ -140,6 +140,11 @@ def instances(con: duckdb.DuckDBPyConnection) -> list[Instance]:
            FROM core.rental r
            LEFT JOIN core.gpu g ON g.gpu_id = r.gpu_id
            LEFT JOIN ops.source_state st ON st.source = r.source
+           QUALIFY row_number() OVER (
+               PARTITION BY coalesce(r.gpu_id, r.gpu_name), r.gpu_memory_gb, r.gpu_bandwidth_gb_s, r.gpu_count,
+                   r.pricing_model
+               ORDER BY r.instance_hour_usd, r.offer_id
+           ) = 1
            ORDER BY r.offer_id"""
     ).fetchall()
     return [
