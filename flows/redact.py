@@ -20,7 +20,7 @@ _PATTERNS = (
     re.compile(r"(?P<keep>[a-z][a-z0-9+.-]*://)[^\s/@'\"]+@", re.IGNORECASE),
     # ?apikey=…, &token=…, password=… ("key" alone is too common a word without an address before it)
     re.compile(
-        r"(?P<keep>\b(?:api[_-]?key|access[_-]?key|[a-z_]*token|secret|passw(?:or)?d|pwd|signature|sig)\s*[=:]\s*['\"]?)"
+        r"(?P<keep>\b(?:api[_-]?key|access[_-]?key|[a-z_]*token|secret|passw(?:or)?d|pwd|signature|sig)['\"]?\s*[=:]\s*['\"]?)"
         r"[^\s&'\",;}\]]+",
         re.IGNORECASE,
     ),

@@ -1,9 +1,9 @@
 """When a night is due, and whether it was done: no night missed, none twice, whatever the clock does.
 
 Prefect decides when a run starts; this module decides what that run is for. The two differ where clocks are changed: for
-a time that a spring night skips (02:30 in New York), Prefect 3.8 offers 01:30 as well as 03:30 of that night, the former
-again and again. They differ also after a machine was off for three days, when three runs are late at once. So a
-scheduled run first asks which tick of the schedule it stands for, and leaves where that tick is done.
+a time that a spring night skips (02:30 in New York), Prefect 3.8 plans 01:30, and still offers it when that has passed.
+They differ also after a machine was off for three days, when three runs are late at once, and where somebody sets the
+clock. So a scheduled run first asks which tick of the schedule it stands for, and leaves where that tick is done.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Coroutine
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -40,7 +41,7 @@ class Schedule:
         except (ZoneInfoNotFoundError, ValueError, OSError):
             raise BadSchedule(f"there is no time zone {self.time_zone!r}; one is Europe/Berlin, for example") from None
         try:
-            CronSchedule(cron=self.cron, timezone="UTC")
+            _planner(self.cron)
         except ValueError:
             raise BadSchedule(f"{self.cron!r} is no cron line; every night at three is '0 3 * * *'") from None
 
@@ -66,14 +67,12 @@ class Schedule:
         A wall-clock time that is skipped when clocks go forward moves forward by as much; of one that comes twice the
         first counts. So a daily schedule has one tick on every local day.
         """
-        zone = ZoneInfo(self.time_zone)
+        start, end, zone = _plain(start), _plain(end), ZoneInfo(self.time_zone)
         first, last = (time.astimezone(zone).replace(tzinfo=UTC) for time in (start, end))
         # In UTC no hour is skipped or repeated: what comes out are the wall-clock times alone. A day more at both ends,
         # since wall-clock times do not order instants.
         walls = _run(
-            CronSchedule(cron=self.cron, timezone="UTC").get_dates(
-                n=1000, start=first - timedelta(hours=3), end=last + timedelta(hours=3)
-            )
+            _planner(self.cron).get_dates(n=1000, start=first - timedelta(hours=3), end=last + timedelta(hours=3))
         )
         ticks = {_instant(datetime.fromisoformat(wall.isoformat()).replace(tzinfo=None), zone) for wall in walls}
         return sorted(tick for tick in ticks if start <= tick <= end)
@@ -84,6 +83,7 @@ class Schedule:
         The newest that has come, so that of several late runs the first does the work of all. A `due` that is no tick at
         all is one of Prefect's inventions around a change of the clocks, and stands for the tick next to it.
         """
+        due = _plain(due)
         near = self.between(due - timedelta(hours=3), due + timedelta(hours=3))
         if near and due not in near:
             closest = min(near, key=lambda tick: abs(tick - due))
@@ -95,6 +95,17 @@ class Schedule:
 def is_done(tick: datetime, done: Collection[datetime]) -> bool:
     """Whether `tick` or a later one was published. A later one: the clock was wrong then, or is now."""
     return any(other >= tick for other in done)
+
+
+@cache
+def _planner(cron: str) -> CronSchedule:
+    """Prefect's own reading of a cron line. Kept: each one lists all time zones of the machine when it is made."""
+    return CronSchedule(cron=cron, timezone="UTC")
+
+
+def _plain(time: datetime) -> datetime:
+    """Prefect's times are of a subclass whose arithmetic has rules of its own."""
+    return datetime.fromtimestamp(time.timestamp(), UTC)
 
 
 def _instant(wall: datetime, zone: ZoneInfo) -> datetime:
