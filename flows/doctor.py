@@ -200,8 +200,7 @@ def _schedule(context: Context) -> Iterator[Check]:
 
 
 def _notifications(context: Context) -> Iterator[Check]:
-    import apprise
-
+    from flows import notify
     from flows.watches import store
 
     try:
@@ -210,7 +209,7 @@ def _notifications(context: Context) -> Iterator[Check]:
         yield Check("watches", "failure", str(error), "mend the file, or remove the watch")
         watches = 0
     urls = [url for text in context.settings.notify_urls for url in text.split()]
-    bad = [url.partition(":")[0] for url in urls if not apprise.Apprise().add(url)]
+    bad = [url.partition(":")[0] for url in urls if notify.sender_to(url) is None]
     if bad:
         action = "mend GPULEDGER_NOTIFY_URLS; `gpuledger watch test --send` tries it"
         yield Check("notifications", "failure", f"no address that Apprise knows: {', '.join(bad)}://…", action)

@@ -15,9 +15,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from flows.settings import Settings
+
+if TYPE_CHECKING:
+    from apprise import Apprise
 
 _log = logging.getLogger("gpuledger.notify")
 
@@ -76,14 +79,22 @@ def send(outbox: Path, messages: Sequence[Message], urls: Sequence[str], deadlin
     return _settle(waiting, set(done))
 
 
-def _deliver(name: str, url: str, waiting: dict[Path, dict[str, list[str] | str]], done: set[tuple[Path, str]]) -> None:
-    """Send what waits for one target, in order; notes in `done` what it took."""
+def sender_to(url: str) -> Apprise | None:
+    """Apprise with one target, None where it does not know such an address."""
     import apprise
 
+    # It writes an address that it cannot read into its log, whole: with the password.
+    logging.getLogger("apprise").setLevel(logging.CRITICAL + 1)
     asset = apprise.AppriseAsset(app_id="gpuledger", app_desc="gpuledger", secure_logging=True, async_mode=False)
-    scheme = url.partition(":")[0]
     sender = apprise.Apprise(asset=asset)
-    if not sender.add(url):
+    return sender if sender.add(url) else None
+
+
+def _deliver(name: str, url: str, waiting: dict[Path, dict[str, list[str] | str]], done: set[tuple[Path, str]]) -> None:
+    """Send what waits for one target, in order; notes in `done` what it took."""
+    scheme = url.partition(":")[0]
+    sender = sender_to(url)
+    if sender is None:
         _log.error("the notification target %s (%s) is no address that Apprise knows", scheme, name)
         return
     for path, words in waiting.items():
