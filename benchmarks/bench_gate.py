@@ -48,8 +48,9 @@ def run(months: int = 35) -> list[tuple[str, str, str]]:
                 for _ in range(share):
                     _inject(con, batch, rng, caught, tried)
             offers.stage_batch(con, batch)
-            take_in.load_staged(con, batch.night, gate.Bounds(), ())
-            gate.note_night(con, SOURCE, seen_at, len(rows), is_complete=True)
+            past = gate.past_nights(con, SOURCE, seen_at, gate.Bounds())
+            take_in.load_staged(con, batch.night, gate.Bounds(), past, ())
+            gate.note_nights(con, SOURCE, [gate.GoodNight(seen_at, len(rows), True)])
             assign.assign(con, _resolver, "bench")
             for listing, price, hold in con.execute(
                 "SELECT listing_id, price, hold FROM held_now WHERE hold <> 'lost' AND times_held = 1"
@@ -123,7 +124,8 @@ def _inject(
     if kind == "half":
         keep = rng.sample(range(len(rows)), len(rows) // 2)
         short = replace(batch, rows=[rows[n] for n in keep])
-        caught[kind] += gate._is_short(con, short.night, gate.Bounds())
+        past = gate.past_nights(con, SOURCE, batch.seen_at, gate.Bounds())
+        caught[kind] += gate._is_short(short.night, gate.Bounds(), past)
         return
     item = rows[position[listing]].item
     assert isinstance(item, Offer)
@@ -137,7 +139,7 @@ def _inject(
     rows[position[listing]] = Row(spoiled, "")
     offers.stage_batch(con, replace(batch, rows=rows))
     before = con.execute("FROM core.held_price").fetchall()
-    gate.hold(con, batch.night, gate.Bounds())
+    gate.hold(con, batch.night, gate.Bounds(), ())
     caught[kind] += bool(con.execute("SELECT 1 FROM held_now WHERE listing_id = ?", [listing]).fetchone())
     con.execute("DELETE FROM core.held_price")
     if before:

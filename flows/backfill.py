@@ -29,7 +29,7 @@ from transform import assign, gate
 from warehouse import publish
 from warehouse.load import offers
 from warehouse.load.batch import Night, Row
-from warehouse.load.stage import Value, stage
+from warehouse.load.stage import Value, append, stage
 from warehouse.lock import writer_lock
 
 SOURCE = "danawa_daily"
@@ -116,23 +116,29 @@ def load(
     changed: set[str] = set()
     outcome = SourceOutcome(SOURCE, "ok")
     titles = identities.of(context.data)
-    good: datetime | None = None
+    past = gate.past_nights(con, SOURCE, found[0][0], bounds)
+    noted: list[gate.GoodNight] = []
     _stage(con, found, _refused([offer for _, rows in found for offer, _ in rows]))
+    issues = offers.missing_rates(con, "night_offer", found[-1][0])
+    rows = [(context.run_id, SOURCE, i.code, i.severity, i.message, i.where, i.text, i.url, None) for i in issues]
+    append(con, "ops.issue", rows)
+    outcome.issues = len(issues)
     # Small tables: a second thread would only wait for the first.
     con.execute("SET threads = 1")
     for number, (seen_at, offers_seen) in enumerate(found):
         night, held = _take_night(con, number, seen_at)
         outcome.parsed, outcome.duplicate = len(offers_seen), len(offers_seen) - night.rows
         if night.rows >= contract.min_rows and held <= night.rows * contract.max_quarantined_share:
-            taken = take_in.load_staged(con, night, bounds, released)
+            taken = take_in.load_staged(con, night, bounds, past, released, is_converted=True)
             changed |= taken.changes.changed.keys()
+            if "core.listing" in taken.changes.changed:
+                # The gate asks what the peers of a listing cost, so each night must know the cards of those before it.
+                changed |= set(assign.assign(con, titles.resolver, titles.version, ("core.listing",)))
             outcome.quarantined = held + taken.held
             outcome.loaded = night.rows - outcome.quarantined
-            gate.note_night(con, SOURCE, seen_at, night.rows, is_complete=taken.is_complete)
-            # The gate asks what the peers of a listing cost, so each night must know the cards of those before it.
-            changed |= set(assign.assign(con, titles.resolver, titles.version))
+            noted.append(gate.GoodNight(seen_at, night.rows, taken.is_complete))
+            past = [noted[-1], *past[: bounds.row_nights - 1]]
             outcome.status, outcome.reason = "ok", None
-            good = seen_at
         else:
             outcome.status, outcome.quarantined, outcome.loaded = "refused", night.rows, 0
             outcome.reason = f"{held} of {night.rows} rows of {seen_at:%Y-%m-%d} break the contract"
@@ -140,11 +146,12 @@ def load(
             con.execute("COMMIT; BEGIN")
         progress(number + 1)
     con.execute("RESET threads")
+    gate.note_nights(con, SOURCE, noted)
     changed.add("core.source_night")
     if offers.record_changes(con, SOURCE, found[0][0]):
         changed.add("core.price_change")
-    if good is not None:
-        take_in.set_state(con, replace(context, as_of=good), replace(outcome, status="ok", reason=None))
+    if noted:
+        take_in.set_state(con, replace(context, as_of=noted[-1].seen_at), replace(outcome, status="ok", reason=None))
     if outcome.is_failure:
         take_in.set_state(con, context, outcome)
     summary.sources.append(outcome)
@@ -173,18 +180,20 @@ def _stage(con: duckdb.DuckDBPyConnection, found: Sequence[Crawl], refused: set[
     types = {"number": "INTEGER", "night": "INTEGER", "is_refused": "BOOLEAN"}
     stage(con, "distinct_offer", (*offers.COLUMNS[:-1], "number", "is_refused"), distinct, types)
     stage(con, "cell", ("night", "number", "snapshot_sha256"), cells, types)
-    con.execute(
-        "CREATE OR REPLACE TEMP TABLE night_offer AS FROM cell JOIN distinct_offer USING (number) ORDER BY night"
-    )
+    stage(con, "night", ("night", "seen_at"), [(night, seen_at) for night, (seen_at, _) in enumerate(found)], types)
+    whole = "(SELECT * FROM cell JOIN distinct_offer USING (number) JOIN night USING (night))"
+    con.execute(f"CREATE OR REPLACE TEMP TABLE night_offer AS FROM ({offers.converted(whole)}) ORDER BY night")
 
 
 def _take_night(con: duckdb.DuckDBPyConnection, number: int, seen_at: datetime) -> tuple[Night, int]:
     """Make the staged offers of one night those that a load takes; how many of them the contract refused."""
     counts = []
-    for name, condition in (("incoming_offer", "NOT is_refused"), ("held_offer", "is_refused")):
+    for name, columns, condition in (
+        ("incoming_offer", "* EXCLUDE (night, number, is_refused)", "NOT is_refused"),
+        ("held_offer", ", ".join(offers.COLUMNS), "is_refused"),
+    ):
         row = con.execute(
-            f"""CREATE OR REPLACE TEMP TABLE {name} AS SELECT {", ".join(offers.COLUMNS)}
-                FROM night_offer WHERE night = ? AND {condition}""",
+            f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT {columns} FROM night_offer WHERE night = ? AND {condition}",
             [number],
         ).fetchone()
         counts.append(int(row[0]) if row else 0)

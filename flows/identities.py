@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from flows import decisions
 from transform import assign
+from transform.identity.pins import Pin
 from transform.identity.resolver import Resolver
 from transform.seeds import load as seeds
 from transform.seeds.version import version_of
@@ -37,4 +38,10 @@ def of(data: DataDir) -> Identities:
     if pinned:
         # What they decide only: another reason for the same decision changes no title.
         version = hash_text(version + repr(sorted((pin.place, pin.gpu_id) for pin in pinned)))
+    return _identities(pinned, version)
+
+
+@lru_cache(maxsize=1)
+def _identities(pinned: tuple[Pin, ...], version: str) -> Identities:
+    """One resolver for all nights of a process: a replay meets new titles on most of them."""
     return Identities(cache(lambda: Resolver.load(pinned)), version)

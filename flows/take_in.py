@@ -51,10 +51,8 @@ def take_in(con: duckdb.DuckDBPyConnection, context: Context, collected: Collect
             _check_and_load(con, context, collected, outcome, issues, changed)
         if not outcome.is_failure:
             _remember(con, context, collected.source, digest)
-            gate.note_night(
-                con, collected.source, context.as_of, outcome.parsed - outcome.duplicate,
-                is_complete=outcome.status != "partial",
-            )  # fmt: skip
+            rows = outcome.parsed - outcome.duplicate
+            gate.note_nights(con, collected.source, [gate.GoodNight(context.as_of, rows, outcome.status != "partial")])
             changed.add("core.source_night")
     outcome.issues = len(issues)
     append(
@@ -147,7 +145,7 @@ def load_batch(
     con: duckdb.DuckDBPyConnection, batch: Batch, bounds: gate.Bounds, released: Sequence[tuple[str, Decimal]]
 ) -> Loaded:
     """Load a checked batch: exchange rates, offers through the price gate, then the rest."""
-    previous = gate.previous_success(con, batch.source, batch.seen_at)
+    past = gate.past_nights(con, batch.source, batch.seen_at, bounds)
     changes = others.load_rates(con, batch)
     if "core.fx_rate" in changes.changed:
         changes.add("core.price_span", offers.fill_missing_usd(con))
@@ -155,27 +153,32 @@ def load_batch(
     is_shop = any(isinstance(row.item, Offer) for row in (*batch.rows, *batch.held))
     if is_shop or "offer" in sources.get(batch.source).kinds:
         offers.stage_batch(con, batch)
-        loaded = load_staged(con, batch.night, bounds, released)
+        loaded = load_staged(con, batch.night, bounds, past, released)
         changes.merge(loaded.changes)
         held, is_complete = loaded.held, loaded.is_complete
         if "core.price_span" in loaded.changes.changed:
             changes.add("core.price_change", offers.record_changes(con, batch.source, batch.seen_at))
-    changes.merge(others.load(con, batch, previous))
+    changes.merge(others.load(con, batch, past[0].seen_at if past else None))
     return Loaded(changes, held, is_complete)
 
 
 def load_staged(
-    con: duckdb.DuckDBPyConnection, night: Night, bounds: gate.Bounds, released: Sequence[tuple[str, Decimal]]
+    con: duckdb.DuckDBPyConnection,
+    night: Night,
+    bounds: gate.Bounds,
+    past: Sequence[gate.GoodNight],
+    released: Sequence[tuple[str, Decimal]],
+    *,
+    is_converted: bool = False,
 ) -> Loaded:
-    """Load staged offers through the price gate."""
-    previous = gate.previous_success(con, night.source, night.seen_at)
-    before = con.execute("SELECT count(*) FROM core.held_price WHERE source = ?", [night.source]).fetchone()
-    held, is_long = gate.hold(con, night, bounds, released)
-    is_complete = night.is_complete and is_long
-    changes = offers.load(con, replace(night, is_complete=is_complete), previous)
+    """Load staged offers through the price gate; see `gate.hold` and `offers.load`."""
+    verdict = gate.hold(con, night, bounds, past, released)
+    is_complete = night.is_complete and verdict.is_long
+    previous = past[0].seen_at if past else None
+    changes = offers.load(con, replace(night, is_complete=is_complete), previous, is_converted=is_converted)
     # Also where the last of them was let go.
-    changes.add("core.held_price", max(held, before[0] if before else 0))
-    return Loaded(changes, held, is_complete)
+    changes.add("core.held_price", max(verdict.held, verdict.held_before))
+    return Loaded(changes, verdict.held, is_complete)
 
 
 def _quarantine_held(con: duckdb.DuckDBPyConnection, context: Context, source: str, rows: Sequence[Row]) -> None:

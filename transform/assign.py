@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import duckdb
@@ -34,12 +34,22 @@ _TABLES = (
 )
 
 
-def assign(con: duckdb.DuckDBPyConnection, resolver: Callable[[], Resolver], version: str) -> list[str]:
-    """Resolve the titles that were not yet resolved by `version` of the catalogue and the rules.
+#: Every table that holds titles.
+TABLES = tuple(found.table for found in _TABLES)
+
+
+def assign(
+    con: duckdb.DuckDBPyConnection,
+    resolver: Callable[[], Resolver],
+    version: str,
+    tables: Collection[str] = TABLES,
+) -> list[str]:
+    """Resolve the titles of `tables` that were not yet resolved by `version` of the catalogue and the rules.
 
     Returns the tables in which an answer changed. A title is resolved once for all rows that carry it.
     """
-    return [titles.table for titles in _TABLES if _assign_table(con, titles, resolver, version)]
+    wanted = (titles for titles in _TABLES if titles.table in tables)
+    return [titles.table for titles in wanted if _assign_table(con, titles, resolver, version)]
 
 
 def _assign_table(

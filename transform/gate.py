@@ -15,6 +15,7 @@ from decimal import Decimal
 import duckdb
 
 from warehouse.load.batch import Night
+from warehouse.load.offers import COLUMNS
 from warehouse.load.stage import stage
 
 
@@ -52,87 +53,112 @@ class Bounds:
 _PLACEHOLDER = "CASE WHEN currency IN ('KRW', 'JPY') THEN '^(9{5,}0*|1{8,})$' ELSE '^(9{4,}|1{5,})$' END"
 
 
+@dataclass(frozen=True, slots=True)
+class GoodNight:
+    """One night on which a source was read well, as core.source_night has it."""
+
+    seen_at: datetime
+    rows: int
+    is_complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How many prices are held, how many were before, and whether the batch is as long as usual.
+
+    Where it is not, absent listings must not be taken for ended.
+    """
+
+    held: int
+    held_before: int
+    is_long: bool
+
+
 def hold(
-    con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds, released: Sequence[tuple[str, Decimal]] = ()
-) -> tuple[int, bool]:
+    con: duckdb.DuckDBPyConnection,
+    night: Night,
+    bounds: Bounds,
+    past: Sequence[GoodNight],
+    released: Sequence[tuple[str, Decimal]] = (),
+) -> Verdict:
     """Hold the staged prices of `incoming_offer` that are not to be believed yet.
 
     Moves them from `incoming_offer` to `held_offer` and brings core.held_price up to date; the reasons stand in the
-    temporary table `held_now`. `released` are listings with the price that a person let pass. Returns how many are held,
-    and whether the batch is as long as usual: where it is not, absent listings must not be taken for ended.
+    temporary table `held_now`. `past` are the source's good nights, newest first; see `past_nights`. `released` are
+    listings with the price that a person let pass.
     """
-    stage(con, "released", ("listing_id", "price"), released)
     _compare(con, night, bounds)
-    held = _decide(con, night, bounds)
+    held, before = _decide(con, night, bounds, released)
     if held:
-        con.execute("INSERT INTO held_offer SELECT * FROM incoming_offer SEMI JOIN held_now USING (listing_id)")
+        columns = ", ".join(COLUMNS)
+        con.execute(
+            f"INSERT INTO held_offer ({columns}) SELECT {columns} FROM incoming_offer SEMI JOIN held_now USING (listing_id)"
+        )
         con.execute("DELETE FROM incoming_offer WHERE listing_id IN (SELECT listing_id FROM held_now)")
-    return held, not _is_short(con, night, bounds)
+    return Verdict(held, before, not _is_short(night, bounds, past))
 
 
 def _compare(con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds) -> None:
     """Stage `compared`: each incoming price beside the newest one that was believed, within the reference time."""
     since = night.seen_at - timedelta(days=bounds.reference_days)
-    con.execute(
-        f"""CREATE OR REPLACE TEMP TABLE reference AS
-            SELECT listing_id, price, currency, true AS is_open FROM core.price_span
-            WHERE valid_to IS NULL AND price IS NOT NULL AND valid_from < $seen_at
-                AND starts_with(listing_id, '{night.source}:')""",
-        {"seen_at": night.seen_at},
-    )
     # For those that show no price now, the newest that they had: a price that comes back is compared with it.
     con.execute(
-        """INSERT INTO reference
-           SELECT listing_id, arg_max(price, valid_from), arg_max(currency, valid_from), false FROM core.price_span
-           WHERE valid_to > $since AND valid_from < $seen_at AND price IS NOT NULL AND listing_id IN (
-               SELECT listing_id FROM incoming_offer ANTI JOIN reference USING (listing_id) WHERE price IS NOT NULL
-           )
-           GROUP BY listing_id""",
+        f"""CREATE OR REPLACE TEMP TABLE compared AS
+            WITH shown AS (
+                SELECT listing_id, price, currency FROM core.price_span
+                WHERE valid_to IS NULL AND price IS NOT NULL AND valid_from < $seen_at
+                    AND starts_with(listing_id, '{night.source}:')
+            ),
+            past AS (
+                SELECT listing_id, arg_max(price, valid_from) AS price, arg_max(currency, valid_from) AS currency
+                FROM core.price_span
+                WHERE valid_to > $since AND valid_from < $seen_at AND price IS NOT NULL
+                    AND starts_with(listing_id, '{night.source}:')
+                GROUP BY listing_id
+            )
+            SELECT i.listing_id, i.price, i.currency, i.condition, i.snapshot_sha256,
+                coalesce(s.price, if(i.price IS NULL, NULL, p.price)) AS reference_price,
+                coalesce(s.currency, if(i.price IS NULL, NULL, p.currency)) AS reference_currency,
+                s.listing_id IS NOT NULL AS had_price,
+                CASE WHEN i.currency = reference_currency
+                    THEN i.price::DOUBLE / reference_price::DOUBLE - 1 END AS move
+            FROM incoming_offer i LEFT JOIN shown s USING (listing_id) LEFT JOIN past p USING (listing_id)""",
         {"seen_at": night.seen_at, "since": since},
     )
-    con.execute(
-        """CREATE OR REPLACE TEMP TABLE compared AS
-           SELECT i.listing_id, i.price, i.currency, i.condition, i.snapshot_sha256, r.price AS reference_price,
-               r.currency AS reference_currency, coalesce(r.is_open, false) AS had_price,
-               CASE WHEN i.currency = r.currency THEN i.price::DOUBLE / r.price::DOUBLE - 1 END AS move
-           FROM incoming_offer i LEFT JOIN reference r USING (listing_id)"""
-    )
 
 
-def _decide(con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds) -> int:
-    """Write `held_now` and core.held_price; the number of held prices."""
+def _decide(
+    con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds, released: Sequence[tuple[str, Decimal]]
+) -> tuple[int, int]:
+    """Write `held_now` and core.held_price; the number of held prices, and of those before."""
+    alone = f"""CASE
+        WHEN (price > 9999000 OR currency NOT IN ('KRW', 'JPY'))
+            AND regexp_matches(trunc(price)::DECIMAL(18,0)::VARCHAR, {_PLACEHOLDER}) THEN 'placeholder'
+        WHEN currency <> reference_currency THEN 'currency'
+        WHEN abs(ln(1 + move)) > ln(1 + $max_move) THEN 'move' END"""
     crowd = con.execute(
-        """SELECT count(move), count(*) FILTER (abs(move) > ?), count(*) FILTER (had_price),
-               count(*) FILTER (had_price AND price IS NULL) FROM compared""",
-        [bounds.crowd_move],
+        f"""SELECT count(move), count(*) FILTER (abs(move) > $crowd_move), count(*) FILTER (had_price),
+                count(*) FILTER (had_price AND price IS NULL), count({alone}), bool_or({alone} = 'move') FROM compared""",
+        {"crowd_move": bounds.crowd_move, "max_move": bounds.max_move},
     ).fetchone()
     assert crowd is not None
-    comparable, moved, known, lost = crowd
-    row = con.execute(
+    comparable, moved, known, lost, suspects, has_moves = crowd
+    is_crowd = comparable >= bounds.min_crowd and moved > comparable * bounds.max_crowd_share
+    is_loss = known >= bounds.min_crowd and lost > known * bounds.max_lost_share
+    if not suspects and not is_crowd and not is_loss:
+        con.execute("CREATE OR REPLACE TEMP TABLE held_now AS FROM core.held_price LIMIT 0")
+        return 0, _let_go(con, night)
+    con.execute(
         f"""CREATE OR REPLACE TEMP TABLE suspect AS
-            FROM (SELECT *, CASE
-                WHEN (price > 9999000 OR currency NOT IN ('KRW', 'JPY'))
-                    AND regexp_matches(trunc(price)::DECIMAL(18,0)::VARCHAR, {_PLACEHOLDER}) THEN 'placeholder'
-                WHEN currency <> reference_currency THEN 'currency'
-                WHEN abs(ln(1 + move)) > ln(1 + $max_move) THEN 'move'
+            FROM (SELECT *, coalesce({alone}, CASE
                 WHEN $is_crowd AND abs(move) > $crowd_move THEN 'crowd'
                 WHEN $is_loss AND had_price AND price IS NULL THEN 'lost'
-            END AS hold FROM compared) WHERE hold IS NOT NULL""",
-        {
-            "max_move": bounds.max_move, "crowd_move": bounds.crowd_move,
-            "is_crowd": comparable >= bounds.min_crowd and moved > comparable * bounds.max_crowd_share,
-            "is_loss": known >= bounds.min_crowd and lost > known * bounds.max_lost_share,
-        },
-    ).fetchone()  # fmt: skip
-    if not row or not row[0]:
-        con.execute("CREATE OR REPLACE TEMP TABLE held_now AS FROM core.held_price LIMIT 0")
-        con.execute("DELETE FROM core.held_price WHERE source = ?", [night.source])
-        return 0
-    _clear(con, night, bounds)
-    _write_held(con, night, bounds, f"{lost} of {known}")
-    held = con.execute("SELECT count(*) FROM held_now").fetchone()
-    assert held is not None
-    return int(held[0])
+            END) AS hold FROM compared) WHERE hold IS NOT NULL""",
+        {"max_move": bounds.max_move, "crowd_move": bounds.crowd_move, "is_crowd": is_crowd, "is_loss": is_loss},
+    )
+    if has_moves:
+        _clear(con, night, bounds)
+    return _write_held(con, night, bounds, f"{lost} of {known}", released)
 
 
 def _clear(con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds) -> None:
@@ -168,9 +194,15 @@ def _clear(con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds) -> None
     )  # fmt: skip
 
 
-def _write_held(con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds, lost: str) -> None:
-    """Of the suspects, `held_now` and core.held_price get those that were not seen before at the same price."""
-    con.execute(
+def _write_held(
+    con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds, lost: str, released: Sequence[tuple[str, Decimal]]
+) -> tuple[int, int]:
+    """Of the suspects, `held_now` and core.held_price get those that were not seen before at the same price.
+
+    Returns how many, and how many were held before.
+    """
+    stage(con, "released", ("listing_id", "price"), released)
+    row = con.execute(
         f"""CREATE OR REPLACE TEMP TABLE held_now AS
             SELECT j.listing_id, $source AS source, j.price, j.currency, j.reference_price, j.reference_currency, j.hold,
                 CASE j.hold
@@ -206,37 +238,43 @@ def _write_held(con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds, lo
                         AND o.currency IS NOT DISTINCT FROM j.currency
                 )""",
         {"source": night.source, "seen_at": night.seen_at, "same_price": bounds.same_price},
-    )
-    con.execute("DELETE FROM core.held_price WHERE source = ?", [night.source])
+    ).fetchone()
+    before = _let_go(con, night)
     con.execute("INSERT INTO core.held_price FROM held_now")
+    return int(row[0]) if row else 0, before
 
 
-def _is_short(con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds) -> bool:
+def _let_go(con: duckdb.DuckDBPyConnection, night: Night) -> int:
+    row = con.execute("DELETE FROM core.held_price WHERE source = ?", [night.source]).fetchone()
+    return int(row[0]) if row else 0
+
+
+def _is_short(night: Night, bounds: Bounds, past: Sequence[GoodNight]) -> bool:
     """Fewer rows than usual, for the first time: a page that lost half of its list looks like a shop that sold out.
 
     A second short night in a row, about as short, is believed.
     """
-    nights = con.execute(
-        "SELECT rows, is_complete FROM core.source_night WHERE source = ? AND seen_at < ? ORDER BY seen_at DESC LIMIT ?",
-        [night.source, night.seen_at, bounds.row_nights],
-    ).fetchall()
-    usual = sorted(rows for rows, _ in nights)
+    usual = sorted(good.rows for good in past[: bounds.row_nights])
     rows = night.rows
     if not usual or rows >= usual[len(usual) // 2] * bounds.min_row_share:
         return False
-    last_rows, last_complete = nights[0]
-    return bool(last_complete) or abs(rows - last_rows) > rows * (1 - bounds.min_row_share)
+    return past[0].is_complete or abs(rows - past[0].rows) > rows * (1 - bounds.min_row_share)
 
 
-def note_night(con: duckdb.DuckDBPyConnection, source: str, seen_at: datetime, rows: int, *, is_complete: bool) -> None:
-    """Put a good night of a source on record; a repeated run replaces its own row."""
-    con.execute("DELETE FROM core.source_night WHERE source = ? AND seen_at = ?", [source, seen_at])
-    con.execute("INSERT INTO core.source_night VALUES (?, ?, ?, ?)", [source, seen_at, rows, is_complete])
+def note_nights(con: duckdb.DuckDBPyConnection, source: str, nights: Sequence[GoodNight]) -> None:
+    """Put good nights of a source on record; a repeated run replaces its own row."""
+    stage(con, "noted", ("source", "seen_at", "rows", "is_complete"), [
+        (source, good.seen_at, good.rows, good.is_complete) for good in nights
+    ])  # fmt: skip
+    con.execute("DELETE FROM core.source_night WHERE source = ? AND seen_at IN (SELECT seen_at FROM noted)", [source])
+    con.execute("INSERT INTO core.source_night FROM noted")
 
 
-def previous_success(con: duckdb.DuckDBPyConnection, source: str, seen_at: datetime) -> datetime | None:
-    """When the source was last read well before `seen_at`; None where it never was."""
-    row = con.execute(
-        "SELECT max(seen_at) FROM core.source_night WHERE source = ? AND seen_at < ?", [source, seen_at]
-    ).fetchone()
-    return row[0] if row else None
+def past_nights(con: duckdb.DuckDBPyConnection, source: str, before: datetime, bounds: Bounds) -> list[GoodNight]:
+    """The source's good nights before a time, newest first: as many as the median of rows is over."""
+    rows = con.execute(
+        """SELECT seen_at, rows, is_complete FROM core.source_night WHERE source = ? AND seen_at < ?
+           ORDER BY seen_at DESC LIMIT ?""",
+        [source, before, bounds.row_nights],
+    ).fetchall()
+    return [GoodNight(*row) for row in rows]

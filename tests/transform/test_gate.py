@@ -44,8 +44,9 @@ class Market:
         ]
         batch = Batch("shop", START + timedelta(days=self.night), rows)
         offers.stage_batch(self.con, batch)
-        loaded = take_in.load_staged(self.con, batch.night, gate.Bounds(), released or [])
-        gate.note_night(self.con, "shop", batch.seen_at, len(rows), is_complete=loaded.is_complete)
+        past = gate.past_nights(self.con, "shop", batch.seen_at, gate.Bounds())
+        loaded = take_in.load_staged(self.con, batch.night, gate.Bounds(), past, released or [])
+        gate.note_nights(self.con, "shop", [gate.GoodNight(batch.seen_at, len(rows), loaded.is_complete)])
         return dict(self.con.execute("SELECT listing_id, hold FROM held_now").fetchall())
 
     def price(self, key: str) -> Decimal | None:
@@ -153,7 +154,8 @@ def test_a_currency_change_is_held(market: Market) -> None:
     rows = [Row(_offer(key, price, "EUR" if key == "k3" else "USD"), "sha") for key, price in USUAL.items()]
     batch = Batch("shop", START + timedelta(days=9), rows)
     offers.stage_batch(market.con, batch)
-    take_in.load_staged(market.con, batch.night, gate.Bounds(), [])
+    past = gate.past_nights(market.con, "shop", batch.seen_at, gate.Bounds())
+    take_in.load_staged(market.con, batch.night, gate.Bounds(), past, [])
     assert market.con.execute("SELECT listing_id, hold FROM held_now").fetchall() == [("shop:k3", "currency")]
 
 

@@ -46,11 +46,17 @@ def stage_batch(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
         stage(con, name, COLUMNS, [staged_values(batch.source, row) for row in rows if isinstance(row.item, Offer)])
 
 
-def load(con: duckdb.DuckDBPyConnection, night: Night, previous_success: datetime | None) -> ChangeSet:
-    """Load what is staged of `night`; `record_changes` comes after. Returns what changed; keys must be unique."""
+def load(
+    con: duckdb.DuckDBPyConnection, night: Night, previous_success: datetime | None, *, is_converted: bool = False
+) -> ChangeSet:
+    """Load what is staged of `night`; `record_changes` comes after. Returns what changed; keys must be unique.
+
+    `is_converted` says that `incoming_offer` has the columns of `converted` already.
+    """
     changes = ChangeSet()
     changes.add("core.listing", _merge_listings(con, night))
-    _convert(con, night, changes)
+    if not is_converted:
+        _convert(con, night, changes)
     spans = Spans(
         table="core.price_span",
         key=("listing_id",),
@@ -60,7 +66,7 @@ def load(con: duckdb.DuckDBPyConnection, night: Night, previous_success: datetim
         has_doubt=True,
     )
     moved = merge(
-        con, spans, "incoming_price", "held_offer", night.seen_at,
+        con, spans, "incoming_offer" if is_converted else "incoming_price", "held_offer", night.seen_at,
         is_complete=night.is_complete, previous_success=previous_success,
     )  # fmt: skip
     changes.add("core.price_span", moved)
@@ -78,59 +84,76 @@ def staged_values(source: str, row: Row) -> Sequence[Value]:
 def _merge_listings(con: duckdb.DuckDBPyConnection, night: Night) -> int:
     """Insert new listings, bring changed ones up to date, open those that returned and end those that vanished."""
     seen = {"seen_at": night.seen_at}
-    new = ", ".join(("listing_id", "source", "listing_key", *ATTRIBUTES, "snapshot_sha256"))
     differs = " OR ".join(f"l.{c} IS DISTINCT FROM i.{c}" for c in ATTRIBUTES)
     evidence = " OR ".join(f"l.{c} IS DISTINCT FROM i.{c}" for c in EVIDENCE)
-    updated = con.execute(
-        f"""UPDATE core.listing l SET
-                {", ".join(f"{c} = i.{c}" for c in ATTRIBUTES)}, snapshot_sha256 = i.snapshot_sha256, ended_at = NULL,
-                match_version = CASE WHEN {evidence} THEN NULL ELSE l.match_version END
-            FROM incoming_offer i WHERE l.listing_id = i.listing_id AND ({differs} OR l.ended_at IS NOT NULL)"""
+    row = con.execute(
+        f"""CREATE OR REPLACE TEMP TABLE listing_verdict AS
+            SELECT l.rowid AS id, i.rowid AS seen_id, {evidence} AS is_other
+            FROM incoming_offer i LEFT JOIN core.listing l ON l.listing_id = i.listing_id
+            WHERE l.listing_id IS NULL OR l.ended_at IS NOT NULL OR {differs}"""
     ).fetchone()
-    inserted = con.execute(
-        f"""INSERT INTO core.listing ({new}, first_seen_at) SELECT {new}, $seen_at FROM incoming_offer
-            WHERE listing_id NOT IN (SELECT listing_id FROM core.listing)""",
-        seen,
-    ).fetchone()
-    ended = (0,)
+    touched = int(row[0]) if row else 0
+    if touched:
+        con.execute(
+            f"""UPDATE core.listing l SET
+                    {", ".join(f"{c} = i.{c}" for c in ATTRIBUTES)}, snapshot_sha256 = i.snapshot_sha256, ended_at = NULL,
+                    match_version = CASE WHEN v.is_other THEN NULL ELSE l.match_version END
+                FROM listing_verdict v JOIN incoming_offer i ON i.rowid = v.seen_id WHERE l.rowid = v.id"""
+        )
+        columns = ", ".join(("listing_id", "source", "listing_key", *ATTRIBUTES, "snapshot_sha256"))
+        con.execute(
+            f"""INSERT INTO core.listing ({columns}, first_seen_at) SELECT {columns}, $seen_at FROM incoming_offer
+                WHERE rowid IN (SELECT seen_id FROM listing_verdict WHERE id IS NULL)""",
+            seen,
+        )
+    ended = None
     if night.is_complete:
         ended = con.execute(
             """UPDATE core.listing SET ended_at = $seen_at WHERE source = $source AND ended_at IS NULL
                AND listing_id NOT IN (SELECT listing_id FROM incoming_offer)
                AND listing_id NOT IN (SELECT listing_id FROM held_offer)""",
             {**seen, "source": night.source},
-        ).fetchone() or (0,)
-    return int((updated or (0,))[0]) + int((inserted or (0,))[0]) + int(ended[0])
+        ).fetchone()
+    return touched + (int(ended[0]) if ended else 0)
 
 
 def _convert(con: duckdb.DuckDBPyConnection, night: Night, changes: ChangeSet) -> None:
     """Stage `incoming_price`: the offers with the price in USD at the newest reference rate up to the day of the night."""
     con.execute(
         f"""CREATE OR REPLACE TEMP TABLE incoming_price AS
-           WITH {_USD_RATES},
-           newest AS (SELECT currency, max(day) AS day, arg_max(usd_rate, day) AS usd_rate FROM rates
-                      -- Weekends and holidays have no rate; a currency that left the file has none either.
-                      WHERE day BETWEEN ($seen_at AT TIME ZONE 'UTC')::DATE - 10 AND ($seen_at AT TIME ZONE 'UTC')::DATE
-                      GROUP BY currency)
-           SELECT i.*, $seen_at::TIMESTAMPTZ AS loaded_at,
-               CASE WHEN i.currency = 'USD' THEN i.price
-                    ELSE (i.price::DOUBLE * newest.usd_rate)::DECIMAL(18,4) END AS price_usd,
-               CASE WHEN i.currency <> 'USD' AND i.price IS NOT NULL THEN newest.day END AS fx_day
-           FROM incoming_offer i LEFT JOIN newest USING (currency)""",
+            {converted("(SELECT *, $seen_at::TIMESTAMPTZ AS seen_at FROM incoming_offer)")}""",
         {"seen_at": night.seen_at},
     )
+    changes.issues += [(night.source, issue) for issue in missing_rates(con, "incoming_price", night.seen_at)]
+
+
+def converted(relation: str) -> str:
+    """A SELECT of offers with `loaded_at`, `price_usd` and `fx_day`: at the newest reference rate up to their `seen_at`."""
+    return f"""
+        WITH {_USD_RATES}
+        SELECT i.* EXCLUDE (seen_at, seen_on), i.seen_at AS loaded_at,
+            -- Weekends and holidays have no rate; a currency that left the file has none either.
+            CASE WHEN i.currency = 'USD' THEN i.price
+                 WHEN r.day >= seen_on - 10 THEN (i.price::DOUBLE * r.usd_rate)::DECIMAL(18,4) END AS price_usd,
+            CASE WHEN i.currency <> 'USD' AND i.price IS NOT NULL AND r.day >= seen_on - 10 THEN r.day END AS fx_day
+        FROM (SELECT *, (seen_at AT TIME ZONE 'UTC')::DATE AS seen_on FROM {relation}) i
+        ASOF LEFT JOIN rates r ON r.currency = i.currency AND r.day <= seen_on"""
+
+
+def missing_rates(con: duckdb.DuckDBPyConnection, relation: str, until: datetime) -> list[Issue]:
+    """An issue for each currency of the converted offers in `relation` that had no rate up to the day of `until`."""
     missing = con.execute(
-        """SELECT currency, count(*) FROM incoming_price WHERE price IS NOT NULL AND price_usd IS NULL
-           GROUP BY currency ORDER BY currency"""
+        f"""SELECT currency, count(*) FROM {relation} WHERE price IS NOT NULL AND price_usd IS NULL
+            GROUP BY currency ORDER BY currency"""
     ).fetchall()
+    issues = []
     for currency, count in missing:
         message = (
-            f"no reference rate for {currency} up to {night.seen_at:%Y-%m-%d}: {count} prices stay without a USD amount "
+            f"no reference rate for {currency} up to {until:%Y-%m-%d}: {count} prices stay without a USD amount "
             "and out of every comparison; load an exchange-rate file that has it"
         )
-        changes.issues.append(
-            (night.source, Issue(code="missing_rate", message=message, severity="warning", text=currency))
-        )
+        issues.append(Issue(code="missing_rate", message=message, severity="warning", text=currency))
+    return issues
 
 
 def fill_missing_usd(con: duckdb.DuckDBPyConnection) -> int:

@@ -47,55 +47,62 @@ def merge(
     `seen_at` replaces the versions that it wrote itself, so it leaves none of length zero.
     """
     table = spans.table
-    keys = ", ".join(spans.key)
     times = {"seen_at": seen_at}
     doubt = "o.confirmed_until IS NOT NULL" if spans.has_doubt else "false"
-    con.execute(
-        f"""CREATE OR REPLACE TEMP TABLE open_span AS
-            SELECT o.rowid AS id, {keys}, {", ".join(spans.state)}, o.valid_from, {doubt} AS is_doubted
-            FROM {table} o WHERE o.valid_to IS NULL AND {spans.scope}"""
-    )
     same_key = " AND ".join(f"o.{c} IS NOT DISTINCT FROM i.{c}" for c in spans.key)
     same_state = " AND ".join(f"o.{c} IS NOT DISTINCT FROM i.{c}" for c in spans.state)
-    absent = f"NOT EXISTS (SELECT 1 FROM {incoming} i WHERE {same_key})"
     is_held = f"EXISTS (SELECT 1 FROM {held} i WHERE {same_key})"
-    ends = f"({absent} AND NOT {is_held})" if is_complete else "false"
-    doubted = f"({absent} AND ({is_held} OR {not is_complete}))" if spans.has_doubt else "false"
-    # `replaced`: another state is seen; `ended`: it is gone; `doubted`: it may be there, and was not seen.
+    # `replaced`: another state is seen; `ended`: it is gone; `doubted`: it may be there, and was not seen; NULL: as it was.
     con.execute(
-        f"""CREATE OR REPLACE TEMP TABLE closing AS
-            SELECT o.id, o.valid_from = $seen_at AS is_same_run, 'replaced' AS why
-            FROM open_span o JOIN {incoming} i ON {same_key} WHERE o.is_doubted OR NOT ({same_state})
-            UNION ALL SELECT o.id, o.valid_from = $seen_at, 'ended' FROM open_span o WHERE {ends}
-            UNION ALL SELECT o.id, o.valid_from = $seen_at, 'doubted' FROM open_span o
-                WHERE NOT o.is_doubted AND o.valid_from < $seen_at AND {doubted}""",
+        f"""CREATE OR REPLACE TEMP TABLE verdict AS
+            WITH o AS (
+                SELECT rowid AS id, {", ".join(spans.key)}, {", ".join(spans.state)}, valid_from, {doubt} AS is_doubted
+                FROM {table} o WHERE valid_to IS NULL AND {spans.scope}
+            ),
+            i AS (SELECT rowid AS seen_id, {", ".join(spans.key)}, {", ".join(spans.state)} FROM {incoming})
+            SELECT o.id, i.seen_id, o.valid_from = $seen_at AS is_same_run,
+                CASE WHEN o.id IS NULL THEN 'new'
+                    WHEN i.seen_id IS NOT NULL THEN CASE WHEN o.is_doubted OR NOT ({same_state}) THEN 'replaced' END
+                    WHEN {is_held if is_complete else "true"} THEN
+                        CASE WHEN {str(spans.has_doubt).lower()} AND NOT o.is_doubted AND o.valid_from < $seen_at
+                            THEN 'doubted' END
+                    ELSE 'ended'
+                END AS why
+            FROM o FULL JOIN i ON {same_key}""",
         times,
     )
-    counted = con.execute("SELECT count(*) FILTER (why = 'doubted'), count(*) FROM closing").fetchone()
+    counted = con.execute(
+        """SELECT count(*) FILTER (why IN ('new', 'replaced')), count(*) FILTER (why = 'doubted'),
+               count(*) FILTER (why <> 'new'), count(*) FILTER (why <> 'new' AND is_same_run) FROM verdict"""
+    ).fetchone()
     assert counted is not None
+    seen, doubted, closed, again = counted
     columns = [*spans.key, *spans.state, *spans.extra]
-    changed = _count(
-        con,
-        f"""INSERT INTO {table} ({", ".join(columns)}, valid_from)
-            SELECT {", ".join(f"i.{c}" for c in columns)}, $seen_at FROM {incoming} i
-            WHERE NOT EXISTS (SELECT 1 FROM open_span o ANTI JOIN closing USING (id) WHERE {same_key})""",
-        times,
-    )
-    if counted[0]:
+    changed = 0
+    if seen:
+        changed += _count(
+            con,
+            f"""INSERT INTO {table} ({", ".join(columns)}, valid_from)
+                SELECT {", ".join(columns)}, $seen_at FROM {incoming}
+                WHERE rowid IN (SELECT seen_id FROM verdict WHERE why IN ('new', 'replaced'))""",
+            times,
+        )
+    if doubted:
         changed += _count(
             con,
             f"""INSERT INTO {table} ({", ".join(columns)}, valid_from, confirmed_until)
                 SELECT {", ".join(f"o.{c}" for c in columns)}, $seen_at, coalesce($previous, o.valid_from)
-                FROM {table} o WHERE o.rowid IN (SELECT id FROM closing WHERE why = 'doubted')""",
+                FROM {table} o WHERE o.rowid IN (SELECT id FROM verdict WHERE why = 'doubted')""",
             {**times, "previous": previous_success},
         )
-    if counted[1]:
-        con.execute(f"DELETE FROM {table} WHERE rowid IN (SELECT id FROM closing WHERE is_same_run)")
+    if again:
+        con.execute(f"DELETE FROM {table} WHERE rowid IN (SELECT id FROM verdict WHERE why <> 'new' AND is_same_run)")
+    if closed > again:
         confirmed = ", confirmed_until = coalesce(confirmed_until, $previous, valid_from)" if spans.has_doubt else ""
         changed += _count(
             con,
             f"""UPDATE {table} SET valid_to = $seen_at {confirmed}
-                WHERE rowid IN (SELECT id FROM closing WHERE NOT is_same_run)""",
+                WHERE rowid IN (SELECT id FROM verdict WHERE why <> 'new' AND NOT is_same_run)""",
             {**times, **({"previous": previous_success} if confirmed else {})},
         )
     return changed
