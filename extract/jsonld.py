@@ -29,11 +29,11 @@ _CLOSINGS = ("//", "/*", "*/", "]]>", "-->", ";")
 _COMMENT_LINE = re.compile(r"^[ \t]*(?://[^\n]*|<!--[^\n]*-->)[ \t\r]*$", re.MULTILINE)
 
 
-def scripts(tree: HtmlElement) -> Iterator[tuple[HtmlElement, Any]]:
-    """Each JSON-LD script with its value; the value is None where no mending makes it JSON."""
+def scripts(tree: HtmlElement) -> Iterator[Any]:
+    """The value of each JSON-LD script, None where no mending makes it JSON."""
     for script in tree.iter("script"):
         if "ld+json" in (script.get("type") or "").lower():
-            yield script, loads(script.text or "")
+            yield loads(script.text or "")
 
 
 def loads(text: str) -> Any:
@@ -92,8 +92,7 @@ def nodes(value: Any) -> Iterator[dict[str, Any]]:
             queue.extend((one, depth + 1) for one in inner if isinstance(one, dict | list))
 
 
-def items(tree: HtmlElement, url: str) -> Iterator[tuple[dict[str, Any], None]]:
+def items(tree: HtmlElement, url: str) -> Iterator[dict[str, Any]]:
     """Every object of the page's scripts. `url` is not needed: addresses stay as written."""
-    for _, value in scripts(tree):
-        for node in nodes(value):
-            yield node, None
+    for value in scripts(tree):
+        yield from nodes(value)

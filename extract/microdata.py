@@ -17,11 +17,11 @@ def _extractor() -> Any:
     # Imported when the first page with microdata comes: extruct brings rdflib along, and half a second with it.
     from extruct.w3cmicrodata import MicrodataExtractor
 
-    return MicrodataExtractor(add_html_node=True)
+    return MicrodataExtractor()
 
 
-def items(tree: HtmlElement, url: str) -> Iterator[tuple[dict[str, Any], HtmlElement | None]]:
-    """Each item of the page, nested ones after their parents, with its element."""
+def items(tree: HtmlElement, url: str) -> Iterator[dict[str, Any]]:
+    """Each item of the page, nested ones after their parents."""
     if not _ANY(tree):
         return
     try:
@@ -33,7 +33,7 @@ def items(tree: HtmlElement, url: str) -> Iterator[tuple[dict[str, Any], HtmlEle
     for item in queue:
         if "properties" in item:
             queue.extend(_nested(item))
-            yield _as_jsonld(item), item.get("htmlNode")
+            yield _as_jsonld(item)
 
 
 def _as_jsonld(item: Any, depth: int = 0) -> Any:

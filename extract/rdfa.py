@@ -20,10 +20,10 @@ _ADDRESSES = {"a": "href", "link": "href", "area": "href", "img": "src"}
 _MAX_DEPTH = 8
 
 
-def items(tree: HtmlElement, url: str) -> Iterator[tuple[dict[str, Any], HtmlElement | None]]:
-    """Each typed thing of the page with its element. `url` is not needed: addresses stay as written."""
+def items(tree: HtmlElement, url: str) -> Iterator[dict[str, Any]]:
+    """Each typed thing of the page. `url` is not needed: addresses stay as written."""
     for element in _TYPED(tree) if _ANY(tree) else ():
-        yield _thing(element, 0), element
+        yield _thing(element, 0)
 
 
 def _thing(element: HtmlElement, depth: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a page says of goods to machines: schema.org in JSON-LD, microdata and RDFa, and product properties in `meta`.
+"""What a page says of goods to machines: schema.org in JSON-LD, microdata and RDFa. `meta` properties are in `product.claims`.
 
 All syntaxes are brought into one shape. Prices stay text here: shops write `1.299` and `1,299.00 €` where the vocabulary
 wants 1299, and only the reader of the whole page knows its country.
@@ -20,7 +20,7 @@ from extract.amounts import to_decimal
 from extract.items import Availability, Condition, PriceKind
 from extract.schema_org import availability, condition, first_text, local_name, texts
 
-Syntax = Literal["json-ld", "microdata", "rdfa", "meta"]
+Syntax = Literal["json-ld", "microdata", "rdfa"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,12 +37,11 @@ class StructuredOffer:
     seller: str | None = None
     url: str | None = None
     sku: str | None = None
-    valid_until: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StructuredProduct:
-    """One product as one syntax of the page describes it. `element` is where it stands, for microdata and RDFa."""
+    """One product as one syntax of the page describes it."""
 
     syntax: Syntax
     name: str | None = None
@@ -53,7 +52,6 @@ class StructuredProduct:
     brand: str | None = None
     offers: tuple[StructuredOffer, ...] = ()
     variants: tuple[StructuredProduct, ...] = ()
-    element: HtmlElement | None = None
 
 
 #: Types that are goods, or are described as goods are. An Event's ticket is an offer too.
@@ -66,10 +64,9 @@ _GOODS = frozenset(
 )
 _GTINS = ("gtin13", "gtin12", "gtin14", "gtin8", "gtin", "ean", "ean13", "upc", "isbn")
 
-
-#: Gives each described thing of a page, in the shape of JSON-LD, with its element where the syntax has one.
-_Reader = Callable[[HtmlElement, str], Iterable[tuple[dict[str, Any], HtmlElement | None]]]
-#: Each syntax with an attribute or a word that no page can do without which uses it.
+#: Gives each described thing of a page, in the shape of JSON-LD.
+_Reader = Callable[[HtmlElement, str], Iterable[dict[str, Any]]]
+#: Each syntax with a word that stands on every page that uses it.
 _READERS: tuple[tuple[Syntax, bytes, _Reader], ...] = (
     ("json-ld", b"ld+json", jsonld.items),
     ("microdata", b"itemscope", microdata.items),
@@ -89,8 +86,8 @@ def products(tree: HtmlElement, url: str, content: bytes | None = None) -> list[
             # A NUL byte is a sign of UTF-16, where the mark would be written in other bytes.
             continue
         items = list(read(tree, url))
-        known = {str(node["@id"]): node for node, _ in items if node.get("@id") and len(node) > 2}
-        found.extend(_product(node, syntax, url, known, element) for node, element in items if is_goods(node))
+        known = {str(node["@id"]): node for node in items if node.get("@id") and len(node) > 2}
+        found.extend(_product(node, syntax, url, known) for node in items if is_goods(node))
     return found
 
 
@@ -102,12 +99,7 @@ def is_goods(node: dict[str, Any]) -> bool:
 
 
 def _product(
-    node: dict[str, Any],
-    syntax: Syntax,
-    url: str,
-    known: dict[str, Any],
-    element: HtmlElement | None,
-    deep: bool = True,
+    node: dict[str, Any], syntax: Syntax, url: str, known: dict[str, Any], deep: bool = True
 ) -> StructuredProduct:
     address = first_text(node.get("url")) or first_text(node.get("@id"))
     return StructuredProduct(
@@ -120,13 +112,12 @@ def _product(
         brand=first_text(node.get("brand")) or first_text(node.get("manufacturer")),
         offers=tuple(_offers(node.get("offers"), url, known)),
         variants=tuple(
-            _product(variant, syntax, url, known, element, deep=False)
+            _product(variant, syntax, url, known, deep=False)
             for variant in _as_list(node.get("hasVariant"))
             if isinstance(variant, dict)
         )
         if deep
         else (),
-        element=element,
     )
 
 
@@ -172,7 +163,6 @@ def _offer(node: dict[str, Any], url: str) -> StructuredOffer:
         seller=first_text(node.get("seller")) or first_text(node.get("offeredBy")),
         url=_absolute(url, first_text(node.get("url"))),
         sku=first_text(node.get("sku")),
-        valid_until=first_text(node.get("priceValidUntil")),
     )
 
 

@@ -86,7 +86,8 @@ def _of_offers(page: Context, syntax: str, offers: list[StructuredOffer]) -> Cla
         kind="from" if several and offer.kind == "now" else offer.kind,
         text=str(offer.price),
         list_price=next(iter(_readings(page, offer.list_price, offer.currency)), None),
-        others=frozenset(value for _, values in priced for value in values),
+        others=frozenset(value for _, values in priced for value in values)
+        | frozenset(value for offer, _ in priced for value in _readings(page, offer.high_price, offer.currency)),
     )
 
 
