@@ -1,0 +1,173 @@
+"""Watches on the sample's nights: what fires, once, with which evidence; and what can never fire is refused."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from extract.sample import server
+from flows.settings import SettingsError
+from flows.watches import store
+from flows.watches.look import Found, look
+from flows.watches.store import Watch
+from tests.command import gpuledger, rows
+from tests.nights import Night
+from warehouse.errors import BadQuery
+from warehouse.paths import DataDir
+
+CARD = {"gpu_id": "nvidia-geforce-rtx-4090", "gpu": "NVIDIA GeForce RTX 4090"}
+
+
+def found(night: Night, **words: object) -> Found:
+    watch = Watch(id=1, **{**CARD, **words})  # type: ignore[arg-type]
+    return look(DataDir(night.data), [watch], server.clock(night.number))[0]
+
+
+def price(night: Night) -> Decimal:
+    ((amount,),) = rows(night.data, f"SELECT price_usd FROM mart.gpu_price WHERE gpu_id = '{CARD['gpu_id']}'")
+    assert isinstance(amount, Decimal)
+    return amount
+
+
+def test_below_is_below_and_not_at(nights: dict[int, Night]) -> None:
+    now = price(nights[1])
+    assert found(nights[1], rule="below", usd=now).is_met is False
+    assert found(nights[1], rule="below", usd=now + Decimal("0.01")).is_met is True
+
+
+def test_the_evidence_is_what_a_buyer_would_check(nights: dict[int, Night]) -> None:
+    body = found(nights[2], rule="below", usd=Decimal(9000)).body
+    ((shop, url, title, sha256),) = rows(
+        nights[2].data,
+        f"SELECT source, url, title, snapshot_sha256 FROM mart.gpu_price WHERE gpu_id = '{CARD['gpu_id']}'",
+    )
+    for word in (shop, url, title, sha256[:16], f"${price(nights[2]):,.2f}", "seen 0 h ago", "since 2023-11-17"):
+        assert word in body
+
+
+def test_a_price_in_won_shows_both_amounts(nights: dict[int, Night]) -> None:
+    ((gpu_id, gpu, printed),) = rows(
+        nights[1].data, "SELECT gpu_id, gpu, price FROM mart.gpu_price WHERE currency = 'KRW' ORDER BY gpu_id LIMIT 1"
+    )
+    assert f"({printed:,.0f} KRW)" in found(nights[1], rule="below", usd=Decimal(9000), gpu_id=gpu_id, gpu=gpu).body
+
+
+def test_value_rank_is_met_at_the_rank_and_above(nights: dict[int, Night]) -> None:
+    workload = "llama-13b-int4-text-generation"
+    ((rank,),) = rows(
+        nights[1].data,
+        f"""SELECT value_rank FROM mart.value
+            WHERE workload_id = '{workload}' AND price_basis = 'street' AND gpu_id = '{CARD["gpu_id"]}'""",
+    )
+    assert found(nights[1], rule="value_rank", workload=workload, rank=rank).is_met is True
+    assert found(nights[1], rule="value_rank", workload=workload, rank=rank - 1).is_met is False
+
+
+def test_a_first_price_is_no_new_low_and_a_lower_one_is(nights: dict[int, Night]) -> None:
+    assert found(nights[1], rule="new_low", days=90).is_met is None
+    assert price(nights[2]) < price(nights[1])
+    second = found(nights[2], rule="new_low", days=90)
+    assert second.is_met is True
+    assert f"${price(nights[1]):,.2f}" in second.headline
+    assert "known for 1 of those days" in second.body
+    assert found(nights[3], rule="new_low", days=90).is_met is False
+
+
+def test_fits_finds_the_cheapest_cards(nights: dict[int, Night]) -> None:
+    model = {
+        "rule": "fits",
+        "model": "llama-3-8b",
+        "precision": "int4",
+        "context_tokens": 8192,
+        "gpu_id": None,
+        "gpu": None,
+    }
+    ((total, gpu),) = rows(
+        nights[1].data,
+        "SELECT total_price_usd, gpu FROM cheapest_fit('llama-3-8b', 'int4', 8192) ORDER BY rank LIMIT 1",
+    )
+    cheapest = found(nights[1], usd=total + 1, **model)
+    assert (cheapest.is_met, gpu in cheapest.headline) == (True, True)
+    assert found(nights[1], usd=total, **model).is_met is False
+    one = found(nights[1], usd=Decimal(9000), **{**model, **CARD})
+    assert CARD["gpu"] in one.headline
+    with pytest.raises(BadQuery, match="no model is called"):
+        found(nights[1], usd=Decimal(1), **{**model, "model": "llama-9"})
+
+
+def test_a_card_without_a_price_cannot_be_told(nights: dict[int, Night]) -> None:
+    assert found(nights[1], rule="below", usd=Decimal(1), gpu_id="nvidia-h100-pcie-80gb", gpu="H100").is_met is None
+
+
+def test_a_clock_that_went_back_gives_no_negative_age(nights: dict[int, Night]) -> None:
+    watch = Watch(id=1, rule="below", usd=Decimal(9000), **CARD)  # type: ignore[arg-type]
+    assert "seen 0 h ago" in look(DataDir(nights[1].data), [watch], datetime(2020, 1, 1, tzinfo=UTC))[0].body
+
+
+def test_a_watch_survives_the_file(tmp_path: Path) -> None:
+    data = DataDir(tmp_path)
+    first = store.add(
+        data, Watch(id=0, rule="below", usd=Decimal("1499.50"), added_on=datetime.now(UTC).date(), **CARD)
+    )  # type: ignore[arg-type]
+    second = store.add(data, Watch(id=0, rule="new_low", days=90, gpu='a "quoted" 카드', gpu_id="x"))
+    assert store.load(data) == [first, second]
+    assert [first.id, second.id] == [1, 2]
+    assert store.remove(data, 1) == first
+    assert store.add(data, Watch(id=0, rule="new_low", days=30, **CARD)).id == 3  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('[[watch]]\nid = 1\nrule = "below"\ngpu_id = "x"', "watch 1: below needs usd"),
+        ('[[watch]]\nid = 1\nrule = "cheap"\ngpu_id = "x"', "rule 'cheap'"),
+        ('[[watch]]\nid = 1\nrule = "below"\ngpu_id = "x"\nusd = "many"', "watch 1"),
+        ('[[watch]]\nid = 1\nrule = "below"\nprice = 3', "unknown price"),
+        ("[[watch]\n", "watches.toml"),
+        ('[[watch]]\nid = 1\nrule = "new_low"\ngpu_id = "x"\ndays = 9\n' * 2, "same id"),
+    ],
+)
+def test_a_file_that_was_edited_badly_says_where(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "watches.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(SettingsError, match=words):
+        store.load(DataDir(tmp_path))
+
+
+def test_the_command_from_add_to_remove(nights: dict[int, Night], tmp_path: Path) -> None:
+    data = nights[1].copy(tmp_path / "data")
+    added = gpuledger("watch", "add", "rtx 4090", "--below", "1500", data=data)
+    assert (added.status, "watch 1: NVIDIA GeForce RTX 4090 below $1,500" in added.out) == (0, True)
+    assert "not met" in added.out
+    again = gpuledger("watch", "add", "RTX4090", "--below", "$1,500", data=data)
+    assert (again.status, "watch 1 is the same" in again.err) == (2, True)
+    assert "nvidia-geforce-rtx-4090" in gpuledger("watch", "list", "--format", "csv", data=data).out
+    assert gpuledger("watch", "test", data=data).status == 0
+    assert gpuledger("watch", "remove", 1, data=data).status == 0
+    assert gpuledger("watch", "remove", 1, data=data).status == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("rtx 3060", "--below", "200"), "rtx-3060-12gb, nvidia-geforce-rtx-3060-8gb"),
+        (("gpu bracket", "--below", "200"), "gpu bracket"),
+        (("rtx 4090", "--below", "-5"), "above zero"),
+        (("rtx 4090", "--below", "cheap"), "no amount"),
+        (("rtx 4090",), "give one of"),
+        (("rtx 4090", "--value-rank", "1"), "go together"),
+        (("rtx 4090", "--value-rank", "1", "--workload", "chess"), "known are"),
+        (("rtx 4090", "--new-low", "soon"), "number of days"),
+        (("--fits", "llama-3-8b"), "go together"),
+        (("--fits", "llama-9", "--below", "900"), "no model is called"),
+        (("--fits", "llama-3-8b", "--below", "900", "--context", "90000"), "beyond"),
+        (("--below", "900"), "name the card"),
+    ],
+)
+def test_what_can_never_fire_is_refused(nights: dict[int, Night], words: tuple[str, ...], reason: str) -> None:
+    outcome = gpuledger("watch", "add", *words, data=nights[1].data)
+    assert (outcome.status, reason in outcome.err) == (2, True), outcome.err
+    assert "Traceback" not in outcome.err
+    assert not (nights[1].data / "watches.toml").exists()
