@@ -44,8 +44,9 @@ docs: $(READY)
 	$(BIN)/python docs/when_is_a_3060_enough.py
 
 lock: $(READY)
-	$(BIN)/uv pip compile pyproject.toml --extra dev --universal --no-strip-extras --python-version 3.11 --no-emit-index-url --generate-hashes --quiet --output-file requirements.lock
-	echo 'duckdb>=1.5,<1.6' | $(BIN)/uv pip compile - --universal --no-strip-extras --python-version 3.11 --no-emit-index-url --generate-hashes --no-annotate --quiet --output-file requirements-duckdb15.lock
+	$(BIN)/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --no-emit-index-url --generate-hashes --quiet --output-file requirements.lock
+	$(BIN)/python tools/lock_extras.py requirements.lock
+	echo 'duckdb>=1.5,<1.6' | $(BIN)/uv pip compile - --universal --python-version 3.11 --no-emit-index-url --generate-hashes --no-annotate --quiet --output-file requirements-duckdb15.lock
 
 clean:
 	rm -rf $(VENV) $(DEMO) .mypy_cache .ruff_cache .pytest_cache .hypothesis
