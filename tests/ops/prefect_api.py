@@ -1,0 +1,115 @@
+"""A Prefect server as a test sees it: over HTTP, without importing Prefect."""
+
+from __future__ import annotations
+
+import json
+import time
+import urllib.error
+import urllib.request
+import uuid
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+import psutil
+
+T = TypeVar("T")
+
+#: What a loaded machine may need; nothing is asserted on it but that the thing happens at all.
+PATIENCE_S = 120.0
+ENDED = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
+
+
+def until(what: Callable[[], T], why: str, patience_s: float = PATIENCE_S) -> T:
+    """The first answer of `what` that is true. Fails, saying `why`, where there is none in time."""
+    ends = time.monotonic() + patience_s
+    while time.monotonic() < ends:
+        if answer := what():
+            return answer
+        time.sleep(0.1)
+    raise AssertionError(f"not in {patience_s:g} s: {why}")
+
+
+class Api:
+    """The API at `url`, as in http://127.0.0.1:4200/api."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    def get(self, path: str) -> Any:
+        with urllib.request.urlopen(f"{self.url}{path}", timeout=30) as answer:
+            return json.load(answer)
+
+    def post(self, path: str, words: object) -> Any:
+        request = urllib.request.Request(
+            f"{self.url}{path}", data=json.dumps(words).encode(), headers={"Content-Type": "application/json"}
+        )
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            content = answer.read()
+        return json.loads(content) if content else None
+
+    def answers(self) -> bool:
+        try:
+            self.get("/health")
+        except (OSError, ValueError):
+            return False
+        return True
+
+    def deployment(self, name: str) -> str:
+        """The id of a deployment, as in refresh/nightly; waits until it is there."""
+
+        def find() -> str:
+            try:
+                return str(self.get(f"/deployments/name/{name}")["id"])
+            except urllib.error.HTTPError:
+                return ""
+
+        return until(find, f"{name} is deployed")
+
+    def start(self, name: str, **parameters: object) -> str:
+        """Ask for a run of a deployment now; returns the run's id."""
+        words = {"state": {"type": "SCHEDULED"}, "parameters": parameters}
+        return str(self.post(f"/deployments/{self.deployment(name)}/create_flow_run", words)["id"])
+
+    def runs(self, name: str) -> list[dict[str, Any]]:
+        """The runs of a deployment whose time has come, in order."""
+        words = {
+            "deployments": {"id": {"any_": [self.deployment(name)]}}, "sort": "EXPECTED_START_TIME_ASC",
+            "flow_runs": {"expected_start_time": {"before_": datetime.now(UTC).isoformat()}},
+        }  # fmt: skip
+        found: list[dict[str, Any]] = self.post("/flow_runs/filter", words)
+        return found
+
+    def state(self, run: str) -> dict[str, Any]:
+        found: dict[str, Any] = self.get(f"/flow_runs/{run}")["state"]
+        return found
+
+    def ended(self, run: str) -> dict[str, Any]:
+        """The last state of a run; waits for it."""
+
+        def find() -> dict[str, Any] | None:
+            state = self.state(run)
+            return state if state["type"] in ENDED else None
+
+        return until(find, f"the run {run} ends") or {}
+
+    def emit(self, event: str, times: int = 1) -> None:
+        """Send an event, as any other program could."""
+        resource = {"prefect.resource.id": "gpuledger.warehouse"}
+        self.post("/events", [
+            {"event": event, "id": str(uuid.uuid4()), "occurred": datetime.now(UTC).isoformat(), "resource": resource}
+            for _ in range(times)
+        ])  # fmt: skip
+
+
+def marked(data: object) -> list[psutil.Process]:
+    """The processes that were started for a data directory, by the guard's mark or by their command line."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            words = [process.environ().get("_GPULEDGER_GUARD", ""), *process.cmdline()]
+        except psutil.Error:
+            continue
+        if any(str(data) in word for word in words) and process.status() != psutil.STATUS_ZOMBIE:
+            found.append(process)
+    return found

@@ -1,0 +1,45 @@
+"""One writer at a time, whichever engine: the others leave while it is still at work, and say who it is."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.command import arguments, environment, rows
+
+TOGETHER = 10
+
+
+@pytest.mark.slow
+def test_of_ten_refreshes_at_once_one_publishes_and_nine_say_why(tmp_path: Path) -> None:
+    command = arguments("refresh", "--sample", "--night", 1, "--only", "ecb_fx", data=tmp_path)
+    started = [
+        subprocess.Popen(
+            command,
+            env=environment(),
+            cwd=tempfile.gettempdir(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(TOGETHER)
+    ]
+    ended: list[subprocess.Popen[str]] = []
+    while len(ended) < TOGETHER:
+        ended += [process for process in started if process not in ended and process.poll() is not None]
+        time.sleep(0.02)
+    winner = ended.pop()  # the last to end, as it does the work
+    assert winner.returncode == 0, winner.communicate()
+    for process in ended:
+        words = process.communicate()[1].strip()
+        assert process.returncode == 1
+        assert re.fullmatch(rf"gpuledger: another refresh is writing here: .*process {winner.pid}, since .*", words), (
+            words
+        )
+    assert rows(tmp_path, "SELECT count(*) FROM ops.run") == [(1,)]
+    assert len(list((tmp_path / "versions").glob("*.duckdb"))) == 1

@@ -1,0 +1,58 @@
+"""A Prefect server that is killed in the middle of a run, or was never there: published all the same, and said."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from flows.prefect_server import Server
+from tests.command import arguments, environment, gpuledger, rows
+from tests.ops.prefect_api import until
+from warehouse.paths import DataDir
+
+#: Each call to a server that is gone is tried anew for a while; a test need not wait for that.
+IMPATIENT = {"PREFECT_CLIENT_MAX_RETRIES": "0"}
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    for name in [name for name in os.environ if name.startswith("PREFECT_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PREFECT_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
+    found = Server(tmp_path, has_services=False, port=0)
+    found.start()
+    yield found
+    found.stop()
+
+
+@pytest.mark.slow
+def test_a_server_killed_in_the_middle_of_a_run(server: Server, tmp_path: Path) -> None:
+    data = DataDir(tmp_path / "data")
+    run = subprocess.Popen(
+        arguments("refresh", "--sample", "--night", 1, data=data.root),
+        env=environment({"PREFECT_API_URL": server.api_url, "PREFECT_HOME": str(tmp_path / "home"), **IMPATIENT}),
+        cwd=tempfile.gettempdir(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    until(data.journal.exists, "the run begins")
+    assert server.process is not None
+    server.process.kill()
+    out, err = run.communicate(timeout=170)
+    assert run.returncode == 0, err
+    assert "the Prefect server was lost" in out
+    assert "the warehouse is published" in out
+    assert "Traceback" not in err
+    assert rows(data.root, "SELECT status, engine FROM ops.run") == [("published", "prefect")]
+
+
+def test_a_server_that_cannot_be_reached(tmp_path: Path) -> None:
+    env = {"PREFECT_API_URL": "http://127.0.0.1:9/api", "PREFECT_HOME": str(tmp_path / "home"), **IMPATIENT}
+    outcome = gpuledger("refresh", "--sample", "--night", 1, "--only", "ecb_fx", data=tmp_path / "data", env=env)
+    assert outcome.status == 0, outcome.err
+    assert "the Prefect server could not be used" in outcome.out
+    assert rows(tmp_path / "data", "SELECT status FROM ops.run") == [("published",)]
