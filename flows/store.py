@@ -53,6 +53,9 @@ def write_exports(context: Context, summary: Summary) -> None:
         summary.reason = (
             f"the CSV files could not be written: {error.filename or context.data.exports}: {error.strerror}"
         )
+    except WarehouseError as error:
+        # An analyst who opened the new version for writing in this moment keeps every reader out of it.
+        summary.reason = f"the CSV files could not be written: {error}"
 
 
 def load(

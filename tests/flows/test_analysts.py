@@ -11,6 +11,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from flows import store
+from flows.context import Context
+from flows.summary import Summary
 from tests.command import gpuledger, tables
 from tests.flows.inprocess import refresh
 from tests.nights import Night
@@ -116,6 +119,28 @@ def test_a_reader_is_told_who_holds_the_file(data: Path) -> None:
         assert len(outcome.err.strip().splitlines()) == 1
         refresh(data, 3)
         assert gpuledger("rank", "sd-512-image-generation", data=data).status == 0, "a new version frees them"
+
+
+def test_a_session_that_writes_in_the_moment_of_publishing_costs_the_files_and_not_the_run(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the publishing and the CSV files somebody opens the new version for writing."""
+    sessions: list[Analyst] = []
+    export = store.write_exports
+
+    def first_the_analyst(context: Context, summary: Summary) -> None:
+        sessions.append(Analyst(data, "read-write"))
+        export(context, summary)
+
+    monkeypatch.setattr(store, "write_exports", first_the_analyst)
+    summary = refresh(data, 3)
+    sessions[0].process.kill()
+    sessions[0].process.wait()
+    assert summary.exit_status == 3
+    assert summary.published is not None
+    assert (summary.reason or "").startswith("the CSV files could not be written: ")
+    with duckdb.connect(str(data / "gpuledger.duckdb"), read_only=True) as con:
+        assert con.execute(COUNT).fetchall() == [(3,)]
 
 
 def test_what_an_ordinary_user_opens_is_read_only(data: Path) -> None:
