@@ -1,4 +1,4 @@
-"""What a page says of goods to machines: schema.org in JSON-LD, microdata and RDFa. `meta` properties are in `product.claims`.
+"""What a page says of goods to machines: schema.org in JSON-LD, microdata and RDFa. For `meta` see `product.claims`.
 
 All syntaxes are brought into one shape. Prices stay text here: shops write `1.299` and `1,299.00 €` where the vocabulary
 wants 1299, and only the reader of the whole page knows its country.
