@@ -26,8 +26,8 @@ class Removed:
 def vacuum(data: DataDir, keep_days: int) -> Removed:
     """Remove what is older than `keep_days` and traced by nothing. Every page that a row of the warehouse names stays.
 
-    Under the writer's lock, so no run can refer to a page that is on its way out. Raises Locked, and NoWarehouse where there is
-    nothing to trace by.
+    Under the writer's lock, so no run can refer to a page that is on its way out. Raises Locked, and NoWarehouse where
+    there is nothing to trace by.
     """
     with writer_lock(data.lock):
         referred = _referred(data)
