@@ -7,12 +7,12 @@ import hashlib
 import json
 import os
 import zlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from pathlib import Path
 
 from extract.items import Parsed, from_json, to_json
-from extract.source import Page, Source
+from extract.source import Page, Source, get, names
 
 
 class ParsedCache:
@@ -41,6 +41,15 @@ class ParsedCache:
         part = path.with_suffix(f".{os.getpid()}.part")
         part.write_bytes(gzip.compress(text.encode(), compresslevel=1, mtime=0))
         part.replace(path)
+
+    def stale(self, pages: Collection[str]) -> list[Path]:
+        """Files that nothing will ask for: of another version of a parser, or of a page that is not among `pages`."""
+        current = {f"{name}/v{get(name).version}-{parser_code()}" for name in names()}
+        return [
+            path
+            for path in sorted(self._root.glob("*/*/*"))
+            if path.parent.relative_to(self._root).as_posix() not in current or path.name.partition("-")[0] not in pages
+        ]
 
     def _path(self, source: Source, page: Page) -> Path:
         # The address is part of the name: relative links and the page's own product depend on it.

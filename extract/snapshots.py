@@ -156,8 +156,10 @@ class Archive:
             *(self._log(name).read() for name in self.sources()), key=lambda snapshot: snapshot.fetched_at
         )
 
-    def prune(self, keep_days: int, now: datetime, keep: Collection[str] = ()) -> list[str]:
-        """Forget fetches older than `keep_days` and remove the pages that no remaining fetch needs; returns their hashes.
+    def prune(self, keep_days: int, now: datetime, keep: Collection[str] = (), *, dry_run: bool = False) -> list[str]:
+        """Forget fetches older than `keep_days` and remove the pages that no remaining fetch needs.
+
+        Returns the hashes of the pages; with `dry_run` nothing else is done.
 
         The newest fetch of every address stays however old it is, and so does each page whose hash is in `keep`.
         """
@@ -174,9 +176,12 @@ class Archive:
                     for snapshot in log.read()
                     if snapshot.fetched_at >= cutoff or snapshot == newest[snapshot.url] or snapshot.sha256 in keep
                 ]
-                log.rewrite(kept)
+                if not dry_run:
+                    log.rewrite(kept)
                 needed.update(snapshot.sha256 for snapshot in kept)
-            removed = [sha256 for sha256 in self._stored() if sha256 not in needed]
+            removed = [sha256 for sha256 in self.pages() if sha256 not in needed]
+            if dry_run:
+                return removed
             for sha256 in removed:
                 # The blob first: a sidecar left alone is no more than litter.
                 for path in self._paths(sha256):
@@ -184,10 +189,14 @@ class Archive:
             archive_files.remove_leftovers(self.root)
         return removed
 
+    def size(self, sha256: str) -> int:
+        """Bytes that a page takes in the archive; 0 where it is not there."""
+        return sum(path.stat().st_size for path in self._paths(sha256) if path.exists())
+
     def verify(self) -> list[CorruptSnapshot]:
         """Everything that is wrong with the archive: damaged or missing pages and sidecars, lines that cannot be read."""
         found: list[CorruptSnapshot] = []
-        stored = set(self._stored())
+        stored = set(self.pages())
         logged: set[str] = set()
         for name in self.sources():
             log = self._log(name)
@@ -210,7 +219,8 @@ class Archive:
         # No time in the header: the same page packs to the same file.
         archive_files.write(blob, gzip.compress(content, 6, mtime=0))
 
-    def _stored(self) -> list[str]:
+    def pages(self) -> list[str]:
+        """The hashes of all pages in the archive, sorted."""
         return sorted(path.stem for path in (self.root / "blobs").glob("*/*.gz"))
 
     def _paths(self, sha256: str) -> tuple[Path, Path]:

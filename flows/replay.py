@@ -38,6 +38,7 @@ from warehouse.load.stage import append
 from warehouse.lock import writer_lock
 from warehouse.outputs import csv_files
 from warehouse.paths import DataDir
+from warehouse.read import file_query
 
 #: Called with what is being replayed and how many runs are done.
 Progress = Callable[[str, int], None]
@@ -55,18 +56,33 @@ def runs_until(data: DataDir, until: datetime | None) -> list[RunRecord]:
     Raises ReplayRefused where there are none.
     """
     loaded.heal(data)
+    folded = folded_runs(data)
+    if until is not None and folded and until < max(folded.values()):
+        raise ReplayRefused(
+            f"{data.baseline} holds the runs up to {max(folded.values()):%Y-%m-%d %H:%M} UTC in one: a vacuum forgot their "
+            "pages, so a replay cannot stop before that"
+        )
     found = []
     for run in loaded.read(data):
+        if run.run_id in folded:
+            continue
         kept = tuple(source for record in run.sources if (source := _cut(record, run, until)))
         if kept:
             last = max((record.nights[1] for record in kept if record.nights), default=run.as_of)
             found.append(dataclasses.replace(run, as_of=last, sources=kept))
-    if not found:
+    if not found and not folded:
         when = f" up to {until:%Y-%m-%d %H:%M} UTC" if until else ""
         raise ReplayRefused(
             f"{data.runs}: no run is on record{when}, so there is nothing to replay; name another --data-dir or --until"
         )
     return found
+
+
+def folded_runs(data: DataDir) -> dict[str, datetime]:
+    """The runs that are in the baseline, with the times that they count as; none where nothing was ever pruned."""
+    if not data.baseline.exists():
+        return {}
+    return dict(file_query(data.baseline, "SELECT run_id, as_of FROM ops.run WHERE status LIKE 'published%'"))
 
 
 def _cut(record: SourceRecord, run: RunRecord, until: datetime | None) -> SourceRecord | None:
@@ -82,9 +98,12 @@ def replay(
     runs: Sequence[RunRecord],
     *,
     skip_damaged: bool = False,
+    export: bool = True,
     progress: Progress = lambda text, done: None,
 ) -> Summary:
     """Publish in `context.data` what the `runs` of the archive of `archive_of` make; see `runs_until`.
+
+    Where a vacuum has folded earlier runs into a baseline, the runs go on from it.
 
     Raises ReplayRefused, naming the files, where pages are damaged or missing: a history with a hole that looks like an
     answer is worse than none. With `skip_damaged` such a page counts as one that could not be read that night: its source
@@ -98,9 +117,11 @@ def replay(
         publish.heal(context.data)
         _bring_decisions(archive_of, context.data)
         limit = context.settings.memory_limit
-        with publish.workspace(context.data, context.run_id, memory_limit=limit, fresh=True) as (con, work):
+        start = archive_of.baseline
+        with publish.workspace(context.data, context.run_id, memory_limit=limit, copy_of=start) as (con, work):
             con.execute("BEGIN")
-            replayed = _Replay(con, context, archive, ParsedCache(archive_of.snapshots / "parsed"))
+            newest = max(folded_runs(archive_of).values(), default=context.as_of)
+            replayed = _Replay(con, context, archive, ParsedCache(archive_of.snapshots / "parsed"), newest)
             for number, run in enumerate(runs):
                 progress(f"{run.as_of:%Y-%m-%d %H:%M}", number)
                 replayed.run(run)
@@ -110,7 +131,8 @@ def replay(
             last = dataclasses.replace(context, as_of=replayed.newest)
             store.prepare_build(con, last, summary, replayed.changed)
             store.publish_build(con, last, summary, work)
-        csv_files.export(context.data, context.data.exports)
+        if export:
+            csv_files.export(context.data, context.data.exports)
     return summary
 
 
@@ -125,14 +147,21 @@ def _bring_decisions(source: DataDir, target: DataDir) -> None:
 class _Replay:
     """The runs, loaded one after the other into the work file."""
 
-    def __init__(self, con: duckdb.DuckDBPyConnection, context: Context, archive: Archive, cache: ParsedCache) -> None:
+    def __init__(
+        self,
+        con: duckdb.DuckDBPyConnection,
+        context: Context,
+        archive: Archive,
+        cache: ParsedCache,
+        newest: datetime,
+    ) -> None:
         self._con = con
         self._context = context
         self._archive = archive
         self._cache = cache
         #: Tables that the runs changed, and the newest time that one of them counted as.
         self.changed: set[str] = set()
-        self.newest = context.as_of
+        self.newest = newest
         #: Nights of the files of the last backfill: loaded night by night, its runs share them.
         self._crawls: tuple[str, list[backfill.Crawl]] = ("", [])
 
@@ -166,9 +195,11 @@ class _Replay:
     def _read(self, record: SourceRecord) -> Collected:
         if record.failure is not None:
             return Collected(record.source, failure=record.failure)
-        pages = OfRun(self._archive, _pages(self._archive, record), record.missed)
+        of_run = OfRun(self._archive, pages(self._archive, record), record.missed)
         files = [LocalFile(Path(name), kind) for name, kind, _ in record.files]
-        return gather.read(Reading(sources.get(record.source), record.starts, files), pages, self._archive, self._cache)
+        return gather.read(
+            Reading(sources.get(record.source), record.starts, files), of_run, self._archive, self._cache
+        )
 
     def _nights(self, record: SourceRecord) -> list[backfill.Crawl]:
         if self._crawls[0] != record.fetched_by:
@@ -179,7 +210,7 @@ class _Replay:
 
     def _whole(self, record: SourceRecord) -> Iterator[Page]:
         """The files of a backfill; one that is damaged becomes an issue, and its nights are not there."""
-        for snapshot in _pages(self._archive, record):
+        for snapshot in pages(self._archive, record):
             try:
                 yield self._archive.page(snapshot)
             except CorruptSnapshot as error:
@@ -187,7 +218,7 @@ class _Replay:
                 append(self._con, "ops.issue", [(record.fetched_by, record.source, *words, snapshot.sha256)])
 
 
-def _pages(archive: Archive, record: SourceRecord) -> list[Snapshot]:
+def pages(archive: Archive, record: SourceRecord) -> list[Snapshot]:
     """What the run fetched; of an attempt that was given up and done again, the last one."""
     found = archive.of_run(record.source, record.fetched_by)
     return found if record.nights else found[len(found) - record.fetched :] if len(found) > record.fetched else found
@@ -213,7 +244,7 @@ def _damage(archive: Archive, runs: Sequence[RunRecord]) -> Iterator[str]:
                 sources.get(record.source)
             except KeyError as error:
                 yield f"run {run.run_id}: {error.args[0]}"
-            found = _pages(archive, record)
+            found = pages(archive, record)
             if len(found) < record.fetched:
                 lost = f"{record.fetched - len(found)} of {record.fetched} fetches"
                 yield f"log/{record.source}.jsonl: {lost} of run {record.fetched_by} are not there"

@@ -61,6 +61,12 @@ class Settings:
     read_deployment: str = _setting(
         "", "Prefect deployment that reads one source, such as read/on-workers: spreads the sources over its workers"
     )
+    keep_versions: int = _setting(
+        5, "Published versions that stay, for readers that are still on one and for looking back"
+    )
+    keep_days: int = _setting(
+        400, "Age beyond which `vacuum` folds the archive into a baseline and forgets a run's account", unit="d"
+    )
     cron: str = _setting("0 3 * * *", "When the nightly run starts")
     time_zone: str = _setting("UTC", "Time zone of `cron`, as in the IANA database")
     run_retries: int = _setting(3, "Times that a scheduled run is tried again where nothing could be published")
@@ -137,6 +143,10 @@ class Settings:
             raise SettingsError(f"log_level must be one of {', '.join(_LEVELS)}, not {self.log_level!r}")
         if self.street_price_min_msrp_ratio >= self.street_price_max_msrp_ratio:
             raise SettingsError("street_price_min_msrp_ratio must be below street_price_max_msrp_ratio")
+        if self.keep_versions < 2:
+            raise SettingsError(
+                f"keep_versions must be at least 2, not {self.keep_versions}: a reader may be about to open the one before"
+            )
         if self.parallel_sources < 1:
             raise SettingsError(f"parallel_sources must be at least 1, not {self.parallel_sources}")
 

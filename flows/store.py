@@ -109,7 +109,7 @@ def publish_build(con: duckdb.DuckDBPyConnection, context: Context, summary: Sum
     take_over_journal(con, context)
     write_run(con, context, summary)
     con.execute("COMMIT")
-    summary.published = publish.publish(con, context.data, work, context.run_id)
+    summary.published = publish.publish(con, context.data, work, context.run_id, context.settings.keep_versions)
 
 
 def _refuse_to_go_back(con: duckdb.DuckDBPyConnection, context: Context, source: str) -> None:

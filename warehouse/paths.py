@@ -58,6 +58,11 @@ class DataDir:
         return self.snapshots / "runs.jsonl"
 
     @property
+    def baseline(self) -> Path:
+        """What the runs made whose pages are no longer all in the archive; a replay begins with it. There after a vacuum."""
+        return self.snapshots / "baseline.duckdb"
+
+    @property
     def loading(self) -> Path:
         """The line for that record of the run that is being published; there only while that takes, or after a kill."""
         return self.state / "loading.json"

@@ -23,9 +23,9 @@ CATALOG = "gpuledger"
 
 @contextmanager
 def workspace(
-    data: DataDir, run_id: str, *, memory_limit: str = "2GB", fresh: bool = False
+    data: DataDir, run_id: str, *, memory_limit: str = "2GB", copy_of: Path | None = None
 ) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
-    """A connection to a work file: a copy of the base (nothing where `fresh`), with the schema in place, and its path.
+    """A connection to a work file: a copy of the base, or of `copy_of`, with the schema in place, and its path.
 
     The work file is gone when the block ends, unless `publish` took it. A base of an older program is brought up to this
     one's schema. Raises NotAWarehouse where the base is not a DuckDB file, NewerWarehouse where a newer program wrote it,
@@ -35,8 +35,9 @@ def workspace(
     for left in data.state.glob("work-*"):
         left.unlink()  # of a killed run; the lock is ours, so nobody works on it
     work = data.state / f"work-{run_id}.duckdb"
-    if data.base.exists() and not fresh:
-        shutil.copyfile(data.base, work)
+    copied = copy_of or data.base
+    if copied.exists():
+        shutil.copyfile(copied, work)
     con = duckdb.connect()
     try:
         con.execute(
@@ -50,13 +51,13 @@ def workspace(
                 f"(STORAGE_VERSION '{STORAGE_VERSION}', RECOVERY_MODE no_wal_writes)"
             )
         except duckdb.Error as error:
-            migrate.refuse_newer_duckdb(error, str(data.base))
+            migrate.refuse_newer_duckdb(error, str(copied))
             raise NotAWarehouse(
-                f"{data.base} cannot be opened by DuckDB ({str(error).splitlines()[0]}); restore it from a file in "
+                f"{copied} cannot be opened by DuckDB ({str(error).splitlines()[0]}); restore it from a file in "
                 f"{data.versions.name}/, or move it away and run `gpuledger replay`"
             ) from None
         con.execute(f"USE {CATALOG}")
-        migrate.bring_up(con, run_id, str(data.base))
+        migrate.bring_up(con, run_id, str(copied))
         yield con, work
     except (duckdb.OutOfMemoryException, duckdb.IOException) as error:
         raise WarehouseError(
@@ -70,8 +71,10 @@ def workspace(
             left.unlink()
 
 
-def publish(con: duckdb.DuckDBPyConnection, data: DataDir, work: Path, run_id: str) -> Path:
-    """Make the committed work file the published one; returns the version's path.
+def publish(
+    con: duckdb.DuckDBPyConnection, data: DataDir, work: Path, run_id: str, keep_versions: int = KEEP_VERSIONS
+) -> Path:
+    """Make the committed work file the published one, and keep the last versions; returns the version's path.
 
     In this order, so that a kill at any moment leaves a whole published file: the version is complete on disk before its
     name is, and the base and the symlink follow it. The note of the intent tells `heal` that they still have to.
@@ -94,8 +97,21 @@ def publish(con: duckdb.DuckDBPyConnection, data: DataDir, work: Path, run_id: s
     _sync(data.state)
     _point(data, version)
     data.publishing.unlink()
-    _prune(data)
+    for old in old_versions(data, keep_versions):
+        remove_version(old)
     return version
+
+
+def compact(con: duckdb.DuckDBPyConnection, work: Path) -> None:
+    """Write the committed work file anew, without the room that deleted rows left; the connection goes on with it."""
+    anew = work.with_suffix(".compact")
+    con.execute(f"ATTACH {schema.quote(str(anew))} AS anew (STORAGE_VERSION '{STORAGE_VERSION}')")
+    con.execute(f"COPY FROM DATABASE {CATALOG} TO anew; DETACH anew; USE memory; DETACH {CATALOG}")
+    anew.replace(work)
+    con.execute(
+        f"ATTACH {schema.quote(str(work))} AS {CATALOG} "
+        f"(STORAGE_VERSION '{STORAGE_VERSION}', RECOVERY_MODE no_wal_writes); USE {CATALOG}"
+    )
 
 
 def heal(data: DataDir) -> None:
@@ -119,8 +135,8 @@ def heal(data: DataDir) -> None:
             _restore_base(data, version)
             _point(data, version)
         data.publishing.unlink()
-    elif not data.base.exists() and (versions := _versions(data)):
-        _restore_base(data, data.published.resolve() if data.published.exists() else versions[-1])
+    elif not data.base.exists() and (found := versions(data)):
+        _restore_base(data, data.published.resolve() if data.published.exists() else found[-1])
 
 
 def _restore_base(data: DataDir, version: Path) -> None:
@@ -137,7 +153,7 @@ def version_of(data: DataDir, run_id: str) -> Path:
     return data.versions / f"gpuledger-{run_id}.duckdb"
 
 
-def _versions(data: DataDir) -> list[Path]:
+def versions(data: DataDir) -> list[Path]:
     """Published files, oldest first. Run ids begin with the time, so the name sorts."""
     return sorted(data.versions.glob("gpuledger-*.duckdb"))
 
@@ -151,13 +167,20 @@ def _point(data: DataDir, version: Path) -> None:
     _sync(data.root)
 
 
-def _prune(data: DataDir) -> None:
-    for old in _versions(data)[:-KEEP_VERSIONS]:
-        if old.resolve() == data.published.resolve():
-            continue  # a clock that was set back sorts the newest first
-        old.unlink()
-        # An analyst's read-write session may have left one.
-        old.with_name(f"{old.name}.wal").unlink(missing_ok=True)
+def old_versions(data: DataDir, keep_versions: int) -> list[Path]:
+    """The versions beyond the newest `keep_versions`; never the published one, which a set-back clock sorts first."""
+    found = versions(data)
+    return [old for old in found[: max(0, len(found) - keep_versions)] if old.resolve() != data.published.resolve()]
+
+
+def remove_version(version: Path) -> int:
+    """Remove a version; a reader that has it open keeps it. Returns the bytes that are free when the last one closes it."""
+    # An analyst's read-write session may have left a log.
+    paths = [version, version.with_name(f"{version.name}.wal")]
+    size = sum(path.stat().st_size for path in paths if path.exists())
+    for path in paths:
+        path.unlink(missing_ok=True)
+    return size
 
 
 def _sync(path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -47,6 +48,20 @@ def reader(data: DataDir) -> Iterator[duckdb.DuckDBPyConnection]:
 def _refusal(data: DataDir, error: str) -> str:
     reason = error.splitlines()[0]
     return f"{data.published} cannot be opened as a warehouse: {reason}; run `gpuledger refresh` to publish again"
+
+
+def file_query(path: Path, sql: str) -> list[tuple[Any, ...]]:
+    """Rows of one of our own statements in a warehouse file that is not the published one. Raises NotAWarehouse."""
+    con = duckdb.connect()
+    try:
+        con.execute("SET TimeZone = 'UTC'; SET autoinstall_known_extensions = false")
+        con.execute(f"ATTACH {quote(str(path))} AS gpuledger (READ_ONLY); USE gpuledger")
+        return con.execute(sql).fetchall()
+    except duckdb.Error as error:
+        migrate.refuse_newer_duckdb(error, str(path))
+        raise NotAWarehouse(f"{path} cannot be read ({str(error).splitlines()[0]}); restore it from a backup") from None
+    finally:
+        con.close()
 
 
 def query(

@@ -43,8 +43,8 @@ def command(until: str | None, to: Path | None, skip_damaged: bool, data_dir: st
     runs = replay.runs_until(source, _time(until) if until else None)
     now = utc_now()
     context = Context(
-        settings=settings, data=DataDir(to) if to else source, run_id=new_run_id(now), as_of=runs[-1].as_of,
-        started_at=now, engine="plain",
+        settings=settings, data=DataDir(to) if to else source, run_id=new_run_id(now), as_of=now, started_at=now,
+        engine="plain",
     )  # fmt: skip
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True)) as bar:
@@ -54,9 +54,8 @@ def command(until: str | None, to: Path | None, skip_damaged: bool, data_dir: st
             progress=lambda text, done: bar.update(task, description=text, completed=done),
         )  # fmt: skip
     names = {record.source for run in runs for record in run.sources}
-    click.echo(
-        f"replayed {len(runs)} runs of {len(names)} sources, {runs[0].as_of:%Y-%m-%d} to {runs[-1].as_of:%Y-%m-%d}"
-    )
+    days = f", {runs[0].as_of:%Y-%m-%d} to {runs[-1].as_of:%Y-%m-%d}" if runs else ", all of them in the baseline"
+    click.echo(f"replayed {len(runs)} runs of {len(names)} sources{days}")
     assert summary.published is not None
     click.echo(f"warehouse  {context.data.published} -> {summary.published.name}")
     return summary.exit_status

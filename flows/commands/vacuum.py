@@ -1,22 +1,41 @@
-"""`gpuledger vacuum`: remove archived pages that nothing is traced to."""
+"""`gpuledger vacuum`: retention of versions, archive and accounts."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
-from flows.commands._options import data_dir_option, data_of
+from flows import settings as settings_module
+from flows.commands._options import data_dir_option
+from flows.context import Context, new_run_id, utc_now
+from warehouse.paths import DataDir
 
 
 @click.command()
-@click.option("--keep-days", type=click.IntRange(min=0), default=400, show_default=True,
-              help="Age in days up to which every fetch stays, whether a row refers to it or not.")  # fmt: skip
+@click.option("--keep-versions", type=int, metavar="N", help="Published versions that stay (default: the setting).")
+@click.option(
+    "--keep-days", type=int, metavar="N", help="Days that stay, back from the newest run (default: the setting)."
+)
+@click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
 @data_dir_option
-def command(keep_days: int, data_dir: str | None) -> None:
-    """Remove archived pages that are old and that no row of the warehouse refers to, and what older parsers gave.
+def command(keep_versions: int | None, keep_days: int | None, dry_run: bool, data_dir: str | None) -> int:
+    """Remove what nothing needs any more: old versions, old pages, items of old parsers, accounts of old runs.
 
-    A later `replay` then starts from what is left. Published versions are kept to the newest few at every publish.
+    A page that any row refers to stays, and so does every price. Before pages of old runs go, those runs are replayed
+    into a baseline that `gpuledger replay` begins with; where that fails, the archive is left as it is.
     """
+    from flows.commands._show import show
     from flows.vacuum import vacuum
 
-    removed = vacuum(data_of(data_dir), keep_days)
-    click.echo(f"removed {removed.pages} pages and {removed.parsed} parsed ones, {removed.size_bytes / 1e6:.1f} MB")
+    settings = settings_module.load({"data_dir": data_dir, "keep_versions": keep_versions, "keep_days": keep_days})
+    now = utc_now()
+    context = Context(
+        settings=settings, data=DataDir(Path(settings.data_dir)), run_id=new_run_id(now), as_of=now, started_at=now,
+        engine="plain",
+    )  # fmt: skip
+    removed = vacuum(context, dry_run=dry_run)
+    show(["what", "count", "bytes"], [(r.what, r.count, r.size_bytes or None) for r in removed], "table")
+    total = sum(r.size_bytes for r in removed)
+    click.echo(f"{'would remove' if dry_run else 'removed'} {total / 1e6:,.1f} MB")
+    return 0
