@@ -111,6 +111,10 @@ def _from_sight(page: Context, seen: Visible) -> Decision:
     second = asked[1].score if len(asked) > 1 else -9.0
     if main.score < ALONE or main.score - second < LEAD:
         return _open(page, [], seen, "ambiguous_price", "several prices on the page, none clearly that of its goods")
+    if not main.money.signed and not (main.named and main.current):
+        return _open(
+            page, [], seen, "ambiguous_price", "a number without a currency, in a part that is not named as the price"
+        )
     if _is_beside_another(main, seen):
         return _open(
             page, [], seen, "ambiguous_price", "another price stands beside it, and no word or name tells them apart"

@@ -281,6 +281,8 @@ class TestSight:
             '<p class="price"><del>$599.99</del></p>',
             "<p>Free shipping on orders over $50.00</p>",
             "<p>The card cost $549.99 when it came out, says a review.</p>",
+            # A bare number, in a part that is named after prices but not as the price.
+            '<p class="price-alerts">12</p>',
             # Only the price of another product.
             '<h2>More cards</h2><div><a href="/p/other"><img src="o.png"></a><span class="price">$399.99</span></div>',
             '<header><div class="mini-cart"><span class="price">$25.00</span></div></header>',
