@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,11 @@ from extract.items import from_json
 from extract.sample import server
 from extract.snapshots import Archive
 from flows import cli, journal, store
+from flows.refresh import read_plain, run
+from flows.settings import SettingsError
 from flows.summary import Summary
 from tests.command import rows, tables
-from tests.flows.inprocess import copy_of_the_site, refresh
+from tests.flows.inprocess import context, copy_of_the_site, refresh
 from tests.nights import Night
 from warehouse.paths import DataDir
 
@@ -225,3 +228,12 @@ def test_the_command_says_it_in_one_line(
     assert line == "gpuledger: audit broken: the checks name columns that are not there: nobody_has"
     assert "Traceback" not in told.err
     assert told.out == ""
+
+
+def test_a_baseline_that_is_no_card_stops_the_run(published: Path, nights: dict[int, Night]) -> None:
+    """Every ratio would be empty, and nobody would know why."""
+    asked = context(published, 2, only=["ecb_fx"])
+    settings = replace(asked.settings, baseline_gpu_id="nvidia-geforce-rtx-9999")
+    with pytest.raises(SettingsError, match=r"baseline_gpu_id: no GPU is called 'nvidia-geforce-rtx-9999'"):
+        run(replace(asked, settings=settings), read_plain)
+    _unchanged(published, nights)
