@@ -8,6 +8,7 @@ import urllib.error
 import urllib.request
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -24,9 +25,11 @@ def until(what: Callable[[], T], why: str, patience_s: float = PATIENCE_S) -> T:
     """The first answer of `what` that is true. Fails, saying `why`, where there is none in time."""
     ends = time.monotonic() + patience_s
     while time.monotonic() < ends:
-        if answer := what():
-            return answer
-        time.sleep(0.1)
+        # A server on a machine that does much else may take its time, or lose a connection.
+        with suppress(TimeoutError, ConnectionError):
+            if answer := what():
+                return answer
+        time.sleep(0.2)
     raise AssertionError(f"not in {patience_s:g} s: {why}")
 
 
@@ -36,15 +39,19 @@ class Api:
     def __init__(self, url: str) -> None:
         self.url = url
 
+    def pause(self, name: str) -> None:
+        """Plan no more runs of a deployment; those that are planned and not begun are dropped."""
+        self.post(f"/deployments/{self.deployment(name)}/pause_deployment", {})
+
     def get(self, path: str) -> Any:
-        with urllib.request.urlopen(f"{self.url}{path}", timeout=30) as answer:
+        with urllib.request.urlopen(f"{self.url}{path}", timeout=60) as answer:
             return json.load(answer)
 
     def post(self, path: str, words: object) -> Any:
         request = urllib.request.Request(
             f"{self.url}{path}", data=json.dumps(words).encode(), headers={"Content-Type": "application/json"}
         )
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             content = answer.read()
         return json.loads(content) if content else None
 

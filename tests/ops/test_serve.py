@@ -1,0 +1,108 @@
+"""`gpuledger serve` with its own Prefect server: killed in the middle of a run, started again, ten events, and stopped."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from flows import compat
+from tests.command import arguments, environment, gpuledger, rows
+from tests.ops.prefect_api import Api, marked, until
+from warehouse.paths import DataDir
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(bool(compat.problems()), reason="; ".join(compat.problems())),
+]
+
+
+class Serving:
+    """One `gpuledger serve --sample`, ready to run what it is asked to."""
+
+    def __init__(self, data: Path, log: Path, **env: str) -> None:
+        with log.open("ab") as out:
+            self.process = subprocess.Popen(
+                arguments("serve", "--sample", data=data), env=environment({"GPULEDGER_UI_PORT": "0", **env}),
+                cwd=log.parent, stdout=out, stderr=subprocess.STDOUT,
+            )  # fmt: skip
+        self.log = log
+        self.note = data / "state" / "prefect-server.json"
+        self.api = Api(f"http://127.0.0.1:{until(self._port, 'the server answers')}/api")
+
+    def _port(self) -> int | None:
+        assert self.process.poll() is None, self.log.read_text(errors="replace")
+        try:
+            words = json.loads(self.note.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        return int(words["port"]) if words["pid"] == self.process.pid else None
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+@pytest.fixture
+def serving(tmp_path: Path) -> Iterator[list[Serving]]:
+    found: list[Serving] = []
+    yield found
+    for one in found:
+        one.kill()
+    for process in marked(tmp_path):
+        process.kill()
+
+
+def begun(data: DataDir) -> int:
+    return data.journal.read_text(encoding="utf-8").count('"start"') if data.journal.exists() else 0
+
+
+def test_killed_started_again_ten_events_and_stopped(tmp_path: Path, serving: list[Serving]) -> None:
+    data, log = DataDir(tmp_path / "data"), tmp_path / "serve.log"
+    serving.append(first := Serving(data.root, log))
+    killed_run = first.api.start("refresh/nightly")
+    until(lambda: begun(data) == 1, "the run begins to read")
+    family = marked(data.root)
+    assert len(family) >= 4  # serve, its warden, the server, the run
+    first.kill()
+    psutil.wait_procs(family, timeout=30)
+    assert marked(data.root) == []
+
+    # A second `serve` on the folder may start now; what was running is known to be dead, and nothing was published.
+    serving.append(second := Serving(data.root, log))
+    refused = gpuledger("serve", "--sample", data=data.root)
+    assert (refused.status, "is served already" in refused.err) == (1, True)
+    assert second.api.ended(killed_run)["type"] == "CRASHED"
+    done = second.api.ended(second.api.start("refresh/nightly"))
+    assert (done["type"], "prices changed" in done["message"]) == ("COMPLETED", True), log.read_text(errors="replace")
+    assert rows(data.root, "SELECT status FROM ops.run ORDER BY started_at") == [("interrupted",), ("published",)]
+
+    # The refresh itself has said that prices changed; that rebuild finds nothing to do. Then ten events at once.
+    until(
+        lambda: [run for run in second.api.runs("rebuild/on-change") if run["state"]["type"] == "COMPLETED"],
+        "it is heard",
+    )
+    before = len(second.api.runs("rebuild/on-change"))
+    (tmp_path / "gpuledger.toml").write_text('baseline_gpu_id = "nvidia-geforce-rtx-4090"', encoding="utf-8")
+    second.api.emit("gpuledger.models.changed", 10)
+
+    def all_ended() -> list[str]:
+        states = [run["state"]["type"] for run in second.api.runs("rebuild/on-change")][before:]
+        return states if len(states) == 10 and not {"SCHEDULED", "PENDING", "RUNNING"} & set(states) else []
+
+    states = until(all_ended, "ten runs end")
+    assert states.count("COMPLETED") + states.count("CANCELLED") == 10
+    assert states.count("CANCELLED") >= 5  # covered by another; how many had begun before it, chance says
+    # One of them built, once: the baseline is in the settings that the tables depend on.
+    assert rows(data.root, "SELECT count(*) FROM ops.run WHERE status = 'published'") == [(2,)]
+    assert rows(data.root, "SELECT DISTINCT baseline_gpu_id FROM mart.ranking") == [("nvidia-geforce-rtx-4090",)]
+
+    second.process.send_signal(signal.SIGTERM)
+    assert second.process.wait(timeout=100) == 0
+    assert marked(data.root) == []
+    assert not second.note.exists()
