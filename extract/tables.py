@@ -70,6 +70,8 @@ def read_tables(page: BeautifulSoup) -> Iterator[Table]:
             # A header of placeholders only: the words are in the first row below it, as in a table without thead.
             grid, heads = grid[heads:], 1
         if len(grid) > heads:
+            if not grid[0]:
+                continue  # rows without a single cell
             header = tuple(clean(" ".join(dict.fromkeys(words))) for words in zip(*grid[:heads], strict=True))
             # Long tables repeat their header among the rows.
             rows = tuple(row for row in grid[heads:] if any(row) and row != grid[heads - 1])

@@ -5,8 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.nights import Night, build_nights, once, read_nights
+
+# How long one example takes says how busy the machine is, and nothing about the code; no test asserts on time.
+settings.register_profile("project", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("project")
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 

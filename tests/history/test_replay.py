@@ -24,7 +24,7 @@ from warehouse.paths import DataDir
 
 #: What of ops is of the replay and not of the runs: when a run ended and how long it took; which pages had been parsed
 #: before; what was built, once instead of every night.
-OWN_TABLES = {"ops.run", "ops.source_run", "ops.model_build"}
+OWN_TABLES = {"ops.run", "ops.source_run", "ops.model_build", "ops.schema_version"}
 OWN_COLUMNS = {"finished_at", "seconds", "models_rebuilt", "models_kept", "pages_unchanged"}
 
 
