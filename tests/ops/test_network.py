@@ -1,0 +1,80 @@
+"""No look-up and no connection leaves the machine but to sources and notification targets: no telemetry of any library."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from extract import source as sources
+from tests.command import environment
+from tests.ops.prefect_api import Api, until
+from tests.ops.receivers import webhook
+
+WATCHED = str(Path(__file__).with_name("watched.py"))
+
+
+def calls(log: Path) -> list[tuple[str, str, bool]]:
+    return [tuple(json.loads(line)) for line in log.read_text(encoding="utf-8").splitlines()]
+
+
+def outside(log: Path) -> set[str]:
+    """Names and addresses beyond this machine that were asked for."""
+    return {host for _, host, is_here in calls(log) if not is_here}
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Api]:
+    """The embedded server as `refresh` and `serve` start it, watched."""
+    process = subprocess.Popen(
+        [sys.executable, WATCHED, str(tmp_path / "server.log"), "flows.prefect_server", "0"],
+        env=environment({
+            "PREFECT_HOME": str(tmp_path / "prefect"), "PREFECT_SERVER_ANALYTICS_ENABLED": "false", "DO_NOT_TRACK": "1",
+        }), cwd=tempfile.gettempdir(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    api = Api(f"http://127.0.0.1:{process.stdout.readline().strip()}/api")
+    until(api.answers, "the server answers")
+    yield api
+    process.terminate()
+    process.wait(timeout=60)
+
+
+def refresh(log: Path, data: Path, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, WATCHED, str(log), "flows.cli", "refresh", *words, "--data-dir", str(data)],
+        env=environment({"GPULEDGER_DELAY_S": "0", **env}), cwd=tempfile.gettempdir(), check=False, capture_output=True,
+        text=True, timeout=170,
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+def test_a_night_on_the_sample_stays_on_the_machine(server: Api, tmp_path: Path) -> None:
+    log = tmp_path / "refresh.log"
+    with webhook() as hook:
+        env = {
+            "PREFECT_API_URL": server.url,
+            "PREFECT_HOME": str(tmp_path / "prefect"),
+            "GPULEDGER_NOTIFY_URLS": hook.url,
+        }
+        for night in (1, 2):
+            done = refresh(log, tmp_path / "data", "--sample", "--night", str(night), **env)
+            assert done.returncode in (0, 3), done.stderr
+        assert hook.posts
+    # Both were really watched: the pages and the server are fetched over this machine's own network.
+    assert len([call for call in calls(log) if call[0] == "socket.connect"]) > 10
+    assert outside(log) == set()
+    assert outside(tmp_path / "server.log") == set()
+
+
+def test_a_live_night_asks_for_its_sources_alone(tmp_path: Path) -> None:
+    only = ("newegg", "ecb_fx")
+    done = refresh(tmp_path / "log", tmp_path / "data", "--engine", "plain", *(f"--only={name}" for name in only))
+    assert done.returncode == 1  # nothing can be reached, so nothing is published
+    assert outside(tmp_path / "log") == {str(urlsplit(sources.get(name).start[0]).hostname) for name in only}
