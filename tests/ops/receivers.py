@@ -1,11 +1,10 @@
-"""Who is told, on loopback: a mail server, a webhook, and one that takes the connection and never answers."""
+"""Who is told, on loopback: a mail server and a webhook."""
 
 from __future__ import annotations
 
 import email
 import email.policy
 import json
-import socket
 import socketserver
 import threading
 from collections.abc import Iterator
@@ -91,11 +90,3 @@ def webhook() -> Iterator[Hook]:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield hook
         server.shutdown()
-
-
-@contextmanager
-def silent() -> Iterator[str]:
-    """The address of a target that takes the connection and never says a word."""
-    with socket.create_server(("127.0.0.1", 0), backlog=50) as bound:
-        # Longer read timeouts than a run may wait: it is the run's own deadline that must hold.
-        yield f"json://127.0.0.1:{bound.getsockname()[1]}/silent?rto=120&cto=120"

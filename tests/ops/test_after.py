@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.silent_target import silent
 from tests.command import gpuledger, rows
 from tests.nights import Night
-from tests.ops.receivers import silent, webhook
+from tests.ops.receivers import webhook
 
 
 @pytest.fixture

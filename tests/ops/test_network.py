@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from benchmarks.served import Api, until
 from extract import source as sources
 from tests.command import environment
-from tests.ops.prefect_api import Api, until
 from tests.ops.receivers import webhook
 
 WATCHED = str(Path(__file__).with_name("watched.py"))

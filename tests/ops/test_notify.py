@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.silent_target import silent
 from flows import notify
 from flows.notify import Message, send
-from tests.ops.receivers import silent, smtp, webhook
+from tests.ops.receivers import smtp, webhook
 
 MESSAGE = Message(
     "gpuledger: 지포스 RTX 4090 below $1,500",

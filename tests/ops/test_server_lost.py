@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.served import until
 from flows.prefect_server import Server
 from tests.command import arguments, environment, gpuledger, rows
-from tests.ops.prefect_api import until
 from warehouse.paths import DataDir
 
 #: Each call to a server that is gone is tried anew for a while; a test need not wait for that.

@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 import yaml
 
+from benchmarks.served import Api, until
 from flows import compat
 from tests.command import ROOT, environment, rows
-from tests.ops.prefect_api import Api, until
 
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text(encoding="utf-8"))
 SERVICES = COMPOSE["services"]

@@ -1,8 +1,14 @@
-"""A Prefect server as a test sees it: over HTTP, without importing Prefect."""
+"""`gpuledger serve` in a process of its own, and its Prefect server over HTTP, without importing Prefect: for tests and
+benchmarks alike.
+"""
 
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -10,15 +16,29 @@ import uuid
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, TypeVar
 
 import psutil
 
 T = TypeVar("T")
 
+ROOT = Path(__file__).parents[1]
+
 #: What a loaded machine may need; nothing is asserted on it but that the thing happens at all.
 PATIENCE_S = 120.0
 ENDED = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
+
+
+def environment(**more: str) -> dict[str, str]:
+    """The environment without anybody's own settings; the program is the one beside this file."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GPULEDGER_", "PREFECT_"))}
+    return {**kept, "PYTHONPATH": str(ROOT), "NO_COLOR": "1", **more}
+
+
+def command(*words: object, data: Path) -> list[str]:
+    """The command line of `gpuledger <words> --data-dir <data>`."""
+    return [sys.executable, "-m", "flows.cli", *map(str, words), "--data-dir", str(data)]
 
 
 def until(what: Callable[[], T], why: str, patience_s: float = PATIENCE_S) -> T:
@@ -44,10 +64,12 @@ class Api:
         self.post(f"/deployments/{self.deployment(name)}/pause_deployment", {})
 
     def get(self, path: str) -> Any:
+        """What the server answers to GET."""
         with urllib.request.urlopen(f"{self.url}{path}", timeout=60) as answer:
             return json.load(answer)
 
     def post(self, path: str, words: object) -> Any:
+        """What the server answers to `words` as JSON, None where it answers nothing."""
         request = urllib.request.Request(
             f"{self.url}{path}", data=json.dumps(words).encode(), headers={"Content-Type": "application/json"}
         )
@@ -56,6 +78,7 @@ class Api:
         return json.loads(content) if content else None
 
     def answers(self) -> bool:
+        """Whether the server is up."""
         try:
             self.get("/health")
         except (OSError, ValueError):
@@ -88,6 +111,7 @@ class Api:
         return found
 
     def state(self, run: str) -> dict[str, Any]:
+        """The state of a run as it is now."""
         found: dict[str, Any] = self.get(f"/flow_runs/{run}")["state"]
         return found
 
@@ -107,6 +131,38 @@ class Api:
             {"event": event, "id": str(uuid.uuid4()), "occurred": datetime.now(UTC).isoformat(), "resource": resource}
             for _ in range(times)
         ])  # fmt: skip
+
+
+class Serving:
+    """`gpuledger serve --sample`; starts and waits until it answers. Its working folder is that of the log."""
+
+    def __init__(self, data: Path, log: Path, **env: str) -> None:
+        with log.open("ab") as out:
+            self.process = subprocess.Popen(
+                command("serve", "--sample", data=data), env=environment(GPULEDGER_UI_PORT="0", **env), cwd=log.parent,
+                stdout=out, stderr=subprocess.STDOUT,
+            )  # fmt: skip
+        self.log = log
+        self.note = data / "state" / "prefect-server.json"
+        self.api = Api(f"http://127.0.0.1:{until(self._port, 'the server answers')}/api")
+
+    def _port(self) -> int | None:
+        assert self.process.poll() is None, self.log.read_text(errors="replace")
+        try:
+            words = json.loads(self.note.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        return int(words["port"]) if words["pid"] == self.process.pid else None
+
+    def stop(self) -> int:
+        """SIGTERM; the exit status."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(timeout=100)
+
+    def kill(self) -> None:
+        """SIGKILL."""
+        self.process.kill()
+        self.process.wait()
 
 
 def marked(data: object) -> list[psutil.Process]:
