@@ -36,7 +36,7 @@ def listing(folder: Path, endings: tuple[str, ...]) -> _Seen:
 
 
 @dataclass(slots=True)
-class _Folder:
+class Folder:
     """One folder: what it held when it was last reported, and what it holds since when."""
 
     path: Path
@@ -46,8 +46,12 @@ class _Folder:
     now: _Seen = field(default_factory=frozenset)
     since: float = 0.0
 
+    def forget(self) -> None:
+        """Take what it holds now as known."""
+        self.reported = self.now = listing(self.path, self.endings)
+
     def has_changed(self, clock: float) -> bool:
-        """Whether it holds something else than was reported, and has done so for a while."""
+        """Whether it holds something else than was reported, and has done so for QUIET_S; `clock` is in seconds."""
         seen = listing(self.path, self.endings)
         if seen != self.now:
             self.now, self.since = seen, clock
@@ -62,11 +66,11 @@ class Watcher:
 
     def __init__(self, data: DataDir) -> None:
         self._folders = [
-            _Folder(data.inbox, tuple(QUOTE_TYPES), QUOTES_CHANGED),
-            _Folder(MODELS, (".sql", ".toml", ".py"), MODELS_CHANGED),
+            Folder(data.inbox, tuple(QUOTE_TYPES), QUOTES_CHANGED),
+            Folder(MODELS, (".sql", ".toml", ".py"), MODELS_CHANGED),
         ]
         for folder in self._folders:
-            folder.reported = folder.now = listing(folder.path, folder.endings)
+            folder.forget()
         self._name = data.root.name
         self._looked = time.monotonic()
 
