@@ -66,7 +66,7 @@ def by_night(context: Context, found: Sequence[Crawl], progress: Callable[[int],
     summary = Summary(context.run_id)
     with writer_lock(context.data.lock):
         for number, (seen_at, rows) in enumerate(found, start=1):
-            run = replace(context, run_id=new_run_id(utc_now()), as_of=seen_at, started_at=utc_now())
+            run = replace(context, run_id=new_run_id(), as_of=seen_at, started_at=utc_now())
             summary = Summary(run.run_id)
             journal.start(run.data.journal, journal.Entry(run.run_id, run.started_at, seen_at, run.engine, None))
             store(run, [_collected(context, [(seen_at, rows)])], summary, export=number == len(found))

@@ -31,9 +31,9 @@ class Context:
     tick: datetime | None = None
 
 
-def new_run_id(now: datetime) -> str:
-    """Sorts by time, and two runs of one second differ."""
-    return f"{now:%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
+def new_run_id() -> str:
+    """Sorts by the moment that it was made, in microseconds: versions are kept in the order of their names."""
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}-{secrets.token_hex(3)}"
 
 
 def utc_now() -> datetime:

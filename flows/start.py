@@ -44,7 +44,7 @@ def context_for(
         chosen = night if night is not None else _next_night(data, server.NIGHTS)
         time = _time(as_of) if as_of else server.clock(chosen)
     return Context(
-        settings=settings, data=data, run_id=new_run_id(now), as_of=time, started_at=now, engine=engine,
+        settings=settings, data=data, run_id=new_run_id(), as_of=time, started_at=now, engine=engine,
         sample_night=chosen, only=tuple(only) or None,
     )  # fmt: skip
 
@@ -57,7 +57,7 @@ def rebuild_context_for(settings: Settings, data: DataDir, engine: Engine) -> Co
     except NoWarehouse:
         newest = None
     return Context(
-        settings=settings, data=data, run_id=new_run_id(now), as_of=newest or now, started_at=now, engine=engine
+        settings=settings, data=data, run_id=new_run_id(), as_of=newest or now, started_at=now, engine=engine
     )
 
 

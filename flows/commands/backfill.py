@@ -36,7 +36,7 @@ def command(files: tuple[Path, ...], by_night: bool, data_dir: str | None) -> in
     context = Context(
         settings=settings,
         data=DataDir(Path(settings.data_dir)),
-        run_id=new_run_id(now),
+        run_id=new_run_id(),
         as_of=now,
         started_at=now,
         engine="plain",

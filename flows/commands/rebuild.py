@@ -27,7 +27,7 @@ def command(explain: bool, full: bool, data_dir: str | None) -> int:
     now = utc_now()
     data = DataDir(Path(settings.data_dir))
     context = Context(
-        settings=settings, data=data, run_id=new_run_id(now), as_of=_newest(data) or now, started_at=now, engine="plain"
+        settings=settings, data=data, run_id=new_run_id(), as_of=_newest(data) or now, started_at=now, engine="plain"
     )  # fmt: skip
     summary = rebuild(context, full=full, explain=explain)
     rows = [(b.model, b.action, b.reason, b.rows if b.rows >= 0 else None, round(b.seconds, 3)) for b in summary.builds]

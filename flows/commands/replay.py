@@ -43,7 +43,7 @@ def command(until: str | None, to: Path | None, skip_damaged: bool, data_dir: st
     runs = replay.runs_until(source, _time(until) if until else None)
     now = utc_now()
     context = Context(
-        settings=settings, data=DataDir(to) if to else source, run_id=new_run_id(now), as_of=now, started_at=now,
+        settings=settings, data=DataDir(to) if to else source, run_id=new_run_id(), as_of=now, started_at=now,
         engine="plain",
     )  # fmt: skip
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())

@@ -20,7 +20,7 @@ def context(data: Path, night: int, *, only: Sequence[str] | None = None) -> Con
     now = utc_now()
     return Context(
         settings=settings.load({"data_dir": str(data)}, environment={}, file=Path("/nowhere.toml")), data=DataDir(data),
-        run_id=new_run_id(now), as_of=server.clock(night), started_at=now, engine="plain", sample_night=night,
+        run_id=new_run_id(), as_of=server.clock(night), started_at=now, engine="plain", sample_night=night,
         only=tuple(only) if only else None,
     )  # fmt: skip
 

@@ -20,7 +20,7 @@ def context(data: Path) -> Context:
     now = utc_now()
     return Context(
         settings=settings.load({"data_dir": str(data)}, environment={}, file=Path("/nowhere.toml")), data=DataDir(data),
-        run_id=new_run_id(now), as_of=now, started_at=now, engine="plain",
+        run_id=new_run_id(), as_of=now, started_at=now, engine="plain",
     )  # fmt: skip
 
 
