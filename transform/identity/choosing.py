@@ -16,6 +16,10 @@ from transform.identity.vocabulary import Vocabulary
 #: Words that belong to a card wherever they stand, not only behind its number.
 _ANYWHERE = frozenset(("server", "sff", "passive", "embedded", "cnx", "dgxs", "fhhl", "rtx", "frontier"))
 
+#: Of a workstation card's edition for servers clouds say nothing (`RTX PRO 6000`): they rent both.
+_EDITIONS = frozenset(("server",))
+_WORKSTATION = frozenset(("workstation", "ws", "maxq"))
+
 
 def choose(reading: Reading, index: Index, vocabulary: Vocabulary) -> Choice:
     """The cards that the title can mean."""
@@ -84,6 +88,8 @@ def _in_context(mention: Mention, reading: Reading, vocabulary: Vocabulary) -> b
         return True
     if reading.makers:
         return any(member.maker in reading.makers for member in mention.family.members)
+    if reading.rented and mention.family.joined and not (mention.family.short and reading.noise):
+        return True  # `H100-MEGA-80GB`; but `a2-highgpu-1g` is the name of a machine
     if reading.marks & vocabulary.graphics:
         return True
     if mention.weak and not mention.family.joined:
@@ -127,6 +133,8 @@ def _of(mention: Mention, reading: Reading, index: Index, vocabulary: Vocabulary
     strays -= suffixes
     suffixes |= strays & _ANYWHERE
     strays -= suffixes
+    if reading.rented and not reading.marks & _WORKSTATION:
+        strays |= (family.suffixes & _EDITIONS) - suffixes
     fitting = [member for member in family.members if suffixes <= member.suffixes <= suffixes | strays]
     choice.members = _mobile(fitting, choice, reading, vocabulary)
     if not choice.members:
@@ -135,7 +143,7 @@ def _of(mention: Mention, reading: Reading, index: Index, vocabulary: Vocabulary
         choice.members = [member for member in family.members if member.mobile is None and member.suffixes <= suffixes]
         return choice
     if strays:
-        choice.notes.append(f"{', '.join(sorted(strays))} elsewhere in the title may belong to the name")
+        choice.notes.append(f"{', '.join(sorted(strays))} elsewhere in the title, or left out, may belong to the name")
     if not mention.weak:
         _other_line(mention, choice, reading, index)
     narrowing.by_words(choice, reading)

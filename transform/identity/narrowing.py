@@ -22,6 +22,8 @@ def by_words(choice: Choice, reading: Reading) -> None:
         if not kept:
             choice.conflict = f"{', '.join(sorted(stated))} is not its architecture"
         choice.narrow(kept, f"architecture {', '.join(sorted(stated))}")
+    # FirePro M4000 is a laptop's part whose name does not say so, Quadro M4000 a card.
+    choice.narrow([m for m in choice.members if m.gpu.segment != "mobile"], "sold as a card")
     if "vega" in reading.marks and not any("Vega" in m.name for m in choice.members):
         choice.conflict = choice.conflict or "vega is not its name"  # Radeon Pro Vega II Duo is no Radeon Pro Duo
     for word in sorted({FORM_WORDS.get(mark, mark) for mark in reading.marks & _TELLING}):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
+from transform.identity import text
 from transform.identity.family import OPEN_WORDS
 from transform.identity.reading import FORM_WORDS, Reading
 from transform.identity.vocabulary import Vocabulary
@@ -48,7 +49,7 @@ def not_a_card(reading: Reading, title: str, words: Vocabulary, *, chip_field: b
     found: Set[str]
     if found := marks & words.broken:
         return _found("broken", found)
-    if marks & words.broken_triggers and any(phrase in title.lower() for phrase in words.broken_phrases):
+    if marks & words.broken_triggers and any(phrase in text.normalise(title) for phrase in words.broken_phrases):
         return NotACard("broken", ())
     if found := marks & words.enclosure:
         return _found("enclosure", found)
@@ -103,8 +104,13 @@ def _accessory(reading: Reading, words: Vocabulary, *, chip_field: bool) -> froz
 
 def _laptop_series(reading: Reading, words: Vocabulary) -> frozenset[str]:
     """`MSI Katana 15`: a series that its maker sells as laptops."""
+    # `MSI GTX TITAN X` is a card; `MSI Titan 18 RTX 4090` a laptop.
+    only = len({mention.family.core for mention in reading.mentions}) == 1
+    named = {number for mention in reading.mentions for number in range(mention.start, mention.end)} if only else set()
     for maker in reading.marks & words.laptop_series.keys():
-        found = words.laptop_series[maker].intersection(token.text for token in reading.tokens)
+        found = words.laptop_series[maker].intersection(
+            token.text for number, token in enumerate(reading.tokens) if number not in named
+        )
         if found:
             return found | {maker}
     return frozenset()
@@ -133,4 +139,6 @@ def is_bare(reading: Reading, words: Vocabulary) -> bool:
     # What else belongs to a chip's name: its suffixes, its line, its form.
     own = {word for mention in reading.mentions for word in mention.family.suffixes}
     extra = reading.marks - words.plain - words.mobile - words.graphics - words.maker.keys() - _OF_NAMES - own
+    if "edition" in reading.marks:
+        extra -= {"workstation"}  # an edition of a card; by itself the word is a computer's
     return not reading.noise and not extra

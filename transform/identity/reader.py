@@ -142,7 +142,7 @@ def _words_with_a_meaning(index: Index, vocabulary: Vocabulary) -> frozenset[str
     steps = frozenset(word for core in index.families for word in core if not word[0].isdigit())
     return frozenset().union(
         behind, steps, vocabulary.marks, suffixes.ALWAYS, suffixes.GLUED, OPEN_WORDS, ARCHITECTURES, FORM_WORDS,
-        memory_words.SPACED_UNITS, "(),/|", ("s", "maxq"),
+        memory_words.SPACED_UNITS, "(),/|", ("s", "maxq", "ws", "workstation"),
     )  # fmt: skip
 
 

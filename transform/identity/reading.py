@@ -52,6 +52,8 @@ class Reading:
     noise: int = 0
     #: How many cards the title sells.
     count: int = 1
+    #: The title is a cloud's name of what it rents: about GPUs by itself, and often without the edition.
+    rented: bool = False
 
     @property
     def sizes(self) -> frozenset[float]:

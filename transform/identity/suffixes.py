@@ -66,6 +66,8 @@ def _take(tokens: list[Token], run: Suffixes, family: Family, words: Vocabulary)
         run.found.update(GLUED[word])
     elif word == "s" and "s" not in family.suffixes and "super" in family.suffixes:
         run.found.add("super")
+    elif word == "s" and "s" not in family.suffixes and "server" in family.suffixes:
+        run.found.add("server")  # `RTX PRO 6000 S` beside `RTX PRO 6000 WS`
     elif word == "m" and token.glued and "m" not in family.suffixes and _ends_word(after):
         run.marks.add("mobile")
     elif word in family.suffixes and token.memory_type is None:

@@ -3,76 +3,64 @@
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
+from collections.abc import Callable
 
-#: Korean words that name a brand, a line or a kind of product, and the English word that the rest of the code knows.
-#: They are put in as words of their own, since Korean is often glued to what follows (`지포스RTX3060`).
-KOREAN: dict[str, str] = {
-    "엔비디아": "nvidia",
-    "지포스": "geforce",
-    "쿼드로": "quadro",
-    "테슬라": "tesla",
-    "타이탄": "titan",
-    "라데온": "radeon",
-    "레이디언": "radeon",
-    "파이어프로": "firepro",
-    "인텔": "intel",
-    "아크": "arc",
-    "슈퍼": "super",
-    "노트북": "laptop",
-    "중고": "used",
-    "벌크": "bulk",
-    "브라켓": "bracket",
-    "브래킷": "bracket",
-    "브릿지": "bridge",
-    "브리지": "bridge",
-    "지지대": "holder",
-    "거치대": "holder",
-    "라이저": "riser",
-    "케이블": "cable",
-    "젠더": "adapter",
-    "어댑터": "adapter",
-    "수냉블럭": "waterblock",
-    "워터블럭": "waterblock",
-    "백플레이트": "backplate",
-    "외장": "external",
-    "데스크탑": "desktop",
-    "데스크톱": "desktop",
-    "컴퓨터": "computer",
-    "조립": "assembled",
-    "쿨러": "cooler",
-    "박스만": "boxonly",
+from transform.identity.naming import DATA
+
+#: Words of other scripts (`data/scripts.toml`) and the English words that the rest of the code knows.
+SCRIPTS: dict[str, dict[str, str]] = tomllib.loads((DATA / "scripts.toml").read_text("utf-8"))
+_LETTERS_OF = {
+    "korean": "[\uac00-\ud7a3]",
+    "chinese": "[\u4e00-\u9fff]",
+    "japanese": "[\u3040-\u9fff]",
+    "cyrillic": "[\u0400-\u04ff]",
 }
-_KOREAN = re.compile("|".join(sorted(KOREAN, key=len, reverse=True)))
+#: By script: its letters, the words looked for where a title has any of them, longest first, and what they mean.
+_SCRIPTS = tuple(
+    (re.compile(_LETTERS_OF[script]), re.compile("|".join(sorted(map(re.escape, words), key=len, reverse=True))), words)
+    for script, words in SCRIPTS.items()
+)
 
 # UTF-8 read as Windows-1252, as some shops print it: the trademark signs and the no-break space.
 _MOJIBAKE = re.compile("\u00e2\u201e\u00a2|\u00c2[\u00ae\u00a9\u00a0]")
 _ACCENTED = re.compile("[\u00c0-\u017f]")
+# Letters that have no accent to take off, and that a reader without them writes so.
+_LETTERS = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ı": "i", "ß": "ss", "æ": "ae", "œ": "oe"})
 
 # Marks that NFKC would turn into letters (TM, SM) and so glue to the word before.
 _MARKS = str.maketrans({"™": " ", "®": " ", "©": " ", "℠": " "})
 _MARKS_IN_ASCII = re.compile(r"\((?:tm|r|c)\)")
 
-_WORD = re.compile(r"\d+\.\d+[a-z]*|[a-z0-9\uac00-\ud7a3+]+|[(),/|]")
-_PIECE = re.compile(r"[a-z]+|\d+(?:\.\d+)?|[\uac00-\ud7a3]+|\+")
+# Korean is written into codes and names (`원`, `갤럭시`); runs of other scripts stand alone, and count as unknown words.
+_WORD = re.compile(r"\d+\.\d+[a-z]*|[a-z0-9\uac00-\ud7a3+]+|[(),/|]|[^\W\d_a-z\uac00-\ud7a3]+")
+_PIECE = re.compile(r"[a-z]+|\d+(?:\.\d+)?|[\uac00-\ud7a3]+|\+|[^\W\d_a-z\uac00-\ud7a3]+")
 
 
 def normalise(title: str) -> str:
-    """Lower case, full-width forms and accents folded, trademark signs dropped, known Korean words in English."""
+    """Lower case, full-width forms and accents folded, trademark signs dropped, known words of other scripts in English."""
     if title.isascii():
         text = title.lower()
     else:
         text = unicodedata.normalize("NFKC", _MOJIBAKE.sub(" ", title).translate(_MARKS)).lower()
         if _ACCENTED.search(text):
             text = "".join(
-                unicodedata.normalize("NFKD", letter)[0] if _ACCENTED.match(letter) else letter for letter in text
+                unicodedata.normalize("NFKD", letter)[0] if _ACCENTED.match(letter) else letter
+                for letter in text.translate(_LETTERS)
             )
-        text = _KOREAN.sub(lambda found: f" {KOREAN[found.group()]} ", text)
+        for letters, known, english in _SCRIPTS:
+            if letters.search(text):
+                text = known.sub(_in_english(english), text)
     if "(" in text:
         text = _MARKS_IN_ASCII.sub(" ", text)
     if "max" in text:
         text = text.replace("max-q", " maxq ").replace("max q", " maxq ")
     return text
+
+
+def _in_english(words: dict[str, str]) -> Callable[[re.Match[str]], str]:
+    return lambda found: f" {words[found.group()]} "
 
 
 def words(normalised: str) -> list[str]:

@@ -28,15 +28,15 @@ def answer(
     )
 
 
-def of_choice(title: str, choice: Choice) -> Resolution | None:
+def of_choice(title: str, choice: Choice, count: int) -> Resolution | None:
     """The answer where the choice is not one card; None where it is."""
     if choice.conflict:
         status: Status = "unmatched" if choice.unknown or not choice.members else "ambiguous"
-        return answer(title, status, choice, "conflict", choice.conflict)
+        return answer(title, status, choice, "conflict", choice.conflict, count=count)
     if not choice.members:
         return answer(title, "unmatched", choice, "no card", "no card of the catalogue is named")
     if len(choice.members) > 1:
-        return answer(title, "ambiguous", choice, "open", "nothing says which of them")
+        return answer(title, "ambiguous", choice, "open", "nothing says which of them", count=count)
     return None
 
 

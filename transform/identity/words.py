@@ -58,6 +58,18 @@ class Token:
     count_behind: bool = False
 
 
+def _memory_type(parts: list[str], position: int) -> tuple[str, int] | None:
+    """A memory type glued behind a number and how many pieces it has: `1650gddr6`, `1650d6`, `3060tigddr6x`.
+
+    With its name written out it is one wherever it stands; in `560d4sfg5` the `d4` is the maker's code.
+    """
+    for count in (3, 2):
+        word = "".join(parts[position : position + count])
+        if word in memory_words.TYPES and (len(parts[position]) > 2 or position + count >= len(parts)):
+            return word, min(count, len(parts) - position)
+    return None
+
+
 class Words:
     """Takes words apart against a vocabulary: what means something, and names that are letters and digits in one word."""
 
@@ -144,20 +156,29 @@ class Words:
                 tokens.append(Token(tail[3], glued, live=True, memory=size))
                 position += 3
                 continue
+            elif glued and known and (kind := _memory_type(parts, position)):
+                tokens.append(Token(kind[0], glued, live=True, memory_type=memory_words.TYPES[kind[0]]))
+                position += kind[1]
+                continue
+            elif after and part + after in self._live:  # the `x2` of `295x2`, the `sxm4` of `a100sxm4` (no Tesla M4)
+                tokens.append(Token(part + after, glued, live=True))
+                known = known or not glued
+                position += 2
+                continue
             elif after and after[0].isdigit() and (names := self._names(part, after)):
                 for name in names:
                     tokens.append(Token(name, bool(tokens), live=True))
                 position += 2
                 known = True
                 continue
-            elif after and part + after in self._live:  # the `x2` of `295x2`
-                tokens.append(Token(part + after, glued, live=True))
-                position += 2
-                continue
             elif part in self._live:
                 tokens.append(Token(part, glued, live=True))
             elif split := self._split(part):
                 tokens += [Token(name, glued or bool(number), live=True) for number, name in enumerate(split)]
+            elif glued and known and (words := self._behind(part, after)):
+                tokens += [Token(name, glued, live=True) for name in words]
+                position += 2 if words[-1][-1].isdigit() else 1
+                continue
             else:
                 tokens.append(Token(part, glued))
                 known = False
@@ -182,6 +203,26 @@ class Words:
                 return [*self._split(head), prefix, digits]
         if (split := self._split(letters)) and (split[-1] in cores.SEPARATE):
             return [*split, digits]
+        return []
+
+    def _behind(self, letters: str, digits: str) -> list[str]:
+        """Words glued behind a number, with the digits behind them where these belong to them: `sffada`, `dv2`.
+
+        Empty unless all of it is known. A name's letter may stand in front (`6000dblackwell`).
+        """
+        for whole in (letters + digits, letters) if digits[:1].isdigit() else (letters,):
+            for letter in ("", whole[0]):
+                words = self._known_words(whole[len(letter) :])
+                if words and (not letter or letter in self._live):
+                    return [letter, *words] if letter else words
+        return []
+
+    def _known_words(self, text: str) -> list[str]:
+        if text in self._live and len(text) > 1:
+            return [text]
+        for end in range(len(text) - 2, 1, -1):
+            if text[:end] in self._live and (further := self._known_words(text[end:])):
+                return [text[:end], *further]
         return []
 
     def _split(self, letters: str) -> list[str]:
