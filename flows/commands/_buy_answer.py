@@ -23,7 +23,7 @@ from warehouse.paths import DataDir
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """What was asked, and every option for it, the cheapest first. `now` is what prices are aged by; `known` are the cards
-    of the catalogue, where no option is an answer.
+    of the catalogue, where no option is an answer, and `elsewhere` a card in another condition that is one then.
     """
 
     need: Need
@@ -33,6 +33,7 @@ class Answer:
     now: datetime
     at_precision: Callable[[str], Need | None]
     known: Sequence[Known]
+    elsewhere: Option | None
 
 
 def show_answer(answer: Answer, data: DataDir, limit: int, form: str) -> None:
@@ -52,11 +53,15 @@ def show_answer(answer: Answer, data: DataDir, limit: int, form: str) -> None:
         click.echo(f"nothing runs {need.model_id} at {need.precision} as asked", err=True)
         for sentence in what_would(answer.options, answer.limits, need, answer.at_precision, answer.known):
             click.echo(f"  {sentence}", err=True)
+        if answer.elsewhere is not None:
+            other = answer.elsewhere
+            click.echo(f"  {_condition(other.condition)}, {other.what} at {other.price_usd:,.2f} USD would do: "
+                       "--condition any", err=True)  # fmt: skip
 
 
 _COLUMNS = (
-    "rank", "way", "what", "gpu_id", "gpu", "gpu_count", "price_usd", "price_is", "price_since", "price_seen_at",
-    "price_age_hours", "source", "needed_gb", "available_gb", "fits", "tokens_per_s", "speed_is",
+    "rank", "way", "condition", "what", "gpu_id", "gpu", "gpu_count", "price_usd", "price_is", "price_since",
+    "price_seen_at", "price_age_hours", "source", "needed_gb", "available_gb", "fits", "tokens_per_s", "speed_is",
     "decode_bound_tokens_per_s", "expected_tokens_per_s", "speed_verdict", "total_usd", "host_share_usd",
     "electricity_usd", "resale_usd", "usd_per_million_tokens", "next_cheaper_is_ruled_out", "url", "snapshot_sha256",
     "speed_url", "speed_snapshot_sha256",
@@ -66,7 +71,7 @@ _COLUMNS = (
 def _row(rank: int, option: Option, ruled_out: str, now: datetime, data: DataDir) -> dict[str, Any]:
     speed, own, evidence = option.speed, option.own, option.evidence
     values = (
-        rank, option.way, option.what, option.gpu_id, option.gpu, option.gpu_count, option.price_usd,
+        rank, option.way, option.condition, option.what, option.gpu_id, option.gpu, option.gpu_count, option.price_usd,
         "all cards" if option.way == "buy" else "an hour", evidence.price_since, evidence.seen_at,
         round((now - evidence.seen_at).total_seconds() / 3600, 1), evidence.source, round(option.needed_gb, 2),
         round(option.available_gb, 2), option.fits, speed and round(speed.tokens_per_s, 1), speed and speed.basis,
@@ -107,7 +112,7 @@ def _table(answer: Answer, rows: Sequence[dict[str, Any]], count: int) -> None:
     ]
     shown = [
         [
-            row["rank"], row["what"], row["way"].replace("_", " "), row["price_usd"], _age(row["price_age_hours"]),
+            row["rank"], row["what"], _way(row), row["price_usd"], _age(row["price_age_hours"]),
             f"{row['needed_gb']} of {row['available_gb']}", row["tokens_per_s"], row["speed_is"] or "",
             row["expected_tokens_per_s"], row["total_usd"], row["usd_per_million_tokens"],
             row["next_cheaper_is_ruled_out"],
@@ -125,6 +130,16 @@ def _table(answer: Answer, rows: Sequence[dict[str, Any]], count: int) -> None:
         click.echo(gettext("{count} more with --limit 0").format(count=count - len(rows)))
 
 
+def _way(row: dict[str, Any]) -> str:
+    """`buy`, `buy used`, `on demand`, `reserved 1y`."""
+    said = row["way"].replace("_", " ")
+    return said if row["condition"] in (None, "new") else f"{said} {_condition(row['condition'])}"
+
+
+def _condition(condition: str | None) -> str:
+    return (condition or "").replace("_", " ")
+
+
 def _age(hours: float) -> str:
     return f"{hours:.0f} h" if hours < 48 else f"{hours / 24:.0f} days"
 
@@ -136,6 +151,8 @@ def _footnotes(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
             verdict = row["speed_verdict"]
             measured = gettext("measured")
             yield f"   {measured}: {row['speed_url']}  snapshot {row['speed_snapshot_sha256'][:12]}; {verdict}"
+    if any(row["condition"] not in (None, "new") and row["what"] != row["gpu"] for row in rows):
+        yield gettext("a used card is often a single piece: ask how many there are")
     if any(row["speed_is"] == "bound" for row in rows):
         yield gettext(
             "a bound is what memory bandwidth allows at most; expected is what to count on (expected_utilisation)"

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 @click.option("--hours-per-day", metavar="H", help="Hours a day in which it is on or rented.")
 @click.option("--horizon-years", metavar="Y", help="Years until the card is sold.")
 @click.option("--country", metavar="CC", help="Electricity at the household price of this country (US, KR, DE, EU …).")
+@click.option("--condition", type=click.Choice(["new", "used", "any"]), default="new", show_default=True,
+              help="Cards on sale new, used (also refurbished and opened), or both.")  # fmt: skip
 @click.option("--limit", type=click.IntRange(0), default=10, show_default=True, help="Options to show; 0 for all.")
 @assume_option
 @data_dir_option
@@ -50,6 +52,7 @@ def command(
     hours_per_day: str | None,
     horizon_years: str | None,
     country: str | None,
+    condition: str,
     limit: int,
     assumed: tuple[str, ...],
     data_dir: str | None,
@@ -61,8 +64,9 @@ def command(
     data = data_of(data_dir)
     told = {"hours_per_day": hours_per_day, "horizon_years": horizon_years}
     question = _Question(
-        model_id, precision, context, budget, min_tokens_per_s, country, {n: v for n, v in told.items() if v}, assumed
-    )
+        model_id, precision, context, budget, min_tokens_per_s, country, condition,
+        {n: v for n, v in told.items() if v}, assumed,
+    )  # fmt: skip
     show_answer(_ask(question, data), data, limit, form)
 
 
@@ -76,6 +80,7 @@ class _Question:
     budget: float | None
     min_tokens_per_s: float | None
     country: str | None
+    condition: str
     told: Mapping[str, str]
     assumed: tuple[str, ...]
 
@@ -102,9 +107,14 @@ def _ask(question: _Question, data: DataDir) -> Answer:
         budget = None if question.budget is None else Decimal(str(question.budget))
         limits = Limits(budget_usd=budget, min_tokens_per_s=question.min_tokens_per_s)
         measured = market.measurements(con, question.model_id, need.precision)
-        found = options(need, limits, market.cards(con), market.instances(con), measured, assumptions)
+        cards = market.cards(con, market.CONDITIONS[question.condition])
+        found = options(need, limits, cards, market.instances(con), measured, assumptions)
         now = market.now(con, utc_now())
-        known = [] if any(not option.against for option in found) else market.known(con, assumptions)
+        known, used = [], []
+        if all(option.against for option in found):
+            known = market.known(con, assumptions)
+            others = [] if question.condition == "any" else market.cards(con, market.CONDITIONS["any"])
+            used = options(need, limits, others, [], measured, assumptions)
 
     def at_precision(other: str) -> Need | None:
         with suppress(SizingError):
@@ -119,6 +129,7 @@ def _ask(question: _Question, data: DataDir) -> Answer:
         now=now,
         at_precision=at_precision,
         known=known,
+        elsewhere=next((option for option in used if not option.against), None),
     )
 
 

@@ -67,7 +67,7 @@ def _quantities(
 ) -> list[Quantity]:
     from transform.sizing import catalogue, diffusion
     from transform.sizing.architecture import read_config
-    from transform.sizing.errors import SizingError, UnknownModel
+    from transform.sizing.errors import SizingError
     from transform.sizing.own import load, read_json
     from transform.sizing.report import image_sizes, sizes
 
@@ -84,8 +84,7 @@ def _quantities(
     elif model in catalogue.models():
         shape = catalogue.architecture(model)
     else:
-        known = [*catalogue.models(), *diffusion.diffusion_models(), *added]
-        raise UnknownModel(f"no model is called {model!r}; known are {', '.join(sorted(known))}")
+        raise catalogue.unknown(str(model), [*catalogue.models(), *diffusion.diffusion_models(), *added])
     return list(
         sizes(shape, precision, min(_CONTEXT, shape.context) if context is None else context, batch, assumptions)
     )

@@ -115,6 +115,41 @@ def test_the_total_is_the_cost_of_owning_by_the_functions_of_costs(data: Path) -
     assert row["usd_per_million_tokens"] == pytest.approx(float(own.total / busy * 1_000_000), rel=0.01)
 
 
+def test_used_cards_are_offered_where_they_are_asked_for_and_say_so(data: Path) -> None:
+    new = ask(data, "--model", "llama-2-13b", "--limit", 0)
+    assert {row["condition"] for row in new if row["way"] == "buy"} == {"new"}
+    assert {row["condition"] for row in new if row["way"] != "buy"} == {None}
+    used = ask(data, "--model", "llama-2-13b", "--condition", "used", "--limit", 0)
+    assert {row["condition"] for row in used if row["way"] == "buy"} == {"used", "refurbished", "open_box"}
+    cheapest = dict(rows(data, "SELECT gpu_id, used_price_usd FROM mart.gpu_price WHERE used_price_usd > 0"))
+    for row in used:
+        if row["way"] == "buy":
+            assert Decimal(str(row["price_usd"])) == cheapest[row["gpu_id"]] * row["gpu_count"]
+    both = ask(data, "--model", "llama-2-13b", "--condition", "any", "--limit", 0)
+    assert _ways(both) == _ways(new) | _ways(used)
+    table = gpuledger("buy", "--model", "llama-2-13b", "--condition", "used", "--limit", 0, data=data)
+    assert "buy refurbished" in table.out
+    assert "a used card is often a single piece" in table.out
+
+
+def _ways(found: list[dict[str, Any]]) -> set[tuple[str, str | None, str]]:
+    return {(row["way"], row["condition"], row["what"]) for row in found}
+
+
+def test_where_only_a_used_card_would_do_it_is_named(data: Path) -> None:
+    words = ("buy", "--model", "llama-2-13b", "--budget", 500, "--min-tokens-per-s", 45)
+    said = gpuledger(*words, data=data)
+    assert "refurbished, NVIDIA GeForce RTX 3080 10GB at 429.00 USD would do: --condition any" in said.err
+    assert [row["condition"] for row in ask(data, *words[1:], "--condition", "any")] == ["refurbished"]
+
+
+def test_the_budget_to_raise_to_is_enough(data: Path) -> None:
+    words = ("buy", "--model", "llama-2-70b", "--budget")
+    said = gpuledger(*words, 500, data=data).err
+    enough = int(said.partition("raise the budget to ")[2].partition(" USD")[0].replace(",", ""))
+    assert ask(data, *words[1:], enough)
+
+
 def test_a_card_with_a_long_history_of_used_prices_keeps_what_it_kept(data: Path) -> None:
     found = {row["what"]: row for row in ask(data, "--model", "llama-2-7b", "--limit", 0) if row["gpu_count"] == 1}
     seen = dict(rows(data, "SELECT gpu_id, observed_value_kept_per_year FROM mart.resale WHERE is_long_enough"))
@@ -226,7 +261,7 @@ def test_nothing_fits_says_what_would(data: Path, words: list[str], says: list[s
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (["--model", "llama-9"], "no model is called 'llama-9'; known are bert-base"),
+        (["--model", "llama-9"], "no model is called 'llama-9'; did you mean llama-7b or"),
         (["--model", "llama-2-7b", "--context", "5000"], "5000 tokens is beyond the 4096"),
         (["--model", "llama-2-7b", "--precision", "3bit"], "precision '3bit' is not known; known are"),
         (["--model", "llama-2-7b", "--budget", "-5"], "-5.0 is not in the range x>0"),

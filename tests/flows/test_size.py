@@ -98,7 +98,7 @@ def test_an_assumption_by_option_and_by_environment() -> None:
         (["size", "llama-2-7b", "--context", "0"], "at least 1 token, not 0"),
         (["size", "llama-2-7b", "--precision", "3bit"], "precision '3bit' is not known; known are fp32"),
         (["size", "llama-2-7b", "--batch", "0"], "0 is not in the range x>=1"),
-        (["size", "llama-9"], "no model is called 'llama-9'; known are bert-base,"),
+        (["size", "llama-9"], "no model is called 'llama-9'; did you mean llama-7b or"),
         (["size"], "name one MODEL, or give its --config"),
         (["size", "llama-2-7b", "--assume", "kv_cache_bits"], "--assume needs NAME=VALUE, not 'kv_cache_bits'"),
         (["size", "llama-2-7b", "--assume", "kv_cache_bits=64"], "kv_cache_bits must be between 4 and 32 bits"),

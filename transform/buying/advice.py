@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 
 from transform.buying.market import Known
@@ -27,7 +28,7 @@ def cheaper_ruled_out(options: Sequence[Option]) -> dict[int, str]:
 
 def _verdict(option: Option) -> str:
     total = "" if option.total_usd is None else f" for {option.total_usd:,.0f} USD"
-    way = "" if option.way == "buy" else f" ({option.way})"
+    way = f" ({option.way})" if option.way != "buy" else "" if option.condition == "new" else f" ({option.condition})"
     return f"{option.what}{way}{total}: {'; '.join(option.against)}"
 
 
@@ -57,7 +58,7 @@ def what_would(
         return
     if limits.budget_usd is not None:
         cheapest = min(fast or fitting, key=lambda option: option.outlay_usd)
-        yield f"the cheapest that does it is {cheapest.what}: raise the budget to {cheapest.outlay_usd:,.0f} USD"
+        yield f"the cheapest that does it is {cheapest.what}: raise the budget to {math.ceil(cheapest.outlay_usd):,} USD"
 
 
 def _what_would_fit(options: Sequence[Option], need: Need, at: Callable[[str], Need | None]) -> Iterator[str]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from types import MappingProxyType
 
 import duckdb
 
@@ -26,10 +28,14 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """A card that can be bought. Memory and bandwidth are of each of its `gpus_on_board` GPUs, power and price of all."""
+    """A card that can be bought. Memory and bandwidth are of each of its `gpus_on_board` GPUs, power and price of all.
+
+    `condition` is the listing's: `new`, `open_box`, `refurbished` or `used`.
+    """
 
     gpu_id: str
     gpu: str
+    condition: str
     price_usd: Decimal
     memory_gb: float | None
     bandwidth_gb_s: float | None
@@ -107,25 +113,42 @@ def now(con: duckdb.DuckDBPyConnection, clock: datetime) -> datetime:
     return row[0] if row and row[0] else clock
 
 
-def cards(con: duckdb.DuckDBPyConnection) -> list[Card]:
-    """Every card with a street price."""
+#: What `buy --condition` may ask for, and the conditions of listings that it means.
+CONDITIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "new": ("new",),
+        "used": ("open_box", "refurbished", "used"),
+        "any": ("new", "open_box", "refurbished", "used"),
+    }
+)
+
+
+def cards(con: duckdb.DuckDBPyConnection, conditions: Sequence[str] = CONDITIONS["new"]) -> list[Card]:
+    """The cheapest offer of every card that is on sale in one of `conditions`: one new and one other, if both are asked for.
+
+    The new ones are those of mart.gpu_price: the same offers count, and equal prices are chosen between in the same way.
+    """
     rows = con.execute(
-        """SELECT p.gpu_id, g.gpu, p.price_usd, g.memory_gb, g.memory_bandwidth_gb_s, g.tdp_w, g.gpus_on_board,
+        """SELECT p.gpu_id, g.gpu, p.condition, p.price_usd, g.memory_gb, g.memory_bandwidth_gb_s, g.tdp_w, g.gpus_on_board,
                r.observed_value_kept_per_year, r.history_years,
-               p.source, p.price_since, coalesce(s.confirmed_until, st.last_success_at, p.price_since), p.url,
+               p.source, p.valid_from, coalesce(p.confirmed_until, st.last_success_at, p.valid_from), p.url,
                p.snapshot_sha256
-           FROM mart.gpu_price p
+           FROM core.offer p
            JOIN core.gpu g ON g.gpu_id = p.gpu_id
-           LEFT JOIN core.price_span s ON s.listing_id = p.listing_id AND s.valid_to IS NULL
            LEFT JOIN ops.source_state st ON st.source = p.source
            LEFT JOIN mart.resale r ON r.gpu_id = p.gpu_id
-           WHERE p.price_usd IS NOT NULL ORDER BY p.gpu_id"""
+           WHERE p.exclusion IS NULL AND list_contains(?, p.condition)
+           QUALIFY row_number() OVER (
+               PARTITION BY p.gpu_id, p.condition = 'new' ORDER BY p.price_usd, p.valid_from, p.listing_id
+           ) = 1
+           ORDER BY p.gpu_id, p.condition""",
+        [list(conditions)],
     ).fetchall()
     return [
         Card(
-            gpu_id=row[0], gpu=row[1], price_usd=row[2], memory_gb=row[3], bandwidth_gb_s=row[4],
-            tdp_w=None if row[5] is None else round(row[5]), gpus_on_board=row[6] or 1, value_kept=row[7],
-            history_years=row[8], evidence=_evidence(row[9:]),
+            gpu_id=row[0], gpu=row[1], condition=row[2], price_usd=row[3], memory_gb=row[4], bandwidth_gb_s=row[5],
+            tdp_w=None if row[6] is None else round(row[6]), gpus_on_board=row[7] or 1, value_kept=row[8],
+            history_years=row[9], evidence=_evidence(row[10:]),
         )
         for row in rows
     ]  # fmt: skip

@@ -13,7 +13,7 @@ from transform.performance import decode_bound
 from transform.sizing import catalogue
 from transform.sizing.architecture import read_config
 from transform.sizing.diffusion import DiffusionModel, diffusion_models, image_memory
-from transform.sizing.errors import SizingError, UnknownModel
+from transform.sizing.errors import SizingError
 from transform.sizing.memory import check_context, inference_memory, kv_cache_bytes
 from transform.sizing.own import load
 from transform.sizing.tensors import Architecture
@@ -52,8 +52,7 @@ def shape_of(model_id: str, own: Path) -> Architecture | DiffusionModel:
     added = {one.model_id: one for one in load(own)[0]}
     if model_id in added:
         return read_config(added[model_id].config)
-    known = sorted([*catalogue.models(), *diffusion_models(), *added])
-    raise UnknownModel(f"no model is called {model_id!r}; known are {', '.join(known)}")
+    raise catalogue.unknown(model_id, [*catalogue.models(), *diffusion_models(), *added])
 
 
 def need_of(

@@ -48,6 +48,8 @@ class Option:
     """
 
     way: str
+    #: Of a card that is bought: `new`, `open_box`, `refurbished` or `used`.
+    condition: str | None
     what: str
     gpu_id: str | None
     gpu: str
@@ -101,7 +103,8 @@ def _bought(
             speed = _speed(need, card.gpu_id, card.bandwidth_gb_s, gpus, measured, assumptions)
             needed, available = _memory(need, card.memory_gb, gpus, assumptions)
             yield Option(
-                way="buy", what=card.gpu if boards == 1 else f"{boards} × {card.gpu}", gpu_id=card.gpu_id, gpu=card.gpu,
+                way="buy", condition=card.condition, what=card.gpu if boards == 1 else f"{boards} × {card.gpu}",
+                gpu_id=card.gpu_id, gpu=card.gpu,
                 gpu_count=gpus, price_usd=price, outlay_usd=price, needed_gb=needed, available_gb=available,
                 speed=speed, own=own, total_usd=total,
                 usd_per_million_tokens=_per_million(total, own.busy_hours if own else None, speed),
@@ -125,7 +128,8 @@ def _rented(
         place = " ".join(filter(None, [one.provider, one.instance, one.region]))
         gpus = one.gpu if one.gpu_count == 1 else f"{one.gpu_count} × {one.gpu}"
         yield Option(
-            way=one.pricing_model, what=f"{gpus} at {place}", gpu_id=one.gpu_id, gpu=one.gpu, gpu_count=one.gpu_count,
+            way=one.pricing_model, condition=None, what=f"{gpus} at {place}", gpu_id=one.gpu_id, gpu=one.gpu,
+            gpu_count=one.gpu_count,
             price_usd=one.hour_usd, outlay_usd=total, needed_gb=needed, available_gb=available, speed=speed, own=None,
             total_usd=total, usd_per_million_tokens=_per_million(total, hours * assumptions.utilisation, speed),
             evidence=one.evidence, against=_against(needed, available, total, speed, total, limits),

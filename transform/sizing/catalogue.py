@@ -6,9 +6,10 @@ count made here can be checked. Nothing that follows from a shape (parameters, b
 
 from __future__ import annotations
 
+import difflib
 import functools
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -63,8 +64,26 @@ def get(model_id: str) -> Model:
     """The model called `model_id`. Raises UnknownModel, with the known ids, where there is none."""
     known = models()
     if model_id not in known:
-        raise UnknownModel(f"no model is called {model_id!r}; known are {', '.join(known)}")
+        raise unknown(model_id, known)
     return known[model_id]
+
+
+def unknown(name: str, known: Iterable[str]) -> UnknownModel:
+    """The error for a name that no model of `known` has: those that look like it first, by id, repository and Ollama tag."""
+    written = {_plain(model_id): model_id for model_id in known}
+    for model in models().values():
+        if model.model_id in written.values():
+            written |= {_plain(other): model.model_id for other in (model.repository, *model.ollama)}
+    similar = dict.fromkeys(
+        written[found] for found in difflib.get_close_matches(_plain(name), written, n=5, cutoff=0.7)
+    )
+    meant = f"; did you mean {' or '.join(list(similar)[:3])}?" if similar else ""
+    return UnknownModel(f"no model is called {name!r}{meant}; known are {', '.join(sorted(set(written.values())))}")
+
+
+def _plain(name: str) -> str:
+    """Letters and digits of a name without its owner: `meta-llama/Llama-2-7b-hf` is llama27bhf."""
+    return "".join(letter for letter in name.rpartition("/")[2].lower() if letter.isalnum())
 
 
 @functools.cache
