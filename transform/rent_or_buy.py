@@ -32,7 +32,7 @@ class Pair:
 class Moved:
     """How one assumption moves the two answers: hours until owning pays, and dollars that owning saves."""
 
-    break_even: Sensitivity | None
+    break_even: Sensitivity
     saving: Sensitivity
 
     @property
@@ -64,7 +64,12 @@ def moves(pair: Pair, assumptions: Assumptions) -> dict[str, Moved]:
     assumed = kept(assumptions, pair.value_kept)
     savings = sensitivity(lambda a: _saving(_compare(pair, a)), assumed)
     hours = {s.name: s for s in sensitivity(lambda a: _compare(pair, a).break_even_hours, assumed)}
-    return {s.name: Moved(hours.get(s.name), s) for s in savings}
+    stays = _compare(pair, assumed).break_even_hours
+    # An hour costs the same however many there are a day: then the break-even stays, which is not the same as none.
+    return {
+        s.name: Moved(hours.get(s.name) or Sensitivity(s.name, s.low_value, stays, stays, s.high_value, stays), s)
+        for s in savings
+    }
 
 
 def _compare(pair: Pair, assumptions: Assumptions) -> RentVsBuy:

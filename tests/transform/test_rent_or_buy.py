@@ -67,6 +67,15 @@ def test_an_answer_flips_where_the_sign_of_the_saving_changes() -> None:
     assert moves(PAIR, rare)["hours_per_day"].flips
 
 
+def test_a_break_even_that_stays_is_not_one_that_never_comes() -> None:
+    found = moves(PAIR, Assumptions())
+    hours = compare(PAIR, Assumptions()).break_even_hours
+    stays = found["hours_per_day"].break_even
+    assert hours is not None
+    assert (stays.low_answer, stays.answer, stays.high_answer) == (hours, hours, hours)
+    assert all(one.break_even.answer == hours for one in found.values())
+
+
 @given(
     price=st.decimals(50, 50_000, places=2), hour=st.decimals("0.02", 50, places=3), years=st.decimals("0.1", 9, places=1),
     model=st.sampled_from(sorted(costs.TERM_YEARS)), cards=st.integers(1, 8),

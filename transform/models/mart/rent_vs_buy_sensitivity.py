@@ -51,16 +51,10 @@ def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
                     "saving_usd": _usd(saving.answer),
                     "high_saving_usd": _usd(saving.high_answer),
                     "flips": moved.flips,
+                    "low_break_even_hours": _hours(hours.low_answer),
+                    "break_even_hours": _hours(hours.answer),
+                    "high_break_even_hours": _hours(hours.high_answer),
                 }
-                | (
-                    {}
-                    if hours is None
-                    else {
-                        "low_break_even_hours": _hours(hours.low_answer),
-                        "break_even_hours": _hours(hours.answer),
-                        "high_break_even_hours": _hours(hours.high_answer),
-                    }
-                )
             )
     return pd.DataFrame(rows, columns=list(_COLUMNS)).astype(_COLUMNS)
 
