@@ -42,8 +42,7 @@ def command(
         raise click.UsageError("give titles, or - to read them from standard input, one a line")
     resolver = Resolver.load(decisions.pins(data_of(data_dir)))
     evidence = Evidence(memory=memory, specs=specs, mpn=mpn, chipset=chipset)
-    lines = (line.rstrip("\n") for line in sys.stdin) if titles == ("-",) else iter(titles)
-    for title in lines:
-        if title.strip():
-            found = resolver.resolve(title, evidence, source=source, explain=explain)
-            sys.stdout.write(json.dumps(found.to_json(explain=explain), ensure_ascii=False) + "\n")
+    lines = (line.rstrip("\r\n") for line in sys.stdin) if titles == ("-",) else iter(titles)
+    for title in lines:  # an empty one too: whoever pastes the answers beside the titles counts on a line each
+        found = resolver.resolve(title, evidence, source=source, explain=explain)
+        sys.stdout.write(json.dumps(found.to_json(explain=explain), ensure_ascii=False) + "\n")

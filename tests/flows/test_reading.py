@@ -18,7 +18,7 @@ from openpyxl import load_workbook
 
 from extract.sample.server import host
 from extract.snapshots import Archive
-from tests.command import gpuledger, rows, tables
+from tests.command import arguments, environment, gpuledger, rows, tables
 from tests.nights import Night
 
 SD = "sd-512-image-generation"
@@ -243,3 +243,14 @@ def test_titles_come_from_arguments_and_from_a_pipe() -> None:
     assert found[1]["gpu_id"] is None
     assert all({"title", "status", "gpu_id", "gpu", "candidates"} <= row.keys() for row in found)
     assert gpuledger("resolve").status == 2
+    piped = subprocess.run(
+        arguments("resolve", "-"),
+        input=b"RTX 3080 10GB\r\n\nRTX 3090 Ti\n",
+        env=environment(),
+        capture_output=True,
+        check=True,
+    )
+    answers = [json.loads(line) for line in piped.stdout.splitlines()]
+    assert [(row["title"], row["status"]) for row in answers] == [
+        ("RTX 3080 10GB", "matched"), ("", "unmatched"), ("RTX 3090 Ti", "matched"),
+    ], "a line for every line, so that answers can be put beside titles"  # fmt: skip
