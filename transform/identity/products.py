@@ -55,7 +55,11 @@ def not_a_card(reading: Reading, title: str, words: Vocabulary, *, chip_field: b
         return _found("enclosure", found)
     if found := _accessory(reading, words, chip_field=chip_field):
         return _found("accessory", found)
-    if not reading.mentions and any(phrase in title.lower() for phrase in words.enclosure_phrases):
+    # A plain look into the title is cheaper than words: hardly any has it.
+    lower = title.lower()
+    if "box" in lower and any(phrase in lower for phrase in words.enclosure_boxes):
+        return NotACard("enclosure", ())
+    if not reading.mentions and any(phrase in lower for phrase in words.enclosure_phrases):
         return NotACard("enclosure", ())
     if (found := marks & words.computer) and not (found <= words.computer_on_cards and _sold_as_a_card(reading, words)):
         return _found("computer", found)

@@ -33,6 +33,7 @@ class Vocabulary:
     computer_before: frozenset[str]
     enclosure: frozenset[str]
     enclosure_phrases: tuple[str, ...]
+    enclosure_boxes: tuple[str, ...]
     other: frozenset[str]
     purpose: frozenset[str]
     broken: frozenset[str]
@@ -83,6 +84,7 @@ def load() -> Vocabulary:
         computer_before=frozenset(kind["computer"]["before"]),
         enclosure=frozenset(kind["enclosure"]["words"]),
         enclosure_phrases=tuple(kind["enclosure"]["phrases"]),
+        enclosure_boxes=tuple(kind["enclosure"]["boxes"]),
         other=frozenset(kind["other"]["words"]),
         purpose=frozenset(raw["for"]["words"]),
         broken=frozenset(raw["broken"]["words"]),
