@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Container
 from itertools import islice
 
 import lxml.html
@@ -91,6 +92,7 @@ _MAX_STEPS = 5_000
 _CENTS = re.compile(r"cent|decimal|fraction|minor|penny|pence|hundredth|sup(?:erscript)?\b", re.IGNORECASE)
 _TWO_DIGITS = re.compile(r"\s*\d\d\s*")
 _NUMBER_AT_END = re.compile(r"\d(?:[\d.,]*\d)?$")
+_SIGN_AT_END = re.compile(r"(?<=\d)[\s\u00a0]*€[\s\u00a0]*$")
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
 
@@ -100,12 +102,12 @@ def is_hidden(element: HtmlElement) -> bool:
     return element.get("hidden") is not None or bool(style and _HIDDEN_STYLE.search(style))
 
 
-def visible_text(element: HtmlElement, limit: int = 400) -> str:
+def visible_text(element: HtmlElement, limit: int = 400, without: Container[str] = ()) -> str:
     """The text that a reader sees in the element, up to about `limit` characters.
 
     Elements other than plain emphasis part words, so that a price whose cents stand in an element of their own stays two
     numbers. Two digits in a superscript or in an element named after cents are joined by a decimal symbol, as the eye
-    joins them: `1,299<sup>99</sup>` is `1,299.99` and `1.299<sup>99</sup>` is `1.299,99`.
+    joins them: `1,299<sup>99</sup>` is `1,299.99` and `1.299<sup>99</sup>` is `1.299,99`. `without` are tags to leave out.
     """
     text, apart, unseen = "", False, 0
     if not isinstance(element.tag, str):
@@ -115,7 +117,7 @@ def visible_text(element: HtmlElement, limit: int = 400) -> str:
         if event in ("comment", "pi"):
             piece = node.tail
         elif event == "start":
-            if unseen or node.tag in UNSEEN or (node is not element and is_hidden(node)):
+            if unseen or node.tag in UNSEEN or node.tag in without or (node is not element and is_hidden(node)):
                 unseen += 1
                 continue
             apart = apart or node.tag not in _INLINE
@@ -123,6 +125,14 @@ def visible_text(element: HtmlElement, limit: int = 400) -> str:
             if piece and _TWO_DIGITS.fullmatch(piece) and (whole := _NUMBER_AT_END.search(text)) and _are_cents(node):
                 text += ("," if "." in whole.group() else ".") + piece.strip()
                 continue
+            if piece and _TWO_DIGITS.fullmatch(piece) and _are_cents(node) and (euro := _SIGN_AT_END.search(text)):
+                # `1 299 €` and small `99`: the sign stands where the decimal symbol would.
+                text = f"{text[: euro.start()]},{piece.strip()}{euro.group()}"
+                continue
+            # Two digits in emphasis right behind a number are mostly its cents, set small by a style sheet: they stay apart.
+            apart = apart or (
+                node is not element and bool(piece and _TWO_DIGITS.fullmatch(piece)) and text[-1:].isdigit()
+            )
         else:
             if unseen:
                 unseen -= 1
@@ -143,7 +153,7 @@ NO_BREAK = "\ue000"
 
 
 def _are_cents(node: HtmlElement) -> bool:
-    return node.tag == "sup" or bool(_CENTS.search(node.get("class") or ""))
+    return node.tag in ("sup", "small") or bool(_CENTS.search(node.get("class") or ""))
 
 
 def _joined(text: str, piece: str, apart: bool) -> str:

@@ -9,7 +9,6 @@ rate or an old price. Number formats and currencies are CLDR's, through babel.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
@@ -34,8 +33,9 @@ MAX_LENGTH = 200
 class Money:
     """An amount above zero. `currency` is ISO 4217, None where the text and its country name none; `text` is as printed.
 
-    `signed` says whether a currency stands in the text itself; else `currency` is what the caller knows. `number` is the
-    amount's own digits as printed, to find it again in a longer text.
+    `signed` says whether the text itself says that it is money, by a currency or a dash for the cents; where it names no
+    currency, `currency` is what the caller knows. `number` is the amount's own digits as printed, to find it again in a
+    longer text. `list_amount` is the old price that the same text names beside it.
     """
 
     amount: Decimal
@@ -44,6 +44,7 @@ class Money:
     text: str
     signed: bool = False
     number: str = ""
+    list_amount: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +80,7 @@ def read_price(
     if price_words.says_no_price(shown):
         return Ambiguous(text, "an amount beside words that say there is no price")
 
-    def how(code: str | None, sign: str) -> amounts.Format:
-        return amounts.page_format(code, language, country, decimal, sign)
-
-    return _choose(text, shown, found, currency, how, country)
+    return _choose(text, found, _Locale(shown, currency, country, language, decimal))
 
 
 def label_in(text: str, part: str) -> price_words.Label | None:
@@ -98,7 +96,16 @@ def label_in(text: str, part: str) -> price_words.Label | None:
 def tokens(text: str) -> dict[str, price_words.Label]:
     """The different numbers in the text that carry a currency or look like money, each with what the words call it."""
     found = numbers(tidy(text))
-    return {number.token: number.label for number in found if number.symbols or MONEY_LIKE.fullmatch(number.token)}
+    signed = any(number.is_signed for number in found)
+    return {
+        number.token: number.label
+        for number in found
+        if number.is_signed or (MONEY_LIKE.fullmatch(number.token) and not (signed and _RATING.fullmatch(number.token)))
+    }
+
+
+#: Up to five stars, beside prices that carry their currency.
+_RATING = re.compile(r"[0-5][.,]\d\d")
 
 
 def without_amounts(text: str) -> str:
@@ -138,7 +145,7 @@ _TWO_DIGITS = re.compile(r"\d{2}")
 
 def _prices(shown: str, found: list[Found]) -> list[Found] | str:
     """The numbers that are amounts of money, or why that cannot be told."""
-    priced = [number for number in found if number.symbols]
+    priced = [number for number in found if number.is_signed]
     if not priced:
         words = amounts.NUMBER.sub(" ", shown)
         return (
@@ -153,10 +160,10 @@ def _prices(shown: str, found: list[Found]) -> list[Found] | str:
             return SET_APART
         if not (number.symbols and following.symbols) and _RANGE.fullmatch(number.after):
             return "a range of prices"
-        if number.symbols and not following.symbols and not number.after.strip(" \u00a0"):
+        if number.symbols and not following.is_signed and not number.after.strip(" \u00a0"):
             return "a number right behind the currency"
     return [
-        number for number in found if number.symbols or (number.label == "now" and MONEY_LIKE.fullmatch(number.token))
+        number for number in found if number.is_signed or (number.label == "now" and MONEY_LIKE.fullmatch(number.token))
     ]
 
 
@@ -171,49 +178,58 @@ def _wanted(prices: list[Found]) -> list[Found]:
     )
 
 
-def _currency(price: Found, shown: str, hint: str | None, country: str | None) -> str | None:
-    """The ISO code of an amount, None where the text and the hints name none. Raises ValueError where they contradict."""
-    codes = {code for symbol in price.symbols if (code := currencies.of_symbol(symbol, country))}
-    explicit = {code for symbol in price.symbols if (code := currencies.explicit(symbol))}
-    if len(codes) > 1 and len(explicit) == 1:
-        # `$1,190.00 AUD`: the code says whose dollar it is, where the sign may be that dollar.
-        (code,) = explicit
-        if all(currencies.may_mean(symbol, code) for symbol in price.symbols):
-            return code
-    if len(explicit or codes) > 1:
-        raise ValueError("two currencies")
-    if explicit:
-        return explicit.pop()
-    if not price.symbols:
-        return currencies.find(shown, country) or hint
-    if hint and all(currencies.may_mean(symbol, hint) for symbol in price.symbols):
-        return hint
-    if hint and not codes:
-        raise ValueError(f"a sign that is not of {hint}")
-    return codes.pop() if codes else None
+@dataclass(frozen=True, slots=True)
+class _Locale:
+    """What decides the meaning of a number in a text: the text itself, and what the caller knows (see `read_price`)."""
+
+    shown: str
+    currency: str | None
+    country: str | None
+    language: str | None
+    decimal: str | None
+
+    def read(self, price: Found) -> tuple[tuple[Decimal, ...], str | None]:
+        """What a number may mean, and its currency. Raises ValueError where text and hints contradict on the currency."""
+        code = self._code(price)
+        sign = price.symbols[0] if price.symbols else ""
+        return _readings(price, amounts.page_format(code, self.language, self.country, self.decimal, sign)), code
+
+    def _code(self, price: Found) -> str | None:
+        codes = {code for symbol in price.symbols if (code := currencies.of_symbol(symbol, self.country))}
+        explicit = {code for symbol in price.symbols if (code := currencies.explicit(symbol))}
+        if len(codes) > 1 and len(explicit) == 1:
+            # `$1,190.00 AUD`: the code says whose dollar it is, where the sign may be that dollar.
+            (code,) = explicit
+            if all(currencies.may_mean(symbol, code) for symbol in price.symbols):
+                return code
+        if len(explicit or codes) > 1:
+            raise ValueError("two currencies")
+        if explicit:
+            return explicit.pop()
+        hint = self.currency
+        if not price.symbols:
+            return currencies.find(self.shown, self.country) or hint
+        if hint and all(currencies.may_mean(symbol, hint) for symbol in price.symbols):
+            return hint
+        if hint and not codes:
+            raise ValueError(f"a sign that is not of {hint}")
+        return codes.pop() if codes else None
 
 
-def _choose(
-    text: str,
-    shown: str,
-    found: list[Found],
-    hint: str | None,
-    how: Callable[[str | None, str], amounts.Format],
-    country: str | None,
-) -> Money | Ambiguous | None:
+def _choose(text: str, found: list[Found], locale: _Locale) -> Money | Ambiguous | None:
     """The one price among the numbers of the text."""
-    prices = _prices(shown, found)
+    prices = _prices(locale.shown, found)
     if isinstance(prices, str):
         return Ambiguous(text, prices)
     values: dict[tuple[Decimal, ...], Found] = {}
     codes: set[str | None] = set()
     for price in _wanted(prices):
         try:
-            code = _currency(price, shown, hint, country)
+            readings, code = locale.read(price)
         except ValueError as error:
             return Ambiguous(text, str(error))
         codes.add(code)
-        values.setdefault(_readings(price, how(code, price.symbols[0] if price.symbols else "")), price)
+        values.setdefault(readings, price)
     if not values:
         return None
     if len(values) > 1 or len(codes) > 1:
@@ -225,9 +241,28 @@ def _choose(
     kind = price_words.KINDS.get(price.label)
     if kind is None:
         return Ambiguous(text, "a price by weight, length or time", readings)
-    if readings[0] == 0:
+    (amount,), code = readings, codes.pop()
+    if amount == 0:
         return None
-    return Money(readings[0], codes.pop(), kind, text.strip(), bool(price.symbols), price.token)
+    if price.label == "now" and any(net > amount for net in _amounts(prices, "net", code, locale)):
+        return Ambiguous(text, "a price before tax that is higher than the price", readings)
+    signed = price.is_signed
+    old = {value for value in _amounts(prices, "list", code, locale) if value > amount} if kind == "now" else set()
+    return Money(amount, code, kind, text.strip(), signed, price.token, old.pop() if len(old) == 1 else None)
+
+
+def _amounts(prices: list[Found], label: str, code: str | None, locale: _Locale) -> set[Decimal]:
+    """The amounts, in the currency, that the words of the text call so; without those that can be read in two ways."""
+    found: set[Decimal] = set()
+    for price in prices:
+        if price.label == label:
+            try:
+                readings, its_code = locale.read(price)
+            except ValueError:
+                continue
+            if its_code == code and len(readings) == 1:
+                found.update(readings)
+    return found
 
 
 def _readings(price: Found, how: amounts.Format) -> tuple[Decimal, ...]:

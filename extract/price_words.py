@@ -50,16 +50,19 @@ _LIST_BEFORE = at_word_start(
     old price | before\b | original(?:ly)?\b | previous(?:ly)?\b | instead of | typical price | compare at
     retail price | lowest price | statt\b | uvp\b | u\.v\.p | vorher\b | früher | bisher | alter preis
     ursprünglich | streichpreis | prix conseillé | au lieu de | avant\b | ancien prix | prix (?:de )?base
-    prix barré | prix initial | antes\b | precio anterior | precio (?:de )?lista | precio normal | pvp recomendado
+    prix barré | prix initial | antes\b | precio anterior | precio (?:de )?lista | precio normal | pvpr\b | pvp recomendado
     prima\b | invece di | prezzo di listino | prezzo consigliato | preço (?:original|anterior|antigo)
     adviesprijs | van voor | oude prijs | zamiast | cena (?:regularna|katalogowa|przed) | stara cena
+    nejnižší cena | najnižšia cena | niedrigster preis | prix le plus bas | prezzo più basso | precio (?:más bajo|mínimo)
+    preço mais baixo | laagste prijs | lägsta pris | laveste pris | alin hinta | legalacsonyabb ár | cel mai mic pre[tț]
+    най-ниска цена | najnižja cena | mažiausia kaina | žemiausia kaina | zemākā cena | madalaim hind | χαμηλότερη
     najniższa cena | poprzednia cena | przed obniżką | před slevou | původní | běžn[áě] | doporučená cena
     pred zľavou | pôvodn | redna cena | stara cijena | najniža cijena | ord(?:inarie|inær|\.)? ?pris | tidigare
     førpris | før\b | veil\.? | vejl\.? | ovh\b | norm(?:aali)?hinta | tavahind | régi ár | eredeti ár
     pre[tț] (?:vechi|inițial|recomandat) | prp\b | parastā cena | sena kaina | vecā cena | стара(?:я|та|) цена
     стара ціна | было\b | рекоменд | 正価 | 定価 | 参考価格 | 通常価格 | 原價 | 原价 | 定價 | 市價 | 市场价 | 정가
     소비자가 | 기존가 | 판매가격? 이전
-    eski fiyat
+    eski fiyat | ^\W*de\s*: | normal\s*:
     """
 )
 _NOISE_BEFORE = at_word_start(
@@ -73,6 +76,8 @@ _NOISE_BEFORE = at_word_start(
     env[íi]o | gastos de | spedizione | frete | portes | verzend | wysyłk | dostaw | doprav | poštovn | dostav
     доставк | 배송 | 送料 | 運費 | frakt | fragt | toimitus | szállítás | livrare | dont | éco-?part | zzgl\.?
     plus\b
+    (?:current|starting|highest|winning|opening) bid\b | gebot\b | enchère | puja\b
+    ^\W*(?:days?|tagen?|jours|días|dias|giorni|dagen|dagar|dag[ae]r?|dn[íi]|dní|nap|zile|дн(?:и|ей|ів)|dan[ai]|päivää|pv|päeva|dien[uų]|ημέρ\w+|日間?|일)\b
     approx | deposit | pfand | up to | bis zu\b | over\b | orders?\b | minimum | mindest | trade-?in | points?\b
     """
 )
@@ -80,7 +85,7 @@ _NOISE_BEFORE = at_word_start(
 _NOISE_AFTER = re.compile(
     r"""\W{0,3}(?:off\b|discount|shipping|delivery|postage|p&p|versand|rabatt?|gespart|ersparnis|livraison|frais|envío|de\sdescuento
         |de\sréduction|d['’]éco|éco-?part|spedizione|frete|verzend|dostaw|doprav|доставк|배송|할인(?!가)|적립|割引|送料|cash\s?back|gift|credit
-        |rebate|coupon|savings?\b|saved\b|and\sunder|&\sunder|or\sless|trade-?in|points?\b)
+        |deposit|down\s?payment|anzahlung|acompte|zaliczk|rebate|coupon|savings?\b|saved\b|and\sunder|&\sunder|or\sless|trade-?in|points?\b)
         (?!\w*\s*(?::|[$€£¥]?\s?\d))""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -140,6 +145,24 @@ _NEUTRAL = re.compile(
         |por|para|und|and|with|card|approx|ca|circa)(?![^\W\d_])""",
     re.IGNORECASE | re.VERBOSE,
 )
+
+
+_USUAL = at_word_start(
+    r"""
+    reg(?:ular)?(?:\.| price) | retail price | precio normal | normal\s*: | prix (?:de )?base
+    redna cena | norm(?:aali)?hinta | tavahind | parastā cena | ord(?:inarie|inær|\.)? ?pris | 通常価格
+    """
+)
+
+
+def is_usual(text: str) -> bool:
+    """Whether the words call an amount the usual price: an old one beside a sale's, the asked one where it is alone."""
+    return _USUAL.search(text) is not None
+
+
+def without_net_words(text: str) -> str:
+    """The text without the words `excluding tax` and their like: they stood behind another amount and speak of that one."""
+    return _NET_AFTER.sub(" ", text, count=1) if _NET_AFTER.match(text) else text
 
 
 def says_no_price(text: str) -> bool:

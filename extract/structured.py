@@ -9,13 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any, Literal
 from urllib.parse import urljoin
 
 from lxml.html import HtmlElement
 
-from extract import jsonld, microdata, rdfa
+from extract import jsonld, microdata, price_specification, rdfa
 from extract.amounts import to_decimal
 from extract.items import Availability, Condition, PriceKind
 from extract.schema_org import availability, condition, first_text, local_name, texts
@@ -25,9 +24,13 @@ Syntax = Literal["json-ld", "microdata", "rdfa"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StructuredOffer:
-    """One offer as the page states it to machines. `price` is the text as written; `high_price` ends an aggregate."""
+    """One offer as the page states it to machines. `price` is the text as written; `high_price` ends an aggregate.
+
+    `more_prices` are further prices that the same offer states without a word for the difference: it may mean any of them.
+    """
 
     price: str | None = None
+    more_prices: tuple[str, ...] = ()
     currency: str | None = None
     kind: PriceKind = "now"
     high_price: str | None = None
@@ -139,67 +142,30 @@ def _offers(value: Any, url: str, known: dict[str, Any], depth: int = 0) -> Iter
 
 
 def _offer(node: dict[str, Any], url: str) -> StructuredOffer:
-    specification = _specification(node.get("priceSpecification"))
-    price = first_text(node.get("price"))
-    if price is None and "price" in specification:
-        price = specification["price"]
+    specified = price_specification.read(node.get("priceSpecification"))
+    stated = {to_decimal(text) or text: text for text in texts(node.get("price"))}
+    prices = tuple(stated.values()) or specified.prices or ((specified.monthly,) if specified.monthly else ())
+    price = prices[0] if prices else None
     low, high = first_text(node.get("lowPrice")), first_text(node.get("highPrice"))
-    kind: PriceKind = "monthly" if price is not None and price == specification.get("monthly") else "now"
+    kind: PriceKind = "monthly" if price is not None and price == specified.monthly else "now"
     if price is None and low is not None:
         price = low
         one_price = high is not None and to_decimal(high) == to_decimal(low) is not None
         kind = "now" if one_price else "from"
-    currency = (
-        first_text(node.get("priceCurrency")) or specification.get("currency") or first_text(node.get("currency"))
-    )
+    currency = first_text(node.get("priceCurrency")) or specified.currency or first_text(node.get("currency"))
     return StructuredOffer(
         price=price,
+        more_prices=prices[1:],
         currency=currency.strip().upper() if currency and len(currency.strip()) == 3 else None,
         kind=kind,
         high_price=high,
-        list_price=specification.get("list"),
+        list_price=specified.list_price,
         availability=availability(first_text(node.get("availability"))),
         condition=condition(first_text(node.get("itemCondition"))),
         seller=first_text(node.get("seller")) or first_text(node.get("offeredBy")),
         url=_absolute(url, first_text(node.get("url"))),
         sku=first_text(node.get("sku")),
     )
-
-
-_LIST_TYPES = ("ListPrice", "StrikethroughPrice", "MSRP", "SRP", "RegularPrice", "InvoicePrice")
-
-
-def _specification(value: Any) -> dict[str, str]:
-    """What `priceSpecification` adds: `price`, `list`, `monthly` and `currency`, of which any may be missing."""
-    found: dict[str, str] = {}
-    for node in _as_list(value):
-        if (
-            not isinstance(node, dict)
-            or (price := first_text(node.get("price")) or first_text(node.get("minPrice"))) is None
-        ):
-            continue
-        found.setdefault("currency", first_text(node.get("priceCurrency")) or "")
-        kind = local_name(first_text(node.get("priceType")) or "")
-        if kind in _LIST_TYPES:
-            found.setdefault("list", price)
-        elif first_text(node.get("billingDuration")) or first_text(node.get("billingIncrement")):
-            found.setdefault("monthly", price)
-        elif not _per_quantity(node):
-            found.setdefault("price", price)
-    if "price" not in found and "monthly" in found:
-        found["price"] = found["monthly"]
-    return {name: text for name, text in found.items() if text}
-
-
-def _per_quantity(node: dict[str, Any]) -> bool:
-    """A price of 100 g or a metre, which shops must print beside the price of the piece."""
-    quantity = node.get("referenceQuantity")
-    if not isinstance(quantity, dict):
-        return False
-    unit = (first_text(quantity.get("unitCode")) or first_text(quantity.get("unitText")) or "C62").upper()
-    return unit not in ("C62", "EA", "H87", "PCE", "PIECE", "NMP") or to_decimal(
-        first_text(quantity.get("value"))
-    ) not in (None, Decimal(1))
 
 
 def _absolute(base: str, address: str | None) -> str | None:

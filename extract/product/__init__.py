@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 
 from extract import blocks, html, structured, wording
 from extract.errors import LayoutChanged
-from extract.items import Availability, Issue, Offer, Parsed
-from extract.product import claims, context, decide, layout, numbers, own, stock, visible
+from extract.items import Availability, Issue, Offer, Parsed, SellerKind
+from extract.product import claims, context, decide, layout, numbers, own, stock, terms, visible
 from extract.product.context import Context
 from extract.source import Page
 from extract.structured import StructuredProduct
@@ -52,7 +52,7 @@ def parse(page: Page, *, country: str | None = None, language: str | None = None
     yield from decision.issues
     if decision.price is None and not decision.issues:
         yield Issue(code="no_price", message="the page shows no price", severity="info", url=here.url)
-    yield _offer(here, products, numbers.of_page(here, products, parts), available, decision, title)
+    yield _offer(here, products, parts, available, decision, title)
 
 
 def _no_product(page: Page, here: Context, seen: str) -> LayoutChanged:
@@ -71,13 +71,16 @@ def _title(page: Context, parts: layout.Layout, products: list[StructuredProduct
 def _offer(
     page: Context,
     products: list[StructuredProduct],
-    codes: numbers.Numbers,
+    parts: layout.Layout,
     available: Availability,
     decision: decide.Decision,
     title: str,
 ) -> Offer:
     offers = [offer for product in products for offer in product.offers]
+    codes = numbers.of_page(page, products, parts)
     seller = next((offer.seller for offer in offers if offer.seller), None)
+    printed = None if seller else terms.seller(parts)
+    condition = next((offer.condition for offer in offers if offer.condition), None)
     url = page.url if page.url.startswith("http") else page.canonical or page.url
     kind = "bundle" if decision.kind == "now" and wording.is_bundle(title) else decision.kind
     return Offer(
@@ -90,9 +93,9 @@ def _offer(
         price_text=decision.price_text,
         list_price=decision.list_price,
         availability=available,
-        condition=next((offer.condition for offer in offers if offer.condition), wording.condition(title) or "unknown"),
-        seller=seller,
-        seller_kind="first_party" if seller and _is_shop(page, seller) else "unknown",
+        condition=condition or wording.condition(title) or terms.condition(parts) or "unknown",
+        seller=seller or printed,
+        seller_kind=_seller_kind(page, seller, printed),
         sku=codes.sku,
         mpn=codes.mpn,
         gtin=codes.gtin,
@@ -100,8 +103,19 @@ def _offer(
     )
 
 
+def _seller_kind(page: Context, stated: str | None, printed: str | None) -> SellerKind:
+    """Whether the shop itself sells the goods.
+
+    Another name in structured data is no proof of a marketplace, because firms trade under brands; but a shop that prints
+    `Sold by` and another name tells its buyers that it is not the seller.
+    """
+    if (name := stated or printed) and _is_shop(page, name):
+        return "first_party"
+    return "marketplace" if printed else "unknown"
+
+
 def _is_shop(page: Context, seller: str) -> bool:
-    """Whether the seller's name is the site's. Another name is no proof of a marketplace: firms trade under brands."""
+    """Whether the seller's name is the site's."""
     name = re.sub(r"[\W_]", "", seller.lower())
     host = re.sub(r"^www\.", "", urlsplit(page.url).hostname or "")
     sites = [host.partition(".")[0], re.sub(r"[\W_]", "", (page.first_meta("og:site_name") or "").lower())]

@@ -70,9 +70,17 @@ def _all_offers(product: StructuredProduct) -> Iterator[StructuredOffer]:
 
 def _of_offers(page: Context, syntax: str, offers: list[StructuredOffer]) -> Claim | None:
     """The claim of all offers together: one price, or the lowest of several as a price from."""
-    priced = [(offer, readings) for offer in offers if (readings := _readings(page, offer.price, offer.currency))]
+    priced = [(offer, readings) for offer in offers if (readings := _offer_readings(page, offer))]
     if not priced:
         return None
+    currencies_named = {offer.currency for offer, _ in priced if offer.currency}
+    if len(currencies_named) > 1:
+        # Prices for visitors of several countries: the lowest number of them is not the lowest price.
+        at_home = currencies.of_country(page.country)
+        if at_home not in currencies_named:
+            readings = tuple(dict.fromkeys(value for _, values in priced for value in values))
+            return Claim(syntax, readings, None, "now", " or ".join(_shown(offer) for offer, _ in priced))
+        priced = [one for one in priced if one[0].currency in (at_home, None)]
     tied = [one for one in priced if _is_tied(page, one[0])] if len({readings for _, readings in priced}) > 1 else []
     new = [one for one in priced if one[0].condition in (None, "new")]
     available = [one for one in (new or priced) if one[0].availability in ("in_stock", None)]
@@ -84,11 +92,21 @@ def _of_offers(page: Context, syntax: str, offers: list[StructuredOffer]) -> Cla
         readings=readings,
         currency=offer.currency if offer.currency and currencies.is_code(offer.currency) else None,
         kind="from" if several and offer.kind == "now" else offer.kind,
-        text=str(offer.price),
+        text=" or ".join((str(offer.price), *offer.more_prices)),
         list_price=next(iter(_readings(page, offer.list_price, offer.currency)), None),
         others=frozenset(value for _, values in priced for value in values)
         | frozenset(value for offer, _ in priced for value in _readings(page, offer.high_price, offer.currency)),
     )
+
+
+def _shown(offer: StructuredOffer) -> str:
+    return f"{offer.price} {offer.currency or ''}".strip()
+
+
+def _offer_readings(page: Context, offer: StructuredOffer) -> tuple[Decimal, ...]:
+    """What one offer's price may be: several values where it can be read in two ways, or where the offer states several."""
+    texts = (offer.price, *offer.more_prices)
+    return tuple(dict.fromkeys(value for text in texts for value in _readings(page, text, offer.currency)))
 
 
 def _is_tied(page: Context, offer: StructuredOffer) -> bool:

@@ -18,6 +18,8 @@ from extract.source import Page
 _NO_COUNTRY = frozenset(
     ("ai", "io", "tv", "me", "co", "cc", "ws", "gg", "to", "fm", "ly", "eu", "su", "sh", "st", "gl", "la", "vc", "app")
 )
+#: Under these a domain that is used as a word is its country's after all: `shop.com.co`.
+_SECOND_LEVELS = frozenset(("com", "net", "org", "gov", "edu"))
 _DOMAIN_COUNTRY = {"uk": "GB"}
 _LOCALE = re.compile(r"\s*([a-z]{2,3})(?:[-_](?:[A-Za-z]{4}[-_])?([A-Za-z]{2}))?\b")
 #: `/en-ca/`, `/gb/en/`, `/ie/en/`: the country and language part of an address.
@@ -110,10 +112,10 @@ def _locale(
 
 def _country_of_domain(url: str) -> str | None:
     try:
-        last = (urlsplit(url).hostname or "").rpartition(".")[2].lower()
+        _, second, last = ["", "", "", *(urlsplit(url).hostname or "").lower().split(".")][-3:]
     except ValueError:
         return None
-    if last in _NO_COUNTRY or len(last) != 2:
+    if len(last) != 2 or (last in _NO_COUNTRY and second not in _SECOND_LEVELS):
         return None
     country = _DOMAIN_COUNTRY.get(last, last.upper())
     return country if currencies.is_country(country) else None

@@ -47,7 +47,9 @@ def decide(page: Context, claims: list[Claim], seen: Visible) -> Decision:
     if amounts is None:
         return _of_disagreeing(page, claims, seen, asked)
     claim = claims[0]
-    shown = next((price for price in prices if price.amount in amounts and _same_money(price, claim)), None)
+    # Of several readings, the page's old price settles nothing.
+    candidates = asked if len(amounts) > 1 else prices
+    shown = next((price for price in candidates if price.amount in amounts and _same_money(price, claim)), None)
     main = asked[0] if asked else None
     if len(amounts) > 1 and shown is None:
         return _open(page, claims, seen, "ambiguous_price", "the price can be read in more than one way")
@@ -61,7 +63,8 @@ def decide(page: Context, claims: list[Claim], seen: Visible) -> Decision:
     if main.amount in claim.others:
         # The page shows one of several variants.
         return _settled(page, claims, main.amount, main, prices, kind="now" if main.kind == "now" else "from")
-    if shown is not None and shown.kind == "list" and main.amount < amount:
+    is_old = (shown is not None and shown.kind == "list") or main.money.list_amount in amounts
+    if is_old and main.amount < amount:
         return _settled(page, claims, main.amount, main, prices)
     if shown is not None and shown.kind != "list" and shown.score >= main.score - LEAD and not main.current:
         return _settled(page, claims, amount, shown, prices)
@@ -124,7 +127,7 @@ def _from_sight(page: Context, seen: Visible) -> Decision:
 
 def _is_beside_another(main: VisiblePrice, seen: Visible) -> bool:
     """Whether an amount stands right beside the price that nothing marks as an old price, a rate or a saving."""
-    amounts = beside(main)
+    amounts = beside(main, seen.part)
     if not amounts:
         return False
     told = [price.money.text for price in seen.prices if price.kind in ("list", "monthly")]
@@ -162,6 +165,7 @@ def _settled(
         kind = "monthly" if "monthly" in kinds else next((one for one in kinds if one not in ("now", "list")), "now")
     olds = [claim.list_price for claim in claims if claim.list_price]
     olds += [price.amount for price in prices if price.kind == "list" and _close(price, shown)]
+    olds += [shown.money.list_amount] if shown and shown.money.list_amount else []
     old = min((one for one in olds if one > amount), default=None)
     return Decision(amount, currency, kind, old, text)
 

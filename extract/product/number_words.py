@@ -15,7 +15,7 @@ BEGINNINGS: set[str] = set()
 _LITERAL = re.compile(r"[^\W\d_]+")
 
 
-def _labels(table: str) -> re.Pattern[str]:
+def labels(table: str) -> re.Pattern[str]:
     """A pattern for a text that begins with one of the words; ` | ` and the end of a line part them."""
     words = entries(table)
     BEGINNINGS.update(match.group()[:3].lower() for word in words if (match := _LITERAL.match(word)))
@@ -26,11 +26,11 @@ def _labels(table: str) -> re.Pattern[str]:
 LABELS: tuple[tuple[Field, re.Pattern[str]], ...] = (
     (
         "gtin",
-        _labels(r"ean(?:[- ]?13|-?code)? | gtin(?:-?13)? | upc | barcode | code[- ]barres | jan(?:コード)? | kod ean"),
+        labels(r"ean(?:[- ]?13|-?code)? | gtin(?:-?13)? | upc | barcode | code[- ]barres | jan(?:コード)? | kod ean"),
     ),
     (
         "mpn",
-        _labels(
+        labels(
             r"""
             mpn | mfr\.? | manufacturer(?:['’]s)? (?:part|ref\w*|code|model|product|number)(?: (?:no|number|id))?\.?
             part (?:no|number|\#)\.?
@@ -43,7 +43,7 @@ LABELS: tuple[tuple[Field, re.Pattern[str]], ...] = (
     ),
     (
         "sku",
-        _labels(
+        labels(
             r"""
             sku | item(?: ?(?:no|nr|num(?:ber)?|code|id|\#))\.? | item model
             article(?: ?(?:no|nr|number|code|id))?\.? | product(?: ?(?:code|id|no|number|ref\w*))\.?

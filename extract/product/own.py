@@ -61,9 +61,23 @@ def similarity(name: str, title: str) -> float:
     one, other = _words(name), _words(title)
     if not one or not other:
         return 0.0
-    shared = len(one & other)
+    shared = len(one & other) / (2 if _are_siblings(one, other) else 1)
     # A document's title adds the shop's name and advertising; a name within it is as good as the same name.
     return max(2 * shared / (len(one) + len(other)), 0.9 * shared / len(one) if len(one) > 1 else 0.0)
+
+
+#: Words that make another model of a name: the page of a `4070` describes a `4070 Ti` too, in nearly the same words.
+_MODEL_WORDS = frozenset(
+    ("ti", "super", "xt", "xtx", "gre", "pro", "max", "plus", "mini", "ultra", "lite", "se", "fe", "oc")
+)
+
+
+def _are_siblings(one: set[str], other: set[str]) -> bool:
+    """Whether two names are of two models: a word for it is in one alone, or each has a number that the other has not."""
+    if (one ^ other) & _MODEL_WORDS:
+        return True
+    numbers, others = ({number for word in words for number in re.findall(r"\d+", word)} for words in (one, other))
+    return bool(numbers - others) and bool(others - numbers)
 
 
 def _words(text: str) -> set[str]:

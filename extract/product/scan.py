@@ -94,7 +94,7 @@ _HOLD_TEXT = (
 
 @lru_cache(maxsize=4096)
 def traits_of(name: str) -> frozenset[str]:
-    """Which kinds of part a class name and id speak of: `price`, `current`, `old`, `no_price`, `elsewhere`."""
+    """Which kinds of part a class name and id speak of: `price`, `current`, `old`, `usual`, `no_price`, `elsewhere`."""
     low = name.lower()
     return frozenset(kind for kind, pattern in _TRAITS if pattern.search(low))
 
@@ -103,6 +103,7 @@ _TRAITS = (
     ("price", signs.PRICE),
     ("current", signs.CURRENT),
     ("old", signs.OLD),
+    ("usual", signs.USUAL),
     ("no_price", signs.NO_PRICE),
     ("elsewhere", signs.ELSEWHERE),
 )

@@ -45,10 +45,16 @@ OLD = anywhere(
     (?:^|[-_ ])old | oldprice | price[-_]?old | (?:^|[-_ ])was(?:[-_ ]|$) | wasprice | price[-_]?was | before
     original | strike | strikethrough | line-through | linethrough | crossed | through
     (?:^|[-_ ])(?:rrp|msrp|uvp|srp|pvp|ovh)(?:[-_ ]|$) | listprice | list[-_]price | price[-_]?list(?:[-_ ]|$)
-    compare[-_]?(?:at|price) | previous | former | retail[-_]?price | reference | price[-_]?standard
-    standard[-_]price | price[-_]?normal | normal[-_]price | full[-_]?price | price[-_]?full | past[-_]?price
-    barre | tachado | antes | stara | poprzedni | puvodni | regular | base[-_]price | price[-_]?base | lowest
-    omnibus | historical
+    compare[-_]?(?:at|price) | previous | former | reference | past[-_]?price
+    barre | tachado | antes | stara | (?:^|[-_ ])eski | poprzedni | puvodni | lowest | omnibus | historical
+    """
+)
+
+#: A name of the shop's usual price: the old one where a sale's stands beside it, the asked one where none does.
+USUAL = anywhere(
+    r"""
+    regular | retail[-_]?price | price[-_]?standard | standard[-_]price | price[-_]?normal | normal[-_]price
+    full[-_]?price | price[-_]?full | base[-_]price | price[-_]?base
     """
 )
 

@@ -16,9 +16,8 @@ monthly rate, a saving, a price of delivery. Such a price is never the one that 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import islice
@@ -26,16 +25,14 @@ from itertools import islice
 from lxml.html import HtmlElement
 
 from extract import money, price_words
-from extract.html import visible_text
+from extract.html import UNSEEN, is_hidden, visible_text
 from extract.items import PriceKind
 from extract.money import Ambiguous, Money
 from extract.product.context import Context
 from extract.product.layout import Layout
+from extract.product.price_text import CROSSED, MAX_TEXT, Reader
 from extract.product.scan import name_of, traits_of
 
-_CROSSED = ("del", "s", "strike")
-#: Longest text of an element that may be a price element with its label.
-_MAX_TEXT = 90
 #: A tile that shows other goods has fewer elements than this: a picture, a name, a price, a button.
 _MAX_TILE = 60
 #: Elements looked at as price elements at most; a page with more is a listing.
@@ -52,6 +49,8 @@ class VisiblePrice:
     kind: PriceKind
     named: bool
     current: bool
+    #: Whether it is `list` only for a name (`regular-price`) that also stands where there is no sale.
+    usual: bool = False
     score: float = 0.0
 
     @property
@@ -68,6 +67,8 @@ class Visible:
     unclear: tuple[Ambiguous, ...]
     #: Elements whose amounts are no price of these goods: prices of other goods, savings, costs of delivery.
     set_aside: tuple[HtmlElement, ...]
+    #: The part of the page that was looked at.
+    part: HtmlElement
 
 
 def read(page: Context, layout: Layout, currency: str | None) -> Visible:
@@ -77,19 +78,21 @@ def read(page: Context, layout: Layout, currency: str | None) -> Visible:
     set_aside: list[HtmlElement] = []
     taken: set[HtmlElement] = set()
     marked = layout.prices[:_MAX_ELEMENTS]
+    reader = Reader(page, currency, marked)
     for order, element in marked:
         if any(up in taken for up in element.iterancestors()):
             continue
         if layout.is_elsewhere(element):
             set_aside.append(element)
             continue
-        text = visible_text(element, _MAX_TEXT + 60)
-        if not any(map(str.isdigit, text)) or len(text) > _MAX_TEXT:
+        text = visible_text(element, MAX_TEXT + 60)
+        if not any(map(str.isdigit, text)) or len(text) > MAX_TEXT:
             continue
         if _on_tile(element, layout):
             set_aside.append(element)
             continue
-        reading = _read(text, page, currency, marked)
+        reading = reader.element(element, text)
+        set_aside += element.iterdescendants(*CROSSED)
         if isinstance(reading, Money):
             taken.add(element)
             price = _classified(element, order, reading)
@@ -105,26 +108,9 @@ def read(page: Context, layout: Layout, currency: str | None) -> Visible:
     if any(price.money.signed for price in found):
         # Where prices carry their currency, a bare number in a part named after prices is something else.
         found = [price for price in found if price.money.signed]
-    return Visible(tuple(_ranked(found, layout)), tuple(unclear), tuple(set_aside))
-
-
-def _read(
-    text: str, page: Context, currency: str | None, marked: list[tuple[int, HtmlElement]]
-) -> Money | Ambiguous | None:
-    reading = money.read_price(text, currency=currency, country=page.country, language=page.language)
-    if isinstance(reading, Ambiguous) and reading.reason == money.SEPARATOR:
-        habit = _decimal_habit(element.text or "" for _, element in marked)
-        return money.read_price(text, currency=currency, country=page.country, language=page.language, decimal=habit)
-    return reading
-
-
-_CENTS = re.compile(r"\d([.,])\d\d(?![\d.,])")
-
-
-def _decimal_habit(texts: Iterable[str]) -> str | None:
-    """The symbol before the cents in the page's prices; None where there are none, or both are used."""
-    found = {match.group(1) for text in texts for match in [_CENTS.search(text)] if match}
-    return found.pop() if len(found) == 1 else None
+    if all(price.kind in ("list", "monthly") for price in found):
+        found = [replace(price, kind="now") if price.usual else price for price in found]
+    return Visible(tuple(_ranked(found, layout)), tuple(unclear), tuple(set_aside), layout.part)
 
 
 def _on_tile(element: HtmlElement, layout: Layout) -> bool:
@@ -146,33 +132,52 @@ def _classified(element: HtmlElement, order: int, reading: Money) -> VisiblePric
     kind = reading.kind
     own_name = traits_of(name_of(element))
     traits, around = set(own_name), [element]
-    own_text = visible_text(element, _MAX_TEXT)
+    own_text = visible_text(element, MAX_TEXT)
     for up in list(element.iterancestors())[:4]:
-        text = visible_text(up, _MAX_TEXT + 10)
-        if len(text) > _MAX_TEXT:
+        text = visible_text(up, MAX_TEXT + 10)
+        if len(text) > MAX_TEXT:
             break
         if text != own_text:
-            called = money.label_in(text, reading.number)
+            holds_others = len(money.tokens(text)) > 1
+            called = money.label_in(_without_other_prices(up, element) if holds_others else text, reading.number)
             if called in ("noise", "unit", "net"):
                 return None
             if called is not None and kind == "now":
                 kind = price_words.KINDS.get(called, kind)
-            if len(money.tokens(text)) > 1:
+            if holds_others:
                 # The part holds another price too, so that its name may speak of the other.
                 break
         around.append(up)
         traits |= traits_of(name_of(up))
     if "no_price" in traits:
         return None
-    inner = [visible_text(child, _MAX_TEXT) for child in element.iterchildren(*_CROSSED)]
-    crossed = any(part.tag in _CROSSED for part in around) or own_text in inner
-    if crossed or "old" in own_name or ("old" in traits and "current" not in own_name):
+    inner = [visible_text(child, MAX_TEXT) for child in element.iterchildren(*CROSSED)]
+    crossed = any(part.tag in CROSSED for part in around) or own_text in inner
+    is_current = "current" in own_name
+    is_old = crossed or "old" in own_name or ("old" in traits and not is_current)
+    usual_name = "usual" in own_name or ("usual" in traits and not is_current)
+    usual_words = kind == "list" and price_words.is_usual(reading.text)
+    is_usual = not is_old and (usual_words or (usual_name and kind == "now"))
+    if is_old or is_usual:
         kind = "list"
     named = "price" in traits or element.get("itemprop") == "price"
     if not named and not price_words.explains(money.without_amounts(own_text)):
         # An amount in a sentence.
         return None
-    return VisiblePrice(element, order, reading, kind, named, "current" in traits)
+    return VisiblePrice(element, order, reading, kind, named, "current" in traits, is_usual)
+
+
+def _without_other_prices(part: HtmlElement, element: HtmlElement) -> str:
+    """The text of a part without the children that hold another price: their words speak of that one."""
+    line = {element, *element.iterancestors()}
+    pieces = [part.text or ""]
+    for child in part:
+        if isinstance(child.tag, str) and child.tag not in UNSEEN and not is_hidden(child):
+            text = visible_text(child, MAX_TEXT + 10)
+            # A bare digit stands for the other price: words before it still speak of it, and not of the price before them.
+            pieces.append(text if child in line or not money.tokens(text) else "0 ¦")
+        pieces.append(child.tail or "")
+    return " ".join(pieces)
 
 
 def _ranked(found: list[VisiblePrice], layout: Layout) -> list[VisiblePrice]:
@@ -194,11 +199,16 @@ def _ranked(found: list[VisiblePrice], layout: Layout) -> list[VisiblePrice]:
     return sorted(scored, key=lambda price: -price.score)
 
 
-def beside(price: VisiblePrice) -> dict[str, price_words.Label]:
-    """The amounts, as printed, in the smallest part around a price that holds others too; empty where none is near."""
+def beside(price: VisiblePrice, part: HtmlElement) -> dict[str, price_words.Label]:
+    """The amounts, as printed, in the smallest part around a price that holds others too; empty where none is near.
+
+    `part` is the part of the page that is about the goods: amounts outside it (a cart in the page's header) are not near.
+    """
     for up in list(price.element.iterancestors())[:4]:
-        text = visible_text(up, _MAX_TEXT + 10)
-        if len(text) > _MAX_TEXT:
+        if up is part.getparent():
+            break
+        text = visible_text(up, MAX_TEXT + 10)
+        if len(text) > MAX_TEXT:
             break
         found = money.tokens(text)
         if len(found) > 1:

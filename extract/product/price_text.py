@@ -1,0 +1,60 @@
+"""The text of one element to the price that is asked in it, with the old one where it is struck out."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from lxml.html import HtmlElement
+
+from extract import money
+from extract.html import visible_text
+from extract.money import Ambiguous, Money
+from extract.product.context import Context
+
+CROSSED = ("del", "s", "strike")
+#: Longest text of an element that may be a price element with its label.
+MAX_TEXT = 90
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """How the prices of one page are read. `currency` is what its structured data states, `marked` its price elements."""
+
+    page: Context
+    currency: str | None
+    marked: list[tuple[int, HtmlElement]]
+
+    def element(self, element: HtmlElement, text: str) -> Money | Ambiguous | None:
+        """The reading of an element with this text. What is struck out in it is an old price, whatever the words say."""
+        reading = self._text(text)
+        crossed = next(element.iterdescendants(*CROSSED), None)
+        if crossed is None or reading is None:
+            return reading
+        old = self._text(visible_text(crossed, MAX_TEXT))
+        old_amount = old.amount if isinstance(old, Money) else None
+        if isinstance(reading, Ambiguous) or reading.amount == old_amount:
+            # `<s>$599</s> $549`, `<s>$599</s> or $22.92/mo`: what is left without the part that is struck out.
+            left = self._text(visible_text(element, MAX_TEXT + 60, CROSSED))
+            if not isinstance(left, Money):
+                return replace(reading, kind="list") if isinstance(reading, Money) else reading
+            reading = left
+        return replace(reading, list_amount=reading.list_amount or old_amount)
+
+    def _text(self, text: str) -> Money | Ambiguous | None:
+        here = self.page
+        reading = money.read_price(text, currency=self.currency, country=here.country, language=here.language)
+        if isinstance(reading, Ambiguous) and reading.reason == money.SEPARATOR:
+            return money.read_price(
+                text, currency=self.currency, country=here.country, language=here.language, decimal=self._habit()
+            )
+        return reading
+
+    def _habit(self) -> str | None:
+        """The symbol before the cents in the page's prices; None where there are none, or both are used."""
+        texts = [element.text or "" for _, element in self.marked]
+        found = {match.group(1) for text in texts if (match := _CENTS.search(text))}
+        return found.pop() if len(found) == 1 else None
+
+
+_CENTS = re.compile(r"\d([.,])\d\d(?![\d.,])")

@@ -1,0 +1,96 @@
+"""What the page prints of the goods' condition and of who sells them, behind a word for it: `Condition: Used`, `Sold by X`.
+
+Structured data is asked first. A used card that is taken for a new one looks like a bargain, so the words count on pages
+that say nothing of it to machines. Where labels of the page's own goods differ, the page offers a choice, and none counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lxml.html import HtmlElement
+
+from extract import wording
+from extract.html import visible_text
+from extract.items import Condition
+from extract.product.layout import Layout
+from extract.product.number_words import labels
+
+_CONDITION = labels(
+    r"""
+    condition | item condition | product condition | zustand | artikelzustand | état | estado | condizion[ei]
+    stan(?: produktu| towaru)?
+    conservação | staat | stav(?: zboží)? | skick | tilstand | kunto | состояние | 商品の?状態 | 상품 ?상태 | 状態
+    """
+)
+_SELLER = labels(
+    r"""
+    seller | merchant | verkäufer | vendeur | vendedor | venditore | verkoper | sprzedawca | prodejce | predajca | säljare
+    selger | продавец | продавець | 판매자(?:명)? | 판매업체 | 販売元 | 出品者 | 賣家 | 卖家
+    """
+)
+#: These need no colon behind them: `Sold by X`.
+_SOLD_BY = labels(
+    r"""
+    dispatched from and sold by | ships from and sold by | shipped and sold by | fulfilled and sold by
+    sold (?:and|&) (?:shipped|delivered|fulfilled) by | sold by
+    verkauf(?: und versand)? durch | verkauft (?:von|durch) | vendu(?: et expédié)? par
+    vendido(?: (?:y enviado|e entregue))? por | venduto(?: e spedito)? da | verkoop door | verkocht door
+    sprzedaż i wysyłka | sprzedawane przez | säljs av | selges av
+    """
+)
+#: Words for new goods; what is written there otherwise, `wording.condition` knows.
+_NEW = re.compile(
+    r"\W*(?:brand[- ]new|new|neu|neuware|neuf|nuevo|nuovo|novo|nowy|nowe|nieuw|nov[áéý]|ny|uusi|новый|新品"
+    r"|새\s?상품|신품)\b",
+    re.IGNORECASE,
+)
+#: Longer texts are sentences about conditions or sellers.
+_MAX_VALUE = 60
+_NAME_END = re.compile(r"\s*(?:[|•·(,;]|\s[-–—]\s| and | und | et | y | e | i ).*$")
+
+
+def condition(layout: Layout) -> Condition | None:
+    """The condition that the page prints behind a word for it; None where it prints none, or several."""
+    found = {kind for text in _values(layout, _CONDITION) if (kind := _condition(text))}
+    return found.pop() if len(found) == 1 else None
+
+
+def seller(layout: Layout) -> str | None:
+    """The seller that the page prints behind a word for it; None where it prints none, or several."""
+    texts = [*_values(layout, _SOLD_BY, bare=True), *_values(layout, _SELLER)]
+    found = {name for text in texts if (name := _NAME_END.sub("", text).strip(" :.")) and name[0].isalnum()}
+    return found.pop() if len(found) == 1 else None
+
+
+def _condition(text: str) -> Condition | None:
+    return wording.condition(text) or ("new" if _NEW.match(text) else None)
+
+
+def _values(layout: Layout, label: re.Pattern[str], *, bare: bool = False) -> Iterator[str]:
+    """The texts behind a label. Without `bare`, words right behind it make it something else (`Seller information`)."""
+    for element in layout.parts.labels:
+        text = " ".join((element.text or "").split())
+        match = label.match(text)
+        if match and not layout.is_elsewhere(element):
+            rest = text[match.end() :].strip()
+            value = _behind(element, rest) if bare or not rest or rest[0] in ":：" else None
+            if value:
+                yield value
+
+
+def _behind(label: HtmlElement, rest: str) -> str | None:
+    """What stands behind a label: in the same text, in its children, behind the element, in the next element."""
+    own = visible_text(label, _MAX_VALUE + 40)
+    if rest.strip(" :：") or len(label):
+        # `Sold by <a>X</a>`, `Condition: Used - good`.
+        start = " ".join((label.text or "").split())
+        value = rest + own.removeprefix(start)
+    elif (label.tail or "").strip():
+        value = label.tail or ""
+    else:
+        behind = label.getnext()
+        value = visible_text(behind, _MAX_VALUE + 1) if behind is not None else ""
+    value = value.strip(" :：\u00a0")
+    return value if 0 < len(value) <= _MAX_VALUE else None

@@ -1,0 +1,368 @@
+"""Product pages shaped like those of shop systems and countries: what is the price there, and what stays open.
+
+The markup is that of the systems' own templates, the shops and prices are invented. Each page has the furniture of a real
+one: a cart in the header, other goods below.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from extract import product
+from extract.items import Issue, Offer
+from extract.source import Page
+
+TITLE = "Veltor RTX 4070 Twin 12GB"
+BUY = '<button class="add-to-cart">Add to cart</button>'
+
+
+def read(
+    body: str, lang: str = "en-US", host: str = "shop.example.com", offers: Any = None, **product_fields: Any
+) -> tuple[Offer, list[Issue]]:
+    described = {"@type": "Product", "name": TITLE, "offers": offers} | product_fields
+    script = f'<script type="application/ld+json">{json.dumps(described)}</script>' if offers or product_fields else ""
+    html = f"""<!doctype html><html lang="{lang}"><head><meta charset="utf-8"><title>{TITLE} | Shop</title>{script}</head>
+        <body><header><nav><a href="/">Home</a></nav><div class="mini-cart"><span class="amount">0,00</span></div></header>
+        <main><div class="product-detail"><h1>{TITLE}</h1>{body}</div>
+        <section class="related"><a href="/p/fan"><img src="fan.png"><span class="price">19,90</span></a></section></main>
+        <footer><p>Shop</p></footer></body></html>"""
+    url = f"https://{host}/p/rtx-4070"
+    content = html.encode()
+    page = Page(
+        url=url, final_url=url, content=content, sha256="", fetched_at=datetime(2024, 1, 5, tzinfo=UTC),
+        headers={"content-type": "text/html; charset=utf-8"},
+    )  # fmt: skip
+    items = list(product.parse(page))
+    (offer,) = [item for item in items if isinstance(item, Offer)]
+    return offer, [item for item in items if isinstance(item, Issue)]
+
+
+#: name: language, host, markup, price, currency, kind, old price.
+SYSTEMS: dict[str, tuple[str, str, str, str, str, str, str | None]] = {
+    "Shopify, on sale": (
+        "en", "shop.example.com.au",
+        """<div class="price price--on-sale"><div class="price__container"><div class="price__regular"><span
+            class="visually-hidden">Regular price</span> <span class="price-item price-item--regular">$1,049.00 AUD</span>
+            </div><div class="price__sale"><span class="visually-hidden">Regular price</span> <span><s class="price-item
+            price-item--regular">$1,199.00 AUD</s></span> <span class="visually-hidden">Sale price</span> <span
+            class="price-item price-item--sale">$1,049.00 AUD</span></div></div></div>
+            <form action="/cart/add"><button name="add" class="product-form__submit">Add to cart</button></form>""",
+        "1049.00", "AUD", "now", "1199.00",
+    ),
+    "Shopify, usual price alone": (
+        "en", "shop.example.com.au",
+        """<div class="price"><div class="price__regular"><span class="visually-hidden">Regular price</span>
+            <span class="price-item price-item--regular">$1,149.00</span></div></div>
+            <form action="/cart/add"><button name="add">Sold out</button></form>""",
+        "1149.00", "AUD", "now", None,
+    ),
+    "WooCommerce": (
+        "de-DE", "laden.example.de",
+        """<div class="summary entry-summary"><p class="price"><del><span class="amount"><bdi>1.399,00&nbsp;<span
+            class="woocommerce-Price-currencySymbol">&euro;</span></bdi></span></del> <span class="screen-reader-text">
+            Ursprünglicher Preis war: 1.399,00&nbsp;&euro;</span> <ins><span class="amount"><bdi>1.299,00&nbsp;<span
+            class="woocommerce-Price-currencySymbol">&euro;</span></bdi></span></ins></p><p>inkl. 19 % MwSt.</p>
+            <form class="cart"><button class="single_add_to_cart_button">In den Warenkorb</button></form></div>""",
+        "1299.00", "EUR", "now", "1399.00",
+    ),
+    "Magento": (
+        "it", "negozio.example.it",
+        """<div class="product-info-main"><div class="product-info-price"><div class="price-box price-final_price"><span
+            class="special-price"><span class="price-label">Prezzo speciale</span> <span class="price-wrapper"><span
+            class="price">599,90&nbsp;€</span></span></span> <span class="old-price"><span class="price-label">Prezzo di
+            listino</span> <span class="price">649,90&nbsp;€</span></span></div><div>SKU VT4070</div></div></div>
+            <button class="action primary tocart">Aggiungi al carrello</button>""",
+        "599.90", "EUR", "now", "649.90",
+    ),
+    "PrestaShop": (
+        "fr", "boutique.example.fr",
+        """<div class="product-prices"><div class="product-discount"><span class="regular-price">749,99&nbsp;€</span></div>
+            <div class="product-price has-discount"><div class="current-price"><span class="current-price-value"
+            content="699.99">699,99&nbsp;€</span> <span class="discount discount-amount">Économisez 50,00&nbsp;€</span>
+            </div></div></div><button class="add-to-cart">Ajouter au panier</button>""",
+        "699.99", "EUR", "now", "749.99",
+    ),
+    "Japan, with and without tax": (
+        "ja", "mise.example.jp",
+        """<dl class="price-block"><dt>販売価格</dt><dd class="price">98,780円<span>(税込)</span></dd></dl>
+            <p class="zeinuki">税抜 89,800円</p><p class="point">988ポイント</p><p>送料 550円</p>
+            <button>カートに入れる</button>""",
+        "98780", "JPY", "now", None,
+    ),
+    "Germany, from": (
+        "de", "vergleich.example.de",
+        '<span class="price">ab 1.299 €</span> <small>inkl. MwSt.</small><button>In den Warenkorb</button>',
+        "1299", "EUR", "from", None,
+    ),
+    "Germany, net and gross": (
+        "de", "laden.example.de",
+        """<div class="price">545,38 € <small>netto</small></div><div class="price-gross">649,00 € brutto</div>
+            <button>In den Warenkorb</button>""",
+        "649.00", "EUR", "now", None,
+    ),
+    "Germany, dashes for cents": (
+        "de", "laden.example.de",
+        """<span class="uvp">UVP 1.499,– €</span> <span class="price">1.299,– €</span> <small>zzgl. Versand 5,99 €</small>
+            <button>In den Warenkorb</button>""",
+        "1299", "EUR", "now", "1499",
+    ),
+    "Poland, lowest price of 30 days and a rate": (
+        "pl", "sklep.example.pl",
+        """<div class="prices"><del>3&nbsp;499,00 zł</del> <div class="price-new">1&nbsp;299,00 zł</div><div>Najniższa cena z
+            30 dni przed obniżką: 1&nbsp;199,00 zł</div><div class="raty">lub 10 rat x 129,90 zł</div></div>
+            <button>Do koszyka</button>""",
+        "1299.00", "PLN", "now", "3499.00",
+    ),
+    "Czechia, lowest price of 30 days": (
+        "cs", "obchod.example.cz",
+        '<div class="cena">13 990 Kč</div><p>Nejnižší cena za 30 dní: 12 990 Kč</p><button>Do košíku</button>',
+        "13990", "CZK", "now", None,
+    ),
+    "Czechia, before tax first": (
+        "cs", "obchod.example.cz",
+        """<div class="ceny"><span>11 569 Kč bez DPH</span> <strong class="cena">13 999 Kč</strong></div>
+            <button>Do košíku</button>""",
+        "13999", "CZK", "now", None,
+    ),
+    "Korea": (
+        "ko", "shop.example.co.kr",
+        """<dl><dt>정가</dt><dd><del>1,099,000원</del></dd><dt>판매가</dt><dd class="price"><strong>949,000</strong>원</dd>
+            <dt>적립금</dt><dd>9,490원</dd><dt>배송비</dt><dd>3,000원</dd></dl><button class="btn_buy">바로구매</button>""",
+        "949000", "KRW", "now", "1099000",
+    ),
+    "Korea, a card's price and a rate": (
+        "ko", "shop.example.co.kr",
+        """<div class="price_wrap"><span>13%</span> <strong class="price">949,000<em>원</em></strong> <del>1,099,000원</del>
+            <p class="mon">월 79,083원 (12개월 무이자)</p></div><button class="btn_buy">구매하기</button>""",
+        "949000", "KRW", "now", "1099000",
+    ),
+    "India": (
+        "en-IN", "dukaan.example.in",
+        """<div class="price-info"><span class="mrp">M.R.P.: <del>₹1,49,999</del></span> <span
+            class="selling-price">₹1,29,999</span> <span>13% off</span></div>
+            <p class="emi">EMI from ₹4,599/month</p><button>Buy Now</button>""",
+        "129999", "INR", "now", "149999",
+    ),
+    "Brazil, instalments": (
+        "pt-BR", "loja.example.com.br",
+        """<div class="preco"><span class="de">De: R$ 2.999,00</span> <strong>Por: R$ 2.398,80</strong>
+            <span>12x de R$ 199,90 sem juros</span></div><button>Comprar</button>""",
+        "2398.80", "BRL", "now", "2999.00",
+    ),
+    "France, the sign between euros and cents": (
+        "fr", "magasin.example.fr",
+        '<div class="prix">1 299€99</div><p>dont 0,30€ d’éco-participation</p><button>Ajouter au panier</button>',
+        "1299.99", "EUR", "now", None,
+    ),
+    "France, the parts in elements": (
+        "fr", "magasin.example.fr",
+        """<div class="price"><span class="price__euro">1 299</span><span>€</span><span class="price__cents">99</span></div>
+            <button>Ajouter au panier</button>""",
+        "1299.99", "EUR", "now", None,
+    ),
+    "Switzerland": (
+        "de-CH", "laden.example.ch",
+        """<div class="price"><strong>1'299.–</strong> <span>statt 1’499.–</span></div><p>inkl. vRG CHF 0.50</p>
+            <button>In den Warenkorb</button>""",
+        "1299", "CHF", "now", "1499",
+    ),
+    "Sweden": (
+        "sv", "butik.example.se",
+        """<div class="price"><span>7 990:-</span> <span>Ord. pris 8 990:-</span></div><p>eller 333 kr/mån</p>
+            <button>Lägg i varukorgen</button>""",
+        "7990", "SEK", "now", "8990",
+    ),
+    "United States, small cents": (
+        "en-US", "shop.example.com",
+        f"""<div class="price"><span>$</span><span>1,299</span><sup>99</sup></div><p>$108.33/mo for 12 months</p>{BUY}""",
+        "1299.99", "USD", "now", None,
+    ),
+    "United States, an old price struck out beside the bare one": (
+        "en-US", "shop.example.com", f'<div class="price"><s>$599.99</s> $549.99</div>{BUY}',
+        "549.99", "USD", "now", "599.99",
+    ),
+    "Colombia": (
+        "es", "tienda.example.com.co", '<div class="precio">$ 3.299.900</div><button>Comprar</button>',
+        "3299900", "COP", "now", None,
+    ),
+    "Turkey": (
+        "tr", "magaza.example.com.tr",
+        """<div class="fiyat"><span class="eski">29.999,00 TL</span> <span class="yeni">24.999,00 TL</span></div>
+            <p>3 taksit x 8.333,00 TL</p><button>Sepete Ekle</button>""",
+        "24999.00", "TRY", "now", "29999.00",
+    ),
+    "no names at all": (
+        "en-US", "shop.example.com",
+        '<div class="sc-b2"><span class="sc-c3">$599.99</span></div><button class="sc-d4">Add to cart</button>',
+        "599.99", "USD", "now", None,
+    ),
+    "stars beside the price": (
+        "en-US", "shop.example.com", f'<div>4.75 (123)</div><div class="price">$549.99</div>{BUY}',
+        "549.99", "USD", "now", None,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_the_price_of(name: str) -> None:
+    lang, host, markup, price, currency, kind, old = SYSTEMS[name]
+    offer, issues = read(markup, lang, host)
+    assert (offer.price, offer.currency, offer.price_kind) == (Decimal(price), currency, kind), issues
+    assert offer.list_price == (old and Decimal(old))
+    assert issues == []
+
+
+@pytest.mark.parametrize(
+    ("lang", "host", "markup"),
+    [
+        ("en-US", "shop.example.com", '<div class="price">Current bid: $210.00</div>'),
+        ("en-US", "shop.example.com", '<div class="price">$50.00 deposit</div>'),
+        (
+            "en-US",
+            "shop.example.com",
+            '<div class="price">Members: $529.99</div><div class="price">Others: $549.99</div>',
+        ),
+        ("en-US", "shop.example.com", "<ul><li>New $549.99</li><li>Refurbished $399.99</li></ul>"),
+        ("en-US", "shop.example.com", "<div><label>12GB $549.99</label><label>16GB $649.99</label></div>"),
+        ("en-US", "shop.example.com", '<div class="price">$29.99 / day</div>'),
+        ("en-US", "shop.example.com", '<div class="price">0.0123 BTC</div>'),
+        ("en-US", "shop.example.com", '<div class="price">$549.99 / €519.99</div>'),
+        # Cents that a style sheet may set small, or digits of the number: 549.99 or 54999.
+        ("en-US", "shop.example.com", '<div class="price">$549<b>99</b></div>'),
+        ("en", "shop.example.com", '<div class="price">599.99</div>'),
+        ("pt-BR", "loja.example.com.br", '<div class="price">12x de <strong>R$ 199,90</strong> sem juros</div>'),
+        ("bg", "magazin.example.bg", '<div class="price">1 299.00 лв. / 664.17 €</div>'),
+        ("fa", "shop.example.ir", '<div class="price">۱۲٬۹۹۰٬۰۰۰ تومان</div>'),
+        ("en-GB", "shop.example.co.uk", '<p class="price"><b>£549.00</b> &ndash; <b>£649.00</b></p>'),
+    ],
+)
+def test_open_with_an_issue(lang: str, host: str, markup: str) -> None:
+    offer, issues = read(f"{markup}{BUY}", lang, host)
+    assert (offer.price, offer.currency) == (None, None)
+    assert issues
+
+
+def specified(*prices: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "@type": "Offer",
+        "priceCurrency": "USD",
+        "priceSpecification": [{"priceCurrency": "USD"} | p for p in prices],
+    }
+
+
+MEMBER = {"price": "559.99", "validForMemberTier": {"@type": "MemberProgramTier", "name": "gold"}}
+
+
+@pytest.mark.parametrize(
+    ("offers", "price", "kind", "old"),
+    [
+        (specified({"price": "699.99", "priceType": "ListPrice"}, {"price": "599.99", "priceType": "SalePrice"}), "599.99",
+         "now", "699.99"),
+        (specified({"price": "649.99"}, {"price": "599.99", "priceType": "https://schema.org/SalePrice"}), "599.99",
+         "now", None),
+        (specified({"price": 699.99, "priceType": "https://schema.org/StrikethroughPrice"}) | {"price": 599.99}, "599.99",
+         "now", "699.99"),
+        (specified({"price": 699.99, "priceType": "MSRP"}), None, None, None),
+        (specified(MEMBER, {"price": "599.99"}), "599.99", "now", None),
+        (specified(MEMBER), None, None, None),
+        (specified({"price": "504.19", "valueAddedTaxIncluded": "false"},
+                   {"price": "599.99", "valueAddedTaxIncluded": True}), "599.99", "now", None),
+        (specified({"price": "599.99", "valueAddedTaxIncluded": False}), "599.99", "now", None),
+        (specified({"@type": "DeliveryChargeSpecification", "price": "9.99"}, {"price": "599.99"}), "599.99", "now", None),
+        (specified({"price": "579.99", "eligibleQuantity": {"minValue": 10}}, {"price": "599.99"}), "599.99", "now", None),
+        (specified({"price": "4.62", "referenceQuantity": {"value": 100, "unitCode": "GRM"}}, {"price": "599.99"}), "599.99",
+         "now", None),
+        (specified({"price": "24.99", "unitCode": "MON"}), "24.99", "monthly", None),
+        (specified({"price": "24.99", "unitCode": "DAY"}), None, None, None),
+        # Two prices and no word for the difference.
+        (specified({"price": "599.99"}, {"price": "649.99"}), None, None, None),
+        ({"price": ["599.99", "649.99"], "priceCurrency": "USD"}, None, None, None),
+        ({"price": ["599.99", 599.99], "priceCurrency": ["USD"]}, "599.99", "now", None),
+        ({"price": "1,299", "priceCurrency": "USD"}, "1299", "now", None),
+        ({"price": "$1,299.99", "priceCurrency": "$"}, "1299.99", "now", None),
+        ([{"price": "599.99", "priceCurrency": "USD", "seller": {"name": "Shop"}},
+          {"price": "579.00", "priceCurrency": "USD", "seller": {"name": "Card Barn"}}], "579.00", "from", None),
+        # The lowest number is not the lowest price.
+        ([{"price": "599.99", "priceCurrency": "USD"}, {"price": "549.99", "priceCurrency": "EUR"}], "599.99", "now", None),
+        ([{"price": "599.99", "priceCurrency": "CAD"}, {"price": "549.99", "priceCurrency": "EUR"}], None, None, None),
+    ],
+)  # fmt: skip
+def test_offers_to_machines(offers: Any, price: str | None, kind: str | None, old: str | None) -> None:
+    offer, issues = read(BUY, offers=offers)
+    assert (offer.price, offer.price_kind) == (price and Decimal(price), kind), issues
+    assert offer.list_price == (old and Decimal(old))
+    assert (issues == []) == (price is not None)
+
+
+def test_of_several_prices_to_machines_the_page_shows_which_is_asked() -> None:
+    offer, _ = read(
+        f'<p class="price">$649.99</p>{BUY}', offers={"price": ["599.99", "649.99"], "priceCurrency": "USD"}
+    )
+    assert (offer.price, offer.currency) == (Decimal("649.99"), "USD")
+
+
+def test_a_group_of_variants_is_a_price_from() -> None:
+    variants = [
+        {"@type": "Product", "name": f"{TITLE} {colour}", "offers": {"price": price, "priceCurrency": "USD"}}
+        for colour, price in (("black", 619), ("white", 599))
+    ]
+    offer, _ = read(BUY, hasVariant=variants, **{"@type": "ProductGroup"})
+    assert (offer.price, offer.price_kind) == (Decimal(599), "from")
+
+
+def test_json_ld_with_the_price_that_stands_struck_out() -> None:
+    offer, issues = read(
+        f'<div class="price"><s>$599.99</s> $549.99</div>{BUY}', offers={"price": "599.99", "priceCurrency": "USD"}
+    )
+    assert (offer.price, offer.list_price, issues) == (Decimal("549.99"), Decimal("599.99"), [])
+
+
+@pytest.mark.parametrize(
+    "name", ["Veltor RTX 4070 Ti Twin 12GB", "Veltor RTX 4070 SUPER Twin 12GB", "Veltor RTX 4070 Twin 16GB"]
+)
+def test_another_model_in_nearly_the_same_words_is_not_the_page_s_own(name: str) -> None:
+    other = {"price": "749.99", "priceCurrency": "USD"}
+    offer, issues = read(BUY, offers=other, name=name)
+    assert offer.price is None
+    assert issues
+    beside, _ = read(f'<p class="price">$549.99</p>{BUY}', offers=other, name=name)
+    assert beside.price == Decimal("549.99")
+
+
+class TestTerms:
+    @pytest.mark.parametrize(
+        ("markup", "condition"),
+        [
+            ("<p>Condition: Used - Very Good</p>", "used"),
+            ("<dl><dt>Condition</dt><dd>Certified Refurbished</dd></dl>", "refurbished"),
+            ("<p><b>Zustand:</b> Gebraucht</p>", "used"),
+            ("<p>Stan: nowy</p>", "new"),
+            ("<p>상품상태: 중고</p>", "used"),
+            ("<p>Condition: New</p><p>Condition: Used</p>", "unknown"),
+            ("<p>Condition report on request</p>", "unknown"),
+            ('<section class="related"><p>Condition: Used</p></section>', "unknown"),
+        ],
+    )
+    def test_the_condition_that_is_printed(self, markup: str, condition: str) -> None:
+        offer, _ = read(f'<p class="price">$349.99</p>{markup}{BUY}')
+        assert offer.condition == condition
+
+    @pytest.mark.parametrize(
+        ("markup", "seller", "kind"),
+        [
+            ('<p>Sold by <a href="/s/1">Card Barn LLC</a></p>', "Card Barn LLC", "marketplace"),
+            ("<p>Verkauf und Versand durch Kartenhof GmbH</p>", "Kartenhof GmbH", "marketplace"),
+            ("<dl><dt>판매자</dt><dd>카드나라</dd></dl>", "카드나라", "marketplace"),
+            ("<p>Sold and shipped by Example Shop</p>", "Example Shop", "first_party"),
+            ("<p>Seller information</p>", None, "unknown"),
+            ("<p>Sold by A-Cards</p><p>Sold by B-Cards</p>", None, "unknown"),
+        ],
+    )
+    def test_the_seller_that_is_printed(self, markup: str, seller: str | None, kind: str) -> None:
+        offer, _ = read(f'<p class="price">$349.99</p>{markup}{BUY}', host="exampleshop.com")
+        assert (offer.seller, offer.seller_kind) == (seller, kind)
