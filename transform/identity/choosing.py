@@ -7,7 +7,7 @@ from itertools import pairwise
 from transform.identity import narrowing
 from transform.identity.choice import Choice
 from transform.identity.cores import NUMBERED
-from transform.identity.family import Member
+from transform.identity.family import Family, Member
 from transform.identity.index import Index
 from transform.identity.reading import FORM_WORDS, Mention, Reading
 from transform.identity.suffixes import letters_anywhere
@@ -136,6 +136,8 @@ def _of(mention: Mention, reading: Reading, index: Index, vocabulary: Vocabulary
     if reading.rented and not reading.marks & _WORKSTATION:
         strays |= (family.suffixes & _EDITIONS) - suffixes
     fitting = [member for member in family.members if suffixes <= member.suffixes <= suffixes | strays]
+    if not suffixes and not any(_is_card(member) for member in fitting):
+        fitting = _versions(family, reading, vocabulary) or fitting
     choice.members = _mobile(fitting, choice, reading, vocabulary)
     if not choice.members:
         choice.conflict = f"no card is called {mention.words!r}"
@@ -151,6 +153,21 @@ def _of(mention: Mention, reading: Reading, index: Index, vocabulary: Vocabulary
     names = dict.fromkeys(member.name for member in choice.members)
     choice.notes.insert(0, f"{mention.words!r} names {' or '.join(names)}")
     return choice
+
+
+def _is_card(member: Member) -> bool:
+    return member.mobile is None and member.gpu.segment != "mobile"
+
+
+def _versions(family: Family, reading: Reading, vocabulary: Vocabulary) -> list[Member]:
+    """The cards that a name may mean of which only versions are sold: `MI300` MI300A and MI300X, `RX 7900` three.
+
+    Of one version only (`RX 7700`: RX 7700 XT) the name is another card that we do not know, or a careless one.
+    """
+    sold = [member for member in family.members if _is_card(member)]
+    if reading.marks & vocabulary.mobile or "maxq" in reading.marks:
+        return []
+    return sold if len({member.name for member in sold}) > 1 else []
 
 
 def _mobile(members: list[Member], choice: Choice, reading: Reading, vocabulary: Vocabulary) -> list[Member]:

@@ -6,12 +6,15 @@ from transform.identity.reading import FORM_WORDS, Reading
 from transform.identity.vocabulary import Vocabulary
 from transform.identity.words import MOST_CARDS
 
+_SETS = frozenset(("set", "lot", "pack", "bundle", "box", "case"))
+
 
 def of_token(reading: Reading, position: int, words: Vocabulary) -> int:
     """How many cards the count at `position` (`2x`, `x2`) means; 1 where it counts something else."""
     token = reading.tokens[position]
     counts = _behind_a_name(reading, position, words) if token.count_behind else _begins(reading, position, words)
-    return token.count if counts and token.count > 1 else 1
+    lanes = token.count_behind and token.count == MOST_CARDS  # PCI Express x16
+    return token.count if counts and token.count > 1 and not lanes else 1
 
 
 def of_number(reading: Reading, position: int, words: Vocabulary) -> int:
@@ -20,7 +23,9 @@ def of_number(reading: Reading, position: int, words: Vocabulary) -> int:
     if not number.text.isdigit() or not 1 < int(number.text) <= MOST_CARDS:
         return 1
     times = after.text == "x" and not after.glued and _begins(reading, position, words)  # not `4X61C56103`
-    return int(number.text) if times or after.text in ("gpu", "gpus") else 1
+    before = [token.text for token in reading.tokens[max(0, position - 2) : position]]
+    of_a_set = before[-1:] == ["of"] and before[0] in _SETS  # `Set of 2 RTX 3090`
+    return int(number.text) if times or of_a_set or after.text in ("gpu", "gpus") or after.text in words.units else 1
 
 
 def _begins(reading: Reading, position: int, words: Vocabulary) -> bool:
@@ -33,7 +38,7 @@ def _begins(reading: Reading, position: int, words: Vocabulary) -> bool:
 
 def _behind_a_name(reading: Reading, position: int, words: Vocabulary) -> bool:
     """Directly behind a card's name and memory, if the board's maker does not call its fans so."""
-    named = next((mention for mention in reversed(reading.mentions) if not mention.weak), None)
+    named = next((mention for mention in reversed(reading.mentions) if not mention.weak or mention.family.joined), None)
     if named is None or any(token.text in words.fans_behind_name for token in reading.tokens):
         return False
     between = reading.tokens[named.end : position]

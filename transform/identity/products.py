@@ -99,11 +99,23 @@ def _accessory(reading: Reading, words: Vocabulary, *, chip_field: bool) -> froz
     if maybe:
         if purpose or not named:
             return frozenset(maybe | purpose)
+        if not chip_field and not reading.sizes and (first := _before_the_name(reading) & maybe - _OF_COOLERS):
+            return frozenset(first)
         if not chip_field and not reading.sizes and (maybe - words.common_on_cards or not marks & words.board_maker):
             return frozenset(maybe)
     if (found := marks & words.accessory_maker) and not (named and marks & words.board_maker and not purpose):
         return frozenset(found)
     return frozenset()
+
+
+#: Words for fans, which stand before the chip's name on cards too: `ASUS Dual Fan RTX 4060`.
+_OF_COOLERS = frozenset(("fan", "fans", "cooler", "lufter", "luefter", "wentylator", "ventilateur", "thermal", "kit"))
+
+
+def _before_the_name(reading: Reading) -> frozenset[str]:
+    """The words before the chip's name: `GPU backplate RTX 3090` is one, `RTX 3090 with metal backplate` a card."""
+    start = min((mention.start for mention in reading.mentions), default=0)
+    return frozenset(token.text for token in reading.tokens[:start])
 
 
 def _laptop_series(reading: Reading, words: Vocabulary) -> frozenset[str]:

@@ -33,6 +33,9 @@ _LETTERS = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ı": "i", "ß": "ss"
 _MARKS = str.maketrans({"™": " ", "®": " ", "©": " ", "℠": " "})
 _MARKS_IN_ASCII = re.compile(r"\((?:tm|r|c)\)")
 
+#: `*4` and `×4`, which count as `x4` does.
+_TIMES = re.compile(r"[*×](?=\d)")
+
 # Korean is written into codes and names (`원`, `갤럭시`); runs of other scripts stand alone, and count as unknown words.
 _WORD = re.compile(r"\d+\.\d+[a-z]*|[a-z0-9\uac00-\ud7a3+]+|[(),/|]|[^\W\d_a-z\uac00-\ud7a3]+")
 _PIECE = re.compile(r"[a-z]+|\d+(?:\.\d+)?|[\uac00-\ud7a3]+|\+|[^\W\d_a-z\uac00-\ud7a3]+")
@@ -52,6 +55,8 @@ def normalise(title: str) -> str:
         for letters, known, english in _SCRIPTS:
             if letters.search(text):
                 text = known.sub(_in_english(english), text)
+    if "*" in text or "×" in text:
+        text = _TIMES.sub(" x", text)
     if "(" in text:
         text = _MARKS_IN_ASCII.sub(" ", text)
     if "max" in text:

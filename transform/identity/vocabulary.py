@@ -42,6 +42,7 @@ class Vocabulary:
     board_maker: frozenset[str]
     before_count: frozenset[str]
     several: frozenset[str]
+    units: frozenset[str]
     fans_behind_name: frozenset[str]
 
     @property
@@ -93,5 +94,6 @@ def load() -> Vocabulary:
         board_maker=frozenset(raw["board_maker"]["words"]),
         before_count=frozenset(raw["several"]["before_count"]),
         several=frozenset(raw["several"]["words"]),
+        units=frozenset(raw["several"]["units"]),
         fans_behind_name=frozenset(raw["several"]["fans_behind_name"]),
     )
