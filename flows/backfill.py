@@ -1,4 +1,4 @@
-"""Load historical prices: night by night, each as a run of its own time, or in bulk with one publish at the end.
+"""Load historical prices: night by night, each as a run of its own time, or in bulk with a publish for many nights.
 
 Both take the same steps in the same order over the same nights, so the tables are the same, row for row. What bulk leaves
 out between two nights is what no later night reads: the copy, the build and the publish.
@@ -35,6 +35,8 @@ from warehouse.lock import writer_lock
 SOURCE = "danawa_daily"
 #: Nights in one transaction: a longer one keeps every overwritten version in memory.
 _COMMIT_EVERY = 50
+#: Nights in one publish of a bulk load: what a kill costs at most. A publish takes about as long as twenty nights.
+PUBLISH_EVERY = 250
 
 Crawl = tuple[datetime, list[tuple[Offer, str]]]
 
@@ -75,22 +77,44 @@ def by_night(context: Context, found: Sequence[Crawl], progress: Callable[[int],
     return summary
 
 
-def in_bulk(context: Context, found: Sequence[Crawl], progress: Callable[[int], None]) -> Summary:
-    """All nights in one work file, published once. The rows are checked in one go: a row's verdict knows no night."""
+def in_bulk(
+    context: Context, found: Sequence[Crawl], progress: Callable[[int], None], publish_every: int = PUBLISH_EVERY
+) -> Summary:
+    """Many nights in one work file, published together. Returns the summary of the last nights.
+
+    The rows are checked in one go: a row's verdict knows no night.
+    """
     summary = Summary(context.run_id)
     if not found:
         return summary
-    run = replace(context, as_of=found[-1][0])
     with writer_lock(context.data.lock):
-        journal.start(run.data.journal, journal.Entry(run.run_id, run.started_at, run.as_of, run.engine, None))
         publish.heal(context.data)
         loaded.heal(context.data)
-        with publish.workspace(context.data, context.run_id, memory_limit=context.settings.memory_limit) as (con, work):
-            con.execute("BEGIN")
-            changed = load(con, run, found, summary, progress)
-            finish(con, run, summary, changed, work, loaded.of(run, [_collected(run, found)]))
+        for first in range(0, len(found), publish_every):
+            part = found[first : first + publish_every]
+
+            def on_night(number: int, before: int = first) -> None:
+                progress(before + number)
+
+            run = replace(
+                context, run_id=new_run_id() if first else context.run_id, as_of=part[-1][0], started_at=utc_now()
+            )
+            summary = _publish(run, part, [_collected(context, part)], on_night)
         write_exports(run, summary)
-        journal.finish(run.data.journal, run.run_id, summary.status, summary.reason)
+    return summary
+
+
+def _publish(
+    run: Context, found: Sequence[Crawl], batches: Sequence[Collected], progress: Callable[[int], None]
+) -> Summary:
+    """Load and publish some nights as one run; the caller holds the writer's lock."""
+    summary = Summary(run.run_id)
+    journal.start(run.data.journal, journal.Entry(run.run_id, run.started_at, run.as_of, run.engine, None))
+    with publish.workspace(run.data, run.run_id, memory_limit=run.settings.memory_limit) as (con, work):
+        con.execute("BEGIN")
+        changed = load(con, run, found, summary, progress)
+        finish(con, run, summary, changed, work, loaded.of(run, batches))
+    journal.finish(run.data.journal, run.run_id, summary.status, summary.reason)
     return summary
 
 

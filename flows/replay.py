@@ -27,7 +27,7 @@ from extract.parsed_cache import ParsedCache
 from extract.snapshot import Snapshot
 from extract.snapshots import Archive
 from extract.source import Page
-from flows import backfill, gather, loaded, store
+from flows import backfill, gather, loaded, replay_kept, store
 from flows.context import Context
 from flows.gather import Reading
 from flows.loaded import RunRecord, SourceRecord
@@ -100,10 +100,12 @@ def replay(
     skip_damaged: bool = False,
     export: bool = True,
     progress: Progress = lambda text, done: None,
+    keep_every_s: float = replay_kept.KEEP_EVERY_S,
 ) -> Summary:
     """Publish in `context.data` what the `runs` of the archive of `archive_of` make; see `runs_until`.
 
-    Where a vacuum has folded earlier runs into a baseline, the runs go on from it.
+    Where a vacuum has folded earlier runs into a baseline, the runs go on from it. Its state is kept every `keep_every_s`,
+    and a replay of the same that was killed goes on from there.
 
     Raises ReplayRefused, naming the files, where pages are damaged or missing: a history with a hole that looks like an
     answer is worse than none. With `skip_damaged` such a page counts as one that could not be read that night: its source
@@ -117,20 +119,28 @@ def replay(
         publish.heal(context.data)
         _bring_decisions(archive_of, context.data)
         limit = context.settings.memory_limit
-        start = archive_of.baseline
+        key = replay_kept.key_of(context.settings, archive_of, skip_damaged=skip_damaged)
+        keeper = replay_kept.Keeper(context.data, key, runs, keep_every_s)
+        kept = keeper.find()
+        start = kept.file if kept else archive_of.baseline
         with publish.workspace(context.data, context.run_id, memory_limit=limit, copy_of=start) as (con, work):
             con.execute("BEGIN")
             newest = max(folded_runs(archive_of).values(), default=context.as_of)
             replayed = _Replay(con, context, archive, ParsedCache(archive_of.snapshots / "parsed"), newest)
-            for number, run in enumerate(runs):
+            if kept:
+                replayed.changed, replayed.newest = set(kept.changed), kept.newest
+            for number, run in enumerate(runs[kept.done if kept else 0 :], start=kept.done if kept else 0):
                 progress(f"{run.as_of:%Y-%m-%d %H:%M}", number)
                 replayed.run(run)
                 # A longer transaction keeps every overwritten version in memory.
-                con.execute("COMMIT; BEGIN")
+                con.execute("COMMIT")
+                keeper.keep(con, work, number + 1, replayed.changed, replayed.newest)
+                con.execute("BEGIN")
             progress("build", len(runs))
             last = dataclasses.replace(context, as_of=replayed.newest)
             store.prepare_build(con, last, summary, replayed.changed)
             store.publish_build(con, last, summary, work)
+        keeper.drop()
         if export:
             csv_files.export(context.data, context.data.exports)
     return summary

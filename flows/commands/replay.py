@@ -30,8 +30,8 @@ from warehouse.paths import DataDir
 def command(until: str | None, to: Path | None, skip_damaged: bool, data_dir: str | None) -> int:
     """Rebuild the whole warehouse from the archive: every run on record, in order, with what it fetched and what it missed.
 
-    Nothing is published before the end, and the old versions stay: a replay that is stopped changes nothing, and is
-    started again from the beginning. Exit status: 0 published, 1 nothing published.
+    Nothing is published before the end, and the old versions stay: a replay that is stopped changes nothing, and goes on
+    where it was when the same is started again. Exit status: 0 published, 1 nothing published.
     """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn

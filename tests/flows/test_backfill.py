@@ -84,6 +84,26 @@ def test_a_stopped_backfill_goes_on_where_it_was(both: tuple[Path, Path], files:
     assert tables(tmp_path) == tables(both[0])
 
 
+def test_a_killed_bulk_load_keeps_what_it_published(both: tuple[Path, Path], files: list[Path], tmp_path: Path) -> None:
+    run = context(tmp_path, 1)
+    found = backfill.pending(run, backfill.read(run, files))
+    seen: list[int] = []
+
+    def killed_at_nine(number: int) -> None:
+        seen.append(number)
+        if number == 9:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        backfill.in_bulk(run, found, killed_at_nine, publish_every=4)
+    assert seen == list(range(1, 10))
+    again = context(tmp_path, 1)
+    left = backfill.pending(again, backfill.read(again, files))
+    assert left == found[8:]
+    backfill.in_bulk(again, left, lambda number: None, publish_every=4)
+    assert tables(tmp_path) == tables(both[0])
+
+
 def test_a_second_backfill_of_the_same_files_has_nothing_to_do(both: tuple[Path, Path], files: list[Path]) -> None:
     run = context(both[0], 1)
     assert backfill.pending(run, backfill.read(run, files)) == []

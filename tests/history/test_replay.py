@@ -15,10 +15,12 @@ import pytest
 from extract.sample import server
 from flows import decisions, gather, loaded
 from flows import refresh as refreshing
-from flows.replay import ReplayRefused, runs_until
+from flows.context import Context
+from flows.replay import ReplayRefused, replay, runs_until
 from tests.command import gpuledger, rows, tables
 from tests.flows.inprocess import context, copy_of_the_site, refresh
 from tests.history.replays import START, load, price_table, replayed
+from tests.history.replays import context as in_data
 from tests.nights import Night
 from warehouse.paths import DataDir
 
@@ -153,6 +155,33 @@ def test_a_backfill_replays_whole_and_cut_and_night_by_night(tmp_path: Path) -> 
         (3, START + timedelta(days=2))
     ]
     assert_same(tmp_path / "cut", tmp_path / "cut-too")
+
+
+@pytest.mark.parametrize("is_same", [True, False])
+def test_a_killed_replay_goes_on_where_it_was_unless_something_changed(tmp_path: Path, is_same: bool) -> None:
+    data = tmp_path / "data"
+    load(data, price_table(tmp_path / "one.csv", 6, _price), by_night=True)
+    runs = runs_until(DataDir(data), None)
+    seen: list[int | None] = []
+
+    def run_here() -> Context:
+        return replace(in_data(data), data=DataDir(tmp_path / "again"))
+
+    def killed_at_the_fourth(text: str, done: int | None) -> None:
+        if done == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        replay(run_here(), DataDir(data), runs, progress=killed_at_the_fourth, keep_every_s=0)
+    assert not (tmp_path / "again" / "gpuledger.duckdb").exists()
+    if not is_same:
+        decisions.release(
+            data=DataDir(data), listing_id="danawa_daily:88000005", price=Decimal(1), currency="KRW", reason="new"
+        )
+    replay(run_here(), DataDir(data), runs, progress=lambda text, done: seen.append(done), keep_every_s=0)
+    assert seen == [*range(4 if is_same else 0, 6), 6]
+    assert_same(data, tmp_path / "again")
+    assert list((tmp_path / "again" / "state").glob("replay-*")) == []
 
 
 def test_a_release_applies_to_the_runs_after_it(tmp_path: Path) -> None:
