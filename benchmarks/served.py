@@ -65,17 +65,14 @@ class Api:
 
     def get(self, path: str) -> Any:
         """What the server answers to GET."""
-        with urllib.request.urlopen(f"{self.url}{path}", timeout=60) as answer:
-            return json.load(answer)
+        return _answer(urllib.request.Request(f"{self.url}{path}"))
 
     def post(self, path: str, words: object) -> Any:
         """What the server answers to `words` as JSON, None where it answers nothing."""
         request = urllib.request.Request(
             f"{self.url}{path}", data=json.dumps(words).encode(), headers={"Content-Type": "application/json"}
         )
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            content = answer.read()
-        return json.loads(content) if content else None
+        return _answer(request)
 
     def answers(self) -> bool:
         """Whether the server is up."""
@@ -133,14 +130,32 @@ class Api:
         ])  # fmt: skip
 
 
+def _answer(request: urllib.request.Request) -> Any:
+    """The answer's JSON, None for an empty one. A 503 is tried again, as Prefect's own client does: the server's database
+    was locked, and nothing was done.
+    """
+    for patience in range(20, -1, -1):
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                content = answer.read()
+            return json.loads(content) if content else None
+        except urllib.error.HTTPError as error:
+            if error.code != 503 or not patience:
+                raise
+            time.sleep(0.5)
+    raise AssertionError
+
+
 class Serving:
     """`gpuledger serve --sample`; starts and waits until it answers. Its working folder is that of the log."""
 
     def __init__(self, data: Path, log: Path, **env: str) -> None:
         with log.open("ab") as out:
             self.process = subprocess.Popen(
-                command("serve", "--sample", data=data), env=environment(GPULEDGER_UI_PORT="0", **env), cwd=log.parent,
-                stdout=out, stderr=subprocess.STDOUT,
+                command("serve", "--sample", data=data), cwd=log.parent, stdout=out,
+                # The runner asks every ten seconds what is due; who waits for it is less patient.
+                env=environment(GPULEDGER_UI_PORT="0", PREFECT_RUNNER_POLL_FREQUENCY="2", **env),
+                stderr=subprocess.STDOUT,
             )  # fmt: skip
         self.log = log
         self.note = data / "state" / "prefect-server.json"

@@ -41,8 +41,8 @@ def after_run(context: Context, summary: Summary) -> None:
     """
     logs.summary(summary)
     try:
-        redact = Redactor(context.settings.notify_urls)
         urls = notify.targets(context.settings)
+        redact = Redactor((*context.settings.notify_urls, *urls))
         due = alerts.due(context, summary, is_heard=bool(urls))
         messages = [replace(m, title=redact(m.title), body=redact(m.body)) for m in due]
         notify.send(context.data.state / "outbox", messages, urls, context.settings.notify_deadline_s)

@@ -15,7 +15,7 @@ from prefect.schedules import Cron
 from prefect.states import Crashed
 from prefect.types.entrypoint import EntrypointType
 
-from flows import deployments, journal
+from flows import deployments, history_deployments, journal
 from flows.context import utc_now
 from flows.inbox import MODELS_CHANGED, QUOTES_CHANGED
 from flows.prefect_run import PRICES_CHANGED
@@ -36,7 +36,7 @@ async def runner(plan: Plan, *, is_alone: bool) -> Runner:
     """
     if is_alone:
         await _bury_the_dead()
-    found = Runner(name="gpuledger", limit=1, pause_on_shutdown=False, query_seconds=plan.query_s)
+    found = Runner(name="gpuledger", limit=1, pause_on_shutdown=False)
     parameters = {"data_dir": str(plan.data.root.resolve()), "sample": plan.sample}
     # The runner's limit holds for all of them together; the deployment's own counts the runs of other runners as well.
     limit = None if is_alone else 1
@@ -54,7 +54,7 @@ async def runner(plan: Plan, *, is_alone: bool) -> Runner:
         await deployments.refresh.ato_deployment(
             name="quotes",
             description="Read the vendor quotes in the inbox as soon as one is dropped there.",
-            parameters={**parameters, "sample": False, "only": ["quotes"]},
+            parameters={**parameters, "only": ["quotes"]},
             triggers=[_trigger(QUOTES_CHANGED)],
             concurrency_limit=limit,
             entrypoint_type=EntrypointType.MODULE_PATH,
@@ -70,6 +70,15 @@ async def runner(plan: Plan, *, is_alone: bool) -> Runner:
             entrypoint_type=EntrypointType.MODULE_PATH,
         )
     )
+    for flow in (history_deployments.backfill, history_deployments.replay):
+        await found.aadd_deployment(
+            await flow.ato_deployment(
+                name="on-demand",
+                parameters={"data_dir": parameters["data_dir"]},
+                concurrency_limit=limit,
+                entrypoint_type=EntrypointType.MODULE_PATH,
+            )
+        )
     await _catch_up(plan, nightly)
     return found
 

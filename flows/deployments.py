@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import random
-import time
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -20,13 +19,13 @@ from prefect.client.schemas.filters import (
     FlowRunFilterState,
     FlowRunFilterStateType,
 )
-from prefect.client.schemas.objects import FlowRun, State, StateType
+from prefect.client.schemas.objects import FlowRun, FlowRunPolicy, State, StateType
 from prefect.client.schemas.schedules import CronSchedule
 from prefect.client.schemas.sorting import FlowRunSort
 from prefect.context import FlowRunContext
 from prefect.states import Cancelled, Completed
 
-from flows import gather, handover, journal, logs, prefect_run
+from flows import gather, handover, journal, logs, prefect_run, retries
 from flows import rebuild as rebuilding
 from flows import settings as settings_module
 from flows.after import reported
@@ -35,7 +34,6 @@ from flows.refresh import no_progress
 from flows.schedule import Schedule, is_done
 from flows.start import context_for, rebuild_context_for
 from flows.summary import Summary
-from warehouse.errors import Locked
 from warehouse.lock import writer_lock
 from warehouse.outputs import csv_files
 from warehouse.paths import DataDir
@@ -45,9 +43,6 @@ from warehouse.paths import DataDir
 _SETTINGS = settings_module.load({})
 _RETRY_DELAY_S = round(_SETTINGS.run_retry_delay_s * random.uniform(1.0, 1.5))
 
-#: How long a rebuild waits for a refresh that is writing: that one may build what is asked for, but may also be past it.
-LOCK_WAIT_S = 1800.0
-
 
 @flow(name="refresh", retries=_SETTINGS.run_retries, retry_delay_seconds=_RETRY_DELAY_S, persist_result=False)
 def refresh(
@@ -56,7 +51,7 @@ def refresh(
     """Read the sources, rebuild what changed, publish.
 
     A run of the schedule (or one for a missed `tick` of it) that was done already completes without doing anything. A run
-    that publishes nothing fails, and is tried again.
+    that publishes nothing fails, and is tried again where its reason may pass.
     """
     settings = settings_module.load({"data_dir": data_dir})
     logs.set_up(settings)
@@ -75,7 +70,9 @@ def refresh(
 
     summary = reported(context, locked)
     if summary.published is None:
-        raise RuntimeError(summary.reason or "nothing was published")
+        if not retries.can_help(summary):
+            _do_not_retry(_flow_run())
+        raise retries.NothingPublished(summary.reason or "nothing was published")
     failed = ", ".join(source.source for source in summary.failed_sources)
     words = f"{len(summary.changes)} prices changed" + (f"; failed: {failed}" if failed else "")
     return Completed(message=f"{summary.published.name}: {words}")
@@ -106,22 +103,23 @@ def rebuild(data_dir: str | None = None) -> State[object]:
     logs.set_up(settings)
     data = DataDir(Path(settings.data_dir))
     _cover_waiting(_flow_run())
-    ends = time.monotonic() + LOCK_WAIT_S
-    while True:
-        context = rebuild_context_for(settings, data, "prefect")
-        try:
-            summary = rebuilding.rebuild(context)
-            break
-        except Locked:
-            if time.monotonic() > ends:
-                raise
-            time.sleep(random.uniform(0.5, 1.5))
+    # A new context at each try: the refresh that it waits for may build what is asked for, but may also be past it.
+    summary = retries.when_free(lambda: rebuilding.rebuild(rebuild_context_for(settings, data, "prefect")))
     rebuilt = sum(build.action == "rebuilt" for build in summary.builds)
     if summary.published is None:
         return Completed(message="no model is out of date: nothing was published")
     csv_files.export(data, data.exports)
     logs.summary(summary)
     return Completed(message=f"{summary.published.name}: {rebuilt} models rebuilt")
+
+
+def _do_not_retry(run: FlowRun | None) -> None:
+    """Let the run fail for good. A run waits for its next try in its process, so a quote that cannot be read would keep the
+    mended one waiting for most of an hour.
+    """
+    if run is not None:
+        with get_client(sync_client=True) as client:
+            client.update_flow_run(run.id, empirical_policy=FlowRunPolicy(retries=0))
 
 
 def _flow_run() -> FlowRun | None:

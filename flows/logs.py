@@ -10,32 +10,39 @@ from datetime import UTC, datetime
 from typing import Any
 
 from flows.redact import Redactor
+from flows.retries import NothingPublished
 from flows.settings import Settings
 from flows.summary import Summary
 
 NAME = "gpuledger"
 #: Fields of a record that are ours and not the logging module's: handed over as `extra={"fields": {…}}`.
 _FIELDS = "fields"
-_LOUD = (
+#: Loggers of the libraries that would speak without being asked.
+LIBRARIES = (
     "prefect", "EventsWorker", "httpx", "httpcore", "urllib3", "apprise", "great_expectations", "asyncio", "websockets",
     "docket", "py.warnings",
 )  # fmt: skip
+_OUR_ROOMS = ("expectations", "extract", "flows", "transform", "warehouse")
 
 
 def set_up(settings: Settings, level: str | None = None) -> None:
-    """Send this program's log to stderr in the settings' format, from `level` on, and only errors of the libraries.
+    """Send this program's log to stderr in the settings' format, from `level` on, and of the libraries the errors alone.
 
-    Called again, it replaces what it set up before, and nothing else.
+    Called again, it replaces what it set up before; Prefect brings a format of its own with it when it is imported, so
+    call it after that, too.
     """
     redact = Redactor(settings.notify_urls)
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Json(redact) if settings.log_format == "json" else _Text(redact))
+    handler.addFilter(_without_known_traceback)
     log = logging.getLogger(NAME)
-    log.handlers[:] = [handler]
     log.setLevel(level or settings.log_level)
-    log.propagate = False
-    for name in _LOUD:
-        logging.getLogger(name).setLevel(logging.ERROR)
+    for name in LIBRARIES:
+        # Somebody may have asked for less of a library than its errors.
+        logging.getLogger(name).setLevel(max(logging.getLogger(name).level, logging.ERROR))
+    for name in (NAME, *LIBRARIES):
+        logging.getLogger(name).handlers[:] = [handler]
+        logging.getLogger(name).propagate = False
 
 
 def summary(found: Summary) -> None:
@@ -55,6 +62,16 @@ def summary(found: Summary) -> None:
         prices_changed=len(found.changes), models_rebuilt=rebuilt, seconds=round(found.seconds, 1),
         version=found.published.name if found.published else None,
     )  # fmt: skip
+
+
+def _without_known_traceback(record: logging.LogRecord) -> bool:
+    """Our own errors say in their words what happened and what to do; the way to them is noise."""
+    kind = record.exc_info[0] if record.exc_info else None
+    if kind is None or kind.__module__.partition(".")[0] not in _OUR_ROOMS:
+        return True
+    record.exc_info = record.exc_text = None
+    # A run that ended without a publish has had its lines, and Prefect's engine repeats what the flow has said.
+    return not issubclass(kind, NothingPublished) and record.name != "prefect.engine"
 
 
 def event(log: logging.Logger, level: int, message: str, **fields: Any) -> None:

@@ -44,7 +44,6 @@ class Plan:
     cron: str
     time_zone: str
     sample: bool = False
-    query_s: float = 10.0
 
 
 def serve(plan: Plan) -> None:
@@ -57,6 +56,7 @@ def serve(plan: Plan) -> None:
         prefect_engine.prepare(plan.data, log_level="ERROR")
         from flows.schedule import Schedule
 
+        logs.set_up(plan.settings)  # again, now that Prefect has set up its own way
         schedule = Schedule(plan.cron, plan.time_zone)
         stack.enter_context(guarded(plan.data.state))
         server = None

@@ -26,8 +26,10 @@ def context_for(
     """The context of a run that starts now.
 
     Without `night`, a run on the sample takes the night after the last one that was published in `data`, and stays on
-    the last. Raises ValueError, saying what is known, for an unknown source or night or for an `as_of` that is no time,
-    and SettingsError where the pins in `data` cannot be read: better now than after an hour of reading.
+    the last; one that reads the inbox alone stays on the night that is there, since an inbox has no nights.
+
+    Raises ValueError, saying what is known, for an unknown source or night or for an `as_of` that is no time, and
+    SettingsError where the pins in `data` cannot be read: better now than after an hour of reading.
     """
     from extract import source as sources
 
@@ -41,7 +43,8 @@ def context_for(
     if sample:
         from extract.sample import server
 
-        chosen = night if night is not None else _next_night(data, server.NIGHTS)
+        step = 0 if set(only) == {"quotes"} else 1
+        chosen = night if night is not None else _next_night(data, server.NIGHTS, step)
         time = _time(as_of) if as_of else server.clock(chosen)
     return Context(
         settings=settings, data=data, run_id=new_run_id(), as_of=time, started_at=now, engine=engine,
@@ -69,11 +72,11 @@ def _time(text: str) -> datetime:
     return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
 
 
-def _next_night(data: DataDir, nights: tuple[int, ...]) -> int:
-    """The night after the last that was published here, or the first."""
+def _next_night(data: DataDir, nights: tuple[int, ...], step: int) -> int:
+    """The night `step` after the last that was published here, or the first."""
     try:
         _, rows = query(data, "SELECT max(sample_night) FROM ops.run WHERE status LIKE 'published%'")
     except NoWarehouse:
         return nights[0]
     last = rows[0][0]
-    return nights[0] if last is None else min(int(last) + 1, nights[-1])
+    return nights[0] if last is None else min(int(last) + step, nights[-1])

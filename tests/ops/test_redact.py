@@ -11,6 +11,7 @@ from flows import logs
 from flows.redact import Redactor
 from flows.settings import Settings
 from flows.summary import SourceOutcome, Summary
+from warehouse.errors import Locked
 
 SECRETS = (
     "mailtos://robot:Hunter2hunter2@mail.example.org?to=ops@example.org",
@@ -74,10 +75,12 @@ def summary() -> Summary:
 
 @pytest.fixture(autouse=True)
 def _quiet_afterwards() -> object:
-    log = logging.getLogger(logs.NAME)
-    before = log.handlers[:], log.level, log.propagate
+    names = (logs.NAME, *logs.LIBRARIES)
+    before = [(log.handlers[:], log.level, log.propagate) for log in map(logging.getLogger, names)]
     yield
-    log.handlers[:], log.level, log.propagate = before[0], before[1], before[2]
+    for name, (handlers, level, propagate) in zip(names, before, strict=True):
+        log = logging.getLogger(name)
+        log.handlers[:], log.level, log.propagate = handlers, level, propagate
 
 
 @pytest.mark.parametrize("form", ["json", "text"])
@@ -101,6 +104,29 @@ def test_libraries_are_quiet(capfd: pytest.CaptureFixture[str]) -> None:
     logging.getLogger("httpx").info("HTTP Request: GET …")
     logging.getLogger("prefect.events").warning("reconnecting")
     logging.getLogger(logs.NAME).info("ours")
+    assert capfd.readouterr().err.count("\n") == 1
+
+
+def failure(log: str, error: Exception) -> None:
+    """What a library does with an error that it caught."""
+    try:
+        raise error
+    except type(error):
+        logging.getLogger(log).exception("it went wrong: %s", error)
+
+
+def test_a_library_speaks_in_our_format_and_without_secrets(capfd: pytest.CaptureFixture[str]) -> None:
+    logs.set_up(Settings(log_format="json", notify_urls=SECRETS))
+    failure("prefect.flow_runs", OSError("https://hooks.example.org/very-secret-path is gone"))
+    words = json.loads(capfd.readouterr().err)
+    assert (words["level"], words["logger"]) == ("error", "prefect.flow_runs")
+    assert "Traceback" in words["exception"]
+    assert "very-secret-path" not in str(words)
+
+
+def test_our_own_errors_need_no_traceback(capfd: pytest.CaptureFixture[str]) -> None:
+    logs.set_up(Settings())
+    failure("prefect.flow_runs", Locked("another refresh is writing here"))
     assert capfd.readouterr().err.count("\n") == 1
 
 

@@ -10,7 +10,8 @@ import pytest
 
 from benchmarks.served import Serving, marked, until
 from flows import compat
-from tests.command import gpuledger, rows
+from tests.command import gpuledger, rows, tables
+from tests.history.replays import price_table
 from warehouse.paths import DataDir
 
 pytestmark = [
@@ -60,12 +61,13 @@ def test_killed_started_again_ten_events_and_stopped(tmp_path: Path, serving: li
     )
     before = len(second.api.runs("rebuild/on-change"))
     (tmp_path / "gpuledger.toml").write_text('baseline_gpu_id = "nvidia-geforce-rtx-4090"', encoding="utf-8")
-    here = psutil.Process(second.process.pid)
-    files, memory = here.num_fds(), here.memory_info().rss
     second.api.emit("gpuledger.models.changed", 10)
 
+    def states_of(name: str) -> list[str]:
+        return [run["state"]["type"] for run in second.api.runs(name)]
+
     def all_ended() -> list[str]:
-        states = [run["state"]["type"] for run in second.api.runs("rebuild/on-change")][before:]
+        states = states_of("rebuild/on-change")[before:]
         return states if len(states) == 10 and not {"SCHEDULED", "PENDING", "RUNNING"} & set(states) else []
 
     states = until(all_ended, "ten runs end")
@@ -74,6 +76,29 @@ def test_killed_started_again_ten_events_and_stopped(tmp_path: Path, serving: li
     # One of them built, once: the baseline is in the settings that the tables depend on.
     assert rows(data.root, "SELECT count(*) FROM ops.run WHERE status = 'published'") == [(2,)]
     assert rows(data.root, "SELECT DISTINCT baseline_gpu_id FROM mart.ranking") == [("nvidia-geforce-rtx-4090",)]
+
+    # A dropped quote is read as soon as it is all there, and nothing else is. One that cannot be read fails at once and for
+    # good: waiting for another try would keep the mended one waiting. What takes hours in earnest is a flow too.
+    data.inbox.mkdir()
+    quote = data.inbox / "quote.csv"
+    quote.write_text("pizza,size\n1,2\n", encoding="utf-8")
+    prices = price_table(tmp_path / "prices.csv", 3, lambda product, night: f"{700_000 + 1000 * product:,}")
+    assert second.api.ended(second.api.start("backfill/on-demand", files=[str(prices)]))["type"] == "COMPLETED"
+    until(lambda: "FAILED" in states_of("refresh/quotes"), "the quote is refused")
+    # From here on serve has done everything once: its own events have their connection to the server.
+    here = psutil.Process(second.process.pid)
+    files, memory = here.num_fds(), here.memory_info().rss
+    quote.write_text("product,price,currency\nRTX 4090,1599.00,USD\n", encoding="utf-8")
+    until(lambda: "COMPLETED" in states_of("refresh/quotes"), "the quote is read")
+    newest = "WHERE run_id = (SELECT max(run_id) FROM ops.run)"
+    assert rows(data.root, f"SELECT source, status, loaded FROM ops.source_run {newest}") == [("quotes", "ok", 1)]
+    assert rows(data.root, f"SELECT sample_night FROM ops.run {newest}") == [(1,)]  # an inbox has no nights
+    assert "Traceback" not in log.read_text(errors="replace")
+    assert second.api.ended(second.api.start("replay/on-demand", to=str(tmp_path / "again")))["type"] == "COMPLETED"
+    assert {a["key"]: a["data"] for a in second.api.post("/artifacts/filter", {}) if a["type"] == "progress"} == {
+        "backfill-progress": 100.0, "replay-progress": 100.0,
+    }  # fmt: skip
+    assert tables(tmp_path / "again", "core") == tables(data.root, "core")
 
     # Nothing of a run stays in the process that started it; the long series is a benchmark.
     assert here.num_fds() <= files + 2
