@@ -78,6 +78,42 @@ def test_an_mt5_with_its_published_count() -> None:
     assert count_parameters(read_config(config)).total == 1_231_940_608 - 2_359_296
 
 
+@pytest.mark.parametrize(
+    ("model_id", "billions"),
+    [
+        # As model cards and reports round them.
+        ("command-r-35b", "35.0"),
+        ("command-r-plus-104b", "103.8"),
+        ("command-r7b", "8.0"),
+        ("starcoder2-3b", "3.0"),
+        ("starcoder2-7b", "7.2"),
+        ("starcoder2-15b", "16.0"),
+        ("phi-3.5-moe", "41.9"),
+        ("mpt-7b", "6.6"),
+        ("granite-3.1-8b", "8.2"),
+        ("kimi-k2", "1026.4"),
+    ],
+)
+def test_a_count_rounds_to_what_its_card_says(model_id: str, billions: str) -> None:
+    assert f"{count_parameters(catalogue.architecture(model_id)).total / 1e9:.1f}" == billions
+
+
+def test_one_tensor_more_or_less_is_a_key_of_the_config() -> None:
+    """Each of these keys adds exactly its tensors, so that a config beside the catalogue's is counted as exactly."""
+    command = dict(catalogue.get("command-r-35b").config)
+    plain = count_parameters(read_config(command)).total
+    normed = count_parameters(read_config(command | {"use_qk_norm": True})).total
+    assert normed - plain == 40 * (64 + 64) * 128
+    small = dict(catalogue.get("starcoder2-3b").config)
+    untied = count_parameters(read_config(small | {"tie_word_embeddings": False})).total
+    assert untied - count_parameters(read_config(small)).total == 49_152 * 3_072
+    one_head = dict(catalogue.get("starcoder-15b").config)
+    all_heads = count_parameters(read_config(one_head | {"multi_query": False})).total
+    assert all_heads - count_parameters(read_config(one_head)).total == 40 * 2 * 47 * 128 * (6_144 + 1)
+    with pytest.raises(BadConfig, match="MPT model has biases"):
+        read_config(dict(catalogue.get("mpt-7b").config) | {"no_bias": False})
+
+
 def test_an_unknown_family_is_refused_with_the_known_ones() -> None:
     with pytest.raises(UnknownArchitecture, match=r"'mamba' is not known.*llama, mistral"):
         read_config(LLAMA_2_7B | {"model_type": "mamba"})

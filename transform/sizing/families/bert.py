@@ -1,5 +1,5 @@
-"""Encoders: BERT, RoBERTa and XLM-RoBERTa as the bare model with its pooler, and the CLIP text encoder of diffusion
-models.
+"""Encoders: BERT, RoBERTa and XLM-RoBERTa as the bare model with its pooler, DistilBERT, which has none, and the CLIP text
+encoder of diffusion models.
 
 Heads for a task (masked words, classification) come on top and are not counted, as in the published 110M and 125M.
 Source: Devlin et al. 2018; Liu et al. 2019; Radford et al. 2021; Hugging Face transformers, models bert, roberta, clip.
@@ -71,6 +71,25 @@ def _roberta(config: Config) -> Architecture:
     return _bert_like(config, reserved_positions=2)
 
 
+def _distilbert(config: Config) -> Architecture:
+    """BERT's layers under keys of its own; no token types and no pooler."""
+    named = {
+        "hidden_size": "dim",
+        "num_hidden_layers": "n_layers",
+        "num_attention_heads": "n_heads",
+        "intermediate_size": "hidden_dim",
+    }
+    whole = {name: config.whole(name, own) for name, own in named.items()}
+    config = Config({**config.values, **whole}, config.model_type)
+    hidden, positions = whole["hidden_size"], config.whole("max_position_embeddings")
+    first = (
+        blocks.embedding("token_embd", config.whole("vocab_size"), hidden),
+        blocks.embedding("position_embd", positions, hidden),
+        *blocks.norm("token_embd_norm", None, hidden, bias=True),
+    )
+    return _encoder(config, context=positions, first=first, last=())
+
+
 def _clip_text(config: Config) -> Architecture:
     hidden, positions = config.whole("hidden_size"), config.whole("max_position_embeddings")
     first = (
@@ -83,4 +102,10 @@ def _clip_text(config: Config) -> Architecture:
     return _encoder(config, context=positions, first=first, last=last)
 
 
-FAMILIES = {"bert": _bert, "roberta": _roberta, "xlm-roberta": _roberta, "clip_text_model": _clip_text}
+FAMILIES = {
+    "bert": _bert,
+    "roberta": _roberta,
+    "xlm-roberta": _roberta,
+    "distilbert": _distilbert,
+    "clip_text_model": _clip_text,
+}

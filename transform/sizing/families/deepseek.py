@@ -90,4 +90,5 @@ def _v3(config: Config) -> Architecture:
     return _deepseek(config, routing_bias=True)
 
 
-FAMILIES = {"deepseek_v2": _v2, "deepseek_v3": _v3}
+#: Kimi K2 is the shape of DeepSeek-V3 with more experts and fewer heads, under a name of its own.
+FAMILIES = {"deepseek_v2": _v2, "deepseek_v3": _v3, "kimi_k2": _v3}

@@ -1,6 +1,7 @@
-"""The older decoders with LayerNorm, biases and a plain feed-forward: GPT-2, OPT, BLOOM and GPT-NeoX (Pythia).
+"""The older decoders with LayerNorm and a plain feed-forward: GPT-2, OPT, BLOOM, GPT-NeoX (Pythia), GPT-J and MPT.
 
-Source: Radford et al. 2019; Zhang et al. 2022 (OPT); BigScience 2022 (BLOOM); Black et al. 2022 (GPT-NeoX-20B).
+Source: Radford et al. 2019; Zhang et al. 2022 (OPT); BigScience 2022 (BLOOM); Black et al. 2022 (GPT-NeoX-20B); Wang &
+Komatsuzaki 2021 (GPT-J); MosaicML 2023 (MPT).
 """
 
 from __future__ import annotations
@@ -75,4 +76,47 @@ def _gpt_neox(config: Config) -> Architecture:
     return _build(config, shape, config.whole("intermediate_size"), fused=True, added=())
 
 
-FAMILIES = {"gpt2": _gpt2, "opt": _opt, "bloom": _bloom, "gpt_neox": _gpt_neox}
+def _gptj(config: Config) -> Architecture:
+    # One norm for attention and feed-forward; only the latter and the output have biases.
+    shape = _shape(config, context=config.whole("n_positions", default=2048), tied=False)
+    inner = config.whole("n_inner", default=4 * shape.hidden)
+    return decoder.build(
+        config,
+        shape,
+        ffn=inner,
+        ffn_tensors=lambda layer: blocks.plain_ffn(layer, shape.hidden, inner, bias=True),
+        norms=("attn_norm",),
+        norm_bias=True,
+        head_bias=True,
+    )
+
+
+def _mpt(config: Config) -> Architecture:
+    hidden, layers, heads = config.whole("d_model"), config.whole("n_layers"), config.whole("n_heads")
+    attention = config.part("attn_config")
+    if not config.flag("no_bias", default=True) or (attention is not None and attention.flag("qk_ln", default=False)):
+        raise BadConfig(
+            "this MPT model has biases or norms its queries, unlike the published ones; it is not counted here"
+        )
+    shape = decoder.Shape(
+        hidden=hidden,
+        layers=layers,
+        heads=heads,
+        kv_heads=heads,
+        head_dim=config.head_dim(hidden, heads),
+        vocab=config.whole("vocab_size"),
+        context=config.whole("max_seq_len", default=2048),
+        tied=True,
+        windows=(None,) * layers,
+    )
+    inner = config.whole("expansion_ratio", default=4) * hidden
+    return decoder.build(
+        config,
+        shape,
+        ffn=inner,
+        ffn_tensors=lambda layer: blocks.plain_ffn(layer, hidden, inner, bias=False),
+        fused_qkv=True,
+    )
+
+
+FAMILIES = {"gpt2": _gpt2, "opt": _opt, "bloom": _bloom, "gpt_neox": _gpt_neox, "gptj": _gptj, "mpt": _mpt}

@@ -1,6 +1,7 @@
-"""Llama 1 to 3 and Mistral: RMSNorm, grouped attention, SwiGLU, no biases unless the config asks for them.
+"""Llama 1 to 3, Mistral, Granite 3 and SmolLM 3: RMSNorm, grouped attention, SwiGLU, no biases unless the config asks.
 
-Source: Touvron et al. 2023 (LLaMA, Llama 2), Dubey et al. 2024 (Llama 3), Jiang et al. 2023 (Mistral 7B).
+Source: Touvron et al. 2023 (LLaMA, Llama 2), Dubey et al. 2024 (Llama 3), Jiang et al. 2023 (Mistral 7B); Hugging Face
+transformers, models granite (scales where Llama has none, which are no weights) and smollm3 (some layers without positions).
 """
 
 from __future__ import annotations
@@ -48,4 +49,9 @@ def _mixtral(config: Config) -> Architecture:
     )
 
 
-FAMILIES = {"llama": _llama, "mistral": _mistral, "mixtral": _mixtral}
+def _smollm3(config: Config) -> Architecture:
+    # Its configs leave the tied embeddings out: they are the family's default.
+    return _llama(Config({"tie_word_embeddings": True, **config.values}, config.model_type))
+
+
+FAMILIES = {"llama": _llama, "granite": _llama, "smollm3": _smollm3, "mistral": _mistral, "mixtral": _mixtral}

@@ -1,6 +1,6 @@
-"""Phi 1.5 and 2 (parallel blocks, biases everywhere) and Phi 3 to 4 (the Llama shape with fused matrices).
+"""Phi 1.5 and 2 (parallel blocks, biases everywhere), Phi 3 to 4 (the Llama shape with fused matrices), Phi-3.5-MoE.
 
-Source: Li et al. 2023 (phi-1.5), Abdin et al. 2024 (Phi-3, Phi-4); Hugging Face transformers, models phi and phi3.
+Source: Li et al. 2023 (phi-1.5), Abdin et al. 2024 (Phi-3, Phi-4); Hugging Face transformers, models phi, phi3 and phimoe.
 """
 
 from __future__ import annotations
@@ -42,4 +42,21 @@ def _phi3(config: Config) -> Architecture:
     return decoder.build(config, shape, ffn=inner, ffn_tensors=ffn_tensors, fused_qkv=True)
 
 
-FAMILIES = {"phi": _phi, "phi3": _phi3}
+def _phimoe(config: Config) -> Architecture:
+    window = config.optional_whole("sliding_window")
+    shape = decoder.read_shape(config, tied=False, windows=(window,) * config.whole("num_hidden_layers"))
+    inner, bias = config.whole("intermediate_size"), config.flag("attention_bias", default=False)
+    experts, used = config.whole("num_local_experts"), config.whole("num_experts_per_tok")
+    return decoder.build(
+        config,
+        shape,
+        ffn=used * inner,
+        ffn_tensors=lambda layer: blocks.routed_experts(layer, shape.hidden, inner, experts, used),
+        qkv_bias=bias,
+        output_bias=bias,
+        norm_bias=True,
+        head_bias=config.flag("lm_head_bias", default=False),
+    )
+
+
+FAMILIES = {"phi": _phi, "phi3": _phi3, "phimoe": _phimoe}
