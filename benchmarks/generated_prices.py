@@ -57,9 +57,33 @@ LOCALES: tuple[tuple[str, str, str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("id", "ID", "IDR", ("Rp ", "Rp"), ()),
     ("th", "TH", "THB", ("฿",), (" บาท",)),
     ("he", "IL", "ILS", ("₪", "₪ "), (" ₪",)),
+    ("el", "GR", "EUR", (), (" €", "€")),
+    ("hr", "HR", "EUR", (), (" €", "\u00a0€")),
+    ("sl", "SI", "EUR", (), (" €",)),
+    ("lt", "LT", "EUR", (), (" €",)),
+    ("lv", "LV", "EUR", ("€ ",), (" €",)),
+    ("et", "EE", "EUR", (), (" €", "€")),
+    ("es", "CO", "COP", ("$", "$ "), (" COP",)),
+    ("en", "NZ", "NZD", ("$", "NZ$"), (" NZD",)),
+    ("en", "SG", "SGD", ("S$", "$"), (" SGD",)),
+    ("zh", "HK", "HKD", ("HK$", "$"), (" HKD",)),
+    ("en", "ZA", "ZAR", ("R ", "R"), (" ZAR",)),
+    ("en", "PH", "PHP", ("₱",), (" PHP",)),
+    ("ms", "MY", "MYR", ("RM", "RM "), ()),
+    ("en", "AE", "AED", ("AED ",), (" AED",)),
+    ("sr", "RS", "RSD", (), (" RSD", " din.")),
 )
 #: Currencies that shops print without decimals.
-WHOLE = frozenset(("JPY", "KRW", "CLP", "VND", "IDR", "HUF"))
+WHOLE = frozenset(("JPY", "KRW", "CLP", "VND", "IDR", "HUF", "COP", "RSD"))
+#: What stands for the cents of a whole amount, by currency.
+DASHES = {
+    "EUR": (",-", ",–", ",--"),
+    "CHF": (".-", ".–"),
+    "SEK": (":-",),
+    "DKK": (",-",),
+    "NOK": (",-",),
+    "THB": (".-",),
+}
 #: What stands around a price and changes nothing about it.
 BEFORE = (
     "",
@@ -107,7 +131,12 @@ def prices(draw: st.DrawFn) -> Printed:
     cents = draw(st.integers(1, 2_000_000_00))
     amount = Decimal(max(1, cents // 100)) if whole else Decimal(cents).scaleb(-2)
     pattern = draw(st.sampled_from(("#,##0", "0") if whole else ("#,##0.00", "0.00")))
+    if currency == "INR":
+        # Lakh and crore: groups of two before the last three.
+        pattern = pattern.replace("#,##0", "#,##,##0")
     number = format_decimal(amount, format=pattern, locale=f"{language}_{country}")
+    if whole and currency in DASHES and draw(st.integers(0, 4)) == 0:
+        number += draw(st.sampled_from(DASHES[currency]))
     if draw(st.booleans()):
         number = number.replace("\u202f", " ").replace("\u00a0", " ")
     side = draw(st.sampled_from([(sign, "") for sign in prefixes] + [("", sign) for sign in suffixes]))

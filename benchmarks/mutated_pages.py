@@ -112,5 +112,15 @@ def check(page: Page) -> Offer | None:
         assert offer.price.is_finite(), offer
         assert offer.price > 0, offer
         if offer.price_text is not None and offer.price_kind != "monthly":
-            assert money.label_in(offer.price_text, offer.price_text) != "monthly", offer
+            labels = [
+                label
+                for token, label in money.tokens(offer.price_text).items()
+                if _digits(token) == _digits(offer.price)
+            ]
+            assert not labels or set(labels) != {"monthly"}, offer
     return offer
+
+
+def _digits(amount: object) -> str:
+    """The digits of an amount, printed or not, without the zeros at its end."""
+    return re.sub(r"\D", "", str(amount)).rstrip("0")

@@ -21,7 +21,7 @@ _UNIQUE: dict[str, str] = {
     "bds$": "BBD", "bn$": "BND", "fj$": "FJD", "b/.": "PAB", "s/.": "PEN", "s/": "PEN", "$b": "BOB", "bs.": "BOB",
     "₩": "KRW", "원": "KRW", "円": "JPY", "yen": "JPY", "jp¥": "JPY", "cn¥": "CNY", "rmb": "CNY", "人民币": "CNY",
     "zł": "PLN", "zl": "PLN", "złotych": "PLN", "kč": "CZK", "ft": "HUF", "forint": "HUF",
-    "₽": "RUB", "₴": "UAH", "грн.": "UAH", "грн": "UAH", "₸": "KZT", "тг": "KZT", "тг.": "KZT", "тңг": "KZT",
+    "₽": "RUB", "б.р.": "BYN", "₴": "UAH", "грн.": "UAH", "грн": "UAH", "₸": "KZT", "тг": "KZT", "тг.": "KZT", "тңг": "KZT",
     "₺": "TRY", "tl": "TRY", "₹": "INR", "र": "INR", "₫": "VND", "đ": "VND", "vnđ": "VND", "฿": "THB", "บาท": "THB",
     "₪": "ILS", "nis": "ILS", "ש״ח": "ILS", "ש\"ח": "ILS", "ש'ח": "ILS", "₱": "PHP", "php": "PHP", "rp": "IDR",
     "rp.": "IDR", "rm": "MYR", "лв.": "BGN", "лв": "BGN", "kn": "HRK", "ден": "MKD", "ден.": "MKD", "₾": "GEL",

@@ -246,6 +246,9 @@ def _choose(text: str, found: list[Found], locale: _Locale) -> Money | Ambiguous
         return None
     if price.label == "now" and any(net > amount for net in _amounts(prices, "net", code, locale)):
         return Ambiguous(text, "a price before tax that is higher than the price", readings)
+    if amount in _amounts(prices, "monthly", code, locale):
+        # Called a rate where it is printed once more.
+        kind = "monthly"
     signed = price.is_signed
     old = {value for value in _amounts(prices, "list", code, locale) if value > amount} if kind == "now" else set()
     return Money(amount, code, kind, text.strip(), signed, price.token, old.pop() if len(old) == 1 else None)

@@ -84,6 +84,7 @@ def numbers(shown: str) -> list[Found]:
             skipped = dash.end() if dash else 0
             after = after[skipped:].lstrip(" \u00a0").removeprefix(suffix)
             rest = rest[skipped:].lstrip(" \u00a0").removeprefix(suffix)
+        follows = place > 0 and prefix is None and not gaps[place].strip(" \u00a0")
         negative = place == 0 and _NEGATIVE.fullmatch(before)
         found.append(
             Found(
@@ -92,7 +93,7 @@ def numbers(shown: str) -> list[Found]:
                 after=after,
                 symbols=symbols,
                 label="noise" if negative else price_words.label(before, rest),
-                follows=place > 0 and prefix is None and not before.strip(" \u00a0"),
+                follows=follows,
                 cents_mark=dash.group()[0] if dash and dash.group()[0] in ".,:" else "",
                 is_dashed=suffix is None and _DASHED.match(after) is not None,
             )

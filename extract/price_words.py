@@ -86,7 +86,7 @@ _NOISE_AFTER = re.compile(
     r"""\W{0,3}(?:off\b|discount|shipping|delivery|postage|p&p|versand|rabatt?|gespart|ersparnis|livraison|frais|envío|de\sdescuento
         |de\sréduction|d['’]éco|éco-?part|spedizione|frete|verzend|dostaw|doprav|доставк|배송|할인(?!가)|적립|割引|送料|cash\s?back|gift|credit
         |deposit|down\s?payment|anzahlung|acompte|zaliczk|rebate|coupon|savings?\b|saved\b|and\sunder|&\sunder|or\sless|trade-?in|points?\b)
-        (?!\w*\s*(?::|[$€£¥]?\s?\d))""",
+        (?!\w*\s*(?::|[$€£¥]?\s?\d|free|gratuit|offert|inclus|kostenlos|gratis|included|za\sdarmo|zdarma|zadarmo|бесплатн|무료|無料))""",
     re.IGNORECASE | re.VERBOSE,
 )
 #: `+ 49.00 €` is added to a price.

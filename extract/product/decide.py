@@ -132,7 +132,8 @@ def _is_beside_another(main: VisiblePrice, seen: Visible) -> bool:
         return False
     told = [price.money.text for price in seen.prices if price.kind in ("list", "monthly")]
     told += [visible_text(element) for element in seen.set_aside]
-    own = money.tokens(main.money.text)
+    # The whole part of the same price, whose cents are set small: `$229.99` for the ear and `$229` `99` for the eye.
+    own = {*money.tokens(main.money.text), format(main.amount, ",f").partition(".")[0], str(int(main.amount))}
     return any(
         label in ("now", "bundle", "from") and token not in own and not any(token in one for one in told)
         for token, label in amounts.items()

@@ -27,6 +27,10 @@ class Reader:
 
     def element(self, element: HtmlElement, text: str) -> Money | Ambiguous | None:
         """The reading of an element with this text. What is struck out in it is an old price, whatever the words say."""
+        behind = _behind(element)
+        if _CENTS_ALONE.fullmatch(behind) and text[-1:].isdigit():
+            # `$549` and `99` are the parts of one price, of which none may be taken for the whole.
+            return self._text(text + behind) if behind[0] in ".," else Ambiguous(f"{text} {behind}", money.SET_APART)
         reading = self._text(text)
         crossed = next(element.iterdescendants(*CROSSED), None)
         if crossed is None or reading is None:
@@ -55,6 +59,17 @@ class Reader:
         texts = [element.text or "" for _, element in self.marked]
         found = {match.group(1) for text in texts if (match := _CENTS.search(text))}
         return found.pop() if len(found) == 1 else None
+
+
+_CENTS_ALONE = re.compile(r"[.,]?\d\d")
+
+
+def _behind(element: HtmlElement) -> str:
+    """The text of the element that follows, if nothing stands between."""
+    follower = element.getnext()
+    if follower is None or (element.tail or "").strip() or not isinstance(follower.tag, str):
+        return ""
+    return visible_text(follower, 10)
 
 
 _CENTS = re.compile(r"\d([.,])\d\d(?![\d.,])")

@@ -44,7 +44,7 @@ OLD = anywhere(
     r"""
     (?:^|[-_ ])old | oldprice | price[-_]?old | (?:^|[-_ ])was(?:[-_ ]|$) | wasprice | price[-_]?was | before
     original | strike | strikethrough | line-through | linethrough | crossed | through
-    (?:^|[-_ ])(?:rrp|msrp|uvp|srp|pvp|ovh)(?:[-_ ]|$) | listprice | list[-_]price | price[-_]?list(?:[-_ ]|$)
+    (?:^|[-_ ])(?:rrp|msrp|uvp|srp|pvp|ovh)(?:[-_ ]|$) | listprice | list[-_]price
     compare[-_]?(?:at|price) | previous | former | reference | past[-_]?price
     barre | tachado | antes | stara | (?:^|[-_ ])eski | poprzedni | puvodni | lowest | omnibus | historical
     """

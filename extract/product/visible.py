@@ -108,6 +108,11 @@ def read(page: Context, layout: Layout, currency: str | None) -> Visible:
     if any(price.money.signed for price in found):
         # Where prices carry their currency, a bare number in a part named after prices is something else.
         found = [price for price in found if price.money.signed]
+    gross = [price for price in found if money.label_in(price.money.text, price.money.number) != "net"]
+    if gross:
+        # A price before tax is the asked one only where the page shows no other.
+        set_aside += [price.element for price in found if price not in gross]
+        found = gross
     if all(price.kind in ("list", "monthly") for price in found):
         found = [replace(price, kind="now") if price.usual else price for price in found]
     return Visible(tuple(_ranked(found, layout)), tuple(unclear), tuple(set_aside), layout.part)
@@ -130,8 +135,9 @@ def _on_tile(element: HtmlElement, layout: Layout) -> bool:
 def _classified(element: HtmlElement, order: int, reading: Money) -> VisiblePrice | None:
     """The price with its kind; None where names or words say that it is no price of the goods."""
     kind = reading.kind
-    own_name = traits_of(name_of(element))
-    traits, around = set(own_name), [element]
+    inside = _down_to(element, reading.number)
+    own_name = frozenset[str]().union(*(traits_of(name_of(part)) for part in inside))
+    traits, around = set(own_name), inside
     own_text = visible_text(element, MAX_TEXT)
     for up in list(element.iterancestors())[:4]:
         text = visible_text(up, MAX_TEXT + 10)
@@ -151,8 +157,7 @@ def _classified(element: HtmlElement, order: int, reading: Money) -> VisiblePric
         traits |= traits_of(name_of(up))
     if "no_price" in traits:
         return None
-    inner = [visible_text(child, MAX_TEXT) for child in element.iterchildren(*CROSSED)]
-    crossed = any(part.tag in CROSSED for part in around) or own_text in inner
+    crossed = any(part.tag in CROSSED for part in around)
     is_current = "current" in own_name
     is_old = crossed or "old" in own_name or ("old" in traits and not is_current)
     usual_name = "usual" in own_name or ("usual" in traits and not is_current)
@@ -165,6 +170,16 @@ def _classified(element: HtmlElement, order: int, reading: Money) -> VisiblePric
         # An amount in a sentence.
         return None
     return VisiblePrice(element, order, reading, kind, named, "current" in traits, is_usual)
+
+
+def _down_to(element: HtmlElement, number: str) -> list[HtmlElement]:
+    """The element and, one in the other, the parts of it that alone hold the number: their names speak of it too."""
+    path = [element]
+    while holders := [part for part in path[-1].iterchildren("*") if number in visible_text(part, MAX_TEXT)]:
+        if len(holders) > 1:
+            break
+        path.append(holders[0])
+    return path
 
 
 def _without_other_prices(part: HtmlElement, element: HtmlElement) -> str:

@@ -49,6 +49,12 @@ PLAIN = [
     # Words and marks say what the amount is.
     ("$54.16/mo.", "en", "US", "54.16", "USD", "monthly"),
     ("54,16 € mtl.", "de", "DE", "54.16", "EUR", "monthly"),
+    ("$54.16 or $54.16/mo.", "en", "US", "54.16", "USD", "monthly"),
+    ("499,99 € netto 599,99 € brutto", "de", "DE", "599.99", "EUR", "now"),
+    ("11 569 Kč bez DPH 13 999 Kč", "cs", "CZ", "13999", "CZK", "now"),
+    ("1 299€99 Livraison gratuite", "fr", "FR", "1299.99", "EUR", "now"),
+    ("De: R$ 4.999,00 Por: R$ 3.999,90", "pt", "BR", "3999.90", "BRL", "now"),
+    ("7 990:- Ord. pris 8 990:-", "sv", "SE", "7990", None, "now"),
     ("12x de R$ 44,00 sem juros", "pt", "BR", "44", "BRL", "monthly"),
     ("월 54,160원", "ko", "KR", "54160", "KRW", "monthly"),
     ("From $109.90", "en", "CA", "109.90", "CAD", "from"),

@@ -201,6 +201,21 @@ SYSTEMS: dict[str, tuple[str, str, str, str, str, str, str | None]] = {
         '<div class="sc-b2"><span class="sc-c3">$599.99</span></div><button class="sc-d4">Add to cart</button>',
         "599.99", "USD", "now", None,
     ),
+    "a list of prices that holds one": (
+        "en-US", "shop.example.com", f'<ul class="price-list"><li>$549.99</li></ul>{BUY}', "549.99", "USD", "now", None,
+    ),
+    "one text for the ear and one for the eye": (
+        "en-US", "shop.example.com",
+        f"<div><b>$549.99</b><div aria-hidden='true'><span>$549</span><span>99</span></div></div>{BUY}",
+        "549.99", "USD", "now", None,
+    ),
+    "the cents with their point in an element of their own": (
+        "en-US", "shop.example.com", f"<div><span>$549</span><span>.99</span></div>{BUY}", "549.99", "USD", "now", None,
+    ),
+    "Belarus": (
+        "ru", "magazin.example.by", '<div class="price">1 502,20 б.р.</div><button>Купить</button>',
+        "1502.20", "BYN", "now", None,
+    ),
     "stars beside the price": (
         "en-US", "shop.example.com", f'<div>4.75 (123)</div><div class="price">$549.99</div>{BUY}',
         "549.99", "USD", "now", None,
@@ -234,7 +249,14 @@ def test_the_price_of(name: str) -> None:
         ("en-US", "shop.example.com", '<div class="price">$549.99 / €519.99</div>'),
         # Cents that a style sheet may set small, or digits of the number: 549.99 or 54999.
         ("en-US", "shop.example.com", '<div class="price">$549<b>99</b></div>'),
+        ("en-US", "shop.example.com", "<div><span>$549</span><span>99</span></div>"),
         ("en", "shop.example.com", '<div class="price">599.99</div>'),
+        # Names inside a price element speak of the price too.
+        ("en-US", "shop.example.com", '<div class="price-box"><span class="old-price">$599.99</span></div>'),
+        ("en-US", "shop.example.com", '<div class="price-box"><span class="monthly-rate">$45.99</span></div>'),
+        ("en-US", "shop.example.com", '<div class="price"><del>$599.99</del> or $22.92/mo</div>'),
+        # A price before tax beside the old price with tax is not the one that a buyer pays.
+        ("sl", "trgovina.example.si", '<p class="price-old">40,00 €</p><p class="price">Brez DDV: 36,53 €</p>'),
         ("pt-BR", "loja.example.com.br", '<div class="price">12x de <strong>R$ 199,90</strong> sem juros</div>'),
         ("bg", "magazin.example.bg", '<div class="price">1 299.00 лв. / 664.17 €</div>'),
         ("fa", "shop.example.ir", '<div class="price">۱۲٬۹۹۰٬۰۰۰ تومان</div>'),
