@@ -150,11 +150,18 @@ def test_falcon_under_its_first_name_is_the_same_model() -> None:
         ({"hidden_size": 4097}, "4097 .* not divisible by 32 heads"),
         ({"num_key_value_heads": 5}, "32 heads .* cannot share 5"),
         ({"tie_word_embeddings": "yes"}, "must be true or false, not 'yes'"),
+        ({"num_hidden_layers": 10**9}, "num_hidden_layers .* is 1,000,000,000, and no model has over 10,000"),
+        ({"vocab_size": 10**12}, "vocab_size .* no model has over"),
     ],
 )
 def test_a_config_that_cannot_be_counted_says_why(change: dict[str, Any], message: str) -> None:
     with pytest.raises(BadConfig, match=message):
         read_config(LLAMA_2_7B | change)
+
+
+def test_a_token_cannot_use_more_experts_than_there_are() -> None:
+    with pytest.raises(BadConfig, match="cannot use 9 of 8 experts"):
+        read_config(dict(catalogue.get("mixtral-8x7b").config) | {"num_experts_per_tok": 9})
 
 
 def test_layer_types_must_name_every_layer() -> None:

@@ -6,6 +6,12 @@ from collections.abc import Mapping
 
 from transform.sizing.errors import BadConfig
 
+#: No published model has a tenth of that many layers or experts; a slip of the pen must not fill the memory with tensors.
+_MOST_REPEATED = 10_000
+_REPEATED = ("layers", "layer", "experts")
+#: Far above any width, vocabulary or context.
+_MOST = 10**9
+
 
 class Config:
     """One `config.json`, or a part of one, read key by key.
@@ -38,6 +44,11 @@ class Config:
             if isinstance(value, bool) or not isinstance(value, int) or value <= 0:
                 raise BadConfig(
                     f"{name} of model_type {self.model_type!r} must be a whole number above 0, not {value!r}"
+                )
+            most = _MOST_REPEATED if name.endswith(_REPEATED) else _MOST
+            if value > most:
+                raise BadConfig(
+                    f"{name} of model_type {self.model_type!r} is {value:,}, and no model has over {most:,}"
                 )
             return value
         return None

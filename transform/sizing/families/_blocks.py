@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from transform.sizing.errors import BadConfig
 from transform.sizing.tensors import Tensor
 
 
@@ -71,6 +72,8 @@ def plain_ffn(layer: int, hidden: int, inner: int, *, bias: bool) -> Iterator[Te
 
 def routed_experts(layer: int, hidden: int, inner: int, experts: int, used: int) -> Iterator[Tensor]:
     """A router and gated experts, of which a token uses `used`. Source: Shazeer et al. 2017; Jiang et al. (Mixtral) 2024."""
+    if used > experts:
+        raise BadConfig(f"a token cannot use {used} of {experts} experts")
     yield from matrix("ffn_gate_inp", layer, experts, hidden)
     yield Tensor("ffn_gate_exps", layer, inner, hidden, "matrix", experts, used)
     yield Tensor("ffn_up_exps", layer, inner, hidden, "matrix", experts, used)
