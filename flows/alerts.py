@@ -48,8 +48,7 @@ def due(context: Context, summary: Summary, *, is_heard: bool) -> list[Message]:
 
 
 def _failed(context: Context, summary: Summary) -> _State:
-    reason = summary.reason or "; ".join(f"{s.source}: {s.reason}" for s in summary.failed_sources)
-    body = f"{reason}\nThe last good warehouse stays. `gpuledger status --data-dir {context.data.root}` says more."
+    body = f"{summary.why}\nThe last good warehouse stays. `gpuledger status --data-dir {context.data.root}` says more."
     return _State(summary.published is None, Message("gpuledger: the run published nothing", body, "failure"))
 
 

@@ -72,7 +72,7 @@ def refresh(
     if summary.published is None:
         if not retries.can_help(summary):
             _do_not_retry(_flow_run())
-        raise retries.NothingPublished(summary.reason or "nothing was published")
+        raise retries.NothingPublished(summary.why or "nothing was published")
     failed = ", ".join(source.source for source in summary.failed_sources)
     words = f"{len(summary.changes)} prices changed" + (f"; failed: {failed}" if failed else "")
     return Completed(message=f"{summary.published.name}: {words}")

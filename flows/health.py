@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from flows import journal
 from flows.context import utc_now
+from warehouse.errors import NoWarehouse
 from warehouse.paths import DataDir
 from warehouse.read import query
 
@@ -60,7 +62,7 @@ class RunHealth:
 
 def clock(data: DataDir) -> datetime:
     """The time that ages are measured at: now, or, where the newest run was on the sample, that run's own time."""
-    rows = query(data, "SELECT sample_night, as_of FROM ops.run ORDER BY rowid DESC LIMIT 1")[1]
+    rows = _query(data, "SELECT sample_night, as_of FROM ops.run ORDER BY rowid DESC LIMIT 1")
     if rows and rows[0][0] is not None:
         as_of = rows[0][1]
         assert isinstance(as_of, datetime)
@@ -68,9 +70,17 @@ def clock(data: DataDir) -> datetime:
     return utc_now()
 
 
+def _query(data: DataDir, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    """Rows of the published file; none where nothing was ever published: whoever watches the first night wants an answer."""
+    try:
+        return query(data, sql, parameters)[1]
+    except NoWarehouse:
+        return []
+
+
 def sources(data: DataDir, now: datetime) -> list[SourceHealth]:
     """Every source that was ever read, by name. An age is never below zero: a clock that went back makes nothing newer."""
-    _, rows = query(
+    rows = _query(
         data,
         f"""WITH good AS (
                 SELECT source, loaded, row_number() OVER (PARTITION BY source ORDER BY rowid DESC) AS back
@@ -94,7 +104,7 @@ def sources(data: DataDir, now: datetime) -> list[SourceHealth]:
 
 def runs(data: DataDir, limit: int = 10) -> list[RunHealth]:
     """The newest runs, those of the journal that could not write their own row included."""
-    _, rows = query(
+    rows = _query(
         data,
         """SELECT run_id, started_at, as_of, engine, status, reason, sources_failed, models_rebuilt, changed, seconds
            FROM ops.run ORDER BY started_at DESC, rowid DESC LIMIT ?""",
@@ -130,8 +140,10 @@ def writer(data: DataDir) -> dict[str, Any] | None:
     return dict(note) if is_holder else None
 
 
-def exit_status(found: list[SourceHealth], newest: RunHealth | None) -> int:
-    """For monitoring: 0 all well, 1 the newest run that ended published nothing, 3 a source fails or is overdue."""
-    if newest is not None and not newest.status.startswith("published"):
+def exit_status(found: Sequence[SourceHealth], newest: RunHealth | None) -> int:
+    """For monitoring: 0 all well, 1 the newest run that ended published nothing, or nothing was ever published, 3 a source
+    fails or is overdue.
+    """
+    if newest is None or not newest.status.startswith("published"):
         return 1
     return 3 if any(source.is_failing or source.is_overdue for source in found) else 0

@@ -31,11 +31,8 @@ def write(path: Path, sources: Sequence[SourceHealth], runs: Sequence[RunHealth]
         if s.normal_rows is not None:
             normal.labels(s.source).set(s.normal_rows)
     ended = next((run for run in runs if run.status != "running"), None)
-    if ended is not None:
-        success = Gauge(
-            "gpuledger_last_run_published", "1 where the newest run that ended published", registry=registry
-        )
-        success.set(ended.status.startswith("published"))
+    success = Gauge("gpuledger_last_run_published", "1 where the newest run that ended published", registry=registry)
+    success.set(ended is not None and ended.status.startswith("published"))
     published = next((run for run in runs if run.status.startswith("published")), None)
     if published is not None:
         stamp = Gauge(

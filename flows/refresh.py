@@ -55,7 +55,7 @@ def run_locked(
         status = "failed" if isinstance(error, Exception) else "interrupted"
         journal.finish(context.data.journal, context.run_id, status, f"{type(error).__name__}: {error}")
         raise
-    journal.finish(context.data.journal, context.run_id, summary.status, summary.reason)
+    journal.finish(context.data.journal, context.run_id, summary.status, summary.why)
     summary.seconds = time.perf_counter() - started
     return summary
 

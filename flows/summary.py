@@ -66,6 +66,12 @@ class Summary:
         return [outcome for outcome in self.sources if outcome.is_failure]
 
     @property
+    def why(self) -> str | None:
+        """The reason, with what each failed source said where nothing was published: nobody else will say it then."""
+        said = "; ".join(f"{source.source}: {source.reason}" for source in self.failed_sources)
+        return f"{self.reason}: {said}" if said and self.published is None else self.reason
+
+    @property
     def status(self) -> str:
         """published, published_with_failures or failed."""
         if self.published is None:

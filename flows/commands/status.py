@@ -30,15 +30,22 @@ _SHORT = 90
 def command(data_dir: str | None, form: str, everything: bool, prometheus: Path | None) -> int:
     """For each source its last success, age against its limit, rows against normal and open issues; and the last runs.
 
-    Exit status, for monitoring: 0 all well; 1 the newest run published nothing; 3 a source fails or is older than its
-    limit.
+    Exit status, for monitoring: 0 all well; 1 the newest run published nothing, or nothing was ever published; 3 a source
+    fails or is older than its limit.
     """
     from flows import health
     from flows.commands._show import plain, show
+    from warehouse.errors import NoWarehouse
 
     data = data_of(data_dir)
     sources = health.sources(data, health.clock(data))
     runs = health.runs(data)
+    if not data.published.exists():
+        words = f"no warehouse in {data.root} yet: run `gpuledger refresh`, or name another --data-dir"
+        # Whoever monitors the first night wants figures all the same.
+        if not (runs or everything or prometheus):
+            raise NoWarehouse(words)
+        click.echo(f"gpuledger: {words}", err=True)
     ended = next((run for run in runs if run.status != "running"), None)
     status = health.exit_status(sources, ended)
     if prometheus is not None:

@@ -264,7 +264,9 @@ def test_a_run_that_failed_is_in_the_warehouse_from_the_next_that_publishes(
     assert gpuledger("refresh", "--engine", "plain", "--only", "generic_shop", data=data, env=env).status == 1
     assert gpuledger("refresh", "--sample", "--engine", "plain", "--night", 3, "--quiet", data=data).status == 3
     found = rows(data, "SELECT status, reason, sample_night, parsed FROM ops.run ORDER BY rowid")
-    assert found[2] == ("failed", "no source could be read", None, None)
+    status, reason, *rest = found[2]
+    assert (status, rest) == ("failed", [None, None])
+    assert reason.startswith("no source could be read: generic_shop: ConnectionFailed: https://shop.invalid/one: ")
     assert [night for *_, night, _ in found] == [1, 2, None, 3]
 
 

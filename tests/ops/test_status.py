@@ -23,8 +23,19 @@ def test_the_exit_status_follows_the_nights(nights: dict[int, Night]) -> None:
     assert "bhphoto" in second.out
 
 
-def test_without_a_warehouse_it_is_one(tmp_path: Path) -> None:
-    assert gpuledger("status", data=tmp_path).status == 1
+def test_before_the_first_publish_monitoring_gets_its_answer(tmp_path: Path) -> None:
+    found = gpuledger("status", data=tmp_path)
+    assert (found.status, "run `gpuledger refresh`" in found.err) == (1, True)
+    data, file = tmp_path / "data", tmp_path / "gpuledger.prom"
+    env = {"GPULEDGER_DELAY_S": "0", "GPULEDGER_PRODUCT_URLS": "https://shop.invalid/one"}
+    assert gpuledger("refresh", "--engine", "plain", "--only", "generic_shop", data=data, env=env).status == 1
+    found = gpuledger("status", "--json", "--prometheus", file, data=data)
+    words = json.loads(found.out)
+    assert (found.status, words["exit_status"], words["sources"]) == (1, 1, [])
+    (run,) = words["runs"]
+    assert run["status"] == "failed"
+    assert "generic_shop: ConnectionFailed: https://shop.invalid/one" in run["reason"]
+    assert "gpuledger_last_run_published 0.0" in file.read_text(encoding="utf-8")
 
 
 def test_json_has_sources_runs_and_the_status(nights: dict[int, Night]) -> None:
@@ -70,7 +81,8 @@ def test_beyond_the_limit_a_source_is_overdue(nights: dict[int, Night]) -> None:
     assert not found["newegg"].is_overdue
     found = {s.source: s for s in health.sources(DataDir(nights[1].data), at + timedelta(hours=48, minutes=1))}
     assert found["newegg"].is_overdue
-    assert health.exit_status(list(found.values()), None) == 3
+    published = health.runs(DataDir(nights[1].data))[0]
+    assert health.exit_status(list(found.values()), published) == 3
 
 
 @pytest.mark.parametrize(("alive", "status"), [(True, "running"), (False, "interrupted")])
