@@ -25,7 +25,7 @@ from flows import decisions, identities, journal, loaded, take_in
 from flows.context import Context, new_run_id, utc_now
 from flows.store import finish, store, write_exports
 from flows.summary import SourceOutcome, Summary
-from transform import assign, gate
+from transform import assign, gate, listing_versions
 from warehouse import publish
 from warehouse.load import offers
 from warehouse.load.batch import Night, Row
@@ -143,7 +143,7 @@ def load(
     past = gate.past_nights(con, SOURCE, found[0][0], bounds)
     noted: list[gate.GoodNight] = []
     _stage(con, found, _refused([offer for _, rows in found for offer, _ in rows]))
-    issues = offers.missing_rates(con, "night_offer", found[-1][0])
+    issues = offers.missing_rates(con, "night_offer")
     rows = [(context.run_id, SOURCE, i.code, i.severity, i.message, i.where, i.text, i.url, None) for i in issues]
     append(con, "ops.issue", rows)
     outcome.issues = len(issues)
@@ -153,11 +153,13 @@ def load(
         night, held = _take_night(con, number, seen_at)
         outcome.parsed, outcome.duplicate = len(offers_seen), len(offers_seen) - night.rows
         if night.rows >= contract.min_rows and held <= night.rows * contract.max_quarantined_share:
-            taken = take_in.load_staged(con, night, bounds, past, released, is_converted=True)
+            taken = take_in.load_staged(con, night, bounds, past, released)
             changed |= taken.changes.changed.keys()
             if "core.listing" in taken.changes.changed:
                 # The gate asks what the peers of a listing cost, so each night must know the cards of those before it.
                 changed |= set(assign.assign(con, titles.resolver, titles.version, ("core.listing",)))
+                if listing_versions.keep(con, seen_at):
+                    changed.add("core.listing_history")
             outcome.quarantined = held + taken.held
             outcome.loaded = night.rows - outcome.quarantined
             noted.append(gate.GoodNight(seen_at, night.rows, taken.is_complete))
@@ -205,15 +207,17 @@ def _stage(con: duckdb.DuckDBPyConnection, found: Sequence[Crawl], refused: set[
     stage(con, "distinct_offer", (*offers.COLUMNS[:-1], "number", "is_refused"), distinct, types)
     stage(con, "cell", ("night", "number", "snapshot_sha256"), cells, types)
     stage(con, "night", ("night", "seen_at"), [(night, seen_at) for night, (seen_at, _) in enumerate(found)], types)
-    whole = "(SELECT * FROM cell JOIN distinct_offer USING (number) JOIN night USING (night))"
-    con.execute(f"CREATE OR REPLACE TEMP TABLE night_offer AS FROM ({offers.converted(whole)}) ORDER BY night")
+    con.execute(
+        """CREATE OR REPLACE TEMP TABLE night_offer AS
+           SELECT * FROM cell JOIN distinct_offer USING (number) JOIN night USING (night) ORDER BY night"""
+    )
 
 
 def _take_night(con: duckdb.DuckDBPyConnection, number: int, seen_at: datetime) -> tuple[Night, int]:
     """Make the staged offers of one night those that a load takes; how many of them the contract refused."""
     counts = []
     for name, columns, condition in (
-        ("incoming_offer", "* EXCLUDE (night, number, is_refused)", "NOT is_refused"),
+        ("incoming_offer", ", ".join(offers.COLUMNS), "NOT is_refused"),
         ("held_offer", ", ".join(offers.COLUMNS), "is_refused"),
     ):
         row = con.execute(

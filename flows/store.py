@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from datetime import date
 from pathlib import Path
 
 import duckdb
@@ -16,7 +17,7 @@ from flows import identities, journal, loaded, take_in
 from flows.context import Context, utc_now
 from flows.settings import SettingsError
 from flows.summary import PriceChange, SourceOutcome, Summary
-from transform import assign, graph
+from transform import assign, graph, listing_versions, price_days
 from transform import build as builder
 from transform.seeds import load as seeds
 from transform.sizing import own as own_models
@@ -24,6 +25,8 @@ from warehouse import publish
 from warehouse.errors import WarehouseError
 from warehouse.load.stage import append
 from warehouse.outputs import csv_files
+
+DAILY = "mart.price_daily"
 
 
 class OutOfOrder(WarehouseError):
@@ -39,8 +42,10 @@ def store(context: Context, collected: Sequence[Collected], summary: Summary, *,
     loaded.heal(context.data)
     with publish.workspace(context.data, context.run_id, memory_limit=context.settings.memory_limit) as (con, work):
         con.execute("BEGIN")
+        is_newest = price_days.is_newest(con, context.as_of)
         changed = load(con, context, collected, summary)
-        finish(con, context, summary, changed, work, loaded.of(context, collected))
+        since = price_days.since(con, context.as_of) if is_newest else None
+        finish(con, context, summary, changed, work, loaded.of(context, collected), since)
     if export:
         write_exports(context, summary)
 
@@ -78,16 +83,26 @@ def finish(
     changed: Collection[str],
     work: Path,
     record: loaded.RunRecord,
+    since: price_days.Since | None = None,
 ) -> None:
-    """Build what the loaded tables named in `changed` reach, publish the work file, and put the run on record."""
-    prepare_build(con, context, summary, changed)
+    """Build what the loaded tables named in `changed` reach, publish the work file, and put the run on record.
+
+    `since` bounds what was loaded, where that is known.
+    """
+    prepare_build(con, context, summary, changed, since=since)
     loaded.note(context.data, record)
     publish_build(con, context, summary, work)
     loaded.confirm(context.data)
 
 
 def prepare_build(
-    con: duckdb.DuckDBPyConnection, context: Context, summary: Summary, changed: Collection[str], *, full: bool = False
+    con: duckdb.DuckDBPyConnection,
+    context: Context,
+    summary: Summary,
+    changed: Collection[str],
+    *,
+    full: bool = False,
+    since: price_days.Since | None = None,
 ) -> None:
     """Resolve titles, build and audit, inside the open transaction. Raises AuditFailed."""
     touched = {*changed, *settle(con, context)}
@@ -95,7 +110,8 @@ def prepare_build(
     models = graph.load(con)
     builder.drop_retired(con, models)
     summary.builds = builder.build(con, models, context.run_id, force=full)
-    _audit(con, summary)
+    first_day = price_days.keep(con, touched, since, force=full)
+    _audit(con, summary, first_day)
 
 
 def settle(con: duckdb.DuckDBPyConnection, context: Context) -> set[str]:
@@ -138,13 +154,17 @@ def _identify(con: duckdb.DuckDBPyConnection, context: Context) -> set[str]:
         raise SettingsError(
             f"baseline_gpu_id: no GPU is called {baseline!r}; `gpuledger resolve TITLE` finds the id of a card"
         )
-    return changed | set(assign.assign(con, resolver, version))
+    changed |= set(assign.assign(con, resolver, version))
+    if listing_versions.keep(con, context.as_of):
+        changed.add("core.listing_history")
+    return changed
 
 
-def _audit(con: duckdb.DuckDBPyConnection, summary: Summary) -> None:
+def _audit(con: duckdb.DuckDBPyConnection, summary: Summary, first_day: date | None) -> None:
     """Hold every rebuilt mart against its contract; one that was kept passed when it was built.
 
-    A view is never rebuilt, and moves with what it reads: it is checked with the others, on every run that built one.
+    A view is never rebuilt, and moves with what it reads: it is checked with the others, on every run that built one. Of
+    the daily prices it is the days from `first_day` on: the others passed on their night.
     """
     problems: list[str] = []
     has_rebuilt = any(step.action == "rebuilt" for step in summary.builds)
@@ -152,7 +172,10 @@ def _audit(con: duckdb.DuckDBPyConnection, summary: Summary) -> None:
         is_new = step.action == "rebuilt" or (has_rebuilt and step.rows < 0)
         contract = mart_contract(step.model) if is_new else None
         if contract is not None:
-            problems += check_mart(contract, con.execute(f"SELECT * FROM {step.model} WHERE {contract.where}").df())
+            days = f"AND day >= DATE '{first_day or date.max}'" if step.model == DAILY else ""
+            problems += check_mart(
+                contract, con.execute(f"SELECT * FROM {step.model} WHERE {contract.where} {days}").df()
+            )
     if problems:
         raise AuditFailed(f"audit failed, nothing is published: {'; '.join(problems)}")
 

@@ -147,16 +147,16 @@ def load_batch(
     """Load a checked batch: exchange rates, offers through the price gate, then the rest."""
     past = gate.past_nights(con, batch.source, batch.seen_at, bounds)
     changes = others.load_rates(con, batch)
-    if "core.fx_rate" in changes.changed:
-        changes.add("core.price_span", offers.fill_missing_usd(con))
     held, is_complete = 0, batch.is_complete
     is_shop = any(isinstance(row.item, Offer) for row in (*batch.rows, *batch.held))
     if is_shop or "offer" in sources.get(batch.source).kinds:
         offers.stage_batch(con, batch)
         loaded = load_staged(con, batch.night, bounds, past, released)
         changes.merge(loaded.changes)
+        seen = f"(SELECT price, currency, TIMESTAMPTZ '{batch.seen_at.isoformat()}' AS seen_at FROM incoming_offer)"
+        changes.issues += [(batch.source, issue) for issue in offers.missing_rates(con, seen)]
         held, is_complete = loaded.held, loaded.is_complete
-        if "core.price_span" in loaded.changes.changed:
+        if "core.price_open" in loaded.changes.changed:
             changes.add("core.price_change", offers.record_changes(con, batch.source, batch.seen_at))
     changes.merge(others.load(con, batch, past[0].seen_at if past else None))
     return Loaded(changes, held, is_complete)
@@ -168,14 +168,12 @@ def load_staged(
     bounds: gate.Bounds,
     past: Sequence[gate.GoodNight],
     released: Sequence[tuple[str, Decimal]],
-    *,
-    is_converted: bool = False,
 ) -> Loaded:
     """Load staged offers through the price gate; see `gate.hold` and `offers.load`."""
     verdict = gate.hold(con, night, bounds, past, released)
     is_complete = night.is_complete and verdict.is_long
     previous = past[0].seen_at if past else None
-    changes = offers.load(con, replace(night, is_complete=is_complete), previous, is_converted=is_converted)
+    changes = offers.load(con, replace(night, is_complete=is_complete), previous)
     # Also where the last of them was let go.
     changes.add("core.held_price", max(verdict.held, verdict.held_before))
     return Loaded(changes, verdict.held, is_complete)

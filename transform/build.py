@@ -37,9 +37,9 @@ class Build:
 
 
 def refresh_contents(con: duckdb.DuckDBPyConnection, changed: Collection[str]) -> None:
-    """Take the fingerprint of the loaded tables named in `changed`, and of those that have none yet."""
+    """Take the fingerprint of the loaded tables named in `changed`, and of those that have none yet; not of a history."""
     known = {table for (table,) in con.execute("SELECT table_id FROM ops.table_content").fetchall()}
-    loaded = [table for table in dictionary().tables if not table.startswith("ops.")]
+    loaded = [t.name for t in dictionary().tables.values() if not t.name.startswith("ops.") and not t.is_history]
     for table in loaded:
         if table in known and table not in changed:
             continue

@@ -105,16 +105,14 @@ def _compare(con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds) -> No
     con.execute(
         f"""CREATE OR REPLACE TEMP TABLE compared AS
             WITH shown AS (
-                SELECT listing_id, price, currency FROM core.price_span
-                WHERE valid_to IS NULL AND price IS NOT NULL AND valid_from < $seen_at
-                    AND starts_with(listing_id, '{night.source}:')
+                SELECT listing_id, price, currency FROM core.price_open
+                WHERE price IS NOT NULL AND valid_from < $seen_at AND starts_with(listing_id, '{night.source}:')
             ),
             past AS (
-                SELECT listing_id, arg_max(price, valid_from) AS price, arg_max(currency, valid_from) AS currency
-                FROM core.price_span
-                WHERE valid_to > $since AND valid_from < $seen_at AND price IS NOT NULL
-                    AND starts_with(listing_id, '{night.source}:')
-                GROUP BY listing_id
+                SELECT l.listing_id, arg_max(c.price, c.valid_from) AS price, arg_max(c.currency, c.valid_from) AS currency
+                FROM core.price_closed c JOIN core.listing l USING (listing_no)
+                WHERE c.valid_to > $since AND c.valid_from < $seen_at AND c.price IS NOT NULL AND l.source = $source
+                GROUP BY l.listing_id
             )
             SELECT i.listing_id, i.price, i.currency, i.condition, i.snapshot_sha256,
                 coalesce(s.price, if(i.price IS NULL, NULL, p.price)) AS reference_price,
@@ -123,7 +121,7 @@ def _compare(con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds) -> No
                 CASE WHEN i.currency = reference_currency
                     THEN i.price::DOUBLE / reference_price::DOUBLE - 1 END AS move
             FROM incoming_offer i LEFT JOIN shown s USING (listing_id) LEFT JOIN past p USING (listing_id)""",
-        {"seen_at": night.seen_at, "since": since},
+        {"seen_at": night.seen_at, "since": since, "source": night.source},
     )
 
 
@@ -170,7 +168,8 @@ def _clear(con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds) -> None
     con.execute(
         f"""DELETE FROM suspect WHERE hold = 'move' AND (
                 listing_id IN (
-                    SELECT s.listing_id FROM suspect s JOIN core.price_span o USING (listing_id, currency)
+                    SELECT s.listing_id FROM suspect s JOIN core.listing l USING (listing_id)
+                    JOIN core.price_closed o ON o.listing_no = l.listing_no AND o.currency = s.currency
                     WHERE o.valid_to > $since AND o.valid_from < $seen_at AND o.price IS NOT NULL
                     GROUP BY s.listing_id, s.price
                     HAVING s.price::DOUBLE BETWEEN min(o.price)::DOUBLE * (1 - $same) AND max(o.price)::DOUBLE * (1 + $same)
@@ -180,7 +179,7 @@ def _clear(con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds) -> None
                     JOIN core.listing l USING (listing_id)
                     JOIN core.listing m ON m.gpu_id = l.gpu_id AND m.source = l.source AND m.condition = s.condition
                         AND m.listing_id <> l.listing_id
-                    JOIN core.price_span o ON o.listing_id = m.listing_id AND o.valid_to IS NULL AND o.currency = s.currency
+                    JOIN core.price_open o ON o.listing_id = m.listing_id AND o.currency = s.currency
                     WHERE l.source = '{night.source}' AND o.price IS NOT NULL
                     GROUP BY s.listing_id, s.price
                     HAVING count(*) >= $min_peers
@@ -233,7 +232,7 @@ def _write_held(
                 AND (j.hold = 'placeholder' OR NOT coalesce(h.is_same AND h.held_at < $seen_at, false))
                 -- Believed by this very run when it ran before: a repeated run comes to the same.
                 AND NOT EXISTS (
-                    SELECT 1 FROM core.price_span o WHERE o.listing_id = j.listing_id AND o.valid_from = $seen_at
+                    SELECT 1 FROM core.price_open o WHERE o.listing_id = j.listing_id AND o.valid_from = $seen_at
                         AND o.confirmed_until IS NULL AND o.price IS NOT DISTINCT FROM j.price
                         AND o.currency IS NOT DISTINCT FROM j.currency
                 )""",

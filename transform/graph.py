@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Literal
 
 import duckdb
 
+from warehouse.dictionary import dictionary
 from warehouse.references import references
 from warehouse.schema import hash_text
 
@@ -43,8 +44,7 @@ class Model:
     `text` is all that defines it (its own file and its sidecar). `inputs` are the tables that it reads with the column
     names that it mentions, None where it may read every column: a change in another column is none for this model.
     `build` is the pandas function of a Python model (frames by input name in, one frame out); modules that it names as
-    USES are part of its text. `parameters` are those of
-    a macro, in the order in which they are given.
+    USES are part of its text. `parameters` are those of a macro, in the order in which they are given.
     """
 
     name: str
@@ -68,7 +68,21 @@ def load(con: duckdb.DuckDBPyConnection, folder: Path = MODELS) -> list[Model]:
     """All models of `folder`, each after those that it reads. Raises ValueError, naming the file, where one is wrong."""
     models = {model.name: model for model in (_read(con, path) for path in sorted(folder.glob("*/*.toml")))}
     order = TopologicalSorter({name: model.inputs.keys() & models.keys() for name, model in models.items()})
-    return [models[name] for name in order.static_order()]
+    ordered = [models[name] for name in order.static_order()]
+    _keep_off_history(ordered, folder)
+    return ordered
+
+
+def _keep_off_history(ordered: Iterable[Model], folder: Path) -> None:
+    """Raise ValueError where a table is built from a history table, also through views: its changes are not followed."""
+    long = {table.name for table in dictionary().tables.values() if table.is_history}
+    for model in ordered:
+        if found := sorted(long & model.inputs.keys()):
+            if model.materialized == "table":
+                raise ValueError(
+                    f"{folder}: {model.name} is built whole from {found[0]}, which only grows: make it a view"
+                )
+            long.add(model.name)
 
 
 def _read(con: duckdb.DuckDBPyConnection, sidecar: Path) -> Model:

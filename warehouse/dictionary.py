@@ -28,12 +28,17 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A loaded table: schema-qualified name, meaning with the grain first, key and columns in order."""
+    """A loaded table: schema-qualified name, meaning with the grain first, key and columns in order.
+
+    `is_history` tables only grow: they are too large to be looked through every night, so no table may be built from one
+    that is not built by increments.
+    """
 
     name: str
     description: str
     key: tuple[str, ...]
     columns: tuple[Column, ...]
+    is_history: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +58,10 @@ def dictionary() -> Dictionary:
         for name, entry in document["column"].items()
     }
     tables = {
-        name: Table(name, entry["description"], tuple(entry["key"]), tuple(columns[c] for c in entry["columns"]))
+        name: Table(
+            name, entry["description"], tuple(entry["key"]), tuple(columns[c] for c in entry["columns"]),
+            entry.get("is_history", False),
+        )
         for name, entry in document["table"].items()
-    }
+    }  # fmt: skip
     return Dictionary(columns, tables)

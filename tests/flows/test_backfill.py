@@ -61,7 +61,7 @@ def both(tmp_path_factory: pytest.TempPathFactory, files: list[Path]) -> tuple[P
 def test_bulk_and_night_by_night_give_the_same_rows(both: tuple[Path, Path]) -> None:
     bulk, nightly = (tables(path) for path in both)
     assert bulk.keys() == nightly.keys()
-    assert len(bulk["core.price_span"]) > 10
+    assert len(bulk["core.price_closed"]) > 10
     for table, content in bulk.items():
         assert content == nightly[table], table
 

@@ -132,7 +132,7 @@ def test_the_second_night_rebuilds_only_what_depends_on_a_change(nights: dict[in
     builds = _builds(nights[2])
     changed = {name for name in after if name not in builds and before[name] != after[name]}
     rebuilt = {model for model, (action, _) in builds.items() if action == "rebuilt"}
-    assert {"core.listing", "core.price_span", "core.fx_rate"} <= changed
+    assert {"core.listing", "core.price_open", "core.fx_rate"} <= changed
     assert rebuilt <= _dependents(changed)
     # Scores did not change, so nothing that is made of scores alone was made again.
     assert not {"mart.ranking", "mart.claim_audit"} & rebuilt
@@ -203,8 +203,10 @@ def test_what_is_counted_as_loaded_is_in_the_tables(nights: dict[int, Night]) ->
 def test_every_row_is_traced_to_bytes_that_are_in_the_archive(nights: dict[int, Night]) -> None:
     data = nights[3].data
     archive = Archive(data / "snapshots")
-    traced = ("core.listing", "core.price_span", "core.benchmark_score", "core.index_price", "core.cloud_offer_history",
-              "core.fx_rate", "ops.quarantine", "mart.ranking")  # fmt: skip
+    traced = (
+        "core.listing", "core.price_open", "core.price_closed", "core.benchmark_score", "core.index_price",
+        "core.cloud_offer_history", "core.fx_rate", "ops.quarantine", "mart.ranking",
+    )  # fmt: skip
     hashes = {sha for table in traced for (sha,) in rows(data, f"SELECT DISTINCT snapshot_sha256 FROM {table}")}
     assert None not in hashes
     for sha in hashes:

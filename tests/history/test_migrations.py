@@ -16,9 +16,19 @@ from warehouse import migrate
 from warehouse.dictionary import dictionary
 from warehouse.errors import NewerWarehouse, NotAWarehouse
 
-#: A program that did not know of GTINs, held prices and schema versions yet. No shop of the sample prints a GTIN.
+#: A program that did not know of GTINs, held prices and schema versions yet, and kept all prices in one table. No shop of
+#: the sample prints a GTIN.
 OLD = (
-    "CREATE OR REPLACE TABLE core.listing AS SELECT * EXCLUDE (gtin) FROM core.listing",
+    """CREATE TABLE core.one AS
+       SELECT *, NULL::DECIMAL(18,4) AS price_usd, NULL::DATE AS fx_day, valid_from AS loaded_at FROM core.price_span""",
+    "DROP VIEW core.price_span",
+    "ALTER TABLE core.one RENAME TO price_span",
+    "DROP TABLE core.price_open",
+    "DROP TABLE core.price_closed",
+    "DROP TABLE core.price_day",
+    "DROP TABLE core.listing_history",
+    "DELETE FROM ops.table_content WHERE table_id = 'price_day:settled'",
+    "CREATE OR REPLACE TABLE core.listing AS SELECT * EXCLUDE (gtin, listing_no) FROM core.listing",
     "DROP TABLE core.held_price",
     "DROP TABLE ops.schema_version",
     "CREATE TABLE mart.retired AS SELECT 1 AS figure",
@@ -78,7 +88,7 @@ def test_a_newer_file_is_refused_with_both_versions(
     nights: dict[int, Night], tmp_path: Path, statement: str, seen: str
 ) -> None:
     data = nights[1].copy(tmp_path / "data")
-    newer = "INSERT INTO ops.schema_version VALUES ('y', 1, 'other', '7.8.9')"
+    newer = f"INSERT INTO ops.schema_version VALUES ('y', {migrate.current()}, 'other', '7.8.9')"
     edit(data, newer, statement)
     before = (data / "state" / "base.duckdb").read_bytes(), (data / "gpuledger.duckdb").resolve()
     with pytest.raises(NewerWarehouse, match=rf"{seen}.*this is gpuledger 0\.1\.0.*update gpuledger"):
@@ -105,20 +115,20 @@ def test_a_file_of_a_newer_duckdb_is_refused_with_both_versions(nights: dict[int
 def test_scripts_run_once_in_order_and_all_or_nothing(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     folder = tmp_path / "migrations"
     folder.mkdir()
-    (folder / "0002_rename.sql").write_text("ALTER TABLE core.listing RENAME COLUMN ean TO gtin;")
-    (folder / "0003_fill.sql").write_text("UPDATE core.listing SET gtin = gtin || '!';")
+    (folder / "0003_rename.sql").write_text("ALTER TABLE core.listing RENAME COLUMN ean TO gtin;")
+    (folder / "0004_fill.sql").write_text("UPDATE core.listing SET gtin = gtin || '!';")
     con.execute("ALTER TABLE core.listing RENAME COLUMN gtin TO ean")
     con.execute("INSERT INTO core.listing (listing_id, ean) VALUES ('a:1', '42')")
-    (folder / "0004_wrong.sql").write_text("UPDATE core.nowhere SET x = 1;")
+    (folder / "0005_wrong.sql").write_text("UPDATE core.nowhere SET x = 1;")
     with pytest.raises(duckdb.CatalogException):
         migrate.bring_up(con, "second", "some", folder)
     assert con.execute("SELECT ean FROM core.listing").fetchall() == [("42",)]
-    (folder / "0004_wrong.sql").unlink()
-    assert migrate.bring_up(con, "third", "some", folder)[:2] == ["0002_rename: done", "0003_fill: done"]
+    (folder / "0005_wrong.sql").unlink()
+    assert migrate.bring_up(con, "third", "some", folder)[:2] == ["0003_rename: done", "0004_fill: done"]
     assert migrate.bring_up(con, "fourth", "some", folder) == []
     assert con.execute("SELECT gtin FROM core.listing").fetchall() == [("42!",)]
-    assert con.execute("SELECT version FROM ops.schema_version ORDER BY rowid").fetchall() == [(1,), (3,)]
-    with pytest.raises(NewerWarehouse, match=r"schema version 3.*knows up to 1"):
+    assert con.execute("SELECT version FROM ops.schema_version ORDER BY rowid").fetchall() == [(2,), (4,)]
+    with pytest.raises(NewerWarehouse, match=r"schema version 4.*knows up to 2"):
         migrate.refuse_newer(migrate.written(con), "some")
 
 

@@ -50,15 +50,13 @@ class Market:
         return dict(self.con.execute("SELECT listing_id, hold FROM held_now").fetchall())
 
     def price(self, key: str) -> Decimal | None:
-        row = self.con.execute(
-            "SELECT price FROM core.price_span WHERE listing_id = ? AND valid_to IS NULL", [f"shop:{key}"]
-        ).fetchone()
+        row = self.con.execute("SELECT price FROM core.price_open WHERE listing_id = ?", [f"shop:{key}"]).fetchone()
         assert row is not None
         return None if row[0] is None else Decimal(row[0])
 
     def is_confirmed(self, key: str) -> bool:
         row = self.con.execute(
-            "SELECT confirmed_until IS NULL FROM core.price_span WHERE listing_id = ? AND valid_to IS NULL",
+            "SELECT confirmed_until IS NULL FROM core.price_open WHERE listing_id = ?",
             [f"shop:{key}"],
         ).fetchone()
         assert row is not None
@@ -138,7 +136,7 @@ def test_a_price_that_comes_back_was_a_slip(market: Market) -> None:
     assert market.price("k3") == USUAL["k3"]
     assert market.is_confirmed("k3")
     assert market.con.execute("SELECT count(*) FROM core.held_price").fetchone() == (0,)
-    states = market.con.execute("SELECT DISTINCT price FROM core.price_span WHERE listing_id = 'shop:k3'").fetchall()
+    states = market.con.execute(f"SELECT DISTINCT price FROM {offers.EVER} WHERE listing_id = 'shop:k3'").fetchall()
     assert states == [(USUAL["k3"],)], "the slip must not be in the history"
 
 
@@ -163,7 +161,7 @@ def test_a_currency_change_is_held(market: Market) -> None:
 def test_a_placeholder_is_held_on_its_first_night_and_never_believed(market: Market, price: str) -> None:
     for _ in range(3):
         assert market.load(changed(new=Decimal(price)))["shop:new"] == "placeholder"
-    assert market.con.execute("SELECT count(*) FROM core.price_span WHERE listing_id = 'shop:new'").fetchone() == (0,)
+    assert market.con.execute(f"SELECT count(*) FROM {offers.EVER} WHERE listing_id = 'shop:new'").fetchone() == (0,)
 
 
 @pytest.mark.parametrize("price", ["999.99", "1999.99", "9998", "10000"])
@@ -179,7 +177,7 @@ def test_ordinary_won_are_no_placeholder(market: Market) -> None:
 def test_half_a_page_ends_nothing_at_once(market: Market) -> None:
     half: dict[str, Decimal | None] = dict(list(USUAL.items())[:15])
     market.load(half)
-    open_rows = "SELECT count(*), count(*) FILTER (confirmed_until IS NULL) FROM core.price_span WHERE valid_to IS NULL"
+    open_rows = "SELECT count(*), count(*) FILTER (confirmed_until IS NULL) FROM core.price_open"
     assert market.con.execute(open_rows).fetchone() == (30, 15)
     market.load(half)
     assert market.con.execute(open_rows).fetchone() == (15, 15), "a second night as short is believed"

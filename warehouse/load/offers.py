@@ -22,17 +22,14 @@ TERMS = ("condition", "seller", "seller_kind")
 COLUMNS = ("listing_id", "source", "listing_key", *ATTRIBUTES, *STATE, "price_text", "snapshot_sha256")
 
 
-#: Dollars for one unit of a currency, by day. The base itself has no row in the file: one euro is one euro.
-_USD_RATES = """
-    known AS (
-        SELECT day, currency, arg_max(rate, loaded_at) AS rate FROM core.fx_rate WHERE base = 'EUR' GROUP BY ALL
-    ),
-    usd AS (SELECT day, rate FROM known WHERE currency = 'USD'),
-    rates AS (
-        SELECT r.day, r.currency, usd.rate / r.rate AS usd_rate
-        FROM known r JOIN usd USING (day)
-        UNION ALL SELECT day, 'EUR', rate FROM usd
-    )"""
+#: What was ever seen of a listing's price: open and closed versions under one name.
+EVER = """(
+    SELECT listing_id, price, currency, availability, valid_from, NULL::TIMESTAMPTZ AS valid_to, snapshot_sha256
+    FROM core.price_open
+    UNION ALL
+    SELECT l.listing_id, c.price, c.currency, c.availability, c.valid_from, c.valid_to, c.snapshot_sha256
+    FROM core.price_closed c JOIN core.listing l USING (listing_no)
+)"""
 
 
 def listing_id(source: str, offer: Offer) -> str:
@@ -46,30 +43,25 @@ def stage_batch(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
         stage(con, name, COLUMNS, [staged_values(batch.source, row) for row in rows if isinstance(row.item, Offer)])
 
 
-def load(
-    con: duckdb.DuckDBPyConnection, night: Night, previous_success: datetime | None, *, is_converted: bool = False
-) -> ChangeSet:
-    """Load what is staged of `night`; `record_changes` comes after. Returns what changed; keys must be unique.
-
-    `is_converted` says that `incoming_offer` has the columns of `converted` already.
-    """
+def load(con: duckdb.DuckDBPyConnection, night: Night, previous_success: datetime | None) -> ChangeSet:
+    """Load what is staged of `night`; `record_changes` comes after. Returns what changed; keys must be unique."""
     changes = ChangeSet()
     changes.add("core.listing", _merge_listings(con, night))
-    if not is_converted:
-        _convert(con, night, changes)
     spans = Spans(
-        table="core.price_span",
+        table="core.price_open",
         key=("listing_id",),
         state=(*STATE, *TERMS),
-        extra=("price_text", "price_usd", "fx_day", "snapshot_sha256", "loaded_at"),
+        extra=("price_text", "snapshot_sha256"),
         scope=f"starts_with(o.listing_id, '{night.source}:')",
         has_doubt=True,
+        closed="core.price_closed",
+        closed_key={"listing_no": "(SELECT listing_no FROM core.listing l WHERE l.listing_id = o.listing_id)"},
     )
     moved = merge(
-        con, spans, "incoming_offer" if is_converted else "incoming_price", "held_offer", night.seen_at,
+        con, spans, "incoming_offer", "held_offer", night.seen_at,
         is_complete=night.is_complete, previous_success=previous_success,
     )  # fmt: skip
-    changes.add("core.price_span", moved)
+    changes.add("core.price_open", moved)
     return changes
 
 
@@ -102,8 +94,10 @@ def _merge_listings(con: duckdb.DuckDBPyConnection, night: Night) -> int:
         )
         columns = ", ".join(("listing_id", "source", "listing_key", *ATTRIBUTES, "snapshot_sha256"))
         con.execute(
-            f"""INSERT INTO core.listing ({columns}, first_seen_at) SELECT {columns}, $seen_at FROM incoming_offer
-                WHERE rowid IN (SELECT seen_id FROM listing_verdict WHERE id IS NULL)""",
+            f"""INSERT INTO core.listing ({columns}, first_seen_at, listing_no)
+                SELECT {columns}, $seen_at,
+                    (SELECT coalesce(max(listing_no), 0) FROM core.listing) + row_number() OVER (ORDER BY listing_id)
+                FROM incoming_offer WHERE rowid IN (SELECT seen_id FROM listing_verdict WHERE id IS NULL)""",
             seen,
         )
     ended = None
@@ -117,58 +111,32 @@ def _merge_listings(con: duckdb.DuckDBPyConnection, night: Night) -> int:
     return touched + (int(ended[0]) if ended else 0)
 
 
-def _convert(con: duckdb.DuckDBPyConnection, night: Night, changes: ChangeSet) -> None:
-    """Stage `incoming_price`: the offers with the price in USD at the newest reference rate up to the day of the night."""
-    con.execute(
-        f"""CREATE OR REPLACE TEMP TABLE incoming_price AS
-            {converted("(SELECT *, $seen_at::TIMESTAMPTZ AS seen_at FROM incoming_offer)")}""",
-        {"seen_at": night.seen_at},
-    )
-    changes.issues += [(night.source, issue) for issue in missing_rates(con, "incoming_price", night.seen_at)]
+def missing_rates(con: duckdb.DuckDBPyConnection, relation: str) -> list[Issue]:
+    """An issue for each currency that had no reference rate when offers in it were seen.
 
-
-def converted(relation: str) -> str:
-    """A SELECT of offers with `loaded_at`, `price_usd` and `fx_day`: at the newest reference rate up to their `seen_at`."""
-    return f"""
-        WITH {_USD_RATES}
-        SELECT i.* EXCLUDE (seen_at, seen_on), i.seen_at AS loaded_at,
-            -- Weekends and holidays have no rate; a currency that left the file has none either.
-            CASE WHEN i.currency = 'USD' THEN i.price
-                 WHEN r.day >= seen_on - 10 THEN (i.price::DOUBLE * r.usd_rate)::DECIMAL(18,4) END AS price_usd,
-            CASE WHEN i.currency <> 'USD' AND i.price IS NOT NULL AND r.day >= seen_on - 10 THEN r.day END AS fx_day
-        FROM (SELECT *, (seen_at AT TIME ZONE 'UTC')::DATE AS seen_on FROM {relation}) i
-        ASOF LEFT JOIN rates r ON r.currency = i.currency AND r.day <= seen_on"""
-
-
-def missing_rates(con: duckdb.DuckDBPyConnection, relation: str, until: datetime) -> list[Issue]:
-    """An issue for each currency of the converted offers in `relation` that had no rate up to the day of `until`."""
+    `relation` has `price`, `currency` and `seen_at`. Weekends and holidays have no rate; a currency that left the file has
+    none either, after a while.
+    """
     missing = con.execute(
-        f"""SELECT currency, count(*) FROM {relation} WHERE price IS NOT NULL AND price_usd IS NULL
-            GROUP BY currency ORDER BY currency"""
+        f"""WITH seen AS (
+                SELECT currency, (seen_at AT TIME ZONE 'UTC')::DATE AS day, count(*) AS prices FROM {relation}
+                WHERE price IS NOT NULL AND currency <> 'USD' GROUP BY ALL
+            ),
+            rates AS (
+                SELECT DISTINCT if(currency = 'USD', 'EUR', currency) AS currency, day FROM core.fx_rate WHERE base = 'EUR'
+            )
+            SELECT s.currency, sum(s.prices)::BIGINT, max(s.day)
+            FROM seen s ASOF LEFT JOIN rates r ON r.currency = s.currency AND r.day <= s.day
+            WHERE r.day IS NULL OR r.day < s.day - 10 GROUP BY s.currency ORDER BY s.currency"""
     ).fetchall()
     issues = []
-    for currency, count in missing:
+    for currency, count, until in missing:
         message = (
             f"no reference rate for {currency} up to {until:%Y-%m-%d}: {count} prices stay without a USD amount "
             "and out of every comparison; load an exchange-rate file that has it"
         )
         issues.append(Issue(code="missing_rate", message=message, severity="warning", text=currency))
     return issues
-
-
-def fill_missing_usd(con: duckdb.DuckDBPyConnection) -> int:
-    """Convert prices that were loaded before a rate of their day was; returns how many."""
-    row = con.execute(
-        f"""UPDATE core.price_span SET price_usd = found.price_usd, fx_day = found.day FROM (
-                WITH {_USD_RATES}
-                SELECT s.rowid AS id, r.day, (s.price::DOUBLE * r.usd_rate)::DECIMAL(18,4) AS price_usd
-                FROM core.price_span s ASOF JOIN rates r
-                    ON s.currency = r.currency AND (s.valid_from AT TIME ZONE 'UTC')::DATE >= r.day
-                WHERE s.price_usd IS NULL AND s.price IS NOT NULL
-                    AND r.day >= (s.valid_from AT TIME ZONE 'UTC')::DATE - 10
-            ) found WHERE core.price_span.rowid = found.id"""
-    ).fetchone()
-    return int(row[0]) if row else 0
 
 
 def record_changes(con: duckdb.DuckDBPyConnection, source: str, since: datetime) -> int:
@@ -181,7 +149,7 @@ def record_changes(con: duckdb.DuckDBPyConnection, source: str, since: datetime)
     row = con.execute(
         f"""INSERT INTO core.price_change
            WITH touched AS (
-               SELECT DISTINCT listing_id FROM core.price_span
+               SELECT DISTINCT listing_id FROM {EVER}
                WHERE (valid_from >= $since OR valid_to >= $since) AND starts_with(listing_id, '{source}:')
            ),
            ordered AS (
@@ -189,7 +157,7 @@ def record_changes(con: duckdb.DuckDBPyConnection, source: str, since: datetime)
                    lag(valid_from) OVER w IS NOT NULL AS was_there, lag(valid_to) OVER w AS ended_before,
                    lag(price) OVER w AS old_price, lag(currency) OVER w AS old_currency,
                    lag(availability) OVER w AS old_availability, lead(valid_from) OVER w AS next_from
-               FROM core.price_span SEMI JOIN touched USING (listing_id)
+               FROM {EVER} SEMI JOIN touched USING (listing_id)
                WINDOW w AS (PARTITION BY listing_id ORDER BY valid_from)
            ),
            began AS (

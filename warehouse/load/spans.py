@@ -7,7 +7,7 @@ a row that a batch did not confirm is a version of its own.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 import duckdb
@@ -20,6 +20,9 @@ class Spans:
     `key` identifies a thing, `state` are the columns whose change makes a new version, `extra` are written with a new
     version but make none. `scope` is an SQL condition on the table `o`: the rows that this batch speaks of. `has_doubt`
     tables have the column `confirmed_until`; a version that begins after it is one that its batch did not confirm.
+    Where `closed` names a table, what has ended moves there, and `table` holds the open versions alone: a night then reads
+    and writes what is open, however long the history is. `closed_key` are the columns that `closed` has in place of the key,
+    as SQL on the table `o`.
     """
 
     table: str
@@ -28,6 +31,8 @@ class Spans:
     extra: Sequence[str]
     scope: str
     has_doubt: bool = False
+    closed: str | None = None
+    closed_key: Mapping[str, str] = field(default_factory=dict)
 
 
 def merge(
@@ -57,7 +62,7 @@ def merge(
         f"""CREATE OR REPLACE TEMP TABLE verdict AS
             WITH o AS (
                 SELECT rowid AS id, {", ".join(spans.key)}, {", ".join(spans.state)}, valid_from, {doubt} AS is_doubted
-                FROM {table} o WHERE valid_to IS NULL AND {spans.scope}
+                FROM {table} o WHERE {spans.scope} {"" if spans.closed else "AND valid_to IS NULL"}
             ),
             i AS (SELECT rowid AS seen_id, {", ".join(spans.key)}, {", ".join(spans.state)} FROM {incoming})
             SELECT o.id, i.seen_id, o.valid_from = $seen_at AS is_same_run,
@@ -95,16 +100,23 @@ def merge(
                 FROM {table} o WHERE o.rowid IN (SELECT id FROM verdict WHERE why = 'doubted')""",
             {**times, "previous": previous_success},
         )
-    if again:
-        con.execute(f"DELETE FROM {table} WHERE rowid IN (SELECT id FROM verdict WHERE why <> 'new' AND is_same_run)")
     if closed > again:
-        confirmed = ", confirmed_until = coalesce(confirmed_until, $previous, valid_from)" if spans.has_doubt else ""
-        changed += _count(
-            con,
-            f"""UPDATE {table} SET valid_to = $seen_at {confirmed}
-                WHERE rowid IN (SELECT id FROM verdict WHERE why <> 'new' AND NOT is_same_run)""",
-            {**times, **({"previous": previous_success} if confirmed else {})},
-        )
+        confirmed = "coalesce(o.confirmed_until, $previous, o.valid_from)"
+        if spans.closed:
+            kept = ", ".join(column for column in columns if column not in spans.key)
+            statement = f"""
+                INSERT INTO {spans.closed} ({", ".join(spans.closed_key)}, {kept}, valid_from, confirmed_until, valid_to)
+                SELECT {", ".join(spans.closed_key.values())}, {kept}, valid_from, {confirmed}, $seen_at FROM {table} o
+                WHERE rowid IN (SELECT id FROM verdict WHERE why <> 'new' AND NOT is_same_run)"""
+        else:
+            statement = f"""
+                UPDATE {table} o SET valid_to = $seen_at {f", confirmed_until = {confirmed}" if spans.has_doubt else ""}
+                WHERE rowid IN (SELECT id FROM verdict WHERE why <> 'new' AND NOT is_same_run)"""
+        changed += _count(con, statement, {**times, **({"previous": previous_success} if spans.has_doubt else {})})
+    if spans.closed and closed:
+        con.execute(f"DELETE FROM {table} WHERE rowid IN (SELECT id FROM verdict WHERE why <> 'new')")
+    elif again:
+        con.execute(f"DELETE FROM {table} WHERE rowid IN (SELECT id FROM verdict WHERE why <> 'new' AND is_same_run)")
     return changed
 
 

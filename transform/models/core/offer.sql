@@ -7,7 +7,7 @@ WITH priced AS (
         CASE WHEN s.currency <> 'USD' THEN fx.fx_day END AS fx_day,
         g.msrp_usd
     FROM core.listing l
-    JOIN core.price_span s ON s.listing_id = l.listing_id AND s.valid_to IS NULL
+    JOIN core.price_open s ON s.listing_id = l.listing_id
     LEFT JOIN core.fx_usd fx ON fx.currency = s.currency
     LEFT JOIN core.gpu g ON g.gpu_id = l.gpu_id
     WHERE l.match_status = 'matched' AND l.ended_at IS NULL

@@ -1,5 +1,6 @@
 -- An open row is confirmed by every good batch of its source, so its last sighting is the source's, not a column that
--- would have to be rewritten for every listing on every night.
+-- would have to be rewritten for every listing on every night. A price in a currency that had no rate in the ten days before
+-- it was first seen has no dollar amount.
 SELECT
     s.listing_id,
     l.source,
@@ -10,13 +11,16 @@ SELECT
     s.price_text,
     s.list_price,
     s.availability,
-    s.price_usd,
-    s.fx_day,
+    CASE
+        WHEN s.currency = 'USD' THEN s.price
+        WHEN (s.valid_from AT TIME ZONE 'UTC')::DATE - r.fx_day <= 10 THEN s.price::DOUBLE * r.usd_rate
+    END::DECIMAL(18, 2) AS price_usd,
+    CASE WHEN s.price IS NOT NULL AND (s.valid_from AT TIME ZONE 'UTC')::DATE - r.fx_day <= 10 THEN r.fx_day END AS fx_day,
     s.valid_from,
     s.valid_to,
     coalesce(s.confirmed_until, st.last_success_at, s.valid_from) AS last_seen_at,
-    s.snapshot_sha256,
-    s.loaded_at
+    s.snapshot_sha256
 FROM core.price_span s
 JOIN core.listing l ON l.listing_id = s.listing_id
 LEFT JOIN ops.source_state st ON st.source = l.source
+ASOF LEFT JOIN core.fx_usd_daily r ON r.currency = s.currency AND (s.valid_from AT TIME ZONE 'UTC')::DATE >= r.fx_day

@@ -1,6 +1,6 @@
 SELECT 'listing' AS kind, l.source, l.title, l.url, l.specs, l.match_status, l.match_candidates, l.match_rule, s.price, s.currency
 FROM core.listing l
-LEFT JOIN core.price_span s ON s.listing_id = l.listing_id AND s.valid_to IS NULL
+LEFT JOIN core.price_open s ON s.listing_id = l.listing_id
 WHERE l.match_status IN ('ambiguous', 'unmatched') AND l.ended_at IS NULL
 UNION ALL
 SELECT DISTINCT 'score', source, gpu_name, article_url, specs, match_status, match_candidates, match_rule, NULL, NULL

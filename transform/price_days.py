@@ -1,0 +1,83 @@
+"""Daily prices of every GPU, kept by day: a night adds its own day, and the years before it are left alone.
+
+What a night brings is dated: prices, rates and nights of its own day. What the days before it rest on beside those (which
+card a listing is, what it cost at launch, the rule for a price that counts) has a fingerprint; where that moved, every day
+is computed anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import duckdb
+
+from warehouse.schema import hash_text
+
+_SQL = Path(__file__).with_suffix(".sql").read_text(encoding="utf-8")
+_ROW = "price_day:settled"
+_INPUTS = {"core.price_open", "core.source_night", "core.fx_rate", "core.listing", "core.gpu", "core.setting"}
+#: Later than anything that is known.
+_ALWAYS = datetime(9999, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Since:
+    """What a run brought is no older than this: prices, rates and nights of `day` and later. Everything else was there
+    before `known_before`.
+    """
+
+    day: date
+    known_before: datetime
+
+
+def is_newest(con: duckdb.DuckDBPyConnection, seen_at: datetime) -> bool:
+    """Nothing was read at that time or later: a run at it only adds to what is known. Ask before the run loads."""
+    return not con.execute("SELECT 1 FROM core.source_night WHERE seen_at >= ? LIMIT 1", [seen_at]).fetchall()
+
+
+def since(con: duckdb.DuckDBPyConnection, seen_at: datetime) -> Since:
+    """The bound of a run whose first night is `seen_at`. Ask when its batches are loaded: old rates count."""
+    row = con.execute("SELECT min(day) FROM core.fx_rate WHERE loaded_at >= ?", [seen_at]).fetchone()
+    day = seen_at.astimezone(UTC).date()
+    return Since(min(day, row[0]) if row and row[0] else day, seen_at)
+
+
+def keep(
+    con: duckdb.DuckDBPyConnection, changed: Collection[str], bound: Since | None, *, force: bool = False
+) -> date | None:
+    """Bring core.price_day up to date after the tables in `changed` changed; the first day that was computed, or None.
+
+    `bound` says what the run brought; without it, or with `force`, every day is computed. The models must be built.
+    """
+    row = con.execute("SELECT content FROM ops.table_content WHERE table_id = ?", [_ROW]).fetchone()
+    before = row[0] if row else None
+    settled = _settled(con, _ALWAYS)
+    if before == settled and not _INPUTS & {*changed} and not force:
+        return None
+    first = date.min
+    if bound and not force and before == _settled(con, bound.known_before):
+        first = bound.day
+    con.execute("DELETE FROM core.price_day WHERE day >= $since", {"since": first})
+    con.execute(f"INSERT INTO core.price_day {_SQL}", {"since": first})
+    con.execute("DELETE FROM ops.table_content WHERE table_id = ?", [_ROW])
+    con.execute("INSERT INTO ops.table_content VALUES (?, ?)", [_ROW, settled])
+    return first
+
+
+def _settled(con: duckdb.DuckDBPyConnection, known_before: datetime) -> str:
+    """Fingerprint of what a day rests on beside its prices, rates and nights: of all that was known before a time."""
+    row = con.execute(
+        """SELECT concat_ws(' ',
+               (SELECT count(*) || ':' || sum(hash(listing_id, source, gpu_id, gpu_count, match_status)) FROM core.listing
+                   WHERE first_seen_at < $known_before),
+               (SELECT sum(hash(gpu_id, msrp_usd)) FROM core.gpu),
+               (SELECT sum(hash(setting, value)) FROM core.setting),
+               (SELECT string_agg(definition, ' ' ORDER BY model) FROM ops.model_state
+                   WHERE model IN ('core.price_span', 'core.fx_usd_daily', 'core.offer_exclusion')))""",
+        {"known_before": known_before},
+    ).fetchone()
+    assert row is not None
+    return f"{hash_text(_SQL)} {row[0]}"
