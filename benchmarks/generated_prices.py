@@ -135,8 +135,9 @@ def prices(draw: st.DrawFn) -> Printed:
         # Lakh and crore: groups of two before the last three.
         pattern = pattern.replace("#,##0", "#,##,##0")
     number = format_decimal(amount, format=pattern, locale=f"{language}_{country}")
-    if whole and currency in DASHES and draw(st.integers(0, 4)) == 0:
-        number += draw(st.sampled_from(DASHES[currency]))
+    dashes = [dash for dash in DASHES.get(currency, ()) if dash[0] not in number] if whole else []
+    if dashes and draw(st.integers(0, 4)) == 0:
+        number += draw(st.sampled_from(dashes))
     if draw(st.booleans()):
         number = number.replace("\u202f", " ").replace("\u00a0", " ")
     side = draw(st.sampled_from([(sign, "") for sign in prefixes] + [("", sign) for sign in suffixes]))

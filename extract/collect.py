@@ -156,8 +156,17 @@ def parse_page(source: Source, page: Page) -> list[Parsed]:
 
 
 def _judge(result: Collected, failures: list[ExtractError]) -> Collected:
-    """Set the failure of the whole source, or make an issue of each page that is missing."""
+    """Set the failure of the whole source, or make an issue of each page that is missing.
+
+    Pages that were read without a row and without a word why are a failure too: an empty answer of an interface, a table of
+    nothing but its header. To load them would end every listing that the source had.
+    """
     if not failures:
+        is_told = result.images or any(issue.severity != "info" for issue, _ in result.issues)
+        if result.parsed and not result.rows and not is_told:
+            seen = f"{len(result.parsed)} pages without one row" if len(result.parsed) > 1 else "a page without one row"
+            result.failure = LayoutChanged(result.parsed[0][0], seen)
+            result.is_complete = False
         return result
     result.is_complete = False
     tried = result.pages + len(failures)

@@ -53,6 +53,10 @@ def read(page: Page) -> tuple[list[Offer], list[Rejected]]:
             rejected.append(Rejected(sheet.name, number, reason, _named([], cells)))
             continue
         headers = [shown(cell) for cell in sheet.rows[start][1]]
+        if not sheet.rows[start + 1 :]:
+            number, cells = sheet.rows[start]
+            reason = "there is no row below the names of the columns"
+            rejected.append(Rejected(sheet.name, number, reason, _named([], cells)))
         for number, cells in sheet.rows[start + 1 :]:
             row = Rejected(sheet.name, number, "", _named(headers, cells))
             try:

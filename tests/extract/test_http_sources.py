@@ -81,6 +81,34 @@ def test_each_fault_fails_each_source_in_its_own_way(name: str, tmp_path: Path) 
     assert wrong == {}
 
 
+@pytest.mark.parametrize(
+    ("name", "body", "kind"),
+    [
+        (
+            "azure_retail",
+            '{"BillingCurrency": "USD", "Items": [], "NextPageLink": null, "Count": 0}',
+            "application/json",
+        ),
+        (
+            "bestbuy",
+            '{"from": 0, "to": 0, "total": 0, "currentPage": 1, "totalPages": 0, "products": []}',
+            "application/json",
+        ),
+        (
+            "gpuhunt_catalog",
+            "instance_name,location,price,cpu,memory,gpu_count,gpu_name,gpu_memory,spot,disk_size",
+            "text/csv",
+        ),
+        ("danawa_daily", "Id,Name,2023-07-01 00:00:00", "text/csv"),
+        ("toms_ai_articles", "article_url,image_url,image_date,gpu,value,unit,workload_id,transcribed_on", "text/csv"),
+    ],
+)
+def test_a_right_answer_without_a_row_is_no_success(name: str, body: str, kind: str, tmp_path: Path) -> None:
+    result, _ = read(name, page(body.encode(), {"Content-Type": kind}), tmp_path)
+    assert (result.rows, result.is_complete) == ([], False)
+    assert isinstance(result.failure, errors.LayoutChanged)
+
+
 def renamed(html: str) -> str:
     """The same words in the same order, with every name for a selector to hold on to changed and no data for machines."""
     html = re.sub(r"<script\b.*?</script>", "", html, flags=re.DOTALL | re.IGNORECASE)
@@ -116,6 +144,34 @@ def test_a_renamed_layout_is_noticed(name: str, case: str, fixture_page: Callabl
     assert after or any(isinstance(item, Issue) for item in parsed)
     prices = {getattr(row, "price", None) for row in before} | {None}
     assert {getattr(row, "price", None) for row in after} <= prices
+
+
+def machine_fixtures() -> list[tuple[str, str]]:
+    return sorted(
+        (file.parent.name, file.stem)
+        for file in FIXTURES.glob("*/*.*")
+        if file.parent.name in source.names() and file.suffix in (".csv", ".xml")
+    ) + [(file.parent.name, file.name.removesuffix(".page.json")) for file in sorted(FIXTURES.glob("*/*.page.json"))]
+
+
+@pytest.mark.parametrize(("name", "case"), machine_fixtures())
+def test_renamed_fields_are_noticed(name: str, case: str, fixture_page: Callable[[str, str], Page]) -> None:
+    good = fixture_page(name, case)
+    text = good.content.decode()
+    if text.lstrip().startswith(("{", "[")):
+        text = re.sub(r'"([\w ]+)"(\s*:)', r'"x\1"\2', text)
+    elif text.lstrip().startswith("<"):
+        text = re.sub(r"(</?)([\w:]+)", r"\1x\2", text)
+    else:
+        text = re.sub(r"[^\W\d_]+", "x", text)
+    changed = dataclasses.replace(good, content=text.encode())
+    assert changed.content != good.content
+    try:
+        parsed = parse_page(source.get(name), changed)
+    except errors.ExtractError:
+        return
+    assert rows(parsed) == []
+    assert any(isinstance(item, Issue) for item in parsed)
 
 
 def rows(parsed: Sequence[Parsed]) -> list[Parsed]:

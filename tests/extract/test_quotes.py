@@ -336,5 +336,6 @@ def test_no_row_is_lost_and_no_price_is_invented(rows: list[list[str]]) -> None:
     csv.writer(text).writerows([["product", "price", "currency", "quantity", "valid until"], *rows])
     offers, rejected = quotes.read(page(text.getvalue()))
     filled = [row for row in csv.reader(io.StringIO(text.getvalue())) if any(cell.strip() for cell in row)]
-    assert len(offers) + len(rejected) == len(filled) - 1
+    # A header alone comes back too.
+    assert len(offers) + len(rejected) == max(len(filled) - 1, 1)
     assert all(offer.price is not None and offer.price > 0 and offer.currency for offer in offers)
