@@ -33,6 +33,12 @@ _SHADER_MATRIX = frozenset(
     | {"GCN 1.0", "GCN 2.0", "GCN 3.0", "GCN 4.0", "GCN 5.0", "GCN 5.1", "RDNA 1.0", "RDNA 2.0", "RDNA 3.0"}
 )
 
+#: The same of matrix units that run at the shader rate. Source: AMD's product page of the RX 7900 XTX.
+_NARROW_SHADER_RATES = {"RDNA 3.0": {8: 1, 4: 2}}
+
+#: Widths that an architecture has no matrix rate for, or none above its wider ones: nothing faster is missing there.
+_NO_NARROWER = {"Volta": (8, 4), "Hopper": (4,), "CDNA 3.0": (4,)}
+
 #: RDNA from 3 on issues two multiply-adds a cycle; Fermi's shading units run at twice the stated clock.
 _TWICE_PER_CYCLE = ("RDNA 3.0", "RDNA 4.0", "Fermi", "Fermi 2.0")
 _OWN_SHADER_CLOCK = ("Tesla", "Tesla 2.0")
@@ -90,9 +96,30 @@ def matrix_tflops(gpu: Gpu, bits: int) -> float | None:
         half = published[16] or tensor_tflops(gpu.tensor_cores, gpu.boost_clock_mhz, gpu.architecture, gpu.chip)
         factor = 1 if bits == 16 else _NARROW_RATES.get(gpu.architecture, {}).get(bits)
         return half * factor if half and factor else None
-    if bits == 16 and gpu.architecture in _SHADER_MATRIX:
-        return _highest(gpu.fp16_tflops, gpu.fp32_tflops)
+    if gpu.architecture in _SHADER_MATRIX and not gpu.tensor_cores:
+        factor = 1 if bits == 16 else _NARROW_SHADER_RATES.get(gpu.architecture, {}).get(bits)
+        half = _highest(gpu.fp16_tflops, gpu.fp32_tflops)
+        return half * factor if half and factor else None
     return None
+
+
+def fastest_matrix_tflops(gpu: Gpu, weight_bits: float) -> float | None:
+    """The highest matrix rate of a card, in tera a second, at a width that holds weights of so many bits.
+
+    Programs multiply narrow weights at their own width or at a wider one, so this bounds all of them: 5 bits at 8 or 16.
+    None where one of those rates is not known.
+    """
+    if weight_bits > 16:
+        return matrix_tflops(gpu, 32)
+    rates = []
+    for bits in (16, 8, 4):
+        if bits < weight_bits:
+            break
+        rate = matrix_tflops(gpu, bits)
+        if rate is None and bits not in _NO_NARROWER.get(gpu.architecture or "", ()):
+            return None
+        rates.append(rate)
+    return _highest(*rates)
 
 
 def _highest(*rates: float | None) -> float | None:

@@ -62,9 +62,9 @@ def show_answer(answer: Answer, data: DataDir, limit: int, form: str) -> None:
 _COLUMNS = (
     "rank", "way", "condition", "what", "gpu_id", "gpu", "gpu_count", "price_usd", "price_is", "price_since",
     "price_seen_at", "price_age_hours", "source", "needed_gb", "available_gb", "fits", "tokens_per_s", "speed_is",
-    "decode_bound_tokens_per_s", "expected_tokens_per_s", "speed_verdict", "total_usd", "host_share_usd",
-    "electricity_usd", "resale_usd", "usd_per_million_tokens", "next_cheaper_is_ruled_out", "url", "snapshot_sha256",
-    "speed_url", "speed_snapshot_sha256",
+    "decode_bound_tokens_per_s", "expected_tokens_per_s", "speed_verdict", "prefill_bound_tokens_per_s", "total_usd",
+    "host_share_usd", "electricity_usd", "resale_usd", "usd_per_million_tokens", "next_cheaper_is_ruled_out", "url",
+    "snapshot_sha256", "speed_url", "speed_snapshot_sha256",
 )  # fmt: skip
 
 
@@ -76,6 +76,7 @@ def _row(rank: int, option: Option, ruled_out: str, now: datetime, data: DataDir
         round((now - evidence.seen_at).total_seconds() / 3600, 1), evidence.source, round(option.needed_gb, 2),
         round(option.available_gb, 2), option.fits, speed and round(speed.tokens_per_s, 1), speed and speed.basis,
         speed and round(speed.bound, 1), speed and round(speed.expected, 1), speed and speed.verdict,
+        option.prefill_bound and round(option.prefill_bound),
         _money(option.total_usd), _money(None if own is None else own.host),
         _money(None if own is None else own.electricity), _money(None if own is None else own.resale),
         _money(option.usd_per_million_tokens), ruled_out, evidence.url or _origin(evidence, data),
@@ -114,14 +115,14 @@ def _table(answer: Answer, rows: Sequence[dict[str, Any]], count: int) -> None:
         [
             row["rank"], row["what"], _way(row), row["price_usd"], _age(row["price_age_hours"]),
             f"{row['needed_gb']} of {row['available_gb']}", row["tokens_per_s"], row["speed_is"] or "",
-            row["expected_tokens_per_s"], row["total_usd"], row["usd_per_million_tokens"],
+            row["expected_tokens_per_s"], row["prefill_bound_tokens_per_s"], row["total_usd"], row["usd_per_million_tokens"],
             row["next_cheaper_is_ruled_out"],
         ]
         for row in rows
     ]  # fmt: skip
     headings = [
         "#", "what", "way", "USD (an hour, if rented)", "price age", "GB needed", "tokens/s", "speed is", "expected",
-        "total USD", "USD per M tokens", "next cheaper is ruled out",
+        "reads tokens/s at most", "total USD", "USD per M tokens", "next cheaper is ruled out",
     ]  # fmt: skip
     show(headings, shown, "table", title=" · ".join(words))
     for line in _footnotes(rows):

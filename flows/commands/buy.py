@@ -108,13 +108,15 @@ def _ask(question: _Question, data: DataDir) -> Answer:
         limits = Limits(budget_usd=budget, min_tokens_per_s=question.min_tokens_per_s)
         measured = market.measurements(con, question.model_id, need.precision)
         cards = market.cards(con, market.CONDITIONS[question.condition])
-        found = options(need, limits, cards, market.instances(con), measured, assumptions)
+        rented = market.instances(con)
+        chips = market.chips(con, [*(card.gpu_id for card in cards), *(one.gpu_id or "" for one in rented)])
+        found = options(need, limits, cards, rented, measured, chips, assumptions)
         now = market.now(con, utc_now())
         known, used = [], []
         if all(option.against for option in found):
             known = market.known(con, assumptions)
             others = [] if question.condition == "any" else market.cards(con, market.CONDITIONS["any"])
-            used = options(need, limits, others, [], measured, assumptions)
+            used = options(need, limits, others, [], measured, {}, assumptions)
 
     def at_precision(other: str) -> Need | None:
         with suppress(SizingError):

@@ -25,6 +25,8 @@ from tests.nights import Night
 from transform import build as builder
 from transform import costs, graph
 from transform.assumptions import Assumptions, settings
+from transform.sizing import catalogue
+from transform.sizing.flops import prefill_flops
 
 ASSUMPTIONS = list(settings())
 OF_COST = ASSUMPTIONS[ASSUMPTIONS.index("hours_per_day") :]
@@ -113,6 +115,27 @@ def test_the_total_is_the_cost_of_owning_by_the_functions_of_costs(data: Path) -
     )
     busy = own.busy_hours * 3600 * Decimal(str(row["expected_tokens_per_s"]))
     assert row["usd_per_million_tokens"] == pytest.approx(float(own.total / busy * 1_000_000), rel=0.01)
+
+
+def test_reading_is_bounded_by_arithmetic(data: Path) -> None:
+    # 2,048 tokens of a prompt on an RTX 4090 at 16 bits: 330.3 TFLOPS over the operations that `size` counts.
+    found = {
+        row["what"]: row
+        for row in ask(data, "--model", "llama-2-7b", "--precision", "fp16", "--context", 2048, "--limit", 0)
+    }
+    flops = prefill_flops(catalogue.architecture("llama-2-7b"), 2048).total
+    one, two = found["NVIDIA GeForce RTX 4090"], found["2 × NVIDIA GeForce RTX 4090"]
+    assert one["prefill_bound_tokens_per_s"] == pytest.approx(2048 / (flops / 330.3e12), abs=1)
+    assert one["prefill_bound_tokens_per_s"] < two["prefill_bound_tokens_per_s"] < 2 * one["prefill_bound_tokens_per_s"]
+    narrow = {
+        row["what"]: row
+        for row in ask(data, "--model", "llama-2-7b", "--precision", "int8", "--context", 2048, "--limit", 0)
+    }
+    assert narrow["NVIDIA GeForce RTX 4090"]["prefill_bound_tokens_per_s"] == pytest.approx(
+        2 * one["prefill_bound_tokens_per_s"], rel=0.001
+    )
+    image = ask(data, "--model", "stable-diffusion-xl", "--precision", "fp16")
+    assert {row["prefill_bound_tokens_per_s"] for row in image} == {None}
 
 
 def test_used_cards_are_offered_where_they_are_asked_for_and_say_so(data: Path) -> None:

@@ -90,3 +90,30 @@ def test_a_rate_that_nobody_published_is_not_made_up() -> None:
 def test_an_unknown_tensor_core_has_no_peak() -> None:
     assert peaks.tensor_tflops(100, 2000, "RDNA 9") is None
     assert peaks.tensor_tflops(0, 2000, "Hopper") is None
+
+
+def _rates(gpu_id: str) -> list[float | None]:
+    return [peaks.fastest_matrix_tflops(by_id()[gpu_id], bits) for bits in (16, 8, 4.5, 4)]
+
+
+@pytest.mark.parametrize(
+    ("gpu_id", "rates"),
+    [
+        ("nvidia-geforce-rtx-4090", [330.3, 660.6, 660.6, 1321.2]),
+        ("nvidia-h100-sxm5", [989.4, 1978.9, 1978.9, 1978.9]),  # no 4-bit rate there is none missing
+        ("nvidia-tesla-v100-sxm2-32gb", [125, 125, 125, 125]),
+        ("amd-radeon-rx-7900-xtx", [122.8, 122.8, 122.8, 245.6]),
+        ("amd-radeon-instinct-mi300x", [1307.4, 2614.9, 2614.9, 2614.9]),
+    ],
+)
+def test_narrow_weights_are_multiplied_at_their_width_or_a_wider_one(gpu_id: str, rates: list[float]) -> None:
+    assert _rates(gpu_id) == rates
+
+
+def test_where_a_narrow_rate_may_be_missing_there_is_no_bound() -> None:
+    pascal = by_id()["nvidia-geforce-gtx-1080-ti"]
+    assert peaks.fastest_matrix_tflops(pascal, 16) == pascal.fp32_tflops
+    assert peaks.fastest_matrix_tflops(pascal, 4) is None, (
+        "it has an 8-bit dot product that the catalogue does not state"
+    )
+    assert peaks.fastest_matrix_tflops(pascal, 32) == pascal.fp32_tflops

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -11,6 +11,7 @@ from types import MappingProxyType
 import duckdb
 
 from transform.assumptions import Assumptions
+from transform.identity.gpu import Gpu
 from transform.parallel import usable_bytes
 from transform.rent_or_buy import from_table
 
@@ -152,6 +153,24 @@ def cards(con: duckdb.DuckDBPyConnection, conditions: Sequence[str] = CONDITIONS
         )
         for row in rows
     ]  # fmt: skip
+
+
+def chips(con: duckdb.DuckDBPyConnection, gpu_ids: Iterable[str]) -> dict[str, Gpu]:
+    """What the rates of these cards follow from: cores, clock, architecture and published figures, as core.gpu has them."""
+    rows = con.execute(
+        f"SELECT {', '.join(_RATES)} FROM core.gpu WHERE list_contains(?, gpu_id)", [sorted(set(gpu_ids))]
+    ).fetchall()
+    return {
+        row[0]: Gpu(**{name: value for name, value in zip(_RATES, row, strict=True) if value is not None})
+        for row in rows
+    }
+
+
+_RATES = (
+    "gpu_id", "vendor", "name", "architecture", "chip", "tensor_cores", "boost_clock_mhz", "fp32_tflops", "fp16_tflops",
+    "tensor_fp16_tflops", "tensor_bf16_tflops", "tensor_int8_tops", "tensor_fp8_tflops", "tensor_fp4_tflops",
+    "tensor_int4_tops",
+)  # fmt: skip
 
 
 def instances(con: duckdb.DuckDBPyConnection) -> list[Instance]:

@@ -9,11 +9,12 @@ from pathlib import Path
 
 from transform.assumptions import Assumptions
 from transform.parallel import parallel_tokens_per_s
-from transform.performance import decode_bound
+from transform.performance import decode_bound, roofline_seconds
 from transform.sizing import catalogue
 from transform.sizing.architecture import read_config
 from transform.sizing.diffusion import DiffusionModel, diffusion_models, image_memory
 from transform.sizing.errors import SizingError
+from transform.sizing.flops import prefill_flops
 from transform.sizing.memory import check_context, inference_memory, kv_cache_bytes
 from transform.sizing.own import load
 from transform.sizing.tensors import Architecture
@@ -41,6 +42,10 @@ class Need:
     bound_of_empty_cache: Callable[[float], float] | None
     several: Callable[[float, int], float]
     splits: bool
+    #: Bits of a weight on average; 0 where nothing is read token by token.
+    weight_bits: float = 0
+    #: Prompt tokens a second at most of so many GPUs, from the tera-operations and GB a second of one of them.
+    prefill: Callable[[float, float, int], float] | None = None
 
 
 def shape_of(model_id: str, own: Path) -> Architecture | DiffusionModel:
@@ -81,6 +86,13 @@ def need_of(
     size = weights(shape, name)
     cache = kv_cache_bytes(shape, tokens, 1, assumptions.kv_cache_bits)
     writes = shape.kind == "decoder"
+    # An encoder-decoder reads one text and writes another: its prefill is none of a single prompt.
+    flops = None if shape.kind == "encoder_decoder" else prefill_flops(shape, tokens).total
+
+    def prefill(tflops: float, bandwidth: float, gpus: int) -> float:
+        one = tokens / roofline_seconds(flops or 0, size.read_bytes(tokens), tflops, bandwidth)
+        return parallel_tokens_per_s(one, shape, gpus, assumptions, batch=tokens)
+
     return Need(
         model_id=model_id,
         precision=name,
@@ -91,4 +103,6 @@ def need_of(
         bound_of_empty_cache=(lambda bandwidth: decode_bound(size, 0, bandwidth)) if writes else None,
         several=lambda one, count: parallel_tokens_per_s(one, shape, count, assumptions),
         splits=True,
+        weight_bits=size.bits_per_weight,
+        prefill=None if flops is None else prefill,
     )

@@ -10,7 +10,9 @@ from transform import costs
 from transform.assumptions import Assumptions
 from transform.buying.market import Card, Evidence, Instance, Measurement
 from transform.buying.need import Need
+from transform.identity.gpu import Gpu
 from transform.parallel import usable_bytes
+from transform.peaks import fastest_matrix_tflops
 from transform.performance import utilisation
 from transform.rent_or_buy import kept
 
@@ -59,6 +61,8 @@ class Option:
     needed_gb: float
     available_gb: float
     speed: Speed | None
+    #: Prompt tokens a second at most; None where a rate of the card is not known or the model reads no prompt.
+    prefill_bound: float | None
     own: costs.Ownership | None
     total_usd: Decimal | None
     usd_per_million_tokens: Decimal | None
@@ -77,18 +81,32 @@ def options(
     cards: Sequence[Card],
     instances: Sequence[Instance],
     measured: Mapping[str, Measurement],
+    chips: Mapping[str, Gpu],
     assumptions: Assumptions,
 ) -> list[Option]:
-    """All options, the cheapest over the horizon first; those whose cost is not known come last."""
+    """All options, the cheapest over the horizon first; those whose cost is not known come last.
+
+    `chips` gives what the arithmetic of a card follows from; a card that is not in it has no bound for reading.
+    """
+    rates = {gpu_id: fastest_matrix_tflops(chip, need.weight_bits) for gpu_id, chip in chips.items()}
     found = [
-        *_bought(need, limits, cards, measured, assumptions),
-        *_rented(need, limits, instances, measured, assumptions),
+        *_bought(need, limits, cards, measured, rates, assumptions),
+        *_rented(need, limits, instances, measured, rates, assumptions),
     ]
     return sorted(found, key=lambda o: (o.total_usd is None, o.total_usd or 0, o.gpu_count, o.what))
 
 
+def _prefill(need: Need, tflops: float | None, bandwidth: float | None, gpus: int) -> float | None:
+    return need.prefill(tflops, bandwidth, gpus) if need.prefill and tflops and bandwidth else None
+
+
 def _bought(
-    need: Need, limits: Limits, cards: Sequence[Card], measured: Mapping[str, Measurement], assumptions: Assumptions
+    need: Need,
+    limits: Limits,
+    cards: Sequence[Card],
+    measured: Mapping[str, Measurement],
+    rates: Mapping[str, float | None],
+    assumptions: Assumptions,
 ) -> Iterator[Option]:
     for card in cards:
         if not card.memory_gb:
@@ -101,12 +119,13 @@ def _bought(
             own = None if card.tdp_w is None else costs.ownership(card.price_usd, card.tdp_w, assumed, count=boards)
             total = own.total if own else None
             speed = _speed(need, card.gpu_id, card.bandwidth_gb_s, gpus, measured, assumptions)
+            prefill = _prefill(need, rates.get(card.gpu_id), card.bandwidth_gb_s, gpus)
             needed, available = _memory(need, card.memory_gb, gpus, assumptions)
             yield Option(
                 way="buy", condition=card.condition, what=card.gpu if boards == 1 else f"{boards} × {card.gpu}",
                 gpu_id=card.gpu_id, gpu=card.gpu,
                 gpu_count=gpus, price_usd=price, outlay_usd=price, needed_gb=needed, available_gb=available,
-                speed=speed, own=own, total_usd=total,
+                speed=speed, prefill_bound=prefill, own=own, total_usd=total,
                 usd_per_million_tokens=_per_million(total, own.busy_hours if own else None, speed),
                 evidence=card.evidence,
                 against=_against(needed, available, price, speed, total, limits),
@@ -118,19 +137,22 @@ def _rented(
     limits: Limits,
     instances: Sequence[Instance],
     measured: Mapping[str, Measurement],
+    rates: Mapping[str, float | None],
     assumptions: Assumptions,
 ) -> Iterator[Option]:
     hours = assumptions.hours_per_day * costs.DAYS_A_YEAR * assumptions.horizon_years
     for one in instances:
         total = costs.rent_per_used_hour(one.hour_usd, one.pricing_model, assumptions) * hours
         speed = _speed(need, one.gpu_id, one.bandwidth_gb_s, one.gpu_count, measured, assumptions)
+        prefill = _prefill(need, rates.get(one.gpu_id or ""), one.bandwidth_gb_s, one.gpu_count)
         needed, available = _memory(need, one.memory_gb, one.gpu_count, assumptions)
         place = " ".join(filter(None, [one.provider, one.instance, one.region]))
         gpus = one.gpu if one.gpu_count == 1 else f"{one.gpu_count} × {one.gpu}"
         yield Option(
             way=one.pricing_model, condition=None, what=f"{gpus} at {place}", gpu_id=one.gpu_id, gpu=one.gpu,
             gpu_count=one.gpu_count,
-            price_usd=one.hour_usd, outlay_usd=total, needed_gb=needed, available_gb=available, speed=speed, own=None,
+            price_usd=one.hour_usd, outlay_usd=total, needed_gb=needed, available_gb=available, speed=speed,
+            prefill_bound=prefill, own=None,
             total_usd=total, usd_per_million_tokens=_per_million(total, hours * assumptions.utilisation, speed),
             evidence=one.evidence, against=_against(needed, available, total, speed, total, limits),
         )  # fmt: skip
