@@ -6,6 +6,7 @@ Nothing here can fail a run: it is over, and what it published stands.
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -41,10 +42,11 @@ def after_run(context: Context, summary: Summary) -> None:
     """
     logs.summary(summary)
     try:
+        ends = time.monotonic() + context.settings.notify_deadline_s
         urls = notify.targets(context.settings)
         redact = Redactor((*context.settings.notify_urls, *urls))
         due = alerts.due(context, summary, is_heard=bool(urls))
         messages = [replace(m, title=redact(m.title), body=redact(m.body)) for m in due]
-        notify.send(context.data.state / "outbox", messages, urls, context.settings.notify_deadline_s)
+        notify.send(context.data.state / "outbox", messages, urls, max(0.0, ends - time.monotonic()))
     except Exception as error:  # noqa: BLE001
         logs.event(_log, logging.ERROR, "nobody could be told", error=f"{type(error).__name__}: {error}")

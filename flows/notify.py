@@ -6,6 +6,7 @@ tried again after the next run. The address of a target is a secret; on disk and
 
 from __future__ import annotations
 
+import contextvars
 import hashlib
 import json
 import logging
@@ -39,16 +40,38 @@ class Message:
 
 
 def targets(settings: Settings) -> list[str]:
-    """The Apprise addresses of the settings and of the Prefect blocks that they name; a block that fails is said."""
+    """The Apprise addresses of the settings and of the Prefect blocks that they name; a block that fails is said.
+
+    Takes at most half of the setting notify_deadline_s: a Prefect server that is gone is tried for longer than that.
+    """
     found = [url for text in settings.notify_urls for url in text.split()]
+    loaded: dict[str, str] = {}
+    # A daemon, as below. It needs to know which Prefect server is meant, and that is in the context.
+    loading = threading.Thread(
+        target=contextvars.copy_context().run, args=(_load_blocks, settings.notify_blocks, loaded), daemon=True
+    )
+    if settings.notify_blocks:
+        loading.start()
+        loading.join(settings.notify_deadline_s / 2)
     for name in settings.notify_blocks:
-        try:
-            found += _block(name).split()
-        except Exception as error:  # noqa: BLE001
-            _log.error(
-                "the Prefect block %s cannot be read (%s): nobody is told through it", name, type(error).__name__
-            )
+        if name in loaded:
+            found += loaded[name].split()
+        else:
+            _log.error("the Prefect block %s cannot be read: nobody is told through it", name)
     return list(dict.fromkeys(found))
+
+
+def _load_blocks(names: Sequence[str], loaded: dict[str, str]) -> None:
+    """Put the text of each Prefect Secret block into `loaded`; one that fails is left out."""
+    from prefect.blocks.system import Secret
+
+    for name in names:
+        try:
+            block = Secret.load(name)
+            assert isinstance(block, Secret)
+            loaded[name] = str(block.get())
+        except Exception as error:  # noqa: BLE001
+            _log.warning("the Prefect block %s: %s", name, type(error).__name__)
 
 
 def send(outbox: Path, messages: Sequence[Message], urls: Sequence[str], deadline_s: float) -> int:
@@ -154,11 +177,3 @@ def _settle(waiting: dict[Path, dict[str, list[str] | str]], done: set[tuple[Pat
 def _name(url: str) -> str:
     """A target's name where its address must not stand."""
     return hashlib.sha256(url.encode()).hexdigest()[:12]
-
-
-def _block(name: str) -> str:
-    from prefect.blocks.system import Secret
-
-    block = Secret.load(name)
-    assert isinstance(block, Secret)
-    return str(block.get())

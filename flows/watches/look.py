@@ -55,7 +55,7 @@ def _value_rank(con: duckdb.DuckDBPyConnection, watch: Watch, now: datetime) -> 
         {"workload": watch.workload, "basis": watch.basis, "gpu_id": watch.gpu_id},
     )
     if row is None:
-        return _unknown(watch)
+        return _unknown(watch, f"it has no score and {watch.basis} price in {watch.workload} now")
     assert watch.rank is not None
     headline = (
         f"{watch.gpu} is number {row['value_rank']} of {row['of']} in {watch.workload} by {watch.basis} price: "
@@ -76,8 +76,10 @@ def _new_low(con: duckdb.DuckDBPyConnection, watch: Watch, now: datetime) -> Fou
         {"gpu_id": watch.gpu_id, "now": now, "days": watch.days},
     )
     # Without a day before there is nothing to be lower than: the first price ever seen is no news.
-    if price is None or row is None or not row["days"]:
+    if price is None or row is None:
         return _unknown(watch)
+    if not row["days"]:
+        return _unknown(watch, f"no price of the {watch.days} days before today is known")
     headline = (
         f"{watch.gpu} costs {_usd(price['price_usd'])}; the lowest of the {watch.days} days before was {_usd(row['low'])} "
         f"on {row['low_on']}"
@@ -138,8 +140,8 @@ def _offer(price: dict[str, Any], now: datetime) -> tuple[str, ...]:
     )
 
 
-def _unknown(watch: Watch) -> Found:
-    return Found(watch, None, f"{watch.words}: it cannot be told, as no price counts now")
+def _unknown(watch: Watch, why: str = "no price counts now") -> Found:
+    return Found(watch, None, f"{watch.words}: it cannot be told, as {why}")
 
 
 def _usd(amount: Any) -> str:
