@@ -78,7 +78,9 @@ def collect(
             continue
         result.files.append((file.path.name, file.content_type, snapshot.sha256))
         result.fetched += 1
-        _read(source, snapshot, pages, cache, result, failures, deque(), set())
+        page = _read(source, snapshot, pages, cache, result, failures, deque(), set())
+        if page is not None:
+            _give_back(source, file, page, pages, result)
     waiting = deque(Link(url=url, role="start") for url in starts)
     known = set(starts)
     while waiting:
@@ -113,8 +115,8 @@ def _read(
     failures: list[ExtractError],
     waiting: deque[Link],
     known: set[str],
-) -> None:
-    """Parse one archived page into `result`, or note why it could not be."""
+) -> Page | None:
+    """Parse one archived page into `result`, or note why it could not be; then None."""
     try:
         page = pages.read(snapshot)
         parsed = cache.get(source, page)
@@ -125,7 +127,7 @@ def _read(
             result.pages_unchanged += 1
     except ExtractError as error:
         failures.append(error)
-        return
+        return None
     result.pages += 1
     result.parsed.append((page.url, page.sha256))
     result.size_bytes += len(page.content)
@@ -138,6 +140,16 @@ def _read(
             result.issues.append((item, page.sha256))
         else:
             result.rows.append((item, page.sha256))
+    return page
+
+
+def _give_back(source: Source, file: LocalFile, page: Page, pages: Pages, result: Collected) -> None:
+    """Give a person the rows that could not be read; a folder that cannot be written costs them that, not the run."""
+    try:
+        pages.give_back(source, file, page)
+    except OSError as error:
+        message = f"the rows that could not be read cannot be given back ({error.strerror}); see the other issues"
+        result.issues.append((Issue(code="not_given_back", message=message, url=page.url), page.sha256))
 
 
 def parse_page(source: Source, page: Page) -> list[Parsed]:

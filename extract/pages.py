@@ -43,6 +43,9 @@ class Pages(Protocol):
     def read(self, snapshot: Snapshot) -> Page:
         """The page as a parser takes it. Raises CorruptSnapshot."""
 
+    def give_back(self, source: Source, file: LocalFile, page: Page) -> None:
+        """Put what the source could not read of a file beside it. Raises OSError where that cannot be written."""
+
 
 @dataclass(frozen=True, slots=True)
 class Fetching:
@@ -67,6 +70,13 @@ class Fetching:
     def read(self, snapshot: Snapshot) -> Page:
         """From the archive, as all parsing."""
         return self.archive.page(snapshot)
+
+    def give_back(self, source: Source, file: LocalFile, page: Page) -> None:
+        """Write `<name>.rejected.csv` in a folder `rejected` beside the file's own; where all was read, take it away."""
+        # Not in the folder where files are dropped: there it would be one more of them, and news to whoever watches it.
+        target = file.path.parent.with_name("rejected") / f"{file.path.name}.rejected.csv"
+        if source.give_back is not None and not source.give_back(page, target):
+            target.unlink(missing_ok=True)
 
 
 def archive_file(source: Source, file: LocalFile, archive: Archive, now: datetime, run_id: str) -> Snapshot:
@@ -109,3 +119,6 @@ class OfRun:
     def read(self, snapshot: Snapshot) -> Page:
         """The page as it was fetched."""
         return self._archive.page(snapshot)
+
+    def give_back(self, source: Source, file: LocalFile, page: Page) -> None:
+        """Nothing: a replay only repeats what a run did."""

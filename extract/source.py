@@ -7,6 +7,7 @@ import pkgutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
 from extract import sources
 from extract.items import Parsed
@@ -37,6 +38,8 @@ class Source:
     what it knows. `version` grows with every change of `parse` that changes its answer: unchanged bytes are parsed again
     only then. `start` are the live addresses; none means that the source is read only where the settings give addresses.
     `sample` are the paths on the source's host of the bundled sample site; none means that it has no part in the sample.
+    `give_back` is for files that a person dropped: it writes the rows that are none to the path, each with its reason, and
+    says whether there were any.
     `country` and `language` (ISO 3166 and ISO 639) decide what `1.299` means; None where the page itself must say.
     """
 
@@ -51,6 +54,7 @@ class Source:
     country: str | None = None
     language: str | None = None
     freshness_hours: int = 48
+    give_back: Callable[[Page, Path], bool] | None = None
     #: Pages at most in one run: a paging loop or an endless shop ends here, with an issue.
     max_pages: int = 50
 

@@ -8,6 +8,7 @@ dropped again. Prices are taken as printed; whether tax is in them is the vendor
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from extract import quote_columns, wording
 from extract.errors import LayoutChanged
@@ -75,6 +76,15 @@ def parse(page: Page) -> Iterator[Parsed]:
         where = f"{row.sheet} row {row.row}".strip()
         text = ", ".join(f"{name}: {value}" for name, value in row.cells if value)[:300]
         yield Issue(code="quote_rejected", message=row.reason, where=where, text=text, url=page.url)
+
+
+def give_back(page: Page, target: Path) -> bool:
+    """Write the rows that are no offer to `target`, with their reasons; False, and nothing written, where all are."""
+    rejected = read(page)[1]
+    if rejected:
+        target.parent.mkdir(exist_ok=True)
+        rejects_csv(rejected, target)
+    return bool(rejected)
 
 
 def _header(sheet: Table) -> int | None:
@@ -158,6 +168,7 @@ SOURCE = Source(
     title="Vendor quotes",
     homepage="",
     parse=parse,
+    give_back=give_back,
     version=1,
     kinds=("offer",),
     freshness_hours=24 * 31,

@@ -15,9 +15,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extract import quote_columns, quote_tables
+from extract import collect, quote_columns, quote_tables
 from extract.errors import LayoutChanged, TooLarge
+from extract.http import Client, HttpSettings
 from extract.items import Issue, Offer
+from extract.pages import Fetching, LocalFile, OfRun
+from extract.parsed_cache import ParsedCache
+from extract.snapshots import Archive
 from extract.source import Page
 from extract.sources import quotes
 
@@ -339,3 +343,51 @@ def test_no_row_is_lost_and_no_price_is_invented(rows: list[list[str]]) -> None:
     # A header alone comes back too.
     assert len(offers) + len(rejected) == max(len(filled) - 1, 1)
     assert all(offer.price is not None and offer.price > 0 and offer.currency for offer in offers)
+
+
+def dropped(folder: Path, text: str) -> collect.Collected:
+    """What a run reads of `inbox/kettle.csv` in the folder."""
+    file = folder / "inbox" / "kettle.csv"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text)
+    archive = Archive(folder / "snapshots")
+    with Client(HttpSettings()) as client:
+        pages = Fetching(client, archive, datetime(2024, 1, 5, tzinfo=UTC), "run")
+        files = [LocalFile(file, "text/csv")]
+        return collect.collect(quotes.SOURCE, (), pages, ParsedCache(folder / "parsed"), files=files)
+
+
+def test_a_run_gives_the_rows_back_that_it_could_not_read(tmp_path: Path) -> None:
+    returned = tmp_path / "rejected" / "kettle.csv.rejected.csv"
+    head = "product,price,currency\n"
+    result = dropped(tmp_path, f"{head}Varde RTX 4080,1.599,USD\nVarde RTX 4070,549.00,USD\n")
+    assert len(result.rows) == 1
+    with returned.open(encoding="utf-8-sig", newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert (row["row"], row["product"], row["price"]) == ("2", "Varde RTX 4080", "1.599")
+    assert "decimal or as thousands" in row["reason"]
+    # The inbox holds what was dropped and nothing else: a file that a run writes there would be read by the next.
+    assert [file.name for file in (tmp_path / "inbox").iterdir()] == ["kettle.csv"]
+    mended = dropped(tmp_path, f"{head}Varde RTX 4080,1599.00,USD\nVarde RTX 4070,549.00,USD\n")
+    assert len(mended.rows) == 2
+    assert not returned.exists()
+
+
+def test_a_run_goes_on_where_nothing_can_be_given_back(tmp_path: Path) -> None:
+    (tmp_path / "rejected").write_text("a file in the folder's place")
+    result = dropped(tmp_path, "product,price,currency\nVarde RTX 4080,1.599,USD\nVarde RTX 4070,549.00,USD\n")
+    assert (len(result.rows), result.failure) == (1, None)
+    assert "not_given_back" in [issue.code for issue, _ in result.issues]
+
+
+def test_a_replay_gives_nothing_back(tmp_path: Path) -> None:
+    dropped(tmp_path, "product,price,currency\nVarde RTX 4080,1.599,USD\nVarde RTX 4070,549.00,USD\n")
+    returned = tmp_path / "rejected" / "kettle.csv.rejected.csv"
+    returned.unlink()
+    archive = Archive(tmp_path / "snapshots")
+    snapshot = archive.latest("quotes", "file:kettle.csv")
+    assert snapshot is not None
+    files = [LocalFile(Path("kettle.csv"), "text/csv")]
+    again = collect.collect(quotes.SOURCE, (), OfRun(archive, [snapshot], {}), ParsedCache(tmp_path / "p"), files=files)
+    assert len(again.rows) == 1
+    assert not returned.exists()
