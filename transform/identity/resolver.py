@@ -69,9 +69,7 @@ class Resolver:
         if context not in ("benchmark", "cloud"):
             reason = products.not_a_card(reading, title, self._words, chip_field=bool(evidence and evidence.chipset))
             if reason and context is None and reason.kind == "computer" and (system := self._system(title, reading)):
-                return verdict.of_choice(title, system, reading.count) or verdict.answer(
-                    title, "matched", system, "system"
-                )
+                return verdict.of_choice(title, system, reading) or verdict.answer(title, "matched", system, "system")
             if reason:
                 return verdict.answer(title, "not_a_gpu", choice, reason.kind, str(reason), count=reading.count)
         if evidence:
@@ -79,11 +77,11 @@ class Resolver:
         if reading.rented:
             rented.narrow(choice)
             if choice.members and rented.is_slice(title):
-                return verdict.answer(title, "ambiguous", choice, "slice", "a part of a card, not the whole")
+                return verdict.answer(title, "unmatched", choice, "slice", "a part of a card, not the whole")
         open_still = len(choice.members) != 1 and not (choice.conflict and choice.members)
         if open_still and (alias := self._aliases.find(title, source)):
             return _aliased(title, alias, source, choice)
-        product = verdict.of_choice(title, choice, reading.count) or verdict.of_product(
+        product = verdict.of_choice(title, choice, reading) or verdict.of_product(
             title, reading, choice, context, evidence, self._words
         )
         if context is None and product and product.rule == "product open" and (system := self._system(title, reading)):

@@ -28,10 +28,16 @@ def answer(
     )
 
 
-def of_choice(title: str, choice: Choice, count: int) -> Resolution | None:
-    """The answer where the choice is not one card; None where it is."""
+def of_choice(title: str, choice: Choice, reading: Reading) -> Resolution | None:
+    """The answer where the choice is not one card; None where it is.
+
+    What a cloud leaves open is comparable by the least of its candidates. A name whose memory is none of theirs (an A10 with
+    4 GB, a sixth of a card) must not be: it has no candidates in that sense and is unmatched.
+    """
+    count = reading.count
     if choice.conflict:
-        status: Status = "unmatched" if choice.unknown or not choice.members else "ambiguous"
+        none = choice.unknown or not choice.members or reading.rented
+        status: Status = "unmatched" if none else "ambiguous"
         return answer(title, status, choice, "conflict", choice.conflict, count=count)
     if not choice.members:
         return answer(title, "unmatched", choice, "no card", "no card of the catalogue is named")

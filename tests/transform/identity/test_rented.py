@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from transform.identity.resolver import Resolver
+from transform.identity.resolver import Evidence, Resolver
 
 RESOLVER = Resolver.load()
 CLOUD = "gpuhunt_catalog"
@@ -36,7 +36,16 @@ def test_an_edition_that_a_cloud_leaves_out_stays_open() -> None:
 @pytest.mark.parametrize("name", ["NVIDIA A10-4Q", "A100 MIG 1g.10gb", "1/8 A10", "A10 (1/6)", "NVIDIA L4 vGPU"])
 def test_a_slice_of_a_card_never_has_the_price_of_the_card(name: str) -> None:
     found = RESOLVER.resolve(name, source=CLOUD)
-    assert (found.status, found.rule) == ("ambiguous", "slice")
+    assert (found.status, found.rule) == ("unmatched", "slice")
+
+
+def test_memory_that_no_candidate_has_leaves_none_to_compare_by() -> None:
+    """Offers that are open are compared by the least of their candidates: a sixth of an A10 would count as an A10."""
+    found = RESOLVER.resolve("A10", Evidence(memory="4"), source=CLOUD)
+    assert (found.status, found.rule) == ("unmatched", "conflict")
+    assert RESOLVER.resolve("H100 64GB", source=CLOUD).status == "unmatched"
+    assert RESOLVER.resolve("A10", Evidence(memory="24"), source=CLOUD).gpu_id == "nvidia-a10"
+    assert RESOLVER.resolve("A100", Evidence(memory="80"), source=CLOUD).status == "ambiguous"
 
 
 @pytest.mark.parametrize("name", ["a2-highgpu-1g", "g4dn.xlarge", "p4d.24xlarge", "Standard_NV6ads_A10_v5x"])
