@@ -13,9 +13,11 @@ _TELLING = frozenset(FORM_WORDS) | {"pro", "quadro", "gtx"}
 def by_words(choice: Choice, reading: Reading) -> None:
     """By maker, architecture and form factor. A stated architecture that no card of the name has is a conflict."""
     if reading.makers:
-        choice.narrow(
-            [m for m in choice.members if m.maker in reading.makers], f"made by {', '.join(sorted(reading.makers))}"
-        )
+        made_by = ", ".join(sorted(reading.makers))
+        kept = [m for m in choice.members if m.maker in reading.makers]
+        if not kept and choice.members:  # `NVIDIA RTX PRO 5500` is no Radeon Pro 5500
+            choice.conflict, choice.unknown = f"{made_by} makes no such card", True
+        choice.narrow(kept, f"made by {made_by}")
     stated = {"ada" if word == "lovelace" else word for word in reading.marks & ARCHITECTURES}
     if stated:
         kept = [m for m in choice.members if m.architecture in stated]
