@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from prefect.artifacts import create_link_artifact, create_markdown_artifact, create_table_artifact
 
+from flows import reporting
 from flows.context import Context
 from flows.redact import Redactor
 from flows.summary import Summary
@@ -29,9 +30,11 @@ def create(context: Context, summary: Summary) -> None:
     create_table_artifact(
         key="top-value", table=top_value(context), description="Best score per dollar at today's street price"
     )
-    report = context.data.root / "report" / "index.html"
-    if report.exists():
-        create_link_artifact(key="report", link=report.resolve().as_uri(), description="The report of this warehouse")
+    (page,) = reporting.write(context.data, context.data.root / "report")
+    create_link_artifact(
+        key="report", link=page.resolve().as_uri(), link_text=f"{summary.published.name}, as a page",
+        description=f"On the machine that wrote it: {page.resolve()}",
+    )  # fmt: skip
 
 
 def changes(summary: Summary) -> list[dict[str, str]]:

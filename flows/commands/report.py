@@ -17,20 +17,7 @@ def command(folder: Path, data_dir: str | None) -> None:
 
     Every number leads to its source page and shows the hash and the age of the archived page that it was read from.
     """
-    from extract.snapshots import Archive
-    from flows import lang
-    from warehouse.outputs import report_files
-    from warehouse.outputs.report_files import ArchivedPage
+    from flows import reporting
 
-    data = data_of(data_dir)
-    archive = Archive(data.snapshots)
-
-    def archived(sha256: str) -> ArchivedPage | None:
-        found = archive.origin(sha256)
-        return ArchivedPage(found.url, found.fetched_at) if found else None
-
-    language = lang.current()
-    for path in report_files.export(
-        data, folder, archived=archived, language=language, translations=lang.translations(language)
-    ):
+    for path in reporting.write(data_of(data_dir), folder):
         click.echo(path)

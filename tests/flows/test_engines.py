@@ -13,6 +13,8 @@ import psutil
 import pytest
 
 from extract import source as sources
+from flows import artifacts
+from flows.summary import SourceOutcome, Summary
 from tests.command import Outcome, csv_files, gpuledger, rows, tables
 from tests.nights import Night
 
@@ -73,13 +75,51 @@ def test_prefect_shows_a_task_for_every_source(database: sqlite3.Connection) -> 
     assert {found[name] for name in reading} == {"COMPLETED"}
 
 
+def artifact(database: sqlite3.Connection, key: str) -> Any:
+    """What Prefect's UI shows under a key; a table comes as JSON inside JSON."""
+    ((text,),) = database.execute("SELECT data FROM artifact WHERE key = ?", [key]).fetchall()
+    shown = json.loads(text)
+    return json.loads(shown) if isinstance(shown, str) and shown.startswith("[{") else shown
+
+
 def test_prefect_shows_what_changed(under_prefect: tuple[Path, Outcome], database: sqlite3.Connection) -> None:
-    ((text,),) = database.execute("SELECT data FROM artifact WHERE key = 'what-changed'").fetchall()
-    shown: Any = json.loads(text)
-    if isinstance(shown, str):
-        shown = json.loads(shown)
+    shown = artifact(database, "what-changed")
     count = rows(under_prefect[0], "SELECT count(*) FROM core.price_change")[0][0]
     assert len(shown) == max(count, 1)
+
+
+def test_prefect_shows_the_best_ten_of_every_workload(
+    under_prefect: tuple[Path, Outcome], database: sqlite3.Connection
+) -> None:
+    shown = artifact(database, "top-value")
+    best = rows(
+        under_prefect[0],
+        """SELECT workload_id, value_rank, gpu, price_usd FROM mart.value
+           WHERE price_basis = 'street' AND value_rank <= 10 ORDER BY workload_id, value_rank, gpu_id""",
+    )
+    assert len(best) > 10
+    assert [(row["workload"], row["rank"], row["gpu"], row["price_usd"]) for row in shown] == [
+        tuple(map(str, row)) for row in best
+    ]
+    assert all(row["url"].startswith("http") for row in shown)
+
+
+def test_prefect_shows_the_failed_sources_and_links_to_the_report(
+    under_prefect: tuple[Path, Outcome], database: sqlite3.Connection
+) -> None:
+    assert artifact(database, "failed-sources").startswith("Every source was read.")
+    link = artifact(database, "report")
+    page = (under_prefect[0] / "report" / "index.html").resolve()
+    assert page.as_uri() in link
+    ((best,),) = rows(under_prefect[0], "SELECT gpu FROM mart.gpu_price ORDER BY price_usd LIMIT 1")
+    assert best in page.read_text(encoding="utf-8")
+
+
+def test_a_failed_source_is_a_row_that_no_reason_can_break() -> None:
+    failed = SourceOutcome("newegg", "failed", "LayoutChanged: a|b\nc")
+    table = artifacts.failed_sources(Summary("r", [failed, SourceOutcome("danawa", "ok")]))
+    assert "| newegg | failed | LayoutChanged: a\\|b c |" in table.splitlines()
+    assert "danawa" not in table
 
 
 def test_no_server_is_left_behind(under_prefect: tuple[Path, Outcome]) -> None:
