@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -32,15 +33,23 @@ class Layout:
     @cached_property
     def button(self) -> HtmlElement | None:
         """The means of ordering nearest to the title; those of other goods' tiles are further away."""
-        for orders in (scan.is_named_order, scan.is_worded_order):
-            known: set[HtmlElement] = set()
-            # From the title outwards: on most pages the button is found in a small part of the page.
-            for part in self.above_title or [self.tree]:
-                for element in part.iter(*scan.BUTTONS):
-                    if element not in known and orders(element) and not self.is_elsewhere(element):
-                        return element
-                    known.add(element)
-        return None
+        seen: list[HtmlElement] = []
+        for element in self._buttons():
+            if scan.is_named_order(element) and not self.is_elsewhere(element):
+                return element
+            seen.append(element)
+        return next((one for one in seen if scan.is_worded_order(one) and not self.is_elsewhere(one)), None)
+
+    def _buttons(self) -> Iterator[HtmlElement]:
+        """What may be a button, from the title outwards: on most pages the button is found in a small part of the page."""
+        inner: HtmlElement | None = None
+        for part in self.above_title or [self.tree]:
+            if part.tag in scan.BUTTONS:
+                yield part
+            for child in part:
+                if child is not inner:
+                    yield from child.iter(*scan.BUTTONS)
+            inner = part
 
     @cached_property
     def part(self) -> HtmlElement:
