@@ -89,6 +89,13 @@ def products(tree: HtmlElement, url: str, content: bytes | None = None) -> list[
             # A NUL byte is a sign of UTF-16, where the mark would be written in other bytes.
             continue
         items = list(read(tree, url))
+        # An offer may hold its goods instead of being held by them.
+        items += [
+            goods | {"offers": node}
+            for node in items
+            for goods in _as_list(node.get("itemOffered"))
+            if isinstance(goods, dict) and "offers" not in goods and ("price" in node or "priceSpecification" in node)
+        ]
         known = {str(node["@id"]): node for node in items if node.get("@id") and len(node) > 2}
         found.extend(_product(node, syntax, url, known) for node in items if is_goods(node))
     return found
@@ -142,6 +149,11 @@ def _offers(value: Any, url: str, known: dict[str, Any], depth: int = 0) -> Iter
 
 
 def _offer(node: dict[str, Any], url: str) -> StructuredOffer:
+    if any(local_name(text) == "LeaseOut" for text in texts(node.get("businessFunction"))):
+        # What it costs to rent the goods for some time is no price of theirs.
+        node = {
+            name: value for name, value in node.items() if not name.lower().endswith(("price", "pricespecification"))
+        }
     specified = price_specification.read(node.get("priceSpecification"))
     stated = {to_decimal(text) or text: text for text in texts(node.get("price"))}
     prices = tuple(stated.values()) or specified.prices or ((specified.monthly,) if specified.monthly else ())

@@ -52,6 +52,11 @@ def parse(page: Page, *, country: str | None = None, language: str | None = None
     yield from decision.issues
     if decision.price is None and not decision.issues:
         yield Issue(code="no_price", message="the page shows no price", severity="info", url=here.url)
+    shown = stock.printed(parts)
+    if {available, shown} == {"in_stock", "out_of_stock"}:
+        # The structured data stays: templates keep hidden parts for every state, which only a style sheet tells apart.
+        message = f"the page's structured data says {available}, and the page itself {shown}"
+        yield Issue(code="availability_disagreement", message=message, url=here.url)
     yield _offer(here, products, parts, available, decision, title)
 
 

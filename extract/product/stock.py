@@ -32,16 +32,23 @@ def of_page(page: Context, products: list[StructuredProduct], layout: Layout) ->
     stated = availability(page.first_meta("product:availability", "og:availability", "og:product:availability"))
     if stated:
         return stated
-    for element in sorted(layout.statuses, key=layout.title_level)[:10]:
-        status = words(visible_text(element, _MAX_STATUS + 30))
-        if status is not None:
-            return status
+    status = printed(layout)
+    if status is not None:
+        return status
     if layout.button is not None:
         status = words(_text(layout.button))
         return status if status in ("out_of_stock", "preorder") else "in_stock"
     if any(offer.price for product in products for offer in _offers(product)):
         return "in_stock"
     return "unknown"
+
+
+def printed(layout: Layout) -> Availability | None:
+    """What the part named after stock that lies nearest to the title says; None where none says anything."""
+    found = (
+        words(visible_text(part, _MAX_STATUS + 30)) for part in sorted(layout.statuses, key=layout.title_level)[:10]
+    )
+    return next((status for status in found if status is not None), None)
 
 
 def words(text: str) -> Availability | None:

@@ -309,6 +309,16 @@ MEMBER = {"price": "559.99", "validForMemberTier": {"@type": "MemberProgramTier"
         ({"price": "$1,299.99", "priceCurrency": "$"}, "1299.99", "now", None),
         ([{"price": "599.99", "priceCurrency": "USD", "seller": {"name": "Shop"}},
           {"price": "579.00", "priceCurrency": "USD", "seller": {"name": "Card Barn"}}], "579.00", "from", None),
+        ({"price": "29", "priceCurrency": "USD", "businessFunction": "http://purl.org/goodrelations/v1#LeaseOut"},
+         None, None, None),
+        ({"price": "5.99e2", "priceCurrency": "USD"}, None, None, None),
+        ({"price": "599.99 - 699.99", "priceCurrency": "USD"}, None, None, None),
+        ({"price": "<b>$599.99</b>", "priceCurrency": "USD"}, "599.99", "now", None),
+        ({"@type": "AggregateOffer", "highPrice": "699", "priceCurrency": "USD"}, None, None, None),
+        ({"@type": "AggregateOffer", "lowPrice": "0", "highPrice": "699", "priceCurrency": "USD"}, None, None, None),
+        ({"@type": "AggregateOffer", "lowPrice": "499", "highPrice": "699", "priceCurrency": "USD",
+          "offers": [{"price": "599", "priceCurrency": "USD"}, {"price": "699", "priceCurrency": "USD"}]},
+         "499", "from", None),
         # The lowest number is not the lowest price.
         ([{"price": "599.99", "priceCurrency": "USD"}, {"price": "549.99", "priceCurrency": "EUR"}], "599.99", "now", None),
         ([{"price": "599.99", "priceCurrency": "CAD"}, {"price": "549.99", "priceCurrency": "EUR"}], None, None, None),
@@ -354,6 +364,34 @@ def test_another_model_in_nearly_the_same_words_is_not_the_page_s_own(name: str)
     assert issues
     beside, _ = read(f'<p class="price">$549.99</p>{BUY}', offers=other, name=name)
     assert beside.price == Decimal("549.99")
+
+
+def test_an_offer_that_holds_its_goods() -> None:
+    goods = {"@type": "Product", "name": TITLE}
+    offer, _ = read(BUY, **{"@type": "Offer", "name": "", "price": "599", "priceCurrency": "USD", "itemOffered": goods})
+    assert (offer.title, offer.price) == (TITLE, Decimal(599))
+
+
+def test_cents_to_machines_against_dollars_to_the_eye() -> None:
+    offer, issues = read(f'<p class="price">$599.99</p>{BUY}', offers={"price": 59999, "priceCurrency": "USD"})
+    assert offer.price is None
+    assert [issue.code for issue in issues] == ["price_disagreement"]
+
+
+@pytest.mark.parametrize(
+    ("stated", "printed", "codes"),
+    [
+        ("InStock", "Out of stock", ["availability_disagreement"]),
+        ("OutOfStock", "In stock", ["availability_disagreement"]),
+        ("InStock", "In stock", []),
+        ("InStock", "Free returns", []),
+    ],
+)
+def test_stock_to_machines_against_stock_to_the_eye(stated: str, printed: str, codes: list[str]) -> None:
+    offers = {"price": "599", "priceCurrency": "USD", "availability": f"https://schema.org/{stated}"}
+    offer, issues = read(f'<p class="stock">{printed}</p>{BUY}', offers=offers)
+    assert offer.availability == ("in_stock" if stated == "InStock" else "out_of_stock")
+    assert [issue.code for issue in issues] == codes
 
 
 class TestTerms:
