@@ -30,6 +30,12 @@ _CONDITIONS: tuple[tuple[Condition, re.Pattern[str]], ...] = (
             r"generalüberholt",
             r"整備済",
             r"再生品",
+            r"\breconditionn\w+",
+            r"\brea?condicionad\w+",
+            r"\b(?:ricondizionat|rigenerat)\w+",
+            r"\brepasovan\w+",
+            r"восстановленн\w+",
+            r"翻新",
         ),
     ),
     (
@@ -43,6 +49,8 @@ _CONDITIONS: tuple[tuple[Condition, re.Pattern[str]], ...] = (
             r"반품",
             r"開封済",
             r"展示品",
+            r"\b(?:ausstellungsstück|vorführgerät|ex-?demo)\b",
+            r"\bcaja abierta\b",
         ),
     ),
     (
@@ -56,6 +64,16 @@ _CONDITIONS: tuple[tuple[Condition, re.Pattern[str]], ...] = (
             r"\bużywan\w+",
             r"\bgebraucht\w*",
             r"中古",
+            # An occasion is an event in English.
+            r"\bd['’]occasion\b",
+            r"\b(?:usad[oa]s?|usat[oa])\b(?! (?:para|como|en|em|por|per)\b)",
+            r"\bsegunda mano\b",
+            r"\b(?:gebruikt|tweedehands)\b",
+            r"\bpoužit[éýá]\b",
+            r"\bbegagna[dt]\w*",
+            r"\b(?:brukt|brugt|käytetty)\b",
+            r"\bб/у\b",
+            r"二手",
         ),
     ),
 )

@@ -368,7 +368,8 @@ def test_another_model_in_nearly_the_same_words_is_not_the_page_s_own(name: str)
 
 def test_an_offer_that_holds_its_goods() -> None:
     goods = {"@type": "Product", "name": TITLE}
-    offer, _ = read(BUY, **{"@type": "Offer", "name": "", "price": "599", "priceCurrency": "USD", "itemOffered": goods})
+    offered: dict[str, Any] = {"@type": "Offer", "price": "599", "priceCurrency": "USD", "itemOffered": goods}
+    offer, _ = read(BUY, **offered)
     assert (offer.title, offer.price) == (TITLE, Decimal(599))
 
 
@@ -403,6 +404,9 @@ class TestTerms:
             ("<p><b>Zustand:</b> Gebraucht</p>", "used"),
             ("<p>Stan: nowy</p>", "new"),
             ("<p>상품상태: 중고</p>", "used"),
+            ("<p>État : Reconditionné - bon état</p>", "refurbished"),
+            ("<p>Estado: Usado</p>", "used"),
+            ("<p>Состояние: б/у</p>", "used"),
             ("<p>Condition: New</p><p>Condition: Used</p>", "unknown"),
             ("<p>Condition report on request</p>", "unknown"),
             ('<section class="related"><p>Condition: Used</p></section>', "unknown"),
