@@ -6,10 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable
 from datetime import datetime
 from decimal import Decimal
+from functools import cache
 
 from extract import wording
 from extract.danawa_cells import Status
-from extract.items import Availability, Offer
+from extract.items import Availability, Condition, Offer
 from extract.source import Page
 from extract.sources.danawa_daily import Observation, observations
 
@@ -47,10 +48,16 @@ def _offer(seen: Observation) -> Offer:
         price_kind="now" if has_price else None,
         price_text=seen.text,
         availability=_availability(seen.status, seen.reason),
-        condition=wording.condition(seen.name) or "new",
+        condition=_condition(seen.name),
         seller=seen.shop,
         shop_count=seen.shop_count,
     )
+
+
+@cache
+def _condition(name: str) -> Condition:
+    """A product keeps its name for months: it is looked through once."""
+    return wording.condition(name) or "new"
 
 
 def _availability(status: Status, reason: str | None) -> Availability:

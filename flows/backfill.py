@@ -25,7 +25,7 @@ from flows import decisions, identities, journal, loaded, take_in
 from flows.context import Context, new_run_id, utc_now
 from flows.store import finish, store, write_exports
 from flows.summary import SourceOutcome, Summary
-from transform import assign, gate, listing_versions
+from transform import assign, gate, listing_versions, price_days
 from warehouse import publish
 from warehouse.load import offers
 from warehouse.load.batch import Night, Row
@@ -112,8 +112,10 @@ def _publish(
     journal.start(run.data.journal, journal.Entry(run.run_id, run.started_at, run.as_of, run.engine, None))
     with publish.workspace(run.data, run.run_id, memory_limit=run.settings.memory_limit) as (con, work):
         con.execute("BEGIN")
+        is_newest = price_days.is_newest(con, found[0][0])
         changed = load(con, run, found, summary, progress)
-        finish(con, run, summary, changed, work, loaded.of(run, batches))
+        since = price_days.since(con, found[0][0]) if is_newest else None
+        finish(con, run, summary, changed, work, loaded.of(run, batches), since)
     journal.finish(run.data.journal, run.run_id, summary.status, summary.reason)
     return summary
 

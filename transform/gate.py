@@ -108,11 +108,16 @@ def _compare(con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds) -> No
                 SELECT listing_id, price, currency FROM core.price_open
                 WHERE price IS NOT NULL AND valid_from < $seen_at AND starts_with(listing_id, '{night.source}:')
             ),
+            missing AS (
+                SELECT l.listing_id, l.listing_no FROM core.listing l
+                SEMI JOIN incoming_offer i ON i.listing_id = l.listing_id AND i.price IS NOT NULL
+                ANTI JOIN shown s ON s.listing_id = l.listing_id
+            ),
             past AS (
-                SELECT l.listing_id, arg_max(c.price, c.valid_from) AS price, arg_max(c.currency, c.valid_from) AS currency
-                FROM core.price_closed c JOIN core.listing l USING (listing_no)
-                WHERE c.valid_to > $since AND c.valid_from < $seen_at AND c.price IS NOT NULL AND l.source = $source
-                GROUP BY l.listing_id
+                SELECT m.listing_id, arg_max(c.price, c.valid_from) AS price, arg_max(c.currency, c.valid_from) AS currency
+                FROM core.price_closed c JOIN missing m USING (listing_no)
+                WHERE c.valid_to > $since AND c.valid_from < $seen_at AND c.price IS NOT NULL
+                GROUP BY m.listing_id
             )
             SELECT i.listing_id, i.price, i.currency, i.condition, i.snapshot_sha256,
                 coalesce(s.price, if(i.price IS NULL, NULL, p.price)) AS reference_price,
@@ -121,7 +126,7 @@ def _compare(con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds) -> No
                 CASE WHEN i.currency = reference_currency
                     THEN i.price::DOUBLE / reference_price::DOUBLE - 1 END AS move
             FROM incoming_offer i LEFT JOIN shown s USING (listing_id) LEFT JOIN past p USING (listing_id)""",
-        {"seen_at": night.seen_at, "since": since, "source": night.source},
+        {"seen_at": night.seen_at, "since": since},
     )
 
 

@@ -22,13 +22,16 @@ TERMS = ("condition", "seller", "seller_kind")
 COLUMNS = ("listing_id", "source", "listing_key", *ATTRIBUTES, *STATE, "price_text", "snapshot_sha256")
 
 
-#: What was ever seen of a listing's price: open and closed versions under one name.
+#: What was ever seen of a listing's price: open and closed versions under one name. Materialized, since DuckDB 2.0 fails
+#: where a UNION ALL feeds a join.
 EVER = """(
-    SELECT listing_id, price, currency, availability, valid_from, NULL::TIMESTAMPTZ AS valid_to, snapshot_sha256
-    FROM core.price_open
-    UNION ALL
-    SELECT l.listing_id, c.price, c.currency, c.availability, c.valid_from, c.valid_to, c.snapshot_sha256
-    FROM core.price_closed c JOIN core.listing l USING (listing_no)
+    WITH versions AS MATERIALIZED (
+        SELECT listing_id, price, currency, availability, valid_from, NULL::TIMESTAMPTZ AS valid_to, snapshot_sha256
+        FROM core.price_open
+        UNION ALL
+        SELECT l.listing_id, c.price, c.currency, c.availability, c.valid_from, c.valid_to, c.snapshot_sha256
+        FROM core.price_closed c JOIN core.listing l USING (listing_no)
+    ) FROM versions
 )"""
 
 
@@ -46,7 +49,7 @@ def stage_batch(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
 def load(con: duckdb.DuckDBPyConnection, night: Night, previous_success: datetime | None) -> ChangeSet:
     """Load what is staged of `night`; `record_changes` comes after. Returns what changed; keys must be unique."""
     changes = ChangeSet()
-    changes.add("core.listing", _merge_listings(con, night))
+    listings = _merge_listings(con, night)
     spans = Spans(
         table="core.price_open",
         key=("listing_id",),
@@ -55,13 +58,20 @@ def load(con: duckdb.DuckDBPyConnection, night: Night, previous_success: datetim
         scope=f"starts_with(o.listing_id, '{night.source}:')",
         has_doubt=True,
         closed="core.price_closed",
-        closed_key={"listing_no": "(SELECT listing_no FROM core.listing l WHERE l.listing_id = o.listing_id)"},
+        closed_key=("listing_no", "core.listing"),
     )
     moved = merge(
         con, spans, "incoming_offer", "held_offer", night.seen_at,
         is_complete=night.is_complete, previous_success=previous_success,
     )  # fmt: skip
-    changes.add("core.price_open", moved)
+    changes.add("core.price_open", moved.rows)
+    if moved.ended:
+        con.execute(
+            """UPDATE core.listing SET ended_at = $seen_at
+               WHERE listing_id IN (SELECT listing_id FROM leaving WHERE why = 'ended')""",
+            {"seen_at": night.seen_at},
+        )
+    changes.add("core.listing", listings + moved.ended)
     return changes
 
 
@@ -74,7 +84,7 @@ def staged_values(source: str, row: Row) -> Sequence[Value]:
 
 
 def _merge_listings(con: duckdb.DuckDBPyConnection, night: Night) -> int:
-    """Insert new listings, bring changed ones up to date, open those that returned and end those that vanished."""
+    """Insert new listings, bring changed ones up to date, and open those that returned; how many that were."""
     seen = {"seen_at": night.seen_at}
     differs = " OR ".join(f"l.{c} IS DISTINCT FROM i.{c}" for c in ATTRIBUTES)
     evidence = " OR ".join(f"l.{c} IS DISTINCT FROM i.{c}" for c in EVIDENCE)
@@ -100,15 +110,7 @@ def _merge_listings(con: duckdb.DuckDBPyConnection, night: Night) -> int:
                 FROM incoming_offer WHERE rowid IN (SELECT seen_id FROM listing_verdict WHERE id IS NULL)""",
             seen,
         )
-    ended = None
-    if night.is_complete:
-        ended = con.execute(
-            """UPDATE core.listing SET ended_at = $seen_at WHERE source = $source AND ended_at IS NULL
-               AND listing_id NOT IN (SELECT listing_id FROM incoming_offer)
-               AND listing_id NOT IN (SELECT listing_id FROM held_offer)""",
-            {**seen, "source": night.source},
-        ).fetchone()
-    return touched + (int(ended[0]) if ended else 0)
+    return touched
 
 
 def missing_rates(con: duckdb.DuckDBPyConnection, relation: str) -> list[Issue]:

@@ -140,7 +140,7 @@ def load(con: duckdb.DuckDBPyConnection, batch: Batch, previous_success: datetim
             con, spans, "incoming", "held", batch.seen_at,
             is_complete=batch.is_complete, previous_success=previous_success,
         )  # fmt: skip
-        changes.add(kind.spans.table, moved)
+        changes.add(kind.spans.table, moved.rows)
     return changes
 
 

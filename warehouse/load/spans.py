@@ -7,7 +7,7 @@ a row that a batch did not confirm is a version of its own.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 
 import duckdb
@@ -21,8 +21,8 @@ class Spans:
     version but make none. `scope` is an SQL condition on the table `o`: the rows that this batch speaks of. `has_doubt`
     tables have the column `confirmed_until`; a version that begins after it is one that its batch did not confirm.
     Where `closed` names a table, what has ended moves there, and `table` holds the open versions alone: a night then reads
-    and writes what is open, however long the history is. `closed_key` are the columns that `closed` has in place of the key,
-    as SQL on the table `o`.
+    and writes what is open, however long the history is. `closed_key` is the column that `closed` has in place of the key,
+    and the table that has both.
     """
 
     table: str
@@ -32,7 +32,15 @@ class Spans:
     scope: str
     has_doubt: bool = False
     closed: str | None = None
-    closed_key: Mapping[str, str] = field(default_factory=dict)
+    closed_key: tuple[str, str] = ("", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """How many rows were written or closed, and how many things ended; with `closed`, they stand in the table `leaving`."""
+
+    rows: int
+    ended: int
 
 
 def merge(
@@ -44,8 +52,8 @@ def merge(
     *,
     is_complete: bool,
     previous_success: datetime | None,
-) -> int:
-    """Bring the open rows of `spans` in line with the staged table `incoming`; return how many rows were written or closed.
+) -> Moved:
+    """Bring the open rows of `spans` in line with the staged table `incoming`.
 
     What is absent from a complete batch ends. What is absent from an incomplete one, and what stands in the staged table
     `held`, goes on as a version in doubt: nobody saw it end, and nobody confirmed it. A run that is repeated at the same
@@ -65,7 +73,7 @@ def merge(
                 FROM {table} o WHERE {spans.scope} {"" if spans.closed else "AND valid_to IS NULL"}
             ),
             i AS (SELECT rowid AS seen_id, {", ".join(spans.key)}, {", ".join(spans.state)} FROM {incoming})
-            SELECT o.id, i.seen_id, o.valid_from = $seen_at AS is_same_run,
+            SELECT o.id, i.seen_id, {", ".join(f"o.{c}" for c in spans.key)}, o.valid_from = $seen_at AS is_same_run,
                 CASE WHEN o.id IS NULL THEN 'new'
                     WHEN i.seen_id IS NOT NULL THEN CASE WHEN o.is_doubted OR NOT ({same_state}) THEN 'replaced' END
                     WHEN {is_held if is_complete else "true"} THEN
@@ -78,49 +86,92 @@ def merge(
     )
     counted = con.execute(
         """SELECT count(*) FILTER (why IN ('new', 'replaced')), count(*) FILTER (why = 'doubted'),
-               count(*) FILTER (why <> 'new'), count(*) FILTER (why <> 'new' AND is_same_run) FROM verdict"""
+               count(*) FILTER (why <> 'new'), count(*) FILTER (why <> 'new' AND is_same_run),
+               count(*) FILTER (why = 'ended') FROM verdict"""
     ).fetchone()
     assert counted is not None
-    seen, doubted, closed, again = counted
-    columns = [*spans.key, *spans.state, *spans.extra]
+    seen, doubted, closed, again, ended = counted
+    ending = {**times, **({"previous": previous_success} if spans.has_doubt else {})}
+    if spans.closed:
+        return Moved(_move(con, spans, incoming, ending, seen=seen, doubted=doubted, closed=closed), ended)
     changed = 0
     if seen:
-        changed += _count(
-            con,
-            f"""INSERT INTO {table} ({", ".join(columns)}, valid_from)
-                SELECT {", ".join(columns)}, $seen_at FROM {incoming}
-                WHERE rowid IN (SELECT seen_id FROM verdict WHERE why IN ('new', 'replaced'))""",
-            times,
-        )
+        changed += _insert_seen(con, spans, incoming, times)
     if doubted:
+        changed += _insert_doubted(
+            con, spans, f"{table} o WHERE rowid IN (SELECT id FROM verdict WHERE why = 'doubted')", ending
+        )
+    if again:
+        con.execute(f"DELETE FROM {table} WHERE rowid IN (SELECT id FROM verdict WHERE why <> 'new' AND is_same_run)")
+    if closed > again:
+        confirmed = f", confirmed_until = {_CONFIRMED}" if spans.has_doubt else ""
         changed += _count(
             con,
-            f"""INSERT INTO {table} ({", ".join(columns)}, valid_from, confirmed_until)
-                SELECT {", ".join(f"o.{c}" for c in columns)}, $seen_at, coalesce($previous, o.valid_from)
-                FROM {table} o WHERE o.rowid IN (SELECT id FROM verdict WHERE why = 'doubted')""",
-            {**times, "previous": previous_success},
+            f"""UPDATE {table} o SET valid_to = $seen_at {confirmed}
+                WHERE rowid IN (SELECT id FROM verdict WHERE why <> 'new' AND NOT is_same_run)""",
+            ending,
         )
-    if closed > again:
-        confirmed = "coalesce(o.confirmed_until, $previous, o.valid_from)"
-        if spans.closed:
-            kept = ", ".join(column for column in columns if column not in spans.key)
-            statement = f"""
-                INSERT INTO {spans.closed} ({", ".join(spans.closed_key)}, {kept}, valid_from, confirmed_until, valid_to)
-                SELECT {", ".join(spans.closed_key.values())}, {kept}, valid_from, {confirmed}, $seen_at FROM {table} o
-                WHERE rowid IN (SELECT id FROM verdict WHERE why <> 'new' AND NOT is_same_run)"""
-        else:
-            statement = f"""
-                UPDATE {table} o SET valid_to = $seen_at {f", confirmed_until = {confirmed}" if spans.has_doubt else ""}
-                WHERE rowid IN (SELECT id FROM verdict WHERE why <> 'new' AND NOT is_same_run)"""
-        changed += _count(con, statement, {**times, **({"previous": previous_success} if spans.has_doubt else {})})
-    if spans.closed and closed:
-        con.execute(f"DELETE FROM {table} WHERE rowid IN (SELECT id FROM verdict WHERE why <> 'new')")
-    elif again:
-        con.execute(f"DELETE FROM {table} WHERE rowid IN (SELECT id FROM verdict WHERE why <> 'new' AND is_same_run)")
+    return Moved(changed, ended)
+
+
+_CONFIRMED = "coalesce(o.confirmed_until, $previous, o.valid_from)"
+
+Times = Mapping[str, datetime | None]
+
+
+def _move(
+    con: duckdb.DuckDBPyConnection, spans: Spans, incoming: str, ending: Times, *, seen: int, doubted: int, closed: int
+) -> int:
+    """Write the verdict where closed versions have a table of their own.
+
+    Rows are found by key, not by row id: DuckDB 2.0 crashes when it looks up row ids in a table of which some rows were
+    written, and some deleted, by the open transaction.
+    """
+    (key,) = spans.key
+    changed = 0
+    if closed:
+        con.execute(
+            f"""CREATE OR REPLACE TEMP TABLE leaving AS
+                SELECT o.*, v.why, v.is_same_run FROM {spans.table} o JOIN verdict v USING ({key}) WHERE v.why <> 'new'"""
+        )
+        con.execute(f"DELETE FROM {spans.table} WHERE {key} IN (SELECT {key} FROM leaving)")
+        kept = ", ".join((*spans.state, *spans.extra, "valid_from"))
+        closed_key, source = spans.closed_key
+        changed += _count(
+            con,
+            f"""INSERT INTO {spans.closed} ({closed_key}, {kept}, confirmed_until, valid_to)
+                SELECT k.{closed_key}, {", ".join(f"o.{c}" for c in kept.split(", "))}, {_CONFIRMED}, $seen_at
+                FROM leaving o JOIN {source} k USING ({key}) WHERE NOT o.is_same_run ORDER BY k.{closed_key}""",
+            ending,
+        )
+    if seen:
+        changed += _insert_seen(con, spans, incoming, {"seen_at": ending["seen_at"]})
+    if doubted:
+        changed += _insert_doubted(con, spans, "leaving o WHERE why = 'doubted'", ending)
     return changed
 
 
-def _count(con: duckdb.DuckDBPyConnection, statement: str, parameters: Mapping[str, datetime | None]) -> int:
+def _insert_seen(con: duckdb.DuckDBPyConnection, spans: Spans, incoming: str, times: Times) -> int:
+    columns = ", ".join((*spans.key, *spans.state, *spans.extra))
+    return _count(
+        con,
+        f"""INSERT INTO {spans.table} ({columns}, valid_from) SELECT {columns}, $seen_at FROM {incoming}
+            WHERE rowid IN (SELECT seen_id FROM verdict WHERE why IN ('new', 'replaced'))""",
+        times,
+    )
+
+
+def _insert_doubted(con: duckdb.DuckDBPyConnection, spans: Spans, relation: str, ending: Times) -> int:
+    columns = ", ".join((*spans.key, *spans.state, *spans.extra))
+    return _count(
+        con,
+        f"""INSERT INTO {spans.table} ({columns}, valid_from, confirmed_until)
+            SELECT {columns}, $seen_at, coalesce($previous, o.valid_from) FROM {relation}""",
+        ending,
+    )
+
+
+def _count(con: duckdb.DuckDBPyConnection, statement: str, parameters: Times) -> int:
     """Run an INSERT or UPDATE and return how many rows it touched."""
     row = con.execute(statement, parameters).fetchone()
     return int(row[0]) if row else 0

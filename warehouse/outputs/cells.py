@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from functools import lru_cache
 
 #: A spreadsheet takes a cell that begins with one of these for a formula (OWASP, "CSV Injection"); so does one that begins
 #: with a tab or a carriage return, which it strips first.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
-def cell(value: object) -> str:
-    """One value as text; the empty string where there is none."""
+@lru_cache(maxsize=1 << 16, typed=True)
+def cell(value: Hashable) -> str:
+    """One value as text; the empty string where there is none. Most values of a table come again and again."""
     if value is None:
         return ""
     if isinstance(value, bool):

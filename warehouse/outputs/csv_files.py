@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from pathlib import Path
 
 from warehouse.outputs.cells import cell, safe_text
@@ -28,7 +28,7 @@ def export(data: DataDir, folder: Path) -> list[Path]:
     return written
 
 
-def to_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+def to_csv(columns: Sequence[str], rows: Iterable[Sequence[Hashable]]) -> str:
     """A header and rows as CSV text, lines ending in \\n."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
