@@ -21,6 +21,13 @@ def data_dir_option(function: F) -> F:
     )(function)
 
 
+def log_format_option(function: F) -> F:
+    """--log-format, None where it is not given: the settings know."""
+    return click.option(
+        "--log-format", type=click.Choice(["text", "json"]), help="How the log is written (default: the setting, text)."
+    )(function)
+
+
 def format_option(function: F) -> F:
     """--format of a reading command."""
     return click.option(

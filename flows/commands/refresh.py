@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from flows import settings as settings_module
-from flows.commands._options import data_dir_option
+from flows.commands._options import data_dir_option, log_format_option
 from flows.context import Engine
 from warehouse.paths import DataDir
 
@@ -30,6 +30,7 @@ from warehouse.paths import DataDir
     help="Time that the run counts as, ISO 8601 (default: now; the sample's nights have theirs).",
 )
 @data_dir_option
+@log_format_option
 @click.option("--quiet", is_flag=True, help="No progress and no summary.")
 def command(
     sample: bool,
@@ -38,6 +39,7 @@ def command(
     only: tuple[str, ...],
     as_of: str | None,
     data_dir: str | None,
+    log_format: str | None,
     quiet: bool,
 ) -> int:
     """Read all sources, rebuild what changed, publish.
@@ -49,7 +51,7 @@ def command(
     from flows.commands import _progress
     from flows.start import context_for
 
-    settings = settings_module.load({"data_dir": data_dir})
+    settings = settings_module.load({"data_dir": data_dir, "log_format": log_format})
     data = DataDir(Path(settings.data_dir))
     # The tables below say what happened; where the log is for programs, it says so itself.
     is_log = settings.log_format == "json"

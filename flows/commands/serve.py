@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
 
 from flows import settings as settings_module
-from flows.commands._options import data_dir_option
+from flows.commands._options import data_dir_option, log_format_option
 from warehouse.paths import DataDir
 
 
@@ -18,7 +19,8 @@ from warehouse.paths import DataDir
     "--sample", is_flag=True, help="Read the bundled sample site, a night a run, instead of the live sources."
 )
 @data_dir_option
-def command(cron: str | None, time_zone: str | None, sample: bool, data_dir: str | None) -> int:
+@log_format_option
+def command(cron: str | None, time_zone: str | None, sample: bool, data_dir: str | None, log_format: str | None) -> int:
     """Refresh every night through Prefect, and whenever a quote is dropped or a model is edited.
 
     Uses the Prefect server that PREFECT_API_URL names; where it names none, one runs beside this process and ends with it.
@@ -28,7 +30,10 @@ def command(cron: str | None, time_zone: str | None, sample: bool, data_dir: str
     from flows.prefect_server import ServerFailed
     from flows.serve import Plan, serve
 
-    settings = settings_module.load({"data_dir": data_dir, "cron": cron, "time_zone": time_zone})
+    options = {"data_dir": data_dir, "cron": cron, "time_zone": time_zone, "log_format": log_format}
+    settings = settings_module.load(options)
+    # The runs are processes of their own, and one log is read by one program.
+    os.environ["GPULEDGER_LOG_FORMAT"] = settings.log_format
     logs.set_up(settings)
     plan = Plan(
         settings=settings, data=DataDir(Path(settings.data_dir)), cron=settings.cron, time_zone=settings.time_zone,
