@@ -17,7 +17,8 @@ from extract.html import visible_text
 from extract.items import Issue, PriceKind
 from extract.product.claims import Claim, is_placeholder
 from extract.product.context import Context
-from extract.product.visible import Visible, VisiblePrice, beside, by_amount
+from extract.product.price_kinds import VisiblePrice
+from extract.product.visible import Visible, beside, by_amount
 
 #: Score from which a visible price counts as the page's word against its structured data.
 STRONG = 4.0

@@ -25,38 +25,17 @@ from itertools import islice
 from lxml.html import HtmlElement
 
 from extract import money, price_words
-from extract.html import UNSEEN, is_hidden, visible_text
-from extract.items import PriceKind
+from extract.html import visible_text
 from extract.money import Ambiguous, Money
 from extract.product.context import Context
 from extract.product.layout import Layout
+from extract.product.price_kinds import VisiblePrice, classified
 from extract.product.price_text import CROSSED, MAX_TEXT, Reader
-from extract.product.scan import name_of, traits_of
 
 #: A tile that shows other goods has fewer elements than this: a picture, a name, a price, a button.
 _MAX_TILE = 60
 #: Elements looked at as price elements at most; a page with more is a listing.
 _MAX_ELEMENTS = 400
-
-
-@dataclass(frozen=True, slots=True)
-class VisiblePrice:
-    """One price on the page. `order` counts elements from the top; `kind` is what name and words call it."""
-
-    element: HtmlElement
-    order: int
-    money: Money
-    kind: PriceKind
-    named: bool
-    current: bool
-    #: Whether it is `list` only for a name (`regular-price`) that also stands where there is no sale.
-    usual: bool = False
-    score: float = 0.0
-
-    @property
-    def amount(self) -> Decimal:
-        """The amount, above zero."""
-        return self.money.amount
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +74,7 @@ def read(page: Context, layout: Layout, currency: str | None) -> Visible:
         set_aside += element.iterdescendants(*CROSSED)
         if isinstance(reading, Money):
             taken.add(element)
-            price = _classified(element, order, reading)
+            price = classified(element, order, reading)
             if price is None:
                 set_aside.append(element)
             else:
@@ -130,69 +109,6 @@ def _on_tile(element: HtmlElement, layout: Layout) -> bool:
         if any(layout.leads_away(link) and link.find(".//img") is not None for link in up.iter("a")):
             return True
     return False
-
-
-def _classified(element: HtmlElement, order: int, reading: Money) -> VisiblePrice | None:
-    """The price with its kind; None where names or words say that it is no price of the goods."""
-    kind = reading.kind
-    inside = _down_to(element, reading.number)
-    own_name = frozenset[str]().union(*(traits_of(name_of(part)) for part in inside))
-    traits, around = set(own_name), inside
-    own_text = visible_text(element, MAX_TEXT)
-    for up in list(element.iterancestors())[:4]:
-        text = visible_text(up, MAX_TEXT + 10)
-        if len(text) > MAX_TEXT:
-            break
-        if text != own_text:
-            holds_others = len(money.tokens(text)) > 1
-            called = money.label_in(_without_other_prices(up, element) if holds_others else text, reading.number)
-            if called in ("noise", "unit", "net"):
-                return None
-            if called is not None and kind == "now":
-                kind = price_words.KINDS.get(called, kind)
-            if holds_others:
-                # The part holds another price too, so that its name may speak of the other.
-                break
-        around.append(up)
-        traits |= traits_of(name_of(up))
-    if "no_price" in traits:
-        return None
-    crossed = any(part.tag in CROSSED for part in around)
-    is_current = "current" in own_name
-    is_old = crossed or "old" in own_name or ("old" in traits and not is_current)
-    usual_name = "usual" in own_name or ("usual" in traits and not is_current)
-    usual_words = kind == "list" and price_words.is_usual(reading.text)
-    is_usual = not is_old and (usual_words or (usual_name and kind == "now"))
-    if is_old or is_usual:
-        kind = "list"
-    named = "price" in traits or element.get("itemprop") == "price"
-    if not named and not price_words.explains(money.without_amounts(own_text)):
-        # An amount in a sentence.
-        return None
-    return VisiblePrice(element, order, reading, kind, named, "current" in traits, is_usual)
-
-
-def _down_to(element: HtmlElement, number: str) -> list[HtmlElement]:
-    """The element and, one in the other, the parts of it that alone hold the number: their names speak of it too."""
-    path = [element]
-    while holders := [part for part in path[-1].iterchildren("*") if number in visible_text(part, MAX_TEXT)]:
-        if len(holders) > 1:
-            break
-        path.append(holders[0])
-    return path
-
-
-def _without_other_prices(part: HtmlElement, element: HtmlElement) -> str:
-    """The text of a part without the children that hold another price: their words speak of that one."""
-    line = {element, *element.iterancestors()}
-    pieces = [part.text or ""]
-    for child in part:
-        if isinstance(child.tag, str) and child.tag not in UNSEEN and not is_hidden(child):
-            text = visible_text(child, MAX_TEXT + 10)
-            # A bare digit stands for the other price: words before it still speak of it, and not of the price before them.
-            pieces.append(text if child in line or not money.tokens(text) else "0 ¦")
-        pieces.append(child.tail or "")
-    return " ".join(pieces)
 
 
 def _ranked(found: list[VisiblePrice], layout: Layout) -> list[VisiblePrice]:
