@@ -6,7 +6,7 @@ WITH night AS (
 ),
 span_day AS (
     SELECT
-        l.gpu_id, l.gpu_count, l.source, s.listing_id, s.price, s.currency, s.price_kind, s.availability, s.condition, s.seller,
+        l.gpu_id, l.gpu_count, s.source, s.listing_no, s.price, s.currency, s.price_kind, s.availability, s.condition, s.seller,
         s.seller_kind, s.valid_from,
         unnest(generate_series(
             greatest((s.valid_from AT TIME ZONE 'UTC')::DATE, $since),
@@ -14,15 +14,15 @@ span_day AS (
             INTERVAL 1 DAY
         ))::DATE AS day
     FROM core.price_span s
-    JOIN core.listing l ON l.listing_id = s.listing_id
-    LEFT JOIN ops.source_state st ON st.source = l.source
+    JOIN core.listing l ON l.listing_no = s.listing_no
+    LEFT JOIN ops.source_state st ON st.source = s.source
     WHERE l.match_status = 'matched' AND s.condition = 'new' AND s.price IS NOT NULL
         AND (s.valid_to IS NULL OR s.valid_to >= $since::TIMESTAMP AT TIME ZONE 'UTC')
 ),
 -- Two states of one listing on one day: the later one is that day's price.
 closing AS (
     SELECT d.* FROM span_day d SEMI JOIN night n ON n.source = d.source AND n.day = d.day
-    QUALIFY row_number() OVER (PARTITION BY d.listing_id, d.day ORDER BY d.valid_from DESC) = 1
+    QUALIFY row_number() OVER (PARTITION BY d.listing_no, d.day ORDER BY d.valid_from DESC) = 1
 ),
 priced AS (
     SELECT c.*, CASE

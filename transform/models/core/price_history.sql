@@ -3,7 +3,7 @@
 -- it was first seen has no dollar amount.
 SELECT
     s.listing_id,
-    l.source,
+    s.source,
     l.gpu_id,
     s.price,
     s.currency,
@@ -21,6 +21,6 @@ SELECT
     coalesce(s.confirmed_until, st.last_success_at, s.valid_from) AS last_seen_at,
     s.snapshot_sha256
 FROM core.price_span s
-JOIN core.listing l ON l.listing_id = s.listing_id
-LEFT JOIN ops.source_state st ON st.source = l.source
+JOIN core.listing l ON l.listing_no = s.listing_no
+LEFT JOIN ops.source_state st ON st.source = s.source
 ASOF LEFT JOIN core.fx_usd_daily r ON r.currency = s.currency AND (s.valid_from AT TIME ZONE 'UTC')::DATE >= r.fx_day

@@ -26,13 +26,12 @@ fresh AS (
 ),
 priced AS (
     SELECT
-        h.gpu_id, h.gpu_count, s.condition, s.seller_kind, s.seller, l.source, h.title, h.url, s.listing_id, s.price, s.currency,
+        h.gpu_id, h.gpu_count, s.condition, s.seller_kind, s.seller, s.source, h.title, h.url, s.listing_no, s.price, s.currency,
         s.price_kind, s.availability, s.valid_from, s.snapshot_sha256, d.fx_day,
         s.confirmed_until IS NULL OR s.confirmed_until >= s.valid_from AS is_confirmed,
         (s.price::DOUBLE * d.usd_rate)::DECIMAL(18, 2) AS price_usd
     FROM core.price_span s
-    JOIN core.listing l ON l.listing_id = s.listing_id
-    JOIN core.listing_history h ON h.listing_no = l.listing_no
+    JOIN core.listing_history h ON h.listing_no = s.listing_no
     LEFT JOIN dollar d ON d.currency = s.currency
     WHERE s.valid_from < ((as_of_day::DATE + 1)::TIMESTAMP AT TIME ZONE 'UTC')
         AND (s.valid_to IS NULL OR s.valid_to >= ((as_of_day::DATE + 1)::TIMESTAMP AT TIME ZONE 'UTC'))
@@ -40,7 +39,7 @@ priced AS (
         AND (h.valid_to IS NULL OR h.valid_to >= ((as_of_day::DATE + 1)::TIMESTAMP AT TIME ZONE 'UTC'))
         AND h.match_status = 'matched' AND s.condition = 'new'
 ),
-counted AS (
+counted AS MATERIALIZED (
     SELECT p.* FROM priced p
     LEFT JOIN fresh f ON f.source = p.source
     LEFT JOIN core.gpu g ON g.gpu_id = p.gpu_id
@@ -49,12 +48,15 @@ counted AS (
         p.price, p.price_kind, p.price_usd, g.msrp_usd
     ) IS NULL
 ),
-best AS (
-    SELECT * FROM counted QUALIFY row_number() OVER (PARTITION BY gpu_id ORDER BY price_usd, valid_from, listing_id) = 1
+market AS (
+    SELECT gpu_id, count(*) AS offers, median(price_usd)::DECIMAL(18, 2) AS median_usd,
+        min({'usd': price_usd, 'since': valid_from}) AS lowest
+    FROM counted GROUP BY gpu_id
 )
-SELECT b.gpu_id, b.price_usd, b.price, b.currency, b.fx_day, c.offers, c.median_usd, b.source, b.listing_id, b.title, b.url,
+-- Of several at the lowest price since the same night, the first by its id: the same choice as in mart.gpu_price.
+SELECT b.gpu_id, b.price_usd, b.price, b.currency, b.fx_day, m.offers, m.median_usd, b.source, l.listing_id, b.title, b.url,
     b.valid_from AS price_since, b.snapshot_sha256
-FROM best b
-JOIN (
-    SELECT gpu_id, count(*) AS offers, median(price_usd)::DECIMAL(18, 2) AS median_usd FROM counted GROUP BY gpu_id
-) c ON c.gpu_id = b.gpu_id
+FROM counted b
+JOIN market m ON m.gpu_id = b.gpu_id AND m.lowest.usd = b.price_usd AND m.lowest.since = b.valid_from
+JOIN core.listing l ON l.listing_no = b.listing_no
+QUALIFY row_number() OVER (PARTITION BY b.gpu_id ORDER BY l.listing_id) = 1
