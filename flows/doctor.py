@@ -110,7 +110,7 @@ def _clock(context: Context) -> Iterator[Check]:
             """SELECT max(started_at), max(as_of) FILTER (sample_night IS NULL) FROM ops.run
                WHERE status LIKE 'published%'""",
         )[1]
-    except NoWarehouse:
+    except WarehouseError:  # what is wrong with it is another check's
         yield Check("clock", "ok", f"{now:%Y-%m-%d %H:%M} UTC; nothing is published to compare it with")
         return
     newest = max((time for time in rows[0] if time is not None), default=now)
@@ -131,7 +131,11 @@ def _warehouse(context: Context) -> Iterator[Check]:
                FROM duckdb_databases() WHERE database_name = 'gpuledger'""",
         )[1][0]
     except NoWarehouse:
-        yield Check("warehouse", "warning", "nothing is published yet", "run `gpuledger refresh`")
+        if data.runs.exists():
+            action = "run `gpuledger replay`: the archive holds the runs that were published"
+            yield Check("warehouse", "failure", "the published file is gone", action)
+        else:
+            yield Check("warehouse", "warning", "nothing is published yet", "run `gpuledger refresh`")
         return
     except WarehouseError as error:
         yield Check(
@@ -174,7 +178,7 @@ def _is_free(path: Path) -> bool:
 def _runs(context: Context) -> Iterator[Check]:
     try:
         found = [run for run in health.runs(context.data) if run.status != "running"]
-    except NoWarehouse:
+    except WarehouseError:
         return
     if found and not found[0].status.startswith("published"):
         seen = f"{found[0].run_id} {found[0].status}: {found[0].reason or 'it was killed'}"

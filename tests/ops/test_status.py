@@ -139,6 +139,28 @@ def test_the_doctor_notes_a_clock_that_is_behind(nights: dict[int, Night]) -> No
     assert (clock.grade, bool(clock.action)) == ("failure", True)
 
 
+@pytest.mark.parametrize("is_gone", [True, False])
+def test_the_doctor_says_once_that_the_file_is_broken_or_gone(
+    nights: dict[int, Night], tmp_path: Path, is_gone: bool
+) -> None:
+    data = DataDir(nights[1].copy(tmp_path / "data"))
+    version = data.published.resolve()
+    version.chmod(0o644)
+    version.write_bytes(b"no database")
+    if is_gone:
+        version.unlink()
+        data.published.unlink()
+        data.base.unlink()
+    outcome = gpuledger("doctor", "--offline", "--format", "json", data=data.root)
+    failures = [
+        check for check in json.loads(outcome.out) if check["grade"] == "failure" and check["check"] != "packages"
+    ]
+    assert [check["check"] for check in failures] == ["warehouse"]
+    assert "`gpuledger replay`" in failures[0]["what to do"]
+    assert gpuledger("replay", data=data.root).status == 0
+    assert gpuledger("doctor", "--offline", data=data.root).status == 0
+
+
 def test_the_doctor_changes_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "none"
     assert gpuledger("doctor", "--offline", data=folder).status in (0, 1)
