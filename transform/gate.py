@@ -115,7 +115,7 @@ def _compare(con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds) -> No
             ),
             past AS (
                 SELECT m.listing_id, arg_max(c.price, c.valid_from) AS price, arg_max(c.currency, c.valid_from) AS currency
-                FROM core.price_closed c JOIN missing m USING (listing_no)
+                FROM core.price_span c JOIN missing m USING (listing_no)
                 WHERE c.valid_to > $since AND c.valid_from < $seen_at AND c.price IS NOT NULL
                 GROUP BY m.listing_id
             )
@@ -174,7 +174,7 @@ def _clear(con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds) -> None
         f"""DELETE FROM suspect WHERE hold = 'move' AND (
                 listing_id IN (
                     SELECT s.listing_id FROM suspect s JOIN core.listing l USING (listing_id)
-                    JOIN core.price_closed o ON o.listing_no = l.listing_no AND o.currency = s.currency
+                    JOIN core.price_span o ON o.listing_no = l.listing_no AND o.currency = s.currency
                     WHERE o.valid_to > $since AND o.valid_from < $seen_at AND o.price IS NOT NULL
                     GROUP BY s.listing_id, s.price
                     HAVING s.price::DOUBLE BETWEEN min(o.price)::DOUBLE * (1 - $same) AND max(o.price)::DOUBLE * (1 + $same)

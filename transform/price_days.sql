@@ -6,7 +6,7 @@ WITH night AS (
 ),
 span_day AS (
     SELECT
-        l.gpu_id, l.gpu_count, s.source, s.listing_no, s.price, s.currency, s.price_kind, s.availability, s.condition, s.seller,
+        l.gpu_id, l.gpu_count, l.source, s.listing_no, s.price, s.currency, s.price_kind, s.availability, s.condition, s.seller,
         s.seller_kind, s.valid_from,
         unnest(generate_series(
             greatest((s.valid_from AT TIME ZONE 'UTC')::DATE, $since),
@@ -15,7 +15,7 @@ span_day AS (
         ))::DATE AS day
     FROM core.price_span s
     JOIN core.listing l ON l.listing_no = s.listing_no
-    LEFT JOIN ops.source_state st ON st.source = s.source
+    LEFT JOIN ops.source_state st ON st.source = l.source
     WHERE l.match_status = 'matched' AND s.condition = 'new' AND s.price IS NOT NULL
         AND (s.valid_to IS NULL OR s.valid_to >= $since::TIMESTAMP AT TIME ZONE 'UTC')
 ),

@@ -61,7 +61,7 @@ def both(tmp_path_factory: pytest.TempPathFactory, files: list[Path]) -> tuple[P
 def test_bulk_and_night_by_night_give_the_same_rows(both: tuple[Path, Path]) -> None:
     bulk, nightly = (tables(path) for path in both)
     assert bulk.keys() == nightly.keys()
-    assert len(bulk["core.price_closed"]) > 10
+    assert len(bulk["core.price_span"]) > 10
     for table, content in bulk.items():
         assert content == nightly[table], table
 
@@ -72,7 +72,7 @@ def test_what_the_market_did_is_in_the_history(both: tuple[Path, Path]) -> None:
     assert ("danawa_daily:103", "price") in changes
     assert ("danawa_daily:105", "ended") in changes
     prices = (
-        "SELECT DISTINCT price::INTEGER FROM core.price_span WHERE listing_id = 'danawa_daily:{}' AND price IS NOT NULL"
+        "SELECT DISTINCT price::INTEGER FROM core.price_history WHERE listing_id = 'danawa_daily:{}' AND price IS NOT NULL"
     )
     assert rows(both[0], prices.format(101)) == [(700_000,)], "the slip must not be in the history"
     assert rows(both[0], prices.format(103)) == [(1_524_790,)], "the lowest of several shops"

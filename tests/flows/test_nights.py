@@ -204,7 +204,7 @@ def test_every_row_is_traced_to_bytes_that_are_in_the_archive(nights: dict[int, 
     data = nights[3].data
     archive = Archive(data / "snapshots")
     traced = (
-        "core.listing", "core.price_open", "core.price_closed", "core.benchmark_score", "core.index_price",
+        "core.listing", "core.price_open", "core.price_span", "core.benchmark_score", "core.index_price",
         "core.cloud_offer_history", "core.fx_rate", "ops.quarantine", "mart.ranking",
     )  # fmt: skip
     hashes = {sha for table in traced for (sha,) in rows(data, f"SELECT DISTINCT snapshot_sha256 FROM {table}")}

@@ -20,11 +20,12 @@ from warehouse.errors import NewerWarehouse, NotAWarehouse
 #: the sample prints a GTIN.
 OLD = (
     """CREATE TABLE core.one AS
-       SELECT *, NULL::DECIMAL(18,4) AS price_usd, NULL::DATE AS fx_day, valid_from AS loaded_at FROM core.price_span""",
-    "DROP VIEW core.price_span",
+       SELECT l.listing_id, s.* EXCLUDE (listing_no), NULL::DECIMAL(18,4) AS price_usd, NULL::DATE AS fx_day,
+           valid_from AS loaded_at
+       FROM core.price_span s JOIN core.listing l USING (listing_no)""",
+    "DROP TABLE core.price_span",
     "ALTER TABLE core.one RENAME TO price_span",
     "DROP TABLE core.price_open",
-    "DROP TABLE core.price_closed",
     "DROP TABLE core.price_day",
     "DROP TABLE core.listing_history",
     "DELETE FROM ops.table_content WHERE table_id = 'price_day:settled'",

@@ -136,7 +136,9 @@ def test_a_price_that_comes_back_was_a_slip(market: Market) -> None:
     assert market.price("k3") == USUAL["k3"]
     assert market.is_confirmed("k3")
     assert market.con.execute("SELECT count(*) FROM core.held_price").fetchone() == (0,)
-    states = market.con.execute(f"SELECT DISTINCT price FROM {offers.EVER} WHERE listing_id = 'shop:k3'").fetchall()
+    states = market.con.execute(
+        "SELECT DISTINCT price FROM core.price_span JOIN core.listing USING (listing_no) WHERE listing_id = 'shop:k3'"
+    ).fetchall()
     assert states == [(USUAL["k3"],)], "the slip must not be in the history"
 
 
@@ -161,7 +163,9 @@ def test_a_currency_change_is_held(market: Market) -> None:
 def test_a_placeholder_is_held_on_its_first_night_and_never_believed(market: Market, price: str) -> None:
     for _ in range(3):
         assert market.load(changed(new=Decimal(price)))["shop:new"] == "placeholder"
-    assert market.con.execute(f"SELECT count(*) FROM {offers.EVER} WHERE listing_id = 'shop:new'").fetchone() == (0,)
+    assert market.con.execute(
+        "SELECT count(*) FROM core.price_span JOIN core.listing USING (listing_no) WHERE listing_id = 'shop:new'"
+    ).fetchone() == (0,)
 
 
 @pytest.mark.parametrize("price", ["999.99", "1999.99", "9998", "10000"])

@@ -22,19 +22,6 @@ TERMS = ("condition", "seller", "seller_kind")
 COLUMNS = ("listing_id", "source", "listing_key", *ATTRIBUTES, *STATE, "price_text", "snapshot_sha256")
 
 
-#: What was ever seen of a listing's price: open and closed versions under one name. Materialized, since DuckDB 2.0 fails
-#: where a UNION ALL feeds a join.
-EVER = """(
-    WITH versions AS MATERIALIZED (
-        SELECT listing_id, price, currency, availability, valid_from, NULL::TIMESTAMPTZ AS valid_to, snapshot_sha256
-        FROM core.price_open
-        UNION ALL
-        SELECT l.listing_id, c.price, c.currency, c.availability, c.valid_from, c.valid_to, c.snapshot_sha256
-        FROM core.price_closed c JOIN core.listing l USING (listing_no)
-    ) FROM versions
-)"""
-
-
 def listing_id(source: str, offer: Offer) -> str:
     """Identity of a listing over time: the source and the shop's own key."""
     return f"{source}:{offer.key}"
@@ -57,8 +44,8 @@ def load(con: duckdb.DuckDBPyConnection, night: Night, previous_success: datetim
         extra=("price_text", "snapshot_sha256"),
         scope=f"starts_with(o.listing_id, '{night.source}:')",
         has_doubt=True,
-        closed="core.price_closed",
-        closed_key=("listing_no", "core.listing"),
+        history="core.price_span",
+        history_key=("listing_no", "core.listing"),
     )
     moved = merge(
         con, spans, "incoming_offer", "held_offer", night.seen_at,
@@ -150,20 +137,23 @@ def record_changes(con: duckdb.DuckDBPyConnection, source: str, since: datetime)
     con.execute("DELETE FROM core.price_change WHERE changed_at >= $since AND source = $source", parameters)
     row = con.execute(
         f"""INSERT INTO core.price_change
-           WITH touched AS (
-               SELECT DISTINCT listing_id FROM {EVER}
-               WHERE (valid_from >= $since OR valid_to >= $since) AND starts_with(listing_id, '{source}:')
+           WITH mine AS (
+               SELECT listing_no, listing_id FROM core.listing WHERE source = $source
+           ),
+           touched AS (
+               SELECT DISTINCT listing_no FROM core.price_span SEMI JOIN mine USING (listing_no)
+               WHERE valid_from >= $since OR valid_to >= $since
            ),
            ordered AS (
-               SELECT listing_id, price, currency, availability, valid_from, valid_to, snapshot_sha256,
+               SELECT listing_no, price, currency, availability, valid_from, valid_to, snapshot_sha256,
                    lag(valid_from) OVER w IS NOT NULL AS was_there, lag(valid_to) OVER w AS ended_before,
                    lag(price) OVER w AS old_price, lag(currency) OVER w AS old_currency,
                    lag(availability) OVER w AS old_availability, lead(valid_from) OVER w AS next_from
-               FROM {EVER} SEMI JOIN touched USING (listing_id)
-               WINDOW w AS (PARTITION BY listing_id ORDER BY valid_from)
+               FROM core.price_span SEMI JOIN touched USING (listing_no)
+               WINDOW w AS (PARTITION BY listing_no ORDER BY valid_from)
            ),
            began AS (
-               SELECT listing_id, valid_from AS changed_at,
+               SELECT listing_no, valid_from AS changed_at,
                    CASE WHEN NOT was_there THEN 'appeared' WHEN ended_before < valid_from THEN 'returned'
                        WHEN old_price IS DISTINCT FROM price THEN 'price'
                        WHEN old_currency IS DISTINCT FROM currency THEN 'price'
@@ -174,13 +164,14 @@ def record_changes(con: duckdb.DuckDBPyConnection, source: str, since: datetime)
                FROM ordered WHERE valid_from >= $since
            ),
            ended AS (
-               SELECT listing_id, valid_to, 'ended', price, NULL, currency, false, availability, NULL, snapshot_sha256
+               SELECT listing_no, valid_to, 'ended', price, NULL, currency, false, availability, NULL, snapshot_sha256
                FROM ordered WHERE valid_to >= $since AND (next_from IS NULL OR next_from > valid_to)
            )
            SELECT listing_id, $source, changed_at, change, old_price, new_price, currency,
                CASE WHEN same_currency THEN new_price::DOUBLE / nullif(old_price::DOUBLE, 0) - 1 END,
                old_availability, new_availability, snapshot_sha256
-           FROM (FROM began UNION ALL FROM ended) WHERE change IS NOT NULL""",
+           FROM (FROM began UNION ALL FROM ended) JOIN mine USING (listing_no) WHERE change IS NOT NULL
+           ORDER BY changed_at, listing_id""",
         parameters,
     ).fetchone()
     return int(row[0]) if row else 0

@@ -20,9 +20,9 @@ class Spans:
     `key` identifies a thing, `state` are the columns whose change makes a new version, `extra` are written with a new
     version but make none. `scope` is an SQL condition on the table `o`: the rows that this batch speaks of. `has_doubt`
     tables have the column `confirmed_until`; a version that begins after it is one that its batch did not confirm.
-    Where `closed` names a table, what has ended moves there, and `table` holds the open versions alone: a night then reads
-    and writes what is open, however long the history is. `closed_key` is the column that `closed` has in place of the key,
-    and the table that has both.
+    Where `history` names a table, that one holds all versions, and `table` the open ones alone: a night then reads what is
+    open, however long the history is, and appends to the history. `history_key` is the column that it has in place of the
+    key, and the table that has both.
     """
 
     table: str
@@ -31,13 +31,13 @@ class Spans:
     extra: Sequence[str]
     scope: str
     has_doubt: bool = False
-    closed: str | None = None
-    closed_key: tuple[str, str] = ("", "")
+    history: str | None = None
+    history_key: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """How many rows were written or closed, and how many things ended; with `closed`, they stand in the table `leaving`."""
+    """How many rows were written or closed, and how many things ended; with a history, they stand in the table `leaving`."""
 
     rows: int
     ended: int
@@ -70,10 +70,10 @@ def merge(
         f"""CREATE OR REPLACE TEMP TABLE verdict AS
             WITH o AS (
                 SELECT rowid AS id, {", ".join(spans.key)}, {", ".join(spans.state)}, valid_from, {doubt} AS is_doubted
-                FROM {table} o WHERE {spans.scope} {"" if spans.closed else "AND valid_to IS NULL"}
+                FROM {table} o WHERE {spans.scope} {"" if spans.history else "AND valid_to IS NULL"}
             ),
             i AS (SELECT rowid AS seen_id, {", ".join(spans.key)}, {", ".join(spans.state)} FROM {incoming})
-            SELECT o.id, i.seen_id, {", ".join(f"o.{c}" for c in spans.key)}, o.valid_from = $seen_at AS is_same_run,
+            SELECT o.id, i.seen_id, {", ".join(f"coalesce(o.{c}, i.{c}) AS {c}" for c in spans.key)}, o.valid_from = $seen_at AS is_same_run,
                 CASE WHEN o.id IS NULL THEN 'new'
                     WHEN i.seen_id IS NOT NULL THEN CASE WHEN o.is_doubted OR NOT ({same_state}) THEN 'replaced' END
                     WHEN {is_held if is_complete else "true"} THEN
@@ -92,7 +92,7 @@ def merge(
     assert counted is not None
     seen, doubted, closed, again, ended = counted
     ending = {**times, **({"previous": previous_success} if spans.has_doubt else {})}
-    if spans.closed:
+    if spans.history:
         return Moved(_move(con, spans, incoming, ending, seen=seen, doubted=doubted, closed=closed), ended)
     changed = 0
     if seen:
@@ -122,33 +122,47 @@ Times = Mapping[str, datetime | None]
 def _move(
     con: duckdb.DuckDBPyConnection, spans: Spans, incoming: str, ending: Times, *, seen: int, doubted: int, closed: int
 ) -> int:
-    """Write the verdict where closed versions have a table of their own.
+    """Write the verdict where the history has a table of its own: a version that ends is written anew, at its end.
 
-    Rows are found by key, not by row id: DuckDB 2.0 crashes when it looks up row ids in a table of which some rows were
-    written, and some deleted, by the open transaction.
+    So the history stays in order of time, and no old part of it is rewritten. Rows are found by key, not by row id: DuckDB
+    2.0 crashes when it looks up row ids in a table of which some rows were written, and some deleted, by the open
+    transaction.
     """
     (key,) = spans.key
+    number, source = spans.history_key
+    columns = (*spans.state, *spans.extra, "valid_from")
+    listed, chosen = ", ".join(columns), ", ".join(f"o.{column}" for column in columns)
     changed = 0
     if closed:
         con.execute(
             f"""CREATE OR REPLACE TEMP TABLE leaving AS
-                SELECT o.*, v.why, v.is_same_run FROM {spans.table} o JOIN verdict v USING ({key}) WHERE v.why <> 'new'"""
+                SELECT o.*, v.why, v.is_same_run, k.{number} FROM {spans.table} o
+                JOIN verdict v USING ({key}) JOIN {source} k USING ({key}) WHERE v.why <> 'new'"""
         )
         con.execute(f"DELETE FROM {spans.table} WHERE {key} IN (SELECT {key} FROM leaving)")
-        kept = ", ".join((*spans.state, *spans.extra, "valid_from"))
-        closed_key, source = spans.closed_key
+        con.execute(
+            f"DELETE FROM {spans.history} WHERE valid_to IS NULL AND {number} IN (SELECT {number} FROM leaving)"
+        )
         changed += _count(
             con,
-            f"""INSERT INTO {spans.closed} ({closed_key}, {kept}, confirmed_until, valid_to)
-                SELECT k.{closed_key}, {", ".join(f"o.{c}" for c in kept.split(", "))}, {_CONFIRMED}, $seen_at
-                FROM leaving o JOIN {source} k USING ({key}) WHERE NOT o.is_same_run ORDER BY k.{closed_key}""",
+            f"""INSERT INTO {spans.history} ({number}, {listed}, confirmed_until, valid_to)
+                SELECT o.{number}, {chosen}, {_CONFIRMED}, $seen_at FROM leaving o
+                WHERE NOT o.is_same_run ORDER BY o.{number}""",
             ending,
         )
+    begun = 0
     if seen:
-        changed += _insert_seen(con, spans, incoming, {"seen_at": ending["seen_at"]})
+        begun += _insert_seen(con, spans, incoming, {"seen_at": ending["seen_at"]})
     if doubted:
-        changed += _insert_doubted(con, spans, "leaving o WHERE why = 'doubted'", ending)
-    return changed
+        begun += _insert_doubted(con, spans, "leaving o WHERE why = 'doubted'", ending)
+    if begun:
+        con.execute(
+            f"""INSERT INTO {spans.history} ({number}, {listed}, confirmed_until)
+                SELECT k.{number}, {chosen}, o.confirmed_until FROM {spans.table} o JOIN {source} k USING ({key})
+                SEMI JOIN (SELECT {key} FROM verdict WHERE why IN ('new', 'replaced', 'doubted')) v USING ({key})
+                ORDER BY k.{number}"""
+        )
+    return changed + begun
 
 
 def _insert_seen(con: duckdb.DuckDBPyConnection, spans: Spans, incoming: str, times: Times) -> int:

@@ -2,8 +2,8 @@
 -- would have to be rewritten for every listing on every night. A price in a currency that had no rate in the ten days before
 -- it was first seen has no dollar amount.
 SELECT
-    s.listing_id,
-    s.source,
+    l.listing_id,
+    l.source,
     l.gpu_id,
     s.price,
     s.currency,
@@ -22,5 +22,5 @@ SELECT
     s.snapshot_sha256
 FROM core.price_span s
 JOIN core.listing l ON l.listing_no = s.listing_no
-LEFT JOIN ops.source_state st ON st.source = s.source
+LEFT JOIN ops.source_state st ON st.source = l.source
 ASOF LEFT JOIN core.fx_usd_daily r ON r.currency = s.currency AND (s.valid_from AT TIME ZONE 'UTC')::DATE >= r.fx_day

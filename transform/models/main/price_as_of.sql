@@ -26,12 +26,13 @@ fresh AS (
 ),
 priced AS (
     SELECT
-        h.gpu_id, h.gpu_count, s.condition, s.seller_kind, s.seller, s.source, h.title, h.url, s.listing_no, s.price, s.currency,
+        h.gpu_id, h.gpu_count, s.condition, s.seller_kind, s.seller, l.source, h.title, h.url, s.listing_no, s.price, s.currency,
         s.price_kind, s.availability, s.valid_from, s.snapshot_sha256, d.fx_day,
         s.confirmed_until IS NULL OR s.confirmed_until >= s.valid_from AS is_confirmed,
         (s.price::DOUBLE * d.usd_rate)::DECIMAL(18, 2) AS price_usd
     FROM core.price_span s
     JOIN core.listing_history h ON h.listing_no = s.listing_no
+    JOIN core.listing l ON l.listing_no = s.listing_no
     LEFT JOIN dollar d ON d.currency = s.currency
     WHERE s.valid_from < ((as_of_day::DATE + 1)::TIMESTAMP AT TIME ZONE 'UTC')
         AND (s.valid_to IS NULL OR s.valid_to >= ((as_of_day::DATE + 1)::TIMESTAMP AT TIME ZONE 'UTC'))
