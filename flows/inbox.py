@@ -1,4 +1,4 @@
-"""Notice a dropped quote or an edited model, and say so as an event that a deployment reacts to."""
+"""Notice a dropped quote or an edited model, pin or setting, and say so as an event that a deployment reacts to."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _Seen = frozenset[tuple[str, int, int]]
 
 
 def listing(folder: Path, endings: tuple[str, ...]) -> _Seen:
-    """Name, size and time of the files of a folder tree whose names end so; a folder that is absent has none."""
+    """Name, size and time of the files of a folder tree, or of one file, whose names end so; what is absent has none."""
     found = []
-    for path in folder.rglob("*"):
+    for path in [folder] if folder.is_file() else folder.rglob("*"):
         if path.suffix.lower() in endings:
             try:
                 about = path.stat()
@@ -62,12 +62,18 @@ class Folder:
 
 
 class Watcher:
-    """Looks at the inbox and the models; what they hold at the start is known and no news."""
+    """Looks at the inbox and at what tables are made of: models, catalogue and rules, a person's own models and pins, and
+    the settings file. What they hold at the start is known and no news.
+    """
 
     def __init__(self, data: DataDir) -> None:
         self._folders = [
             Folder(data.inbox, tuple(QUOTE_TYPES), QUOTES_CHANGED),
-            Folder(MODELS, (".sql", ".toml", ".py"), MODELS_CHANGED),
+            # Code as well: it is looked at by hash, and where nothing came of an edit nothing is built.
+            Folder(MODELS.parent, (".sql", ".toml", ".py", ".csv"), MODELS_CHANGED),
+            Folder(data.models, (".toml", ".json"), MODELS_CHANGED),
+            Folder(data.root / "decisions", (".toml",), MODELS_CHANGED),
+            Folder(Path("gpuledger.toml"), (".toml",), MODELS_CHANGED),
         ]
         for folder in self._folders:
             folder.forget()
@@ -80,7 +86,7 @@ class Watcher:
         if clock - self._looked < LOOK_EVERY_S:
             return []
         self._looked = clock
-        changed = [folder.event for folder in self._folders if folder.has_changed(clock)]
+        changed = list(dict.fromkeys(folder.event for folder in self._folders if folder.has_changed(clock)))
         for name in changed:
             _emit(name, self._name)
         return changed

@@ -44,6 +44,17 @@ def test_an_edit_of_the_same_length_and_a_removal_are_changes(folder: Folder) ->
     assert folder.has_changed(200 + QUIET_S)
 
 
+def test_one_file_is_watched_from_before_it_is_there(tmp_path: Path) -> None:
+    settings = Folder(tmp_path / "gpuledger.toml", (".toml",), "models")
+    settings.forget()
+    settings.path.write_text("a = 1", encoding="utf-8")
+    assert not settings.has_changed(100)
+    assert settings.has_changed(100 + QUIET_S)
+    settings.path.write_text("a = 12", encoding="utf-8")
+    assert not settings.has_changed(200)
+    assert settings.has_changed(200 + QUIET_S)
+
+
 def test_other_files_and_an_absent_folder_say_nothing(folder: Folder, tmp_path: Path) -> None:
     (folder.path / "notes.txt").write_text("x", encoding="utf-8")
     assert not folder.has_changed(100)

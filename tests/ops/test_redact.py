@@ -73,16 +73,6 @@ def summary() -> Summary:
     )
 
 
-@pytest.fixture(autouse=True)
-def _quiet_afterwards() -> object:
-    names = (logs.NAME, *logs.LIBRARIES)
-    before = [(log.handlers[:], log.level, log.propagate) for log in map(logging.getLogger, names)]
-    yield
-    for name, (handlers, level, propagate) in zip(names, before, strict=True):
-        log = logging.getLogger(name)
-        log.handlers[:], log.level, log.propagate = handlers, level, propagate
-
-
 @pytest.mark.parametrize("form", ["json", "text"])
 def test_the_log_has_a_line_a_source_and_no_secret(
     form: str, summary: Summary, capfd: pytest.CaptureFixture[str]
