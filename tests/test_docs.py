@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import click
 import duckdb
 import pytest
+import yaml
 
 from extract import source as sources
 from flows.cli import cli
+from flows.settings import explain
 from tests.command import ROOT, gpuledger, rows
 from tests.nights import Night
 from transform import graph
@@ -71,6 +74,44 @@ def test_every_command_that_a_document_names_exists(path: Path) -> None:
         for word in re.findall(r"\bgpuledger ([a-z][a-z-]+)", line)
     }
     assert named - commands().keys() == set()
+
+
+def called(path: Path) -> Iterator[tuple[str, click.Command, list[str]]]:
+    """The calls of the program in a document, the command that each is of, and the options that it is given."""
+    for line in re.findall(r"`[^`\n]*`|^\$ .*$|^ {4}.*$", text_of(path) or "", re.M):
+        for call in re.findall(r"\bgpuledger ([a-z][^`|;&]*)", line):
+            words = call.split()
+            command = commands().get(words[0])
+            while isinstance(command, click.Group) and len(words) > 1 and words[1] in command.commands:
+                words = words[1:]
+                command = command.commands[words[0]]
+            if command is not None:
+                yield call, command, [word.partition("=")[0] for word in words if re.match(r"--[a-z]", word)]
+
+
+@pytest.mark.parametrize("path", documents(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_option_that_a_document_gives_exists(path: Path) -> None:
+    for call, command, options in called(path):
+        assert set(options) <= {option for parameter in command.params for option in parameter.opts}, call
+
+
+def test_what_the_handbook_names_is_there() -> None:
+    """Settings, metrics, files, deployments and tables of docs/operations.md."""
+    handbook = text_of(ROOT / "docs" / "operations.md") or ""
+    assert len(list(called(ROOT / "docs" / "operations.md"))) > 30
+    settings = {origin.name for origin in explain({}, Path("/nowhere"))}
+    named = {name.lower() for name in re.findall(r"\bGPULEDGER_([A-Z_]+)\b", handbook)}
+    assert named
+    assert named <= settings
+    metrics = set(re.findall(r"\bgpuledger_[a-z_]+\b", handbook))
+    assert metrics
+    assert metrics <= set(re.findall(r'"(gpuledger_[a-z_]+)"', text_of(ROOT / "flows" / "prometheus.py") or ""))
+    files = set(re.findall(r"\bdeploy/[\w./-]+\w", handbook))
+    assert [name for name in files if not (ROOT / name).exists()] == []
+    deployed = set(re.findall(r"\b[a-z]+/on-[a-z]+\b", handbook))
+    configured = yaml.safe_load(text_of(ROOT / "deploy" / "prefect.yaml") or "")["deployments"]
+    assert deployed <= {f"{one['entrypoint'].rpartition('.')[2]}/{one['name']}" for one in configured}
+    assert set(re.findall(r"\bFROM (ops\.\w+)", handbook)) <= dictionary().tables.keys()
 
 
 def test_every_option_has_its_words_and_every_command_its_help() -> None:
