@@ -7,9 +7,9 @@ is computed anew.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import duckdb
@@ -19,6 +19,8 @@ from warehouse.schema import hash_text
 _SQL = Path(__file__).with_suffix(".sql").read_text(encoding="utf-8")
 _ROW = "price_day:settled"
 _INPUTS = {"core.price_open", "core.source_night", "core.fx_rate", "core.listing", "core.gpu", "core.setting"}
+#: Days that are computed in one go.
+PART_DAYS = 92
 #: Later than anything that is known.
 _ALWAYS = datetime(9999, 1, 1, tzinfo=UTC)
 
@@ -61,10 +63,25 @@ def keep(
     if bound and not force and before == _settled(con, bound.known_before):
         first = bound.day
     con.execute("DELETE FROM core.price_day WHERE day >= $since", {"since": first})
-    con.execute(f"INSERT INTO core.price_day {_SQL}", {"since": first})
+    for since, until in _parts(con, first):
+        con.execute(f"INSERT INTO core.price_day {_SQL}", {"since": since, "until": until})
     con.execute("DELETE FROM ops.table_content WHERE table_id = ?", [_ROW])
     con.execute("INSERT INTO ops.table_content VALUES (?, ?)", [_ROW, settled])
     return first
+
+
+def _parts(con: duckdb.DuckDBPyConnection, first: date) -> Iterator[tuple[date, date]]:
+    """The days from `first` to the last night, in parts of PART_DAYS: ten million spans are a hundred million days."""
+    row = con.execute(
+        "SELECT min((seen_at AT TIME ZONE 'UTC')::DATE), max((seen_at AT TIME ZONE 'UTC')::DATE) FROM core.source_night"
+    ).fetchone()
+    if not row or row[0] is None:
+        return
+    since, last = max(first, row[0]), row[1]
+    while since <= last:
+        until = min(last, since + timedelta(days=PART_DAYS - 1))
+        yield since, until
+        since = until + timedelta(days=1)
 
 
 def _settled(con: duckdb.DuckDBPyConnection, known_before: datetime) -> str:

@@ -1,16 +1,15 @@
 -- Only days on which the source was read: a price that stood before and after an outage is no price of the days between. The
--- same rule as for the street price decides what counts. Of the days from `$since` on.
+-- same rule as for the street price decides what counts. Of the days from `$since` to `$until`.
 WITH night AS (
     SELECT DISTINCT source, (seen_at AT TIME ZONE 'UTC')::DATE AS day FROM core.source_night
-    WHERE seen_at >= $since::TIMESTAMP AT TIME ZONE 'UTC'
+    WHERE seen_at >= $since::TIMESTAMP AT TIME ZONE 'UTC' AND seen_at < ($until + 1)::TIMESTAMP AT TIME ZONE 'UTC'
 ),
 span_day AS (
     SELECT
-        l.gpu_id, l.gpu_count, l.source, s.listing_no, s.price, s.currency, s.price_kind, s.availability, s.condition, s.seller,
-        s.seller_kind, s.valid_from,
+        s.listing_no, s.price, s.currency, s.price_kind, s.availability, s.condition, s.seller, s.seller_kind, s.valid_from,
         unnest(generate_series(
             greatest((s.valid_from AT TIME ZONE 'UTC')::DATE, $since),
-            (coalesce(s.confirmed_until, st.last_success_at, s.valid_from) AT TIME ZONE 'UTC')::DATE,
+            least((coalesce(s.confirmed_until, st.last_success_at, s.valid_from) AT TIME ZONE 'UTC')::DATE, $until),
             INTERVAL 1 DAY
         ))::DATE AS day
     FROM core.price_span s
@@ -18,10 +17,14 @@ span_day AS (
     LEFT JOIN ops.source_state st ON st.source = l.source
     WHERE l.match_status = 'matched' AND s.condition = 'new' AND s.price IS NOT NULL
         AND (s.valid_to IS NULL OR s.valid_to >= $since::TIMESTAMP AT TIME ZONE 'UTC')
+        AND s.valid_from < ($until + 1)::TIMESTAMP AT TIME ZONE 'UTC'
 ),
 -- Two states of one listing on one day: the later one is that day's price.
 closing AS (
-    SELECT d.* FROM span_day d SEMI JOIN night n ON n.source = d.source AND n.day = d.day
+    -- The names come after the days: DuckDB 2.0 fails on large tables where a text from a join is unnested and joined again.
+    SELECT l.gpu_id, l.gpu_count, d.* FROM span_day d
+    JOIN core.listing l ON l.listing_no = d.listing_no
+    SEMI JOIN night n ON n.source = l.source AND n.day = d.day
     QUALIFY row_number() OVER (PARTITION BY d.listing_no, d.day ORDER BY d.valid_from DESC) = 1
 ),
 priced AS (

@@ -136,7 +136,7 @@ def record_changes(con: duckdb.DuckDBPyConnection, source: str, since: datetime)
     parameters = {"since": since, "source": source}
     con.execute("DELETE FROM core.price_change WHERE changed_at >= $since AND source = $source", parameters)
     row = con.execute(
-        f"""INSERT INTO core.price_change
+        """INSERT INTO core.price_change
            WITH mine AS (
                SELECT listing_no, listing_id FROM core.listing WHERE source = $source
            ),

@@ -73,7 +73,8 @@ def merge(
                 FROM {table} o WHERE {spans.scope} {"" if spans.history else "AND valid_to IS NULL"}
             ),
             i AS (SELECT rowid AS seen_id, {", ".join(spans.key)}, {", ".join(spans.state)} FROM {incoming})
-            SELECT o.id, i.seen_id, {", ".join(f"coalesce(o.{c}, i.{c}) AS {c}" for c in spans.key)}, o.valid_from = $seen_at AS is_same_run,
+            SELECT o.id, i.seen_id, {", ".join(f"coalesce(o.{c}, i.{c}) AS {c}" for c in spans.key)},
+                o.valid_from = $seen_at AS is_same_run,
                 CASE WHEN o.id IS NULL THEN 'new'
                     WHEN i.seen_id IS NOT NULL THEN CASE WHEN o.is_doubted OR NOT ({same_state}) THEN 'replaced' END
                     WHEN {is_held if is_complete else "true"} THEN
