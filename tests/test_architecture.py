@@ -178,7 +178,9 @@ def reading_commands() -> dict[str, click.Command]:
         for name, command in found.items()
         if command is not None and name not in LOOKS_AT_THE_MACHINE
         for parameter in command.params
-        if "--format" in parameter.opts and isinstance(parameter.type, click.Choice) and "json" in parameter.type.choices
+        if "--format" in parameter.opts
+        and isinstance(parameter.type, click.Choice)
+        and "json" in parameter.type.choices
     }
 
 
