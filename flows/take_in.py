@@ -16,11 +16,11 @@ from expectations.check import check_batch
 from expectations.contract import source_contract
 from extract import source as sources
 from extract.collect import Collected
-from extract.items import Issue, Item, Offer, to_json
+from extract.items import CloudOffer, Issue, Item, Offer, to_json
 from flows import decisions
 from flows.context import Context
 from flows.summary import SourceOutcome
-from transform import gate
+from transform import cloud_gate, gate
 from warehouse.load import offers, others
 from warehouse.load.batch import Batch, ChangeSet, Night, Row, split_duplicates
 from warehouse.load.stage import append
@@ -144,7 +144,7 @@ class Loaded:
 def load_batch(
     con: duckdb.DuckDBPyConnection, batch: Batch, bounds: gate.Bounds, released: Sequence[tuple[str, Decimal]]
 ) -> Loaded:
-    """Load a checked batch: exchange rates, offers through the price gate, then the rest."""
+    """Load a checked batch: exchange rates, offers and cloud rates through the price gate, then the rest."""
     past = gate.past_nights(con, batch.source, batch.seen_at, bounds)
     changes = others.load_rates(con, batch)
     held, is_complete = 0, batch.is_complete
@@ -158,6 +158,14 @@ def load_batch(
         held, is_complete = loaded.held, loaded.is_complete
         if "core.price_open" in loaded.changes.changed:
             changes.add("core.price_change", offers.record_changes(con, batch.source, batch.seen_at))
+    is_cloud = any(isinstance(row.item, CloudOffer) for row in (*batch.rows, *batch.held))
+    if is_cloud or "cloud_offer" in sources.get(batch.source).kinds:
+        others.stage_cloud(con, batch)
+        verdict = cloud_gate.hold(con, batch.night, bounds, past, released)
+        changes.add("core.held_price", max(verdict.held, verdict.held_before))
+        held, is_complete = held + verdict.held, is_complete and verdict.is_long
+        ids = {offer for (offer,) in con.execute("SELECT listing_id FROM held_now").fetchall()}
+        batch = replace(others.hold_cloud(batch, ids), is_complete=is_complete)
     changes.merge(others.load(con, batch, past[0].seen_at if past else None))
     return Loaded(changes, held, is_complete)
 
@@ -181,13 +189,15 @@ def load_staged(
 
 def _quarantine_held(con: duckdb.DuckDBPyConnection, context: Context, source: str, rows: Sequence[Row]) -> None:
     """Put the rows whose price the gate held on record, with its reason."""
-    reasons = dict(con.execute("SELECT listing_id, reason FROM held_now").fetchall())
-    ids = ((offers.listing_id(source, row.item), row) for row in rows if isinstance(row.item, Offer))
+    found = con.execute("SELECT listing_id, reason FROM core.held_price WHERE source = ?", [source]).fetchall()
+    reasons = dict(found)
+    ids = [(offers.listing_id(source, row.item), row) for row in rows if isinstance(row.item, Offer)]
+    ids += [(others.offer_id(source, row.item), row) for row in rows if isinstance(row.item, CloudOffer)]
     append(
         con,
         "ops.quarantine",
         [
-            (context.run_id, source, "offer", f"price held: {reasons[listing]}",
+            (context.run_id, source, row.item.KIND, f"price held: {reasons[listing]}",
              json.dumps(to_json(row.item), ensure_ascii=False), row.snapshot_sha256)
             for listing, row in ids
             if listing in reasons

@@ -7,7 +7,7 @@ the listing's own currency, so an exchange rate moves nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -74,6 +74,24 @@ class Verdict:
     is_long: bool
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Market:
+    """What differs between the prices of shops and those of clouds, as SQL over the table `compared`."""
+
+    #: What core.held_price has as `kind`.
+    kind: str
+    #: A relation of the open prices, with the columns that core.price_open has.
+    open: str
+    #: Takes the single moves that other evidence explains from the table `suspect`.
+    clear: Callable[[duckdb.DuckDBPyConnection, Night, Bounds], None]
+    #: Which prices stand still from day to day, so that many that move at once say something.
+    steady: str = "true"
+    #: How far a price, seen again, may lie from the one that is held.
+    same_price: str = "$same_price"
+    #: What stands before the reason.
+    prefix: str = ""
+
+
 def hold(
     con: duckdb.DuckDBPyConnection,
     night: Night,
@@ -88,13 +106,26 @@ def hold(
     listings with the price that a person let pass.
     """
     _compare(con, night, bounds)
-    held, before = _decide(con, night, bounds, released)
-    if held:
+    verdict = judge(con, night, bounds, past, released, _SHOPS)
+    if verdict.held:
         columns = ", ".join(COLUMNS)
         con.execute(
             f"INSERT INTO held_offer ({columns}) SELECT {columns} FROM incoming_offer SEMI JOIN held_now USING (listing_id)"
         )
         con.execute("DELETE FROM incoming_offer WHERE listing_id IN (SELECT listing_id FROM held_now)")
+    return verdict
+
+
+def judge(
+    con: duckdb.DuckDBPyConnection,
+    night: Night,
+    bounds: Bounds,
+    past: Sequence[GoodNight],
+    released: Sequence[tuple[str, Decimal]],
+    market: Market,
+) -> Verdict:
+    """Judge what is staged as `compared` (see `_compare`); `held_now` and core.held_price are written."""
+    held, before = _decide(con, night, bounds, released, market)
     return Verdict(held, before, not _is_short(night, bounds, past))
 
 
@@ -131,17 +162,22 @@ def _compare(con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds) -> No
 
 
 def _decide(
-    con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds, released: Sequence[tuple[str, Decimal]]
+    con: duckdb.DuckDBPyConnection,
+    night: Night,
+    bounds: Bounds,
+    released: Sequence[tuple[str, Decimal]],
+    market: Market,
 ) -> tuple[int, int]:
     """Write `held_now` and core.held_price; the number of held prices, and of those before."""
     alone = f"""CASE
-        WHEN (price > 9999000 OR currency NOT IN ('KRW', 'JPY'))
+        WHEN price = 0 OR (price > 9999000 OR currency NOT IN ('KRW', 'JPY'))
             AND regexp_matches(trunc(price)::DECIMAL(18,0)::VARCHAR, {_PLACEHOLDER}) THEN 'placeholder'
         WHEN currency <> reference_currency THEN 'currency'
         WHEN abs(ln(1 + move)) > ln(1 + $max_move) THEN 'move' END"""
     crowd = con.execute(
-        f"""SELECT count(move), count(*) FILTER (abs(move) > $crowd_move), count(*) FILTER (had_price),
-                count(*) FILTER (had_price AND price IS NULL), count({alone}), bool_or({alone} = 'move') FROM compared""",
+        f"""SELECT count(move) FILTER ({market.steady}), count(*) FILTER (abs(move) > $crowd_move AND {market.steady}),
+                count(*) FILTER (had_price), count(*) FILTER (had_price AND price IS NULL), count({alone}),
+                bool_or({alone} = 'move') FROM compared""",
         {"crowd_move": bounds.crowd_move, "max_move": bounds.max_move},
     ).fetchone()
     assert crowd is not None
@@ -150,18 +186,18 @@ def _decide(
     is_loss = known >= bounds.min_crowd and lost > known * bounds.max_lost_share
     if not suspects and not is_crowd and not is_loss:
         con.execute("CREATE OR REPLACE TEMP TABLE held_now AS FROM core.held_price LIMIT 0")
-        return 0, _let_go(con, night)
+        return 0, _let_go(con, night, market)
     con.execute(
         f"""CREATE OR REPLACE TEMP TABLE suspect AS
             FROM (SELECT *, coalesce({alone}, CASE
-                WHEN $is_crowd AND abs(move) > $crowd_move THEN 'crowd'
+                WHEN $is_crowd AND abs(move) > $crowd_move AND {market.steady} THEN 'crowd'
                 WHEN $is_loss AND had_price AND price IS NULL THEN 'lost'
             END) AS hold FROM compared) WHERE hold IS NOT NULL""",
         {"max_move": bounds.max_move, "crowd_move": bounds.crowd_move, "is_crowd": is_crowd, "is_loss": is_loss},
     )
     if has_moves:
-        _clear(con, night, bounds)
-    return _write_held(con, night, bounds, f"{lost} of {known}", released)
+        market.clear(con, night, bounds)
+    return _write_held(con, night, bounds, f"{lost} of {known}", released, market)
 
 
 def _clear(con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds) -> None:
@@ -199,7 +235,12 @@ def _clear(con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds) -> None
 
 
 def _write_held(
-    con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds, lost: str, released: Sequence[tuple[str, Decimal]]
+    con: duckdb.DuckDBPyConnection,
+    night: Night,
+    bounds: Bounds,
+    lost: str,
+    released: Sequence[tuple[str, Decimal]],
+    market: Market,
 ) -> tuple[int, int]:
     """Of the suspects, `held_now` and core.held_price get those that were not seen before at the same price.
 
@@ -209,7 +250,7 @@ def _write_held(
     row = con.execute(
         f"""CREATE OR REPLACE TEMP TABLE held_now AS
             SELECT j.listing_id, $source AS source, j.price, j.currency, j.reference_price, j.reference_currency, j.hold,
-                CASE j.hold
+                {market.prefix} CASE j.hold
                     WHEN 'placeholder' THEN j.price || ' ' || j.currency || ' stands for no price'
                     WHEN 'currency' THEN 'currency was ' || j.reference_currency || ' and is ' || j.currency
                     WHEN 'lost' THEN 'the price is gone, as on {lost} listings at once'
@@ -221,11 +262,11 @@ def _write_held(
                 CASE WHEN h.is_same THEN 1 + (
                     SELECT count(*) FROM core.source_night n
                     WHERE n.source = $source AND n.seen_at >= h.held_at AND n.seen_at < $seen_at
-                ) ELSE 1 END AS times_held, j.snapshot_sha256
+                ) ELSE 1 END AS times_held, j.snapshot_sha256, '{market.kind}' AS kind
             FROM suspect j LEFT JOIN (
                 -- Another price than the one that is held is a first sighting, whenever the listing was first held.
                 SELECT s.listing_id, h.held_at, h.currency IS NOT DISTINCT FROM s.currency AND coalesce(
-                    abs(s.price::DOUBLE / h.price::DOUBLE - 1) <= $same_price, s.price IS NULL AND h.price IS NULL
+                    abs(s.price::DOUBLE / h.price::DOUBLE - 1) <= {market.same_price}, s.price IS NULL AND h.price IS NULL
                 ) AS is_same
                 FROM suspect s JOIN core.held_price h USING (listing_id)
             ) h USING (listing_id)
@@ -237,20 +278,26 @@ def _write_held(
                 AND (j.hold = 'placeholder' OR NOT coalesce(h.is_same AND h.held_at < $seen_at, false))
                 -- Believed by this very run when it ran before: a repeated run comes to the same.
                 AND NOT EXISTS (
-                    SELECT 1 FROM core.price_open o WHERE o.listing_id = j.listing_id AND o.valid_from = $seen_at
+                    SELECT 1 FROM {market.open} o WHERE o.listing_id = j.listing_id AND o.valid_from = $seen_at
                         AND o.confirmed_until IS NULL AND o.price IS NOT DISTINCT FROM j.price
                         AND o.currency IS NOT DISTINCT FROM j.currency
                 )""",
         {"source": night.source, "seen_at": night.seen_at, "same_price": bounds.same_price},
     ).fetchone()
-    before = _let_go(con, night)
+    before = _let_go(con, night, market)
     con.execute("INSERT INTO core.held_price FROM held_now")
     return int(row[0]) if row else 0, before
 
 
-def _let_go(con: duckdb.DuckDBPyConnection, night: Night) -> int:
-    row = con.execute("DELETE FROM core.held_price WHERE source = ?", [night.source]).fetchone()
+def _let_go(con: duckdb.DuckDBPyConnection, night: Night, market: Market) -> int:
+    # A row without a kind is one of a file from before clouds had a gate.
+    row = con.execute(
+        "DELETE FROM core.held_price WHERE source = ? AND coalesce(kind, 'offer') = ?", [night.source, market.kind]
+    ).fetchone()
     return int(row[0]) if row else 0
+
+
+_SHOPS = Market(kind="offer", open="core.price_open", clear=_clear)
 
 
 def _is_short(night: Night, bounds: Bounds, past: Sequence[GoodNight]) -> bool:

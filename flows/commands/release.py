@@ -25,7 +25,7 @@ def command(listings: tuple[str, ...], every: bool, reason: str, data_dir: str |
     data = data_of(data_dir)
     columns, rows = query(
         data,
-        """SELECT h.listing_id, l.title, h.price, h.currency, h.reason, h.held_at, h.times_held
+        """SELECT h.listing_id, coalesce(l.title, h.reason) AS title, h.price, h.currency, h.reason, h.held_at, h.times_held
            FROM core.held_price h LEFT JOIN core.listing l USING (listing_id) ORDER BY h.listing_id""",
     )
     if not listings and not every:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Hashable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import duckdb
@@ -119,6 +119,23 @@ def key_of(source: str, item: Item) -> tuple[Hashable, ...]:
             return ("fx_rate", item.day, item.currency, item.base)
         case Chart():
             return ("chart", item.article_url, item.image_url)
+
+
+def stage_cloud(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
+    """Stage the cloud offers of `batch` as `incoming_cloud`, for the price gate."""
+    kind = next(kind for kind in KINDS if kind.item is CloudOffer)
+    rows = [kind.values(batch.source, row) for row in batch.rows if isinstance(row.item, CloudOffer)]
+    stage(con, "incoming_cloud", kind.columns, rows)
+
+
+def hold_cloud(batch: Batch, held: Container[str]) -> Batch:
+    """The batch with the cloud offers of these ids among its `held` rows: they are there, and their rates are not taken."""
+    believed: list[Row] = []
+    doubtful: list[Row] = [*batch.held]
+    for row in batch.rows:
+        is_held = isinstance(row.item, CloudOffer) and offer_id(batch.source, row.item) in held
+        (doubtful if is_held else believed).append(row)
+    return replace(batch, rows=believed, held=doubtful)
 
 
 def load(con: duckdb.DuckDBPyConnection, batch: Batch, previous_success: datetime | None) -> ChangeSet:
