@@ -5,8 +5,12 @@ answer at once, and importing Prefect, Great Expectations or pandas takes second
 from __future__ import annotations
 
 import importlib
+import logging
+import os
 import pkgutil
 import sys
+from contextlib import suppress
+from typing import NoReturn
 
 import click
 
@@ -40,6 +44,22 @@ def cli() -> None:
 
 
 def main() -> None:
+    """Run the command line, and leave without taking apart what was imported: after Great Expectations that is most of a
+    second, in which nothing happens that anybody waits for. Prefect has a server to stop, and leaves as Python does.
+    """
+    try:
+        call()
+    except SystemExit as leaving:
+        if "prefect" in sys.modules:
+            raise
+        logging.shutdown()
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(BrokenPipeError):  # a reader such as `head` has seen enough
+                stream.flush()
+        os._exit(leaving.code if isinstance(leaving.code, int) else 1)
+
+
+def call() -> NoReturn:
     """Run the command line; every expected error is one line on stderr and a status, never a traceback."""
     from expectations.errors import ExpectationsError
     from extract.errors import ExtractError

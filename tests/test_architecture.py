@@ -200,9 +200,9 @@ WORDS = {
 RUN = """
 import sys
 sys.argv = ["gpuledger", *sys.argv[1:]]
-from flows.cli import main
+from flows.cli import call
 try:
-    main()
+    call()
 finally:
     heavy = [name for name in ("prefect", "great_expectations", "pandas", "requests", "bs4") if name in sys.modules]
     print("imported:", *heavy, file=sys.stderr)
