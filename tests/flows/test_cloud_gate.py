@@ -1,0 +1,76 @@
+"""A cloud rate that a page got wrong: it reaches no decision, is on record, and goes the way of every held price."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from extract.sample import server
+from flows import alerts
+from tests.command import csv_files, gpuledger, rows
+from tests.flows.inprocess import context, copy_of_the_site, refresh
+from tests.history.replays import replayed
+
+SOURCE = "gpu_wiki_cloud"
+ONLY = (SOURCE, "ecb_fx")
+OPEN = "SELECT price, confirmed_until IS NULL FROM core.cloud_offer_history WHERE instance = 'P3' AND valid_to IS NULL"
+P3 = "SELECT gpu_hour_usd FROM mart.cloud_price WHERE instance = 'P3' AND pricing_model = 'on_demand'"
+
+
+@pytest.fixture
+def wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data directory with the sample's first night, and a second one that printed a rate without its point."""
+    site = copy_of_the_site(tmp_path / "site")
+    monkeypatch.setattr(server, "_SITE", site)
+    data = tmp_path / "data"
+    refresh(data, 1, only=ONLY)
+    page = site / "night1/gpu_wiki_cloud/wiki/GPU.html"
+    text = page.read_text(encoding="utf-8")
+    assert text.count("$4.234") == 1
+    page.write_text(text.replace("$4.234", "$42.34"), encoding="utf-8")
+    refresh(data, 2, only=ONLY)
+    return data
+
+
+def test_a_wrong_rate_is_held_and_reaches_no_decision(wrong: Path) -> None:
+    assert rows(wrong, P3) == []
+    assert (Decimal("4.234"), False) in rows(wrong, OPEN)
+    files = csv_files(wrong / "exports")
+    decisions = {name: text for name, text in files.items() if "held" not in name and "quarantine" not in name}
+    assert decisions
+    assert not [name for name, text in decisions.items() if b"42.34" in text]
+    ((listing, reason),) = rows(wrong, "SELECT listing_id, reason FROM core.held_price")
+    assert reason == "aws P3 1× V100 on_demand: 4.2340 to 42.3400 USD (+900%) at once"
+    assert rows(wrong, "SELECT kind, reason FROM ops.quarantine WHERE reason LIKE 'price held%'") == [
+        ("cloud_offer", f"price held: {reason}")
+    ]
+    left = f"SELECT parsed - loaded - quarantined - duplicate FROM ops.source_run WHERE source = '{SOURCE}'"
+    assert rows(wrong, left) == [(0,), (0,)]
+    told = alerts._held(context(wrong, 2))
+    assert list(told) == [f"held:{listing} 42.3400"]
+    assert reason in told[f"held:{listing} 42.3400"]
+
+
+def test_it_is_believed_when_it_is_seen_again_and_a_replay_comes_to_the_same(wrong: Path, tmp_path: Path) -> None:
+    refresh(wrong, 2, only=ONLY)
+    assert rows(wrong, P3) == [], "the same night again is no second sighting"
+    refresh(wrong, 3, only=ONLY)
+    assert rows(wrong, P3) == [(Decimal("42.34"),)]
+    assert rows(wrong, "FROM core.held_price") == []
+    assert [name for name, text in csv_files(wrong / "exports").items() if b"42.34" in text], "what the files had not"
+    replayed(wrong, tmp_path / "again")
+    history = "FROM core.cloud_offer_history ORDER BY ALL"
+    assert rows(tmp_path / "again", history) == rows(wrong, history)
+
+
+def test_a_person_lets_it_pass(wrong: Path) -> None:
+    ((listing,),) = rows(wrong, "SELECT listing_id FROM core.held_price")
+    shown = gpuledger("release", data=wrong)
+    assert listing in shown.out, shown.err
+    outcome = gpuledger("release", listing, "--reason", "read on the page", data=wrong)
+    assert (outcome.status, outcome.err) == (0, "")
+    assert f"{listing} (aws P3 1× V100 on_demand" in outcome.out
+    refresh(wrong, 2, only=ONLY)
+    assert rows(wrong, P3) == [(Decimal("42.34"),)]
