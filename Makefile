@@ -6,6 +6,8 @@ DEMO := data
 READY := $(VENV)/.ready
 # The DuckDB of analysts who have not moved to 2.0: a test reads the published file with both.
 DUCKDB15 := $(VENV)/duckdb15
+# dbt, which a benchmark stands beside our own build; it wants other packages than we do.
+DBT := $(VENV)/dbt
 
 .PHONY: demo test lint bench docs lock clean
 .DELETE_ON_ERROR:
@@ -36,7 +38,12 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(READY)
+$(DBT)/.ready: benchmarks/dbt/requirements.lock
+	test -x $(DBT)/bin/python || $(PYTHON) -m venv $(DBT)
+	$(DBT)/bin/python -m pip install --quiet --require-hashes --no-deps -r benchmarks/dbt/requirements.lock
+	touch $@
+
+bench: $(READY) $(DBT)/.ready
 	$(BIN)/python -m benchmarks
 
 docs: $(READY)
