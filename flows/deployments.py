@@ -108,7 +108,7 @@ def rebuild(data_dir: str | None = None) -> State[object]:
     rebuilt = sum(build.action == "rebuilt" for build in summary.builds)
     if summary.published is None:
         return Completed(message="no model is out of date: nothing was published")
-    csv_files.export(data, data.exports)
+    csv_files.after_run(data)
     logs.summary(summary)
     return Completed(message=f"{summary.published.name}: {rebuilt} models rebuilt")
 

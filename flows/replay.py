@@ -142,7 +142,7 @@ def replay(
             store.publish_build(con, last, summary, work)
         keeper.drop()
         if export:
-            csv_files.export(context.data, context.data.exports)
+            csv_files.after_run(context.data)
     return summary
 
 

@@ -53,7 +53,7 @@ def store(context: Context, collected: Sequence[Collected], summary: Summary, *,
 def write_exports(context: Context, summary: Summary) -> None:
     """Write the CSV files of what was published. A folder that cannot be written is a note: the warehouse is out already."""
     try:
-        csv_files.export(context.data, context.data.exports)
+        csv_files.after_run(context.data)
     except OSError as error:
         summary.reason = (
             f"the CSV files could not be written: {error.filename or context.data.exports}: {error.strerror}"

@@ -14,7 +14,10 @@ from flows.commands._options import data_dir_option, data_of
 @click.option("--format", "form", type=click.Choice(["csv", "xlsx", "parquet"]), default="csv", show_default=True)
 @data_dir_option
 def command(folder: Path, form: str, data_dir: str | None) -> None:
-    """Write every mart to FOLDER, one file a table (one workbook for xlsx)."""
+    """Write every mart to FOLDER, one file a table (one workbook for xlsx), with all days of its history.
+
+    The CSV files that every run writes beside the warehouse hold the newest 90 days of daily prices and of changes.
+    """
     import importlib
 
     module = importlib.import_module(f"warehouse.outputs.{form}_files")

@@ -36,7 +36,7 @@ def command(explain: bool, full: bool, data_dir: str | None) -> int:
     if explain or not rebuilt:
         click.echo(f"{rebuilt} to rebuild, {len(rows) - rebuilt} kept; nothing was published")
         return 0
-    csv_files.export(data, data.exports)
+    csv_files.after_run(data)
     click.echo(
         f"published {summary.published.name if summary.published else ''}: {rebuilt} rebuilt, {len(rows) - rebuilt} kept"
     )

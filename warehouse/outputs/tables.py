@@ -16,6 +16,11 @@ BESIDE_THE_MARTS = ("core.price_change", "core.unmatched_title")
 #: Views that answer for every model and card: twelve million rows are a question to ask, not a file to read.
 TOO_LARGE = ("mart.model_fit",)
 
+#: Tables that grow by the night, and the column that dates their rows.
+HISTORIES = {"mart.price_daily": "day", "core.price_change": "changed_at"}
+#: Days of them in the files that every run writes: years of rows would cost every night what one question costs.
+RECENT_DAYS = 90
+
 
 def names(con: duckdb.DuckDBPyConnection) -> list[str]:
     """Schema-qualified names of the tables and views that are exported."""
@@ -26,12 +31,14 @@ def names(con: duckdb.DuckDBPyConnection) -> list[str]:
     return [*(name for (name,) in marts if name not in TOO_LARGE), *BESIDE_THE_MARTS]
 
 
-def tables(data: DataDir) -> Iterator[tuple[str, list[str], list[tuple[Any, ...]]]]:
+def tables(data: DataDir, days: int | None = None) -> Iterator[tuple[str, list[str], list[tuple[Any, ...]]]]:
     """Name without schema, columns and rows of every table that is exported. Rows in a fixed order, so that equal tables
-    give equal files.
+    give equal files. Of the tables that grow by the night, the newest `days` are given, or all.
     """
     with reader(data) as con:
         for table in names(con):
-            result = con.execute(f"SELECT * FROM {table} ORDER BY ALL")
+            dated = HISTORIES.get(table) if days is not None else None
+            newest = f"WHERE {dated} > (SELECT max({dated}) FROM {table}) - INTERVAL {days} DAY" if dated else ""
+            result = con.execute(f"SELECT * FROM {table} {newest} ORDER BY ALL")
             columns = [column[0] for column in result.description or []]
             yield table.partition(".")[2], columns, result.fetchall()
