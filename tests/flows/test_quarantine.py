@@ -221,7 +221,7 @@ def test_the_command_says_it_in_one_line(
     words = ["refresh", "--sample", "--engine", "plain", "--night", "2", "--quiet", "--data-dir", str(published)]
     monkeypatch.setattr(sys, "argv", ["gpuledger", *words])
     with pytest.raises(SystemExit) as ended:
-        cli.main()
+        cli.call()
     told = capsys.readouterr()
     assert ended.value.code == 1
     line = told.err.splitlines()[-1]
