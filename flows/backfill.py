@@ -6,6 +6,7 @@ out between two nights is what no later night reads: the copy, the build and the
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -87,6 +88,8 @@ def in_bulk(
     summary = Summary(context.run_id)
     if not found:
         return summary
+    # A quarter of a million offers stay until the end: Python would look through them again and again for garbage.
+    gc.freeze()
     with writer_lock(context.data.lock):
         publish.heal(context.data)
         loaded.heal(context.data)
@@ -101,6 +104,7 @@ def in_bulk(
             )
             summary = _publish(run, part, [_collected(context, part)], on_night)
         write_exports(run, summary)
+    gc.unfreeze()
     return summary
 
 
