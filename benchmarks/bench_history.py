@@ -68,7 +68,15 @@ def _nights(root: Path) -> Rows:
     seen_at, rows = nights[LATE + AROUND // 2 + 1]
     same = [(seen_at + timedelta(days=n), rows) for n in range(1, AROUND + 1)]
     market.night(root / "late", seen_at, rows)
-    quiet = _median(lambda crawl: market.night(root / "late", *crawl, export=True), same)
+    day = seen_at.date()
+    quiet = _median(lambda crawl: market.night(root / "late", *crawl, export=True, rated=day), same)
+    ((rebuilt,),) = file_query(
+        DataDir(root / "late").published,
+        """SELECT count(*) FROM ops.model_build WHERE action = 'rebuilt'
+           AND run_id = (SELECT run_id FROM ops.run ORDER BY as_of DESC LIMIT 1)""",
+    )
+    if rebuilt:
+        raise RuntimeError(f"the night was not quiet: {rebuilt} models were rebuilt")
     ratio = medians["late"] / medians["early"]
     return [
         (f"night {EARLY} on its own, {AROUND} around it", f"{medians['early']:.2f} s", "", None),

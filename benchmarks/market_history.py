@@ -52,11 +52,16 @@ def rates(first: date, last: date) -> Collected:
     return Collected("ecb_fx", rows=rows, pages=1)
 
 
-def night(root: Path, seen_at: datetime, rows: Sequence[tuple[Offer, str]], *, export: bool = False) -> Summary:
-    """One night of the market and of the exchange rates: checked, loaded, built, audited, published."""
+def night(
+    root: Path, seen_at: datetime, rows: Sequence[tuple[Offer, str]], *, export: bool = False, rated: date | None = None
+) -> Summary:
+    """One night of the market and of the exchange rates: checked, loaded, built, audited, published.
+
+    `rated` is the day of the newest rates, the night's own unless given.
+    """
     run = context(root, seen_at)
     summary = Summary(run.run_id)
-    day = seen_at.date()
+    day = rated or seen_at.date()
     batches = [rates(day - timedelta(days=90), day), Collected(SOURCE, rows=[*rows], pages=1)]
     store(run, batches, summary, export=export)
     return summary

@@ -16,7 +16,7 @@ from flows.commands._options import data_dir_option, data_of
 def command(folder: Path, form: str, data_dir: str | None) -> None:
     """Write every mart to FOLDER, one file a table (one workbook for xlsx), with all days of its history.
 
-    The CSV files that every run writes beside the warehouse hold the newest 90 days of daily prices and of changes.
+    The CSV files that every run writes beside the warehouse hold the newest 90 days of daily prices and 30 of changes.
     """
     import importlib
 

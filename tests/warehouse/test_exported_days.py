@@ -12,7 +12,7 @@ import pytest
 from tests.history.files import edit
 from tests.nights import Night
 from warehouse.outputs import csv_files
-from warehouse.outputs.tables import HISTORIES, RECENT_DAYS
+from warehouse.outputs.tables import HISTORIES
 from warehouse.paths import DataDir
 
 
@@ -20,8 +20,9 @@ from warehouse.paths import DataDir
 def data(nights: dict[int, Night], tmp_path: Path) -> DataDir:
     """A warehouse whose newest rows came again, one day too old to be recent and one day short of it."""
     copied = nights[3].copy(tmp_path / "data")
-    for table, day in (("core.price_day", "day"), ("core.price_change", "changed_at")):
-        for age in (RECENT_DAYS, RECENT_DAYS - 1):
+    for table, (day, days) in HISTORIES.items():
+        table = table.replace("mart.price_daily", "core.price_day")
+        for age in (days, days - 1):
             newest = f"(SELECT max({day}) FROM {table})"
             edit(
                 copied,
@@ -34,15 +35,16 @@ def data(nights: dict[int, Night], tmp_path: Path) -> DataDir:
 def days(folder: Path, table: str) -> tuple[int, timedelta]:
     """Rows of a file, and the time between its oldest and its newest."""
     with (folder / f"{table.partition('.')[2]}.csv").open(encoding="utf-8", newline="") as file:
-        found = [datetime.fromisoformat(row[HISTORIES[table]]) for row in csv.DictReader(file)]
+        found = [datetime.fromisoformat(row[HISTORIES[table][0]]) for row in csv.DictReader(file)]
     return len(found), max(found) - min(found)
 
 
 @pytest.mark.parametrize("table", HISTORIES)
 def test_a_run_writes_the_newest_days_and_an_export_all(data: DataDir, tmp_path: Path, table: str) -> None:
+    _, recent = HISTORIES[table]
     csv_files.after_run(data)
     csv_files.export(data, tmp_path / "all")
     with duckdb.connect(str(data.published), read_only=True) as con:
         ((rows,),) = con.execute(f"SELECT count(*) FROM {table}").fetchall()
-    assert days(tmp_path / "all", table) == (rows, timedelta(days=RECENT_DAYS))
-    assert days(data.exports, table) == (rows - 1, timedelta(days=RECENT_DAYS - 1))
+    assert days(tmp_path / "all", table) == (rows, timedelta(days=recent))
+    assert days(data.exports, table) == (rows - 1, timedelta(days=recent - 1))

@@ -16,10 +16,9 @@ BESIDE_THE_MARTS = ("core.price_change", "core.unmatched_title")
 #: Views that answer for every model and card: twelve million rows are a question to ask, not a file to read.
 TOO_LARGE = ("mart.model_fit",)
 
-#: Tables that grow by the night, and the column that dates their rows.
-HISTORIES = {"mart.price_daily": "day", "core.price_change": "changed_at"}
-#: Days of them in the files that every run writes: years of rows would cost every night what one question costs.
-RECENT_DAYS = 90
+#: Tables that grow by the night: the column that dates their rows, and the days of them in the files that every run writes.
+#: Years of rows would cost every night what one question costs.
+HISTORIES = {"mart.price_daily": ("day", 90), "core.price_change": ("changed_at", 30)}
 
 
 def names(con: duckdb.DuckDBPyConnection) -> list[str]:
@@ -31,14 +30,16 @@ def names(con: duckdb.DuckDBPyConnection) -> list[str]:
     return [*(name for (name,) in marts if name not in TOO_LARGE), *BESIDE_THE_MARTS]
 
 
-def tables(data: DataDir, days: int | None = None) -> Iterator[tuple[str, list[str], list[tuple[Any, ...]]]]:
+def tables(data: DataDir, *, recent: bool = False) -> Iterator[tuple[str, list[str], list[tuple[Any, ...]]]]:
     """Name without schema, columns and rows of every table that is exported. Rows in a fixed order, so that equal tables
-    give equal files. Of the tables that grow by the night, the newest `days` are given, or all.
+    give equal files. Of the tables that grow by the night, `recent` gives the newest days only.
     """
     with reader(data) as con:
         for table in names(con):
-            dated = HISTORIES.get(table) if days is not None else None
-            newest = f"WHERE {dated} > (SELECT max({dated}) FROM {table}) - INTERVAL {days} DAY" if dated else ""
+            newest = ""
+            if recent and table in HISTORIES:
+                dated, days = HISTORIES[table]
+                newest = f"WHERE {dated} > (SELECT max({dated}) FROM {table}) - INTERVAL {days} DAY"
             result = con.execute(f"SELECT * FROM {table} {newest} ORDER BY ALL")
             columns = [column[0] for column in result.description or []]
             yield table.partition(".")[2], columns, result.fetchall()
