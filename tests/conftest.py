@@ -13,6 +13,13 @@ from tests.nights import Night, build_nights, once, read_nights
 settings.register_profile("project", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("project")
 
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with a slow test first: two workers take files in this order, and one would end long after the other."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 
 
