@@ -217,6 +217,8 @@ def _is_settled(con: duckdb.DuckDBPyConnection, source: str) -> bool:
 
 def _conflicts(source: str, first: list[Row], repeats: list[Row]) -> list[tuple[Issue, str | None]]:
     """An issue for each repeat that states another price, score or rate than the row that counts."""
+    if not repeats:
+        return []
     kept: dict[object, Item] = {others.key_of(source, row.item): row.item for row in first}
     issues: list[tuple[Issue, str | None]] = []
     for row in repeats:

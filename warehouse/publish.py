@@ -40,9 +40,7 @@ def workspace(
         shutil.copyfile(copied, work)
     con = duckdb.connect()
     try:
-        con.execute(
-            f"SET memory_limit = '{memory_limit}'; SET TimeZone = 'UTC'; SET autoinstall_known_extensions = false"
-        )
+        con.execute(f"{schema.SESSION}; SET memory_limit = '{memory_limit}'")
         con.execute(f"SET temp_directory = {schema.quote(str(data.state / 'spill'))}")
         try:
             # No write-ahead log: a work file that is not published is thrown away, so nothing would ever read it.

@@ -12,7 +12,7 @@ import duckdb
 from warehouse import migrate
 from warehouse.errors import BadQuery, NotAWarehouse, NoWarehouse, OlderWarehouse
 from warehouse.paths import DataDir
-from warehouse.schema import quote
+from warehouse.schema import SESSION, quote
 
 
 @contextmanager
@@ -29,7 +29,7 @@ def reader(data: DataDir) -> Iterator[duckdb.DuckDBPyConnection]:
     con = duckdb.connect()
     try:
         try:
-            con.execute("SET TimeZone = 'UTC'; SET autoinstall_known_extensions = false")
+            con.execute(SESSION)
             con.execute(f"ATTACH {quote(str(path))} AS gpuledger (READ_ONLY); USE gpuledger")
             written = migrate.written(con)
         except duckdb.Error as error:
@@ -54,7 +54,7 @@ def file_query(path: Path, sql: str) -> list[tuple[Any, ...]]:
     """Rows of one of our own statements in a warehouse file that is not the published one. Raises NotAWarehouse."""
     con = duckdb.connect()
     try:
-        con.execute("SET TimeZone = 'UTC'; SET autoinstall_known_extensions = false")
+        con.execute(SESSION)
         con.execute(f"ATTACH {quote(str(path))} AS gpuledger (READ_ONLY); USE gpuledger")
         return con.execute(sql).fetchall()
     except duckdb.Error as error:
