@@ -11,7 +11,7 @@ from unittest.mock import patch
 
 import duckdb
 
-from warehouse import publish
+from warehouse import publish, schema
 
 CATALOG = publish.CATALOG
 
@@ -50,7 +50,7 @@ def recorded(work: Callable[[], object]) -> list[Statement]:
     connect = duckdb.connect
     with patch.object(duckdb, "connect", lambda *args, **named: _Recorder(connect(*args, **named), found)):
         work()
-    first = next(n for n, s in enumerate(found) if s.sql == f"USE {CATALOG}")
+    first = next(n for n, s in enumerate(found) if "no_wal_writes" in s.sql)
     last = max(n for n, s in enumerate(found) if s.sql == "COMMIT")
     return found[first + 1 : last + 1]
 
@@ -61,11 +61,8 @@ def replay(statements: list[Statement], base: Path, folder: Path) -> None:
     work = folder / "work.duckdb"
     shutil.copyfile(base, work)
     con = duckdb.connect()
-    con.execute("SET memory_limit = '1GB'; SET TimeZone = 'UTC'")
-    con.execute(
-        f"ATTACH '{work}' AS {CATALOG} (STORAGE_VERSION '{publish.STORAGE_VERSION}', RECOVERY_MODE no_wal_writes); "
-        f"USE {CATALOG}"
-    )
+    con.execute(f"{schema.SESSION}; SET memory_limit = '1GB'")
+    publish.attach(con, work)
     for statement in statements:
         if statement.frame is not None:
             con.register(statement.sql, statement.frame)

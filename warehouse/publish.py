@@ -43,18 +43,13 @@ def workspace(
         con.execute(f"{schema.SESSION}; SET memory_limit = '{memory_limit}'")
         con.execute(f"SET temp_directory = {schema.quote(str(data.state / 'spill'))}")
         try:
-            # No write-ahead log: a work file that is not published is thrown away, so nothing would ever read it.
-            con.execute(
-                f"ATTACH {schema.quote(str(work))} AS {CATALOG} "
-                f"(STORAGE_VERSION '{STORAGE_VERSION}', RECOVERY_MODE no_wal_writes)"
-            )
+            attach(con, work)
         except duckdb.Error as error:
             migrate.refuse_newer_duckdb(error, str(copied))
             raise NotAWarehouse(
                 f"{copied} cannot be opened by DuckDB ({str(error).splitlines()[0]}); restore it from a file in "
                 f"{data.versions.name}/, or move it away and run `gpuledger replay`"
             ) from None
-        con.execute(f"USE {CATALOG}")
         migrate.bring_up(con, run_id, str(copied))
         yield con, work
     except (duckdb.OutOfMemoryException, duckdb.IOException) as error:
@@ -67,6 +62,17 @@ def workspace(
             con.close()
         for left in data.state.glob(f"work-{run_id}*"):
             left.unlink()
+
+
+def attach(con: duckdb.DuckDBPyConnection, work: Path) -> None:
+    """Attach a work file and use it, in a storage format that DuckDB 1.5 opens.
+
+    No write-ahead log: a work file that is not published is thrown away, so nothing would ever read it.
+    """
+    con.execute(
+        f"ATTACH {schema.quote(str(work))} AS {CATALOG} "
+        f"(STORAGE_VERSION '{STORAGE_VERSION}', RECOVERY_MODE no_wal_writes); USE {CATALOG}"
+    )
 
 
 def publish(
@@ -106,10 +112,7 @@ def compact(con: duckdb.DuckDBPyConnection, work: Path) -> None:
     con.execute(f"ATTACH {schema.quote(str(anew))} AS anew (STORAGE_VERSION '{STORAGE_VERSION}')")
     con.execute(f"COPY FROM DATABASE {CATALOG} TO anew; DETACH anew; USE memory; DETACH {CATALOG}")
     anew.replace(work)
-    con.execute(
-        f"ATTACH {schema.quote(str(work))} AS {CATALOG} "
-        f"(STORAGE_VERSION '{STORAGE_VERSION}', RECOVERY_MODE no_wal_writes); USE {CATALOG}"
-    )
+    attach(con, work)
 
 
 def heal(data: DataDir) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from pathlib import Path
 
 import click
 
 from flows import settings as settings_module
 from flows.commands._options import data_dir_option
-from flows.context import Context, new_run_id, utc_now
 from warehouse.paths import DataDir
 
 
@@ -21,15 +19,12 @@ def command(explain: bool, full: bool, data_dir: str | None) -> int:
     """Rebuild the tables whose definition, data or settings changed, without reading any source."""
     from flows.commands._show import show
     from flows.rebuild import rebuild
+    from flows.start import rebuild_context_for
     from warehouse.outputs import csv_files
 
     settings = settings_module.load({"data_dir": data_dir})
-    now = utc_now()
     data = DataDir(Path(settings.data_dir))
-    context = Context(
-        settings=settings, data=data, run_id=new_run_id(), as_of=_newest(data) or now, started_at=now, engine="plain"
-    )  # fmt: skip
-    summary = rebuild(context, full=full, explain=explain)
+    summary = rebuild(rebuild_context_for(settings, data, "plain"), full=full, explain=explain)
     rows = [(b.model, b.action, b.reason, b.rows if b.rows >= 0 else None, round(b.seconds, 3)) for b in summary.builds]
     show(["model", "would be" if explain else "was", "why", "rows", "seconds"], rows, "table")
     rebuilt = sum(build.action == "rebuilt" for build in summary.builds)
@@ -41,16 +36,3 @@ def command(explain: bool, full: bool, data_dir: str | None) -> int:
         f"published {summary.published.name if summary.published else ''}: {rebuilt} rebuilt, {len(rows) - rebuilt} kept"
     )
     return summary.exit_status
-
-
-def _newest(data: DataDir) -> datetime | None:
-    """Time of the newest run: a rebuild changes no day's prices, so it counts as that run did."""
-    from warehouse.errors import NoWarehouse
-    from warehouse.read import query
-
-    try:
-        newest = query(data, "SELECT max(as_of) FROM ops.run WHERE status LIKE 'published%'")[1][0][0]
-    except NoWarehouse:
-        return None
-    assert newest is None or isinstance(newest, datetime)
-    return newest

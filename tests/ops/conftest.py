@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from flows import logs
+from flows.prefect_server import Server
 
 
 @pytest.fixture(autouse=True)
@@ -19,3 +22,16 @@ def _quiet_afterwards() -> Iterator[None]:
     for name, (handlers, level, propagate) in zip(names, before, strict=True):
         log = logging.getLogger(name)
         log.handlers[:], log.level, log.propagate = handlers, level, propagate
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """A Prefect server of the test's own, with a home under its folder."""
+    for name in [name for name in os.environ if name.startswith("PREFECT_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PREFECT_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
+    found = Server(tmp_path, has_services=False, port=0)
+    found.start()
+    yield found
+    found.stop()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,18 +16,6 @@ from tests.nights import Night
 from tests.ops.receivers import webhook
 
 IN_BLOCK, IN_ENVIRONMENT, PASSWORD = "Jx8block-path", "Qv7environment-path", "Zk9mail-password"
-
-
-@pytest.fixture
-def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    for name in [name for name in os.environ if name.startswith("PREFECT_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("PREFECT_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
-    found = Server(tmp_path, has_services=False, port=0)
-    found.start()
-    yield found
-    found.stop()
 
 
 def save_block(name: str, text: str, env: dict[str, str]) -> None:

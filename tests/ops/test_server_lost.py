@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,18 +15,6 @@ from warehouse.paths import DataDir
 
 #: Each call to a server that is gone is tried anew for a while; a test need not wait for that.
 IMPATIENT = {"PREFECT_CLIENT_MAX_RETRIES": "0"}
-
-
-@pytest.fixture
-def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    for name in [name for name in os.environ if name.startswith("PREFECT_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("PREFECT_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
-    found = Server(tmp_path, has_services=False, port=0)
-    found.start()
-    yield found
-    found.stop()
 
 
 @pytest.mark.slow
