@@ -1,0 +1,75 @@
+"""Daily prices that nights added one by one are those that one computation of all days gives."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from datetime import date, timedelta
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from tests.nights import Night
+from transform import price_days
+from warehouse.paths import DataDir
+
+ALL = "FROM core.price_day ORDER BY ALL"
+#: A night after those of the sample.
+CHANGED = ("core.price_open",)
+
+
+@pytest.fixture
+def con(nights: dict[int, Night], tmp_path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """The sample after three nights of its own, open for writing."""
+    shutil.copyfile(DataDir(nights[3].data).base, tmp_path / "base.duckdb")
+    with duckdb.connect(str(tmp_path / "base.duckdb")) as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        yield connection
+
+
+def newest(con: duckdb.DuckDBPyConnection) -> price_days.Since:
+    row = con.execute("SELECT max(seen_at) FROM core.source_night").fetchone()
+    assert row is not None
+    return price_days.Since(row[0].date(), row[0] + timedelta(seconds=1))
+
+
+def test_three_nights_added_what_all_at_once_gives(con: duckdb.DuckDBPyConnection) -> None:
+    added = con.execute(ALL).fetchall()
+    assert len({row[1] for row in added}) == 3, "a day for each night"
+    assert price_days.keep(con, CHANGED, None) == date.min
+    assert con.execute(ALL).fetchall() == added
+
+
+def test_a_night_leaves_the_days_before_it_alone(con: duckdb.DuckDBPyConnection) -> None:
+    before = con.execute(ALL).fetchall()
+    con.execute("UPDATE core.price_day SET low_usd = 1")
+    bound = newest(con)
+    assert price_days.keep(con, CHANGED, bound) == bound.day
+    low = con.execute("SELECT DISTINCT low_usd = 1 FROM core.price_day WHERE day < ?", [bound.day]).fetchall()
+    assert low == [(True,)]
+    last = con.execute(f"FROM ({ALL}) WHERE day = ? ORDER BY ALL", [bound.day]).fetchall()
+    assert last == [row for row in before if row[1] == bound.day]
+
+
+@pytest.mark.parametrize(
+    "moved",
+    [
+        "UPDATE core.listing SET gpu_id = 'another' WHERE listing_no = (SELECT min(listing_no) FROM core.listing)",
+        "UPDATE core.gpu SET msrp_usd = 1 WHERE gpu_id = 'nvidia-geforce-rtx-4090'",
+        "UPDATE core.setting SET value = '9' WHERE setting = 'street_price_max_msrp_ratio'",
+    ],
+)
+def test_what_old_days_rest_on_makes_all_of_them_anew(con: duckdb.DuckDBPyConnection, moved: str) -> None:
+    con.execute(moved)
+    assert price_days.keep(con, CHANGED, newest(con)) == date.min
+
+
+def test_where_nothing_changed_nothing_is_computed(con: duckdb.DuckDBPyConnection) -> None:
+    assert price_days.keep(con, ("core.model",), newest(con)) is None
+
+
+def test_a_time_that_was_read_before_bounds_nothing(con: duckdb.DuckDBPyConnection) -> None:
+    last = newest(con).known_before
+    assert price_days.is_newest(con, last)
+    assert not price_days.is_newest(con, last - timedelta(seconds=1))
