@@ -4,11 +4,13 @@ answer at once, and importing Prefect, Great Expectations or pandas takes second
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import logging
 import os
 import pkgutil
 import sys
+import threading
 from contextlib import suppress
 from typing import NoReturn
 
@@ -45,13 +47,16 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line, and leave without taking apart what was imported: after Great Expectations that is most of a
-    second, in which nothing happens that anybody waits for. Prefect has a server to stop, and leaves as Python does.
+    second, in which nothing happens that anybody waits for. Prefect has a server to stop and events to send: it is given its
+    turn as Python would, but Python's own end is not waited for, which aborts where a thread that overran its deadline is
+    still in foreign code ("exception not rethrown").
     """
     try:
         call()
     except SystemExit as leaving:
         if "prefect" in sys.modules:
-            raise
+            getattr(threading, "_shutdown")()  # noqa: B009 - has no public name, and is what Python calls first
+            atexit._run_exitfuncs()
         logging.shutdown()
         for stream in (sys.stdout, sys.stderr):
             with suppress(BrokenPipeError):  # a reader such as `head` has seen enough
