@@ -17,7 +17,9 @@ from extract.danawa_nights import nights
 from extract.items import Offer
 from extract.source import Page
 from flows import take_in
-from transform import assign, gate
+from transform import assign
+from transform.gate import good_nights, shops
+from transform.gate.rules import Bounds
 from transform.identity.resolver import Resolver
 from warehouse import publish
 from warehouse.load import offers
@@ -48,12 +50,12 @@ def run(months: int = 35) -> list[tuple[str, str, str]]:
                 for _ in range(share):
                     _inject(con, batch, rng, caught, tried)
             offers.stage_batch(con, batch)
-            past = gate.past_nights(con, SOURCE, seen_at, gate.Bounds())
-            take_in.load_staged(con, batch.night, gate.Bounds(), past, ())
-            gate.note_nights(con, SOURCE, [gate.GoodNight(seen_at, len(rows), True)])
+            past = good_nights.past(con, SOURCE, seen_at, Bounds())
+            take_in.load_staged(con, batch.night, Bounds(), past, ())
+            good_nights.note(con, SOURCE, [good_nights.GoodNight(seen_at, len(rows), True)])
             assign.assign(con, _resolver, "bench")
             for listing, price, hold in con.execute(
-                "SELECT listing_id, price, hold FROM held_now WHERE hold <> 'lost' AND times_held = 1"
+                "SELECT listing_id, price, hold FROM core.held_price WHERE hold <> 'lost' AND times_held = 1"
             ).fetchall():
                 holds.append((listing, seen_at, price, hold))
             for row in rows:
@@ -124,8 +126,8 @@ def _inject(
     if kind == "half":
         keep = rng.sample(range(len(rows)), len(rows) // 2)
         short = replace(batch, rows=[rows[n] for n in keep])
-        past = gate.past_nights(con, SOURCE, batch.seen_at, gate.Bounds())
-        caught[kind] += gate._is_short(short.night, gate.Bounds(), past)
+        past = good_nights.past(con, SOURCE, batch.seen_at, Bounds())
+        caught[kind] += good_nights.is_short(len(short.rows), Bounds(), past)
         return
     item = rows[position[listing]].item
     assert isinstance(item, Offer)
@@ -139,8 +141,8 @@ def _inject(
     rows[position[listing]] = Row(spoiled, "")
     offers.stage_batch(con, replace(batch, rows=rows))
     before = con.execute("FROM core.held_price").fetchall()
-    gate.hold(con, batch.night, gate.Bounds(), ())
-    caught[kind] += bool(con.execute("SELECT 1 FROM held_now WHERE listing_id = ?", [listing]).fetchone())
+    shops.hold(con, batch.night, Bounds(), ())
+    caught[kind] += bool(con.execute("SELECT 1 FROM core.held_price WHERE listing_id = ?", [listing]).fetchone())
     con.execute("DELETE FROM core.held_price")
     if before:
         con.executemany(f"INSERT INTO core.held_price VALUES ({', '.join('?' * len(before[0]))})", before)

@@ -7,9 +7,10 @@ out between two nights is what no later night reads: the copy, the build and the
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import duckdb
@@ -26,16 +27,16 @@ from flows import decisions, identities, journal, loaded, take_in
 from flows.context import Context, new_run_id, utc_now
 from flows.store import finish, store, write_exports
 from flows.summary import SourceOutcome, Summary
-from transform import assign, gate, listing_versions, price_days
+from flows.walk import Event, Taken, Walk
+from transform import assign, listing_versions, price_days
+from transform.gate import good_nights, shops, tables
 from warehouse import publish
-from warehouse.load import offers
-from warehouse.load.batch import Night, Row
-from warehouse.load.stage import Value, append, stage
+from warehouse.load import offers, prices
+from warehouse.load.batch import Batch, ChangeSet, Row
+from warehouse.load.stage import append, stage
 from warehouse.lock import writer_lock
 
 SOURCE = "danawa_daily"
-#: Nights in one transaction: a longer one keeps every overwritten version in memory.
-_COMMIT_EVERY = 50
 #: Nights in one publish of a bulk load: what a kill costs at most. A publish takes about as long as twenty nights.
 PUBLISH_EVERY = 250
 
@@ -117,7 +118,7 @@ def _publish(
     with publish.workspace(run.data, run.run_id, memory_limit=run.settings.memory_limit) as (con, work):
         con.execute("BEGIN")
         is_newest = price_days.is_newest(con, found[0][0])
-        changed = load(con, run, found, summary, progress)
+        changed = load(con, run, found, refused(found), summary, progress)
         since = price_days.since(con, found[0][0]) if is_newest else None
         finish(con, run, summary, changed, work, loaded.of(run, batches), since)
     journal.finish(run.data.journal, run.run_id, summary.status, summary.reason)
@@ -137,104 +138,99 @@ def load(
     con: duckdb.DuckDBPyConnection,
     context: Context,
     found: Sequence[Crawl],
+    broken: Container[int],
     summary: Summary,
     progress: Callable[[int], None],
 ) -> set[str]:
-    """Take in all nights inside the open transaction, which is committed now and then; the tables that they changed."""
+    """Take in all nights inside the open transaction; the tables that they changed. `broken` is what `refused` tells."""
     contract = source_contract(SOURCE)
-    bounds, released = context.settings.gate_bounds(), decisions.releases(context.data, context.started_at)
-    changed: set[str] = set()
+    changes = ChangeSet()
     outcome = SourceOutcome(SOURCE, "ok")
     titles = identities.of(context.data)
-    past = gate.past_nights(con, SOURCE, found[0][0], bounds)
-    noted: list[gate.GoodNight] = []
-    _stage(con, found, _refused([offer for _, rows in found for offer, _ in rows]))
-    issues = offers.missing_rates(con, "night_offer")
-    rows = [(context.run_id, SOURCE, i.code, i.severity, i.message, i.where, i.text, i.url, None) for i in issues]
-    append(con, "ops.issue", rows)
-    outcome.issues = len(issues)
-    # Small tables: a second thread would only wait for the first.
-    con.execute("SET threads = 1")
+    released = decisions.releases(context.data, context.started_at)
+    walk = Walk(con, SOURCE, found[0][0], context.settings.gate_bounds(), released)
+    events: list[Event] = []
+    taken: list[Taken] = []
+    priced: Counter[tuple[str | None, date]] = Counter()
     for number, (seen_at, offers_seen) in enumerate(found):
-        night, held = _take_night(con, number, seen_at)
-        outcome.parsed, outcome.duplicate = len(offers_seen), len(offers_seen) - night.rows
-        if night.rows >= contract.min_rows and held <= night.rows * contract.max_quarantined_share:
-            taken = take_in.load_staged(con, night, bounds, past, released)
-            changed |= taken.changes.changed.keys()
-            if "core.listing" in taken.changes.changed:
+        cells: dict[str, tuple[Offer, str]] = {}
+        for offer, sha256 in offers_seen:
+            cells.setdefault(offer.key, (offer, sha256))
+        for currency, count in Counter(offer.currency for offer, _ in cells.values()).items():
+            priced[currency, seen_at.astimezone(UTC).date()] += count
+        held = sum(id(offer) in broken for offer, _ in cells.values())
+        outcome.parsed, outcome.duplicate = len(offers_seen), len(offers_seen) - len(cells)
+        if len(cells) >= contract.min_rows and held <= len(cells) * contract.max_quarantined_share:
+            taken.append(walk.take(seen_at, cells, broken))
+            if taken[-1].listings:
                 # The gate asks what the peers of a listing cost, so each night must know the cards of those before it.
-                changed |= set(assign.assign(con, titles.resolver, titles.version, ("core.listing",)))
-                if listing_versions.keep(con, seen_at):
-                    changed.add("core.listing_history")
-            outcome.quarantined = held + taken.held
-            outcome.loaded = night.rows - outcome.quarantined
-            noted.append(gate.GoodNight(seen_at, night.rows, taken.is_complete))
-            past = [noted[-1], *past[: bounds.row_nights - 1]]
+                _write(con, events, changes)
+                events = []
+                _take_listings(con, seen_at, taken[-1].listings, titles, changes)
+                walk.recall_cards(con)
+            events += taken[-1].events
+            outcome.quarantined = held + len(taken[-1].held)
+            outcome.loaded = len(cells) - outcome.quarantined
             outcome.status, outcome.reason = "ok", None
         else:
-            outcome.status, outcome.quarantined, outcome.loaded = "refused", night.rows, 0
-            outcome.reason = f"{held} of {night.rows} rows of {seen_at:%Y-%m-%d} break the contract"
-        if number % _COMMIT_EVERY == _COMMIT_EVERY - 1:
-            con.execute("COMMIT; BEGIN")
+            outcome.status, outcome.quarantined, outcome.loaded = "refused", len(cells), 0
+            outcome.reason = f"{held} of {len(cells)} rows of {seen_at:%Y-%m-%d} break the contract"
         progress(number + 1)
-    con.execute("RESET threads")
-    gate.note_nights(con, SOURCE, noted)
+    _write(con, events, changes)
+    outcome.issues = _note_missing_rates(con, context, priced)
+    changed = {*changes.changed}
+    if walk.has_held:
+        tables.write_held(con, SOURCE, shops.KIND, taken[-1].held if taken else ())
+        changed.add("core.held_price")
+    good_nights.note(con, SOURCE, [each.night for each in taken])
     changed.add("core.source_night")
     if offers.record_changes(con, SOURCE, found[0][0]):
         changed.add("core.price_change")
-    if noted:
-        take_in.set_state(con, replace(context, as_of=noted[-1].seen_at), replace(outcome, status="ok", reason=None))
+    if taken:
+        last = replace(context, as_of=taken[-1].night.seen_at)
+        take_in.set_state(con, last, replace(outcome, status="ok", reason=None))
     if outcome.is_failure:
         take_in.set_state(con, context, outcome)
     summary.sources.append(outcome)
     return changed
 
 
-def _stage(con: duckdb.DuckDBPyConnection, found: Sequence[Crawl], refused: set[int]) -> None:
-    """Stage the first offer of each product of every night as `night_offer`, in order of the nights.
-
-    An Offer object that stands for many cells is turned into values once, and joined to its cells in the database.
-    """
-    numbers: dict[int, int] = {}
-    distinct: list[Sequence[Value]] = []
-    cells: list[Sequence[Value]] = []
-    for night, (_, offers_seen) in enumerate(found):
-        keys: set[str] = set()
-        for offer, sha256 in offers_seen:
-            if offer.key in keys:
-                continue
-            keys.add(offer.key)
-            if id(offer) not in numbers:
-                numbers[id(offer)] = len(distinct)
-                values = offers.staged_values(SOURCE, Row(offer, ""))[:-1]
-                distinct.append((*values, len(distinct), id(offer) in refused))
-            cells.append((night, numbers[id(offer)], sha256))
-    types = {"number": "INTEGER", "night": "INTEGER", "is_refused": "BOOLEAN"}
-    stage(con, "distinct_offer", (*offers.COLUMNS[:-1], "number", "is_refused"), distinct, types)
-    stage(con, "cell", ("night", "number", "snapshot_sha256"), cells, types)
-    stage(con, "night", ("night", "seen_at"), [(night, seen_at) for night, (seen_at, _) in enumerate(found)], types)
-    con.execute(
-        """CREATE OR REPLACE TEMP TABLE night_offer AS
-           SELECT * FROM cell JOIN distinct_offer USING (number) JOIN night USING (night) ORDER BY night"""
-    )
+def _write(con: duckdb.DuckDBPyConnection, events: Sequence[Event], changes: ChangeSet) -> None:
+    if events:
+        columns = ("listing_id", "seen_at", "why", "previous", *prices.COLUMNS)
+        rows = [event.values(SOURCE) for event in events]
+        stage(con, "event", columns, rows, {"why": "VARCHAR", "previous": "TIMESTAMPTZ"})
+        offers.write_prices(con, changes)
 
 
-def _take_night(con: duckdb.DuckDBPyConnection, number: int, seen_at: datetime) -> tuple[Night, int]:
-    """Make the staged offers of one night those that a load takes; how many of them the contract refused."""
-    counts = []
-    for name, columns, condition in (
-        ("incoming_offer", ", ".join(offers.COLUMNS), "NOT is_refused"),
-        ("held_offer", ", ".join(offers.COLUMNS), "is_refused"),
-    ):
-        row = con.execute(
-            f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT {columns} FROM night_offer WHERE night = ? AND {condition}",
-            [number],
-        ).fetchone()
-        counts.append(int(row[0]) if row else 0)
-    return Night(SOURCE, seen_at, sum(counts), True), counts[1]
+def _take_listings(
+    con: duckdb.DuckDBPyConnection,
+    seen_at: datetime,
+    found: Sequence[tuple[Offer, str]],
+    titles: identities.Identities,
+    changes: ChangeSet,
+) -> None:
+    """Load listings that are new or say something else, and give them their cards."""
+    offers.stage_batch(con, Batch(SOURCE, seen_at, [Row(offer, sha256) for offer, sha256 in found]))
+    changes.add("core.listing", offers.merge_listings(con, seen_at))
+    for table in assign.assign(con, titles.resolver, titles.version, ("core.listing",)):
+        changes.add(table, 1)
+    if listing_versions.keep(con, seen_at):
+        changes.add("core.listing_history", 1)
 
 
-def _refused(offers: Sequence[Offer]) -> set[int]:
-    """Identities of the Offer objects that the contract refuses."""
-    distinct = list({id(offer): offer for offer in offers}.values())
+def _note_missing_rates(
+    con: duckdb.DuckDBPyConnection, context: Context, priced: Counter[tuple[str | None, date]]
+) -> int:
+    rows = [(currency, day, count) for (currency, day), count in priced.items() if currency]
+    stage(con, "priced", ("currency", "day", "prices"), rows, {"prices": "BIGINT"})
+    issues = offers.missing_rates(con, "priced")
+    told = [(context.run_id, SOURCE, i.code, i.severity, i.message, i.where, i.text, i.url, None) for i in issues]
+    append(con, "ops.issue", told)
+    return len(issues)
+
+
+def refused(found: Sequence[Crawl]) -> set[int]:
+    """Identities of the Offer objects that break the contract."""
+    distinct = list({id(offer): offer for _, rows in found for offer, _ in rows}.values())
     return {id(distinct[position]) for position in check_rows(source_contract(SOURCE), distinct).quarantined}

@@ -196,7 +196,9 @@ class _Replay:
             if len(found) == 1:
                 batches.append(Collected(record.source, rows=[*found[0][1]]))
             elif found:
-                self.changed |= backfill.load(self._con, context, found, summary, lambda night: None)
+                self.changed |= backfill.load(
+                    self._con, context, found, backfill.refused(found), summary, lambda night: None
+                )
         self.changed |= store.load(self._con, context, batches, summary)
         self.changed |= store.settle(self._con, context)
         store.write_run(self._con, context, summary)

@@ -21,7 +21,7 @@ from flows.lang import LANGUAGES
 from transform.assumptions import Assumptions, ImpossibleAssumption
 
 if TYPE_CHECKING:
-    from transform.gate import Bounds
+    from transform.gate.rules import Bounds
 
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
@@ -116,7 +116,7 @@ class Settings:
     def gate_bounds(self) -> Bounds:
         """The price gate's bounds."""
         # Imported here: the gate brings DuckDB, which a command that reads no warehouse does not wait for.
-        from transform.gate import Bounds
+        from transform.gate.rules import Bounds
 
         return Bounds(
             max_move=self.gate_max_move, crowd_move=self.gate_crowd_move,

@@ -7,7 +7,7 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import duckdb
@@ -20,7 +20,8 @@ from extract.items import CloudOffer, Issue, Item, Offer, to_json
 from flows import decisions
 from flows.context import Context
 from flows.summary import SourceOutcome
-from transform import cloud_gate, gate
+from transform.gate import clouds, good_nights, shops
+from transform.gate.rules import Bounds
 from warehouse.load import offers, others
 from warehouse.load.batch import Batch, ChangeSet, Night, Row, split_duplicates
 from warehouse.load.stage import append
@@ -52,7 +53,9 @@ def take_in(con: duckdb.DuckDBPyConnection, context: Context, collected: Collect
         if not outcome.is_failure:
             _remember(con, context, collected.source, digest)
             rows = outcome.parsed - outcome.duplicate
-            gate.note_nights(con, collected.source, [gate.GoodNight(context.as_of, rows, outcome.status != "partial")])
+            good_nights.note(
+                con, collected.source, [good_nights.GoodNight(context.as_of, rows, outcome.status != "partial")]
+            )
             changed.add("core.source_night")
     outcome.issues = len(issues)
     append(
@@ -142,10 +145,10 @@ class Loaded:
 
 
 def load_batch(
-    con: duckdb.DuckDBPyConnection, batch: Batch, bounds: gate.Bounds, released: Sequence[tuple[str, Decimal]]
+    con: duckdb.DuckDBPyConnection, batch: Batch, bounds: Bounds, released: Sequence[tuple[str, Decimal]]
 ) -> Loaded:
     """Load a checked batch: exchange rates, offers and cloud rates through the price gate, then the rest."""
-    past = gate.past_nights(con, batch.source, batch.seen_at, bounds)
+    past = good_nights.past(con, batch.source, batch.seen_at, bounds)
     changes = others.load_rates(con, batch)
     held, is_complete = 0, batch.is_complete
     is_shop = any(isinstance(row.item, Offer) for row in (*batch.rows, *batch.held))
@@ -153,7 +156,9 @@ def load_batch(
         offers.stage_batch(con, batch)
         loaded = load_staged(con, batch.night, bounds, past, released)
         changes.merge(loaded.changes)
-        seen = f"(SELECT price, currency, TIMESTAMPTZ '{batch.seen_at.isoformat()}' AS seen_at FROM incoming_offer)"
+        day = batch.seen_at.astimezone(UTC).date()
+        seen = f"""(SELECT currency, DATE '{day}' AS day, count(*) AS prices
+                    FROM incoming_offer WHERE price IS NOT NULL GROUP BY ALL)"""
         changes.issues += [(batch.source, issue) for issue in offers.missing_rates(con, seen)]
         held, is_complete = loaded.held, loaded.is_complete
         if "core.price_open" in loaded.changes.changed:
@@ -161,10 +166,10 @@ def load_batch(
     is_cloud = any(isinstance(row.item, CloudOffer) for row in (*batch.rows, *batch.held))
     if is_cloud or "cloud_offer" in sources.get(batch.source).kinds:
         others.stage_cloud(con, batch)
-        verdict = cloud_gate.hold(con, batch.night, bounds, past, released)
-        changes.add("core.held_price", max(verdict.held, verdict.held_before))
-        held, is_complete = held + verdict.held, is_complete and verdict.is_long
-        ids = {offer for (offer,) in con.execute("SELECT listing_id FROM held_now").fetchall()}
+        verdict = clouds.hold(con, batch.night, bounds, past, released)
+        changes.add("core.held_price", max(len(verdict.held), verdict.held_before))
+        held, is_complete = held + len(verdict.held), is_complete and verdict.is_long
+        ids = {found.compared.listing_id for found in verdict.held}
         batch = replace(others.hold_cloud(batch, ids), is_complete=is_complete)
     changes.merge(others.load(con, batch, past[0].seen_at if past else None))
     return Loaded(changes, held, is_complete)
@@ -173,18 +178,18 @@ def load_batch(
 def load_staged(
     con: duckdb.DuckDBPyConnection,
     night: Night,
-    bounds: gate.Bounds,
-    past: Sequence[gate.GoodNight],
+    bounds: Bounds,
+    past: Sequence[good_nights.GoodNight],
     released: Sequence[tuple[str, Decimal]],
 ) -> Loaded:
-    """Load staged offers through the price gate; see `gate.hold` and `offers.load`."""
-    verdict = gate.hold(con, night, bounds, past, released)
+    """Load staged offers through the price gate; see `shops.hold` and `offers.load`."""
+    verdict = shops.hold(con, night, bounds, past, released)
     is_complete = night.is_complete and verdict.is_long
     previous = past[0].seen_at if past else None
     changes = offers.load(con, replace(night, is_complete=is_complete), previous)
     # Also where the last of them was let go.
-    changes.add("core.held_price", max(verdict.held, verdict.held_before))
-    return Loaded(changes, verdict.held, is_complete)
+    changes.add("core.held_price", max(len(verdict.held), verdict.held_before))
+    return Loaded(changes, len(verdict.held), is_complete)
 
 
 def _quarantine_held(con: duckdb.DuckDBPyConnection, context: Context, source: str, rows: Sequence[Row]) -> None:

@@ -12,7 +12,8 @@ import pytest
 
 from extract.items import CloudOffer, PricingModel
 from flows import take_in
-from transform import gate
+from transform.gate import good_nights
+from transform.gate.rules import Bounds
 from warehouse import publish
 from warehouse.load import others
 from warehouse.load.batch import Batch, Row
@@ -56,8 +57,8 @@ class Cloud:
         self.night += not again
         offers = [make(key, price) for key, price in (USUAL if rates is None else rates).items()]
         batch = Batch(SOURCE, START + timedelta(days=self.night), [Row(offer, "sha") for offer in offers])
-        loaded = take_in.load_batch(self.con, batch, gate.Bounds(), released or [])
-        gate.note_nights(self.con, SOURCE, [gate.GoodNight(batch.seen_at, len(offers), loaded.is_complete)])
+        loaded = take_in.load_batch(self.con, batch, Bounds(), released or [])
+        good_nights.note(self.con, SOURCE, [good_nights.GoodNight(batch.seen_at, len(offers), loaded.is_complete)])
         names = {others.offer_id(SOURCE, offer): offer.instance for offer in offers}
         held = self.con.execute("SELECT listing_id, hold, kind FROM core.held_price").fetchall()
         assert {kind for _, _, kind in held} <= {"cloud_offer"}

@@ -12,7 +12,8 @@ import pytest
 
 from extract.items import Offer
 from flows import take_in
-from transform import gate
+from transform.gate import good_nights
+from transform.gate.rules import Bounds
 from warehouse import publish
 from warehouse.load import offers
 from warehouse.load.batch import Batch, Row
@@ -44,10 +45,10 @@ class Market:
         ]
         batch = Batch("shop", START + timedelta(days=self.night), rows)
         offers.stage_batch(self.con, batch)
-        past = gate.past_nights(self.con, "shop", batch.seen_at, gate.Bounds())
-        loaded = take_in.load_staged(self.con, batch.night, gate.Bounds(), past, released or [])
-        gate.note_nights(self.con, "shop", [gate.GoodNight(batch.seen_at, len(rows), loaded.is_complete)])
-        return dict(self.con.execute("SELECT listing_id, hold FROM held_now").fetchall())
+        past = good_nights.past(self.con, "shop", batch.seen_at, Bounds())
+        loaded = take_in.load_staged(self.con, batch.night, Bounds(), past, released or [])
+        good_nights.note(self.con, "shop", [good_nights.GoodNight(batch.seen_at, len(rows), loaded.is_complete)])
+        return dict(self.con.execute("SELECT listing_id, hold FROM core.held_price").fetchall())
 
     def price(self, key: str) -> Decimal | None:
         row = self.con.execute("SELECT price FROM core.price_open WHERE listing_id = ?", [f"shop:{key}"]).fetchone()
@@ -154,9 +155,9 @@ def test_a_currency_change_is_held(market: Market) -> None:
     rows = [Row(_offer(key, price, "EUR" if key == "k3" else "USD"), "sha") for key, price in USUAL.items()]
     batch = Batch("shop", START + timedelta(days=9), rows)
     offers.stage_batch(market.con, batch)
-    past = gate.past_nights(market.con, "shop", batch.seen_at, gate.Bounds())
-    take_in.load_staged(market.con, batch.night, gate.Bounds(), past, [])
-    assert market.con.execute("SELECT listing_id, hold FROM held_now").fetchall() == [("shop:k3", "currency")]
+    past = good_nights.past(market.con, "shop", batch.seen_at, Bounds())
+    take_in.load_staged(market.con, batch.night, Bounds(), past, [])
+    assert market.con.execute("SELECT listing_id, hold FROM core.held_price").fetchall() == [("shop:k3", "currency")]
 
 
 @pytest.mark.parametrize("price", ["9999.99", "99999", "11111"])

@@ -8,18 +8,15 @@ from datetime import datetime
 import duckdb
 
 from extract.items import Issue, Offer
+from warehouse.load import prices
 from warehouse.load.batch import Batch, ChangeSet, Night, Row
-from warehouse.load.spans import Spans, merge
 from warehouse.load.stage import Value, stage
 
 #: What may change on a listing without being another listing.
 ATTRIBUTES = ("title", "url", "brand", "sku", "mpn", "gtin", "condition", "seller", "seller_kind", "specs")
 #: Attributes that the identity of the GPU is read from: a change asks for the resolver again.
 EVIDENCE = ("title", "brand", "mpn", "specs")
-STATE = ("price", "currency", "price_kind", "list_price", "availability")
-#: Attributes that decide whether an offer counts: they are part of each span too, so that the past keeps its answer.
-TERMS = ("condition", "seller", "seller_kind")
-COLUMNS = ("listing_id", "source", "listing_key", *ATTRIBUTES, *STATE, "price_text", "snapshot_sha256")
+COLUMNS = ("listing_id", "source", "listing_key", *ATTRIBUTES, *prices.STATE, *prices.EVIDENCE)
 
 
 def listing_id(source: str, offer: Offer) -> str:
@@ -36,43 +33,33 @@ def stage_batch(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
 def load(con: duckdb.DuckDBPyConnection, night: Night, previous_success: datetime | None) -> ChangeSet:
     """Load what is staged of `night`; `record_changes` comes after. Returns what changed; keys must be unique."""
     changes = ChangeSet()
-    listings = _merge_listings(con, night)
-    spans = Spans(
-        table="core.price_open",
-        key=("listing_id",),
-        state=(*STATE, *TERMS),
-        extra=("price_text", "snapshot_sha256"),
-        scope=f"starts_with(o.listing_id, '{night.source}:')",
-        has_doubt=True,
-        history="core.price_span",
-        history_key=("listing_no", "core.listing"),
-    )
-    moved = merge(
-        con, spans, "incoming_offer", "held_offer", night.seen_at,
-        is_complete=night.is_complete, previous_success=previous_success,
-    )  # fmt: skip
-    changes.add("core.price_open", moved.rows)
-    if moved.ended:
-        con.execute(
-            """UPDATE core.listing SET ended_at = $seen_at
-               WHERE listing_id IN (SELECT listing_id FROM leaving WHERE why = 'ended')""",
-            {"seen_at": night.seen_at},
-        )
-    changes.add("core.listing", listings + moved.ended)
+    changes.add("core.listing", merge_listings(con, night.seen_at))
+    if prices.note_night(con, night, previous_success):
+        write_prices(con, changes)
     return changes
+
+
+def write_prices(con: duckdb.DuckDBPyConnection, changes: ChangeSet) -> None:
+    """Write the prices of the table `event` (see `prices.write`), and which listings ended by them."""
+    changes.add("core.price_open", prices.write(con))
+    row = con.execute(
+        """UPDATE core.listing l SET ended_at = e.seen_at FROM event e
+           WHERE e.why = 'ended' AND l.listing_id = e.listing_id"""
+    ).fetchone()
+    changes.add("core.listing", int(row[0]) if row else 0)
 
 
 def staged_values(source: str, row: Row) -> Sequence[Value]:
     """One offer as the staged columns have it."""
     offer = row.item
     assert isinstance(offer, Offer)
-    attributes = [getattr(offer, name) for name in (*ATTRIBUTES, *STATE)]
+    attributes = [getattr(offer, name) for name in (*ATTRIBUTES, *prices.STATE)]
     return (listing_id(source, offer), source, offer.key, *attributes, offer.price_text, row.snapshot_sha256)
 
 
-def _merge_listings(con: duckdb.DuckDBPyConnection, night: Night) -> int:
-    """Insert new listings, bring changed ones up to date, and open those that returned; how many that were."""
-    seen = {"seen_at": night.seen_at}
+def merge_listings(con: duckdb.DuckDBPyConnection, seen_at: datetime) -> int:
+    """From `incoming_offer`, insert new listings, bring changed ones up to date, open those that returned; how many."""
+    seen = {"seen_at": seen_at}
     differs = " OR ".join(f"l.{c} IS DISTINCT FROM i.{c}" for c in ATTRIBUTES)
     evidence = " OR ".join(f"l.{c} IS DISTINCT FROM i.{c}" for c in EVIDENCE)
     row = con.execute(
@@ -103,13 +90,12 @@ def _merge_listings(con: duckdb.DuckDBPyConnection, night: Night) -> int:
 def missing_rates(con: duckdb.DuckDBPyConnection, relation: str) -> list[Issue]:
     """An issue for each currency that had no reference rate when offers in it were seen.
 
-    `relation` has `price`, `currency` and `seen_at`. Weekends and holidays have no rate; a currency that left the file has
-    none either, after a while.
+    `relation` has `currency`, the day (UTC) as `day`, and how many `prices` were seen. Weekends and holidays have no rate;
+    a currency that left the file has none either, after a while.
     """
     missing = con.execute(
         f"""WITH seen AS (
-                SELECT currency, (seen_at AT TIME ZONE 'UTC')::DATE AS day, count(*) AS prices FROM {relation}
-                WHERE price IS NOT NULL AND currency <> 'USD' GROUP BY ALL
+                SELECT currency, day, sum(prices) AS prices FROM {relation} WHERE currency <> 'USD' GROUP BY ALL
             ),
             rates AS (
                 SELECT DISTINCT if(currency = 'USD', 'EUR', currency) AS currency, day FROM core.fx_rate WHERE base = 'EUR'

@@ -70,7 +70,7 @@ KINDS = (
             key=("source", "gpu_name", "table_name", "column_name"),
             state=("workload_id", "score", "unit", "relative_percent", "published_on"),
             extra=("article_url", "source_image", "specs", "snapshot_sha256"),
-            scope="o.source = '{source}'",
+            scope="o.source = '{source}' AND o.valid_to IS NULL",
         ),
     ),
     Kind(
@@ -83,7 +83,7 @@ KINDS = (
             key=("source", "gpu_name", "table_name", "column_name", "period", "condition"),
             state=("price", "currency", "quantity_sold"),
             extra=("price_text", "snapshot_sha256"),
-            scope="o.source = '{source}'",
+            scope="o.source = '{source}' AND o.valid_to IS NULL",
         ),
     ),
     Kind(
@@ -97,7 +97,7 @@ KINDS = (
             state=("price", "currency", "gpu_count", "gpu_name"),
             extra=("source", "provider", "region", "instance", "memory_gb", "pricing_model", "price_text", "note",
                    "snapshot_sha256"),
-            scope="o.source = '{source}'",
+            scope="o.source = '{source}' AND o.valid_to IS NULL",
             has_doubt=True,
         ),
     ),
@@ -157,7 +157,7 @@ def load(con: duckdb.DuckDBPyConnection, batch: Batch, previous_success: datetim
             con, spans, "incoming", "held", batch.seen_at,
             is_complete=batch.is_complete, previous_success=previous_success,
         )  # fmt: skip
-        changes.add(kind.spans.table, moved.rows)
+        changes.add(kind.spans.table, moved)
     return changes
 
 

@@ -1,0 +1,244 @@
+"""What the gate holds, and why: the rules alone, whether the evidence is in a database or in memory."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from statistics import median
+from typing import Literal, NamedTuple, Protocol
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """What is believed at once. Shares and moves are fractions.
+
+    The defaults were read off three years of a real market; docs/gate.md shows the trade-off.
+    """
+
+    #: One listing's move up in one step, and the same factor down: 0.67 is +67% or -40%.
+    max_move: float = 0.67
+    #: A smaller move, which is held only where many listings make it at once …
+    crowd_move: float = 0.2
+    #: … which is this share of those that can be compared.
+    max_crowd_share: float = 0.2
+    #: Fewer than this say nothing about a crowd.
+    min_crowd: int = 10
+    #: Rows against the median of the last nights.
+    min_row_share: float = 0.8
+    #: Nights that the median is over.
+    row_nights: int = 7
+    #: Share of the listings with a price that may lose it in one step.
+    max_lost_share: float = 0.5
+    #: A price older than this many days is no reference any more.
+    reference_days: int = 30
+    #: The same held price, seen again within this fraction, is released.
+    same_price: float = 0.05
+    #: Listings of the same GPU that make a market to compare a single move with.
+    min_peers: int = 3
+
+    def is_far(self, factor: float) -> bool:
+        """The factor of a price to another is more than one listing's move may be, up or down."""
+        return abs(math.log(factor)) > math.log(1 + self.max_move)
+
+
+#: Whole amounts that stand for "no price": 9999 (.99), 99999, 11111. As SQL and Python read a pattern.
+PLACEHOLDER = "^(9{4,}|1{5,})$"
+#: In won and yen, where 99,990 is an ordinary price, only from eight digits on.
+PLACEHOLDER_WON = "^(9{5,}0*|1{8,})$"
+_IS_PLACEHOLDER, _IS_PLACEHOLDER_WON = re.compile(PLACEHOLDER), re.compile(PLACEHOLDER_WON)
+_WON = ("KRW", "JPY")
+_MIN_WON = 9_999_000
+
+Hold = Literal["placeholder", "currency", "move", "crowd", "lost"]
+
+
+class Compared(NamedTuple):
+    """An incoming price beside the newest one that was believed, within the reference time.
+
+    `had_price` says that this one still stood when the night began. `is_steady` prices stand still from day to day, so that
+    many that move at once say something; another that moved far and stays there still wanders, and would be held for ever
+    if it had to be seen twice at one price. `label` stands before the reason.
+    """
+
+    listing_id: str
+    price: Decimal | None
+    currency: str | None
+    reference_price: Decimal | None
+    reference_currency: str | None
+    had_price: bool
+    snapshot_sha256: str
+    #: New, used and so on, where a market has it: a used card is compared with used ones.
+    condition: str | None = None
+    is_steady: bool = True
+    label: str = ""
+
+    @property
+    def factor(self) -> float | None:
+        """The price as a multiple of the reference, where both are there in one currency."""
+        if self.price is None or not self.reference_price or self.currency != self.reference_currency:
+            return None
+        return float(self.price) / float(self.reference_price)
+
+
+class Tally(NamedTuple):
+    """A night in numbers: steady prices with a reference, those of them that moved by more than a crowd may, listings that
+    had a price, and those of them that show none now.
+    """
+
+    comparable: int
+    moved: int
+    known: int
+    lost: int
+
+
+class Sighting(NamedTuple):
+    """A price that is held already, and the runs that read its source since, before this one."""
+
+    price: Decimal | None
+    currency: str | None
+    held_at: datetime
+    runs: int
+
+
+class Held(NamedTuple):
+    """A price that is not believed, with the reason in words."""
+
+    compared: Compared
+    hold: Hold
+    reason: str
+    held_at: datetime
+    times_held: int
+
+
+class Evidence(Protocol):
+    """What is known beside the night's own rows."""
+
+    def asked_before(self, moved: Sequence[Compared]) -> Mapping[str, tuple[Decimal, Decimal]]:
+        """By listing: the least and the most that it asked before within the reference time, in the currency of now."""
+        ...
+
+    def peers(self, moved: Sequence[Compared]) -> Mapping[str, Sequence[Decimal]]:
+        """By listing: what others of the same GPU ask in its currency, amounts above zero."""
+        ...
+
+    def sightings(self, suspects: Sequence[Compared]) -> Mapping[str, Sighting]:
+        """The prices that are held already, by listing."""
+        ...
+
+
+def is_placeholder(price: Decimal, currency: str | None) -> bool:
+    """The amount stands for "no price". It is never released by being seen again."""
+    if not price:
+        return True
+    if currency not in _WON:
+        return bool(_IS_PLACEHOLDER.match(str(int(price))))
+    return price > _MIN_WON and bool(_IS_PLACEHOLDER_WON.match(str(int(price))))
+
+
+def judge(
+    tally: Tally,
+    doubtful: Iterable[Compared],
+    seen_at: datetime,
+    bounds: Bounds,
+    released: Sequence[tuple[str, Decimal]],
+    evidence: Evidence,
+) -> list[Held]:
+    """The prices that are held: those of `doubtful` that a rule suspects and no evidence explains.
+
+    `released` are listings with the price that a person let pass.
+    """
+    is_crowd = tally.comparable >= bounds.min_crowd and tally.moved > tally.comparable * bounds.max_crowd_share
+    is_loss = tally.known >= bounds.min_crowd and tally.lost > tally.known * bounds.max_lost_share
+    found = [(c, hold) for c in doubtful if (hold := _suspicion(c, bounds, is_crowd=is_crowd, is_loss=is_loss))]
+    if moved := [c for c, hold in found if hold == "move"]:
+        explained = _explained(moved, bounds, evidence)
+        found = [(c, hold) for c, hold in found if hold != "move" or c.listing_id not in explained]
+    if not found:
+        return []
+    seen = evidence.sightings([c for c, _ in found])
+    passed: dict[str, list[Decimal]] = {}
+    for listing, price in released:
+        passed.setdefault(listing, []).append(price)
+    held = []
+    for c, hold in found:
+        before = seen.get(c.listing_id)
+        is_same = before is not None and _is_same(c, before, bounds)
+        # Seen before, on an earlier run, at the same price: believed.
+        if before is not None and is_same and before.held_at < seen_at and hold != "placeholder":
+            continue
+        if any(_is_near(c.price, price, bounds.same_price) for price in passed.get(c.listing_id, ())):
+            continue
+        # Another price than the one that is held is a first sighting, whenever the listing was first held.
+        first, times = (before.held_at, before.runs + 1) if before is not None and is_same else (seen_at, 1)
+        held.append(Held(c, hold, _reason(c, hold, tally), first, times))
+    return held
+
+
+def _suspicion(c: Compared, bounds: Bounds, *, is_crowd: bool, is_loss: bool) -> Hold | None:
+    if c.price is None:
+        return "lost" if is_loss and c.had_price else None
+    if is_placeholder(c.price, c.currency):
+        return "placeholder"
+    if c.reference_currency is not None and c.currency is not None and c.currency != c.reference_currency:
+        return "currency"
+    factor = c.factor
+    if factor is None:
+        return None
+    if bounds.is_far(factor):
+        return "move"
+    return "crowd" if is_crowd and c.is_steady and has_moved(factor, bounds) else None
+
+
+def has_moved(factor: float, bounds: Bounds) -> bool:
+    """The move is one that says something where many make it."""
+    return abs(factor - 1) > bounds.crowd_move
+
+
+def _explained(moved: Sequence[Compared], bounds: Bounds, evidence: Evidence) -> set[str]:
+    """Single moves that other evidence explains.
+
+    A listing that goes back and forth between two sellers asks a price that it asked before; a card that was far off its
+    market comes home to what the other listings of the same GPU ask. Neither is a slip.
+    """
+    explained = set()
+    before, peers = evidence.asked_before(moved), evidence.peers(moved)
+    for c in moved:
+        assert c.price is not None
+        price, others = float(c.price), peers.get(c.listing_id, ())
+        if asked := before.get(c.listing_id):
+            least, most = (float(amount) for amount in asked)
+            if least * (1 - bounds.same_price) <= price <= most * (1 + bounds.same_price):
+                explained.add(c.listing_id)
+        if len(others) >= bounds.min_peers and not bounds.is_far(price / float(median(others))):
+            explained.add(c.listing_id)
+    return explained
+
+
+def _is_same(c: Compared, before: Sighting, bounds: Bounds) -> bool:
+    share = bounds.same_price if c.is_steady else bounds.crowd_move
+    return c.currency == before.currency and (c.price == before.price or _is_near(c.price, before.price, share))
+
+
+def _is_near(price: Decimal | None, other: Decimal | None, share: float) -> bool:
+    if price is None or not other:
+        return False
+    return abs(float(price) / float(other) - 1) <= share
+
+
+def _reason(c: Compared, hold: Hold, tally: Tally) -> str:
+    match hold:
+        case "placeholder":
+            said = f"{c.price} {c.currency} stands for no price"
+        case "currency":
+            said = f"currency was {c.reference_currency} and is {c.currency}"
+        case "lost":
+            said = f"the price is gone, as on {tally.lost} of {tally.known} listings at once"
+        case _:
+            percent = f"{100 * ((c.factor or 0) - 1):+.0f}%"
+            crowd = ", as on many others" if hold == "crowd" else ""
+            said = f"{c.reference_price} to {c.price} {c.currency} ({percent}) at once{crowd}"
+    return f"{c.label}: {said}" if c.label else said

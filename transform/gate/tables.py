@@ -1,0 +1,156 @@
+"""The gate over staged tables: what a night's rows are compared with is in the database, and so is what it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import duckdb
+
+from transform.gate.good_nights import GoodNight, is_short
+from transform.gate.rules import PLACEHOLDER, PLACEHOLDER_WON, Bounds, Compared, Held, Sighting, Tally
+from transform.gate.rules import judge as decide
+from warehouse.load.batch import Night
+from warehouse.load.stage import append
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Market:
+    """Where the evidence for a kind of price is, as SQL that may name $source, $seen_at, $since (the reference time) and
+    $ids (the listings that are asked about).
+    """
+
+    #: What core.held_price has as `kind`.
+    kind: str
+    #: A relation of the open prices: listing_id, price, currency, valid_from, confirmed_until.
+    open: str
+    #: A query of listing_id, price and currency of what was believed within the reference time and stands no more.
+    asked: str
+    #: A query of listing_id and the `price` of each other one of its market, of the rows `s` of `compared`.
+    peers: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is held, how many prices were before, and whether the batch is as long as usual.
+
+    Where it is not, absent listings must not be taken for ended.
+    """
+
+    held: Sequence[Held]
+    held_before: int
+    is_long: bool
+
+
+def judge(
+    con: duckdb.DuckDBPyConnection,
+    night: Night,
+    bounds: Bounds,
+    past: Sequence[GoodNight],
+    released: Sequence[tuple[str, Decimal]],
+    market: Market,
+) -> Verdict:
+    """Judge what is staged as `compared`: the columns of `Compared`, and `move`, the fraction by which the price moved.
+
+    Brings core.held_price up to date. `past` are the source's good nights, newest first.
+    """
+    evidence = _Evidence(con, night, bounds, market)
+    held = decide(evidence.tally(), evidence.doubtful(), night.seen_at, bounds, released, evidence)
+    before = write_held(con, night.source, market.kind, held)
+    return Verdict(held, before, not is_short(night.rows, bounds, past))
+
+
+def write_held(con: duckdb.DuckDBPyConnection, source: str, kind: str, held: Sequence[Held]) -> int:
+    """Make `held` what core.held_price has of a source and kind; how many it had."""
+    # A row without a kind is one of a file from before clouds had a gate.
+    row = con.execute(
+        "DELETE FROM core.held_price WHERE source = ? AND coalesce(kind, 'offer') = ?", [source, kind]
+    ).fetchone()
+    append(
+        con,
+        "core.held_price",
+        [
+            (c.listing_id, source, c.price, c.currency, c.reference_price, c.reference_currency, hold, reason, held_at,
+             times, c.snapshot_sha256, kind)
+            for c, hold, reason, held_at, times in held
+        ],
+    )  # fmt: skip
+    return int(row[0]) if row else 0
+
+
+def sightings(con: duckdb.DuckDBPyConnection, source: str, kind: str, seen_at: datetime) -> dict[str, Sighting]:
+    """The prices that are held of a source and kind, by listing, as a night at `seen_at` finds them."""
+    rows = con.execute(
+        """SELECT h.listing_id, h.price, h.currency, h.held_at, count(n.seen_at)
+           FROM core.held_price h
+           LEFT JOIN core.source_night n ON n.source = h.source AND n.seen_at >= h.held_at AND n.seen_at < $seen_at
+           WHERE h.source = $source AND coalesce(h.kind, 'offer') = $kind GROUP BY ALL""",
+        {"source": source, "kind": kind, "seen_at": seen_at},
+    ).fetchall()
+    return {listing: Sighting(*seen) for listing, *seen in rows}
+
+
+class _Evidence:
+    """The night's rows in `compared`, and what the tables know of them."""
+
+    def __init__(self, con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds, market: Market) -> None:
+        self._con, self._night, self._bounds, self._market = con, night, bounds, market
+
+    def tally(self) -> Tally:
+        row = self._con.execute(
+            """SELECT count(move) FILTER (is_steady), count(*) FILTER (abs(move) > ? AND is_steady),
+                   count(*) FILTER (had_price), count(*) FILTER (had_price AND price IS NULL) FROM compared""",
+            [self._bounds.crowd_move],
+        ).fetchone()
+        assert row is not None
+        return Tally(*row)
+
+    def doubtful(self) -> list[Compared]:
+        """The rows that a rule may hold, and surely all of those: the others stay in the database."""
+        bounds = self._bounds
+        rows = self._ask(
+            f"""SELECT {", ".join(Compared._fields)} FROM compared c
+                WHERE (price = 0 OR regexp_matches(trunc(price)::DECIMAL(18,0)::VARCHAR, '{PLACEHOLDER}|{PLACEHOLDER_WON}')
+                    OR currency <> reference_currency OR abs(move) >= $move OR had_price AND price IS NULL)
+                -- Believed by this very run when it ran before: a repeated run comes to the same.
+                AND NOT EXISTS (
+                    SELECT 1 FROM {self._market.open} o WHERE o.listing_id = c.listing_id AND o.valid_from = $seen_at
+                        AND o.confirmed_until IS NULL AND o.price IS NOT DISTINCT FROM c.price
+                        AND o.currency IS NOT DISTINCT FROM c.currency
+                )""",
+            # A little less than either bound: Python has the last word on a price that lies at it.
+            move=0.99 * min(bounds.crowd_move, bounds.max_move / (1 + bounds.max_move)),
+        )
+        return [Compared(*row) for row in rows]
+
+    def asked_before(self, moved: Sequence[Compared]) -> Mapping[str, tuple[Decimal, Decimal]]:
+        rows = self._rows(
+            f"""SELECT listing_id, min(a.price), max(a.price) FROM ({self._market.asked}) a
+                JOIN compared s USING (listing_id, currency) GROUP BY listing_id""",
+            moved,
+        )
+        return {listing: (least, most) for listing, least, most in rows}
+
+    def peers(self, moved: Sequence[Compared]) -> Mapping[str, Sequence[Decimal]]:
+        return dict(self._rows(f"SELECT listing_id, list(price) FROM ({self._market.peers}) GROUP BY ALL", moved))
+
+    def sightings(self, suspects: Sequence[Compared]) -> Mapping[str, Sighting]:
+        return sightings(self._con, self._night.source, self._market.kind, self._night.seen_at)
+
+    def _rows(self, query: str, moved: Sequence[Compared]) -> list[tuple[Any, ...]]:
+        return self._ask(query, ids=[c.listing_id for c in moved])
+
+    def _ask(self, query: str, **parameters: object) -> list[tuple[Any, ...]]:
+        # DuckDB refuses a parameter that the query does not name.
+        known = {**times(self._night, self._bounds), **parameters}
+        return self._con.execute(query, {n: value for n, value in known.items() if f"${n}" in query}).fetchall()
+
+
+def times(night: Night, bounds: Bounds) -> dict[str, str | datetime]:
+    """What the SQL of a market may name."""
+    return {
+        "source": night.source, "seen_at": night.seen_at, "since": night.seen_at - timedelta(days=bounds.reference_days),
+    }  # fmt: skip
