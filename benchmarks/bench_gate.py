@@ -109,7 +109,7 @@ def _inject(
     """Spoil one listing of the batch, or the batch itself, and ask the gate; nothing of it stays."""
     believed = dict(
         con.execute(
-            "SELECT listing_id, price FROM core.price_span WHERE valid_to IS NULL AND price IS NOT NULL AND valid_from < ?",
+            "SELECT listing_id, price FROM core.price_open WHERE price IS NOT NULL AND valid_from < ?",
             [batch.seen_at],
         ).fetchall()
     )
