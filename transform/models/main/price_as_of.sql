@@ -1,21 +1,6 @@
 -- Only what was known by the end of the day: versions that began after it, rates that were loaded after it and sightings
--- after it do not exist here, so the answer for a past day never changes.
-WITH known AS (
-    SELECT day, currency, arg_max(rate, loaded_at) AS rate FROM core.fx_rate
-    WHERE base = 'EUR' AND day BETWEEN as_of_day::DATE - 10 AND as_of_day::DATE
-        AND loaded_at < ((as_of_day::DATE + 1)::TIMESTAMP AT TIME ZONE 'UTC')
-    GROUP BY ALL
-),
-rate AS (
-    SELECT currency, arg_max(rate, day) AS rate, max(day) AS day FROM known GROUP BY currency
-),
-dollar AS (
-    SELECT r.currency, u.rate::DOUBLE / r.rate::DOUBLE AS usd_rate, r.day AS fx_day
-    FROM rate r JOIN known u ON u.currency = 'USD' AND u.day = r.day WHERE r.currency <> 'USD'
-    UNION ALL SELECT 'EUR', rate::DOUBLE, day FROM rate WHERE currency = 'USD'
-    UNION ALL SELECT 'USD', 1.0, NULL
-),
-night AS (
+-- after it do not exist here, so the answer for a past day never changes. Rates are chosen as in core.fx_usd.
+WITH night AS (
     SELECT source, max(seen_at) AS seen_at FROM core.source_night
     WHERE seen_at < ((as_of_day::DATE + 1)::TIMESTAMP AT TIME ZONE 'UTC') GROUP BY source
 ),
@@ -23,6 +8,21 @@ fresh AS (
     SELECT n.source,
         date_diff('minute', n.seen_at, (SELECT max(seen_at) FROM night)) <= st.freshness_hours * 60 AS is_usable
     FROM night n JOIN ops.source_state st ON st.source = n.source
+),
+loaded AS (
+    SELECT day, currency, rate, loaded_at FROM core.fx_rate
+    WHERE base = 'EUR' AND loaded_at < ((as_of_day::DATE + 1)::TIMESTAMP AT TIME ZONE 'UTC')
+        AND NOT EXISTS (SELECT 1 FROM fresh WHERE source = 'ecb_fx' AND NOT is_usable)
+),
+known AS (
+    SELECT day, currency, arg_max(rate, loaded_at)::DOUBLE AS rate FROM loaded
+    WHERE day >= (SELECT max(day) FROM loaded WHERE currency = 'USD') - 10 GROUP BY ALL
+),
+dollar AS (
+    SELECT k.currency, arg_max(u.rate / k.rate, k.day) AS usd_rate, max(k.day) AS fx_day
+    FROM known k JOIN known u ON u.currency = 'USD' AND u.day = k.day WHERE k.currency <> 'USD' GROUP BY k.currency
+    UNION ALL SELECT 'EUR', arg_max(rate, day), max(day) FROM known WHERE currency = 'USD'
+    UNION ALL SELECT 'USD', 1.0, NULL
 ),
 priced AS (
     SELECT
