@@ -1,6 +1,6 @@
 WITH price AS (
-    SELECT gpu_id, 'msrp' AS price_basis, msrp_usd AS price_usd FROM core.gpu
-    WHERE msrp_usd > 0 AND coalesce(released_on <= as_of_day::DATE, true)
+    -- A card with a figure by then had been announced, with its price: figures of a launch come a day before the shops'.
+    SELECT gpu_id, 'msrp' AS price_basis, msrp_usd AS price_usd FROM core.gpu WHERE msrp_usd > 0
     UNION ALL
     SELECT gpu_id, 'street', price_usd FROM price_as_of(as_of_day) WHERE price_usd > 0
 ),
