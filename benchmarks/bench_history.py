@@ -53,11 +53,6 @@ def _bulk(root: Path) -> Rows:
     return [("three Danawa years in bulk, start of Python included", f"{seconds:.0f} s", "60 s", seconds <= 60)]
 
 
-#: What a night publishes of street prices, and what a later file says of that day.
-_PRICES = "gpu_id, price_usd, median_usd, offers, listing_id, price, currency, fx_day, price_since, snapshot_sha256"
-_PUBLISHED = f"SELECT {_PRICES} FROM mart.gpu_price WHERE price_usd IS NOT NULL ORDER BY ALL"
-
-
 def _nights(root: Path) -> Rows:
     """Nights of their own around the 50th and the 1,000th, each checked, loaded, built, audited and published."""
     nights = market.read(root / "archive")
@@ -71,15 +66,7 @@ def _nights(root: Path) -> Rows:
             lambda crawl, name=name: market.night(root / name, *crawl), nights[first + 1 :][:AROUND]
         )
     late = DataDir(root / "late").published
-    told = {}
-    for crawl in nights[LATE + AROUND // 2 + 1 :][:DAYS]:
-        market.night(root / "late", *crawl)
-        told[crawl[0].date()] = file_query(late, _PUBLISHED)
-    same_answers = sum(
-        file_query(late, f"SELECT {_PRICES} FROM price_as_of(DATE '{day}') ORDER BY ALL") == rows
-        for day, rows in told.items()
-    )
-    seen_at, rows = nights[LATE + AROUND // 2 + DAYS + 1]
+    seen_at, rows = nights[LATE + AROUND // 2 + 1]
     same = [(seen_at + timedelta(days=n), rows) for n in range(1, AROUND + 1)]
     market.night(root / "late", seen_at, rows)
     day = seen_at.date()
@@ -96,12 +83,6 @@ def _nights(root: Path) -> Rows:
         (f"night {EARLY} on its own, {AROUND} around it", f"{medians['early']:.2f} s", "", None),
         (f"night {LATE:,} on its own", f"{medians['late']:.2f} s", "", None),
         (f"night {LATE:,} against night {EARLY}", f"{ratio:.2f} times", "1.5 times", ratio <= 1.5),
-        (
-            f"days of {len(told)} for which price_as_of says what their night published",
-            str(same_answers),
-            str(len(told)),
-            same_answers == len(told),
-        ),
         ("a quiet night after it, own work, CSV files included", f"{quiet:.2f} s", "0.6 s", quiet <= 0.6),
     ]
 
