@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Literal
 import duckdb
 
 from warehouse.dictionary import dictionary
-from warehouse.references import references
+from warehouse.references import Remembered
 from warehouse.schema import hash_text
 
 if TYPE_CHECKING:
@@ -66,7 +66,9 @@ class Model:
 
 def load(con: duckdb.DuckDBPyConnection, folder: Path = MODELS) -> list[Model]:
     """All models of `folder`, each after those that it reads. Raises ValueError, naming the file, where one is wrong."""
-    models = {model.name: model for model in (_read(con, path) for path in sorted(folder.glob("*/*.toml")))}
+    remembered = Remembered(con)
+    models = {model.name: model for model in (_read(remembered, path) for path in sorted(folder.glob("*/*.toml")))}
+    remembered.keep()
     order = TopologicalSorter({name: model.inputs.keys() & models.keys() for name, model in models.items()})
     ordered = [models[name] for name in order.static_order()]
     _keep_off_history(ordered, folder)
@@ -85,7 +87,7 @@ def _keep_off_history(ordered: Iterable[Model], folder: Path) -> None:
             long.add(model.name)
 
 
-def _read(con: duckdb.DuckDBPyConnection, sidecar: Path) -> Model:
+def _read(remembered: Remembered, sidecar: Path) -> Model:
     name = f"{sidecar.parent.name}.{sidecar.stem}"
     words = tomllib.loads(sidecar.read_text(encoding="utf-8"))
     sql_file, python_file = sidecar.with_suffix(".sql"), sidecar.with_suffix(".py")
@@ -103,7 +105,7 @@ def _read(con: duckdb.DuckDBPyConnection, sidecar: Path) -> Model:
         definition += "".join(inspect.getsource(used) for used in getattr(module, "USES", ()))
     else:
         try:
-            read = references(con, definition if materialized != "function" else f"SELECT ({definition})")
+            read = remembered.of(definition if materialized != "function" else f"SELECT ({definition})")
         except ValueError as error:
             raise ValueError(f"{sql_file}: {error}") from None
         # An aggregate or a cast is a function too; what is no model and no table of ours never changes.

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import duckdb
+
+from warehouse.schema import hash_text
+
+#: What a remembered answer depends on beside the text: the parser, and this file.
+_READER = duckdb.__version__ + Path(__file__).read_text(encoding="utf-8")
+_ROW = "models:references"
+#: Tables, names and whether there is a star, as JSON.
+_Found = list[Any]
 
 
 @dataclass(slots=True)
@@ -36,6 +45,42 @@ def references(con: duckdb.DuckDBPyConnection, select: str) -> References:
     found = References()
     _walk(tree, found)
     return found
+
+
+class Remembered:
+    """References that the warehouse remembers by the hash of the text: to parse every model anew would be most of a night on
+    which nothing changed. A database that is read-only, or has no tables of ours, learns nothing.
+    """
+
+    def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
+        self._con = con
+        # Asked first: an error for a missing table would abort an open transaction. To list tables takes ten times as long.
+        found = con.execute(
+            """SELECT readonly FROM duckdb_schemas() JOIN duckdb_databases() d USING (database_oid)
+               WHERE d.database_name = current_database() AND schema_name = 'ops'"""
+        ).fetchone()
+        self._can_learn = found == (False,)
+        what = "SELECT content FROM ops.table_content WHERE table_id = ?"
+        kept = con.execute(what, [_ROW]).fetchone() if found else None
+        self._known: dict[str, _Found] = json.loads(kept[0]) if kept else {}
+        self._used: dict[str, _Found] = {}
+
+    def of(self, select: str) -> References:
+        """See `references`."""
+        key = hash_text(_READER + select)
+        if key not in self._known:
+            found = references(self._con, select)
+            self._used[key] = [sorted(found.tables), sorted(found.names), found.has_star]
+        else:
+            self._used[key] = self._known[key]
+        tables, names, has_star = self._used[key]
+        return References(set(tables), set(names), has_star)
+
+    def keep(self) -> None:
+        """Remember what was asked for since the warehouse was opened, and nothing else."""
+        if self._can_learn and self._used != self._known:
+            self._con.execute("DELETE FROM ops.table_content WHERE table_id = ?", [_ROW])
+            self._con.execute("INSERT INTO ops.table_content VALUES (?, ?)", [_ROW, json.dumps(self._used)])
 
 
 def _walk(node: Any, found: References) -> None:
