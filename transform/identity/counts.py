@@ -12,6 +12,8 @@ _SETS = frozenset(("set", "lot", "pack", "bundle", "box", "case"))
 def of_token(reading: Reading, position: int, words: Vocabulary) -> int:
     """How many cards the count at `position` (`2x`, `x2`) means; 1 where it counts something else."""
     token = reading.tokens[position]
+    if _of_fans(reading, position, position + 1, words):
+        return 1
     counts = _behind_a_name(reading, position, words) if token.count_behind else _begins(reading, position, words)
     lanes = token.count_behind and token.count == MOST_CARDS  # PCI Express x16
     return token.count if counts and token.count > 1 and not lanes else 1
@@ -22,10 +24,21 @@ def of_number(reading: Reading, position: int, words: Vocabulary) -> int:
     number, after = reading.tokens[position : position + 2]
     if not number.text.isdigit() or not 1 < int(number.text) <= MOST_CARDS:
         return 1
+    if _of_fans(reading, position, position + 2, words):
+        return 1
     times = after.text == "x" and not after.glued and _begins(reading, position, words)  # not `4X61C56103`
     before = [token.text for token in reading.tokens[max(0, position - 2) : position]]
     of_a_set = before[-1:] == ["of"] and before[0] in _SETS  # `Set of 2 RTX 3090`
     return int(number.text) if times or of_a_set or after.text in ("gpu", "gpus") or after.text in words.units else 1
+
+
+def _of_fans(reading: Reading, start: int, end: int, words: Vocabulary) -> bool:
+    """Whether the count from `start` to `end` is of fans: `x3 fan`, `팬 3개`; but `3팬 2개` are two cards of three fans."""
+    tokens = [token.text for token in reading.tokens]
+    if tokens[end : end + 1] and tokens[end] in words.fans:
+        return True
+    behind = start > 0 and tokens[start - 1] in words.fans
+    return behind and not (start > 1 and (tokens[start - 2].isdigit() or tokens[start - 2] in words.fan_counts))
 
 
 def _begins(reading: Reading, position: int, words: Vocabulary) -> bool:

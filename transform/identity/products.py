@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from transform.identity import text
+from transform.identity import purposes, text
 from transform.identity.family import OPEN_WORDS
 from transform.identity.reading import FORM_WORDS, Reading
 from transform.identity.vocabulary import Vocabulary
 
-Kind = Literal["accessory", "enclosure", "computer", "laptop", "other", "broken", "several"]
+Kind = Literal["accessory", "service", "enclosure", "computer", "laptop", "other", "broken", "several"]
 
 
 _KINDS: dict[Kind, str] = {
     "accessory": "an accessory",
+    "service": "a service",
     "enclosure": "an external enclosure",
     "computer": "a computer",
     "laptop": "a laptop or a maker's computer",
@@ -53,7 +54,9 @@ def not_a_card(reading: Reading, title: str, words: Vocabulary, *, chip_field: b
         return NotACard("broken", ())
     if found := marks & words.enclosure:
         return _found("enclosure", found)
-    if found := _accessory(reading, words, chip_field=chip_field):
+    if found := (marks & words.service) | _service_phrase(reading, title, words):
+        return _found("service", found)
+    if found := purposes.for_a_card(reading, words) or _accessory(reading, words, chip_field=chip_field):
         return _found("accessory", found)
     # A plain look into the title is cheaper than words: hardly any has it.
     lower = title.lower()
@@ -99,13 +102,22 @@ def _accessory(reading: Reading, words: Vocabulary, *, chip_field: bool) -> froz
     if maybe:
         if purpose or not named:
             return frozenset(maybe | purpose)
-        if not chip_field and not reading.sizes and (first := _before_the_name(reading) & maybe - _OF_COOLERS):
+        first = _before_the_name(reading) & maybe - _OF_COOLERS
+        if not chip_field and first and (not reading.sizes or first & _begins_with(reading, words)):
             return frozenset(first)
         if not chip_field and not reading.sizes and (maybe - words.common_on_cards or not marks & words.board_maker):
             return frozenset(maybe)
     if (found := marks & words.accessory_maker) and not (named and marks & words.board_maker and not purpose):
         return frozenset(found)
     return frozenset()
+
+
+def _service_phrase(reading: Reading, title: str, words: Vocabulary) -> frozenset[str]:
+    """`extended warranty`, `protection plan`: each word alone stands on cards too."""
+    if not reading.marks & words.service_triggers:
+        return frozenset()
+    plain = text.normalise(title)
+    return frozenset(phrase for phrase in words.service_phrases if phrase in plain)
 
 
 #: Words for fans, which stand before the chip's name on cards too: `ASUS Dual Fan RTX 4060`.
@@ -116,6 +128,14 @@ def _before_the_name(reading: Reading) -> frozenset[str]:
     """The words before the chip's name: `GPU backplate RTX 3090` is one, `RTX 3090 with metal backplate` a card."""
     start = min((mention.start for mention in reading.mentions), default=0)
     return frozenset(token.text for token in reading.tokens[:start])
+
+
+def _begins_with(reading: Reading, words: Vocabulary) -> frozenset[str]:
+    """The words before the first maker or chip: `Power cable MSI RTX 4090 24GB` sells one, `MSI RTX 4090 with cable` not."""
+    texts = [token.text for token in reading.tokens]
+    end = min((mention.start for mention in reading.mentions), default=0)
+    makers = words.board_maker | words.maker.keys()
+    return frozenset(texts[: next((number for number in range(end) if texts[number] in makers), end)])
 
 
 def _laptop_series(reading: Reading, words: Vocabulary) -> frozenset[str]:

@@ -44,6 +44,12 @@ class Vocabulary:
     several: frozenset[str]
     units: frozenset[str]
     fans_behind_name: frozenset[str]
+    fans: frozenset[str]
+    fan_counts: frozenset[str]
+    purpose_behind: frozenset[str]
+    service: frozenset[str]
+    service_triggers: frozenset[str]
+    service_phrases: tuple[str, ...]
 
     @property
     def numbered(self) -> frozenset[str]:
@@ -87,7 +93,7 @@ def load() -> Vocabulary:
         enclosure_phrases=tuple(kind["enclosure"]["phrases"]),
         enclosure_boxes=tuple(kind["enclosure"]["boxes"]),
         other=frozenset(kind["other"]["words"]),
-        purpose=frozenset(raw["for"]["words"]),
+        purpose=frozenset((*raw["for"]["words"], *raw["for"]["behind"])),
         broken=frozenset(raw["broken"]["words"]),
         broken_triggers=frozenset(raw["broken"]["triggers"]),
         broken_phrases=tuple(raw["broken"]["phrases"]),
@@ -96,4 +102,10 @@ def load() -> Vocabulary:
         several=frozenset(raw["several"]["words"]),
         units=frozenset(raw["several"]["units"]),
         fans_behind_name=frozenset(raw["several"]["fans_behind_name"]),
+        fans=frozenset(raw["several"]["fans"]),
+        fan_counts=frozenset(raw["several"]["fan_counts"]),
+        purpose_behind=frozenset(raw["for"]["behind"]),
+        service=frozenset(kind["service"]["words"]),
+        service_triggers=frozenset(kind["service"]["triggers"]),
+        service_phrases=tuple(kind["service"]["phrases"]),
     )

@@ -52,7 +52,18 @@ def test_a_part_number_that_contradicts_the_words_leaves_it_open() -> None:
 
 
 #: Lists of which a title's word may be in one only: it cannot be both a card's and another product's.
-_KINDS = ("board_maker", "accessory", "laptop", "computer", "enclosure", "other", "broken", "processor", "graphics")
+_KINDS = (
+    "board_maker",
+    "accessory",
+    "service",
+    "laptop",
+    "computer",
+    "enclosure",
+    "other",
+    "broken",
+    "processor",
+    "graphics",
+)
 
 
 @pytest.mark.parametrize(("one", "other"), list(combinations(_KINDS, 2)))

@@ -55,7 +55,15 @@ def test_a_computer_never_has_the_price_of_its_card(title: str) -> None:
 
 @pytest.mark.parametrize(
     ("title", "count"),
-    [("2x RTX 3090 24GB", 2), ("RTX 3090 x2", 2), ("4 x Tesla V100 16GB SXM2", 4), ("8-GPU H100 SXM5 80GB", 8)],
+    [
+        ("2x RTX 3090 24GB", 2),
+        ("RTX 3090 x2", 2),
+        ("4 x Tesla V100 16GB SXM2", 4),
+        ("8-GPU H100 SXM5 80GB", 8),
+        ("2x Triple Fan RTX 4090 24GB", 2),
+        ("ASUS RTX 4090 24GB 2개", 2),
+        ("ASUS RTX 4090 24GB 3팬 2개", 2),
+    ],
 )
 def test_several_cards_are_one_cloud_instance_and_no_card_of_a_shop(title: str, count: int) -> None:
     sold, rented = RESOLVER.resolve(title, source="some_shop"), RESOLVER.resolve(title, source="gpuhunt_catalog")
@@ -73,11 +81,20 @@ def test_several_cards_are_one_cloud_instance_and_no_card_of_a_shop(title: str, 
         "Lenovo GeForce RTX 3080 10GB (4X61C56103)",
         "HIS Radeon RX Vega 56 8GB X2",
         "GIGABYTE Radeon RX 7600 8G, 3x WINDFORCE Fans",
+        "RTX 4090 24GB x2 fan",
+        "2x fan ASUS RTX 4090 24GB",
+        "ASUS RTX 4090 24GB 팬 2개",
+        "ASUS RTX 4090 24GB 3개 팬",
     ],
 )
 def test_fans_lanes_and_connectors_are_no_cards(title: str) -> None:
     found = RESOLVER.resolve(title)
     assert (found.status, found.gpu_count) == ("matched", 1), found.explanation
+
+
+def test_fans_of_what_is_no_card_are_no_cards_either() -> None:
+    found = RESOLVER.resolve("Triple Fan RTX 4090 x2 fan")
+    assert (found.status, found.gpu_count) == ("not_a_gpu", 1), found.explanation
 
 
 def test_the_answer_as_json_has_exactly_the_promised_fields() -> None:
