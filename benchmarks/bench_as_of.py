@@ -21,7 +21,7 @@ from warehouse.paths import DataDir
 
 DAYS = 100
 #: Of the days, by number: those at which the command stops a replay as well.
-REPLAYED = (10, 40)
+REPLAYED = (10, 25)
 #: On every seventh of the days the last rates are so old that they no longer count.
 OLD_EVERY, OLD = 7, timedelta(days=6)
 #: Days after the first night when each of Tom's pages was read. They have figures of cards that came out years later.
