@@ -76,7 +76,9 @@ def night(root: Path, nights: Sequence[backfill.Crawl], files: Mapping[str, Path
         con.execute("BEGIN")
         first = nights[0][0] if nights else seen_at
         is_newest = price_days.is_newest(con, first)
-        changed = backfill.load(con, run, nights, summary, lambda number: None) if len(nights) > 1 else set()
+        changed: set[str] = set()
+        if len(nights) > 1:
+            changed = backfill.load(con, run, nights, backfill.refused(nights), summary, lambda number: None)
         changed |= store.load(con, run, [batch for batch in batches if batch.rows], summary)
         store.finish(
             con,
