@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
-from expectations import suite
+from expectations import aside, suite
 from expectations.contract import Check, Contract
 from extract.items import Item
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +26,21 @@ class Verdict:
 
 def check_batch(contract: Contract, items: Sequence[Item]) -> Verdict:
     """Check one source's items. Raises AuditBroken where the check itself cannot run."""
+    return ask_batch(contract, items)()
+
+
+def ask_batch(contract: Contract, items: Sequence[Item]) -> Callable[[], Verdict]:
+    """`check_batch` in two steps: what is returned waits for the verdict, which another process may find meanwhile."""
     count = len(items)
     if count < contract.min_rows:
-        return Verdict({}, (), f"{count} rows, and at least {contract.min_rows} are expected: {contract.rows_reason}")
-    warnings: list[str] = []
-    if count > contract.max_rows:
-        warnings.append(f"{count} rows, and at most {contract.max_rows} are expected: {contract.rows_reason}")
-    verdict = check_rows(contract, items)
+        few = f"{count} rows, and at least {contract.min_rows} are expected: {contract.rows_reason}"
+        return lambda: Verdict({}, (), few)
+    many = f"{count} rows, and at most {contract.max_rows} are expected: {contract.rows_reason}"
+    asked = _ask_rows(contract, items)
+    return lambda: _of_batch(contract, count, [many] if count > contract.max_rows else [], asked())
+
+
+def _of_batch(contract: Contract, count: int, warnings: list[str], verdict: Verdict) -> Verdict:
     warnings += verdict.warnings
     refusal = verdict.refusal
     if refusal is None and len(verdict.quarantined) > count * contract.max_quarantined_share:
@@ -50,11 +54,22 @@ def check_batch(contract: Contract, items: Sequence[Item]) -> Verdict:
 
 def check_rows(contract: Contract, items: Sequence[Item]) -> Verdict:
     """The checks of rows alone, whatever their number: what a bulk load asks of all nights at once."""
-    quarantined: dict[int, str] = {}
-    warnings: list[str] = []
+    return _ask_rows(contract, items)()
+
+
+def _ask_rows(contract: Contract, items: Sequence[Item]) -> Callable[[], Verdict]:
+    answers = []
     for kind in sorted({item.KIND for item in items}):
         checks = [check for check in contract.checks if check.kind == kind]
-        for finding in suite.run(_frame(kind, items, checks), checks):
+        answers.append(aside.ask(_columns(kind, items, checks), checks))
+    return lambda: _of_rows(answers)
+
+
+def _of_rows(answers: Iterable[aside.Answer]) -> Verdict:
+    quarantined: dict[int, str] = {}
+    warnings: list[str] = []
+    for answer in answers:
+        for finding in answer():
             if finding.check.on_failure == "reject":
                 return Verdict({}, tuple(warnings), f"{len(finding.rows)} rows break {finding.check.words}")
             if finding.check.on_failure == "warn":
@@ -65,36 +80,43 @@ def check_rows(contract: Contract, items: Sequence[Item]) -> Verdict:
     return Verdict(quarantined, tuple(warnings), None)
 
 
-def check_mart(contract: Contract, frame: pd.DataFrame) -> list[str]:
+def check_mart(contract: Contract, table: suite.Columns) -> list[str]:
     """What is wrong with a built table, in words; empty where it may be published. Raises AuditBroken."""
+    return ask_mart(contract, table)()
+
+
+def ask_mart(contract: Contract, table: suite.Columns) -> Callable[[], list[str]]:
+    """`check_mart` in two steps: what is returned waits for the answer, which another process may find meanwhile."""
+    count = len(next(iter(table.values())))
+    answer = aside.ask({suite.ROW: range(count), **table}, contract.checks)
+    return lambda: _of_mart(contract, table, count, answer())
+
+
+def _of_mart(contract: Contract, table: suite.Columns, count: int, findings: Sequence[suite.Finding]) -> list[str]:
     problems = []
-    if not contract.min_rows <= len(frame) <= contract.max_rows:
+    if not contract.min_rows <= count <= contract.max_rows:
         problems.append(
-            f"{contract.name} has {len(frame)} rows, and {contract.min_rows} to {contract.max_rows} are expected: "
+            f"{contract.name} has {count} rows, and {contract.min_rows} to {contract.max_rows} are expected: "
             f"{contract.rows_reason}"
         )
-    frame = frame.assign(**{suite.ROW: range(len(frame))})
-    for finding in suite.run(frame, contract.checks):
+    for finding in findings:
         if finding.check.on_failure != "warn":
-            example = frame.iloc[finding.rows[0]].drop(suite.ROW).to_dict() if finding.rows else ""
+            example = {name: values[finding.rows[0]] for name, values in table.items()} if finding.rows else ""
             problems.append(
                 f"{contract.name}: {len(finding.rows)} rows break {finding.check.words}; the first: {example}"
             )
     return problems
 
 
-def _frame(kind: str, items: Sequence[Item], checks: Sequence[Check]) -> pd.DataFrame:
-    """The columns of one kind's items that `checks` name, with the position of each item. Amounts become floats: bounds
-    need no more.
-    """
-    import pandas as pd
-
+def _columns(kind: str, items: Sequence[Item], checks: Sequence[Check]) -> suite.Columns:
+    """The columns of one kind's items that `checks` name, with the position of each item."""
     chosen = [(position, item) for position, item in enumerate(items) if kind == item.KIND]
-    columns: dict[str, list[object]] = {suite.ROW: [position for position, _ in chosen]}
+    columns: dict[str, Sequence[object]] = {suite.ROW: [position for position, _ in chosen]}
     for name in sorted({column for check in checks for column in suite.columns(check)}):
-        columns[name] = [_plain(getattr(item, name)) for _, item in chosen]
-    return pd.DataFrame(columns)
+        columns[name] = plain([getattr(item, name) for _, item in chosen])
+    return columns
 
 
-def _plain(value: object) -> object:
-    return float(value) if isinstance(value, Decimal) else value
+def plain(values: Iterable[object]) -> list[object]:
+    """Amounts as floats: bounds need no more, and pandas has no column of decimals."""
+    return [float(value) if isinstance(value, Decimal) else value for value in values]

@@ -6,17 +6,19 @@ result, which looks like bad data. Great Expectations takes seconds to import, s
 
 from __future__ import annotations
 
+import importlib.util
 import logging
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from expectations.contract import Check
 from expectations.errors import AuditBroken
 
-if TYPE_CHECKING:
-    import pandas as pd
+#: A table by its columns.
+Columns = Mapping[str, Sequence[Any]]
 
 #: Identifies a row in a result; the frame's own order, from 0.
 ROW = "row"
@@ -30,22 +32,36 @@ class Finding:
     rows: tuple[int, ...]
 
 
-def run(frame: pd.DataFrame, checks: Sequence[Check]) -> list[Finding]:
-    """Failed checks of `frame`, which has the column `row`. Raises AuditBroken where a check itself fails to run."""
-    if not checks or frame.empty:
+def run(table: Columns, checks: Sequence[Check]) -> list[Finding]:
+    """Failed checks of a table with the column `row`. Raises AuditBroken where a check itself fails to run."""
+    wanted = asked(table, checks)
+    if not wanted:
         return []
-    missing = sorted({c for check in checks for c in columns(check)} - set(frame.columns))
-    if missing:
-        raise AuditBroken(f"audit broken: the checks name columns that are not there: {', '.join(missing)}")
+    import pandas as pd
+
+    frame = pd.DataFrame(wanted)
     # Absent values pass every rule but not_null, so a column that is empty has nothing to be asked, and each question costs.
     checks = [check for check in checks if check.rule == "not_null" or frame[columns(check)].notna().any(axis=None)]
     if not checks:
         return []
-    batch = _frames().get_batch(batch_parameters={"dataframe": frame})
+    batch = frames().get_batch(batch_parameters={"dataframe": frame})
     # Whether a check holds costs half of what it costs to say where it does not, and nearly all of them hold.
     doubtful = [outcome.check for outcome in _validate(batch, checks, "BOOLEAN_ONLY") if not outcome.holds]
     failed = _validate(batch, doubtful, "COMPLETE") if doubtful else []
     return [Finding(outcome.check, outcome.rows) for outcome in failed if not outcome.holds]
+
+
+def asked(table: Columns, checks: Sequence[Check]) -> Columns:
+    """The columns of `table` that `checks` read, and `row`; none where there is nothing to check.
+
+    Raises AuditBroken for a column that is not there.
+    """
+    if not checks or len(table[ROW]) == 0:
+        return {}
+    names = sorted({name for check in checks for name in columns(check)})
+    if missing := [name for name in names if name not in table]:
+        raise AuditBroken(f"audit broken: the checks name columns that are not there: {', '.join(missing)}")
+    return {name: table[name] for name in (ROW, *names)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +139,12 @@ def _expectation(check: Check) -> Any:
 
 
 @cache
-def _frames() -> Any:
+def frames() -> Any:
     """Where frames are handed in: one in-memory context a process, with one asset for all of them.
 
     Its telemetry and progress bars are off: both would write where nobody asked.
     """
+    _put_off("scipy.stats")
     import great_expectations as gx
     from great_expectations.data_context.types.base import (
         DataContextConfig,
@@ -147,3 +164,18 @@ def _frames() -> Any:
         .add_dataframe_asset("frame")
         .add_batch_definition_whole_dataframe("whole")
     )
+
+
+def _put_off(module: str) -> None:
+    """Let `module` be imported when something of it is used: a third of the library's import is one that a single
+    expectation needs, which no contract has (Kullback-Leibler divergence).
+    """
+    spec = None if module in sys.modules else importlib.util.find_spec(module)
+    if spec is None or spec.loader is None:
+        return
+    spec.loader = importlib.util.LazyLoader(spec.loader)
+    put_off = importlib.util.module_from_spec(spec)
+    sys.modules[module] = put_off
+    spec.loader.exec_module(put_off)
+    package, _, name = module.rpartition(".")
+    setattr(sys.modules[package], name, put_off)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
+from expectations import aside
 from extract import source as sources
 from extract import transcriptions
 from extract.collect import Collected, collect
@@ -65,9 +66,12 @@ class Reader:
             on_page(url)
 
         try:
-            return read(reading, pages, self.archive, self.cache, in_time)
+            collected = read(reading, pages, self.archive, self.cache, in_time)
         except Timeout as failure:
             return Collected(reading.source.name, failure=failure, is_complete=False)
+        if collected.pages_unchanged < collected.pages:
+            aside.start()  # something will have to be checked
+        return collected
 
 
 def read(

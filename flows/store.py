@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from datetime import date
+from collections.abc import Collection, Sequence, Set
+from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
 
-from expectations.check import check_mart
-from expectations.contract import mart_contract
-from expectations.errors import AuditFailed
 from extract.collect import Collected
 from extract.items import FxRate
 from flows import identities, journal, loaded, take_in
+from flows.audit import Audit
 from flows.context import Context, utc_now
 from flows.settings import SettingsError
 from flows.summary import PriceChange, SourceOutcome, Summary
 from transform import assign, graph, listing_versions, price_days
 from transform import build as builder
+from transform.graph import Model
 from transform.seeds import load as seeds
 from transform.sizing import own as own_models
 from warehouse import publish
 from warehouse.errors import WarehouseError
 from warehouse.load.stage import append
 from warehouse.outputs import csv_files
-
-DAILY = "mart.price_daily"
 
 
 class OutOfOrder(WarehouseError):
@@ -43,9 +40,12 @@ def store(context: Context, collected: Sequence[Collected], summary: Summary, *,
     with publish.workspace(context.data, context.run_id, memory_limit=context.settings.memory_limit) as (con, work):
         con.execute("BEGIN")
         is_newest = price_days.is_newest(con, context.as_of)
-        changed = load(con, context, collected, summary)
+        asked = ask(con, context, collected)
+        # Before the first verdict is waited for.
+        prepared = prepare(con, context)
+        changed = load(con, context, asked, summary)
         since = price_days.since(con, context.as_of) if is_newest else None
-        finish(con, context, summary, changed, work, loaded.of(context, collected), since)
+        finish(con, context, summary, changed, work, loaded.of(context, collected), since, prepared)
     if export:
         write_exports(context, summary)
 
@@ -63,15 +63,21 @@ def write_exports(context: Context, summary: Summary) -> None:
         summary.reason = f"the CSV files could not be written: {error}"
 
 
-def load(
-    con: duckdb.DuckDBPyConnection, context: Context, collected: Sequence[Collected], summary: Summary
-) -> set[str]:
-    """Take in the batches of one night; the tables that they changed. Raises OutOfOrder."""
+def ask(con: duckdb.DuckDBPyConnection, context: Context, collected: Sequence[Collected]) -> list[take_in.Asked]:
+    """Ask for the verdicts on the batches of one night, in the order of their loading. Raises OutOfOrder."""
     for batch in collected:
         _refuse_to_go_back(con, context, batch.source)
-    changed: set[str] = set()
     # Exchange rates first: the prices of the same night are converted with them.
-    for batch in sorted(collected, key=lambda c: (not any(isinstance(i, FxRate) for i, _ in c.rows), c.source)):
+    ordered = sorted(collected, key=lambda c: (not any(isinstance(i, FxRate) for i, _ in c.rows), c.source))
+    return [take_in.ask(con, context, batch) for batch in ordered]
+
+
+def load(
+    con: duckdb.DuckDBPyConnection, context: Context, asked: Sequence[take_in.Asked], summary: Summary
+) -> set[str]:
+    """Take in the batches of one night as their contracts say; the tables that they changed."""
+    changed: set[str] = set()
+    for batch in asked:
         summary.sources.append(take_in.take_in(con, context, batch, changed))
     return changed
 
@@ -84,12 +90,13 @@ def finish(
     work: Path,
     record: loaded.RunRecord,
     since: price_days.Since | None = None,
+    prepared: Prepared | None = None,
 ) -> None:
     """Build what the loaded tables named in `changed` reach, publish the work file, and put the run on record.
 
-    `since` bounds what was loaded, where that is known.
+    `since` bounds what was loaded, where that is known; `prepared` is what was done already.
     """
-    prepare_build(con, context, summary, changed, since=since)
+    prepare_build(con, context, summary, changed, since=since, prepared=prepared)
     loaded.note(context.data, record)
     publish_build(con, context, summary, work)
     loaded.confirm(context.data)
@@ -103,19 +110,42 @@ def prepare_build(
     *,
     full: bool = False,
     since: price_days.Since | None = None,
+    prepared: Prepared | None = None,
 ) -> None:
     """Resolve titles, build and audit, inside the open transaction. Raises AuditFailed."""
-    touched = {*changed, *settle(con, context)}
+    prepared = prepared or prepare(con, context)
+    touched = {*changed, *_follow(con, context)}
     builder.refresh_contents(con, touched)
+    touched |= prepared.seeded
+    audit = Audit(con)
+    summary.builds = builder.build(con, prepared.models, context.run_id, force=full, on_step=audit.ask)
+    first_day = price_days.keep(con, touched, since, force=full)
+    audit.close(summary.builds, first_day)
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What a build needs and no batch changes: the models in their order, and which tables of the seeds are other ones."""
+
+    models: Sequence[Model]
+    seeded: Set[str]
+
+
+def prepare(con: duckdb.DuckDBPyConnection, context: Context) -> Prepared:
+    """Bring the seeds up to date and read the models."""
+    seeded = _seed(con, context)
+    builder.refresh_contents(con, seeded)
     models = graph.load(con)
     builder.drop_retired(con, models)
-    summary.builds = builder.build(con, models, context.run_id, force=full)
-    first_day = price_days.keep(con, touched, since, force=full)
-    _audit(con, summary, first_day)
+    return Prepared(models, seeded)
 
 
 def settle(con: duckdb.DuckDBPyConnection, context: Context) -> set[str]:
-    """What follows the load of a night, before anything is built: freshness and identities. The tables that changed."""
+    """What goes with the load of a night, before a build: seeds, freshness and identities. The tables that changed."""
+    return {*_seed(con, context), *_follow(con, context)}
+
+
+def _follow(con: duckdb.DuckDBPyConnection, context: Context) -> set[str]:
     return {*take_in.settle(con, context), *_identify(con, context)}
 
 
@@ -137,10 +167,9 @@ def _refuse_to_go_back(con: duckdb.DuckDBPyConnection, context: Context, source:
         )
 
 
-def _identify(con: duckdb.DuckDBPyConnection, context: Context) -> set[str]:
-    """Bring seeds and the titles' identities up to date; the tables that changed."""
+def _seed(con: duckdb.DuckDBPyConnection, context: Context) -> set[str]:
+    """Bring the seeded tables up to date; those that changed. Raises SettingsError for a baseline that is no card."""
     known = identities.of(context.data)
-    resolver, version = known.resolver, known.version
     own, wrong = own_models.load(context.data.models)
     append(
         con,
@@ -148,36 +177,22 @@ def _identify(con: duckdb.DuckDBPyConnection, context: Context) -> set[str]:
         [(context.run_id, "models", "bad_model", "error", str(error), None, None, None, None) for error in wrong],
     )
     settings = context.settings
-    changed = set(seeds.load(con, resolver, settings.for_warehouse(), version, settings.assumptions, own))
+    changed = set(seeds.load(con, known.resolver, settings.for_warehouse(), known.version, settings.assumptions, own))
     baseline = settings.baseline_gpu_id
     if not con.execute("SELECT 1 FROM core.gpu WHERE gpu_id = ?", [baseline]).fetchall():
         raise SettingsError(
             f"baseline_gpu_id: no GPU is called {baseline!r}; `gpuledger resolve TITLE` finds the id of a card"
         )
-    changed |= set(assign.assign(con, resolver, version))
-    if listing_versions.keep(con, context.as_of):
-        changed.add("core.listing_history")
     return changed
 
 
-def _audit(con: duckdb.DuckDBPyConnection, summary: Summary, first_day: date | None) -> None:
-    """Hold every rebuilt mart against its contract; one that was kept passed when it was built.
-
-    A view is never rebuilt, and moves with what it reads: it is checked with the others, on every run that built one. Of
-    the daily prices it is the days from `first_day` on: the others passed on their night.
-    """
-    problems: list[str] = []
-    has_rebuilt = any(step.action == "rebuilt" for step in summary.builds)
-    for step in summary.builds:
-        is_new = step.action == "rebuilt" or (has_rebuilt and step.rows < 0)
-        contract = mart_contract(step.model) if is_new else None
-        if contract is not None:
-            days = f"AND day >= DATE '{first_day or date.max}'" if step.model == DAILY else ""
-            problems += check_mart(
-                contract, con.execute(f"SELECT * FROM {step.model} WHERE {contract.where} {days}").df()
-            )
-    if problems:
-        raise AuditFailed(f"audit failed, nothing is published: {'; '.join(problems)}")
+def _identify(con: duckdb.DuckDBPyConnection, context: Context) -> set[str]:
+    """Bring the titles' identities up to date; the tables that changed."""
+    known = identities.of(context.data)
+    changed = set(assign.assign(con, known.resolver, known.version))
+    if listing_versions.keep(con, context.as_of):
+        changed.add("core.listing_history")
+    return changed
 
 
 def _price_changes(con: duckdb.DuckDBPyConnection, context: Context) -> list[PriceChange]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import duckdb
 
-from expectations.check import check_batch
+from expectations.check import Verdict, ask_batch
 from expectations.contract import source_contract
 from extract import source as sources
 from extract.collect import Collected
@@ -27,12 +27,44 @@ from warehouse.load.batch import Batch, ChangeSet, Night, Row, split_duplicates
 from warehouse.load.stage import append
 
 
-def take_in(con: duckdb.DuckDBPyConnection, context: Context, collected: Collected, changed: set[str]) -> SourceOutcome:
-    """Check and load one batch; adds the tables that it changed to `changed`.
+@dataclass(frozen=True, slots=True)
+class News:
+    """A batch that is not the one that was loaded last: its rows, those that repeat one, and what its contract says."""
+
+    first: list[Row]
+    repeats: list[Row]
+    verdict: Callable[[], Verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A batch whose verdict was asked for where there is one to ask: not of a failure, nor of what was loaded last."""
+
+    collected: Collected
+    digest: str = ""
+    news: News | None = None
+
+
+def ask(con: duckdb.DuckDBPyConnection, context: Context, collected: Collected) -> Asked:
+    """Ask for the verdict on a batch, before its turn to be loaded: it may be found meanwhile."""
+    if collected.failure is not None:
+        return Asked(collected)
+    digest = _digest(collected, context.as_of.date())
+    if _last_digest(con, collected.source) == digest and _is_settled(con, collected.source):
+        return Asked(collected, digest)
+    rows = [Row(item, sha256) for item, sha256 in collected.rows]
+    first, repeats = split_duplicates(rows, lambda item: others.key_of(collected.source, item))
+    verdict = ask_batch(source_contract(collected.source), [row.item for row in first])
+    return Asked(collected, digest, News(first, repeats, verdict))
+
+
+def take_in(con: duckdb.DuckDBPyConnection, context: Context, asked: Asked, changed: set[str]) -> SourceOutcome:
+    """Load one batch as its contract says; adds the tables that it changed to `changed`.
 
     A batch that is byte for byte the one that was loaded last is neither checked nor loaded again: its outcome stands.
     """
     started = time.perf_counter()
+    collected = asked.collected
     outcome = SourceOutcome(
         collected.source, "ok", pages=collected.pages, pages_unchanged=collected.pages_unchanged,
         size_bytes=collected.size_bytes,
@@ -45,13 +77,12 @@ def take_in(con: duckdb.DuckDBPyConnection, context: Context, collected: Collect
             f"{type(failure).__name__}: {failure.url}: {failure.seen}; {failure.action}",
         )
     else:
-        digest = _digest(collected, context.as_of.date())
-        if _last_digest(con, collected.source) == digest and _is_settled(con, collected.source):
+        if asked.news is None:
             _repeat(con, context, outcome)
         else:
-            _check_and_load(con, context, collected, outcome, issues, changed)
+            _check_and_load(con, context, collected, asked.news, outcome, issues, changed)
         if not outcome.is_failure:
-            _remember(con, context, collected.source, digest)
+            _remember(con, context, collected.source, asked.digest)
             rows = outcome.parsed - outcome.duplicate
             good_nights.note(
                 con, collected.source, [good_nights.GoodNight(context.as_of, rows, outcome.status != "partial")]
@@ -75,16 +106,15 @@ def _check_and_load(
     con: duckdb.DuckDBPyConnection,
     context: Context,
     collected: Collected,
+    news: News,
     outcome: SourceOutcome,
     issues: list[tuple[Issue, str | None]],
     changed: set[str],
 ) -> None:
-    contract = source_contract(collected.source)
-    rows = [Row(item, sha256) for item, sha256 in collected.rows]
-    first, repeats = split_duplicates(rows, lambda item: others.key_of(collected.source, item))
+    first, repeats = news.first, news.repeats
     issues += _conflicts(collected.source, first, repeats)
-    verdict = check_batch(contract, [row.item for row in first])
-    outcome.parsed, outcome.duplicate = len(rows), len(repeats)
+    verdict = news.verdict()
+    outcome.parsed, outcome.duplicate = len(first) + len(repeats), len(repeats)
     issues += [(Issue(code="contract_warning", message=warning), None) for warning in verdict.warnings]
     held = {position: first[position] for position in verdict.quarantined}
     if verdict.refusal is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -66,8 +66,15 @@ class _State:
     rows: int
 
 
-def build(con: duckdb.DuckDBPyConnection, models: Iterable[Model], run_id: str, *, force: bool = False) -> list[Build]:
-    """Build what changed, in the order given, and write `ops.model_build`. `force` builds all."""
+def build(
+    con: duckdb.DuckDBPyConnection,
+    models: Iterable[Model],
+    run_id: str,
+    *,
+    force: bool = False,
+    on_step: Callable[[Build], None] = lambda step: None,
+) -> list[Build]:
+    """Build what changed, in the order given, and write `ops.model_build`. `force` builds all; `on_step` hears of each."""
     models = list(models)
     # Views and macros: their rows are found at every read.
     views = {model.name for model in models if model.materialized != "table"}
@@ -98,6 +105,7 @@ def build(con: duckdb.DuckDBPyConnection, models: Iterable[Model], run_id: str, 
         states[model.name] = _State(model.version, inputs, fingerprint, step.content, step.rows)
         contents[model.name] = step.content
         done.append(step)
+        on_step(step)
     _record(con, run_id, done, states)
     return done
 

@@ -44,6 +44,7 @@ FRAME = pd.DataFrame(
         "code": ["USD", "usd", "EUR", None],
     }
 ).assign(**{ROW: range(4)})
+MART = FRAME.drop(columns=ROW).to_dict("list")
 
 
 @pytest.mark.parametrize(
@@ -199,22 +200,22 @@ def test_a_page_in_another_currency_is_refused_whole() -> None:
 def test_a_mart_that_breaks_its_contract_is_said_with_the_first_row(
     on_failure: Literal["reject", "quarantine"],
 ) -> None:
-    (problem,) = check_mart(contract(check("between", "a", on_failure, kind="", min=2)), FRAME.drop(columns=ROW))
+    (problem,) = check_mart(contract(check("between", "a", on_failure, kind="", min=2)), MART)
     assert problem.startswith("shop: 1 rows break a: between (min 2): between it is; the first: {'a': 1.0,")
 
 
 def test_a_warning_keeps_no_mart_back() -> None:
-    assert check_mart(contract(check("between", "a", "warn", kind="", min=2)), FRAME) == []
+    assert check_mart(contract(check("between", "a", "warn", kind="", min=2)), MART) == []
 
 
 @pytest.mark.parametrize("bounds", [(5, 9), (1, 3)])
 def test_a_mart_with_too_few_or_too_many_rows_is_said(bounds: tuple[int, int]) -> None:
     low, high = bounds
-    (problem,) = check_mart(contract(rows=bounds), FRAME)
+    (problem,) = check_mart(contract(rows=bounds), MART)
     assert problem == f"shop has 4 rows, and {low} to {high} are expected: a shop has rows"
 
 
 def test_a_table_key_that_is_there_twice_is_said() -> None:
-    problems = check_mart(contract(check("unique", "word", "reject", kind="")), FRAME)
+    problems = check_mart(contract(check("unique", "word", "reject", kind="")), MART)
     assert len(problems) == 1
     assert "2 rows break word: unique" in problems[0]

@@ -16,7 +16,7 @@ from expectations.errors import AuditBroken, AuditFailed
 from extract.items import from_json
 from extract.sample import server
 from extract.snapshots import Archive
-from flows import cli, journal, store
+from flows import audit, cli, journal
 from flows.refresh import read_plain, run
 from flows.settings import SettingsError
 from flows.summary import Summary
@@ -170,7 +170,7 @@ def test_a_mart_that_breaks_its_contract_rolls_everything_back(
     published: Path, nights: dict[int, Night], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The second night moves street prices, and a contract that no price passes stands for one that is really broken."""
-    real = store.mart_contract
+    real = audit.mart_contract
 
     def strict(table: str) -> object:
         contract = real(table)
@@ -179,7 +179,7 @@ def test_a_mart_that_breaks_its_contract_rolls_everything_back(
             price.arguments["max"] = 20  # type: ignore[index]
         return contract
 
-    monkeypatch.setattr(store, "mart_contract", strict)
+    monkeypatch.setattr(audit, "mart_contract", strict)
     with pytest.raises(
         AuditFailed, match=r"audit failed, nothing is published: mart\.value: \d+ rows break price_usd: between"
     ):

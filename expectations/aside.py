@@ -1,0 +1,170 @@
+"""Great Expectations in a process of its own, beside the run that asks it.
+
+Importing it holds one core for seconds, in which nothing else in the same process moves. A run starts this process first and
+meanwhile fetches, parses and prepares the load on the other core; it asks as soon as it has something to ask, and waits only
+where it needs the answer. Without it `ask` answers here, with the same function.
+
+The process lives as long as the pipe to it: when its owner ends, by whatever means, it ends too.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import IO, Any
+
+from expectations import suite
+from expectations.contract import Check
+from expectations.errors import AuditBroken, ExpectationsError
+from expectations.suite import Columns, Finding
+
+Answer = Callable[[], list[Finding]]
+
+#: With this process's own path: it need not be installed where it is found by another.
+_SERVE = "import sys; sys.path[:] = {path!r}; from expectations import aside; aside.serve()"
+
+
+class _Aside:
+    """The process and the questions that it was sent; it answers them in their order."""
+
+    def __init__(self) -> None:
+        # A session of its own: Ctrl-C in a terminal is the owner's to answer.
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _SERVE.format(path=sys.path)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
+        )  # fmt: skip
+        self._sent = 0
+        self._answers: list[list[Finding] | ExpectationsError] = []
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def ask(self, table: Columns, checks: Sequence[Check]) -> Answer:
+        assert self._process.stdin is not None
+        number = self._sent
+        self._sent += 1
+        try:
+            pickle.dump((table, checks), self._process.stdin, pickle.HIGHEST_PROTOCOL)
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            raise self._ended() from None
+        return lambda: self._answer(number)
+
+    def _answer(self, number: int) -> list[Finding]:
+        assert self._process.stdout is not None
+        while len(self._answers) <= number:
+            try:
+                self._answers.append(pickle.load(self._process.stdout))
+            except (EOFError, pickle.UnpicklingError):
+                raise self._ended() from None
+        answer = self._answers[number]
+        if isinstance(answer, ExpectationsError):
+            raise answer
+        return answer
+
+    def _ended(self) -> AuditBroken:
+        status = self._process.wait()
+        return AuditBroken(
+            f"audit broken: the process that checks ended with status {status}; was it killed, or is the machine short of "
+            "memory? Run it again"
+        )
+
+    def dismiss(self) -> None:
+        """It has nothing more to do: it ends on its own."""
+        assert self._process.stdin is not None
+        with suppress(BrokenPipeError):
+            self._process.stdin.close()
+
+    def stop(self) -> None:
+        self.dismiss()
+        self._process.kill()
+        self._process.wait()
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+
+
+class _State:
+    """Whether this process may have another one check for it, and that one."""
+
+    is_wanted = False
+    aside: _Aside | None = None
+
+
+@contextmanager
+def beside(*, at_once: bool) -> Iterator[None]:
+    """While the block runs, `start` has checks made by another process; with `at_once` it is started right away.
+
+    A process that has imported Great Expectations needs no other.
+    """
+    _State.is_wanted = "great_expectations" not in sys.modules
+    try:
+        if at_once:
+            start()
+        yield
+    finally:
+        _State.is_wanted = False
+        if _State.aside is not None:
+            _State.aside.stop()
+            _State.aside = None
+
+
+def start() -> None:
+    """There will be something to check. Outside `beside`, and where the process runs, this does nothing."""
+    if _State.is_wanted:
+        _State.is_wanted = False
+        _State.aside = _Aside()
+
+
+def done() -> None:
+    """There is nothing more to check: the process gives its memory back."""
+    if _State.aside is not None:
+        _State.aside.dismiss()
+
+
+def ask(table: Columns, checks: Sequence[Check]) -> Answer:
+    """Ask which of `checks` a table with the column `row` breaks; the answer is waited for when it is called.
+
+    The answer raises AuditBroken where a check cannot run; `ask` does where a check names a column that is not there.
+    """
+    wanted = suite.asked(table, checks)
+    if not wanted:
+        return list
+    if _State.aside is not None:
+        return _State.aside.ask(wanted, checks)
+    return lambda: suite.run(wanted, checks)
+
+
+def serve() -> None:
+    """Answer what comes in on standard input, until it ends."""
+    questions: queue.SimpleQueue[tuple[Columns, Sequence[Check]]] = queue.SimpleQueue()
+    # What a library prints must not get between the answers.
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    # Read beside the imports: the owner never waits to ask, and where it is gone nothing is finished that nobody wants.
+    threading.Thread(target=_read, args=(sys.stdin.buffer, questions.put), daemon=True).start()
+    suite.frames()
+    while True:
+        table, checks = questions.get()
+        answer: list[Finding] | ExpectationsError
+        try:
+            answer = suite.run(table, checks)
+        except ExpectationsError as error:
+            answer = error
+        except Exception as error:  # noqa: BLE001 - the owner must hear of it
+            answer = AuditBroken(f"audit broken: {type(error).__name__}: {error}")
+        pickle.dump(answer, answers, pickle.HIGHEST_PROTOCOL)
+        answers.flush()
+
+
+def _read(pipe: IO[bytes], put: Callable[[Any], None]) -> None:
+    with suppress(EOFError, pickle.UnpicklingError):
+        while True:
+            put(pickle.load(pipe))
+    os._exit(0)
