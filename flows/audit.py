@@ -12,6 +12,7 @@ from expectations.check import ask_mart, plain
 from expectations.contract import mart_contract
 from expectations.errors import AuditFailed
 from transform.build import Build
+from transform.graph import Model
 
 DAILY = "mart.price_daily"
 
@@ -21,13 +22,18 @@ class Audit:
     a mart that was kept passed when it was built.
     """
 
-    def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
+    def __init__(self, con: duckdb.DuckDBPyConnection, models: Sequence[Model]) -> None:
         self._con = con
+        #: What reads the daily prices, which are kept after the build.
+        self._late = {"core.price_day"}
+        for model in models:
+            if self._late & model.inputs.keys():
+                self._late.add(model.name)
         self._answers: dict[str, Callable[[], list[str]]] = {}
 
     def ask(self, step: Build) -> None:
-        """Ask about the table that `step` rebuilt."""
-        if step.action == "rebuilt" and not _is_view(step):
+        """Ask about what `step` rebuilt, if it is complete."""
+        if step.action == "rebuilt" and step.model not in self._late:
             self._ask(step.model, "")
 
     def close(self, steps: Sequence[Build], first_day: date | None) -> None:
@@ -37,7 +43,9 @@ class Audit:
         the daily prices it is the days from `first_day` on: the others passed on their night.
         """
         if any(step.action == "rebuilt" for step in steps):
-            for step in filter(_is_view, steps):
+            for step in steps:
+                if step.rows >= 0 or step.model in self._answers:
+                    continue
                 self._ask(step.model, f"AND day >= DATE '{first_day or date.max}'" if step.model == DAILY else "")
         problems = [words for step in steps if step.model in self._answers for words in self._answers[step.model]()]
         aside.done()
@@ -52,7 +60,3 @@ class Audit:
             rows = found.fetchall()
             table = {name: plain(row[place] for row in rows) for place, name in enumerate(names)}
             self._answers[model] = ask_mart(contract, table)
-
-
-def _is_view(step: Build) -> bool:
-    return step.rows < 0

@@ -43,6 +43,8 @@ def store(context: Context, collected: Sequence[Collected], summary: Summary, *,
         asked = ask(con, context, collected)
         # Before the first verdict is waited for.
         prepared = prepare(con, context)
+        if any(batch.news for batch in asked):
+            builder.import_frames()
         changed = load(con, context, asked, summary)
         since = price_days.since(con, context.as_of) if is_newest else None
         finish(con, context, summary, changed, work, loaded.of(context, collected), since, prepared)
@@ -117,7 +119,7 @@ def prepare_build(
     touched = {*changed, *_follow(con, context)}
     builder.refresh_contents(con, touched)
     touched |= prepared.seeded
-    audit = Audit(con)
+    audit = Audit(con, prepared.models)
     summary.builds = builder.build(con, prepared.models, context.run_id, force=full, on_step=audit.ask)
     first_day = price_days.keep(con, touched, since, force=full)
     audit.close(summary.builds, first_day)

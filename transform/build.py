@@ -10,6 +10,7 @@ import json
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -80,11 +81,13 @@ def build(
     views = {model.name for model in models if model.materialized != "table"}
     contents: dict[str, str] = dict(con.execute("SELECT table_id, content FROM ops.table_content").fetchall())
     states = _states(con)
+    # A table is built before another reads it, and then no more.
+    columns_of = cache(lambda table: schema.columns(con, table))
     done: list[Build] = []
     for model in models:
         before = states.get(model.name)
         inputs = {
-            name: _read(con, name, columns if name not in views else None, contents.get(name, ""), before)
+            name: _read(con, name, columns if name not in views else None, contents.get(name, ""), before, columns_of)
             for name, columns in sorted(model.inputs.items())
         }
         fingerprint = schema.hash_text(
@@ -108,6 +111,11 @@ def build(
         on_step(step)
     _record(con, run_id, done, states)
     return done
+
+
+def import_frames() -> None:
+    """Import what Python models are handed, for a caller that has nothing better to do just now."""
+    import pandas  # noqa: F401
 
 
 def drop_retired(con: duckdb.DuckDBPyConnection, models: Iterable[Model]) -> None:
@@ -136,7 +144,12 @@ def _states(con: duckdb.DuckDBPyConnection) -> dict[str, _State]:
 
 
 def _read(
-    con: duckdb.DuckDBPyConnection, table: str, columns: Collection[str] | None, whole: str, before: _State | None
+    con: duckdb.DuckDBPyConnection,
+    table: str,
+    columns: Collection[str] | None,
+    whole: str,
+    before: _State | None,
+    columns_of: Callable[[str], list[tuple[str, str]]],
 ) -> _Read:
     """What a model reads of `table`. The columns are hashed only where the whole table changed."""
     known = before.inputs.get(table) if before else None
@@ -144,7 +157,7 @@ def _read(
         return _Read(whole, whole)
     if known and known.whole == whole:
         return known
-    return _Read(whole, schema.content(con, table, columns))
+    return _Read(whole, schema.content_of(con, table, [column for column in columns_of(table) if column[0] in columns]))
 
 
 def _reason(model: Model, before: _State | None, inputs: Mapping[str, _Read]) -> str:
@@ -203,14 +216,14 @@ def _materialize(con: duckdb.DuckDBPyConnection, model: Model, fingerprint: str)
         con.unregister("built_frame")
     else:
         con.execute(f"CREATE OR REPLACE TABLE {model.name} AS {model.sql}")
-    actual = [name for (name,) in con.execute(f"SELECT column_name FROM (DESCRIBE {model.name})").fetchall()]
-    schema.comment(con, model.materialized.upper(), model.name, model.description, describe_columns(model, actual))
+    columns = schema.columns(con, model.name)
+    comments = describe_columns(model, (name for name, _ in columns))
+    schema.comment(con, model.materialized.upper(), model.name, model.description, comments)
     if model.materialized == "view":
         # Its rows follow its inputs at every read, so what stands for its content is what it is made from.
         return fingerprint, -1
-    row = con.execute(f"SELECT count(*) FROM {model.name}").fetchone()
-    assert row is not None
-    return schema.content(con, model.name), int(row[0])
+    content = schema.content_of(con, model.name, columns)
+    return content, int(content.partition(":")[0])
 
 
 def _frame(con: duckdb.DuckDBPyConnection, table: str, columns: Collection[str] | None) -> pd.DataFrame:

@@ -6,10 +6,14 @@ import dataclasses
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 
 from transform.assumptions import Assumptions, Number, settings
 
 HALF = Decimal("0.5")
+
+#: The value that one setting was moved to, and all settings with it there.
+_Moved = tuple[Number, Assumptions]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +53,18 @@ def sensitivity(
     answer = question(assumptions)
     found = []
     for name in names if names is not None else settings():
-        low_value, high_value = _moved(assumptions, name, 1 - share), _moved(assumptions, name, 1 + share)
-        low = question(_replaced(assumptions, name, low_value))
-        high = question(_replaced(assumptions, name, high_value))
+        (low_value, lower), (high_value, higher) = _both_ways(assumptions, name, share)
+        low, high = question(lower), question(higher)
         if low != answer or high != answer:
             found.append(Sensitivity(name, low_value, low, answer, high_value, high))
     return sorted(found, key=lambda item: (-item.swing, item.name))
+
+
+# Making assumptions checks all of them, which takes longer than asking, and many questions are asked of the same ones.
+@lru_cache(maxsize=256)
+def _both_ways(assumptions: Assumptions, name: str, share: Decimal) -> tuple[_Moved, _Moved]:
+    lower, higher = (_moved(assumptions, name, factor) for factor in (1 - share, 1 + share))
+    return (lower, _replaced(assumptions, name, lower)), (higher, _replaced(assumptions, name, higher))
 
 
 def _moved(assumptions: Assumptions, name: str, factor: Decimal) -> Number:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import duckdb
 
@@ -81,13 +81,22 @@ def content(con: duckdb.DuckDBPyConnection, table: str, only: Collection[str] | 
     The sum of DuckDB's 64-bit row hashes beside the number of rows: a sum, not XOR, since XOR is blind to pairs of equal
     rows. Two different contents agree by chance about once in 2^64.
     """
-    columns = con.execute(f"SELECT column_name, column_type FROM (DESCRIBE {table})").fetchall()
-    if only is not None:
-        columns = [column for column in columns if column[0] in only]
-    listed = ", ".join(f'"{name}"' for name, _ in columns) or "1"
+    return content_of(con, table, [column for column in columns(con, table) if only is None or column[0] in only])
+
+
+def columns(con: duckdb.DuckDBPyConnection, table: str) -> list[tuple[str, str]]:
+    """Names and types of a table's or a view's columns."""
+    return [(name, type) for name, type, *_ in con.execute(f"DESCRIBE {table}").fetchall()]
+
+
+def content_of(con: duckdb.DuckDBPyConnection, table: str, only: Sequence[tuple[str, str]]) -> str:
+    """`content` for a caller that knows the `columns` of the table and which of them count. It begins with the number of
+    rows.
+    """
+    listed = ", ".join(f'"{name}"' for name, _ in only) or "1"
     row = con.execute(f"SELECT count(*), coalesce(sum(hash({listed})), 0)::VARCHAR FROM {table}").fetchone()
     assert row is not None
-    return f"{row[0]}:{row[1]}:{hash_text(repr(columns))}"
+    return f"{row[0]}:{row[1]}:{hash_text(repr([*only]))}"
 
 
 def hash_text(text: str) -> str:
