@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,9 +16,17 @@ _ANY = etree.XPath("boolean(//@itemscope)")
 
 @functools.cache
 def _extractor() -> Any:
-    # Imported when the first page with microdata comes: extruct brings rdflib along, and half a second with it.
-    from extruct.w3cmicrodata import MicrodataExtractor
-
+    # Imported when the first page with microdata comes, and without its package's own start, which imports the readers of
+    # all syntaxes, and with them rdflib: as much time as all pages of a night take to be read.
+    package = importlib.util.find_spec("extruct")
+    assert package is not None
+    is_new = "extruct" not in sys.modules
+    sys.modules.setdefault("extruct", importlib.util.module_from_spec(package))
+    try:
+        from extruct.w3cmicrodata import MicrodataExtractor
+    finally:
+        if is_new:
+            del sys.modules["extruct"]
     return MicrodataExtractor()
 
 
