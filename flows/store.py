@@ -120,17 +120,22 @@ def prepare_build(
     builder.refresh_contents(con, touched)
     touched |= prepared.seeded
     audit = Audit(con, prepared.models)
-    summary.builds = builder.build(con, prepared.models, context.run_id, force=full, on_step=audit.ask)
+    summary.builds = builder.build(
+        con, prepared.models, context.run_id, force=full, defined=prepared.defined, on_step=audit.ask
+    )
     first_day = price_days.keep(con, touched, since, force=full)
     audit.close(summary.builds, first_day)
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What a build needs and no batch changes: the models in their order, and which tables of the seeds are other ones."""
+    """What a build needs and no batch changes: the models in their order, which tables of the seeds are other ones, and
+    which models are there already since they follow from their text alone.
+    """
 
     models: Sequence[Model]
     seeded: Set[str]
+    defined: Set[str]
 
 
 def prepare(con: duckdb.DuckDBPyConnection, context: Context) -> Prepared:
@@ -139,7 +144,7 @@ def prepare(con: duckdb.DuckDBPyConnection, context: Context) -> Prepared:
     builder.refresh_contents(con, seeded)
     models = graph.load(con)
     builder.drop_retired(con, models)
-    return Prepared(models, seeded)
+    return Prepared(models, seeded, builder.define(con, models))
 
 
 def settle(con: duckdb.DuckDBPyConnection, context: Context) -> set[str]:
