@@ -43,10 +43,6 @@ class _Aside:
         self._sent = 0
         self._answers: list[list[Finding] | ExpectationsError] = []
 
-    @property
-    def pid(self) -> int:
-        return self._process.pid
-
     def ask(self, table: Columns, checks: Sequence[Check]) -> Answer:
         assert self._process.stdin is not None
         number = self._sent
@@ -77,56 +73,64 @@ class _Aside:
             "memory? Run it again"
         )
 
-    def dismiss(self) -> None:
-        """It has nothing more to do: it ends on its own."""
-        assert self._process.stdin is not None
-        with suppress(BrokenPipeError):
-            self._process.stdin.close()
-
     def stop(self) -> None:
-        self.dismiss()
+        # It has nothing to finish, and waiting for Python's own way out would take longer than its work.
         self._process.kill()
         self._process.wait()
-        assert self._process.stdout is not None
-        self._process.stdout.close()
+        for pipe in (self._process.stdin, self._process.stdout):
+            assert pipe is not None
+            with suppress(BrokenPipeError):
+                pipe.close()
 
 
-class _State:
+class _Beside:
     """Whether this process may have another one check for it, and that one."""
 
-    is_wanted = False
-    aside: _Aside | None = None
+    def __init__(self) -> None:
+        self._lock = threading.Lock()  # sources are read side by side
+        self.is_wanted = False
+        self.aside: _Aside | None = None
+
+    def start(self) -> None:
+        with self._lock:
+            if self.is_wanted:
+                self.is_wanted = False
+                self.aside = _Aside()
+
+    def stop(self) -> None:
+        with self._lock:
+            self.is_wanted = False
+            if self.aside is not None:
+                self.aside.stop()
+                self.aside = None
+
+
+_BESIDE = _Beside()
 
 
 @contextmanager
 def beside(*, at_once: bool) -> Iterator[None]:
-    """While the block runs, `start` has checks made by another process; with `at_once` it is started right away.
+    """While the block runs, checks are made by another process, which begins with it or at `start`.
 
-    A process that has imported Great Expectations needs no other.
+    One that has imported Great Expectations needs no other.
     """
-    _State.is_wanted = "great_expectations" not in sys.modules
+    _BESIDE.is_wanted = "great_expectations" not in sys.modules
     try:
         if at_once:
             start()
         yield
     finally:
-        _State.is_wanted = False
-        if _State.aside is not None:
-            _State.aside.stop()
-            _State.aside = None
+        stop()
 
 
 def start() -> None:
     """There will be something to check. Outside `beside`, and where the process runs, this does nothing."""
-    if _State.is_wanted:
-        _State.is_wanted = False
-        _State.aside = _Aside()
+    _BESIDE.start()
 
 
-def done() -> None:
-    """There is nothing more to check: the process gives its memory back."""
-    if _State.aside is not None:
-        _State.aside.dismiss()
+def stop() -> None:
+    """There is nothing to check, or nothing more: the process ends, and gives its memory back."""
+    _BESIDE.stop()
 
 
 def ask(table: Columns, checks: Sequence[Check]) -> Answer:
@@ -137,8 +141,8 @@ def ask(table: Columns, checks: Sequence[Check]) -> Answer:
     wanted = suite.asked(table, checks)
     if not wanted:
         return list
-    if _State.aside is not None:
-        return _State.aside.ask(wanted, checks)
+    if _BESIDE.aside is not None:
+        return _BESIDE.aside.ask(wanted, checks)
     return lambda: suite.run(wanted, checks)
 
 

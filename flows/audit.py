@@ -7,7 +7,6 @@ from datetime import date
 
 import duckdb
 
-from expectations import aside
 from expectations.check import ask_mart, plain
 from expectations.contract import mart_contract
 from expectations.errors import AuditFailed
@@ -48,7 +47,6 @@ class Audit:
                     continue
                 self._ask(step.model, f"AND day >= DATE '{first_day or date.max}'" if step.model == DAILY else "")
         problems = [words for step in steps if step.model in self._answers for words in self._answers[step.model]()]
-        aside.done()
         if problems:
             raise AuditFailed(f"audit failed, nothing is published: {'; '.join(problems)}")
 

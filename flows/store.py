@@ -8,6 +8,7 @@ from pathlib import Path
 
 import duckdb
 
+from expectations import aside
 from extract.collect import Collected
 from extract.items import FxRate
 from flows import identities, journal, loaded, take_in
@@ -41,9 +42,12 @@ def store(context: Context, collected: Sequence[Collected], summary: Summary, *,
         con.execute("BEGIN")
         is_newest = price_days.is_newest(con, context.as_of)
         asked = ask(con, context, collected)
+        has_news = any(batch.news for batch in asked)
+        if not has_news:
+            aside.stop()
         # Before the first verdict is waited for.
         prepared = prepare(con, context)
-        if any(batch.news for batch in asked):
+        if has_news:
             builder.import_frames()
         changed = load(con, context, asked, summary)
         since = price_days.since(con, context.as_of) if is_newest else None
@@ -125,6 +129,7 @@ def prepare_build(
     )
     first_day = price_days.keep(con, touched, since, force=full)
     audit.close(summary.builds, first_day)
+    aside.stop()
 
 
 @dataclass(frozen=True, slots=True)

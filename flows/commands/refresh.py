@@ -49,7 +49,8 @@ def command(
     """
     settings = settings_module.load({"data_dir": data_dir, "log_format": log_format})
     data = DataDir(Path(settings.data_dir))
-    # The first night has everything to check, and what checks it takes longest to get ready: before our own imports.
+    # The first night has everything to check, and what checks takes longest to get ready: before our own imports. A quiet
+    # night has nothing to check.
     with aside.beside(at_once=not data.base.exists()):
         return _refresh(settings, data, sample, night, engine, only, as_of, quiet)
 
