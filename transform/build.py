@@ -41,11 +41,9 @@ def refresh_contents(con: duckdb.DuckDBPyConnection, changed: Collection[str]) -
     """Take the fingerprint of the loaded tables named in `changed`, and of those that have none yet; not of a history."""
     known = {table for (table,) in con.execute("SELECT table_id FROM ops.table_content").fetchall()}
     loaded = [t.name for t in dictionary().tables.values() if not t.name.startswith("ops.") and not t.is_history]
-    for table in loaded:
-        if table in known and table not in changed:
-            continue
-        con.execute("DELETE FROM ops.table_content WHERE table_id = ?", [table])
-        con.execute("INSERT INTO ops.table_content VALUES (?, ?)", [table, schema.content(con, table)])
+    taken = [(table, schema.content(con, table)) for table in loaded if table not in known or table in changed]
+    con.execute("DELETE FROM ops.table_content WHERE list_contains(?, table_id)", [[table for table, _ in taken]])
+    append(con, "ops.table_content", taken)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +13,9 @@ from flows import settings as settings_module
 from flows.commands._options import data_dir_option, log_format_option
 from flows.context import Engine
 from warehouse.paths import DataDir
+
+if TYPE_CHECKING:
+    from flows.refresh import Progress
 
 
 @click.command()
@@ -51,23 +56,11 @@ def command(
     data = DataDir(Path(settings.data_dir))
     # The first night has everything to check, and what checks takes longest to get ready: before our own imports. A quiet
     # night has nothing to check.
-    with aside.beside(at_once=not data.base.exists()):
-        return _refresh(settings, data, sample, night, engine, only, as_of, quiet)
+    click.get_current_context().with_resource(aside.beside(at_once=not data.base.exists()))
 
-
-def _refresh(
-    settings: settings_module.Settings,
-    data: DataDir,
-    sample: bool,
-    night: int | None,
-    engine: Engine,
-    only: tuple[str, ...],
-    as_of: str | None,
-    quiet: bool,
-) -> int:
     from flows import logs
     from flows.after import reported
-    from flows.commands import _progress
+    from flows.refresh import no_progress, read_plain, run
     from flows.start import context_for
 
     # The tables below say what happened; where the log is for programs, it says so itself.
@@ -79,15 +72,22 @@ def _refresh(
         context = context_for(settings, data, engine, sample=sample, night=night, only=only, as_of=as_of)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    with _progress.shown(quiet or is_log) as progress:
+    with nullcontext(no_progress) if quiet or is_log else _progress() as progress:
         if engine == "prefect":
             from flows.prefect_engine import refresh
 
             summary = reported(context, lambda: refresh(context, progress))
         else:
-            from flows.refresh import read_plain, run
-
             summary = reported(context, lambda: run(context, read_plain, progress))
     if not is_log and (not quiet or summary.exit_status == 1):
-        _progress.show_summary(summary, data)
+        from flows.commands._progress import show_summary
+
+        show_summary(summary, data)
     return summary.exit_status
+
+
+def _progress() -> AbstractContextManager[Progress]:
+    # What draws is imported where it is watched.
+    from flows.commands._progress import shown
+
+    return shown(quiet=False)
