@@ -199,7 +199,7 @@ class _Replay:
                 self.changed |= backfill.load(
                     self._con, context, found, backfill.refused(found), summary, lambda night: None
                 )
-        self.changed |= store.load(self._con, context, store.ask(self._con, context, batches), summary)
+        self.changed |= store.load(self._con, context, batches, summary)
         self.changed |= store.settle(self._con, context)
         store.write_run(self._con, context, summary)
         self.newest = context.as_of

@@ -49,7 +49,7 @@ def store(context: Context, collected: Sequence[Collected], summary: Summary, *,
         prepared = prepare(con, context)
         if has_news:
             builder.import_frames()
-        changed = load(con, context, asked, summary)
+        changed = load_asked(con, context, asked, summary)
         since = price_days.since(con, context.as_of) if is_newest else None
         finish(con, context, summary, changed, work, loaded.of(context, collected), since, prepared)
     if export:
@@ -79,9 +79,16 @@ def ask(con: duckdb.DuckDBPyConnection, context: Context, collected: Sequence[Co
 
 
 def load(
+    con: duckdb.DuckDBPyConnection, context: Context, collected: Sequence[Collected], summary: Summary
+) -> set[str]:
+    """Take in the batches of one night; the tables that they changed. Raises OutOfOrder."""
+    return load_asked(con, context, ask(con, context, collected), summary)
+
+
+def load_asked(
     con: duckdb.DuckDBPyConnection, context: Context, asked: Sequence[take_in.Asked], summary: Summary
 ) -> set[str]:
-    """Take in the batches of one night as their contracts say; the tables that they changed."""
+    """`load` of batches whose verdicts were asked for: each as its contract says."""
     changed: set[str] = set()
     for batch in asked:
         summary.sources.append(take_in.take_in(con, context, batch, changed))
