@@ -126,6 +126,8 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     # A client that keeps its connection open would otherwise hold up the end of the `with` block.
     block_on_close = False
+    # All sources connect at once. Beyond the library's five, a connection is tried again a second later.
+    request_queue_size = 128
 
     def __init__(self, pages: dict[str, dict[str, _File]]) -> None:
         self.pages = pages
