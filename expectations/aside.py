@@ -16,6 +16,7 @@ import queue
 import subprocess
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import IO, Any
@@ -32,7 +33,7 @@ _SERVE = "import gc, sys; gc.disable(); sys.path[:] = {path!r}; from expectation
 
 
 class _Aside:
-    """The process and the questions that it was sent; it answers them in their order."""
+    """The process and the questions that it was sent; it answers them in their order. One thread asks and waits."""
 
     def __init__(self) -> None:
         # A session of its own: Ctrl-C in a terminal is the owner's to answer.
@@ -68,10 +69,9 @@ class _Aside:
 
     def _ended(self) -> AuditBroken:
         status = self._process.wait()
-        return AuditBroken(
-            f"audit broken: the process that checks ended with status {status}; was it killed, or is the machine short of "
-            "memory? Run it again"
-        )
+        killed = "was it killed, or is the machine short of memory? Run it again"
+        why = killed if status < 0 else "what it said of that stands above"
+        return AuditBroken(f"audit broken: the process that checks ended with status {status}; {why}")
 
     def stop(self) -> None:
         # It has nothing to finish, and waiting for Python's own way out would take longer than its work.
@@ -154,7 +154,11 @@ def serve() -> None:
     os.dup2(2, 1)
     # Read beside the imports: the owner never waits to ask, and where it is gone nothing is finished that nobody wants.
     threading.Thread(target=_read, args=(sys.stdin.buffer, questions.put), daemon=True).start()
-    suite.frames()
+    try:
+        suite.frames()
+    except Exception:  # noqa: BLE001 - whatever keeps the library from being imported
+        traceback.print_exc()
+        os._exit(1)
     # What was imported stays; looking through it for garbage while it was took a quarter of the time.
     gc.freeze()
     gc.enable()
@@ -172,7 +176,14 @@ def serve() -> None:
 
 
 def _read(pipe: IO[bytes], put: Callable[[Any], None]) -> None:
-    with suppress(EOFError, pickle.UnpicklingError):
+    status = 1
+    try:
         while True:
             put(pickle.load(pipe))
-    os._exit(0)
+    except (EOFError, pickle.UnpicklingError):
+        status = 0  # the owner is gone
+    except Exception:  # noqa: BLE001 - too little memory, for one
+        traceback.print_exc()
+    finally:
+        # Whatever else it was (memory, for one): an owner whose questions nobody reads would wait for ever.
+        os._exit(status)

@@ -17,6 +17,7 @@ import duckdb
 
 from expectations.check import check_rows
 from expectations.contract import source_contract
+from expectations.errors import ExpectationsError
 from extract.collect import Collected
 from extract.danawa_nights import nights
 from extract.items import Item, Offer
@@ -179,8 +180,8 @@ def load(
     _write(con, events, changes)
     outcome.issues = _note_missing_rates(con, context, priced)
     changed = {*changes.changed}
-    if walk.has_held:
-        tables.write_held(con, SOURCE, shops.KIND, taken[-1].held if taken else ())
+    if taken and walk.has_held:
+        tables.write_held(con, SOURCE, shops.KIND, taken[-1].held)
         changed.add("core.held_price")
     good_nights.note(con, SOURCE, [each.night for each in taken])
     changed.add("core.source_night")
@@ -231,6 +232,12 @@ def _note_missing_rates(
 
 
 def refused(found: Sequence[Crawl]) -> set[int]:
-    """Identities of the Offer objects that break the contract."""
+    """Identities of the Offer objects that break the contract.
+
+    Raises ExpectationsError where they break a rule that refuses a batch whole: many nights at once are no batch.
+    """
     distinct = list({id(offer): offer for _, rows in found for offer, _ in rows}.values())
-    return {id(distinct[position]) for position in check_rows(source_contract(SOURCE), distinct).quarantined}
+    verdict = check_rows(source_contract(SOURCE), distinct)
+    if verdict.refusal is not None:
+        raise ExpectationsError(f"{SOURCE}: {verdict.refusal}, and their nights are refused: load with --by-night")
+    return {id(distinct[position]) for position in verdict.quarantined}

@@ -26,7 +26,7 @@ from warehouse.load.offers import ATTRIBUTES
 from warehouse.load.stage import Value
 
 _STATE = (*prices.STATE, *prices.TERMS)
-_state_of = attrgetter(*_STATE)
+_values_of = attrgetter(*_STATE)
 _attributes_of = attrgetter(*ATTRIBUTES)
 #: Prices are kept with four decimals.
 _SCALE = Decimal("0.0001")
@@ -67,7 +67,7 @@ class Event(NamedTuple):
         """What is staged: the listing's id, `seen_at`, `why`, `previous` and `prices.COLUMNS`."""
         offer = self.offer
         seen = (None,) * len(prices.COLUMNS) if offer is None else (
-            *_state_of(offer), offer.price_text, self.snapshot_sha256
+            *_values_of(offer), offer.price_text, self.snapshot_sha256
         )  # fmt: skip
         return (f"{source}:{self.key}", self.seen_at, self.why, self.previous, *seen)
 
@@ -175,7 +175,7 @@ class Walk:
         return taken
 
     def _compare(self, key: str, offer: Offer, sha256: str, standing: _Standing | None) -> Compared:
-        price = None if offer.price is None else offer.price.quantize(_SCALE, ROUND_HALF_UP)
+        price = _rounded(offer.price)
         is_shown = standing is not None and standing.price is not None
         reference: tuple[Decimal | None, str | None] = (None, None)
         if standing is not None and is_shown:
@@ -199,8 +199,7 @@ class Walk:
             return
         taken.events.append(Event(key, seen_at, "new" if standing is None else "replaced", previous, offer, sha256))
         self._close(key, seen_at)
-        price = None if offer.price is None else offer.price.quantize(_SCALE, ROUND_HALF_UP)
-        self._open[key] = _Standing(state, price, offer.currency, False, offer)
+        self._open[key] = _Standing(state, _rounded(offer.price), offer.currency, False, offer)
 
     def _doubt(self, keys: set[str], seen_at: datetime, previous: datetime | None, taken: Taken) -> None:
         for key in keys:
@@ -251,6 +250,15 @@ class Walk:
     def sightings(self, suspects: Sequence[Compared]) -> Mapping[str, Sighting]:
         """See `transform.gate.rules.Evidence`."""
         return self._sightings
+
+
+def _state_of(offer: Offer) -> tuple[object, ...]:
+    return tuple(_rounded(value) if isinstance(value, Decimal) else value for value in _values_of(offer))
+
+
+def _rounded(amount: Decimal | None) -> Decimal | None:
+    """As the tables keep it."""
+    return None if amount is None else amount.quantize(_SCALE, ROUND_HALF_UP)
 
 
 def _open(con: duckdb.DuckDBPyConnection, source: str) -> dict[str, _Standing]:

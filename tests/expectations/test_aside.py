@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -69,6 +70,21 @@ def test_a_process_that_is_killed_breaks_the_audit_and_passes_nothing() -> None:
     with pytest.raises(AuditBroken, match="the process that checks ended with status -9"):
         answer()
     with pytest.raises(AuditBroken, match="ended with status -9"):
+        process.ask(TABLE, [check("not_null", "a")])()
+    process.stop()
+
+
+class _Unreadable:
+    def __reduce__(self) -> tuple[type, tuple[str]]:
+        return (int, ("not a number",))
+
+
+def test_a_process_that_cannot_read_its_questions_ends_and_keeps_nobody_waiting() -> None:
+    process = aside._Aside()
+    assert process._process.stdin is not None
+    pickle.dump(_Unreadable(), process._process.stdin)
+    process._process.stdin.flush()
+    with pytest.raises(AuditBroken, match="ended with status 1"):
         process.ask(TABLE, [check("not_null", "a")])()
     process.stop()
 

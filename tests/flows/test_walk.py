@@ -85,6 +85,7 @@ def _tonight(offer: Offer, rng: random.Random, factor: Decimal | None, is_dark: 
         (0.015, {"price": Decimal(99_999_990)}),
         (0.02, {"price": Decimal("0.00001")}),
         (0.03, {"currency": "USD"}),
+        (0.1, {"price": offer.price + Decimal("0.00004")}),
     ):
         if chance < upto:
             return replace(offer, **change)  # type: ignore[arg-type]
@@ -106,8 +107,13 @@ def test_a_walk_and_its_nights_one_by_one_leave_the_same_rows(
     half = NIGHTS // 2
     rng = random.Random(seed)
     refused = {id(offer) for _, rows in found for offer, _ in rows if rng.random() < 0.02}
+    for number in (half, half + 1):
+        seen_at, rows = found[number]
+        found[number] = (seen_at, [(replace(offer), sha256) for offer, sha256 in rows])
+        refused |= {id(offer) for offer, _ in found[number][1]}
     with publish.workspace(run.data, "walk") as (con, _):
-        for part in (found[:half], found[half:]):
+        # One of the parts has nothing but nights that are refused whole.
+        for part in (found[:half], found[half : half + 2], found[half + 2 :]):
             backfill.load(con, run, part, refused, Summary(run.run_id), lambda number: None)
         told = {table: _rows(con, table) for table in TABLES}
     one_by_one(warehouse, identities.of(run.data), found, refused)
