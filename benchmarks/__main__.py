@@ -8,33 +8,20 @@ failed; the others run all the same.
 from __future__ import annotations
 
 import argparse
-import importlib
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks import rows
+from benchmarks.rows import Row
+
 HEADINGS = ("benchmark", "what", "measured", "asked", "kept")
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One line of the table. `kept` is None where the benchmark leaves the judgement to the reader."""
-
-    benchmark: str
-    what: str
-    measured: str
-    asked: str
-    kept: bool | None
-
-    def cells(self) -> tuple[str, str, str, str, str]:
-        """The row as it is printed."""
-        kept = "" if self.kept is None else "yes" if self.kept else "NO"
-        return self.benchmark, self.what, self.measured, self.asked, kept
 
 
 def names() -> list[str]:
@@ -42,25 +29,28 @@ def names() -> list[str]:
     return sorted(path.stem.removeprefix("bench_") for path in Path(__file__).parent.glob("bench_*.py"))
 
 
-def rows_of(name: str) -> Iterator[Row]:
-    """The rows of one benchmark; one row that says why where it failed."""
+def rows_of(name: str) -> list[Row]:
+    """The rows of one benchmark; one row that says why where it failed.
+
+    It has a process of its own: after another, the collector would look through all that that one left behind.
+    """
     try:
-        for what, measured, asked, *kept in importlib.import_module(f"benchmarks.bench_{name}").run():
-            yield Row(name, what, measured, asked, kept[0] if kept else None)
+        with ProcessPoolExecutor(1, get_context("spawn")) as alone:
+            return alone.submit(rows.run, name).result()
     except Exception as error:  # noqa: BLE001 - whatever it is, it is said, and the other benchmarks run
-        yield Row(name, "the benchmark failed", f"{type(error).__name__}: {error}".splitlines()[0], "", False)
+        return [Row(name, "the benchmark failed", f"{type(error).__name__}: {error}".splitlines()[0], "", False)]
 
 
-def show(rows: Sequence[Row]) -> None:
+def show(found: Sequence[Row]) -> None:
     """A table for people in a terminal, Markdown elsewhere."""
     console = Console()
     if console.is_terminal:
         table = Table(*HEADINGS)
-        for row in rows:
+        for row in found:
             table.add_row(*row.cells(), style="red" if row.kept is False else None)
         console.print(table)
         return
-    for cells in (HEADINGS, ("---",) * len(HEADINGS), *(row.cells() for row in rows)):
+    for cells in (HEADINGS, ("---",) * len(HEADINGS), *(row.cells() for row in found)):
         print("|", " | ".join(cell.replace("|", "\\|") for cell in cells), "|")
 
 
@@ -72,14 +62,14 @@ def main() -> int:
     wanted = parser.parse_args().name
     if unknown := sorted(set(wanted) - set(known)):
         parser.error(f"no benchmark is called {', '.join(unknown)}; known are {', '.join(known)}")
-    rows: list[Row] = []
+    found: list[Row] = []
     for name in wanted or known:
         started = time.perf_counter()
         print(f"{name} …", end="", file=sys.stderr, flush=True)
-        rows += rows_of(name)
+        found += rows_of(name)
         print(f" {time.perf_counter() - started:.0f} s", file=sys.stderr)
-    show(rows)
-    return int(any(row.kept is False for row in rows))
+    show(found)
+    return int(any(row.kept is False for row in found))
 
 
 if __name__ == "__main__":

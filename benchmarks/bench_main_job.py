@@ -22,7 +22,7 @@ READS = 7
 #: Tells into a file how long Great Expectations and pandas took to import in this process, with what they import late, how
 #: long the checks took once they were, and the most memory that it had. Imports nest: only the outermost counts.
 TOLD = """
-import builtins, importlib, json, resource, sys, threading, time
+import builtins, importlib, json, re, sys, threading, time
 own, spent = threading.local(), {"imports": 0.0, "checks": 0.0}
 LIBRARIES = ("great_expectations", "pandas", "scipy", "altair", "numpy")
 def timed(real):
@@ -39,7 +39,9 @@ def timed(real):
 builtins.__import__ = timed(builtins.__import__)
 importlib.import_module = timed(importlib.import_module)
 def tell(told):
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    # Not ru_maxrss: a process inherits that from the one that started it.
+    with open("/proc/self/status") as status:
+        memory = int(re.search("VmHWM:[^0-9]*([0-9]+)", status.read())[1]) / 1024
     with open(told, "w") as file:
         json.dump(spent | {"memory": memory}, file)
 """

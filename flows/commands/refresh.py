@@ -55,8 +55,10 @@ def command(
     settings = settings_module.load({"data_dir": data_dir, "log_format": log_format})
     data = DataDir(Path(settings.data_dir))
     # The first night has everything to check, and what checks takes longest to get ready: before our own imports. A quiet
-    # night has nothing to check.
-    click.get_current_context().with_resource(aside.beside(at_once=not data.base.exists()))
+    # night has nothing to check. Prefect takes longer still to be ready, and only then is it known who may write: of ten
+    # that start at once, nine would have made ready for nothing.
+    is_first = engine == "plain" and not data.base.exists()
+    click.get_current_context().with_resource(aside.beside(at_once=is_first))
 
     from flows import logs
     from flows.after import reported
