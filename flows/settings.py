@@ -82,7 +82,7 @@ class Settings:
         secret=True,
     )  # fmt: skip
     notify_blocks: tuple[str, ...] = _setting([], "Names of Prefect Secret blocks that hold such addresses")
-    notify_deadline_s: float = _setting(10.0, "Longest time that all notifications of a run may take", unit="s")
+    notify_deadline_s: float = _setting(8.0, "Longest time that all notifications of a run may take", unit="s")
     baseline_gpu_id: str = _setting("nvidia-geforce-rtx-3060-12gb", "GPU that ratios are to", in_warehouse=True)
     marketplace_sellers: tuple[str, ...] = _setting(
         [], "Marketplace sellers whose offers count as street prices, as printed", in_warehouse=True
