@@ -43,10 +43,9 @@ class Audit:
         """
         if any(step.action == "rebuilt" for step in steps):
             for step in steps:
-                is_kept_table = step.rows >= 0 and not (step.action == "rebuilt" and step.model in self._late)
-                if is_kept_table or step.model in self._answers:
-                    continue
-                self._ask(step.model, f"AND day >= DATE '{first_day or date.max}'" if step.model == DAILY else "")
+                is_view = step.rows < 0
+                if (is_view or step.action == "rebuilt") and step.model not in self._answers:
+                    self._ask(step.model, f"AND day >= DATE '{first_day or date.max}'" if step.model == DAILY else "")
         problems = [words for step in steps if step.model in self._answers for words in self._answers[step.model]()]
         if problems:
             raise AuditFailed(f"audit failed, nothing is published: {'; '.join(problems)}")

@@ -34,7 +34,7 @@ from transform.gate import good_nights, shops, tables
 from warehouse import publish
 from warehouse.load import offers, prices
 from warehouse.load.batch import Batch, ChangeSet, Row
-from warehouse.load.stage import append, stage
+from warehouse.load.stage import stage
 from warehouse.lock import writer_lock
 
 SOURCE = "danawa_daily"
@@ -179,10 +179,10 @@ def load(
         progress(number + 1)
     _write(con, events, changes)
     outcome.issues = _note_missing_rates(con, context, priced)
+    if taken:
+        before = tables.write_held(con, SOURCE, shops.KIND, taken[-1].held)
+        changes.add("core.held_price", max(len(taken[-1].held), before))
     changed = {*changes.changed}
-    if taken and walk.has_held:
-        tables.write_held(con, SOURCE, shops.KIND, taken[-1].held)
-        changed.add("core.held_price")
     good_nights.note(con, SOURCE, [each.night for each in taken])
     changed.add("core.source_night")
     if offers.record_changes(con, SOURCE, found[0][0]):
@@ -198,9 +198,7 @@ def load(
 
 def _write(con: duckdb.DuckDBPyConnection, events: Sequence[Event], changes: ChangeSet) -> None:
     if events:
-        columns = ("listing_id", "seen_at", "why", "previous", *prices.COLUMNS)
-        rows = [event.values(SOURCE) for event in events]
-        stage(con, "event", columns, rows, {"why": "VARCHAR", "previous": "TIMESTAMPTZ"})
+        prices.stage_events(con, [event.values(SOURCE) for event in events])
         offers.write_prices(con, changes)
 
 
@@ -226,8 +224,7 @@ def _note_missing_rates(
     rows = [(currency, day, count) for (currency, day), count in priced.items() if currency]
     stage(con, "priced", ("currency", "day", "prices"), rows, {"prices": "BIGINT"})
     issues = offers.missing_rates(con, "priced")
-    told = [(context.run_id, SOURCE, i.code, i.severity, i.message, i.where, i.text, i.url, None) for i in issues]
-    append(con, "ops.issue", told)
+    take_in.note_issues(con, context, SOURCE, [(issue, None) for issue in issues])
     return len(issues)
 
 

@@ -89,17 +89,18 @@ def take_in(con: duckdb.DuckDBPyConnection, context: Context, asked: Asked, chan
             )
             changed.add("core.source_night")
     outcome.issues = len(issues)
-    append(
-        con,
-        "ops.issue",
-        [
-            (context.run_id, collected.source, i.code, i.severity, i.message, i.where, i.text, i.url, sha256)
-            for i, sha256 in issues
-        ],
-    )
+    note_issues(con, context, collected.source, issues)
     set_state(con, context, outcome)
     outcome.seconds = time.perf_counter() - started
     return outcome
+
+
+def note_issues(
+    con: duckdb.DuckDBPyConnection, context: Context, source: str, issues: Sequence[tuple[Issue, str | None]]
+) -> None:
+    """Put issues of a source on record, each with the hash of the archived page that it speaks of, if it does."""
+    rows = [(context.run_id, source, i.code, i.severity, i.message, i.where, i.text, i.url, sha) for i, sha in issues]
+    append(con, "ops.issue", rows)
 
 
 def _check_and_load(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import duckdb
 
@@ -26,6 +26,7 @@ from warehouse.load.offers import ATTRIBUTES
 from warehouse.load.stage import Value
 
 _STATE = (*prices.STATE, *prices.TERMS)
+_PRICE, _CURRENCY = _STATE.index("price"), _STATE.index("currency")
 _values_of = attrgetter(*_STATE)
 _attributes_of = attrgetter(*ATTRIBUTES)
 #: Prices are kept with four decimals.
@@ -46,11 +47,17 @@ class Asked(NamedTuple):
 class _Standing:
     """An open price. `offer` is the object that it was read from, where that was on this walk."""
 
-    state: tuple[object, ...]
-    price: Decimal | None
-    currency: str | None
+    state: tuple[Any, ...]
     is_doubted: bool
     offer: Offer | None = None
+
+    @property
+    def price(self) -> Decimal | None:
+        return self.state[_PRICE]  # type: ignore[no-any-return]
+
+    @property
+    def currency(self) -> str | None:
+        return self.state[_CURRENCY]  # type: ignore[no-any-return]
 
 
 class Event(NamedTuple):
@@ -64,7 +71,7 @@ class Event(NamedTuple):
     snapshot_sha256: str | None = None
 
     def values(self, source: str) -> tuple[Value, ...]:
-        """What is staged: the listing's id, `seen_at`, `why`, `previous` and `prices.COLUMNS`."""
+        """What `prices.stage_events` stages."""
         offer = self.offer
         seen = (None,) * len(prices.COLUMNS) if offer is None else (
             *_values_of(offer), offer.price_text, self.snapshot_sha256
@@ -101,7 +108,6 @@ class Walk:
         self._since = first - self._reach
         self._past = good_nights.past(con, source, first, bounds)
         self._sightings: Mapping[str, Sighting] = tables.sightings(con, source, shops.KIND, first)
-        self.has_held = bool(self._sightings)
         self._open = _open(con, source)
         self._asked = _asked(con, source, self._since)
         attributes = con.execute(
@@ -171,7 +177,6 @@ class Walk:
             )
             for found in held
         }
-        self.has_held |= bool(held)
         return taken
 
     def _compare(self, key: str, offer: Offer, sha256: str, standing: _Standing | None) -> Compared:
@@ -199,7 +204,7 @@ class Walk:
             return
         taken.events.append(Event(key, seen_at, "new" if standing is None else "replaced", previous, offer, sha256))
         self._close(key, seen_at)
-        self._open[key] = _Standing(state, _rounded(offer.price), offer.currency, False, offer)
+        self._open[key] = _Standing(state, False, offer)
 
     def _doubt(self, keys: set[str], seen_at: datetime, previous: datetime | None, taken: Taken) -> None:
         for key in keys:
@@ -247,7 +252,7 @@ class Walk:
         others = (self._open.get(other) for other in self._same_card[card, c.condition] if other != key)
         return [o.price for o in others if o is not None and o.price and o.currency == c.currency]
 
-    def sightings(self, suspects: Sequence[Compared]) -> Mapping[str, Sighting]:
+    def sightings(self) -> Mapping[str, Sighting]:
         """See `transform.gate.rules.Evidence`."""
         return self._sightings
 
@@ -267,8 +272,7 @@ def _open(con: duckdb.DuckDBPyConnection, source: str) -> dict[str, _Standing]:
             FROM core.price_open o JOIN core.listing l USING (listing_id) WHERE l.source = ?""",
         [source],
     ).fetchall()
-    price, currency = _STATE.index("price"), _STATE.index("currency")
-    return {key: _Standing(tuple(state), state[price], state[currency], is_doubted) for key, is_doubted, *state in rows}
+    return {key: _Standing(tuple(state), is_doubted) for key, is_doubted, *state in rows}
 
 
 def _asked(con: duckdb.DuckDBPyConnection, source: str, since: datetime) -> dict[str, list[Asked]]:

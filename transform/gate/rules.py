@@ -125,7 +125,7 @@ class Evidence(Protocol):
         """By listing: what others of the same GPU ask in its currency, amounts above zero."""
         ...
 
-    def sightings(self, suspects: Sequence[Compared]) -> Mapping[str, Sighting]:
+    def sightings(self) -> Mapping[str, Sighting]:
         """The prices that are held already, by listing."""
         ...
 
@@ -159,21 +159,22 @@ def judge(
         found = [(c, hold) for c, hold in found if hold != "move" or c.listing_id not in explained]
     if not found:
         return []
-    seen = evidence.sightings([c for c, _ in found])
+    seen = evidence.sightings()
     passed: dict[str, list[Decimal]] = {}
     for listing, price in released:
         passed.setdefault(listing, []).append(price)
     held = []
     for c, hold in found:
         before = seen.get(c.listing_id)
-        is_same = before is not None and _is_same(c, before, bounds)
+        if before is not None and not _is_same(c, before, bounds):
+            # Another price than the one that is held is a first sighting, whenever the listing was first held.
+            before = None
         # Seen before, on an earlier run, at the same price: believed.
-        if before is not None and is_same and before.held_at < seen_at and hold != "placeholder":
+        if before is not None and before.held_at < seen_at and hold != "placeholder":
             continue
         if any(_is_near(c.price, price, bounds.same_price) for price in passed.get(c.listing_id, ())):
             continue
-        # Another price than the one that is held is a first sighting, whenever the listing was first held.
-        first, times = (before.held_at, before.runs + 1) if before is not None and is_same else (seen_at, 1)
+        first, times = (seen_at, 1) if before is None else (before.held_at, before.runs + 1)
         held.append(Held(c, hold, _reason(c, hold, tally), first, times))
     return held
 

@@ -137,7 +137,7 @@ class _Evidence:
     def peers(self, moved: Sequence[Compared]) -> Mapping[str, Sequence[Decimal]]:
         return dict(self._rows(f"SELECT listing_id, list(price) FROM ({self._market.peers}) GROUP BY ALL", moved))
 
-    def sightings(self, suspects: Sequence[Compared]) -> Mapping[str, Sighting]:
+    def sightings(self) -> Mapping[str, Sighting]:
         return sightings(self._con, self._night.source, self._market.kind, self._night.seen_at)
 
     def _rows(self, query: str, moved: Sequence[Compared]) -> list[tuple[Any, ...]]:

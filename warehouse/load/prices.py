@@ -7,13 +7,14 @@ so the history stays in order of time, and no old part of it is rewritten.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 import duckdb
 
 from warehouse.load.batch import Night
 from warehouse.load.spans import Spans, judge
+from warehouse.load.stage import Value, stage
 
 STATE = ("price", "currency", "price_kind", "list_price", "availability")
 #: Attributes that decide whether an offer counts: they are part of each version too, so that the past keeps its answer.
@@ -47,6 +48,12 @@ def note_night(con: duckdb.DuckDBPyConnection, night: Night, previous_success: d
             WHERE v.why IS NOT NULL""",
         {"seen_at": night.seen_at, "previous": previous_success},
     )
+
+
+def stage_events(con: duckdb.DuckDBPyConnection, rows: Sequence[Sequence[Value]]) -> None:
+    """Stage the events of nights as the table `event`: listing_id, seen_at, why, previous, COLUMNS (see `write`)."""
+    types = {"why": "VARCHAR", "previous": "TIMESTAMPTZ"}
+    stage(con, "event", ("listing_id", "seen_at", "why", "previous", *COLUMNS), rows, types)
 
 
 def write(con: duckdb.DuckDBPyConnection) -> int:
