@@ -11,7 +11,7 @@ from unittest.mock import patch
 
 import duckdb
 
-from warehouse import publish, schema
+from gpuledger.warehouse import publish, schema
 
 CATALOG = publish.CATALOG
 

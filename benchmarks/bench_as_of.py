@@ -17,7 +17,7 @@ from benchmarks import market_history as market
 from benchmarks import stopped
 from benchmarks.served import ROOT, command, environment
 from benchmarks.stopped import Answers
-from warehouse.paths import DataDir
+from gpuledger.warehouse.paths import DataDir
 
 DAYS = 100
 #: Of the days, by number: those at which the command stops a replay as well.

@@ -6,8 +6,8 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from extract.source import Page
-from extract.sources import danawa_daily
+from gpuledger.extract.source import Page
+from gpuledger.extract.sources import danawa_daily
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "danawa_daily"
 

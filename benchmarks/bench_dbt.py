@@ -25,10 +25,10 @@ import duckdb
 
 from benchmarks import market_history as market
 from benchmarks.dbt import project
-from transform import graph
-from transform.graph import Model
-from warehouse import schema
-from warehouse.paths import DataDir
+from gpuledger.transform import graph
+from gpuledger.transform.graph import Model
+from gpuledger.warehouse import schema
+from gpuledger.warehouse.paths import DataDir
 
 ROOT = Path(__file__).parents[1]
 #: `make bench` makes it from benchmarks/dbt/requirements.lock.
@@ -59,7 +59,7 @@ def run() -> Rows:
 
 
 def _command(*words: str, data: DataDir) -> None:
-    command = [sys.executable, "-m", "flows.cli", *words, "--data-dir", str(data.root)]
+    command = [sys.executable, "-m", "gpuledger.flows.cli", *words, "--data-dir", str(data.root)]
     subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
 
 

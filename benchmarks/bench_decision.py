@@ -11,8 +11,8 @@ from pathlib import Path
 
 import duckdb
 
-from warehouse.paths import DataDir
-from warehouse.read import query
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import query
 
 ROOT = Path(__file__).parents[1]
 TIMES = 7
@@ -43,7 +43,7 @@ def _command(*words: str, data: Path) -> float:
     """Seconds of one command in a process of its own."""
     started = time.perf_counter()
     subprocess.run(
-        [sys.executable, "-m", "flows.cli", *words, "--data-dir", str(data)],
+        [sys.executable, "-m", "gpuledger.flows.cli", *words, "--data-dir", str(data)],
         cwd=ROOT, check=True, stdout=subprocess.DEVNULL,
     )  # fmt: skip
     return time.perf_counter() - started

@@ -13,18 +13,18 @@ from pathlib import Path
 
 import duckdb
 
-from extract.danawa_nights import nights
-from extract.items import Offer
-from extract.source import Page
-from flows import take_in
-from transform import assign
-from transform.gate import good_nights, shops
-from transform.gate.rules import Bounds
-from transform.identity.resolver import Resolver
-from warehouse import publish
-from warehouse.load import offers
-from warehouse.load.batch import Batch, Row
-from warehouse.paths import DataDir
+from gpuledger.extract.danawa_nights import nights
+from gpuledger.extract.items import Offer
+from gpuledger.extract.source import Page
+from gpuledger.flows import take_in
+from gpuledger.transform import assign
+from gpuledger.transform.gate import good_nights, shops
+from gpuledger.transform.gate.rules import Bounds
+from gpuledger.transform.identity.resolver import Resolver
+from gpuledger.warehouse import publish
+from gpuledger.warehouse.load import offers
+from gpuledger.warehouse.load.batch import Batch, Row
+from gpuledger.warehouse.paths import DataDir
 
 DANAWA = Path(__file__).parents[2] / "shared" / "data" / "danawa_daily"
 SOURCE = "danawa_daily"

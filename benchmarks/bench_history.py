@@ -20,11 +20,11 @@ from typing import Any
 
 from benchmarks import market_history as market
 from benchmarks.bare_statements import recorded, replay
-from expectations.check import check_batch
-from expectations.contract import source_contract
-from extract.items import Offer
-from warehouse.paths import DataDir
-from warehouse.read import file_query, reader
+from gpuledger.expectations.check import check_batch
+from gpuledger.expectations.contract import source_contract
+from gpuledger.extract.items import Offer
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import file_query, reader
 
 EARLY, LATE = 50, 1000
 #: Nights measured around each, and quiet ones after the last.
@@ -45,7 +45,15 @@ def run() -> Rows:
 
 
 def _bulk(root: Path) -> Rows:
-    command = [sys.executable, "-m", "flows.cli", "backfill", *map(str, market.files()), "--data-dir", str(root)]
+    command = [
+        sys.executable,
+        "-m",
+        "gpuledger.flows.cli",
+        "backfill",
+        *map(str, market.files()),
+        "--data-dir",
+        str(root),
+    ]
     started = time.perf_counter()
     subprocess.run(command, check=True, capture_output=True, cwd=Path(__file__).parents[1])
     seconds = time.perf_counter() - started

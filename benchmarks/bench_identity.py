@@ -18,8 +18,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from transform.identity import catalogue
-from transform.identity.resolver import Evidence, Resolution, Resolver
+from gpuledger.transform.identity import catalogue
+from gpuledger.transform.identity.resolver import Evidence, Resolution, Resolver
 
 DATA = Path(__file__).parents[1] / "../shared/data"
 
@@ -234,10 +234,10 @@ _CHILD = """
 import psutil, sys, time
 before = psutil.Process().memory_info().rss
 began = time.perf_counter()
-from transform.identity import catalogue
+from gpuledger.transform.identity import catalogue
 catalogue.gpus()
 catalogue_s = time.perf_counter() - began
-from transform.identity.resolver import Resolver
+from gpuledger.transform.identity.resolver import Resolver
 resolver = Resolver.load()
 resolver_s = time.perf_counter() - began
 for title in sys.stdin:

@@ -10,10 +10,10 @@ from pathlib import Path
 import psutil
 
 from benchmarks.served import Serving, marked, until
-from flows import compat, journal
-from warehouse.errors import NoWarehouse
-from warehouse.paths import DataDir
-from warehouse.read import query
+from gpuledger.flows import compat, journal
+from gpuledger.warehouse.errors import NoWarehouse
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import query
 
 KILLS = 50
 #: Seconds after the run began to read; a whole night of the sample takes about as long.

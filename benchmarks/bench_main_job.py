@@ -47,7 +47,7 @@ def tell(told):
 """
 #: Lets `TOLD` count the checks.
 CHECKED = """
-from expectations import suite
+from gpuledger.expectations import suite
 check = suite.run
 def checked(table, checks):
     before, started = spent["imports"], time.perf_counter()
@@ -62,12 +62,12 @@ suite.run = checked
 RUN = """
 told, *sys.argv[1:] = sys.argv[1:]
 sys.argv[0] = "gpuledger"
-from expectations import aside
+from gpuledger.expectations import aside
 first, last = aside._SERVE.split("from expectations import aside")
 beside = TOLD + f"told = {told + '.aside'!r}\\n" + CHECKED
 aside._SERVE = first + "\\n" + beside.replace("{", "{{").replace("}", "}}") + "from expectations import aside" + last
 exec(CHECKED)
-from flows import cli
+from gpuledger.flows import cli
 call = cli.call
 def noted():
     try:
@@ -138,7 +138,7 @@ def _median(measures: list[Measure]) -> Measure:
 
 def _read(data: Path, words: list[str]) -> float:
     """Median seconds of a reading command, start-up of Python included."""
-    command = [sys.executable, "-m", "flows.cli", *words, "--data-dir", str(data)]
+    command = [sys.executable, "-m", "gpuledger.flows.cli", *words, "--data-dir", str(data)]
     seconds = []
     for _ in range(READS):
         started = time.perf_counter()

@@ -14,8 +14,8 @@ from pathlib import Path
 import duckdb
 
 from benchmarks import market_history as market
-from extract.items import Offer
-from warehouse.paths import DataDir
+from gpuledger.extract.items import Offer
+from gpuledger.warehouse.paths import DataDir
 
 READERS = 4
 PUBLISHES = 200

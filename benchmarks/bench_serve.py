@@ -15,7 +15,7 @@ import psutil
 
 from benchmarks.served import Serving, command, environment
 from benchmarks.silent_target import silent
-from flows import compat
+from gpuledger.flows import compat
 
 CYCLES = 50
 #: Cycles after which nothing is expected to grow any more: pools and caches are filled by then.
@@ -37,7 +37,9 @@ def _cycles(folder: Path) -> list[tuple[str, str, str, bool]]:
     serving = Serving(folder / "data", folder / "serve.log")
     try:
         processes = {"serve": psutil.Process(serving.process.pid)}
-        processes["server"] = next(c for c in processes["serve"].children() if "flows.prefect_server" in c.cmdline())
+        processes["server"] = next(
+            c for c in processes["serve"].children() if "gpuledger.flows.prefect_server" in c.cmdline()
+        )
         seen: dict[str, list[tuple[float, int]]] = {name: [] for name in processes}
         for _ in range(CYCLES):
             state = serving.api.ended(serving.api.start("refresh/nightly", only=["ecb_fx", "newegg"], sample=True))

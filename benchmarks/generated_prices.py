@@ -12,7 +12,7 @@ from decimal import Decimal
 from babel.numbers import format_decimal
 from hypothesis import strategies as st
 
-from extract.money import Ambiguous, Money, read_price
+from gpuledger.extract.money import Ambiguous, Money, read_price
 
 #: Language and country, the currency of the country, and how it is printed before or behind the amount.
 LOCALES: tuple[tuple[str, str, str, tuple[str, ...], tuple[str, ...]], ...] = (

@@ -12,14 +12,14 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 
-from extract.collect import Collected
-from extract.items import FxRate, Item, Offer
-from flows import backfill, settings
-from flows.context import Context, new_run_id, utc_now
-from flows.store import store
-from flows.summary import Summary
-from warehouse import publish
-from warehouse.paths import DataDir
+from gpuledger.extract.collect import Collected
+from gpuledger.extract.items import FxRate, Item, Offer
+from gpuledger.flows import backfill, settings
+from gpuledger.flows.context import Context, new_run_id, utc_now
+from gpuledger.flows.store import store
+from gpuledger.flows.summary import Summary
+from gpuledger.warehouse import publish
+from gpuledger.warehouse.paths import DataDir
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "danawa_daily"
 SOURCE = backfill.SOURCE

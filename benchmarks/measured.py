@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from transform.assumptions import Assumptions
-from transform.identity.catalogue import by_id
-from transform.identity.gpu import Gpu
-from transform.identity.resolver import Resolver
-from transform.performance import Utilisation, decode_bound, utilisation
-from transform.sizing import catalogue
-from transform.sizing.weights import Weights, weights
+from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.identity.catalogue import by_id
+from gpuledger.transform.identity.gpu import Gpu
+from gpuledger.transform.identity.resolver import Resolver
+from gpuledger.transform.performance import Utilisation, decode_bound, utilisation
+from gpuledger.transform.sizing import catalogue
+from gpuledger.transform.sizing.weights import Weights, weights
 
 #: What Ollama serves under a tag that names no quantisation; gpt-oss is published in MXFP4 alone.
 DEFAULT_QUANTISATION = "Q4_K_M"

@@ -11,10 +11,10 @@ import random
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from extract import money, product
-from extract.errors import ExtractError
-from extract.items import Offer
-from extract.source import Page
+from gpuledger.extract import money, product
+from gpuledger.extract.errors import ExtractError
+from gpuledger.extract.items import Offer
+from gpuledger.extract.source import Page
 
 Mutation = Callable[[bytes, random.Random], bytes]
 _ODD = (

@@ -14,8 +14,8 @@ from pathlib import Path
 import matplotlib as mpl
 
 from benchmarks.measured import Residual, measure
-from transform.assumptions import Assumptions
-from transform.identity.resolver import Resolver
+from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.identity.resolver import Resolver
 
 ROOT = Path(__file__).parents[1]
 TABLES = ROOT / "../shared/data/benchmarks"

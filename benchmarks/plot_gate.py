@@ -11,8 +11,8 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 from benchmarks.bench_gate import crawls
-from extract.items import Offer
-from transform.gate.rules import Bounds
+from gpuledger.extract.items import Offer
+from gpuledger.transform.gate.rules import Bounds
 
 OUT = Path(__file__).parents[1] / "docs" / "images" / "gate.png"
 FACTORS = [1.1 + 0.05 * step for step in range(59)]

@@ -11,12 +11,12 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 
-from extract import currency as currencies
-from extract import product
-from extract.amounts import decimal_symbol
-from extract.errors import ExtractError
-from extract.items import Issue, Offer
-from extract.source import Page
+from gpuledger.extract import currency as currencies
+from gpuledger.extract import product
+from gpuledger.extract.amounts import decimal_symbol
+from gpuledger.extract.errors import ExtractError
+from gpuledger.extract.items import Issue, Offer
+from gpuledger.extract.source import Page
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "product_pages"
 Truth = dict[str, list[str]]

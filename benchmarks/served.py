@@ -38,7 +38,7 @@ def environment(**more: str) -> dict[str, str]:
 
 def command(*words: object, data: Path) -> list[str]:
     """The command line of `gpuledger <words> --data-dir <data>`."""
-    return [sys.executable, "-m", "flows.cli", *map(str, words), "--data-dir", str(data)]
+    return [sys.executable, "-m", "gpuledger.flows.cli", *map(str, words), "--data-dir", str(data)]
 
 
 def until(what: Callable[[], T], why: str, patience_s: float = PATIENCE_S) -> T:

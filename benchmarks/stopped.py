@@ -13,18 +13,18 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.market_history import context
-from extract.collect import Collected
-from extract.items import Item
-from extract.pages import Fetching, LocalFile, archive_file
-from extract.snapshots import Archive
-from extract.source import get
-from flows import backfill, gather, loaded, refresh, store
-from flows.context import Context
-from flows.summary import Summary
-from transform import price_days
-from warehouse import publish
-from warehouse.paths import DataDir
-from warehouse.read import file_query
+from gpuledger.extract.collect import Collected
+from gpuledger.extract.items import Item
+from gpuledger.extract.pages import Fetching, LocalFile, archive_file
+from gpuledger.extract.snapshots import Archive
+from gpuledger.extract.source import get
+from gpuledger.flows import backfill, gather, loaded, refresh, store
+from gpuledger.flows.context import Context
+from gpuledger.flows.summary import Summary
+from gpuledger.transform import price_days
+from gpuledger.warehouse import publish
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import file_query
 
 _PRICES = (
     "gpu_id, price_usd, median_usd, offers, source, listing_id, title, url, price, currency, fx_day, price_since, "

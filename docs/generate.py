@@ -21,7 +21,7 @@ def value_table(language: str = "en") -> str:
     """What `make demo` prints, as a block of text."""
     words = ["value", WORKLOAD] if language == "en" else ["--lang", language, "value", WORKLOAD]
     with tempfile.TemporaryDirectory() as data:
-        gpuledger = [sys.executable, "-m", "flows.cli"]
+        gpuledger = [sys.executable, "-m", "gpuledger.flows.cli"]
         refresh = ["refresh", "--sample", "--night", "1", "--engine", "plain", "--quiet", "--data-dir", data]
         subprocess.run([*gpuledger, *refresh], cwd=ROOT, check=True)
         shown = subprocess.run(

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from warehouse.paths import DataDir
-from warehouse.read import query
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import query
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "when-is-a-3060-enough.md"
@@ -207,7 +207,7 @@ def main() -> int:
     """Write the page, or with `--check` compare; 1 where it is stale."""
     with tempfile.TemporaryDirectory() as folder:
         words = ["refresh", "--sample", "--night", "1", "--engine", "plain", "--quiet", "--data-dir", folder]
-        subprocess.run([sys.executable, "-m", "flows.cli", *words], cwd=ROOT, check=True)
+        subprocess.run([sys.executable, "-m", "gpuledger.flows.cli", *words], cwd=ROOT, check=True)
         text = page(DataDir(Path(folder)))
     if "--check" in sys.argv:
         return int(not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text)

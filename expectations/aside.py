@@ -21,15 +21,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import IO, Any
 
-from expectations import suite
-from expectations.contract import Check
-from expectations.errors import AuditBroken, ExpectationsError
-from expectations.suite import Columns, Finding
+from gpuledger.expectations import suite
+from gpuledger.expectations.contract import Check
+from gpuledger.expectations.errors import AuditBroken, ExpectationsError
+from gpuledger.expectations.suite import Columns, Finding
 
 Answer = Callable[[], list[Finding]]
 
 #: With this process's own path: it need not be installed where it is found by another.
-_SERVE = "import gc, sys; gc.disable(); sys.path[:] = {path!r}; from expectations import aside; aside.serve()"
+_SERVE = "import gc, sys; gc.disable(); sys.path[:] = {path!r}; from gpuledger.expectations import aside; aside.serve()"
 
 
 class _Aside:

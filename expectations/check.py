@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from expectations import aside, suite
-from expectations.contract import Check, Contract
-from extract.items import Item
+from gpuledger.expectations import aside, suite
+from gpuledger.expectations.contract import Check, Contract
+from gpuledger.extract.items import Item
 
 
 @dataclass(frozen=True, slots=True)

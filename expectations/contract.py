@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from expectations.errors import ContractError
+from gpuledger.expectations.errors import ContractError
 
 CONTRACTS = Path(__file__).with_name("contracts")
 

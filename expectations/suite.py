@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
-from expectations.contract import Check
-from expectations.errors import AuditBroken
+from gpuledger.expectations.contract import Check
+from gpuledger.expectations.errors import AuditBroken
 
 #: A table by its columns.
 Columns = Mapping[str, Sequence[Any]]

@@ -12,7 +12,7 @@ from collections.abc import Container
 from dataclasses import dataclass
 from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit, urlunsplit
 
-from extract.errors import ForbiddenAddress
+from gpuledger.extract.errors import ForbiddenAddress
 
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 

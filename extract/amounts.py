@@ -16,7 +16,7 @@ from babel.core import Locale, UnknownLocaleError
 from babel.languages import get_official_languages
 from babel.numbers import get_decimal_symbol
 
-from extract import currency as currencies
+from gpuledger.extract import currency as currencies
 
 #: More digits than any price has; a number beyond is a code or an attack on the arithmetic.
 MAX_DIGITS = 15

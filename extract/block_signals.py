@@ -47,7 +47,9 @@ def price() -> re.Pattern[str]:
 
 @cache
 def _file() -> dict[str, Any]:
-    return tomllib.loads(resources.files("extract").joinpath("block_signals.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(
+        resources.files("gpuledger.extract").joinpath("block_signals.toml").read_text(encoding="utf-8")
+    )
 
 
 def _compile(patterns: list[str]) -> re.Pattern[str]:

@@ -11,9 +11,9 @@ import re
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-from extract import block_signals, charset
-from extract.block_signals import Place, Signal
-from extract.errors import Blocked, EmptyBody
+from gpuledger.extract import block_signals, charset
+from gpuledger.extract.block_signals import Place, Signal
+from gpuledger.extract.errors import Blocked, EmptyBody
 
 #: A wall is small, a shop's page is not: above this many characters of source only titles and headings are looked at.
 _SMALL_PAGE = 150_000

@@ -9,7 +9,7 @@ from __future__ import annotations
 import codecs
 import re
 
-from extract import charset_evidence
+from gpuledger.extract import charset_evidence
 
 _BOMS = (  # the longer first: UTF-32's mark begins with UTF-16's
     (codecs.BOM_UTF8, "utf-8"),

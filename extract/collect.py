@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from extract import addresses, blocks
-from extract.errors import ExtractError, FetchError, LayoutChanged
-from extract.items import Issue, Item, Link, Parsed
-from extract.pages import LocalFile, Pages
-from extract.parsed_cache import ParsedCache
-from extract.snapshot import Snapshot
-from extract.source import Page, Source
+from gpuledger.extract import addresses, blocks
+from gpuledger.extract.errors import ExtractError, FetchError, LayoutChanged
+from gpuledger.extract.items import Issue, Item, Link, Parsed
+from gpuledger.extract.pages import LocalFile, Pages
+from gpuledger.extract.parsed_cache import ParsedCache
+from gpuledger.extract.snapshot import Snapshot
+from gpuledger.extract.source import Page, Source
 
 #: A source whose pages fail in this share or more has failed; below, the pages that are missing are issues.
 FAILED_SHARE = 0.5

@@ -8,11 +8,11 @@ from datetime import datetime
 from decimal import Decimal
 from functools import cache
 
-from extract import wording
-from extract.danawa_cells import Status
-from extract.items import Availability, Condition, Offer
-from extract.source import Page
-from extract.sources.danawa_daily import Observation, observations
+from gpuledger.extract import wording
+from gpuledger.extract.danawa_cells import Status
+from gpuledger.extract.items import Availability, Condition, Offer
+from gpuledger.extract.source import Page
+from gpuledger.extract.sources.danawa_daily import Observation, observations
 
 _URL = "https://prod.danawa.com/info/?pcode={}"
 

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from extract import archive_files
-from extract.errors import CorruptSnapshot
-from extract.snapshot import Snapshot
+from gpuledger.extract import archive_files
+from gpuledger.extract.errors import CorruptSnapshot
+from gpuledger.extract.snapshot import Snapshot
 
 
 class FetchLog:

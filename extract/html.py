@@ -16,7 +16,7 @@ from bs4 import BeautifulSoup
 from lxml import etree
 from lxml.html import HtmlElement
 
-from extract import charset
+from gpuledger.extract import charset
 
 # lxml.html asks a Python function for the class of every element that is touched, to give forms and inputs methods of
 # their own. No page is filled in here, so all elements are plain ones, which takes a fifth off the reading of a page.

@@ -14,16 +14,16 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self
 
-from extract import addresses, blocks, retry, robots
-from extract.addresses import Target
-from extract.errors import Blocked, FetchError, RateLimited, RobotsDisallowed, ServerError
-from extract.fetched import Fetched
-from extract.http_settings import PRODUCT, HttpSettings
-from extract.pinned import Resolver, Route, system_resolver
-from extract.retry import Transient
-from extract.statuses import raise_for_status
-from extract.transport import Answer, Transport
-from extract.turns import Turns
+from gpuledger.extract import addresses, blocks, retry, robots
+from gpuledger.extract.addresses import Target
+from gpuledger.extract.errors import Blocked, FetchError, RateLimited, RobotsDisallowed, ServerError
+from gpuledger.extract.fetched import Fetched
+from gpuledger.extract.http_settings import PRODUCT, HttpSettings
+from gpuledger.extract.pinned import Resolver, Route, system_resolver
+from gpuledger.extract.retry import Transient
+from gpuledger.extract.statuses import raise_for_status
+from gpuledger.extract.transport import Answer, Transport
+from gpuledger.extract.turns import Turns
 
 __all__ = ["Client", "Fetched", "HttpSettings"]
 

@@ -17,12 +17,12 @@ from urllib.parse import urljoin, urlsplit
 from lxml.cssselect import CSSSelector
 from lxml.html import HtmlElement
 
-from extract import blocks, wording
-from extract.errors import LayoutChanged
-from extract.items import Issue, Link, Offer, Parsed, PriceKind
-from extract.mojibake import mend
-from extract.money import Ambiguous, Money, read_price
-from extract.source import Page
+from gpuledger.extract import blocks, wording
+from gpuledger.extract.errors import LayoutChanged
+from gpuledger.extract.items import Issue, Link, Offer, Parsed, PriceKind
+from gpuledger.extract.mojibake import mend
+from gpuledger.extract.money import Ambiguous, Money, read_price
+from gpuledger.extract.source import Page
 
 
 class Locale(NamedTuple):

@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-from extract import amounts, price_words
-from extract import currency as currencies
-from extract.amounts import to_decimal
-from extract.price_choice import SEPARATOR, SET_APART, Ambiguous, Locale, Money, choose
-from extract.price_numbers import MONEY_LIKE, numbers, tidy
+from gpuledger.extract import amounts, price_words
+from gpuledger.extract import currency as currencies
+from gpuledger.extract.amounts import to_decimal
+from gpuledger.extract.price_choice import SEPARATOR, SET_APART, Ambiguous, Locale, Money, choose
+from gpuledger.extract.price_numbers import MONEY_LIKE, numbers, tidy
 
 __all__ = ["SEPARATOR", "SET_APART", "Ambiguous", "Money", "read_price", "to_decimal"]
 

@@ -12,15 +12,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from extract import addresses
-from extract.errors import ExtractError, NotArchived
-from extract.fetched import Fetched
-from extract.snapshot import Snapshot
-from extract.snapshots import Archive
-from extract.source import Page, Source
+from gpuledger.extract import addresses
+from gpuledger.extract.errors import ExtractError, NotArchived
+from gpuledger.extract.fetched import Fetched
+from gpuledger.extract.snapshot import Snapshot
+from gpuledger.extract.snapshots import Archive
+from gpuledger.extract.source import Page, Source
 
 if TYPE_CHECKING:
-    from extract.http import Client
+    from gpuledger.extract.http import Client
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from collections.abc import Collection, Sequence
 from functools import cache
 from pathlib import Path
 
-from extract.items import Parsed, from_json, to_json
-from extract.source import Page, Source, get, names
+from gpuledger.extract.items import Parsed, from_json, to_json
+from gpuledger.extract.source import Page, Source, get, names
 
 
 class ParsedCache:

@@ -21,7 +21,7 @@ from urllib3.exceptions import ConnectTimeoutError, NameResolutionError, NewConn
 from urllib3.util.connection import create_connection
 from urllib3.util.ssl_ import create_urllib3_context
 
-from extract.addresses import refused_ip
+from gpuledger.extract.addresses import refused_ip
 
 #: Host name and port in, IP addresses out in order of preference; raises socket.gaierror.
 Resolver = Callable[[str, int], Sequence[str]]

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 
-from extract import amounts, price_words
-from extract import currency as currencies
-from extract.items import PriceKind
-from extract.price_numbers import MONEY_LIKE, Found
+from gpuledger.extract import amounts, price_words
+from gpuledger.extract import currency as currencies
+from gpuledger.extract.items import PriceKind
+from gpuledger.extract.price_numbers import MONEY_LIKE, Found
 
 #: The reason of an Ambiguous whose digits are one price in parts (`$229 99`), or a price and another number.
 SET_APART = "cents set apart from the amount, or another number behind it"

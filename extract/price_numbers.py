@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from extract import amounts, price_words
-from extract import currency as currencies
+from gpuledger.extract import amounts, price_words
+from gpuledger.extract import currency as currencies
 
 _SPACED_DOLLAR = re.compile(r"(?<![^\W\d_])(US|AU|CA|NZ|HK|NT|MX|C|A|S|R)[ \u00a0](?=\$)")
 _INVISIBLE = re.compile(r"[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u00ad]")

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from extract.amounts import to_decimal
-from extract.schema_org import first_text, local_name, texts
+from gpuledger.extract.amounts import to_decimal
+from gpuledger.extract.schema_org import first_text, local_name, texts
 
 
 @dataclass(frozen=True, slots=True)

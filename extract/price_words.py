@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from extract.items import PriceKind
-from extract.word_table import at_word_start
+from gpuledger.extract.items import PriceKind
+from gpuledger.extract.word_table import at_word_start
 
 #: What an amount may be. `now` where no word says otherwise; `net` is a price before tax where the tax is named; `noise` is
 #: no price of the goods (saving, delivery, fee).

@@ -6,11 +6,11 @@ import re
 from datetime import date, datetime
 from decimal import Decimal
 
-from extract import currency as currencies
-from extract import wording
-from extract.items import Condition
-from extract.money import Ambiguous, Money, read_price
-from extract.quote_tables import Cell
+from gpuledger.extract import currency as currencies
+from gpuledger.extract import wording
+from gpuledger.extract.items import Condition
+from gpuledger.extract.money import Ambiguous, Money, read_price
+from gpuledger.extract.quote_tables import Cell
 
 
 class Unreadable(ValueError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from extract import currency
+from gpuledger.extract import currency
 
 #: Field to the names by which vendors head it, in small letters without spaces, signs and what stands in brackets.
 _NAMES: dict[str, tuple[str, ...]] = {

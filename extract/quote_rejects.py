@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from extract.items import Offer
+from gpuledger.extract.items import Offer
 
 
 class Rejected(NamedTuple):

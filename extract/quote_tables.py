@@ -11,8 +11,8 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import NamedTuple, TypeAlias
 
-from extract.errors import LayoutChanged, TooLarge
-from extract.quote_columns import fields
+from gpuledger.extract.errors import LayoutChanged, TooLarge
+from gpuledger.extract.quote_columns import fields
 
 Cell: TypeAlias = str | int | Decimal | bool | date | datetime | time | None
 

@@ -12,7 +12,7 @@ from typing import Any
 from lxml import etree
 from lxml.html import HtmlElement
 
-from extract.schema_org import local_name
+from gpuledger.extract.schema_org import local_name
 
 _ANY = etree.XPath("boolean(//@typeof)")
 _TYPED = etree.XPath("//*[@typeof][@vocab or @property or contains(@typeof, ':') or ancestor::*[@vocab]]")

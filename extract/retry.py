@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from extract.errors import FetchError
+from gpuledger.extract.errors import FetchError
 
 #: Seconds before the second try; doubled for each further one.
 BACKOFF_BASE_S = 1.0

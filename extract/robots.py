@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from protego import Protego
 
-from extract.addresses import Target
-from extract.errors import FetchError, RobotsDisallowed, ServerError, TooManyRedirects
+from gpuledger.extract.addresses import Target
+from gpuledger.extract.errors import FetchError, RobotsDisallowed, ServerError, TooManyRedirects
 
 #: RFC 9309, 2.5: at least 500 kibibytes must be read. What stands beyond is not looked at.
 MAX_BYTES = 512 * 1024

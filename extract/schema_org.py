@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from extract import wording
-from extract.items import Availability, Condition
+from gpuledger.extract import wording
+from gpuledger.extract.items import Availability, Condition
 
 _MARKUP = re.compile(r"<[^>]{1,200}>")
 #: Words that templates print where a value is missing.

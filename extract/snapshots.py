@@ -22,12 +22,12 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from extract import addresses, archive_files
-from extract.errors import CorruptSnapshot
-from extract.fetch_log import FetchLog
-from extract.fetched import Fetched
-from extract.snapshot import Snapshot
-from extract.source import Page
+from gpuledger.extract import addresses, archive_files
+from gpuledger.extract.errors import CorruptSnapshot
+from gpuledger.extract.fetch_log import FetchLog
+from gpuledger.extract.fetched import Fetched
+from gpuledger.extract.snapshot import Snapshot
+from gpuledger.extract.source import Page
 
 __all__ = ["Archive", "Snapshot"]
 

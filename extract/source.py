@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from extract import sources
-from extract.items import Parsed
+from gpuledger.extract import sources
+from gpuledger.extract.items import Parsed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,7 @@ def get(name: str) -> Source:
     known = names()
     if name not in known:
         raise KeyError(f"no source is called {name!r}; known are {', '.join(known)}")
-    source = importlib.import_module(f"extract.sources.{name}").SOURCE
+    source = importlib.import_module(f"gpuledger.extract.sources.{name}").SOURCE
     if not isinstance(source, Source) or source.name != name:
         raise TypeError(f"extract/sources/{name}.py must hold a Source named {name!r} as SOURCE")
     return source

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from extract import blocks
-from extract.errors import Blocked, EmptyBody, FetchError, NotFound, RateLimited, ServerError, Timeout
-from extract.retry import Transient
-from extract.transport import Answer
+from gpuledger.extract import blocks
+from gpuledger.extract.errors import Blocked, EmptyBody, FetchError, NotFound, RateLimited, ServerError, Timeout
+from gpuledger.extract.retry import Transient
+from gpuledger.extract.transport import Answer
 
 _REFUSED = frozenset((401, 402, 403, 407, 451))
 _GONE = frozenset((404, 410))

@@ -14,10 +14,10 @@ from urllib.parse import urljoin
 
 from lxml.html import HtmlElement
 
-from extract import jsonld, microdata, price_specification, rdfa
-from extract.amounts import to_decimal
-from extract.items import Availability, Condition, PriceKind
-from extract.schema_org import availability, condition, first_text, local_name, texts
+from gpuledger.extract import jsonld, microdata, price_specification, rdfa
+from gpuledger.extract.amounts import to_decimal
+from gpuledger.extract.items import Availability, Condition, PriceKind
+from gpuledger.extract.schema_org import availability, condition, first_text, local_name, texts
 
 Syntax = Literal["json-ld", "microdata", "rdfa"]
 

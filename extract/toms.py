@@ -10,11 +10,11 @@ from urllib.parse import urljoin, urlsplit
 
 from bs4 import BeautifulSoup
 
-from extract.html import soup
-from extract.items import Issue, Link
-from extract.money import Ambiguous, read_price
-from extract.source import Page
-from extract.tables import cell_text, clean
+from gpuledger.extract.html import soup
+from gpuledger.extract.items import Issue, Link
+from gpuledger.extract.money import Ambiguous, read_price
+from gpuledger.extract.source import Page
+from gpuledger.extract.tables import cell_text, clean
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH = (

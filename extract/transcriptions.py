@@ -21,7 +21,7 @@ from decimal import Decimal
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from extract.items import Chart, Issue, Score
+from gpuledger.extract.items import Chart, Issue, Score
 
 COLUMNS = (
     "article_url",

@@ -13,9 +13,9 @@ from requests.cookies import RequestsCookieJar, extract_cookies_to_jar
 from urllib3 import Timeout as Timeouts
 from urllib3 import exceptions as urllib3_errors
 
-from extract import addresses, body
-from extract.addresses import Target
-from extract.errors import (
+from gpuledger.extract import addresses, body
+from gpuledger.extract.addresses import Target
+from gpuledger.extract.errors import (
     ConnectionFailed,
     FetchError,
     ForbiddenAddress,
@@ -24,10 +24,10 @@ from extract.errors import (
     TooManyRedirects,
     Truncated,
 )
-from extract.http_settings import HttpSettings
-from extract.pinned import PinnedAdapter, RefusedPeer, Route
-from extract.retry import Transient
-from extract.turns import Turns
+from gpuledger.extract.http_settings import HttpSettings
+from gpuledger.extract.pinned import PinnedAdapter, RefusedPeer, Route
+from gpuledger.extract.retry import Transient
+from gpuledger.extract.turns import Turns
 
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _PIECE = 1 << 16

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from extract.items import Availability, Condition
+from gpuledger.extract.items import Availability, Condition
 
 
 def _any(*words: str) -> re.Pattern[str]:

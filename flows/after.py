@@ -10,11 +10,11 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from flows import alerts, logs, notify
-from flows.context import Context
-from flows.redact import Redactor
-from flows.summary import Summary
-from warehouse.errors import Locked
+from gpuledger.flows import alerts, logs, notify
+from gpuledger.flows.context import Context
+from gpuledger.flows.redact import Redactor
+from gpuledger.flows.summary import Summary
+from gpuledger.warehouse.errors import Locked
 
 _log = logging.getLogger("gpuledger.after")
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flows import health
-from flows.context import Context
-from flows.crossings import cross
-from flows.notify import Kind, Message
-from flows.summary import Summary
-from flows.watches import look, store
-from warehouse.errors import BadQuery, NoWarehouse
-from warehouse.read import query
+from gpuledger.flows import health
+from gpuledger.flows.context import Context
+from gpuledger.flows.crossings import cross
+from gpuledger.flows.notify import Kind, Message
+from gpuledger.flows.summary import Summary
+from gpuledger.flows.watches import look, store
+from gpuledger.warehouse.errors import BadQuery, NoWarehouse
+from gpuledger.warehouse.read import query
 
 #: Held prices that are listed in one message; more are counted.
 MOST_HELD = 10

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from prefect.artifacts import create_link_artifact, create_markdown_artifact, create_table_artifact
 
-from flows import reporting
-from flows.context import Context
-from flows.redact import Redactor
-from flows.summary import Summary
-from warehouse.read import query
+from gpuledger.flows import reporting
+from gpuledger.flows.context import Context
+from gpuledger.flows.redact import Redactor
+from gpuledger.flows.summary import Summary
+from gpuledger.warehouse.read import query
 
 #: Cards a workload in the table of the best value.
 TOP = 10

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from transform.assumptions import Assumptions, ImpossibleAssumption
+from gpuledger.transform.assumptions import Assumptions, ImpossibleAssumption
 
 PREFIX = "GPULEDGER_ASSUMPTION_"
 TABLE = "assumptions"

@@ -7,11 +7,11 @@ from datetime import date
 
 import duckdb
 
-from expectations.check import ask_mart, plain
-from expectations.contract import mart_contract
-from expectations.errors import AuditFailed
-from transform.build import Build
-from transform.graph import Model
+from gpuledger.expectations.check import ask_mart, plain
+from gpuledger.expectations.contract import mart_contract
+from gpuledger.expectations.errors import AuditFailed
+from gpuledger.transform.build import Build
+from gpuledger.transform.graph import Model
 
 DAILY = "mart.price_daily"
 

@@ -15,27 +15,27 @@ from pathlib import Path
 
 import duckdb
 
-from expectations.check import check_rows
-from expectations.contract import source_contract
-from expectations.errors import ExpectationsError
-from extract.collect import Collected
-from extract.danawa_nights import nights
-from extract.items import Item, Offer
-from extract.pages import LocalFile, archive_file
-from extract.snapshots import Archive
-from extract.source import get
-from flows import decisions, identities, journal, loaded, take_in
-from flows.context import Context, new_run_id, utc_now
-from flows.store import finish, store, write_exports
-from flows.summary import SourceOutcome, Summary
-from flows.walk import Event, Taken, Walk
-from transform import assign, listing_versions, price_days
-from transform.gate import good_nights, shops, tables
-from warehouse import publish
-from warehouse.load import offers, prices
-from warehouse.load.batch import Batch, ChangeSet, Row
-from warehouse.load.stage import stage
-from warehouse.lock import writer_lock
+from gpuledger.expectations.check import check_rows
+from gpuledger.expectations.contract import source_contract
+from gpuledger.expectations.errors import ExpectationsError
+from gpuledger.extract.collect import Collected
+from gpuledger.extract.danawa_nights import nights
+from gpuledger.extract.items import Item, Offer
+from gpuledger.extract.pages import LocalFile, archive_file
+from gpuledger.extract.snapshots import Archive
+from gpuledger.extract.source import get
+from gpuledger.flows import decisions, identities, journal, loaded, take_in
+from gpuledger.flows.context import Context, new_run_id, utc_now
+from gpuledger.flows.store import finish, store, write_exports
+from gpuledger.flows.summary import SourceOutcome, Summary
+from gpuledger.flows.walk import Event, Taken, Walk
+from gpuledger.transform import assign, listing_versions, price_days
+from gpuledger.transform.gate import good_nights, shops, tables
+from gpuledger.warehouse import publish
+from gpuledger.warehouse.load import offers, prices
+from gpuledger.warehouse.load.batch import Batch, ChangeSet, Row
+from gpuledger.warehouse.load.stage import stage
+from gpuledger.warehouse.lock import writer_lock
 
 SOURCE = "danawa_daily"
 #: Nights in one publish of a bulk load: what a kill costs at most. A publish takes about as long as twenty nights.
@@ -55,8 +55,8 @@ def read(context: Context, files: Sequence[Path]) -> list[Crawl]:
 
 def pending(context: Context, found: Sequence[Crawl]) -> list[Crawl]:
     """The nights after the last that is published: a backfill that was stopped goes on where it was."""
-    from warehouse.errors import NoWarehouse
-    from warehouse.read import query
+    from gpuledger.warehouse.errors import NoWarehouse
+    from gpuledger.warehouse.read import query
 
     try:
         _, rows = query(context.data, "SELECT max(seen_at) FROM core.source_night WHERE source = ?", [SOURCE])

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from extract import source as sources
-from extract.collect import parse_page
-from extract.errors import ExtractError
-from extract.http import Client
-from extract.items import Issue, Item, Link
-from extract.source import Page
-from flows import gather
-from flows.context import Context
-from flows.gather import Reading
+from gpuledger.extract import source as sources
+from gpuledger.extract.collect import parse_page
+from gpuledger.extract.errors import ExtractError
+from gpuledger.extract.http import Client
+from gpuledger.extract.items import Issue, Item, Link
+from gpuledger.extract.source import Page
+from gpuledger.flows import gather
+from gpuledger.flows.context import Context
+from gpuledger.flows.gather import Reading
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

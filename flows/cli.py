@@ -17,7 +17,7 @@ from typing import NoReturn
 
 import click
 
-from flows import commands, lang
+from gpuledger.flows import commands, lang
 
 
 class _Commands(click.Group):
@@ -30,7 +30,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):
             return None
-        command = importlib.import_module(f"flows.commands.{cmd_name.replace('-', '_')}").command
+        command = importlib.import_module(f"gpuledger.flows.commands.{cmd_name.replace('-', '_')}").command
         assert isinstance(command, click.Command)
         return command
 
@@ -70,10 +70,10 @@ def main() -> None:
 
 def call() -> NoReturn:
     """Run the command line; every expected error is one line on stderr and a status, never a traceback."""
-    from expectations.errors import ExpectationsError
-    from extract.errors import ExtractError
-    from flows.settings import SettingsError
-    from warehouse.errors import BadQuery, WarehouseError
+    from gpuledger.expectations.errors import ExpectationsError
+    from gpuledger.extract.errors import ExtractError
+    from gpuledger.flows.settings import SettingsError
+    from gpuledger.warehouse.errors import BadQuery, WarehouseError
 
     try:
         status = cli.main(prog_name="gpuledger", standalone_mode=False)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
-from flows.settings import Settings
-from warehouse.paths import DataDir
+from gpuledger.flows.settings import Settings
+from gpuledger.warehouse.paths import DataDir
 
 Engine = Literal["prefect", "plain"]
 

@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 
-from flows.settings import SettingsError
-from transform.identity.pins import Pin, PinError
-from transform.identity.pins import read as read_pins
-from warehouse.paths import DataDir
+from gpuledger.flows.settings import SettingsError
+from gpuledger.transform.identity.pins import Pin, PinError
+from gpuledger.transform.identity.pins import read as read_pins
+from gpuledger.warehouse.paths import DataDir
 
 
 def _file(data: DataDir) -> Path:

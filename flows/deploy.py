@@ -15,16 +15,16 @@ from prefect.schedules import Cron
 from prefect.states import Crashed
 from prefect.types.entrypoint import EntrypointType
 
-from flows import deployments, history_deployments, journal
-from flows.context import utc_now
-from flows.inbox import MODELS_CHANGED, QUOTES_CHANGED
-from flows.prefect_run import PRICES_CHANGED
-from flows.schedule import Schedule, is_done
+from gpuledger.flows import deployments, history_deployments, journal
+from gpuledger.flows.context import utc_now
+from gpuledger.flows.inbox import MODELS_CHANGED, QUOTES_CHANGED
+from gpuledger.flows.prefect_run import PRICES_CHANGED
+from gpuledger.flows.schedule import Schedule, is_done
 
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from flows.serve import Plan
+    from gpuledger.flows.serve import Plan
 
 _log = logging.getLogger("gpuledger.serve")
 

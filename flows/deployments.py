@@ -25,18 +25,18 @@ from prefect.client.schemas.sorting import FlowRunSort
 from prefect.context import FlowRunContext
 from prefect.states import Cancelled, Completed
 
-from flows import gather, handover, journal, logs, prefect_run, retries
-from flows import rebuild as rebuilding
-from flows import settings as settings_module
-from flows.after import reported
-from flows.context import Context, utc_now
-from flows.refresh import no_progress
-from flows.schedule import Schedule, is_done
-from flows.start import context_for, rebuild_context_for
-from flows.summary import Summary
-from warehouse.lock import writer_lock
-from warehouse.outputs import csv_files
-from warehouse.paths import DataDir
+from gpuledger.flows import gather, handover, journal, logs, prefect_run, retries
+from gpuledger.flows import rebuild as rebuilding
+from gpuledger.flows import settings as settings_module
+from gpuledger.flows.after import reported
+from gpuledger.flows.context import Context, utc_now
+from gpuledger.flows.refresh import no_progress
+from gpuledger.flows.schedule import Schedule, is_done
+from gpuledger.flows.start import context_for, rebuild_context_for
+from gpuledger.flows.summary import Summary
+from gpuledger.warehouse.lock import writer_lock
+from gpuledger.warehouse.outputs import csv_files
+from gpuledger.warehouse.paths import DataDir
 
 # Prefect wants to know these before the flow runs, in whole seconds; each run is a process of its own, so each has its own
 # chance.

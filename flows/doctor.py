@@ -17,11 +17,11 @@ from typing import Literal
 
 from filelock import FileLock, Timeout
 
-from flows import compat, health
-from flows.context import Context
-from flows.settings import SettingsError
-from warehouse.errors import NoWarehouse, WarehouseError
-from warehouse.read import query
+from gpuledger.flows import compat, health
+from gpuledger.flows.context import Context
+from gpuledger.flows.settings import SettingsError
+from gpuledger.warehouse.errors import NoWarehouse, WarehouseError
+from gpuledger.warehouse.read import query
 
 Grade = Literal["ok", "warning", "failure"]
 
@@ -190,7 +190,7 @@ def _runs(context: Context) -> Iterator[Check]:
 
 
 def _schedule(context: Context) -> Iterator[Check]:
-    from flows.schedule import BadSchedule, Schedule
+    from gpuledger.flows.schedule import BadSchedule, Schedule
 
     settings = context.settings
     try:
@@ -204,8 +204,8 @@ def _schedule(context: Context) -> Iterator[Check]:
 
 
 def _notifications(context: Context) -> Iterator[Check]:
-    from flows import notify
-    from flows.watches import store
+    from gpuledger.flows import notify
+    from gpuledger.flows.watches import store
 
     try:
         watches = len(store.load(context.data))
@@ -228,8 +228,8 @@ def _notifications(context: Context) -> Iterator[Check]:
 
 def _robots(context: Context) -> Iterator[Check]:
     """Ask each live site for its robots.txt, and nothing else."""
-    from extract.errors import ExtractError
-    from flows import gather
+    from gpuledger.extract.errors import ExtractError
+    from gpuledger.flows import gather
 
     readings = [reading for reading in gather.readings(context) if reading.starts]
 

@@ -7,21 +7,21 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from expectations import aside
-from extract import source as sources
-from extract import transcriptions
-from extract.collect import Collected, collect
-from extract.errors import Timeout
-from extract.http import Client, HttpSettings
-from extract.items import Chart
-from extract.pages import Fetching, LocalFile, Pages
-from extract.parsed_cache import ParsedCache
-from extract.sample import server
-from extract.snapshots import Archive
-from extract.source import Source
-from flows import transcribe
-from flows.context import Context
-from flows.settings import SettingsError
+from gpuledger.expectations import aside
+from gpuledger.extract import source as sources
+from gpuledger.extract import transcriptions
+from gpuledger.extract.collect import Collected, collect
+from gpuledger.extract.errors import Timeout
+from gpuledger.extract.http import Client, HttpSettings
+from gpuledger.extract.items import Chart
+from gpuledger.extract.pages import Fetching, LocalFile, Pages
+from gpuledger.extract.parsed_cache import ParsedCache
+from gpuledger.extract.sample import server
+from gpuledger.extract.snapshots import Archive
+from gpuledger.extract.source import Source
+from gpuledger.flows import transcribe
+from gpuledger.flows.context import Context
+from gpuledger.flows.settings import SettingsError
 
 #: What a quote in the inbox may be, by the end of its name.
 QUOTE_TYPES = {

@@ -10,8 +10,8 @@ import pickle
 import shutil
 from pathlib import Path
 
-from extract.collect import Collected
-from warehouse.paths import DataDir
+from gpuledger.extract.collect import Collected
+from gpuledger.warehouse.paths import DataDir
 
 
 def give(data: DataDir, run_id: str, collected: Collected) -> None:

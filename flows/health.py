@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from flows import journal
-from flows.context import utc_now
-from warehouse.errors import NoWarehouse
-from warehouse.paths import DataDir
-from warehouse.read import query
+from gpuledger.flows import journal
+from gpuledger.flows.context import utc_now
+from gpuledger.warehouse.errors import NoWarehouse
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import query
 
 #: Good runs whose median number of rows counts as normal.
 NORMAL_RUNS = 30

@@ -17,14 +17,14 @@ from prefect.artifacts import create_progress_artifact, update_progress_artifact
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
-from flows import backfill as backfilling
-from flows import logs, retries
-from flows import replay as replaying
-from flows import settings as settings_module
-from flows.context import Context, new_run_id, utc_now
-from flows.settings import Settings
-from flows.summary import Summary
-from warehouse.paths import DataDir
+from gpuledger.flows import backfill as backfilling
+from gpuledger.flows import logs, retries
+from gpuledger.flows import replay as replaying
+from gpuledger.flows import settings as settings_module
+from gpuledger.flows.context import Context, new_run_id, utc_now
+from gpuledger.flows.settings import Settings
+from gpuledger.flows.summary import Summary
+from gpuledger.warehouse.paths import DataDir
 
 _log = logging.getLogger("gpuledger.prefect")
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 
-from flows import decisions
-from transform import assign
-from transform.identity.pins import Pin
-from transform.identity.resolver import Resolver
-from transform.seeds import load as seeds
-from transform.seeds.version import version_of
-from warehouse.paths import DataDir
-from warehouse.schema import hash_text
+from gpuledger.flows import decisions
+from gpuledger.transform import assign
+from gpuledger.transform.identity.pins import Pin
+from gpuledger.transform.identity.resolver import Resolver
+from gpuledger.transform.seeds import load as seeds
+from gpuledger.transform.seeds.version import version_of
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.schema import hash_text
 
 #: Code and data that decide which GPU a title means.
 _FOLDERS = (Path(assign.__file__).with_name("identity"), Path(seeds.__file__).parent)

@@ -7,9 +7,9 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from flows.gather import QUOTE_TYPES
-from transform.graph import MODELS
-from warehouse.paths import DataDir
+from gpuledger.flows.gather import QUOTE_TYPES
+from gpuledger.transform.graph import MODELS
+from gpuledger.warehouse.paths import DataDir
 
 _log = logging.getLogger("gpuledger.serve")
 

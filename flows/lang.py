@@ -56,7 +56,7 @@ def translations(language: str) -> gettext_module.NullTranslations:
 
 @cache
 def _configured() -> str:
-    from flows import settings
+    from gpuledger.flows import settings
 
     try:
         return settings.load({}).lang

@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from extract import addresses, archive_files, errors
-from extract.collect import Collected
-from extract.errors import ExtractError
-from flows.context import Context, Engine
-from flows.settings import Settings
-from warehouse import publish
-from warehouse.errors import WarehouseError
-from warehouse.paths import DataDir
+from gpuledger.extract import addresses, archive_files, errors
+from gpuledger.extract.collect import Collected
+from gpuledger.extract.errors import ExtractError
+from gpuledger.flows.context import Context, Engine
+from gpuledger.flows.settings import Settings
+from gpuledger.warehouse import publish
+from gpuledger.warehouse.errors import WarehouseError
+from gpuledger.warehouse.paths import DataDir
 
 
 class BadRecord(WarehouseError):

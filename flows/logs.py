@@ -9,10 +9,10 @@ import time
 from datetime import UTC, datetime
 from typing import Any
 
-from flows.redact import Redactor
-from flows.retries import NothingPublished
-from flows.settings import Settings
-from flows.summary import Summary
+from gpuledger.flows.redact import Redactor
+from gpuledger.flows.retries import NothingPublished
+from gpuledger.flows.settings import Settings
+from gpuledger.flows.summary import Summary
 
 NAME = "gpuledger"
 #: Fields of a record that are ours and not the logging module's: handed over as `extra={"fields": {…}}`.
@@ -22,7 +22,6 @@ LIBRARIES = (
     "prefect", "EventsWorker", "httpx", "httpcore", "urllib3", "apprise", "great_expectations", "asyncio", "websockets",
     "docket", "py.warnings",
 )  # fmt: skip
-_OUR_ROOMS = ("expectations", "extract", "flows", "transform", "warehouse")
 
 
 def set_up(settings: Settings, level: str | None = None) -> None:
@@ -67,7 +66,7 @@ def summary(found: Summary) -> None:
 def _without_known_traceback(record: logging.LogRecord) -> bool:
     """Our own errors say in their words what happened and what to do; the way to them is noise."""
     kind = record.exc_info[0] if record.exc_info else None
-    if kind is None or kind.__module__.partition(".")[0] not in _OUR_ROOMS:
+    if kind is None or not kind.__module__.startswith(f"{NAME}."):
         return True
     record.exc_info = record.exc_text = None
     # A run that ended without a publish has had its lines, and Prefect's engine repeats what the flow has said.

@@ -8,8 +8,8 @@ from pathlib import Path
 from string import Template
 from urllib.parse import urlsplit
 
-import extract
-from extract import source as sources
+import gpuledger
+from gpuledger.extract import source as sources
 
 _SCAFFOLD = Path(__file__).with_name("scaffold")
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
@@ -23,7 +23,7 @@ class BadSource(ValueError):
 
 def checkout() -> Path:
     """The folder that this program runs from. BadSource where it was installed without its tests."""
-    root = Path(str(extract.__file__)).parents[1]
+    root = Path(str(gpuledger.__file__)).resolve().parents[1]
     if not (root / "tests" / "fixtures").is_dir() or not (root / "expectations" / "contracts").is_dir():
         raise BadSource(f"{root} is no checkout of the project: a source is added where its tests are")
     return root

@@ -18,7 +18,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from flows.settings import Settings
+from gpuledger.flows.settings import Settings
 
 if TYPE_CHECKING:
     from apprise import Apprise

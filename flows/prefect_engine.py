@@ -12,13 +12,13 @@ import queue
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
-from flows import prefect_server
-from flows.context import Context
-from flows.processes import guarded
-from flows.refresh import Progress, read_plain, run_locked
-from flows.summary import Summary
-from warehouse.lock import writer_lock
-from warehouse.paths import DataDir
+from gpuledger.flows import prefect_server
+from gpuledger.flows.context import Context
+from gpuledger.flows.processes import guarded
+from gpuledger.flows.refresh import Progress, read_plain, run_locked
+from gpuledger.flows.summary import Summary
+from gpuledger.warehouse.lock import writer_lock
+from gpuledger.warehouse.paths import DataDir
 
 _log = logging.getLogger("gpuledger.prefect")
 
@@ -122,7 +122,7 @@ def _forget_events() -> None:
 def _run_flow(context: Context, progress: Progress, begun: list[bool], done: list[Summary]) -> None:
     from prefect import flow
 
-    from flows import prefect_run
+    from gpuledger.flows import prefect_run
 
     @flow(
         name="refresh",

@@ -18,13 +18,13 @@ from prefect.futures import PrefectFuture
 from prefect.settings import PREFECT_API_URL
 from prefect.tasks import exponential_backoff
 
-from extract.collect import Collected
-from extract.errors import Timeout
-from flows import artifacts, handover, prefect_server
-from flows.context import Context
-from flows.gather import Reader, Reading
-from flows.refresh import Progress, run_locked
-from flows.summary import Summary
+from gpuledger.extract.collect import Collected
+from gpuledger.extract.errors import Timeout
+from gpuledger.flows import artifacts, handover, prefect_server
+from gpuledger.flows.context import Context
+from gpuledger.flows.gather import Reader, Reading
+from gpuledger.flows.refresh import Progress, run_locked
+from gpuledger.flows.summary import Summary
 
 _log = logging.getLogger("gpuledger.prefect")
 

@@ -51,7 +51,7 @@ class Server:
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("wb") as out:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "flows.prefect_server", str(self.port)],
+                [sys.executable, "-m", "gpuledger.flows.prefect_server", str(self.port)],
                 env={**os.environ, **_environment(self.has_services)},
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=out, start_new_session=True,
             )  # fmt: skip

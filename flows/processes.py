@@ -43,7 +43,7 @@ def guarded(state: Path) -> Iterator[None]:
     os.environ[MARK] = str(path)
     # A session of its own: Ctrl-C in the terminal must not take the warden first.
     warden = subprocess.Popen(
-        [sys.executable, "-m", "flows.processes", str(path)],
+        [sys.executable, "-m", "gpuledger.flows.processes", str(path)],
         stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
     )  # fmt: skip
     try:

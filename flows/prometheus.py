@@ -7,7 +7,7 @@ from pathlib import Path
 
 from prometheus_client import CollectorRegistry, Gauge, write_to_textfile
 
-from flows.health import RunHealth, SourceHealth
+from gpuledger.flows.health import RunHealth, SourceHealth
 
 
 def write(path: Path, sources: Sequence[SourceHealth], runs: Sequence[RunHealth]) -> None:

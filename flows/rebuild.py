@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from flows import journal, loaded
-from flows.context import Context
-from flows.store import prepare_build, publish_build
-from flows.summary import Summary
-from warehouse import publish
-from warehouse.errors import NoWarehouse
-from warehouse.lock import writer_lock
+from gpuledger.flows import journal, loaded
+from gpuledger.flows.context import Context
+from gpuledger.flows.store import prepare_build, publish_build
+from gpuledger.flows.summary import Summary
+from gpuledger.warehouse import publish
+from gpuledger.warehouse.errors import NoWarehouse
+from gpuledger.warehouse.lock import writer_lock
 
 
 def rebuild(context: Context, *, full: bool = False, explain: bool = False) -> Summary:

@@ -6,12 +6,12 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-from extract.collect import Collected
-from flows import gather, journal
-from flows.context import Context
-from flows.gather import Reader, Reading
-from flows.summary import SourceOutcome, Summary
-from warehouse.lock import writer_lock
+from gpuledger.extract.collect import Collected
+from gpuledger.flows import gather, journal
+from gpuledger.flows.context import Context
+from gpuledger.flows.gather import Reader, Reading
+from gpuledger.flows.summary import SourceOutcome, Summary
+from gpuledger.warehouse.lock import writer_lock
 
 #: Called when a source starts a page (source, url) and when it is done (source, None).
 Progress = Callable[[str, str | None], None]
@@ -74,7 +74,7 @@ def _run(
         summary.sources = [_failed(batch) for batch in collected]
         summary.reason = "no source could be read" if collected else "no source is configured"
         return
-    from flows.store import store
+    from gpuledger.flows.store import store
 
     store(context, collected, summary)
 

@@ -18,27 +18,27 @@ from pathlib import Path
 
 import duckdb
 
-from extract import source as sources
-from extract.collect import Collected
-from extract.danawa_nights import nights
-from extract.errors import CorruptSnapshot
-from extract.pages import LocalFile, OfRun
-from extract.parsed_cache import ParsedCache
-from extract.snapshot import Snapshot
-from extract.snapshots import Archive
-from extract.source import Page
-from flows import backfill, gather, loaded, replay_kept, store
-from flows.context import Context
-from flows.gather import Reading
-from flows.loaded import RunRecord, SourceRecord
-from flows.summary import Summary
-from warehouse import publish
-from warehouse.errors import WarehouseError
-from warehouse.load.stage import append
-from warehouse.lock import writer_lock
-from warehouse.outputs import csv_files
-from warehouse.paths import DataDir
-from warehouse.read import file_query
+from gpuledger.extract import source as sources
+from gpuledger.extract.collect import Collected
+from gpuledger.extract.danawa_nights import nights
+from gpuledger.extract.errors import CorruptSnapshot
+from gpuledger.extract.pages import LocalFile, OfRun
+from gpuledger.extract.parsed_cache import ParsedCache
+from gpuledger.extract.snapshot import Snapshot
+from gpuledger.extract.snapshots import Archive
+from gpuledger.extract.source import Page
+from gpuledger.flows import backfill, gather, loaded, replay_kept, store
+from gpuledger.flows.context import Context
+from gpuledger.flows.gather import Reading
+from gpuledger.flows.loaded import RunRecord, SourceRecord
+from gpuledger.flows.summary import Summary
+from gpuledger.warehouse import publish
+from gpuledger.warehouse.errors import WarehouseError
+from gpuledger.warehouse.load.stage import append
+from gpuledger.warehouse.lock import writer_lock
+from gpuledger.warehouse.outputs import csv_files
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import file_query
 
 #: Called with what is being replayed and how many runs are done.
 Progress = Callable[[str, int], None]

@@ -17,10 +17,10 @@ from pathlib import Path
 
 import duckdb
 
-from flows.loaded import RunRecord
-from flows.settings import Settings
-from warehouse.paths import DataDir
-from warehouse.publish import CATALOG
+from gpuledger.flows.loaded import RunRecord
+from gpuledger.flows.settings import Settings
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.publish import CATALOG
 
 #: Work that a kill may cost, for a copy of the file each time.
 KEEP_EVERY_S = 60.0

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from extract.snapshots import Archive
-from flows import lang
-from warehouse.outputs import report_files
-from warehouse.outputs.report_files import ArchivedPage
-from warehouse.paths import DataDir
+from gpuledger.extract.snapshots import Archive
+from gpuledger.flows import lang
+from gpuledger.warehouse.outputs import report_files
+from gpuledger.warehouse.outputs.report_files import ArchivedPage
+from gpuledger.warehouse.paths import DataDir
 
 
 def write(data: DataDir, folder: Path) -> list[Path]:

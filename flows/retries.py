@@ -9,9 +9,9 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from extract import errors
-from flows.summary import Summary
-from warehouse.errors import Locked
+from gpuledger.extract import errors
+from gpuledger.flows.summary import Summary
+from gpuledger.warehouse.errors import Locked
 
 T = TypeVar("T")
 

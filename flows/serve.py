@@ -17,13 +17,13 @@ from dataclasses import dataclass
 
 from filelock import FileLock, Timeout
 
-from flows import compat, logs, prefect_engine, prefect_server
-from flows.context import utc_now
-from flows.inbox import Watcher
-from flows.processes import guarded
-from flows.settings import Settings
-from warehouse.errors import Locked
-from warehouse.paths import DataDir
+from gpuledger.flows import compat, logs, prefect_engine, prefect_server
+from gpuledger.flows.context import utc_now
+from gpuledger.flows.inbox import Watcher
+from gpuledger.flows.processes import guarded
+from gpuledger.flows.settings import Settings
+from gpuledger.warehouse.errors import Locked
+from gpuledger.warehouse.paths import DataDir
 
 _log = logging.getLogger("gpuledger.serve")
 
@@ -54,7 +54,7 @@ def serve(plan: Plan) -> None:
     with _only_one(plan.data), ExitStack() as stack:
         stop = stack.enter_context(_signals())
         prefect_engine.prepare(plan.data, log_level="ERROR")
-        from flows.schedule import Schedule
+        from gpuledger.flows.schedule import Schedule
 
         logs.set_up(plan.settings)  # again, now that Prefect has set up its own way
         schedule = Schedule(plan.cron, plan.time_zone)
@@ -164,7 +164,7 @@ class _Runner:
             logs.event(_log, logging.ERROR, "the Prefect runner failed", error=f"{type(error).__name__}: {error}")
 
     async def _main(self) -> None:
-        from flows import deploy
+        from gpuledger.flows import deploy
 
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
         runner = await deploy.runner(self.plan, is_alone=self.is_alone)

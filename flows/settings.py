@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
-from flows import assumptions as assumptions_module
-from flows.assumptions import Given
-from flows.lang import LANGUAGES
-from transform.assumptions import Assumptions, ImpossibleAssumption
+from gpuledger.flows import assumptions as assumptions_module
+from gpuledger.flows.assumptions import Given
+from gpuledger.flows.lang import LANGUAGES
+from gpuledger.transform.assumptions import Assumptions, ImpossibleAssumption
 
 if TYPE_CHECKING:
-    from transform.gate.rules import Bounds
+    from gpuledger.transform.gate.rules import Bounds
 
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
@@ -116,7 +116,7 @@ class Settings:
     def gate_bounds(self) -> Bounds:
         """The price gate's bounds."""
         # Imported here: the gate brings DuckDB, which a command that reads no warehouse does not wait for.
-        from transform.gate.rules import Bounds
+        from gpuledger.transform.gate.rules import Bounds
 
         return Bounds(
             max_move=self.gate_max_move, crowd_move=self.gate_crowd_move,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from flows import decisions
-from flows.context import Context, Engine, new_run_id, utc_now
-from flows.settings import Settings
-from warehouse.errors import NoWarehouse
-from warehouse.paths import DataDir
-from warehouse.read import query
+from gpuledger.flows import decisions
+from gpuledger.flows.context import Context, Engine, new_run_id, utc_now
+from gpuledger.flows.settings import Settings
+from gpuledger.warehouse.errors import NoWarehouse
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import query
 
 
 def context_for(
@@ -31,7 +31,7 @@ def context_for(
     Raises ValueError, saying what is known, for an unknown source or night or for an `as_of` that is no time, and
     SettingsError where the pins in `data` cannot be read: better now than after an hour of reading.
     """
-    from extract import source as sources
+    from gpuledger.extract import source as sources
 
     unknown = sorted(set(only) - set(sources.names()))
     if unknown:
@@ -41,7 +41,7 @@ def context_for(
     time = _time(as_of) if as_of else now
     chosen = None
     if sample:
-        from extract.sample import server
+        from gpuledger.extract.sample import server
 
         step = 0 if set(only) == {"quotes"} else 1
         chosen = night if night is not None else _next_night(data, server.NIGHTS, step)

@@ -8,23 +8,23 @@ from pathlib import Path
 
 import duckdb
 
-from expectations import aside
-from extract.collect import Collected
-from extract.items import FxRate
-from flows import identities, journal, loaded, take_in
-from flows.audit import Audit
-from flows.context import Context, utc_now
-from flows.settings import SettingsError
-from flows.summary import PriceChange, SourceOutcome, Summary
-from transform import assign, graph, listing_versions, price_days
-from transform import build as builder
-from transform.graph import Model
-from transform.seeds import load as seeds
-from transform.sizing import own as own_models
-from warehouse import publish
-from warehouse.errors import WarehouseError
-from warehouse.load.stage import append
-from warehouse.outputs import csv_files
+from gpuledger.expectations import aside
+from gpuledger.extract.collect import Collected
+from gpuledger.extract.items import FxRate
+from gpuledger.flows import identities, journal, loaded, take_in
+from gpuledger.flows.audit import Audit
+from gpuledger.flows.context import Context, utc_now
+from gpuledger.flows.settings import SettingsError
+from gpuledger.flows.summary import PriceChange, SourceOutcome, Summary
+from gpuledger.transform import assign, graph, listing_versions, price_days
+from gpuledger.transform import build as builder
+from gpuledger.transform.graph import Model
+from gpuledger.transform.seeds import load as seeds
+from gpuledger.transform.sizing import own as own_models
+from gpuledger.warehouse import publish
+from gpuledger.warehouse.errors import WarehouseError
+from gpuledger.warehouse.load.stage import append
+from gpuledger.warehouse.outputs import csv_files
 
 
 class OutOfOrder(WarehouseError):

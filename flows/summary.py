@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from transform.build import Build
+from gpuledger.transform.build import Build
 
 SourceStatus = Literal["ok", "unchanged", "partial", "failed", "refused"]
 

@@ -12,19 +12,19 @@ from decimal import Decimal
 
 import duckdb
 
-from expectations.check import Verdict, ask_batch
-from expectations.contract import source_contract
-from extract import source as sources
-from extract.collect import Collected
-from extract.items import CloudOffer, Issue, Item, Offer, to_json
-from flows import decisions
-from flows.context import Context
-from flows.summary import SourceOutcome
-from transform.gate import clouds, good_nights, shops
-from transform.gate.rules import Bounds
-from warehouse.load import offers, others
-from warehouse.load.batch import Batch, ChangeSet, Night, Row, split_duplicates
-from warehouse.load.stage import append
+from gpuledger.expectations.check import Verdict, ask_batch
+from gpuledger.expectations.contract import source_contract
+from gpuledger.extract import source as sources
+from gpuledger.extract.collect import Collected
+from gpuledger.extract.items import CloudOffer, Issue, Item, Offer, to_json
+from gpuledger.flows import decisions
+from gpuledger.flows.context import Context
+from gpuledger.flows.summary import SourceOutcome
+from gpuledger.transform.gate import clouds, good_nights, shops
+from gpuledger.transform.gate.rules import Bounds
+from gpuledger.warehouse.load import offers, others
+from gpuledger.warehouse.load.batch import Batch, ChangeSet, Night, Row, split_duplicates
+from gpuledger.warehouse.load.stage import append
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,10 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
 
-from extract import archive_files, transcriptions
-from extract.transcriptions import COLUMNS, Transcription, TranscriptionError
-from transform.seeds.load import workload_units
-from warehouse.paths import DataDir
+from gpuledger.extract import archive_files, transcriptions
+from gpuledger.extract.transcriptions import COLUMNS, Transcription, TranscriptionError
+from gpuledger.transform.seeds.load import workload_units
+from gpuledger.warehouse.paths import DataDir
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 

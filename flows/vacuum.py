@@ -16,17 +16,17 @@ from datetime import datetime, timedelta
 
 import duckdb
 
-from extract import archive_files
-from extract.parsed_cache import ParsedCache
-from extract.snapshots import Archive
-from flows import loaded, replay
-from flows.context import Context
-from flows.loaded import RunRecord
-from warehouse import publish
-from warehouse.errors import NoWarehouse
-from warehouse.lock import writer_lock
-from warehouse.paths import DataDir
-from warehouse.read import file_query, query
+from gpuledger.extract import archive_files
+from gpuledger.extract.parsed_cache import ParsedCache
+from gpuledger.extract.snapshots import Archive
+from gpuledger.flows import loaded, replay
+from gpuledger.flows.context import Context
+from gpuledger.flows.loaded import RunRecord
+from gpuledger.warehouse import publish
+from gpuledger.warehouse.errors import NoWarehouse
+from gpuledger.warehouse.lock import writer_lock
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import file_query, query
 
 #: Tables of ops with rows of every run.
 _ACCOUNTS = ("ops.issue", "ops.quarantine", "ops.model_build", "ops.source_run")

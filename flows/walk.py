@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 
 import duckdb
 
-from extract.items import Offer
-from transform.gate import good_nights, rules, shops, tables
-from transform.gate.good_nights import GoodNight
-from transform.gate.rules import Bounds, Compared, Held, Sighting, Tally
-from warehouse.load import prices
-from warehouse.load.offers import ATTRIBUTES
-from warehouse.load.stage import Value
+from gpuledger.extract.items import Offer
+from gpuledger.transform.gate import good_nights, rules, shops, tables
+from gpuledger.transform.gate.good_nights import GoodNight
+from gpuledger.transform.gate.rules import Bounds, Compared, Held, Sighting, Tally
+from gpuledger.warehouse.load import prices
+from gpuledger.warehouse.load.offers import ATTRIBUTES
+from gpuledger.warehouse.load.stage import Value
 
 _STATE = (*prices.STATE, *prices.TERMS)
 _PRICE, _CURRENCY = _STATE.index("price"), _STATE.index("currency")

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from warehouse.outputs.tables import TOO_LARGE
-from warehouse.paths import DataDir
-from warehouse.read import query, reader
+from gpuledger.warehouse.outputs.tables import TOO_LARGE
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import query, reader
 
 ROOT = Path(__file__).parents[1]
 
@@ -33,7 +33,7 @@ def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
 
 def arguments(*words: object, data: Path | None = None) -> list[str]:
     where = [] if data is None else ["--data-dir", str(data)]
-    return [sys.executable, "-m", "flows.cli", *map(str, words), *where]
+    return [sys.executable, "-m", "gpuledger.flows.cli", *map(str, words), *where]
 
 
 def gpuledger(

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 import pytest
 
-from flows.cli import cli
+from gpuledger.flows.cli import cli
 from tests.command import ROOT, environment
 from tests.nights import Night
 
@@ -47,7 +47,7 @@ HEAVY = {"prefect", "great_expectations", "pandas"}
 
 @dataclass(frozen=True)
 class Import:
-    """One import: `module` with what was taken from it, and whether it runs when its file is imported."""
+    """One import: `module` with what was taken from it (ours without `gpuledger.`); whether it runs at its file's import."""
 
     file: Path
     line: int
@@ -68,14 +68,22 @@ def imports_of(path: Path, tree: ast.AST, at_import: bool = True) -> Iterator[Im
     """Every import below `tree`; those in functions and under TYPE_CHECKING do not run at import."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Import):
-            yield from (Import(path, node.lineno, alias.name, at_import) for alias in node.names)
+            yield from (Import(path, node.lineno, _own(alias.name), at_import) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}:{node.lineno}: a relative import hides the room"
-            yield from (Import(path, node.lineno, f"{node.module}.{alias.name}", at_import) for alias in node.names)
+            yield from (
+                Import(path, node.lineno, _own(f"{node.module}.{alias.name}"), at_import) for alias in node.names
+            )
         else:
             lazy = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
             lazy = lazy or (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test))
             yield from imports_of(path, node, at_import and not lazy)
+
+
+def _own(module: str) -> str:
+    """The name of a module of ours as its place in the repository says it."""
+    assert module.split(".")[0] not in ROOMS, f"{module} is installed as gpuledger.{module}, and imported by that name"
+    return module.removeprefix("gpuledger.")
 
 
 IMPORTS = [one for path, tree in trees() for one in imports_of(path, tree)]
@@ -200,7 +208,7 @@ WORDS = {
 RUN = """
 import sys
 sys.argv = ["gpuledger", *sys.argv[1:]]
-from flows.cli import call
+from gpuledger.flows.cli import call
 try:
     call()
 finally:

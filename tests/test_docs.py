@@ -13,14 +13,14 @@ import duckdb
 import pytest
 import yaml
 
-from extract import source as sources
-from flows.cli import cli
-from flows.settings import explain
+from gpuledger.extract import source as sources
+from gpuledger.flows.cli import cli
+from gpuledger.flows.settings import explain
+from gpuledger.transform import graph
+from gpuledger.warehouse import schema
+from gpuledger.warehouse.dictionary import dictionary
 from tests.command import ROOT, gpuledger, rows
 from tests.nights import Night
-from transform import graph
-from warehouse import schema
-from warehouse.dictionary import dictionary
 
 
 @cache

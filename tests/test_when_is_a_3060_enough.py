@@ -10,8 +10,8 @@ from types import ModuleType
 import duckdb
 import pytest
 
+from gpuledger.warehouse.paths import DataDir
 from tests.nights import Night
-from warehouse.paths import DataDir
 
 DOCS = Path(__file__).parents[1] / "docs"
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import duckdb
 
-from transform.identity.resolver import Evidence, Resolver
-from warehouse.load.stage import Value, stage
+from gpuledger.transform.identity.resolver import Evidence, Resolver
+from gpuledger.warehouse.load.stage import Value, stage
 
 _RESULT = ("gpu_id", "match_status", "match_rule", "match_candidates")
 

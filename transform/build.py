@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from transform.graph import Model
-from warehouse import schema
-from warehouse.dictionary import dictionary
-from warehouse.load.stage import append
+from gpuledger.transform.graph import Model
+from gpuledger.warehouse import schema
+from gpuledger.warehouse.dictionary import dictionary
+from gpuledger.warehouse.load.stage import append
 
 if TYPE_CHECKING:
     import pandas as pd

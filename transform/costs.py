@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
-from transform.assumptions import Assumptions
+from gpuledger.transform.assumptions import Assumptions
 
 DAYS_A_YEAR = 365
 SECONDS_AN_HOUR = 3600

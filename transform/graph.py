@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Literal
 
 import duckdb
 
-from warehouse.dictionary import dictionary
-from warehouse.references import Remembered
-from warehouse.schema import hash_text
+from gpuledger.warehouse.dictionary import dictionary
+from gpuledger.warehouse.references import Remembered
+from gpuledger.warehouse.schema import hash_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,7 +98,7 @@ def _read(remembered: Remembered, sidecar: Path) -> Model:
     build = None
     inputs: dict[str, frozenset[str] | None]
     if python_file.exists():
-        module = importlib.import_module(f"transform.models.{name}")
+        module = importlib.import_module(f"gpuledger.transform.models.{name}")
         inputs = {table: frozenset(columns) for table, columns in module.INPUTS.items()}
         build = module.build
         # Its own text says less than it does: the rules that it calls are part of its definition.

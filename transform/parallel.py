@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from transform.assumptions import Assumptions
-from transform.sizing.memory import InferenceMemory
-from transform.sizing.tensors import Architecture
+from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.sizing.memory import InferenceMemory
+from gpuledger.transform.sizing.tensors import Architecture
 
 #: A card sold as 24 GB holds 24 × 2^30 bytes.
 BYTES_PER_CARD_GB = 2**30

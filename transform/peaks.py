@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from transform.identity.gpu import Gpu
+from gpuledger.transform.identity.gpu import Gpu
 
 #: Multiply-adds of one tensor core in one cycle on dense 16-bit matrices (16-bit accumulation, the faster kind).
 #: Source: NVIDIA's architecture white papers (Volta to Blackwell). GA100 and GA10B differ from the other Ampere chips.

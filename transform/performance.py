@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from transform.assumptions import Assumptions
-from transform.sizing.weights import Weights
+from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.sizing.weights import Weights
 
 Verdict = Literal["error in data or formula", "limited by software or CPU, not by the card", "limited by the card"]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import duckdb
 
-from warehouse.schema import hash_text
+from gpuledger.warehouse.schema import hash_text
 
 _SQL = Path(__file__).with_suffix(".sql").read_text(encoding="utf-8")
 _ROW = "price_day:settled"

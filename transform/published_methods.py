@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from transform.sizing.flops import prefill_flops
-from transform.sizing.tensors import Architecture
+from gpuledger.transform.sizing.flops import prefill_flops
+from gpuledger.transform.sizing.tensors import Architecture
 
 #: Bytes a parameter that the optimizer keeps, as published.
 OPTIMIZER_BYTES = {"AdamW": 8, "Adafactor": 4, "8-bit AdamW": 2}

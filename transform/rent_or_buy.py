@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from transform import costs
-from transform.assumptions import Assumptions, settings
-from transform.costs import RentVsBuy
-from transform.sensitivity import Sensitivity, sensitivity
+from gpuledger.transform import costs
+from gpuledger.transform.assumptions import Assumptions, settings
+from gpuledger.transform.costs import RentVsBuy
+from gpuledger.transform.sensitivity import Sensitivity, sensitivity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

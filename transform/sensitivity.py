@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 
-from transform.assumptions import Assumptions, Number, settings
+from gpuledger.transform.assumptions import Assumptions, Number, settings
 
 HALF = Decimal("0.5")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from warehouse.errors import Locked
+from gpuledger.warehouse.errors import Locked
 
 
 @contextmanager

@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import version as installed
 from pathlib import Path
 
 import duckdb
 
-from warehouse import schema
-from warehouse.dictionary import Dictionary, Table, dictionary
-from warehouse.errors import NewerWarehouse, NotAWarehouse
+from gpuledger import __version__
+from gpuledger.warehouse import schema
+from gpuledger.warehouse.dictionary import Dictionary, Table, dictionary
+from gpuledger.warehouse.errors import NewerWarehouse, NotAWarehouse
 
 MIGRATIONS = Path(__file__).with_name("migrations")
 #: Version of a file that has no ops.schema_version.
@@ -74,7 +74,7 @@ def refuse_newer(found: Written | None, name: str, folder: Path = MIGRATIONS) ->
 
 def _newer(name: str, has: str, found: Written, knows: str) -> str:
     return (
-        f"{name} has {has}, written by gpuledger {found.program}, and this is gpuledger {installed('gpuledger')}, which "
+        f"{name} has {has}, written by gpuledger {found.program}, and this is gpuledger {__version__}, which "
         f"{knows}: update gpuledger, or use another --data-dir"
     )
 
@@ -115,7 +115,7 @@ def bring_up(con: duckdb.DuckDBPyConnection, run_id: str, name: str, folder: Pat
             _forget_builds(con)
         con.execute(
             "INSERT INTO ops.schema_version (run_id, version, definition, program) VALUES (?, ?, ?, ?)",
-            [run_id, current(folder), _structure(dictionary()), installed("gpuledger")],
+            [run_id, current(folder), _structure(dictionary()), __version__],
         )
         con.execute("COMMIT")
     except BaseException:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import duckdb
 
-from warehouse import migrate, schema
-from warehouse.errors import NotAWarehouse, WarehouseError
-from warehouse.paths import DataDir
+from gpuledger.warehouse import migrate, schema
+from gpuledger.warehouse.errors import NotAWarehouse, WarehouseError
+from gpuledger.warehouse.paths import DataDir
 
 #: The file format that DuckDB 1.5 also opens; a default 2.0 file it does not.
 STORAGE_VERSION = "v1.5.0"

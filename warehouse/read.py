@@ -9,10 +9,10 @@ from typing import Any
 
 import duckdb
 
-from warehouse import migrate
-from warehouse.errors import BadQuery, NotAWarehouse, NoWarehouse, OlderWarehouse
-from warehouse.paths import DataDir
-from warehouse.schema import SESSION, quote
+from gpuledger.warehouse import migrate
+from gpuledger.warehouse.errors import BadQuery, NotAWarehouse, NoWarehouse, OlderWarehouse
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.schema import SESSION, quote
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import Any
 
 import duckdb
 
-from warehouse.schema import hash_text
+from gpuledger.warehouse.schema import hash_text
 
 #: What a remembered answer depends on beside the text: the parser, and this file.
 _READER = duckdb.__version__ + Path(__file__).read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 import duckdb
 
-from warehouse.dictionary import Table, dictionary
+from gpuledger.warehouse.dictionary import Table, dictionary
 
 SCHEMAS = ("core", "mart", "ops")
 

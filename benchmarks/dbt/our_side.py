@@ -12,7 +12,7 @@ from importlib.metadata import version
 import duckdb
 
 from benchmarks.dbt import project
-from transform import build, graph
+from gpuledger.transform import build, graph
 
 
 def main() -> None:

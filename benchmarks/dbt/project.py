@@ -11,8 +11,8 @@ from typing import Any
 import duckdb
 import yaml
 
-from transform.build import describe_columns
-from transform.graph import Model
+from gpuledger.transform.build import describe_columns
+from gpuledger.transform.graph import Model
 
 NAME = "ledger"
 #: Models that dbt may build at once: the two cores that both sides have.
@@ -123,7 +123,7 @@ def _python(model: Model, ours: Sequence[Model]) -> str:
         listed = ", ".join(f'"{column}"' for column in sorted(columns))
         frames.append(f"        {name!r}: {relation}.project({listed!r}).df(),\n")
     text = """\
-        from transform.models.{name} import build
+        from gpuledger.transform.models.{name} import build
 
 
         def model(dbt, session):

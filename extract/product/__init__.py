@@ -11,13 +11,13 @@ import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from extract import blocks, html, structured, wording
-from extract.errors import LayoutChanged
-from extract.items import Availability, Issue, Offer, Parsed, SellerKind
-from extract.product import claims, context, decide, layout, numbers, own, stock, terms, visible
-from extract.product.context import Context
-from extract.source import Page
-from extract.structured import StructuredProduct
+from gpuledger.extract import blocks, html, structured, wording
+from gpuledger.extract.errors import LayoutChanged
+from gpuledger.extract.items import Availability, Issue, Offer, Parsed, SellerKind
+from gpuledger.extract.product import claims, context, decide, layout, numbers, own, stock, terms, visible
+from gpuledger.extract.product.context import Context
+from gpuledger.extract.source import Page
+from gpuledger.extract.structured import StructuredProduct
 
 __all__ = ["parse"]
 

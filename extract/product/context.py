@@ -10,9 +10,9 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 from lxml.html import HtmlElement
 
-from extract import currency as currencies
-from extract.html import visible_text
-from extract.source import Page
+from gpuledger.extract import currency as currencies
+from gpuledger.extract.html import visible_text
+from gpuledger.extract.source import Page
 
 #: Country-code domains that are used as words; `.eu` is no country.
 _NO_COUNTRY = frozenset(

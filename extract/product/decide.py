@@ -11,14 +11,14 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 
-from extract import currency as currencies
-from extract import money
-from extract.html import visible_text
-from extract.items import Issue, PriceKind
-from extract.product.claims import Claim, is_placeholder
-from extract.product.context import Context
-from extract.product.price_kinds import VisiblePrice
-from extract.product.visible import Visible, beside, by_amount
+from gpuledger.extract import currency as currencies
+from gpuledger.extract import money
+from gpuledger.extract.html import visible_text
+from gpuledger.extract.items import Issue, PriceKind
+from gpuledger.extract.product.claims import Claim, is_placeholder
+from gpuledger.extract.product.context import Context
+from gpuledger.extract.product.price_kinds import VisiblePrice
+from gpuledger.extract.product.visible import Visible, beside, by_amount
 
 #: Score from which a visible price counts as the page's word against its structured data.
 STRONG = 4.0

@@ -9,9 +9,9 @@ from functools import cached_property
 
 from lxml.html import HtmlElement
 
-from extract.html import is_hidden
-from extract.product import scan, signs
-from extract.product.context import Context
+from gpuledger.extract.html import is_hidden
+from gpuledger.extract.product import scan, signs
+from gpuledger.extract.product.context import Context
 
 #: The level of an element that shares no part of the page with the anchor, or where there is no anchor.
 FAR = 99

@@ -7,12 +7,12 @@ from decimal import Decimal
 
 from lxml.html import HtmlElement
 
-from extract import money, price_words
-from extract.html import UNSEEN, is_hidden, visible_text
-from extract.items import PriceKind
-from extract.money import Money
-from extract.product.price_text import CROSSED, MAX_TEXT
-from extract.product.scan import name_of, traits_of
+from gpuledger.extract import money, price_words
+from gpuledger.extract.html import UNSEEN, is_hidden, visible_text
+from gpuledger.extract.items import PriceKind
+from gpuledger.extract.money import Money
+from gpuledger.extract.product.price_text import CROSSED, MAX_TEXT
+from gpuledger.extract.product.scan import name_of, traits_of
 
 
 @dataclass(frozen=True, slots=True)

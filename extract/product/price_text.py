@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 from lxml.html import HtmlElement
 
-from extract import money
-from extract.html import visible_text
-from extract.money import Ambiguous, Money
-from extract.product.context import Context
+from gpuledger.extract import money
+from gpuledger.extract.html import visible_text
+from gpuledger.extract.money import Ambiguous, Money
+from gpuledger.extract.product.context import Context
 
 CROSSED = ("del", "s", "strike")
 #: Longest text of an element that may be a price element with its label.

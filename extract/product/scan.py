@@ -15,9 +15,9 @@ from itertools import accumulate
 
 from lxml.html import HtmlElement
 
-from extract.html import visible_text
-from extract.product import signs
-from extract.product.number_words import BEGINNINGS
+from gpuledger.extract.html import visible_text
+from gpuledger.extract.product import signs
+from gpuledger.extract.product.number_words import BEGINNINGS
 
 #: Signs of money, looked for one by one because most texts hold none: a set of characters is found much faster than words.
 _SIGN = re.compile(r"[$€£¥￥₩₹₽₴₺₪฿₫₱원円元]")

@@ -6,7 +6,7 @@ letters, and words in it are found also where camel case or underscores join the
 
 from __future__ import annotations
 
-from extract.word_table import anywhere, at_word_start
+from gpuledger.extract.word_table import anywhere, at_word_start
 
 # PRICE, STATUS and BUY_NAME are looked for in all names of a page. Every word of theirs begins with a letter as it is, which
 # lets the regular expression pass over the rest quickly; what must not stand before a word is said behind its letters.

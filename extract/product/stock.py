@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from lxml.html import HtmlElement
 
-from extract import wording
-from extract.html import visible_text
-from extract.items import Availability
-from extract.product import stock_words
-from extract.product.context import Context
-from extract.product.layout import Layout
-from extract.schema_org import availability
-from extract.structured import StructuredOffer, StructuredProduct
+from gpuledger.extract import wording
+from gpuledger.extract.html import visible_text
+from gpuledger.extract.items import Availability
+from gpuledger.extract.product import stock_words
+from gpuledger.extract.product.context import Context
+from gpuledger.extract.product.layout import Layout
+from gpuledger.extract.schema_org import availability
+from gpuledger.extract.structured import StructuredOffer, StructuredProduct
 
 #: A longer text is a paragraph about stock, not a status.
 _MAX_STATUS = 90

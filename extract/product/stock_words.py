@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from extract.items import Availability
-from extract.word_table import at_word_start
+from gpuledger.extract.items import Availability
+from gpuledger.extract.word_table import at_word_start
 
 _OUT = at_word_start(
     r"""

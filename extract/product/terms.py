@@ -11,11 +11,11 @@ from collections.abc import Iterator
 
 from lxml.html import HtmlElement
 
-from extract import wording
-from extract.html import visible_text
-from extract.items import Condition
-from extract.product.layout import Layout
-from extract.product.number_words import labels
+from gpuledger.extract import wording
+from gpuledger.extract.html import visible_text
+from gpuledger.extract.items import Condition
+from gpuledger.extract.product.layout import Layout
+from gpuledger.extract.product.number_words import labels
 
 _CONDITION = labels(
     r"""

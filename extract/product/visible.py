@@ -24,13 +24,13 @@ from itertools import islice
 
 from lxml.html import HtmlElement
 
-from extract import money, price_words
-from extract.html import visible_text
-from extract.money import Ambiguous, Money
-from extract.product.context import Context
-from extract.product.layout import Layout
-from extract.product.price_kinds import VisiblePrice, classified
-from extract.product.price_text import CROSSED, MAX_TEXT, Reader
+from gpuledger.extract import money, price_words
+from gpuledger.extract.html import visible_text
+from gpuledger.extract.money import Ambiguous, Money
+from gpuledger.extract.product.context import Context
+from gpuledger.extract.product.layout import Layout
+from gpuledger.extract.product.price_kinds import VisiblePrice, classified
+from gpuledger.extract.product.price_text import CROSSED, MAX_TEXT, Reader
 
 #: A tile that shows other goods has fewer elements than this: a picture, a name, a price, a button.
 _MAX_TILE = 60

@@ -23,7 +23,7 @@ from threading import Thread
 from types import TracebackType
 from urllib.parse import unquote, urlsplit
 
-from extract.source import Source
+from gpuledger.extract.source import Source
 
 NIGHTS = (1, 2, 3)
 

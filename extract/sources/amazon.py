@@ -15,12 +15,12 @@ from urllib.parse import urlsplit
 
 from lxml.html import HtmlElement
 
-from extract import listing, product, wording
-from extract.html import tree
-from extract.items import Availability, Issue, Offer, Parsed, SellerKind
-from extract.listing import Locale, attribute, clean, first, select, text
-from extract.money import Money
-from extract.source import Page, Source
+from gpuledger.extract import listing, product, wording
+from gpuledger.extract.html import tree
+from gpuledger.extract.items import Availability, Issue, Offer, Parsed, SellerKind
+from gpuledger.extract.listing import Locale, attribute, clean, first, select, text
+from gpuledger.extract.money import Money
+from gpuledger.extract.source import Page, Source
 
 HOMEPAGE = "https://www.amazon.com/"
 CARD = 'div[data-component-type="s-search-result"][data-asin]:not([data-asin=""])'

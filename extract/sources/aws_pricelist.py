@@ -14,12 +14,12 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from extract import cloud_instances
-from extract.cloud import Rate, hourly, to_micro
-from extract.cloud_instances import Gpus
-from extract.errors import LayoutChanged
-from extract.items import CloudOffer, Issue, Parsed, PricingModel
-from extract.source import Page, Source
+from gpuledger.extract import cloud_instances
+from gpuledger.extract.cloud import Rate, hourly, to_micro
+from gpuledger.extract.cloud_instances import Gpus
+from gpuledger.extract.errors import LayoutChanged
+from gpuledger.extract.items import CloudOffer, Issue, Parsed, PricingModel
+from gpuledger.extract.source import Page, Source
 
 #: What a product must be to be the plain machine; a Windows or dedicated one has another price under the same type.
 _PLAIN = {"operatingSystem": "Linux", "tenancy": "Shared", "preInstalledSw": "NA", "capacitystatus": "Used"}

@@ -17,12 +17,12 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-from extract import cloud_instances
-from extract.cloud import hourly
-from extract.cloud_instances import Gpus
-from extract.errors import LayoutChanged
-from extract.items import CloudOffer, Issue, Link, Parsed, PricingModel
-from extract.source import Page, Source
+from gpuledger.extract import cloud_instances
+from gpuledger.extract.cloud import hourly
+from gpuledger.extract.cloud_instances import Gpus
+from gpuledger.extract.errors import LayoutChanged
+from gpuledger.extract.items import CloudOffer, Issue, Link, Parsed, PricingModel
+from gpuledger.extract.source import Page, Source
 
 _NEEDED = ("armSkuName", "armRegionName", "meterName", "productName", "retailPrice", "currencyCode", "type")
 # The sizes with GPUs begin with N; NP are FPGAs.

@@ -16,11 +16,11 @@ from typing import Any
 
 from lxml.html import HtmlElement
 
-from extract import listing, product, wording
-from extract.html import tree
-from extract.items import Availability, Condition, Issue, Link, Offer, Parsed, SellerKind
-from extract.listing import Locale, absolute, attribute, first, select, text
-from extract.source import Page, Source
+from gpuledger.extract import listing, product, wording
+from gpuledger.extract.html import tree
+from gpuledger.extract.items import Availability, Condition, Issue, Link, Offer, Parsed, SellerKind
+from gpuledger.extract.listing import Locale, absolute, attribute, first, select, text
+from gpuledger.extract.source import Page, Source
 
 HOMEPAGE = "https://www.bestbuy.com/"
 LOCALE = Locale("US", "en", "USD")

@@ -15,11 +15,11 @@ from functools import partial
 
 from lxml.html import HtmlElement
 
-from extract import listing, product, wording
-from extract.html import tree
-from extract.items import Issue, Offer, Parsed
-from extract.listing import BadCard, Locale, absolute, attribute, clean, first, select, text
-from extract.source import Page, Source
+from gpuledger.extract import listing, product, wording
+from gpuledger.extract.html import tree
+from gpuledger.extract.items import Issue, Offer, Parsed
+from gpuledger.extract.listing import BadCard, Locale, absolute, attribute, clean, first, select, text
+from gpuledger.extract.source import Page, Source
 
 HOMEPAGE = "https://prod.danawa.com/"
 LOCALE = Locale("KR", "ko", "KRW")

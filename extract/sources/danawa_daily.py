@@ -19,11 +19,11 @@ from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from extract import body, wording
-from extract.danawa_cells import Cell, Status, read_cell
-from extract.errors import LayoutChanged, TooLarge, Truncated
-from extract.items import Condition, IndexPrice, Issue, Parsed
-from extract.source import Page, Source
+from gpuledger.extract import body, wording
+from gpuledger.extract.danawa_cells import Cell, Status, read_cell
+from gpuledger.extract.errors import LayoutChanged, TooLarge, Truncated
+from gpuledger.extract.items import Condition, IndexPrice, Issue, Parsed
+from gpuledger.extract.source import Page, Source
 
 if TYPE_CHECKING:
     import pandas as pd

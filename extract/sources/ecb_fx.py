@@ -13,9 +13,9 @@ from decimal import Decimal, InvalidOperation
 
 from lxml import etree
 
-from extract.errors import LayoutChanged
-from extract.items import FxRate, Issue, Parsed
-from extract.source import Page, Source
+from gpuledger.extract.errors import LayoutChanged
+from gpuledger.extract.items import FxRate, Issue, Parsed
+from gpuledger.extract.source import Page, Source
 
 _CUBE = "{http://www.ecb.int/vocabulary/2002-08-01/eurofxref}Cube"
 _NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")

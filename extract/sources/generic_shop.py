@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from extract import product
-from extract.items import Parsed
-from extract.source import Page, Source
+from gpuledger.extract import product
+from gpuledger.extract.items import Parsed
+from gpuledger.extract.source import Page, Source
 
 
 def parse(page: Page) -> Iterator[Parsed]:

@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from extract.cloud import read_rate
-from extract.errors import LayoutChanged
-from extract.html import soup
-from extract.items import CloudOffer, Issue, Parsed, PricingModel
-from extract.source import Page, Source
-from extract.tables import Row, Table, read_tables
+from gpuledger.extract.cloud import read_rate
+from gpuledger.extract.errors import LayoutChanged
+from gpuledger.extract.html import soup
+from gpuledger.extract.items import CloudOffer, Issue, Parsed, PricingModel
+from gpuledger.extract.source import Page, Source
+from gpuledger.extract.tables import Row, Table, read_tables
 
 _PROVIDERS = (
     ("aws", re.compile(r"\baws\b|amazon|아마존", re.IGNORECASE)),

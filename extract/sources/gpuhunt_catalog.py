@@ -22,11 +22,11 @@ from gpuhunt import CatalogItem
 from gpuhunt._internal.catalog import CATALOG_URL, OFFLINE_PROVIDERS
 from gpuhunt._internal.storage import item_from_row
 
-from extract.charset import decode
-from extract.cloud import with_form_factor
-from extract.errors import LayoutChanged, TooLarge
-from extract.items import CloudOffer, Issue, Link, Parsed
-from extract.source import Page, Source
+from gpuledger.extract.charset import decode
+from gpuledger.extract.cloud import with_form_factor
+from gpuledger.extract.errors import LayoutChanged, TooLarge
+from gpuledger.extract.items import CloudOffer, Issue, Link, Parsed
+from gpuledger.extract.source import Page, Source
 
 #: A provider's largest catalogue holds some 100,000 rows in under 20 MB.
 MAX_CSV_BYTES = 200_000_000

@@ -12,11 +12,11 @@ from functools import partial
 
 from lxml.html import HtmlElement
 
-from extract import listing, product, wording
-from extract.html import tree
-from extract.items import Parsed
-from extract.listing import Locale, absolute, attribute, first, select, text
-from extract.source import Page, Source
+from gpuledger.extract import listing, product, wording
+from gpuledger.extract.html import tree
+from gpuledger.extract.items import Parsed
+from gpuledger.extract.listing import Locale, absolute, attribute, first, select, text
+from gpuledger.extract.source import Page, Source
 
 HOMEPAGE = "https://www.morele.net/"
 LOCALE = Locale("PL", "pl", "PLN")

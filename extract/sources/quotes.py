@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from extract import quote_columns, wording
-from extract.errors import LayoutChanged
-from extract.items import Issue, Offer, Parsed
-from extract.quote_cells import (
+from gpuledger.extract import quote_columns, wording
+from gpuledger.extract.errors import LayoutChanged
+from gpuledger.extract.items import Issue, Offer, Parsed
+from gpuledger.extract.quote_cells import (
     Unreadable,
     read_amount,
     read_condition,
@@ -22,9 +22,9 @@ from extract.quote_cells import (
     read_quantity,
     shown,
 )
-from extract.quote_rejects import Rejected, agreed, rejects_csv
-from extract.quote_tables import Cell, Table, tables
-from extract.source import Page, Source
+from gpuledger.extract.quote_rejects import Rejected, agreed, rejects_csv
+from gpuledger.extract.quote_tables import Cell, Table, tables
+from gpuledger.extract.source import Page, Source
 
 __all__ = ["SOURCE", "Rejected", "parse", "read", "rejects_csv"]
 

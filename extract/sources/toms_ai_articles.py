@@ -16,12 +16,12 @@ from urllib.parse import urljoin, urlsplit
 from bs4 import BeautifulSoup
 from bs4.element import Tag
 
-from extract import transcriptions
-from extract.errors import LayoutChanged
-from extract.items import Chart, Link, Parsed
-from extract.source import Page, Source
-from extract.tables import cell_text, clean
-from extract.toms import article, next_page
+from gpuledger.extract import transcriptions
+from gpuledger.extract.errors import LayoutChanged
+from gpuledger.extract.items import Chart, Link, Parsed
+from gpuledger.extract.source import Page, Source
+from gpuledger.extract.tables import cell_text, clean
+from gpuledger.extract.toms import article, next_page
 
 _BODY = ("#article-body", "article", "main")
 # Authors, shop widgets, teasers of other articles: their pictures are no charts of this one.

@@ -15,11 +15,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from extract.errors import LayoutChanged
-from extract.items import Condition, IndexPrice, Issue, Parsed, Score
-from extract.source import Page, Source
-from extract.tables import Row, Table, read_tables
-from extract.toms import Price, article, month_of, next_page, page_number, read_amount, split_name
+from gpuledger.extract.errors import LayoutChanged
+from gpuledger.extract.items import Condition, IndexPrice, Issue, Parsed, Score
+from gpuledger.extract.source import Page, Source
+from gpuledger.extract.tables import Row, Table, read_tables
+from gpuledger.extract.toms import Price, article, month_of, next_page, page_number, read_amount, split_name
 
 _CARD = re.compile(r"\b(?:graphics|video) cards?\b", re.IGNORECASE)
 _CARD_LOOSE = re.compile(r"^(?:gpus?|cards?|models?|products?|product name)\b", re.IGNORECASE)

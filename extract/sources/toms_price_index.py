@@ -12,11 +12,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from extract.errors import LayoutChanged
-from extract.items import Condition, IndexPrice, Issue, Parsed
-from extract.source import Page, Source
-from extract.tables import Row, Table, cell_text, read_tables
-from extract.toms import (
+from gpuledger.extract.errors import LayoutChanged
+from gpuledger.extract.items import Condition, IndexPrice, Issue, Parsed
+from gpuledger.extract.source import Page, Source
+from gpuledger.extract.tables import Row, Table, cell_text, read_tables
+from gpuledger.extract.toms import (
     MONTH_WORD,
     Price,
     article,

@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 import click
 
-from flows import settings as settings_module
-from transform.assumptions import Assumptions, ImpossibleAssumption
+from gpuledger.flows import settings as settings_module
+from gpuledger.transform.assumptions import Assumptions, ImpossibleAssumption
 
 F = TypeVar("F", bound=Callable[..., Any])
 

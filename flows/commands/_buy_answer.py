@@ -10,14 +10,14 @@ from typing import Any
 
 import click
 
-from flows.commands._show import show
-from flows.lang import gettext
-from transform.assumptions import Assumptions
-from transform.buying.advice import cheaper_ruled_out, what_would
-from transform.buying.market import Evidence, Known
-from transform.buying.need import Need
-from transform.buying.options import Limits, Option
-from warehouse.paths import DataDir
+from gpuledger.flows.commands._show import show
+from gpuledger.flows.lang import gettext
+from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.buying.advice import cheaper_ruled_out, what_would
+from gpuledger.transform.buying.market import Evidence, Known
+from gpuledger.transform.buying.need import Need
+from gpuledger.transform.buying.options import Limits, Option
+from gpuledger.warehouse.paths import DataDir
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +92,7 @@ def _money(amount: Decimal | None) -> Decimal | None:
 
 def _origin(evidence: Evidence, data: DataDir) -> str | None:
     """Address of the archived page, where the row itself has none."""
-    from extract.snapshots import Archive
+    from gpuledger.extract.snapshots import Archive
 
     snapshot = Archive(data.snapshots).origin(evidence.snapshot_sha256)
     return None if snapshot is None else snapshot.url

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
-from flows import settings as settings_module
-from warehouse.paths import DataDir
+from gpuledger.flows import settings as settings_module
+from gpuledger.warehouse.paths import DataDir
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -11,10 +11,10 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 from rich.table import Table
 from rich.text import Text
 
-from flows.refresh import Progress as Report
-from flows.refresh import no_progress
-from flows.summary import Summary
-from warehouse.paths import DataDir
+from gpuledger.flows.refresh import Progress as Report
+from gpuledger.flows.refresh import no_progress
+from gpuledger.flows.summary import Summary
+from gpuledger.warehouse.paths import DataDir
 
 _COLOURS = {"ok": "green", "unchanged": "dim", "partial": "yellow", "failed": "red", "refused": "red"}
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
-from flows.lang import gettext
-from warehouse.outputs.cells import cell
+from gpuledger.flows.lang import gettext
+from gpuledger.warehouse.outputs.cells import cell
 
 
 def show(
@@ -31,7 +31,7 @@ def show(
             json.dumps([dict(zip(columns, map(plain, row), strict=True)) for row in rows], ensure_ascii=False, indent=1)
         )
     elif form == "csv":
-        from warehouse.outputs.csv_files import to_csv
+        from gpuledger.warehouse.outputs.csv_files import to_csv
 
         click.echo(to_csv(columns, rows), nl=False)
     else:

@@ -6,9 +6,9 @@ from datetime import datetime
 
 import click
 
-from flows.lang import gettext
-from warehouse.paths import DataDir
-from warehouse.read import query
+from gpuledger.flows.lang import gettext
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import query
 
 
 def check(data: DataDir, workload: str) -> str:

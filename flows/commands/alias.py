@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from flows.commands._options import data_dir_option, data_of, format_option
-from flows.lang import gettext
+from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
+from gpuledger.flows.lang import gettext
 
 
 @click.group()
@@ -25,10 +25,10 @@ def command() -> None:
 @data_dir_option
 def add(title: str, gpu_id: str, reason: str, source: str | None, data_dir: str | None) -> None:
     """Let TITLE mean GPU_ID, as in core.gpu, or `not_a_gpu`."""
-    from extract import source as sources
-    from flows import decisions
-    from flows.context import utc_now
-    from transform.identity import pins
+    from gpuledger.extract import source as sources
+    from gpuledger.flows import decisions
+    from gpuledger.flows.context import utc_now
+    from gpuledger.transform.identity import pins
 
     if source is not None and source not in sources.names():
         raise click.UsageError(f"no source is called {source!r}; known are {', '.join(sources.names())}")
@@ -51,8 +51,8 @@ def add(title: str, gpu_id: str, reason: str, source: str | None, data_dir: str 
 @format_option
 def list_(data_dir: str | None, form: str) -> None:
     """The pins of this data directory."""
-    from flows import decisions
-    from flows.commands._show import show
+    from gpuledger.flows import decisions
+    from gpuledger.flows.commands._show import show
 
     columns = ["title", "gpu_id", "source", "pinned_on", "reason"]
     pinned = decisions.pins(data_of(data_dir))
@@ -65,8 +65,8 @@ def list_(data_dir: str | None, form: str) -> None:
 @data_dir_option
 def remove(title: str, source: str | None, data_dir: str | None) -> None:
     """Take the pin of TITLE out: from the next refresh or rebuild on the rules decide again."""
-    from flows import decisions
-    from transform.identity import pins
+    from gpuledger.flows import decisions
+    from gpuledger.transform.identity import pins
 
     data = data_of(data_dir)
     known = decisions.pins(data)
@@ -87,7 +87,7 @@ def _near(gpu_id: str) -> str:
     """The ids of the catalogue that are written most like `gpu_id`."""
     from difflib import get_close_matches
 
-    from transform.identity import catalogue
+    from gpuledger.transform.identity import catalogue
 
     near = get_close_matches(gpu_id, catalogue.by_id(), n=3)
     return f"; near it are {', '.join(near)}" if near else ""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from flows.commands._options import data_dir_option, data_of, format_option
-from flows.lang import gettext
+from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
+from gpuledger.flows.lang import gettext
 
 
 @click.command()
@@ -14,8 +14,8 @@ from flows.lang import gettext
 @format_option
 def command(document: str | None, data_dir: str | None, form: str) -> None:
     """Every figure of the source documents: as published, recomputed, and the reason where they differ."""
-    from flows.commands._show import show
-    from warehouse.read import query
+    from gpuledger.flows.commands._show import show
+    from gpuledger.warehouse.read import query
 
     data = data_of(data_dir)
     _, known = query(data, "SELECT DISTINCT document FROM mart.claim_audit ORDER BY 1")

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from flows import settings as settings_module
-from flows.commands._options import data_dir_option
-from flows.context import Context, new_run_id, utc_now
-from warehouse.paths import DataDir
+from gpuledger.flows import settings as settings_module
+from gpuledger.flows.commands._options import data_dir_option
+from gpuledger.flows.context import Context, new_run_id, utc_now
+from gpuledger.warehouse.paths import DataDir
 
 
 @click.command()
@@ -28,8 +28,8 @@ def command(files: tuple[Path, ...], by_night: bool, data_dir: str | None) -> in
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from flows import backfill
-    from flows.commands._progress import show_summary
+    from gpuledger.flows import backfill
+    from gpuledger.flows.commands._progress import show_summary
 
     settings = settings_module.load({"data_dir": data_dir})
     now = utc_now()

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from flows import settings as settings_module
-from flows.assumptions import texts
-from flows.commands._assume import assume_option, replaced, with_assumed
-from flows.commands._options import data_dir_option, data_of, format_option
-from flows.lang import gettext
+from gpuledger.flows import settings as settings_module
+from gpuledger.flows.assumptions import texts
+from gpuledger.flows.commands._assume import assume_option, replaced, with_assumed
+from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
+from gpuledger.flows.lang import gettext
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-    from flows.commands._buy_answer import Answer
-    from transform.assumptions import Assumptions
-    from transform.buying.need import Need
-    from warehouse.paths import DataDir
+    from gpuledger.flows.commands._buy_answer import Answer
+    from gpuledger.transform.assumptions import Assumptions
+    from gpuledger.transform.buying.need import Need
+    from gpuledger.warehouse.paths import DataDir
 
 
 @click.command()
@@ -59,7 +59,7 @@ def command(
     form: str,
 ) -> None:
     """Cards, nodes of 2, 4 and 8, and rentals that run a model: the cheapest over the horizon first, with the evidence."""
-    from flows.commands._buy_answer import show_answer
+    from gpuledger.flows.commands._buy_answer import show_answer
 
     data = data_of(data_dir)
     told = {"hours_per_day": hours_per_day, "horizon_years": horizon_years}
@@ -86,13 +86,13 @@ class _Question:
 
 
 def _ask(question: _Question, data: DataDir) -> Answer:
-    from flows.commands._buy_answer import Answer
-    from flows.context import utc_now
-    from transform.buying import market
-    from transform.buying.need import need_of, shape_of
-    from transform.buying.options import Limits, options
-    from transform.sizing.errors import SizingError
-    from warehouse.read import reader
+    from gpuledger.flows.commands._buy_answer import Answer
+    from gpuledger.flows.context import utc_now
+    from gpuledger.transform.buying import market
+    from gpuledger.transform.buying.need import need_of, shape_of
+    from gpuledger.transform.buying.options import Limits, options
+    from gpuledger.transform.sizing.errors import SizingError
+    from gpuledger.warehouse.read import reader
 
     with reader(data) as con:
         assumptions = _assumptions(question, con)
@@ -137,7 +137,7 @@ def _ask(question: _Question, data: DataDir) -> Answer:
 
 def _assumptions(question: _Question, con: DuckDBPyConnection) -> Assumptions:
     """What the tables were built with, over it what is set on this machine, and over both what was asked here."""
-    from transform.buying import market
+    from gpuledger.transform.buying import market
 
     base = replaced(market.assumptions(con), texts(settings_module.load({}).assumptions_given))
     if question.country is not None:

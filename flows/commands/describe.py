@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from flows.commands._options import data_dir_option, data_of, format_option
-from flows.lang import gettext
-from warehouse.paths import DataDir
+from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
+from gpuledger.flows.lang import gettext
+from gpuledger.warehouse.paths import DataDir
 
 
 @click.command()
@@ -17,8 +17,8 @@ from warehouse.paths import DataDir
 @format_option
 def command(table: str | None, data_dir: str | None, form: str) -> None:
     """List tables, macros and assumptions, or the columns of TABLE (`mart.value`, or `assumptions` for all of those)."""
-    from flows.commands._show import show
-    from warehouse.read import query
+    from gpuledger.flows.commands._show import show
+    from gpuledger.warehouse.read import query
 
     data = data_of(data_dir)
     _, rows = query(
@@ -68,9 +68,9 @@ def _macro(data: DataDir, schema: str, name: str) -> tuple[list[str], list[tuple
     """Columns of a macro's answer. DuckDB has no place for their comments, so the words are those of the model."""
     import tomllib
 
-    from transform.graph import MODELS
-    from warehouse.dictionary import dictionary
-    from warehouse.read import query
+    from gpuledger.transform.graph import MODELS
+    from gpuledger.warehouse.dictionary import dictionary
+    from gpuledger.warehouse.read import query
 
     _, found = query(
         data,
@@ -91,7 +91,7 @@ def _macro(data: DataDir, schema: str, name: str) -> tuple[list[str], list[tuple
 
 def _assumptions(data: DataDir) -> tuple[list[str], list[tuple[Any, ...]]]:
     """Every assumption with its value here, unit, default, bounds, meaning and source; the first two name it."""
-    from warehouse.read import query
+    from gpuledger.warehouse.read import query
 
     return query(
         data,

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from flows import settings as settings_module
-from flows.commands._options import data_dir_option, format_option
-from warehouse.paths import DataDir
+from gpuledger.flows import settings as settings_module
+from gpuledger.flows.commands._options import data_dir_option, format_option
+from gpuledger.warehouse.paths import DataDir
 
 
 @click.command()
@@ -21,9 +21,9 @@ def command(offline: bool, sample: bool, data_dir: str | None, form: str) -> int
 
     Changes nothing. Exit status: 0 nothing that keeps a run from working, 1 at least one failure.
     """
-    from flows.commands._show import show
-    from flows.doctor import examine
-    from flows.start import context_for
+    from gpuledger.flows.commands._show import show
+    from gpuledger.flows.doctor import examine
+    from gpuledger.flows.start import context_for
 
     settings = settings_module.load({"data_dir": data_dir})
     context = context_for(settings, DataDir(Path(settings.data_dir)), "plain", sample=sample)

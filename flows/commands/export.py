@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from flows.commands._options import data_dir_option, data_of
+from gpuledger.flows.commands._options import data_dir_option, data_of
 
 
 @click.command()
@@ -20,6 +20,6 @@ def command(folder: Path, form: str, data_dir: str | None) -> None:
     """
     import importlib
 
-    module = importlib.import_module(f"warehouse.outputs.{form}_files")
+    module = importlib.import_module(f"gpuledger.warehouse.outputs.{form}_files")
     for path in module.export(data_of(data_dir), folder):
         click.echo(path)

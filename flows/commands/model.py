@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from flows.commands._options import data_dir_option, data_of, format_option
+from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
 
 
 @click.group()
@@ -20,10 +20,10 @@ def command() -> None:
 @data_dir_option
 def add(config: Path, model_id: str | None, data_dir: str | None) -> None:
     """Keep a Hugging Face style config.json; the next refresh or rebuild takes it into core.model."""
-    from flows.context import utc_now
-    from transform.sizing.architecture import count_parameters, read_config
-    from transform.sizing.errors import SizingError
-    from transform.sizing.own import read_json, save, suggest_id
+    from gpuledger.flows.context import utc_now
+    from gpuledger.transform.sizing.architecture import count_parameters, read_config
+    from gpuledger.transform.sizing.errors import SizingError
+    from gpuledger.transform.sizing.own import read_json, save, suggest_id
 
     data = data_of(data_dir)
     try:
@@ -44,9 +44,9 @@ def add(config: Path, model_id: str | None, data_dir: str | None) -> None:
 @format_option
 def list_(data_dir: str | None, form: str) -> None:
     """Models that were added, with what is wrong with those that cannot be used."""
-    from flows.commands._show import show
-    from transform.sizing.architecture import count_parameters, read_config
-    from transform.sizing.own import load
+    from gpuledger.flows.commands._show import show
+    from gpuledger.transform.sizing.architecture import count_parameters, read_config
+    from gpuledger.transform.sizing.own import load
 
     added, wrong = load(data_of(data_dir).models)
     rows = [[one.model_id, one.added_on, count_parameters(read_config(one.config)).total, ""] for one in added]

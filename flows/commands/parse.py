@@ -27,10 +27,10 @@ def command(source: str, file: Path, url: str | None, fetched_at: str | None) ->
 
     SOURCE is a name from `gpuledger sources`, or `product` for any shop's product page.
     """
-    from extract import source as sources
-    from extract.collect import parse_page
-    from extract.items import Issue, Link, to_json
-    from extract.source import Page
+    from gpuledger.extract import source as sources
+    from gpuledger.extract.collect import parse_page
+    from gpuledger.extract.items import Issue, Link, to_json
+    from gpuledger.extract.source import Page
 
     name = "generic_shop" if source == "product" else source
     if name not in sources.names():

@@ -6,8 +6,8 @@ from datetime import datetime
 
 import click
 
-from flows.commands._options import as_of_option, data_dir_option, data_of, format_option
-from flows.lang import gettext
+from gpuledger.flows.commands._options import as_of_option, data_dir_option, data_of, format_option
+from gpuledger.flows.lang import gettext
 
 
 @click.command()
@@ -17,9 +17,9 @@ from flows.lang import gettext
 @format_option
 def command(gpu: str | None, as_of: datetime | None, data_dir: str | None, form: str) -> None:
     """Street prices of all GPUs, or of those whose name holds GPU ("rtx 4090"): where, since when, and the trend."""
-    from flows.commands import _workload
-    from flows.commands._show import show
-    from warehouse.read import query
+    from gpuledger.flows.commands import _workload
+    from gpuledger.flows.commands._show import show
+    from gpuledger.warehouse.read import query
 
     data = data_of(data_dir)
     if as_of:

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import click
 
-from flows.commands._options import as_of_option, data_dir_option, data_of, format_option
+from gpuledger.flows.commands._options import as_of_option, data_dir_option, data_of, format_option
 
 
 @click.command()
@@ -16,9 +16,9 @@ from flows.commands._options import as_of_option, data_dir_option, data_of, form
 @format_option
 def command(workload: str, as_of: datetime | None, data_dir: str | None, form: str) -> None:
     """GPUs by their score in WORKLOAD, fastest first."""
-    from flows.commands import _workload
-    from flows.commands._show import show
-    from warehouse.read import query
+    from gpuledger.flows.commands import _workload
+    from gpuledger.flows.commands._show import show
+    from gpuledger.warehouse.read import query
 
     data = data_of(data_dir)
     words = _workload.check(data, workload)

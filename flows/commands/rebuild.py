@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from flows import settings as settings_module
-from flows.commands._options import data_dir_option
-from warehouse.paths import DataDir
+from gpuledger.flows import settings as settings_module
+from gpuledger.flows.commands._options import data_dir_option
+from gpuledger.warehouse.paths import DataDir
 
 
 @click.command()
@@ -17,10 +17,10 @@ from warehouse.paths import DataDir
 @data_dir_option
 def command(explain: bool, full: bool, data_dir: str | None) -> int:
     """Rebuild the tables whose definition, data or settings changed, without reading any source."""
-    from flows.commands._show import show
-    from flows.rebuild import rebuild
-    from flows.start import rebuild_context_for
-    from warehouse.outputs import csv_files
+    from gpuledger.flows.commands._show import show
+    from gpuledger.flows.rebuild import rebuild
+    from gpuledger.flows.start import rebuild_context_for
+    from gpuledger.warehouse.outputs import csv_files
 
     settings = settings_module.load({"data_dir": data_dir})
     data = DataDir(Path(settings.data_dir))

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from expectations import aside
-from flows import settings as settings_module
-from flows.commands._options import data_dir_option, log_format_option
-from flows.context import Engine
-from warehouse.paths import DataDir
+from gpuledger.expectations import aside
+from gpuledger.flows import settings as settings_module
+from gpuledger.flows.commands._options import data_dir_option, log_format_option
+from gpuledger.flows.context import Engine
+from gpuledger.warehouse.paths import DataDir
 
 if TYPE_CHECKING:
-    from flows.refresh import Progress
+    from gpuledger.flows.refresh import Progress
 
 
 @click.command()
@@ -60,10 +60,10 @@ def command(
     is_first = engine == "plain" and not data.base.exists()
     click.get_current_context().with_resource(aside.beside(at_once=is_first))
 
-    from flows import logs
-    from flows.after import reported
-    from flows.refresh import no_progress, read_plain, run
-    from flows.start import context_for
+    from gpuledger.flows import logs
+    from gpuledger.flows.after import reported
+    from gpuledger.flows.refresh import no_progress, read_plain, run
+    from gpuledger.flows.start import context_for
 
     # The tables below say what happened; where the log is for programs, it says so itself.
     is_log = settings.log_format == "json"
@@ -76,13 +76,13 @@ def command(
         raise click.UsageError(str(error)) from None
     with nullcontext(no_progress) if quiet or is_log else _progress() as progress:
         if engine == "prefect":
-            from flows.prefect_engine import refresh
+            from gpuledger.flows.prefect_engine import refresh
 
             summary = reported(context, lambda: refresh(context, progress))
         else:
             summary = reported(context, lambda: run(context, read_plain, progress))
     if not is_log and (not quiet or summary.exit_status == 1):
-        from flows.commands._progress import show_summary
+        from gpuledger.flows.commands._progress import show_summary
 
         show_summary(summary, data)
     return summary.exit_status
@@ -90,6 +90,6 @@ def command(
 
 def _progress() -> AbstractContextManager[Progress]:
     # What draws is imported where it is watched.
-    from flows.commands._progress import shown
+    from gpuledger.flows.commands._progress import shown
 
     return shown(quiet=False)

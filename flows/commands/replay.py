@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from flows import settings as settings_module
-from flows.commands._options import data_dir_option
-from flows.context import Context, new_run_id, utc_now
-from warehouse.paths import DataDir
+from gpuledger.flows import settings as settings_module
+from gpuledger.flows.commands._options import data_dir_option
+from gpuledger.flows.context import Context, new_run_id, utc_now
+from gpuledger.warehouse.paths import DataDir
 
 
 @click.command()
@@ -36,7 +36,7 @@ def command(until: str | None, to: Path | None, skip_damaged: bool, data_dir: st
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from flows import replay
+    from gpuledger.flows import replay
 
     settings = settings_module.load({"data_dir": data_dir})
     source = DataDir(Path(settings.data_dir))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from flows.commands._options import data_dir_option, data_of
+from gpuledger.flows.commands._options import data_dir_option, data_of
 
 
 @click.command()
@@ -17,7 +17,7 @@ def command(folder: Path, data_dir: str | None) -> None:
 
     Every number leads to its source page and shows the hash and the age of the archived page that it was read from.
     """
-    from flows import reporting
+    from gpuledger.flows import reporting
 
     for path in reporting.write(data_of(data_dir), folder):
         click.echo(path)

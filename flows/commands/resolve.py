@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from flows.commands._options import data_dir_option, data_of
+from gpuledger.flows.commands._options import data_dir_option, data_of
 
 
 @click.command()
@@ -35,8 +35,8 @@ def command(
 
     Titles that are pinned in the data directory (`gpuledger alias`) mean what they are pinned to.
     """
-    from flows import decisions
-    from transform.identity.resolver import Evidence, Resolver
+    from gpuledger.flows import decisions
+    from gpuledger.transform.identity.resolver import Evidence, Resolver
 
     if not titles:
         raise click.UsageError("give titles, or - to read them from standard input, one a line")

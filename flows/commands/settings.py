@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from flows.commands._options import format_option
+from gpuledger.flows.commands._options import format_option
 
 
 @click.command()
@@ -14,8 +14,8 @@ def command(form: str) -> None:
 
     Secrets come from the environment or from Prefect blocks alone, and are never shown.
     """
-    from flows import settings
-    from flows.commands._show import show
+    from gpuledger.flows import settings
+    from gpuledger.flows.commands._show import show
 
     columns = ["setting", "value", "unit", "from", "meaning"]
     rows = [(o.name, o.value, o.unit, o.place, o.meaning) for o in settings.explain()]

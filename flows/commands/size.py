@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from flows.commands._assume import assume_option, of_settings
-from flows.commands._options import data_dir_option, data_of, format_option
-from flows.lang import gettext
+from gpuledger.flows.commands._assume import assume_option, of_settings
+from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
+from gpuledger.flows.lang import gettext
 
 if TYPE_CHECKING:
-    from transform.sizing.report import Quantity
+    from gpuledger.transform.sizing.report import Quantity
 
 #: Context where none is asked for, at most the model's own.
 _CONTEXT = 4096
@@ -40,8 +40,8 @@ def command(
     form: str,
 ) -> None:
     """Parameters, memory and operations of MODEL, exactly, and the published method of the second source document."""
-    from flows.commands._show import show
-    from transform.sizing.errors import SizingError
+    from gpuledger.flows.commands._show import show
+    from gpuledger.transform.sizing.errors import SizingError
 
     if (model is None) == (config is None):
         raise click.UsageError(gettext("name one MODEL, or give its --config config.json"))
@@ -65,11 +65,11 @@ def _quantities(
     assumed: tuple[str, ...],
     own: Path,
 ) -> list[Quantity]:
-    from transform.sizing import catalogue, diffusion
-    from transform.sizing.architecture import read_config
-    from transform.sizing.errors import SizingError
-    from transform.sizing.own import load, read_json
-    from transform.sizing.report import image_sizes, sizes
+    from gpuledger.transform.sizing import catalogue, diffusion
+    from gpuledger.transform.sizing.architecture import read_config
+    from gpuledger.transform.sizing.errors import SizingError
+    from gpuledger.transform.sizing.own import load, read_json
+    from gpuledger.transform.sizing.report import image_sizes, sizes
 
     assumptions = of_settings(assumed)
     if model is not None and model in diffusion.diffusion_models():

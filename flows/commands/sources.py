@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flows.commands._options import data_dir_option, data_of, format_option
-from flows.lang import gettext
+from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
+from gpuledger.flows.lang import gettext
 
 if TYPE_CHECKING:
-    from extract.items import Item
-    from flows.check_sources import Checked
+    from gpuledger.extract.items import Item
+    from gpuledger.flows.check_sources import Checked
 
 
 @click.group(invoke_without_command=True)
@@ -21,8 +21,8 @@ def command(ctx: click.Context, form: str) -> None:
     """The sources: what each gives, where it starts, how old its data may be."""
     if ctx.invoked_subcommand:
         return
-    from extract.source import discover
-    from flows.commands._show import show
+    from gpuledger.extract.source import discover
+    from gpuledger.flows.commands._show import show
 
     columns = ["source", "title", "kinds", "sample", "live addresses", "freshness_hours", "homepage"]
     rows = [
@@ -43,11 +43,11 @@ def check(names: tuple[str, ...], sample: bool, night: int, data_dir: str | None
 
     Nothing is archived or loaded. Exit status 1 where a source fails, with its reason.
     """
-    from flows import check_sources
-    from flows import settings as settings_module
-    from flows.commands import _progress
-    from flows.commands._show import show
-    from flows.start import context_for
+    from gpuledger.flows import check_sources
+    from gpuledger.flows import settings as settings_module
+    from gpuledger.flows.commands import _progress
+    from gpuledger.flows.commands._show import show
+    from gpuledger.flows.start import context_for
 
     settings = settings_module.load({"data_dir": data_dir})
     try:
@@ -77,7 +77,7 @@ def _row(one: Checked) -> tuple[Any, ...]:
 
 
 def _json_row(one: Checked) -> tuple[Any, ...]:
-    from extract.items import to_json
+    from gpuledger.extract.items import to_json
 
     issues = [to_json(issue) for issue in one.issues]
     first = to_json(one.first) if one.first else None
@@ -86,7 +86,7 @@ def _json_row(one: Checked) -> tuple[Any, ...]:
 
 def _words(item: Item) -> str:
     """The item in short: what it is, and its figure."""
-    from extract.items import to_json
+    from gpuledger.extract.items import to_json
 
     row = to_json(item)
     named = next((row[field] for field in ("title", "gpu_name", "image_url", "currency") if row.get(field)), "")

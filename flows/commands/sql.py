@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from flows.commands._options import data_dir_option, data_of, format_option
+from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
 
 
 @click.command()
@@ -13,8 +13,8 @@ from flows.commands._options import data_dir_option, data_of, format_option
 @format_option
 def command(query: str, data_dir: str | None, form: str) -> None:
     """Answer one read-only SQL query. `gpuledger describe` lists tables and columns."""
-    from flows.commands._show import show
-    from warehouse.read import user_query
+    from gpuledger.flows.commands._show import show
+    from gpuledger.warehouse.read import user_query
 
     columns, rows = user_query(data_of(data_dir), query)
     show(columns, rows, form)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from flows import settings as settings_module
-from flows.commands._options import data_dir_option
-from flows.context import Context, new_run_id, utc_now
-from warehouse.paths import DataDir
+from gpuledger.flows import settings as settings_module
+from gpuledger.flows.commands._options import data_dir_option
+from gpuledger.flows.context import Context, new_run_id, utc_now
+from gpuledger.warehouse.paths import DataDir
 
 
 @click.command()
@@ -25,8 +25,8 @@ def command(keep_versions: int | None, keep_days: int | None, dry_run: bool, dat
     A page that any row refers to stays, and so does every price. Before pages of old runs go, those runs are replayed
     into a baseline that `gpuledger replay` begins with; where that fails, the archive is left as it is.
     """
-    from flows.commands._show import show
-    from flows.vacuum import vacuum
+    from gpuledger.flows.commands._show import show
+    from gpuledger.flows.vacuum import vacuum
 
     settings = settings_module.load({"data_dir": data_dir, "keep_versions": keep_versions, "keep_days": keep_days})
     now = utc_now()

@@ -6,8 +6,8 @@ from datetime import datetime
 
 import click
 
-from flows.commands._options import as_of_option, data_dir_option, data_of, format_option
-from flows.lang import gettext
+from gpuledger.flows.commands._options import as_of_option, data_dir_option, data_of, format_option
+from gpuledger.flows.lang import gettext
 
 _HEADINGS = {
     "value_rank": "#", "price_usd": "USD", "per_1000_usd": "score per 1000 USD", "score_ratio": "× score",
@@ -24,9 +24,9 @@ _HEADINGS = {
 @format_option
 def command(workload: str, basis: str, as_of: datetime | None, data_dir: str | None, form: str) -> None:
     """GPUs by score per dollar in WORKLOAD, best value first."""
-    from flows.commands import _workload
-    from flows.commands._show import show
-    from warehouse.read import query
+    from gpuledger.flows.commands import _workload
+    from gpuledger.flows.commands._show import show
+    from gpuledger.warehouse.read import query
 
     data = data_of(data_dir)
     words = _workload.check(data, workload)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from flows import settings as settings_module
-from flows.commands._options import data_dir_option, data_of, format_option
-from warehouse.paths import DataDir
+from gpuledger.flows import settings as settings_module
+from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
+from gpuledger.warehouse.paths import DataDir
 
 if TYPE_CHECKING:
-    from flows.watches.store import Basis, Watch
+    from gpuledger.flows.watches.store import Basis, Watch
 
 
 @click.group()
@@ -54,8 +54,8 @@ def add(
     data_dir: str | None,
 ) -> None:
     """Watch the card that TITLE means, as in `watch add "rtx 4090" --below 1500`. With --fits, TITLE may be left out."""
-    from flows.watches import store
-    from flows.watches.store import Watch
+    from gpuledger.flows.watches import store
+    from gpuledger.flows.watches.store import Watch
 
     gpu_id, gpu = _card(title, data_of(data_dir)) if title else (None, None)
     rules = [rank is not None, new_low is not None, model is not None]
@@ -85,8 +85,8 @@ def add(
 @format_option
 def list_(data_dir: str | None, form: str) -> None:
     """The watches of this data directory."""
-    from flows.commands._show import show
-    from flows.watches import store
+    from gpuledger.flows.commands._show import show
+    from gpuledger.flows.watches import store
 
     watches = store.load(data_of(data_dir))
     show(
@@ -101,7 +101,7 @@ def list_(data_dir: str | None, form: str) -> None:
 @data_dir_option
 def remove(number: int, data_dir: str | None) -> None:
     """Drop the watch with this NUMBER."""
-    from flows.watches import store
+    from gpuledger.flows.watches import store
 
     click.echo(f"removed: {store.remove(data_of(data_dir), number).words}")
 
@@ -115,9 +115,9 @@ def test(number: int | None, send: bool, data_dir: str | None) -> int:
 
     Exit status with --send: 0 delivered to every target, 1 not.
     """
-    from flows import notify
-    from flows.settings import SettingsError
-    from flows.watches import store
+    from gpuledger.flows import notify
+    from gpuledger.flows.settings import SettingsError
+    from gpuledger.flows.watches import store
 
     settings = settings_module.load({"data_dir": data_dir})
     data = DataDir(Path(settings.data_dir))
@@ -143,8 +143,8 @@ def test(number: int | None, send: bool, data_dir: str | None) -> int:
 
 def _card(title: str, data: DataDir) -> tuple[str, str]:
     """The GPU that a title means. A usage error, with what remains possible, where it means none or several."""
-    from flows import decisions
-    from transform.identity.resolver import Resolver
+    from gpuledger.flows import decisions
+    from gpuledger.transform.identity.resolver import Resolver
 
     found = Resolver.load(decisions.pins(data)).resolve(title)
     if found.status != "matched" or found.gpu_id is None or found.gpu is None:
@@ -172,9 +172,9 @@ def _days(text: str) -> int:
 
 def _check(data: DataDir, watch: Watch) -> None:
     """A usage error for what can never fire: an unknown workload, model, precision or context."""
-    from flows.watches.look import look
-    from warehouse.errors import NoWarehouse
-    from warehouse.read import query
+    from gpuledger.flows.watches.look import look
+    from gpuledger.warehouse.errors import NoWarehouse
+    from gpuledger.warehouse.read import query
 
     try:
         if watch.workload is not None:
@@ -188,9 +188,9 @@ def _check(data: DataDir, watch: Watch) -> None:
 
 def _show_now(data: DataDir, watches: list[Watch]) -> list[str]:
     """Print what each watch finds now; returns the words."""
-    from flows import health
-    from flows.watches.look import look
-    from warehouse.errors import NoWarehouse
+    from gpuledger.flows import health
+    from gpuledger.flows.watches.look import look
+    from gpuledger.warehouse.errors import NoWarehouse
 
     try:
         found = look(data, watches, health.clock(data)) if watches else []

@@ -8,10 +8,10 @@ from typing import Any
 
 import duckdb
 
-from flows.watches.store import Watch
-from warehouse.errors import BadQuery
-from warehouse.paths import DataDir
-from warehouse.read import reader
+from gpuledger.flows.watches.store import Watch
+from gpuledger.warehouse.errors import BadQuery
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import reader
 
 
 @dataclass(frozen=True, slots=True)

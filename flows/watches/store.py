@@ -11,8 +11,8 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from flows.settings import SettingsError
-from warehouse.paths import DataDir
+from gpuledger.flows.settings import SettingsError
+from gpuledger.warehouse.paths import DataDir
 
 Rule = Literal["below", "value_rank", "new_low", "fits"]
 Basis = Literal["street", "msrp"]

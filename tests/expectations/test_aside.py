@@ -14,9 +14,9 @@ from contextlib import suppress
 import psutil
 import pytest
 
-from expectations import aside, suite
-from expectations.contract import Check
-from expectations.errors import AuditBroken
+from gpuledger.expectations import aside, suite
+from gpuledger.expectations.contract import Check
+from gpuledger.expectations.errors import AuditBroken
 from tests.command import ROOT, environment
 
 TABLE = {suite.ROW: range(4), "a": [1.0, 2.0, 3.0, None], "word": ["one", "two", "two", None]}
@@ -97,7 +97,7 @@ def test_a_column_that_is_not_there_is_told_before_anybody_is_asked() -> None:
 def test_nothing_is_started_without_need() -> None:
     script = """
 import sys
-from expectations import aside
+from gpuledger.expectations import aside
 aside.start()
 assert aside._BESIDE.aside is None, "nobody wanted it"
 with aside.beside(at_once=False):
@@ -120,7 +120,7 @@ with aside.beside(at_once=True):
 def test_it_ends_with_an_owner_that_is_killed() -> None:
     script = """
 import time
-from expectations import aside
+from gpuledger.expectations import aside
 with aside.beside(at_once=True):
     print(aside._BESIDE.aside._process.pid, flush=True)
     time.sleep(60)

@@ -9,11 +9,11 @@ from typing import Any, Literal
 import pandas as pd
 import pytest
 
-from expectations.check import check_batch, check_mart
-from expectations.contract import Check, Contract, OnFailure, Rule, source_contract
-from expectations.errors import AuditBroken
-from expectations.suite import ROW, Finding, run
-from extract.items import FxRate, Item, Offer
+from gpuledger.expectations.check import check_batch, check_mart
+from gpuledger.expectations.contract import Check, Contract, OnFailure, Rule, source_contract
+from gpuledger.expectations.errors import AuditBroken
+from gpuledger.expectations.suite import ROW, Finding, run
+from gpuledger.extract.items import FxRate, Item, Offer
 
 
 def check(

@@ -10,8 +10,8 @@ from typing import Any, get_args
 import duckdb
 import pytest
 
-from expectations import contract as contracts
-from expectations.contract import (
+from gpuledger.expectations import contract as contracts
+from gpuledger.expectations.contract import (
     CONTRACTS,
     Check,
     Contract,
@@ -20,13 +20,13 @@ from expectations.contract import (
     mart_contract,
     source_contract,
 )
-from expectations.errors import ContractError
-from extract import source as sources
-from extract.items import CloudOffer, FxRate, IndexPrice, Offer, Score
+from gpuledger.expectations.errors import ContractError
+from gpuledger.extract import source as sources
+from gpuledger.extract.items import CloudOffer, FxRate, IndexPrice, Offer, Score
+from gpuledger.transform import graph
+from gpuledger.warehouse import schema
 from tests.command import rows
 from tests.nights import Night
-from transform import graph
-from warehouse import schema
 
 ITEMS: dict[str, type[Any]] = {kind.KIND: kind for kind in (Offer, Score, IndexPrice, CloudOffer, FxRate)}
 FILES = sorted(CONTRACTS.rglob("*.toml"))

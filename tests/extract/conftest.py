@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from extract.source import Page
+from gpuledger.extract.source import Page
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from extract.source import Page
+from gpuledger.extract.source import Page
 
 HIERARCHY = "https://www.tomshardware.com/reviews/gpu-hierarchy,4388.html"
 INDEX = "https://www.tomshardware.com/news/gpus-historical-ebay-pricing"

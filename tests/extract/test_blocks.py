@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from extract import block_signals, blocks, errors
+from gpuledger.extract import block_signals, blocks, errors
 
 URL = "https://shop.example/p/aurora-12gb"
 

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from extract import cloud_instances
-from extract.cloud import hourly, read_rate, with_form_factor
-from extract.errors import LayoutChanged, TooLarge
-from extract.items import CloudOffer, Issue, Link
-from extract.sources import aws_pricelist, azure_retail, gpu_wiki_cloud, gpuhunt_catalog
+from gpuledger.extract import cloud_instances
+from gpuledger.extract.cloud import hourly, read_rate, with_form_factor
+from gpuledger.extract.errors import LayoutChanged, TooLarge
+from gpuledger.extract.items import CloudOffer, Issue, Link
+from gpuledger.extract.sources import aws_pricelist, azure_retail, gpu_wiki_cloud, gpuhunt_catalog
 from tests.extract.pages import page, table
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from extract.errors import LayoutChanged
-from extract.items import FxRate, Issue, Parsed
-from extract.sources.ecb_fx import parse
+from gpuledger.extract.errors import LayoutChanged
+from gpuledger.extract.items import FxRate, Issue, Parsed
+from gpuledger.extract.sources.ecb_fx import parse
 from tests.extract.pages import page
 
 URL = "https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml"

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from extract import errors
-from extract.http import Client, HttpSettings
+from gpuledger.extract import errors
+from gpuledger.extract.http import Client, HttpSettings
 from tests.extract import faulty_server as faults
 from tests.extract.fake_time import FakeTime
 from tests.extract.faulty_server import PAGE, FaultyServer, Route, page, redirect, status

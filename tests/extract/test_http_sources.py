@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from extract import charset, errors, source
-from extract.collect import Collected, collect, parse_page
-from extract.http import Client, HttpSettings
-from extract.items import Issue, Link, Parsed
-from extract.pages import Fetching
-from extract.parsed_cache import ParsedCache
-from extract.snapshots import Archive
-from extract.source import Page
+from gpuledger.extract import charset, errors, source
+from gpuledger.extract.collect import Collected, collect, parse_page
+from gpuledger.extract.http import Client, HttpSettings
+from gpuledger.extract.items import Issue, Link, Parsed
+from gpuledger.extract.pages import Fetching
+from gpuledger.extract.parsed_cache import ParsedCache
+from gpuledger.extract.snapshots import Archive
+from gpuledger.extract.source import Page
 from tests.extract import faulty_server as faults
 from tests.extract.fake_time import FakeTime
 from tests.extract.faulty_server import FaultyServer, Route, page, redirect, status

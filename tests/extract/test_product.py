@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from extract import product
-from extract.errors import Blocked, EmptyBody, LayoutChanged
-from extract.items import Issue, Offer
-from extract.product.numbers import valid_gtin
-from extract.source import Page
+from gpuledger.extract import product
+from gpuledger.extract.errors import Blocked, EmptyBody, LayoutChanged
+from gpuledger.extract.items import Issue, Offer
+from gpuledger.extract.product.numbers import valid_gtin
+from gpuledger.extract.source import Page
 
 URL = "https://cards.example.com/p/norvik-rtx-4070"
 

@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks import mutated_pages, product_pages
 from benchmarks.mutated_pages import MUTATIONS
-from extract.source import Page
+from gpuledger.extract.source import Page
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 #: Damaged pages here; `benchmarks.bench_product` takes thousands.

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks import product_pages
 from benchmarks.product_pages import Count
-from extract import product
+from gpuledger.extract import product
 
 
 @pytest.fixture(scope="module")

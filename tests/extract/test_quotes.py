@@ -15,15 +15,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extract import collect, quote_columns, quote_tables
-from extract.errors import LayoutChanged, TooLarge
-from extract.http import Client, HttpSettings
-from extract.items import Issue, Offer
-from extract.pages import Fetching, LocalFile, OfRun
-from extract.parsed_cache import ParsedCache
-from extract.snapshots import Archive
-from extract.source import Page
-from extract.sources import quotes
+from gpuledger.extract import collect, quote_columns, quote_tables
+from gpuledger.extract.errors import LayoutChanged, TooLarge
+from gpuledger.extract.http import Client, HttpSettings
+from gpuledger.extract.items import Issue, Offer
+from gpuledger.extract.pages import Fetching, LocalFile, OfRun
+from gpuledger.extract.parsed_cache import ParsedCache
+from gpuledger.extract.snapshots import Archive
+from gpuledger.extract.source import Page
+from gpuledger.extract.sources import quotes
 
 
 def page(content: str | bytes, name: str = "file:///inbox/kettle.csv") -> Page:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from extract import addresses, errors
-from extract.robots import MAX_BYTES, Robots, RobotsAnswer
+from gpuledger.extract import addresses, errors
+from gpuledger.extract.robots import MAX_BYTES, Robots, RobotsAnswer
 from tests.extract.fake_time import FakeTime
 
 ORIGIN = "https://shop.example"

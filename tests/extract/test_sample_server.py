@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from extract.sample import server
-from extract.sample.server import NIGHTS, SampleSite, clock, host, start_urls
-from extract.source import Source, discover
+from gpuledger.extract.sample import server
+from gpuledger.extract.sample.server import NIGHTS, SampleSite, clock, host, start_urls
+from gpuledger.extract.source import Source, discover
 
 FX = host("ecb_fx")
 FX_PATH = "/stats/eurofxref/eurofxref-hist-90d.xml"

@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from extract import source
-from extract.errors import LayoutChanged
-from extract.items import Issue, Link, Offer, Parsed
-from extract.sample.server import SampleSite, clock, start_urls
-from extract.source import Page
+from gpuledger.extract import source
+from gpuledger.extract.errors import LayoutChanged
+from gpuledger.extract.items import Issue, Link, Offer, Parsed
+from gpuledger.extract.sample.server import SampleSite, clock, start_urls
+from gpuledger.extract.source import Page
 
 SHOPS = ("bhphoto", "danawa", "generic_shop", "newegg")
 #: GPU as titles name it, with what must not follow: the lowest price in USD of a new card in stock, sold by the shop.

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from extract import product
-from extract.items import Issue, Offer
-from extract.source import Page
+from gpuledger.extract import product
+from gpuledger.extract.items import Issue, Offer
+from gpuledger.extract.source import Page
 
 TITLE = "Veltor RTX 4070 Twin 12GB"
 BUY = '<button class="add-to-cart">Add to cart</button>'

@@ -20,8 +20,8 @@ from typing import Any
 
 import pytest
 
-from extract import errors, items, source
-from extract.source import Page
+from gpuledger.extract import errors, items, source
+from gpuledger.extract.source import Page
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "tests" / "fixtures"

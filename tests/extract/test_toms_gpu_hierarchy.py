@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from extract.errors import LayoutChanged
-from extract.html import soup
-from extract.items import IndexPrice, Issue, Link, Parsed, Score
-from extract.source import Page
-from extract.sources.toms_gpu_hierarchy import parse
-from extract.toms import next_page, page_number, split_name
+from gpuledger.extract.errors import LayoutChanged
+from gpuledger.extract.html import soup
+from gpuledger.extract.items import IndexPrice, Issue, Link, Parsed, Score
+from gpuledger.extract.source import Page
+from gpuledger.extract.sources.toms_gpu_hierarchy import parse
+from gpuledger.extract.toms import next_page, page_number, split_name
 from tests.extract.pages import HIERARCHY, page, table
 
 HEADER = ("Graphics Card", "Lowest Price", "1080p Ultra", "1440p Ultra")

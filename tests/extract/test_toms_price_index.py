@@ -6,10 +6,10 @@ from decimal import Decimal
 
 import pytest
 
-from extract.errors import LayoutChanged
-from extract.items import IndexPrice, Issue, Parsed
-from extract.sources.toms_price_index import parse
-from extract.toms import month_of
+from gpuledger.extract.errors import LayoutChanged
+from gpuledger.extract.items import IndexPrice, Issue, Parsed
+from gpuledger.extract.sources.toms_price_index import parse
+from gpuledger.extract.toms import month_of
 from tests.extract.pages import INDEX, page, table
 
 OCTOBER = (

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from extract.items import Chart
-from extract.transcriptions import (
+from gpuledger.extract.items import Chart
+from gpuledger.extract.transcriptions import (
     COLUMNS,
     Transcription,
     TranscriptionError,

@@ -6,12 +6,12 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from extract.sample import server
-from flows import settings
-from flows.context import Context, new_run_id, utc_now
-from flows.refresh import read_plain, run
-from flows.summary import Summary
-from warehouse.paths import DataDir
+from gpuledger.extract.sample import server
+from gpuledger.flows import settings
+from gpuledger.flows.context import Context, new_run_id, utc_now
+from gpuledger.flows.refresh import read_plain, run
+from gpuledger.flows.summary import Summary
+from gpuledger.warehouse.paths import DataDir
 
 SITE = Path(server.__file__).parent / "site"
 

@@ -22,12 +22,12 @@ from typing import Any
 import inprocess  # a script's own folder is on its path
 from tqdm import tqdm
 
-import flows.store  # noqa: F401
-from expectations.check import check_batch
-from expectations.contract import source_contract
-from extract import source as sources
-from extract.items import Offer
-from transform.identity.resolver import Resolver
+import gpuledger.flows.store  # noqa: F401
+from gpuledger.expectations.check import check_batch
+from gpuledger.expectations.contract import source_contract
+from gpuledger.extract import source as sources
+from gpuledger.extract.items import Offer
+from gpuledger.transform.identity.resolver import Resolver
 
 _CHANGES = {"open", "os.rename", "os.remove", "os.symlink", "os.chmod", "os.mkdir", "os.rmdir", "os.truncate"}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from flows.cli import cli
+from gpuledger.flows.cli import cli
 from tests.command import gpuledger, rows
 from tests.nights import Night
 

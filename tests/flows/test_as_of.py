@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from extract.sample import server
+from gpuledger.extract.sample import server
 from tests.command import gpuledger, rows
 from tests.nights import Night
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from gpuledger.warehouse.lock import writer_lock
+from gpuledger.warehouse.paths import DataDir
 from tests.command import Outcome, gpuledger, rows, tables
 from tests.nights import Night
-from warehouse.lock import writer_lock
-from warehouse.paths import DataDir
 
 READING = (
     ("rank", "sd-512-image-generation"),

@@ -16,17 +16,17 @@ import duckdb
 import pytest
 from click.testing import CliRunner
 
-from extract.snapshots import Archive
-from flows.cli import cli
-from flows.rebuild import rebuild
+from gpuledger.extract.snapshots import Archive
+from gpuledger.flows.cli import cli
+from gpuledger.flows.rebuild import rebuild
+from gpuledger.transform import build as builder
+from gpuledger.transform import costs, graph
+from gpuledger.transform.assumptions import Assumptions, settings
+from gpuledger.transform.sizing import catalogue
+from gpuledger.transform.sizing.flops import prefill_flops
 from tests.command import gpuledger, rows
 from tests.flows.inprocess import context
 from tests.nights import Night
-from transform import build as builder
-from transform import costs, graph
-from transform.assumptions import Assumptions, settings
-from transform.sizing import catalogue
-from transform.sizing.flops import prefill_flops
 
 ASSUMPTIONS = list(settings())
 OF_COST = ASSUMPTIONS[ASSUMPTIONS.index("hours_per_day") :]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from extract.sample import server
-from flows import alerts
+from gpuledger.extract.sample import server
+from gpuledger.flows import alerts
 from tests.command import csv_files, gpuledger, rows
 from tests.flows.inprocess import context, copy_of_the_site, refresh
 from tests.history.replays import replayed

@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from extract import parsed_cache
-from extract.collect import Collected, collect
-from extract.errors import LayoutChanged
-from extract.http import Client, HttpSettings
-from extract.items import Issue, Link, Offer, Parsed
-from extract.pages import Fetching, LocalFile
-from extract.parsed_cache import ParsedCache
-from extract.snapshots import Archive
-from extract.source import Page, Source
+from gpuledger.extract import parsed_cache
+from gpuledger.extract.collect import Collected, collect
+from gpuledger.extract.errors import LayoutChanged
+from gpuledger.extract.http import Client, HttpSettings
+from gpuledger.extract.items import Issue, Link, Offer, Parsed
+from gpuledger.extract.pages import Fetching, LocalFile
+from gpuledger.extract.parsed_cache import ParsedCache
+from gpuledger.extract.snapshots import Archive
+from gpuledger.extract.source import Page, Source
 from tests.extract.faulty_server import Exchange, FaultyServer, Route, page, status
 
 HOST = "shop.sample.test"

@@ -7,12 +7,12 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from extract.sample import server
-from flows.rebuild import rebuild
+from gpuledger.extract.sample import server
+from gpuledger.flows.rebuild import rebuild
+from gpuledger.transform import graph
 from tests.command import rows
 from tests.flows.inprocess import context, copy_of_the_site, refresh
 from tests.nights import Night
-from transform import graph
 
 #: Of the sample: the lowest price of an RTX 4090, and a higher one of the same card.
 BEST, HIGHER = "1,749", "1,899"

@@ -12,9 +12,9 @@ from typing import Any
 import psutil
 import pytest
 
-from extract import source as sources
-from flows import artifacts
-from flows.summary import SourceOutcome, Summary
+from gpuledger.extract import source as sources
+from gpuledger.flows import artifacts
+from gpuledger.flows.summary import SourceOutcome, Summary
 from tests.command import Outcome, csv_files, gpuledger, rows, tables
 from tests.nights import Night
 

@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from extract.snapshots import Archive
+from gpuledger.extract.snapshots import Archive
+from gpuledger.warehouse import schema
+from gpuledger.warehouse.outputs.tables import TOO_LARGE
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import reader
 from tests.command import ROOT, csv_files, environment, rows
-from warehouse import schema
-from warehouse.outputs.tables import TOO_LARGE
-from warehouse.paths import DataDir
-from warehouse.read import reader
 
 #: A shop whose prices move, exchange rates, and scores: every way of loading, and quick.
 ONLY = ("ecb_fx", "newegg", "toms_ai_articles")

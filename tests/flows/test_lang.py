@@ -16,8 +16,8 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po
 from click.testing import CliRunner, Result
 
-from flows import lang
-from flows.cli import cli
+from gpuledger.flows import lang
+from gpuledger.flows.cli import cli
 from tests.command import ROOT, gpuledger
 from tests.nights import Night
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from flows import new_source
+from gpuledger.flows import new_source
 from tests.command import ROOT, Outcome, environment
 
 NAME, URL = "kettle_shop", "https://shop.kettle.test/cards/?page=1"
@@ -27,8 +27,9 @@ STUBS = (
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the command and the discovery tests need of this checkout."""
     to = tmp_path_factory.mktemp("checkout")
-    for folder in ("extract", "expectations", "flows", "transform", "warehouse", "tests/extract", "tests/fixtures"):
-        shutil.copytree(ROOT / folder, to / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    rooms = ("gpuledger", "extract", "expectations", "flows", "transform", "warehouse")
+    for folder in (*rooms, "tests/extract", "tests/fixtures"):
+        shutil.copytree(ROOT / folder, to / folder, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
     for file in ("pyproject.toml", "tests/conftest.py", "tests/nights.py", "tests/command.py"):
         shutil.copy(ROOT / file, to / file)
     return to
@@ -47,13 +48,13 @@ def discovery(checkout: Path) -> Outcome:
 
 
 def test_the_stubs_are_refused_until_they_are_filled_in(checkout: Path) -> None:
-    written = run(checkout, "flows.cli", "new-source", NAME, URL)
+    written = run(checkout, "gpuledger.flows.cli", "new-source", NAME, URL)
     assert written.status == 0, written.err
     assert [line for line in written.out.splitlines() if line.startswith("/")] == [
         str(checkout / stub) for stub in STUBS
     ]
     assert all("TODO" in (checkout / stub).read_text("utf-8") for stub in STUBS)
-    listed = run(checkout, "flows.cli", "sources", "--format", "json")
+    listed = run(checkout, "gpuledger.flows.cli", "sources", "--format", "json")
     (row,) = (row for row in json.loads(listed.out) if row["source"] == NAME)
     assert row["homepage"] == "https://shop.kettle.test/"
 
@@ -93,7 +94,7 @@ def fill_in(checkout: Path) -> None:
 
 def test_the_stubs_keep_the_rules_of_the_project(checkout: Path, tmp_path: Path) -> None:
     if not (checkout / STUBS[0]).exists():
-        run(checkout, "flows.cli", "new-source", NAME, URL)
+        run(checkout, "gpuledger.flows.cli", "new-source", NAME, URL)
     for words in (("check",), ("format", "--check")):
         linted = run(checkout, "ruff", *words, "--no-cache", str(checkout / STUBS[0]))
         assert linted.status == 0, linted.out
@@ -123,6 +124,6 @@ def test_bad_use_is_answered_and_nothing_is_written(tmp_path: Path, name: str, u
 
 
 def test_a_taken_name_is_a_usage_error(checkout: Path) -> None:
-    refused = run(checkout, "flows.cli", "new-source", "newegg", URL)
+    refused = run(checkout, "gpuledger.flows.cli", "new-source", "newegg", URL)
     assert refused.status == 2
     assert "the name 'newegg' is taken" in refused.err

@@ -7,15 +7,15 @@ from __future__ import annotations
 import duckdb
 import pytest
 
-from extract import source as sources
-from extract.collect import parse_page
-from extract.items import Chart, Issue, Link
-from extract.sample.server import clock
-from extract.snapshots import Archive
+from gpuledger.extract import source as sources
+from gpuledger.extract.collect import parse_page
+from gpuledger.extract.items import Chart, Issue, Link
+from gpuledger.extract.sample.server import clock
+from gpuledger.extract.snapshots import Archive
+from gpuledger.transform import graph
+from gpuledger.warehouse import schema
 from tests.command import rows, tables
 from tests.nights import Night
-from transform import graph
-from warehouse import schema
 
 #: The shop whose layout the second night breaks.
 BROKEN = "bhphoto"

@@ -11,19 +11,19 @@ from pathlib import Path
 
 import pytest
 
-from expectations import suite
-from expectations.errors import AuditBroken, AuditFailed
-from extract.items import from_json
-from extract.sample import server
-from extract.snapshots import Archive
-from flows import audit, cli, journal
-from flows.refresh import read_plain, run
-from flows.settings import SettingsError
-from flows.summary import Summary
+from gpuledger.expectations import suite
+from gpuledger.expectations.errors import AuditBroken, AuditFailed
+from gpuledger.extract.items import from_json
+from gpuledger.extract.sample import server
+from gpuledger.extract.snapshots import Archive
+from gpuledger.flows import audit, cli, journal
+from gpuledger.flows.refresh import read_plain, run
+from gpuledger.flows.settings import SettingsError
+from gpuledger.flows.summary import Summary
+from gpuledger.warehouse.paths import DataDir
 from tests.command import rows, tables
 from tests.flows.inprocess import context, copy_of_the_site, refresh
 from tests.nights import Night
-from warehouse.paths import DataDir
 
 #: Two shops and the rates: enough for one that is refused and others that are not.
 ONLY = ("danawa", "ecb_fx", "newegg")

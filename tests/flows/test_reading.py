@@ -16,8 +16,8 @@ import duckdb
 import pytest
 from openpyxl import load_workbook
 
-from extract.sample.server import host
-from extract.snapshots import Archive
+from gpuledger.extract.sample.server import host
+from gpuledger.extract.snapshots import Archive
 from tests.command import arguments, environment, gpuledger, rows, tables
 from tests.nights import Night
 
@@ -143,7 +143,7 @@ def test_a_reader_changes_nothing(data: Path) -> None:
 
 
 def test_a_pipe_that_closes_early_is_no_traceback(data: Path) -> None:
-    command = f"{sys.executable} -m flows.cli sql 'SELECT * FROM core.gpu' --format csv --data-dir {data} | head -1"
+    command = f"{sys.executable} -m gpuledger sql 'SELECT * FROM core.gpu' --format csv --data-dir {data} | head -1"
     done = subprocess.run(
         ["bash", "-c", command], cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False
     )

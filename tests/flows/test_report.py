@@ -15,16 +15,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml.html import HtmlElement
 
-from extract.sample import server
-from extract.snapshots import Archive
-from flows.cli import cli
+from gpuledger.extract.sample import server
+from gpuledger.extract.snapshots import Archive
+from gpuledger.flows.cli import cli
+from gpuledger.warehouse.outputs import report_charts, report_data, report_files, report_words
+from gpuledger.warehouse.outputs.report_charts import Point
+from gpuledger.warehouse.outputs.report_files import ArchivedPage
+from gpuledger.warehouse.paths import DataDir
 from tests.command import rows
 from tests.flows.inprocess import copy_of_the_site, refresh
 from tests.nights import Night
-from warehouse.outputs import report_charts, report_data, report_files, report_words
-from warehouse.outputs.report_charts import Point
-from warehouse.outputs.report_files import ArchivedPage
-from warehouse.paths import DataDir
 
 
 def report(data: Path, to: Path) -> tuple[bytes, HtmlElement]:

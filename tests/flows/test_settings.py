@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from flows import settings
-from flows.settings import Settings, SettingsError, load
+from gpuledger.flows import settings
+from gpuledger.flows.settings import Settings, SettingsError, load
 from tests.command import gpuledger
 
 NOWHERE = Path("no-such-file.toml")

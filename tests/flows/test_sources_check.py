@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from extract import source as sources
-from extract.sample import server
-from flows.cli import cli
+from gpuledger.extract import source as sources
+from gpuledger.extract.sample import server
+from gpuledger.flows.cli import cli
 from tests.command import gpuledger
 from tests.flows.inprocess import copy_of_the_site
 

@@ -12,14 +12,14 @@ from typing import Any
 import duckdb
 import pytest
 
-from extract.sample import server
+from gpuledger.extract.sample import server
+from gpuledger.transform import build as builder
+from gpuledger.transform import graph
+from gpuledger.warehouse import publish
+from gpuledger.warehouse.paths import DataDir
 from tests.command import gpuledger, rows
 from tests.flows.inprocess import copy_of_the_site, refresh
 from tests.nights import Night
-from transform import build as builder
-from transform import graph
-from warehouse import publish
-from warehouse.paths import DataDir
 
 AGREEING = "select count(*), count(*) filter (agrees) from mart.claim_audit where document = 'survey'"
 AUDIT = (

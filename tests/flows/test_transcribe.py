@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from extract.transcriptions import COLUMNS, bundled
-from flows.cli import cli
+from gpuledger.extract.transcriptions import COLUMNS, bundled
+from gpuledger.flows.cli import cli
 from tests.command import rows
 from tests.flows.inprocess import refresh
 from tests.nights import Night

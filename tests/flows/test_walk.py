@@ -12,17 +12,17 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from expectations.contract import source_contract
-from extract.items import Offer
-from flows import backfill, identities, take_in
-from flows.summary import Summary
+from gpuledger.expectations.contract import source_contract
+from gpuledger.extract.items import Offer
+from gpuledger.flows import backfill, identities, take_in
+from gpuledger.flows.summary import Summary
+from gpuledger.transform import assign, listing_versions
+from gpuledger.transform.gate import good_nights
+from gpuledger.transform.gate.rules import Bounds
+from gpuledger.warehouse import publish
+from gpuledger.warehouse.load.batch import Batch, Row
+from gpuledger.warehouse.paths import DataDir
 from tests.flows.inprocess import context
-from transform import assign, listing_versions
-from transform.gate import good_nights
-from transform.gate.rules import Bounds
-from warehouse import publish
-from warehouse.load.batch import Batch, Row
-from warehouse.paths import DataDir
 
 START = datetime(2022, 1, 1, 3, tzinfo=UTC)
 NIGHTS = 45

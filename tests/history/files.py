@@ -7,7 +7,7 @@ from pathlib import Path
 
 import duckdb
 
-from warehouse.paths import DataDir
+from gpuledger.warehouse.paths import DataDir
 
 
 def edit(data: Path, *statements: str) -> None:

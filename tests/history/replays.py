@@ -7,11 +7,11 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from flows import backfill, settings
-from flows.context import Context, new_run_id, utc_now
-from flows.replay import replay, runs_until
-from flows.summary import Summary
-from warehouse.paths import DataDir
+from gpuledger.flows import backfill, settings
+from gpuledger.flows.context import Context, new_run_id, utc_now
+from gpuledger.flows.replay import replay, runs_until
+from gpuledger.flows.summary import Summary
+from gpuledger.warehouse.paths import DataDir
 
 START = datetime.fromisoformat("2021-11-01T01:00:00+00:00")
 

@@ -8,13 +8,14 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from gpuledger import __version__
+from gpuledger.warehouse import migrate
+from gpuledger.warehouse.dictionary import dictionary
+from gpuledger.warehouse.errors import NewerWarehouse, NotAWarehouse
 from tests.command import gpuledger, rows, tables
 from tests.flows.inprocess import refresh
 from tests.history.files import edit, of_a_newer_duckdb
 from tests.nights import Night
-from warehouse import migrate
-from warehouse.dictionary import dictionary
-from warehouse.errors import NewerWarehouse, NotAWarehouse
 
 #: A program that did not know of GTINs, held prices and schema versions yet, and kept all prices in one table. No shop of
 #: the sample prints a GTIN.
@@ -56,7 +57,7 @@ def test_an_old_file_takes_the_next_night_as_a_new_one_does(nights: dict[int, Ni
     assert rows(data, columns) == rows(nights[2].data, columns)
     comments = "SELECT comment FROM duckdb_columns() WHERE table_name = 'listing' ORDER BY column_index"
     assert rows(data, comments) == rows(nights[2].data, comments)
-    assert rows(data, "SELECT version, program FROM ops.schema_version") == [(migrate.current(), "0.1.0")]
+    assert rows(data, "SELECT version, program FROM ops.schema_version") == [(migrate.current(), __version__)]
 
 
 def test_reading_an_old_file_says_what_to_do_and_rebuild_does_it(nights: dict[int, Night], tmp_path: Path) -> None:

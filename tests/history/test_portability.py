@@ -11,10 +11,10 @@ from typing import Any
 import duckdb
 import pytest
 
+from gpuledger.transform import graph
+from gpuledger.warehouse import schema
 from tests.command import TOO_LARGE, environment
 from tests.nights import Night
-from transform import graph
-from warehouse import schema
 
 OLD = Path(sys.prefix) / "duckdb15"
 #: SQL values for parameters of table macros; the others have their default, or NULL.

@@ -12,17 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from extract.sample import server
-from flows import decisions, gather, loaded
-from flows import refresh as refreshing
-from flows.context import Context
-from flows.replay import ReplayRefused, replay, runs_until
+from gpuledger.extract.sample import server
+from gpuledger.flows import decisions, gather, loaded
+from gpuledger.flows import refresh as refreshing
+from gpuledger.flows.context import Context
+from gpuledger.flows.replay import ReplayRefused, replay, runs_until
+from gpuledger.warehouse.paths import DataDir
 from tests.command import gpuledger, rows, tables
 from tests.flows.inprocess import context, copy_of_the_site, refresh
 from tests.history.replays import START, load, price_table, replayed
 from tests.history.replays import context as in_data
 from tests.nights import Night
-from warehouse.paths import DataDir
 
 #: What of ops is of the replay and not of the runs: when a run ended and how long it took; which pages had been parsed
 #: before; what was built, once instead of every night.

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from benchmarks import stopped
-from flows import backfill
+from gpuledger.flows import backfill
+from gpuledger.warehouse.paths import DataDir
 from tests.command import rows
 from tests.history.replays import START, context, price_table, replayed
 from tests.nights import once
-from warehouse.paths import DataDir
 
 NIGHTS = 14
 #: Nights of daily prices that are loaded by one run, and the night of its rates. At first the rates become too old, and

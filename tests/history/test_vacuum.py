@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from extract.sample import server
-from extract.snapshots import Archive
-from flows.replay import ReplayRefused
-from flows.vacuum import vacuum
+from gpuledger.extract.sample import server
+from gpuledger.extract.snapshots import Archive
+from gpuledger.flows.replay import ReplayRefused
+from gpuledger.flows.vacuum import vacuum
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import reader
 from tests.command import gpuledger, rows, tables
 from tests.flows.inprocess import copy_of_the_site, refresh
 from tests.history.replays import context, replayed
-from warehouse.paths import DataDir
-from warehouse.read import reader
 
 ONLY = ("ecb_fx", "gpu_wiki_cloud")
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from flows import logs
-from flows.prefect_server import Server
+from gpuledger.flows import logs
+from gpuledger.flows.prefect_server import Server
 
 
 @pytest.fixture(autouse=True)

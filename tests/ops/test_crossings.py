@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.crossings import cross
+from gpuledger.flows.crossings import cross
 
 
 @pytest.fixture

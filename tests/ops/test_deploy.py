@@ -26,7 +26,9 @@ def test_the_line_for_cron_publishes(tmp_path: Path) -> None:
     (tmp_path / "data" / "inbox").mkdir(parents=True)
     (tmp_path / "data" / "inbox" / "quote.csv").write_text("product,price,currency\nRTX 4090,1599.00,USD\n")
     (tmp_path / "env").write_text("GPULEDGER_SOURCES=quotes\n")
-    words = words.replace(PROGRAM, f"{sys.executable} -m flows.cli").replace("/var/lib/gpuledger", str(tmp_path))
+    words = words.replace(PROGRAM, f"{sys.executable} -m gpuledger.flows.cli").replace(
+        "/var/lib/gpuledger", str(tmp_path)
+    )
     words = words.replace("/etc/gpuledger.env", str(tmp_path / "env"))
     done = subprocess.run(
         ["sh", "-c", words], env=environment(), check=False, capture_output=True, text=True, timeout=170

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from benchmarks.served import Api, until
-from extract import source as sources
+from gpuledger.extract import source as sources
 from tests.command import environment
 from tests.ops.receivers import webhook
 
@@ -33,7 +33,7 @@ def outside(log: Path) -> set[str]:
 def server(tmp_path: Path) -> Iterator[Api]:
     """The embedded server as `refresh` and `serve` start it, watched."""
     process = subprocess.Popen(
-        [sys.executable, WATCHED, str(tmp_path / "server.log"), "flows.prefect_server", "0"],
+        [sys.executable, WATCHED, str(tmp_path / "server.log"), "gpuledger.flows.prefect_server", "0"],
         env=environment({
             "PREFECT_HOME": str(tmp_path / "prefect"), "PREFECT_SERVER_ANALYTICS_ENABLED": "false", "DO_NOT_TRACK": "1",
         }), cwd=tempfile.gettempdir(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
@@ -48,7 +48,7 @@ def server(tmp_path: Path) -> Iterator[Api]:
 
 def refresh(log: Path, data: Path, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, WATCHED, str(log), "flows.cli", "refresh", *words, "--data-dir", str(data)],
+        [sys.executable, WATCHED, str(log), "gpuledger.flows.cli", "refresh", *words, "--data-dir", str(data)],
         env=environment({"GPULEDGER_DELAY_S": "0", **env}), cwd=tempfile.gettempdir(), check=False, capture_output=True,
         text=True, timeout=170,
     )  # fmt: skip

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.silent_target import silent
-from flows import notify
-from flows.notify import Message, send
+from gpuledger.flows import notify
+from gpuledger.flows.notify import Message, send
 from tests.ops.receivers import smtp, webhook
 
 MESSAGE = Message(
@@ -109,7 +109,7 @@ def test_without_a_target_nothing_is_kept(outbox: Path) -> None:
 
 
 def test_several_addresses_in_one_variable() -> None:
-    from flows.settings import load
+    from gpuledger.flows.settings import load
 
     loaded = load({}, {"GPULEDGER_NOTIFY_URLS": f"{GONE} json://b/c|json://d/e"}, Path("/nowhere"))
     assert notify.targets(loaded) == [GONE, "json://b/c", "json://d/e"]

@@ -13,14 +13,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from flows.processes import MARK, guarded, stop_leftovers
+from gpuledger.flows.processes import MARK, guarded, stop_leftovers
 from tests.command import ROOT, environment
 
 #: An owner whose child has a child of its own, in a session of its own: what a library starts three levels down.
 OWNER = """
 import subprocess, sys, time
 from pathlib import Path
-from flows.processes import guarded
+from gpuledger.flows.processes import guarded
 child = '''
 import subprocess
 p = subprocess.Popen(["sleep", "600"], start_new_session=True)
@@ -50,7 +50,9 @@ class Owner:
         pids = [int(word) for word in self.process.stdout.readline().split()]
         me = psutil.Process(self.process.pid)
         self.wardens = (
-            [child for child in me.children() if "flows.processes" in child.cmdline()] if how == "wait" else []
+            [child for child in me.children() if "gpuledger.flows.processes" in child.cmdline()]
+            if how == "wait"
+            else []
         )
         self.family = [psutil.Process(pid) for pid in pids] + self.wardens if how == "wait" else []
         self.pids = pids

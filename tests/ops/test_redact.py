@@ -7,11 +7,11 @@ import logging
 
 import pytest
 
-from flows import logs
-from flows.redact import Redactor
-from flows.settings import Settings
-from flows.summary import SourceOutcome, Summary
-from warehouse.errors import Locked
+from gpuledger.flows import logs
+from gpuledger.flows.redact import Redactor
+from gpuledger.flows.settings import Settings
+from gpuledger.flows.summary import SourceOutcome, Summary
+from gpuledger.warehouse.errors import Locked
 
 SECRETS = (
     "mailtos://robot:Hunter2hunter2@mail.example.org?to=ops@example.org",

@@ -9,10 +9,10 @@ import psutil
 import pytest
 
 from benchmarks.served import Serving, marked, until
-from flows import compat
+from gpuledger.flows import compat
+from gpuledger.warehouse.paths import DataDir
 from tests.command import gpuledger, rows
 from tests.history.replays import price_table
-from warehouse.paths import DataDir
 
 pytestmark = [
     pytest.mark.slow,

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.served import until
-from flows.prefect_server import Server
+from gpuledger.flows.prefect_server import Server
+from gpuledger.warehouse.paths import DataDir
 from tests.command import arguments, environment, gpuledger, rows
-from warehouse.paths import DataDir
 
 #: Each call to a server that is gone is tried anew for a while; a test need not wait for that.
 IMPATIENT = {"PREFECT_CLIENT_MAX_RETRIES": "0"}

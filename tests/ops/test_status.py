@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from flows import health
-from flows.journal import Entry, start
+from gpuledger.flows import health
+from gpuledger.flows.journal import Entry, start
+from gpuledger.warehouse.paths import DataDir
 from tests.command import gpuledger
 from tests.nights import Night
-from warehouse.paths import DataDir
 
 
 def test_the_exit_status_follows_the_nights(nights: dict[int, Night]) -> None:
@@ -129,9 +129,9 @@ def test_the_doctor_names_what_is_wrong(nights: dict[int, Night], tmp_path: Path
 def test_the_doctor_notes_a_clock_that_is_behind(nights: dict[int, Night]) -> None:
     from dataclasses import replace
 
-    from flows.doctor import examine
-    from flows.settings import load
-    from flows.start import context_for
+    from gpuledger.flows.doctor import examine
+    from gpuledger.flows.settings import load
+    from gpuledger.flows.start import context_for
 
     context = context_for(load({}, {}, Path("/nowhere")), DataDir(nights[1].data), "plain")
     behind = replace(context, started_at=datetime(2020, 1, 1, tzinfo=UTC))

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from extract.sample import server
-from flows.settings import SettingsError
-from flows.watches import store
-from flows.watches.look import Found, look
-from flows.watches.store import Watch
+from gpuledger.extract.sample import server
+from gpuledger.flows.settings import SettingsError
+from gpuledger.flows.watches import store
+from gpuledger.flows.watches.look import Found, look
+from gpuledger.flows.watches.store import Watch
+from gpuledger.warehouse.errors import BadQuery
+from gpuledger.warehouse.paths import DataDir
 from tests.command import gpuledger, rows
 from tests.nights import Night
-from warehouse.errors import BadQuery
-from warehouse.paths import DataDir
 
 CARD = {"gpu_id": "nvidia-geforce-rtx-4090", "gpu": "NVIDIA GeForce RTX 4090"}
 

@@ -19,7 +19,7 @@ import pytest
 import yaml
 
 from benchmarks.served import Api, until
-from flows import compat
+from gpuledger.flows import compat
 from tests.command import ROOT, environment, rows
 
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text(encoding="utf-8"))
@@ -129,7 +129,7 @@ def test_the_compose_file_has_what_its_services_name() -> None:
 
 
 def _settings() -> set[str]:
-    from flows.settings import explain
+    from gpuledger.flows.settings import explain
 
     return {origin.name for origin in explain({}, Path("/nowhere"))}
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from transform.assumptions import Assumptions, ImpossibleAssumption, settings
+from gpuledger.transform.assumptions import Assumptions, ImpossibleAssumption, settings
 
 NAMES = list(settings())
 

@@ -10,11 +10,11 @@ from typing import Any
 import duckdb
 import pytest
 
-from transform import build as builder
-from transform import graph
-from transform.build import Build
-from transform.graph import Model
-from warehouse import schema
+from gpuledger.transform import build as builder
+from gpuledger.transform import graph
+from gpuledger.transform.build import Build
+from gpuledger.transform.graph import Model
+from gpuledger.warehouse import schema
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from transform.claims import ai_computing, audit, recompute
+from gpuledger.transform.claims import ai_computing, audit, recompute
 
 CLAIMS = {(claim.document, claim.claim_id): claim for claim in recompute()}
 

@@ -10,14 +10,14 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from extract.items import CloudOffer, PricingModel
-from flows import take_in
-from transform.gate import good_nights
-from transform.gate.rules import Bounds
-from warehouse import publish
-from warehouse.load import others
-from warehouse.load.batch import Batch, Row
-from warehouse.paths import DataDir
+from gpuledger.extract.items import CloudOffer, PricingModel
+from gpuledger.flows import take_in
+from gpuledger.transform.gate import good_nights
+from gpuledger.transform.gate.rules import Bounds
+from gpuledger.warehouse import publish
+from gpuledger.warehouse.load import others
+from gpuledger.warehouse.load.batch import Batch, Row
+from gpuledger.warehouse.paths import DataDir
 
 SOURCE = "gpu_wiki_cloud"
 START = datetime(2023, 11, 1, 3, tzinfo=UTC)

@@ -10,14 +10,14 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from extract.items import Offer
-from flows import take_in
-from transform.gate import good_nights
-from transform.gate.rules import Bounds
-from warehouse import publish
-from warehouse.load import offers
-from warehouse.load.batch import Batch, Row
-from warehouse.paths import DataDir
+from gpuledger.extract.items import Offer
+from gpuledger.flows import take_in
+from gpuledger.transform.gate import good_nights
+from gpuledger.transform.gate.rules import Bounds
+from gpuledger.warehouse import publish
+from gpuledger.warehouse.load import offers
+from gpuledger.warehouse.load.batch import Batch, Row
+from gpuledger.warehouse.paths import DataDir
 
 START = datetime(2023, 11, 1, 3, tzinfo=UTC)
 #: Thirty listings with prices that have nothing to do with each other.

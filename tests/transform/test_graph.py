@@ -9,11 +9,11 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from gpuledger.transform import graph
+from gpuledger.warehouse import schema
+from gpuledger.warehouse.dictionary import dictionary
+from gpuledger.warehouse.references import references
 from tests.nights import Night
-from transform import graph
-from warehouse import schema
-from warehouse.dictionary import dictionary
-from warehouse.references import references
 
 Write = Callable[..., None]
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from transform import build, graph
-from warehouse import schema
+from gpuledger.transform import build, graph
+from gpuledger.warehouse import schema
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.measured import Excluded, Residual, measure, read_rows
-from transform.assumptions import Assumptions
-from transform.identity.resolver import Resolver
+from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.identity.resolver import Resolver
 
 TABLE = """
 # Results

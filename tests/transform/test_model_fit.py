@@ -12,13 +12,13 @@ from typing import Any
 import duckdb
 import pytest
 
+from gpuledger.transform.assumptions import Assumptions, settings
+from gpuledger.transform.parallel import fit, parallel_tokens_per_s
+from gpuledger.transform.performance import decode_bound
+from gpuledger.transform.sizing import catalogue
+from gpuledger.transform.sizing.memory import inference_memory, kv_cache_bytes
+from gpuledger.transform.sizing.weights import weights
 from tests.nights import Night
-from transform.assumptions import Assumptions, settings
-from transform.parallel import fit, parallel_tokens_per_s
-from transform.performance import decode_bound
-from transform.sizing import catalogue
-from transform.sizing.memory import inference_memory, kv_cache_bytes
-from transform.sizing.weights import weights
 
 #: Dense, grouped-query, sliding windows, experts, latent attention, tied embeddings, an encoder.
 MODELS = [

@@ -30,16 +30,16 @@ from typing import Any
 import duckdb
 import pytest
 
-from flows.settings import Settings
+from gpuledger.flows.settings import Settings
+from gpuledger.transform import build as builder
+from gpuledger.transform import graph, price_days
+from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.graph import Model
+from gpuledger.warehouse import schema
+from gpuledger.warehouse.dictionary import dictionary
+from gpuledger.warehouse.outputs.tables import TOO_LARGE
 from tests.command import rows
 from tests.nights import Night
-from transform import build as builder
-from transform import graph, price_days
-from transform.assumptions import Assumptions
-from transform.graph import Model
-from warehouse import schema
-from warehouse.dictionary import dictionary
-from warehouse.outputs.tables import TOO_LARGE
 
 CASES = sorted((Path(__file__).parents[1] / "models").glob("*/*.toml"))
 IDS = [f"{path.parent.name}/{path.stem}" for path in CASES]

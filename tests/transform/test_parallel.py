@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transform.assumptions import Assumptions
-from transform.parallel import amdahl_speedup, exchange_seconds, parallel_tokens_per_s
-from transform.sizing import catalogue
+from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.parallel import amdahl_speedup, exchange_seconds, parallel_tokens_per_s
+from gpuledger.transform.sizing import catalogue
 
 
 @pytest.mark.parametrize(("p", "n", "expected"), [(0.6, 4, 1.82), (0.95, 32768, 19.99)])

@@ -6,8 +6,8 @@ import dataclasses
 
 import pytest
 
-from transform import peaks
-from transform.identity.catalogue import by_id, gpus
+from gpuledger.transform import peaks
+from gpuledger.transform.identity.catalogue import by_id, gpus
 
 
 def test_peak_of_the_third_document() -> None:

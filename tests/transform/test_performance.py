@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transform import performance
-from transform.assumptions import Assumptions
-from transform.sizing import catalogue
-from transform.sizing.flops import decode_flops, prefill_flops
-from transform.sizing.memory import kv_cache_bytes
-from transform.sizing.weights import weights
+from gpuledger.transform import performance
+from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.sizing import catalogue
+from gpuledger.transform.sizing.flops import decode_flops, prefill_flops
+from gpuledger.transform.sizing.memory import kv_cache_bytes
+from gpuledger.transform.sizing.weights import weights
 
 
 @pytest.mark.parametrize(("bandwidth", "expected"), [(1008, 155), (360, 55)])

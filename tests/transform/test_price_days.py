@@ -10,9 +10,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from gpuledger.transform import price_days
+from gpuledger.warehouse.paths import DataDir
 from tests.nights import Night
-from transform import price_days
-from warehouse.paths import DataDir
 
 ALL = "FROM core.price_day ORDER BY ALL"
 #: A night after those of the sample.

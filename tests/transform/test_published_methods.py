@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from transform.published_methods import (
+from gpuledger.transform.published_methods import (
     difference,
     park_memory_gb,
     park_optimizer_gb,
@@ -12,8 +12,8 @@ from transform.published_methods import (
     park_simplified_flops,
     park_transformer_flops,
 )
-from transform.sizing import catalogue
-from transform.sizing.flops import prefill_flops
+from gpuledger.transform.sizing import catalogue
+from gpuledger.transform.sizing.flops import prefill_flops
 
 LLAMA = {"tokens": 512, "hidden": 4096, "inner": 11008, "layers": 32, "heads": 32}
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from transform.sizing import diffusion
-from transform.sizing.errors import UnknownModel, UnknownPrecision
+from gpuledger.transform.sizing import diffusion
+from gpuledger.transform.sizing.errors import UnknownModel, UnknownPrecision
 
 
 def test_the_closed_form_gives_stable_diffusion_3_medium_exactly() -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from transform.sizing import catalogue
-from transform.sizing.architecture import read_config
-from transform.sizing.errors import ContextTooLong, SizingError
-from transform.sizing.flops import decode_flops, prefill_flops
+from gpuledger.transform.sizing import catalogue
+from gpuledger.transform.sizing.architecture import read_config
+from gpuledger.transform.sizing.errors import ContextTooLong, SizingError
+from gpuledger.transform.sizing.flops import decode_flops, prefill_flops
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transform.assumptions import Assumptions
-from transform.parallel import fit, usable_bytes
-from transform.sizing import catalogue
-from transform.sizing.errors import ContextTooLong, SizingError
-from transform.sizing.memory import activation_bytes, inference_memory, kv_bytes_per_token, kv_cache_bytes
+from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.parallel import fit, usable_bytes
+from gpuledger.transform.sizing import catalogue
+from gpuledger.transform.sizing.errors import ContextTooLong, SizingError
+from gpuledger.transform.sizing.memory import activation_bytes, inference_memory, kv_bytes_per_token, kv_cache_bytes
 
 MIB = 2**20
 

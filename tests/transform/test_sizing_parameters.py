@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transform.sizing import catalogue
-from transform.sizing.architecture import count_parameters, known_model_types, read_config
-from transform.sizing.errors import BadConfig, UnknownArchitecture, UnknownModel
+from gpuledger.transform.sizing import catalogue
+from gpuledger.transform.sizing.architecture import count_parameters, known_model_types, read_config
+from gpuledger.transform.sizing.errors import BadConfig, UnknownArchitecture, UnknownModel
 
 PUBLISHED = [model for model in catalogue.models().values() if model.published_parameters is not None]
 

@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import pytest
 
-from transform.sizing import catalogue
-from transform.sizing.errors import ContextTooLong, SizingError, UnknownPrecision
-from transform.sizing.training import (
+from gpuledger.transform.sizing import catalogue
+from gpuledger.transform.sizing.errors import ContextTooLong, SizingError, UnknownPrecision
+from gpuledger.transform.sizing.training import (
     factored_state_bytes,
     lora_memory,
     lora_parameters,

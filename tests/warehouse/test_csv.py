@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warehouse.outputs.cells import cell, safe_text
-from warehouse.outputs.csv_files import to_csv
+from gpuledger.warehouse.outputs.cells import cell, safe_text
+from gpuledger.warehouse.outputs.csv_files import to_csv
 
 #: What OWASP's page on CSV injection lists, and their full-width forms, which East Asian spreadsheets take as the same.
 RUN = "=+-@\t\r\n＝＋－＠"

@@ -9,11 +9,11 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from gpuledger.warehouse.outputs import csv_files
+from gpuledger.warehouse.outputs.tables import HISTORIES
+from gpuledger.warehouse.paths import DataDir
 from tests.history.files import edit
 from tests.nights import Night
-from warehouse.outputs import csv_files
-from warehouse.outputs.tables import HISTORIES
-from warehouse.paths import DataDir
 
 
 @pytest.fixture

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from gpuledger.warehouse.errors import Locked
+from gpuledger.warehouse.lock import writer_lock
 from tests.command import ROOT, environment
-from warehouse.errors import Locked
-from warehouse.lock import writer_lock
 
 HOLDER = """
 import sys, time
 from pathlib import Path
-from warehouse.lock import writer_lock
+from gpuledger.warehouse.lock import writer_lock
 with writer_lock(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(60)

@@ -10,10 +10,10 @@ from typing import Any
 import duckdb
 import pytest
 
-from warehouse import publish
-from warehouse.errors import NotAWarehouse, NoWarehouse, WarehouseError
-from warehouse.paths import DataDir
-from warehouse.read import query
+from gpuledger.warehouse import publish
+from gpuledger.warehouse.errors import NotAWarehouse, NoWarehouse, WarehouseError
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import query
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from gpuledger.warehouse.errors import BadQuery
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import query, user_query
 from tests.nights import Night
-from warehouse.errors import BadQuery
-from warehouse.paths import DataDir
-from warehouse.read import query, user_query
 
 
 @pytest.fixture

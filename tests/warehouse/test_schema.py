@@ -11,9 +11,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from warehouse import schema
-from warehouse.dictionary import dictionary
-from warehouse.load.stage import append, stage
+from gpuledger.warehouse import schema
+from gpuledger.warehouse.dictionary import dictionary
+from gpuledger.warehouse.load.stage import append, stage
 
 
 @pytest.fixture(scope="module")

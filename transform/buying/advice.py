@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 
-from transform.buying.market import Known
-from transform.buying.need import Need
-from transform.buying.options import NODES, Limits, Option
+from gpuledger.transform.buying.market import Known
+from gpuledger.transform.buying.need import Need
+from gpuledger.transform.buying.options import NODES, Limits, Option
 
 #: Precisions to fall back to, from the most bits.
 _SMALLER = ("fp16", "int8", "Q4_K_M", "int4")

@@ -10,10 +10,10 @@ from types import MappingProxyType
 
 import duckdb
 
-from transform.assumptions import Assumptions
-from transform.identity.gpu import Gpu
-from transform.parallel import usable_bytes
-from transform.rent_or_buy import from_table
+from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.identity.gpu import Gpu
+from gpuledger.transform.parallel import usable_bytes
+from gpuledger.transform.rent_or_buy import from_table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,18 +7,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from transform.assumptions import Assumptions
-from transform.parallel import parallel_tokens_per_s
-from transform.performance import decode_bound, roofline_seconds
-from transform.sizing import catalogue
-from transform.sizing.architecture import read_config
-from transform.sizing.diffusion import DiffusionModel, diffusion_models, image_memory
-from transform.sizing.errors import SizingError
-from transform.sizing.flops import prefill_flops
-from transform.sizing.memory import check_context, inference_memory, kv_cache_bytes
-from transform.sizing.own import load
-from transform.sizing.tensors import Architecture
-from transform.sizing.weights import UNIFORM_BITS, normalise_precision, weights
+from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.parallel import parallel_tokens_per_s
+from gpuledger.transform.performance import decode_bound, roofline_seconds
+from gpuledger.transform.sizing import catalogue
+from gpuledger.transform.sizing.architecture import read_config
+from gpuledger.transform.sizing.diffusion import DiffusionModel, diffusion_models, image_memory
+from gpuledger.transform.sizing.errors import SizingError
+from gpuledger.transform.sizing.flops import prefill_flops
+from gpuledger.transform.sizing.memory import check_context, inference_memory, kv_cache_bytes
+from gpuledger.transform.sizing.own import load
+from gpuledger.transform.sizing.tensors import Architecture
+from gpuledger.transform.sizing.weights import UNIFORM_BITS, normalise_precision, weights
 
 #: Context where none is asked for, at most the model's own.
 DEFAULT_CONTEXT = 4096

@@ -3,6 +3,6 @@
 One pair of files a document: `<name>.toml` holds what is published, `<name>.py` recomputes it. Found, not registered.
 """
 
-from transform.claims.audit import Claim, recompute
+from gpuledger.transform.claims.audit import Claim, recompute
 
 __all__ = ["Claim", "recompute"]

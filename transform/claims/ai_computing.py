@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from transform.identity import catalogue
-from transform.identity.gpu import Gpu
+from gpuledger.transform.identity import catalogue
+from gpuledger.transform.identity.gpu import Gpu
 
 
 @dataclass(frozen=True, slots=True)

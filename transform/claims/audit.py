@@ -57,7 +57,7 @@ def load(name: str) -> dict[str, Any]:
 
 
 def _document(path: Path) -> Iterator[Claim]:
-    module = importlib.import_module(f"transform.claims.{path.stem}")
+    module = importlib.import_module(f"gpuledger.transform.claims.{path.stem}")
     data = load(path.stem)
     values: dict[str, Fraction | None] = module.recompute(data["inputs"])
     ranges = module.input_ranges(data["inputs"]) if hasattr(module, "input_ranges") else {}

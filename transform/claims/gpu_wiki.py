@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from transform.identity import catalogue
-from transform.identity.gpu import Gpu
+from gpuledger.transform.identity import catalogue
+from gpuledger.transform.identity.gpu import Gpu
 
 
 def recompute(inputs: Mapping[str, Any]) -> dict[str, Fraction | None]:

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from transform.published_methods import (
+from gpuledger.transform.published_methods import (
     park_memory_gb,
     park_optimizer_gb,
     park_simplified_as_printed,
     park_simplified_flops,
     park_transformer_flops,
 )
-from transform.sizing import catalogue
-from transform.sizing.flops import prefill_flops
+from gpuledger.transform.sizing import catalogue
+from gpuledger.transform.sizing.flops import prefill_flops
 
 
 def recompute(inputs: Mapping[str, Any]) -> dict[str, Fraction | None]:

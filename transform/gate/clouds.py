@@ -12,10 +12,10 @@ from decimal import Decimal
 
 import duckdb
 
-from transform.gate.good_nights import GoodNight
-from transform.gate.rules import Bounds
-from transform.gate.tables import Market, Verdict, judge, times
-from warehouse.load.batch import Night
+from gpuledger.transform.gate.good_nights import GoodNight
+from gpuledger.transform.gate.rules import Bounds
+from gpuledger.transform.gate.tables import Market, Verdict, judge, times
+from gpuledger.warehouse.load.batch import Night
 
 #: The version that was in force when the night began: a repeated run does not see what it wrote itself.
 _STOOD = "o.source = $source AND o.valid_from < $seen_at AND (o.valid_to IS NULL OR o.valid_to >= $seen_at)"

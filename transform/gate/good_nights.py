@@ -8,8 +8,8 @@ from datetime import datetime
 
 import duckdb
 
-from transform.gate.rules import Bounds
-from warehouse.load.stage import stage
+from gpuledger.transform.gate.rules import Bounds
+from gpuledger.warehouse.load.stage import stage
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ from decimal import Decimal
 
 import duckdb
 
-from transform.gate.good_nights import GoodNight
-from transform.gate.rules import Bounds
-from transform.gate.tables import Market, Verdict, judge, times
-from warehouse.load.batch import Night
-from warehouse.load.offers import COLUMNS
+from gpuledger.transform.gate.good_nights import GoodNight
+from gpuledger.transform.gate.rules import Bounds
+from gpuledger.transform.gate.tables import Market, Verdict, judge, times
+from gpuledger.warehouse.load.batch import Night
+from gpuledger.warehouse.load.offers import COLUMNS
 
 KIND = "offer"
 

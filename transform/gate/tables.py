@@ -10,11 +10,11 @@ from typing import Any
 
 import duckdb
 
-from transform.gate.good_nights import GoodNight, is_short
-from transform.gate.rules import PLACEHOLDER, PLACEHOLDER_WON, Bounds, Compared, Held, Sighting, Tally
-from transform.gate.rules import judge as decide
-from warehouse.load.batch import Night
-from warehouse.load.stage import append
+from gpuledger.transform.gate.good_nights import GoodNight, is_short
+from gpuledger.transform.gate.rules import PLACEHOLDER, PLACEHOLDER_WON, Bounds, Compared, Held, Sighting, Tally
+from gpuledger.transform.gate.rules import judge as decide
+from gpuledger.warehouse.load.batch import Night
+from gpuledger.warehouse.load.stage import append
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
-from transform.identity import catalogue, text
-from transform.identity.naming import DATA
+from gpuledger.transform.identity import catalogue, text
+from gpuledger.transform.identity.naming import DATA
 
 Context = Literal["shop", "benchmark", "cloud"]
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
 
-from transform.identity.gpu import Gpu
-from transform.identity.naming import DATA
-from transform.identity.overlay import parse
+from gpuledger.transform.identity.gpu import Gpu
+from gpuledger.transform.identity.naming import DATA
+from gpuledger.transform.identity.overlay import parse
 
 
 @cache

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from transform.identity.family import Member
-from transform.identity.reading import Mention
+from gpuledger.transform.identity.family import Member
+from gpuledger.transform.identity.reading import Mention
 
 
 @dataclass(slots=True)

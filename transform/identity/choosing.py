@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from transform.identity import narrowing
-from transform.identity.choice import Choice
-from transform.identity.cores import NUMBERED
-from transform.identity.family import Family, Member
-from transform.identity.index import Index
-from transform.identity.reading import FORM_WORDS, Mention, Reading
-from transform.identity.suffixes import letters_anywhere
-from transform.identity.vocabulary import Vocabulary
+from gpuledger.transform.identity import narrowing
+from gpuledger.transform.identity.choice import Choice
+from gpuledger.transform.identity.cores import NUMBERED
+from gpuledger.transform.identity.family import Family, Member
+from gpuledger.transform.identity.index import Index
+from gpuledger.transform.identity.reading import FORM_WORDS, Mention, Reading
+from gpuledger.transform.identity.suffixes import letters_anywhere
+from gpuledger.transform.identity.vocabulary import Vocabulary
 
 #: Words that belong to a card wherever they stand, not only behind its number.
 _ANYWHERE = frozenset(("server", "sff", "passive", "embedded", "cnx", "dgxs", "fhhl", "rtx", "frontier"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from transform.identity import text
+from gpuledger.transform.identity import text
 
 #: Words before a number that are no part of it: `rtx4090` is two words, `a100` is one.
 SEPARATE = frozenset((

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from transform.identity.reading import FORM_WORDS, Reading
-from transform.identity.vocabulary import Vocabulary
-from transform.identity.words import MOST_CARDS
+from gpuledger.transform.identity.reading import FORM_WORDS, Reading
+from gpuledger.transform.identity.vocabulary import Vocabulary
+from gpuledger.transform.identity.words import MOST_CARDS
 
 _SETS = frozenset(("set", "lot", "pack", "bundle", "box", "case"))
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from transform.identity import generate, overlay
-from transform.identity.gpu import Gpu
+from gpuledger.transform.identity import generate, overlay
+from gpuledger.transform.identity.gpu import Gpu
 
 #: What a tensor core does in one clock with FP16 operands and FP16 accumulation, dense, in FLOP. Source: NVIDIA's
 #: whitepapers of the architectures. Consumer and professional chips of one architecture share it.

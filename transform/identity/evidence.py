@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from transform.identity import part_numbers
-from transform.identity.choice import Choice
-from transform.identity.choosing import choose
-from transform.identity.index import Index
-from transform.identity.reader import Reader
-from transform.identity.reading import FORM_WORDS, Reading
-from transform.identity.resolution import Evidence
-from transform.identity.vocabulary import Vocabulary
+from gpuledger.transform.identity import part_numbers
+from gpuledger.transform.identity.choice import Choice
+from gpuledger.transform.identity.choosing import choose
+from gpuledger.transform.identity.index import Index
+from gpuledger.transform.identity.reader import Reader
+from gpuledger.transform.identity.reading import FORM_WORDS, Reading
+from gpuledger.transform.identity.resolution import Evidence
+from gpuledger.transform.identity.vocabulary import Vocabulary
 
 
 def settle(choice: Choice, evidence: Evidence, reader: Reader, index: Index, words: Vocabulary) -> None:

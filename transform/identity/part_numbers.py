@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from transform.identity.naming import DATA
+from gpuledger.transform.identity.naming import DATA
 
 _SUFFIX = {"t": "ti", "s": "super", "ts": "ti super", "": ""}
 

@@ -19,7 +19,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from transform.identity import catalogue
+from gpuledger.transform.identity import catalogue
 
 NOT_A_GPU = "not_a_gpu"
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from transform.identity import purposes, text
-from transform.identity.family import OPEN_WORDS
-from transform.identity.reading import FORM_WORDS, Reading
-from transform.identity.vocabulary import Vocabulary
+from gpuledger.transform.identity import purposes, text
+from gpuledger.transform.identity.family import OPEN_WORDS
+from gpuledger.transform.identity.reading import FORM_WORDS, Reading
+from gpuledger.transform.identity.vocabulary import Vocabulary
 
 Kind = Literal["accessory", "service", "enclosure", "computer", "laptop", "other", "broken", "several"]
 

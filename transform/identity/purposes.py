@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from transform.identity.reading import Reading
-from transform.identity.vocabulary import Vocabulary
-from transform.identity.words import Token
+from gpuledger.transform.identity.reading import Reading
+from gpuledger.transform.identity.vocabulary import Vocabulary
+from gpuledger.transform.identity.words import Token
 
 _CARDS = frozenset(("card", "cards"))
 #: May stand between "for" and a chip's name, beside makers.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from transform.identity import counts, memory_words, suffixes
-from transform.identity.family import OPEN_WORDS, Family, Node
-from transform.identity.index import Index
-from transform.identity.reading import ARCHITECTURES, FORM_WORDS, Mention, Reading
-from transform.identity.vocabulary import Vocabulary
-from transform.identity.words import UNITS, Token, Words
+from gpuledger.transform.identity import counts, memory_words, suffixes
+from gpuledger.transform.identity.family import OPEN_WORDS, Family, Node
+from gpuledger.transform.identity.index import Index
+from gpuledger.transform.identity.reading import ARCHITECTURES, FORM_WORDS, Mention, Reading
+from gpuledger.transform.identity.vocabulary import Vocabulary
+from gpuledger.transform.identity.words import UNITS, Token, Words
 
 #: May stand inside a name without ending it: "Arc Graphics A770", "Radeon Graphics RX 580".
 _INSIDE = frozenset(("graphics", "nvidia", "geforce", "radeon", "amd"))

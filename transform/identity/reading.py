@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from transform.identity.family import Family
-from transform.identity.words import Token
+from gpuledger.transform.identity.family import Family
+from gpuledger.transform.identity.words import Token
 
 ARCHITECTURES = frozenset(
     ("ada", "lovelace", "blackwell", "ampere", "turing", "pascal", "volta", "hopper", "maxwell", "kepler")

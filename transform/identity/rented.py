@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from transform.identity.choice import Choice
+from gpuledger.transform.identity.choice import Choice
 
 # NVIDIA's names of virtual GPU profiles (`A10-4Q`, `T4-8C`) and of multi-instance ones (`A100 MIG 1g.5gb`), and fractions.
 # Source: NVIDIA, Virtual GPU Software User Guide, and Multi-Instance GPU User Guide.

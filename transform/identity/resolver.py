@@ -6,14 +6,14 @@ import dataclasses
 import re
 from collections.abc import Iterable
 
-from transform.identity import aliases, catalogue, index, part_numbers, products, rented, verdict, vocabulary
-from transform.identity import evidence as fields
-from transform.identity.choice import Choice
-from transform.identity.choosing import choose
-from transform.identity.pins import NOT_A_GPU, Pin
-from transform.identity.reader import Reader
-from transform.identity.reading import Reading
-from transform.identity.resolution import Evidence, Resolution
+from gpuledger.transform.identity import aliases, catalogue, index, part_numbers, products, rented, verdict, vocabulary
+from gpuledger.transform.identity import evidence as fields
+from gpuledger.transform.identity.choice import Choice
+from gpuledger.transform.identity.choosing import choose
+from gpuledger.transform.identity.pins import NOT_A_GPU, Pin
+from gpuledger.transform.identity.reader import Reader
+from gpuledger.transform.identity.reading import Reading
+from gpuledger.transform.identity.resolution import Evidence, Resolution
 
 __all__ = ["Evidence", "Resolution", "Resolver"]
 

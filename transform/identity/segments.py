@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from transform.identity.gpu import Segment
+from gpuledger.transform.identity.gpu import Segment
 
 # The catalogue has no column for the market; its `generation` says it in words. First match wins, so the order matters:
 # laptop parts before their desktop families, consoles and shared-memory parts before everything.

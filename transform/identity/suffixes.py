@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from transform.identity.family import Family
-from transform.identity.vocabulary import Vocabulary
-from transform.identity.words import Token
+from gpuledger.transform.identity.family import Family
+from gpuledger.transform.identity.vocabulary import Vocabulary
+from gpuledger.transform.identity.words import Token
 
 #: These make another card behind any model number, also where we know no such card.
 ALWAYS = frozenset(("ti", "super", "xt", "xtx", "gre"))

@@ -7,7 +7,7 @@ import tomllib
 import unicodedata
 from collections.abc import Callable
 
-from transform.identity.naming import DATA
+from gpuledger.transform.identity.naming import DATA
 
 #: Words of other scripts (`data/scripts.toml`) and the English words that the rest of the code knows.
 SCRIPTS: dict[str, dict[str, str]] = tomllib.loads((DATA / "scripts.toml").read_text("utf-8"))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from transform.identity import products
-from transform.identity.aliases import Context
-from transform.identity.choice import Choice
-from transform.identity.reading import Reading
-from transform.identity.resolution import Evidence, Resolution, Status
-from transform.identity.vocabulary import Vocabulary
+from gpuledger.transform.identity import products
+from gpuledger.transform.identity.aliases import Context
+from gpuledger.transform.identity.choice import Choice
+from gpuledger.transform.identity.reading import Reading
+from gpuledger.transform.identity.resolution import Evidence, Resolution, Status
+from gpuledger.transform.identity.vocabulary import Vocabulary
 
 
 def answer(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any
 
-from transform.identity.naming import DATA
+from gpuledger.transform.identity.naming import DATA
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from transform.identity import cores, memory_words, text
+from gpuledger.transform.identity import cores, memory_words, text
 
 #: The tail of part numbers: `XD54G` is X, D5, 4 GB.
 _TYPE_AND_SIZE = re.compile(r"([a-z]*)d([2-6])(\d{1,2})g[a-z]*")

@@ -9,9 +9,9 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from transform.claims import Claim
-from transform.identity.resolver import Resolver
-from warehouse.load.stage import Value
+from gpuledger.transform.claims import Claim
+from gpuledger.transform.identity.resolver import Resolver
+from gpuledger.warehouse.load.stage import Value
 
 _HERE = Path(__file__).parent
 SURVEY, PROSE = "survey", "survey-prose"

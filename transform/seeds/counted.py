@@ -1,7 +1,7 @@
 """The catalogue's models as counted once and kept in `counted.json`: counting ninety models takes a second.
 
 The file carries the fingerprint of the code and data that it was counted from. Where they have moved on it is not used, so
-it can be slow but never wrong; `python -m transform.seeds.counted` writes it, and a test says when that is due.
+it can be slow but never wrong; `python -m gpuledger.transform.seeds.counted` writes it, and a test says when that is due.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from transform import sizing
-from transform.seeds import models
-from transform.seeds.version import version_of
-from transform.sizing.own import OwnModel
+from gpuledger.transform import sizing
+from gpuledger.transform.seeds import models
+from gpuledger.transform.seeds.version import version_of
+from gpuledger.transform.sizing.own import OwnModel
 
 FILE = Path(__file__).with_name("counted.json")
 _SIZING = Path(sizing.__file__).parent

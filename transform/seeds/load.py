@@ -10,21 +10,21 @@ from typing import Any
 
 import duckdb
 
-from transform import claims as claim_files
-from transform import published_methods
-from transform.assumptions import Assumptions
-from transform.claims import ai_computing, recompute
-from transform.claims.audit import load as claim_file
-from transform.costs import electricity_prices
-from transform.identity import catalogue
-from transform.identity.resolver import Resolver
-from transform.seeds import claims, counted
-from transform.seeds.version import version_of
-from transform.sizing import own as own_models
-from transform.sizing.own import OwnModel
-from warehouse.dictionary import dictionary
-from warehouse.load.stage import Value, stage
-from warehouse.schema import content, hash_text
+from gpuledger.transform import claims as claim_files
+from gpuledger.transform import published_methods
+from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.claims import ai_computing, recompute
+from gpuledger.transform.claims.audit import load as claim_file
+from gpuledger.transform.costs import electricity_prices
+from gpuledger.transform.identity import catalogue
+from gpuledger.transform.identity.resolver import Resolver
+from gpuledger.transform.seeds import claims, counted
+from gpuledger.transform.seeds.version import version_of
+from gpuledger.transform.sizing import own as own_models
+from gpuledger.transform.sizing.own import OwnModel
+from gpuledger.warehouse.dictionary import dictionary
+from gpuledger.warehouse.load.stage import Value, stage
+from gpuledger.warehouse.schema import content, hash_text
 
 _HERE = Path(__file__).parent
 _SIZING, _CLAIMS = Path(own_models.__file__).parent, Path(claim_files.__file__).parent

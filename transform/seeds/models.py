@@ -8,14 +8,14 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from transform.sizing import catalogue
-from transform.sizing.architecture import count_parameters, read_config
-from transform.sizing.diffusion import DiffusionModel, diffusion_models, weights_bytes
-from transform.sizing.memory import activation_bytes, kv_bytes_per_token
-from transform.sizing.own import OwnModel
-from transform.sizing.tensors import Architecture
-from transform.sizing.weights import UNIFORM_BITS, known_precisions, weights
-from warehouse.load.stage import Value
+from gpuledger.transform.sizing import catalogue
+from gpuledger.transform.sizing.architecture import count_parameters, read_config
+from gpuledger.transform.sizing.diffusion import DiffusionModel, diffusion_models, weights_bytes
+from gpuledger.transform.sizing.memory import activation_bytes, kv_bytes_per_token
+from gpuledger.transform.sizing.own import OwnModel
+from gpuledger.transform.sizing.tensors import Architecture
+from gpuledger.transform.sizing.weights import UNIFORM_BITS, known_precisions, weights
+from gpuledger.warehouse.load.stage import Value
 
 #: The names of a number of bits alone (`4`) say the same as the type (`int4`).
 _PRECISIONS = [name for name in known_precisions() if not name.isdigit()]

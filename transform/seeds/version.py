@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from warehouse.schema import hash_text
+from gpuledger.warehouse.schema import hash_text
 
 _KINDS = {".py", ".toml", ".csv", ".gz"}
 

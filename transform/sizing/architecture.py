@@ -13,10 +13,10 @@ import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from transform.sizing import families
-from transform.sizing.config import Config
-from transform.sizing.errors import BadConfig, UnknownArchitecture
-from transform.sizing.tensors import Architecture, Tensor
+from gpuledger.transform.sizing import families
+from gpuledger.transform.sizing.config import Config
+from gpuledger.transform.sizing.errors import BadConfig, UnknownArchitecture
+from gpuledger.transform.sizing.tensors import Architecture, Tensor
 
 #: Settings that mark weights already packed in another type. They change bytes, not the number of weights.
 _IGNORED_PARTS = ("quantization_config",)

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from transform.sizing.architecture import read_config
-from transform.sizing.errors import UnknownModel
-from transform.sizing.tensors import Architecture
+from gpuledger.transform.sizing.architecture import read_config
+from gpuledger.transform.sizing.errors import UnknownModel
+from gpuledger.transform.sizing.tensors import Architecture
 
 MODELS = Path(__file__).parent / "models"
 

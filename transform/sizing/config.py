@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from transform.sizing.errors import BadConfig
+from gpuledger.transform.sizing.errors import BadConfig
 
 #: No published model has a tenth of that many layers or experts; a slip of the pen must not fill the memory with tensors.
 _MOST_REPEATED = 10_000

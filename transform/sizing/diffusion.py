@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal
 
-from transform.assumptions import Assumptions
-from transform.sizing import catalogue
-from transform.sizing.architecture import count_parameters
-from transform.sizing.errors import UnknownModel, UnknownPrecision
-from transform.sizing.weights import UNIFORM_BITS
+from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.sizing import catalogue
+from gpuledger.transform.sizing.architecture import count_parameters
+from gpuledger.transform.sizing.errors import UnknownModel, UnknownPrecision
+from gpuledger.transform.sizing.weights import UNIFORM_BITS
 
 Role = Literal["denoiser", "text", "vae"]
 

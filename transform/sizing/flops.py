@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from transform.sizing.architecture import count_parameters
-from transform.sizing.errors import SizingError
-from transform.sizing.memory import check_context
-from transform.sizing.tensors import Architecture, AttentionLayer
+from gpuledger.transform.sizing.architecture import count_parameters
+from gpuledger.transform.sizing.errors import SizingError
+from gpuledger.transform.sizing.memory import check_context
+from gpuledger.transform.sizing.tensors import Architecture, AttentionLayer
 
 Logits = Literal["all", "last"]
 

@@ -5,9 +5,9 @@ Source of the block sizes: ggml's block structures (`ggml-common.h`), as listed 
 
 from __future__ import annotations
 
-from transform.sizing.errors import UnknownPrecision
-from transform.sizing.gguf_mix import BASE, Surroundings, block_type
-from transform.sizing.tensors import Architecture, Tensor
+from gpuledger.transform.sizing.errors import UnknownPrecision
+from gpuledger.transform.sizing.gguf_mix import BASE, Surroundings, block_type
+from gpuledger.transform.sizing.tensors import Architecture, Tensor
 
 #: Block type to (weights a block, bytes a block). A row is packed in whole blocks.
 BLOCKS = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from transform.sizing.tensors import Tensor
+from gpuledger.transform.sizing.tensors import Tensor
 
 #: File type to the block type that tensors have unless a rule says otherwise.
 BASE = {

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from transform.assumptions import Assumptions
-from transform.sizing.errors import ContextTooLong, SizingError
-from transform.sizing.tensors import Architecture
-from transform.sizing.weights import weights
+from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.sizing.errors import ContextTooLong, SizingError
+from gpuledger.transform.sizing.tensors import Architecture
+from gpuledger.transform.sizing.weights import weights
 
 
 @dataclass(frozen=True, slots=True)

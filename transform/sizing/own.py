@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from transform.sizing import catalogue
-from transform.sizing.architecture import read_config
-from transform.sizing.diffusion import diffusion_models
-from transform.sizing.errors import SizingError
+from gpuledger.transform.sizing import catalogue
+from gpuledger.transform.sizing.architecture import read_config
+from gpuledger.transform.sizing.diffusion import diffusion_models
+from gpuledger.transform.sizing.errors import SizingError
 
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]*")
 

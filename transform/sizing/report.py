@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from transform.assumptions import Assumptions
-from transform.published_methods import difference, park_transformer_flops
-from transform.sizing.architecture import count_parameters
-from transform.sizing.diffusion import DiffusionModel, image_memory, weights_bytes
-from transform.sizing.flops import decode_flops, prefill_flops
-from transform.sizing.memory import inference_memory, kv_bytes_per_token
-from transform.sizing.tensors import Architecture
-from transform.sizing.training import LORA_DEFAULT_TARGETS, OPTIMIZER_STATE_BYTES, lora_memory, training_memory
-from transform.sizing.weights import weights
+from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.published_methods import difference, park_transformer_flops
+from gpuledger.transform.sizing.architecture import count_parameters
+from gpuledger.transform.sizing.diffusion import DiffusionModel, image_memory, weights_bytes
+from gpuledger.transform.sizing.flops import decode_flops, prefill_flops
+from gpuledger.transform.sizing.memory import inference_memory, kv_bytes_per_token
+from gpuledger.transform.sizing.tensors import Architecture
+from gpuledger.transform.sizing.training import (
+    LORA_DEFAULT_TARGETS,
+    OPTIMIZER_STATE_BYTES,
+    lora_memory,
+    training_memory,
+)
+from gpuledger.transform.sizing.weights import weights
 
 _GB = 10**9
 _LORA_RANK = 16

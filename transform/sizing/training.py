@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from transform.sizing.errors import SizingError, UnknownPrecision
-from transform.sizing.memory import check_context
-from transform.sizing.tensors import Architecture, Tensor
+from gpuledger.transform.sizing.errors import SizingError, UnknownPrecision
+from gpuledger.transform.sizing.memory import check_context
+from gpuledger.transform.sizing.tensors import Architecture, Tensor
 
 #: Bytes a parameter that each optimizer keeps, as the second document publishes (it leaves out weights and gradients).
 OPTIMIZER_STATE_BYTES = {"adamw": 8, "adafactor": 4, "adamw-8bit": 2}

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from transform.sizing import gguf
-from transform.sizing.errors import UnknownPrecision
-from transform.sizing.tensors import Architecture, Tensor
+from gpuledger.transform.sizing import gguf
+from gpuledger.transform.sizing.errors import UnknownPrecision
+from gpuledger.transform.sizing.tensors import Architecture, Tensor
 
 #: Bits a weight where all weights are stored alike. `8` and `4` are what the source documents call 8-bit and 4-bit.
 UNIFORM_BITS = {

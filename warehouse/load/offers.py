@@ -7,10 +7,10 @@ from datetime import datetime
 
 import duckdb
 
-from extract.items import Issue, Offer
-from warehouse.load import prices
-from warehouse.load.batch import Batch, ChangeSet, Night, Row
-from warehouse.load.stage import Value, stage
+from gpuledger.extract.items import Issue, Offer
+from gpuledger.warehouse.load import prices
+from gpuledger.warehouse.load.batch import Batch, ChangeSet, Night, Row
+from gpuledger.warehouse.load.stage import Value, stage
 
 #: What may change on a listing without being another listing.
 ATTRIBUTES = ("title", "url", "brand", "sku", "mpn", "gtin", "condition", "seller", "seller_kind", "specs")

@@ -9,10 +9,10 @@ from datetime import datetime
 
 import duckdb
 
-from extract.items import Chart, CloudOffer, FxRate, IndexPrice, Item, Offer, Score
-from warehouse.load.batch import Batch, ChangeSet, Row
-from warehouse.load.spans import Spans, merge
-from warehouse.load.stage import Value, stage
+from gpuledger.extract.items import Chart, CloudOffer, FxRate, IndexPrice, Item, Offer, Score
+from gpuledger.warehouse.load.batch import Batch, ChangeSet, Row
+from gpuledger.warehouse.load.spans import Spans, merge
+from gpuledger.warehouse.load.stage import Value, stage
 
 
 @dataclass(frozen=True, slots=True)

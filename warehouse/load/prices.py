@@ -12,9 +12,9 @@ from datetime import datetime
 
 import duckdb
 
-from warehouse.load.batch import Night
-from warehouse.load.spans import Spans, judge
-from warehouse.load.stage import Value, stage
+from gpuledger.warehouse.load.batch import Night
+from gpuledger.warehouse.load.spans import Spans, judge
+from gpuledger.warehouse.load.stage import Value, stage
 
 STATE = ("price", "currency", "price_kind", "list_price", "availability")
 #: Attributes that decide whether an offer counts: they are part of each version too, so that the past keeps its answer.

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import duckdb
 
-from warehouse.dictionary import dictionary
+from gpuledger.warehouse.dictionary import dictionary
 
 Value = str | int | float | Decimal | date | datetime | bool | None
 

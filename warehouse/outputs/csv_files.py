@@ -8,9 +8,9 @@ import os
 from collections.abc import Hashable, Iterable, Sequence
 from pathlib import Path
 
-from warehouse.outputs.cells import cell, safe_text
-from warehouse.outputs.tables import tables
-from warehouse.paths import DataDir
+from gpuledger.warehouse.outputs.cells import cell, safe_text
+from gpuledger.warehouse.outputs.tables import tables
+from gpuledger.warehouse.paths import DataDir
 
 
 def after_run(data: DataDir) -> list[Path]:

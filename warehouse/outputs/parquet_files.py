@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from warehouse.outputs.tables import names
-from warehouse.paths import DataDir
-from warehouse.read import reader
-from warehouse.schema import quote
+from gpuledger.warehouse.outputs.tables import names
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import reader
+from gpuledger.warehouse.schema import quote
 
 
 def export(data: DataDir, folder: Path) -> list[Path]:

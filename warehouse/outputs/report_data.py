@@ -10,9 +10,9 @@ from typing import Any
 
 import duckdb
 
-from warehouse.errors import WarehouseError
-from warehouse.paths import DataDir
-from warehouse.read import reader
+from gpuledger.warehouse.errors import WarehouseError
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import reader
 
 Row = Mapping[str, Any]
 

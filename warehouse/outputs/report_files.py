@@ -15,10 +15,10 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from warehouse.outputs import report_charts, report_data, report_words
-from warehouse.outputs.report_charts import Point, Scatter
-from warehouse.outputs.report_data import Report
-from warehouse.paths import DataDir
+from gpuledger.warehouse.outputs import report_charts, report_data, report_words
+from gpuledger.warehouse.outputs.report_charts import Point, Scatter
+from gpuledger.warehouse.outputs.report_data import Report
+from gpuledger.warehouse.paths import DataDir
 
 NAME = "index.html"
 _TEMPLATES = Path(__file__).with_name("templates")

@@ -7,8 +7,8 @@ from typing import Any
 
 import duckdb
 
-from warehouse.paths import DataDir
-from warehouse.read import reader
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import reader
 
 #: Tables beside the marts that procurement asks for: what changed, and what could not be placed.
 BESIDE_THE_MARTS = ("core.price_change", "core.unmatched_title")

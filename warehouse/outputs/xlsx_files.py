@@ -11,9 +11,9 @@ from openpyxl.cell import WriteOnlyCell
 from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 from openpyxl.styles import Font
 
-from warehouse.outputs.cells import safe_text
-from warehouse.outputs.tables import tables
-from warehouse.paths import DataDir
+from gpuledger.warehouse.outputs.cells import safe_text
+from gpuledger.warehouse.outputs.tables import tables
+from gpuledger.warehouse.paths import DataDir
 
 #: A sheet holds no more (ECMA-376), header included.
 MAX_ROWS = 1_048_575

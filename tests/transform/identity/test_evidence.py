@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from transform.identity.resolver import Evidence, Resolver
+from gpuledger.transform.identity.resolver import Evidence, Resolver
 
 RESOLVER = Resolver.load()
 

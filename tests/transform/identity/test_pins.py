@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transform.identity import pins
-from transform.identity.pins import NOT_A_GPU, Pin, PinError
-from transform.identity.resolver import Resolver
+from gpuledger.transform.identity import pins
+from gpuledger.transform.identity.pins import NOT_A_GPU, Pin, PinError
+from gpuledger.transform.identity.resolver import Resolver
 
 DAY = date(2026, 3, 1)
 CARD = "nvidia-geforce-rtx-4070"

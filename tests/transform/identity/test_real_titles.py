@@ -13,8 +13,8 @@ from types import ModuleType
 
 import pytest
 
-from transform.identity import catalogue
-from transform.identity.resolver import Resolver
+from gpuledger.transform.identity import catalogue
+from gpuledger.transform.identity.resolver import Resolver
 
 RESOLVER = Resolver.load()
 KNOWN = frozenset(catalogue.by_id())

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from transform.identity import catalogue, index, naming
-from transform.identity.gpu import Gpu
-from transform.identity.resolver import Resolver
+from gpuledger.transform.identity import catalogue, index, naming
+from gpuledger.transform.identity.gpu import Gpu
+from gpuledger.transform.identity.resolver import Resolver
 
 RESOLVER = Resolver.load()
 

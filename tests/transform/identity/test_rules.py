@@ -6,9 +6,9 @@ from itertools import combinations
 
 import pytest
 
-from transform.identity import catalogue, memory_words, naming, part_numbers, text, vocabulary
-from transform.identity.part_numbers import Code
-from transform.identity.resolver import Resolver
+from gpuledger.transform.identity import catalogue, memory_words, naming, part_numbers, text, vocabulary
+from gpuledger.transform.identity.part_numbers import Code
+from gpuledger.transform.identity.resolver import Resolver
 
 RESOLVER = Resolver.load()
 WORDS = vocabulary.load()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from transform.identity.resolver import Resolver
+from gpuledger.transform.identity.resolver import Resolver
 
 RESOLVER = Resolver.load()
 

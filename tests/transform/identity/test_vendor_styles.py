@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from transform.identity import catalogue, naming
-from transform.identity.gpu import Gpu
-from transform.identity.resolver import Resolver
+from gpuledger.transform.identity import catalogue, naming
+from gpuledger.transform.identity.gpu import Gpu
+from gpuledger.transform.identity.resolver import Resolver
 
 RESOLVER = Resolver.load()
 SOLD = ("consumer", "workstation", "data_center", "mining")

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from transform import assumptions, costs, rent_or_buy
-from transform.models.mart import rent_vs_buy
-from transform.models.mart.rent_vs_buy import observed_value_kept
-from transform.rent_or_buy import from_table, kept
+from gpuledger.transform import assumptions, costs, rent_or_buy
+from gpuledger.transform.models.mart import rent_vs_buy
+from gpuledger.transform.models.mart.rent_vs_buy import observed_value_kept
+from gpuledger.transform.rent_or_buy import from_table, kept
 
 if TYPE_CHECKING:
     import pandas as pd

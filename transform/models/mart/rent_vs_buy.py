@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from transform import assumptions, costs, rent_or_buy
-from transform.rent_or_buy import Pair, compare, from_table, kept
+from gpuledger.transform import assumptions, costs, rent_or_buy
+from gpuledger.transform.rent_or_buy import Pair, compare, from_table, kept
 
 if TYPE_CHECKING:
     import pandas as pd

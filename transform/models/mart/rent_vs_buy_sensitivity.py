@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from transform import assumptions, costs, rent_or_buy, sensitivity
-from transform.models.mart import rent_vs_buy
-from transform.models.mart.rent_vs_buy import INPUTS, observed_value_kept, pair_of
-from transform.rent_or_buy import from_table, kept, moves
+from gpuledger.transform import assumptions, costs, rent_or_buy, sensitivity
+from gpuledger.transform.models.mart import rent_vs_buy
+from gpuledger.transform.models.mart.rent_vs_buy import INPUTS, observed_value_kept, pair_of
+from gpuledger.transform.rent_or_buy import from_table, kept, moves
 
 if TYPE_CHECKING:
     import pandas as pd

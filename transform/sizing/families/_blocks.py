@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from transform.sizing.errors import BadConfig
-from transform.sizing.tensors import Tensor
+from gpuledger.transform.sizing.errors import BadConfig
+from gpuledger.transform.sizing.tensors import Tensor
 
 
 def matrix(role: str, layer: int | None, rows: int, cols: int, *, bias: bool = False) -> Iterator[Tensor]:

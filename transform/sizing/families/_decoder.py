@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from transform.sizing.config import Config
-from transform.sizing.errors import BadConfig
-from transform.sizing.families import _blocks as blocks
-from transform.sizing.tensors import Architecture, AttentionLayer, Tensor
+from gpuledger.transform.sizing.config import Config
+from gpuledger.transform.sizing.errors import BadConfig
+from gpuledger.transform.sizing.families import _blocks as blocks
+from gpuledger.transform.sizing.tensors import Architecture, AttentionLayer, Tensor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

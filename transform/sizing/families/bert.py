@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from transform.sizing.config import Config
-from transform.sizing.families import _blocks as blocks
-from transform.sizing.tensors import Architecture, ArchitectureKind, AttentionLayer, Tensor
+from gpuledger.transform.sizing.config import Config
+from gpuledger.transform.sizing.families import _blocks as blocks
+from gpuledger.transform.sizing.tensors import Architecture, ArchitectureKind, AttentionLayer, Tensor
 
 
 def _layer(layer: int, hidden: int, heads: int, head_dim: int, inner: int) -> Iterator[Tensor]:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from transform.sizing.config import Config
-from transform.sizing.families import _blocks as blocks
-from transform.sizing.tensors import Architecture, AttentionLayer, Tensor
+from gpuledger.transform.sizing.config import Config
+from gpuledger.transform.sizing.families import _blocks as blocks
+from gpuledger.transform.sizing.tensors import Architecture, AttentionLayer, Tensor
 
 
 def _latent_attention(config: Config, layer: int, hidden: int, heads: int) -> Iterator[Tensor]:

@@ -11,10 +11,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 
-from transform.sizing.config import Config
-from transform.sizing.families import _blocks as blocks
-from transform.sizing.families import _decoder as decoder
-from transform.sizing.tensors import Architecture, Tensor
+from gpuledger.transform.sizing.config import Config
+from gpuledger.transform.sizing.families import _blocks as blocks
+from gpuledger.transform.sizing.families import _decoder as decoder
+from gpuledger.transform.sizing.tensors import Architecture, Tensor
 
 _FOUR_NORMS = ("attn_norm", "post_attention_norm", "ffn_norm", "post_ffw_norm")
 

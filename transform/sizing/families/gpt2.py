@@ -9,11 +9,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 
-from transform.sizing.config import Config
-from transform.sizing.errors import BadConfig
-from transform.sizing.families import _blocks as blocks
-from transform.sizing.families import _decoder as decoder
-from transform.sizing.tensors import Architecture, Tensor
+from gpuledger.transform.sizing.config import Config
+from gpuledger.transform.sizing.errors import BadConfig
+from gpuledger.transform.sizing.families import _blocks as blocks
+from gpuledger.transform.sizing.families import _decoder as decoder
+from gpuledger.transform.sizing.tensors import Architecture, Tensor
 
 
 def _shape(config: Config, *, context: int, tied: bool) -> decoder.Shape:

@@ -6,10 +6,10 @@ transformers, models granite (scales where Llama has none, which are no weights)
 
 from __future__ import annotations
 
-from transform.sizing.config import Config
-from transform.sizing.families import _blocks as blocks
-from transform.sizing.families import _decoder as decoder
-from transform.sizing.tensors import Architecture
+from gpuledger.transform.sizing.config import Config
+from gpuledger.transform.sizing.families import _blocks as blocks
+from gpuledger.transform.sizing.families import _decoder as decoder
+from gpuledger.transform.sizing.tensors import Architecture
 
 
 def _llama(config: Config) -> Architecture:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from transform.sizing.config import Config
-from transform.sizing.families import _blocks as blocks
-from transform.sizing.families import _decoder as decoder
-from transform.sizing.tensors import Architecture, Tensor
+from gpuledger.transform.sizing.config import Config
+from gpuledger.transform.sizing.families import _blocks as blocks
+from gpuledger.transform.sizing.families import _decoder as decoder
+from gpuledger.transform.sizing.tensors import Architecture, Tensor
 
 
 def _shape(config: Config) -> decoder.Shape:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from transform.sizing.config import Config
-from transform.sizing.families import _blocks as blocks
-from transform.sizing.tensors import Architecture, AttentionLayer, Tensor
+from gpuledger.transform.sizing.config import Config
+from gpuledger.transform.sizing.families import _blocks as blocks
+from gpuledger.transform.sizing.tensors import Architecture, AttentionLayer, Tensor
 
 
 def _stack(config: Config, prefix: str, layers: int, *, cross: bool) -> Iterator[Tensor]:
