@@ -46,8 +46,6 @@ class Walk:
     faults: list[str] = field(default_factory=list)
     #: Every package that was reached, with the extras that it was asked for with.
     reached: dict[str, set[str]] = field(default_factory=dict)
-    #: Every package that is asked for with extras, and who asks.
-    askers: dict[str, set[str]] = field(default_factory=dict)
 
 
 def environment(python: str) -> Environment:
@@ -111,8 +109,6 @@ def walk(lock: str, where: Environment, roots: Iterable[Requirement]) -> Walk:
         if name == PROJECT["project"]["name"]:
             continue  # an extra that names another: both are among the roots
         extras = {canonicalize_name(extra) for extra in wanted.extras}
-        if extras:
-            outcome.askers.setdefault(name, set()).add(asker.split()[0])
         pinned = by_name.get(name)
         if pinned is None:
             outcome.faults.append(f"{asker} wants {wanted}: the lock lacks {name}")
