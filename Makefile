@@ -8,21 +8,30 @@ READY := $(VENV)/.ready
 DUCKDB15 := $(VENV)/duckdb15
 # dbt, which a benchmark stands beside our own build; it wants other packages than we do.
 DBT := $(VENV)/dbt
+# How anything is installed: the lock is complete, so pip takes what stands there, by its hash, and resolves nothing.
+LOCKED := --quiet --no-deps --require-hashes --no-build-isolation
+# How a lock is written: for every Python and system at once.
+COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --no-emit-index-url --generate-hashes --quiet
+# The Pythons that `make pythons` tests with; by default those that are found.
+PYTHONS ?= $(shell for v in 3.11 3.12 3.13 3.14; do python$$v -c 'import sys; print(sys.executable)' 2>/dev/null; done)
 
-.PHONY: demo test lint bench docs lock clean
+.PHONY: demo install test pythons lint bench docs lock clean
 .DELETE_ON_ERROR:
 
-# Hashes pin every byte of every dependency; the project itself needs no download.
-$(READY): requirements.lock pyproject.toml
+# Two packages come as source: what builds them is locked too. The project itself needs no download.
+$(READY): requirements-build.lock requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "gpuledger needs Python 3.11 or newer; set PYTHON=...")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install $(LOCKED) -r requirements-build.lock
+	$(BIN)/python -m pip install $(LOCKED) -r requirements.lock
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	touch $@
 
 $(DUCKDB15)/.ready: requirements-duckdb15.lock | $(READY)
-	$(BIN)/python -m pip install --quiet --require-hashes --no-deps --upgrade --target $(DUCKDB15) -r requirements-duckdb15.lock
+	$(BIN)/python -m pip install $(LOCKED) --upgrade --target $(DUCKDB15) -r requirements-duckdb15.lock
 	touch $@
+
+install: $(READY)
 
 # Exit status 3 is "published, with a source that failed": the sample's second night has one on purpose.
 demo: $(READY)
@@ -33,6 +42,14 @@ demo: $(READY)
 test: $(READY) $(DUCKDB15)/.ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
+# Each in an environment of its own; takes as many times ten minutes.
+pythons:
+	@test -n "$(PYTHONS)" || { echo 'no Python was found: make pythons PYTHONS="/path/to/python3.12 ..."'; exit 1; }
+	set -e; for python in $(PYTHONS); do \
+	  venv=$(VENV)/python$$($$python -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
+	  echo "== $$venv"; $(MAKE) test PYTHON=$$python VENV=$$venv; \
+	done
+
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -40,7 +57,7 @@ lint: $(READY)
 
 $(DBT)/.ready: benchmarks/dbt/requirements.lock
 	test -x $(DBT)/bin/python || $(PYTHON) -m venv $(DBT)
-	$(DBT)/bin/python -m pip install --quiet --require-hashes --no-deps -r benchmarks/dbt/requirements.lock
+	$(DBT)/bin/python -m pip install $(LOCKED) -r benchmarks/dbt/requirements.lock
 	touch $@
 
 bench: $(READY) $(DBT)/.ready
@@ -51,9 +68,9 @@ docs: $(READY)
 	$(BIN)/python docs/when_is_a_3060_enough.py
 
 lock: $(READY)
-	$(BIN)/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --no-emit-index-url --generate-hashes --quiet --output-file requirements.lock
-	$(BIN)/python tools/lock_extras.py requirements.lock
-	echo 'duckdb>=1.5,<1.6' | $(BIN)/uv pip compile - --universal --python-version 3.11 --no-emit-index-url --generate-hashes --no-annotate --quiet --output-file requirements-duckdb15.lock
+	$(COMPILE) pyproject.toml --all-extras --no-strip-extras --output-file requirements.lock
+	printf 'setuptools\nwheel\n' | $(COMPILE) - --constraint requirements.lock --no-annotate --output-file requirements-build.lock
+	echo 'duckdb>=1.5,<1.6' | $(COMPILE) - --no-annotate --output-file requirements-duckdb15.lock
 
 clean:
 	rm -rf $(VENV) $(DEMO) .mypy_cache .ruff_cache .pytest_cache .hypothesis
