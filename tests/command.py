@@ -11,11 +11,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import duckdb
+
 from gpuledger.warehouse.outputs.tables import TOO_LARGE
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query, reader
 
 ROOT = Path(__file__).parents[1]
+#: Where `make` puts the DuckDB that requirements.lock does not hold.
+OTHER_DUCKDB = Path(sys.prefix) / "other-duckdb"
+#: These tests run on that one: `make test-duckdb`.
+ON_OTHER = OTHER_DUCKDB in Path(duckdb.__file__).parents
 
 
 @dataclass(frozen=True)
@@ -26,9 +32,14 @@ class Outcome:
 
 
 def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The environment without anybody's own settings; the package is the one beside these tests."""
+    """The environment without anybody's own settings; the package is the one beside these tests, on their DuckDB."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("GPULEDGER_", "PREFECT_"))}
-    return {**kept, "PYTHONPATH": str(ROOT), "NO_COLOR": "1", **(more or {})}
+    return {**kept, "PYTHONPATH": python_path(), "NO_COLOR": "1", **(more or {})}
+
+
+def python_path(package: Path = ROOT, *, on_other: bool = ON_OTHER) -> str:
+    """PYTHONPATH for the package in the folder `package`, on one DuckDB or the other."""
+    return os.pathsep.join(str(folder) for folder in ((OTHER_DUCKDB, package) if on_other else (package,)))
 
 
 def arguments(*words: object, data: Path | None = None) -> list[str]:

@@ -224,7 +224,7 @@ def _materialize(con: duckdb.DuckDBPyConnection, model: Model, fingerprint: str)
         _create_macro(con, model)
         return fingerprint, -1
     if model.materialized == "function":
-        con.execute(f"CREATE OR REPLACE MACRO {model.name}({', '.join(model.parameters)}) AS ({model.sql})")
+        con.execute(f"CREATE OR REPLACE MACRO {model.name}({', '.join(_parameters(model))}) AS ({model.sql})")
         schema.comment(con, "MACRO", model.name, model.description, {})
         return fingerprint, -1
     if model.materialized == "view":
@@ -254,7 +254,7 @@ def _frame(con: duckdb.DuckDBPyConnection, table: str, columns: Collection[str] 
 
 def _create_macro(con: duckdb.DuckDBPyConnection, model: Model) -> None:
     """Create a table macro; its comment carries the parameters, as DuckDB has no place for theirs."""
-    names = [name if p.default is None else f"{name} := {p.default}" for name, p in model.parameters.items()]
+    names = _parameters(model)
     con.execute(f"CREATE OR REPLACE MACRO {model.name}({', '.join(names)}) AS TABLE {model.sql}")
     # DuckDB binds a macro only when it is called: a call without values finds a wrong name tonight, not at a reader's desk.
     nothing = ", ".join("NULL" for _ in names)
@@ -262,6 +262,11 @@ def _create_macro(con: duckdb.DuckDBPyConnection, model: Model) -> None:
     describe_columns(model, [row[0] for row in described])
     parameters = "; ".join(f"{name}: {p.meaning}" for name, p in model.parameters.items())
     schema.comment(con, "MACRO TABLE", model.name, f"{model.description}. Parameters: {parameters}", {})
+
+
+def _parameters(model: Model) -> list[str]:
+    """A macro's parameters as they are declared; in quotes, since `precision` is a keyword to DuckDB 1.5."""
+    return [f'"{name}"' if p.default is None else f'"{name}" := {p.default}' for name, p in model.parameters.items()]
 
 
 def describe_columns(model: Model, actual: Iterable[str]) -> dict[str, str]:

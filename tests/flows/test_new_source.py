@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from gpuledger.flows import new_source
-from tests.command import ROOT, Outcome, environment
+from tests.command import ROOT, Outcome, environment, python_path
 
 NAME, URL = "kettle_shop", "https://shop.kettle.test/cards/?page=1"
 STUBS = (
@@ -37,8 +37,8 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(checkout: Path, *words: str) -> Outcome:
     done = subprocess.run(
-        [sys.executable, "-m", *words], cwd=checkout, env=environment({"PYTHONPATH": str(checkout)}), check=False,
-        capture_output=True, text=True, encoding="utf-8", timeout=120,
+        [sys.executable, "-m", *words], cwd=checkout, env=environment({"PYTHONPATH": python_path(checkout)}),
+        check=False, capture_output=True, text=True, encoding="utf-8", timeout=120,
     )  # fmt: skip
     return Outcome(done.returncode, done.stdout, done.stderr)
 

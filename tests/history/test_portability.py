@@ -1,4 +1,4 @@
-"""The published file gives the same rows in the DuckDB before ours."""
+"""Both DuckDBs that the program runs on give the same rows, and go on with each other's files."""
 
 from __future__ import annotations
 
@@ -13,12 +13,24 @@ import pytest
 
 from gpuledger.transform import graph
 from gpuledger.warehouse import schema
-from tests.command import TOO_LARGE, environment
+from gpuledger.warehouse.paths import DataDir
+from tests.command import (
+    ON_OTHER,
+    OTHER_DUCKDB,
+    TOO_LARGE,
+    arguments,
+    csv_files,
+    environment,
+    gpuledger,
+    python_path,
+    tables,
+)
 from tests.nights import Night
 
-OLD = Path(sys.prefix) / "duckdb15"
 #: SQL values for parameters of table macros; the others have their default, or NULL.
 VALUES = {"as_of_day": "DATE '2023-11-17'"}
+#: The format of each DuckDB is its own unless it is told another.
+COPY = "import duckdb, sys; duckdb.execute(sys.argv[1])"
 
 
 def questions() -> dict[str, str]:
@@ -33,12 +45,11 @@ def questions() -> dict[str, str]:
     return found
 
 
-def read(file: Path, folder: Path | None = None) -> dict[str, Any]:
-    """What `read_everything.py` finds in `file`, with the DuckDB of `folder` or else our own."""
-    more = {"PYTHONPATH": str(folder)} if folder else {}
+def read(file: Path, on: dict[str, str] | None = None) -> dict[str, Any]:
+    """What `read_everything.py` finds in `file`, with the DuckDB of that environment or else our own."""
     done = subprocess.run(
         [sys.executable, str(Path(__file__).with_name("read_everything.py")), str(file), json.dumps(questions())],
-        env=environment(more), check=False, capture_output=True, text=True, encoding="utf-8", timeout=60,
+        env=environment(on), check=False, capture_output=True, text=True, encoding="utf-8", timeout=60,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
@@ -47,20 +58,68 @@ def read(file: Path, folder: Path | None = None) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def old_duckdb() -> Path:
-    if not (OLD / "duckdb").is_dir():
-        pytest.skip(f"there is no DuckDB 1.5 in {OLD}: `make test` installs it from requirements-duckdb15.lock")
-    return OLD
+def other() -> dict[str, str]:
+    """What makes a process take the DuckDB that these tests do not run on."""
+    if not (OTHER_DUCKDB / "duckdb").is_dir():
+        pytest.skip(f"no second DuckDB is in {OTHER_DUCKDB}: `make test` installs it")
+    return {"PYTHONPATH": python_path(on_other=not ON_OTHER)}
 
 
-def test_every_table_view_and_macro_gives_the_same_rows_in_both(nights: dict[int, Night], old_duckdb: Path) -> None:
+def test_every_table_view_and_macro_gives_the_same_rows_in_both(
+    nights: dict[int, Night], other: dict[str, str]
+) -> None:
     file = nights[3].data / "gpuledger.duckdb"
-    new, old = read(file), read(file, old_duckdb)
-    assert old["duckdb"].startswith("1.5.")
-    assert new["duckdb"] == duckdb.__version__
-    assert new["found"].keys() == old["found"].keys()
-    for name, held in new["found"].items():
-        assert old["found"][name] == held, name
+    ours, theirs = read(file), read(file, other)
+    assert ours["duckdb"] == duckdb.__version__
+    assert {version["duckdb"].partition(".")[0] for version in (ours, theirs)} == {"1", "2"}
+    assert ours["found"].keys() == theirs["found"].keys()
+    for name, held in ours["found"].items():
+        assert theirs["found"][name] == held, name
+
+
+@pytest.mark.slow
+def test_one_goes_on_with_what_the_other_wrote_and_back(
+    nights: dict[int, Night], other: dict[str, str], tmp_path: Path
+) -> None:
+    data = nights[1].copy(tmp_path / "data")
+    for night, on in ((2, other), (3, None)):
+        outcome = gpuledger("refresh", "--sample", "--engine", "plain", data=data, env=on)
+        assert outcome.status == 3, outcome.err
+        expected, found = tables(nights[night].data), tables(data)
+        assert found.keys() == expected.keys()
+        for table, held in expected.items():
+            assert found[table] == held, (night, table)
+        assert csv_files(data / "exports") == csv_files(nights[night].data / "exports")
+
+
+def test_a_file_in_the_newer_ones_own_format_is_refused_by_the_older(
+    nights: dict[int, Night], other: dict[str, str], tmp_path: Path
+) -> None:
+    """An operator who copies the warehouse with DuckDB 2.0 and goes back to 1.5 reads why it does not open."""
+    older, newer = ({}, other) if duckdb.__version__.startswith("1.") else (other, {})
+    data = nights[1].copy(tmp_path / "data")
+    where = DataDir(data)
+    whole, anew = where.published.resolve(), tmp_path / "anew.duckdb"
+    copy = (
+        f"ATTACH '{whole}' AS held (READ_ONLY); ATTACH '{anew}' AS anew; COPY FROM DATABASE held TO anew; DETACH anew"
+    )
+    subprocess.run([sys.executable, "-c", COPY, copy], env=environment(newer), check=True, timeout=60)
+    for path in (where.base, whole):
+        path.unlink()
+        path.write_bytes(anew.read_bytes())
+    for words in (("status",), ("refresh", "--sample", "--engine", "plain")):
+        done = subprocess.run(
+            arguments(*words, data=data),
+            env=environment(older),
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=100,
+        )
+        assert done.returncode == 1
+        assert "was written by a newer DuckDB, and this is DuckDB 1." in done.stderr
+        assert "Traceback" not in done.stderr
+    assert gpuledger("status", data=data, env=newer).status == 0
 
 
 def test_nothing_that_is_built_is_left_out(nights: dict[int, Night]) -> None:

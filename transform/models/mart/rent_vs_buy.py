@@ -22,10 +22,17 @@ INPUTS = {
 }  # fmt: skip
 USES = (assumptions, costs, rent_or_buy)
 
-_NAMES = (
-    "gpu_id", "gpu", "cards", "comparability", "pricing_model", "offer_id", "provider", "region", "instance", "gpu_name",
-    "gpu_count", "price_usd", "instance_hour_usd",
-)  # fmt: skip
+#: Types of all columns: of an empty one, or one of nothing but NULL, each DuckDB makes its own.
+_NAMES = {
+    "gpu_id": "string", "gpu": "string", "cards": "int64", "comparability": "string", "pricing_model": "string",
+    "offer_id": "string", "provider": "string", "region": "string", "instance": "string", "gpu_name": "string",
+    "gpu_count": "int64", "price_usd": "float64", "instance_hour_usd": "float64",
+}  # fmt: skip
+_COMPUTED = {
+    "purchase_usd": "float64", "host_share_usd": "float64", "electricity_usd": "float64", "resale_usd": "float64",
+    "own_total_usd": "float64", "rent_total_usd": "float64", "hours_of_use": "float64", "break_even_hours": "Float64",
+    "cheaper": "string", "value_kept_per_year": "float64", "value_kept_is_observed": "boolean",
+}  # fmt: skip
 
 
 def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -55,15 +62,8 @@ def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
                 "value_kept_is_observed": pair.value_kept is not None,
             }
         )
-    return pd.DataFrame(rows, columns=[*_NAMES, *_COMPUTED]).astype(_COMPUTED)
-
-
-#: Types of the computed columns: an empty frame has none of its own.
-_COMPUTED = {
-    "purchase_usd": "float64", "host_share_usd": "float64", "electricity_usd": "float64", "resale_usd": "float64",
-    "own_total_usd": "float64", "rent_total_usd": "float64", "hours_of_use": "float64", "break_even_hours": "Float64",
-    "cheaper": "string", "value_kept_per_year": "float64", "value_kept_is_observed": "boolean",
-}  # fmt: skip
+    columns = _NAMES | _COMPUTED
+    return pd.DataFrame(rows, columns=list(columns)).astype(columns)
 
 
 def observed_value_kept(resale: pd.DataFrame) -> dict[str, Decimal]:
