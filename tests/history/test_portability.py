@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from gpuledger.transform import graph
+from gpuledger.transform.build import graph
 from gpuledger.warehouse import schema
 from tests.command import TOO_LARGE, environment
 from tests.nights import Night
