@@ -25,7 +25,7 @@ from gpuledger.extract.pages import Fetching, LocalFile, OfRun
 from gpuledger.extract.source import Page
 from gpuledger.extract.sources import quotes
 from gpuledger.extract.sources.quotes import columns as quote_columns
-from gpuledger.extract.sources.quotes import tables as quote_tables
+from gpuledger.extract.sources.quotes import sheets as quote_tables
 
 
 def page(content: str | bytes, name: str = "file:///inbox/kettle.csv") -> Page:

@@ -350,6 +350,7 @@ def test_a_killed_process_leaves_nothing_that_cannot_be_read(archive: Archive) -
 
 
 def test_reading_the_archive_imports_no_client() -> None:
-    script = "import sys, extract.snapshots; print({'requests', 'urllib3', 'lxml', 'bs4', 'idna'} & set(sys.modules))"
+    client = "{'requests', 'urllib3', 'lxml', 'bs4', 'idna'}"
+    script = f"import sys, gpuledger.extract.archive.snapshots; print({client} & set(sys.modules))"
     result = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "set()"

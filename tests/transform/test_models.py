@@ -116,7 +116,7 @@ def build(con: duckdb.DuckDBPyConnection, models: list[Model], case: dict[str, A
 def test_case(path: Path, models: list[Model]) -> None:
     case = tomllib.loads(path.read_text(encoding="utf-8"))
     assert case["why"].strip()
-    (target,) = (model for model in models if model.name.partition(".")[2] == path.parent.name)
+    (target,) = (model for model in models if model.name.partition(".")[2] == path.parents[1].name)
     columns, expected = read_table(case["expect"])
     with warehouse() as con:
         build(con, models, case, target)

@@ -25,7 +25,7 @@ from gpuledger.extract.sources.quotes.cells import (
     shown,
 )
 from gpuledger.extract.sources.quotes.rejects import Rejected, agreed, rejects_csv
-from gpuledger.extract.sources.quotes.tables import Cell, Table, tables
+from gpuledger.extract.sources.quotes.sheets import Cell, Table, tables
 
 __all__ = ["SOURCE", "Rejected", "parse", "read", "rejects_csv"]
 

@@ -10,7 +10,7 @@ from gpuledger.extract import wording
 from gpuledger.extract.items import Condition
 from gpuledger.extract.price import currency as currencies
 from gpuledger.extract.price.money import Ambiguous, Money, read_price
-from gpuledger.extract.sources.quotes.tables import Cell
+from gpuledger.extract.sources.quotes.sheets import Cell
 
 
 class Unreadable(ValueError):
