@@ -23,12 +23,12 @@ from typing import Any
 
 import duckdb
 
-from benchmarks import market_history as market
 from benchmarks.dbt import project
-from gpuledger.transform import graph
-from gpuledger.transform.graph import Model
+from gpuledger.transform.build import graph
+from gpuledger.transform.build.graph import Model
 from gpuledger.warehouse import schema
 from gpuledger.warehouse.paths import DataDir
+from tests.support import market_history as market
 
 ROOT = Path(__file__).parents[1]
 #: `make bench` makes it from benchmarks/dbt/requirements.lock.

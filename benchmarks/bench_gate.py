@@ -13,13 +13,13 @@ from pathlib import Path
 
 import duckdb
 
-from gpuledger.extract.danawa_nights import nights
 from gpuledger.extract.items import Offer
 from gpuledger.extract.source import Page
-from gpuledger.flows import take_in
-from gpuledger.transform import assign
+from gpuledger.extract.sources.danawa_daily.nights import nights
+from gpuledger.flows.night import take_in
 from gpuledger.transform.gate import good_nights, shops
 from gpuledger.transform.gate.rules import Bounds
+from gpuledger.transform.identity import assign
 from gpuledger.transform.identity.resolver import Resolver
 from gpuledger.warehouse import publish
 from gpuledger.warehouse.load import offers

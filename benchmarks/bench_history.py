@@ -18,13 +18,13 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from benchmarks import market_history as market
 from benchmarks.bare_statements import recorded, replay
 from gpuledger.expectations.check import check_batch
 from gpuledger.expectations.contract import source_contract
 from gpuledger.extract.items import Offer
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import file_query, reader
+from tests.support import market_history as market
 
 EARLY, LATE = 50, 1000
 #: Nights measured around each, and quiet ones after the last.

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import psutil
 
-from benchmarks.served import Serving, marked, until
-from gpuledger.flows import compat, journal
+from gpuledger.flows.night import journal
+from gpuledger.flows.prefect_ import compat
 from gpuledger.warehouse.errors import NoWarehouse
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
+from tests.support.served import Serving, marked, until
 
 KILLS = 50
 #: Seconds after the run began to read; a whole night of the sample takes about as long.

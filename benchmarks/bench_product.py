@@ -10,10 +10,10 @@ import lxml.html
 from bs4 import BeautifulSoup
 from hypothesis import HealthCheck, given, settings
 
-from benchmarks import generated_prices, mutated_pages, product_pages
 from gpuledger.extract import product
 from gpuledger.extract.errors import ExtractError
 from gpuledger.extract.source import Page
+from tests.support import generated_prices, mutated_pages, product_pages
 
 #: How many generated prices and damaged pages; the tests take samples of the same.
 PRICES = 50_000

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import duckdb
 
-from benchmarks import market_history as market
 from gpuledger.extract.items import Offer
 from gpuledger.warehouse.paths import DataDir
+from tests.support import market_history as market
 
 READERS = 4
 PUBLISHES = 200

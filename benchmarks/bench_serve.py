@@ -13,9 +13,9 @@ from pathlib import Path
 
 import psutil
 
-from benchmarks.served import Serving, command, environment
-from benchmarks.silent_target import silent
-from gpuledger.flows import compat
+from gpuledger.flows.prefect_ import compat
+from tests.support.served import Serving, command, environment
+from tests.support.silent_target import silent
 
 CYCLES = 50
 #: Cycles after which nothing is expected to grow any more: pools and caches are filled by then.
@@ -38,7 +38,7 @@ def _cycles(folder: Path) -> list[tuple[str, str, str, bool]]:
     try:
         processes = {"serve": psutil.Process(serving.process.pid)}
         processes["server"] = next(
-            c for c in processes["serve"].children() if "gpuledger.flows.prefect_server" in c.cmdline()
+            c for c in processes["serve"].children() if "gpuledger.flows.prefect_.server" in c.cmdline()
         )
         seen: dict[str, list[tuple[float, int]]] = {name: [] for name in processes}
         for _ in range(CYCLES):

@@ -6,13 +6,13 @@ import time
 import tomllib
 from pathlib import Path
 
-from benchmarks.measured import measure
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.claims import recompute
 from gpuledger.transform.identity.resolver import Resolver
 from gpuledger.transform.sizing import catalogue, gguf
 from gpuledger.transform.sizing.architecture import count_parameters, read_config
 from gpuledger.transform.sizing.memory import inference_memory
+from tests.support.measured import measure
 
 ROOT = Path(__file__).parents[1]
 TABLES = ROOT / "../shared/data/benchmarks"

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import matplotlib as mpl
 
-from benchmarks.measured import Residual, measure
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.identity.resolver import Resolver
+from tests.support.measured import Residual, measure
 
 ROOT = Path(__file__).parents[1]
 TABLES = ROOT / "../shared/data/benchmarks"

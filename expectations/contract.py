@@ -1,7 +1,7 @@
 """Contracts: what a source's batch and a mart must look like, as TOML with the reason of every number.
 
-`contracts/<source>.toml` is a source's, `contracts/marts/<table>.toml` a mart's, and `contracts/shared/<kind>.toml` holds
-the checks that all sources of one kind of item have in common.
+`contract.toml` in the folder of a source or of a mart is its own, and `expectations/shared/<kind>.toml` holds the
+checks that all sources of one kind of item have in common.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from gpuledger.expectations.errors import ContractError
+from gpuledger.extract import source as sources
 
-CONTRACTS = Path(__file__).with_name("contracts")
+SHARED = Path(__file__).with_name("shared")
 
 OnFailure = Literal["reject", "quarantine", "warn"]
 Rule = Literal["between", "not_null", "in_set", "matches", "unique", "pair_at_least", "length_between"]
@@ -56,12 +57,12 @@ class Contract:
 
 def source_contract(source: str) -> Contract:
     """The contract of a source. Raises ContractError."""
-    return _load(CONTRACTS / f"{source}.toml", source)
+    return _load(sources.folder(source) / "contract.toml", source)
 
 
-def mart_contract(table: str) -> Contract | None:
-    """The contract of a built table, `mart.value` for example; None for one that needs none."""
-    path = CONTRACTS / "marts" / f"{table.removeprefix('mart.')}.toml"
+def mart_contract(table: str, folder: Path) -> Contract | None:
+    """The contract of a built table, `mart.value` for example, in its folder; None for one that needs none."""
+    path = folder / "contract.toml"
     return _load(path, table) if path.exists() else None
 
 
@@ -71,7 +72,7 @@ def _load(path: Path, name: str) -> Contract:
         rows = document["rows"]
         checks = [_check(entry) for entry in document.get("check", [])]
         for shared in document.get("include", []):
-            words = tomllib.loads((CONTRACTS / "shared" / f"{shared}.toml").read_text(encoding="utf-8"))
+            words = tomllib.loads((SHARED / f"{shared}.toml").read_text(encoding="utf-8"))
             checks += [_check({"kind": shared, **entry}) for entry in words["check"]]
         return Contract(
             name=name,
@@ -83,11 +84,9 @@ def _load(path: Path, name: str) -> Contract:
             where=rows.get("where", "true"),
         )
     except FileNotFoundError as error:
-        raise ContractError(
-            f"{Path(error.filename).name} is missing beside the other contracts: {name} cannot be checked"
-        ) from None
+        raise ContractError(f"{Path(error.filename).name} is missing: {name} cannot be checked") from None
     except (KeyError, TypeError, tomllib.TOMLDecodeError) as error:
-        raise ContractError(f"{path.name}: {error}") from error
+        raise ContractError(f"the contract of {name}: {error}") from error
 
 
 def _check(entry: Mapping[str, Any]) -> Check:

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from gpuledger.extract import addresses, blocks
+from gpuledger.extract.archive.parsed_cache import ParsedCache
+from gpuledger.extract.archive.snapshot import Snapshot
 from gpuledger.extract.errors import ExtractError, FetchError, LayoutChanged
+from gpuledger.extract.fetch import addresses, blocks
 from gpuledger.extract.items import Issue, Item, Link, Parsed
 from gpuledger.extract.pages import LocalFile, Pages
-from gpuledger.extract.parsed_cache import ParsedCache
-from gpuledger.extract.snapshot import Snapshot
 from gpuledger.extract.source import Page, Source
 
 #: A source whose pages fail in this share or more has failed; below, the pages that are missing are issues.

@@ -12,15 +12,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from gpuledger.extract import addresses
+from gpuledger.extract.archive.snapshot import Snapshot
+from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.errors import ExtractError, NotArchived
-from gpuledger.extract.fetched import Fetched
-from gpuledger.extract.snapshot import Snapshot
-from gpuledger.extract.snapshots import Archive
+from gpuledger.extract.fetch import addresses
+from gpuledger.extract.fetch.fetched import Fetched
 from gpuledger.extract.source import Page, Source
 
 if TYPE_CHECKING:
-    from gpuledger.extract.http import Client
+    from gpuledger.extract.fetch.http import Client
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a source is, and how the sources are found: one module in `extract/sources/`, with a `SOURCE`, and no registry."""
+"""What a source is, and how the sources are found: one folder in `extract/sources/`, with a `SOURCE`, and no registry."""
 
 from __future__ import annotations
 
@@ -64,6 +64,11 @@ def names() -> list[str]:
     return sorted(info.name for info in pkgutil.iter_modules(sources.__path__) if not info.name.startswith("_"))
 
 
+def folder(name: str) -> Path:
+    """The folder of a source: its code, its contract, its pages of the sample, and its cases."""
+    return Path(sources.__path__[0], name)
+
+
 def get(name: str) -> Source:
     """The source called `name`. Raises KeyError, with the known names, where there is none."""
     known = names()
@@ -71,7 +76,7 @@ def get(name: str) -> Source:
         raise KeyError(f"no source is called {name!r}; known are {', '.join(known)}")
     source = importlib.import_module(f"gpuledger.extract.sources.{name}").SOURCE
     if not isinstance(source, Source) or source.name != name:
-        raise TypeError(f"extract/sources/{name}.py must hold a Source named {name!r} as SOURCE")
+        raise TypeError(f"extract/sources/{name}/__init__.py must hold a Source named {name!r} as SOURCE")
     return source
 
 

@@ -17,7 +17,9 @@ from typing import NoReturn
 
 import click
 
-from gpuledger.flows import commands, lang
+from gpuledger.flows import commands
+from gpuledger.flows.setup import lang
+from gpuledger.flows.setup.languages import LANGUAGES
 
 
 class _Commands(click.Group):
@@ -38,7 +40,7 @@ class _Commands(click.Group):
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name="gpuledger", message="%(prog)s %(version)s")
 @click.option(
-    "--lang", type=click.Choice(lang.LANGUAGES), is_eager=True, expose_value=False,
+    "--lang", type=click.Choice(LANGUAGES), is_eager=True, expose_value=False,
     callback=lambda ctx, option, language: lang.use(language),
     help="Language of headings, messages and the report (default: the setting lang, en).",
 )  # fmt: skip
@@ -72,7 +74,7 @@ def call() -> NoReturn:
     """Run the command line; every expected error is one line on stderr and a status, never a traceback."""
     from gpuledger.expectations.errors import ExpectationsError
     from gpuledger.extract.errors import ExtractError
-    from gpuledger.flows.settings import SettingsError
+    from gpuledger.flows.setup.settings import SettingsError
     from gpuledger.warehouse.errors import BadQuery, WarehouseError
 
     try:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import click
@@ -22,7 +23,7 @@ ROOMS = ("flows", "extract", "transform", "warehouse", "expectations")
 MAY_USE = {
     "flows": {"extract", "transform", "warehouse", "expectations"},
     "warehouse": {"extract.items"},
-    "expectations": {"extract.items", "warehouse.dictionary"},
+    "expectations": {"extract.items", "extract.source", "warehouse.dictionary"},
     "transform": {"warehouse"},
     "extract": set(),
 }
@@ -35,7 +36,7 @@ ONLY = {
     "lxml": "extract",
     "urllib3": "extract",
     "great_expectations": "expectations",
-    "prefect": "flows",
+    "prefect": "flows/prefect_",
     "click": "flows",
     "rich": "flows",
     "apprise": "flows",
@@ -105,8 +106,49 @@ def test_imports_go_one_way() -> None:
 
 
 def test_a_library_is_imported_in_its_room_alone() -> None:
-    wrong = [str(one) for one in IMPORTS if ONLY.get(one.module.split(".")[0], room_of(one.file)) != room_of(one.file)]
+    wrong = [
+        str(one)
+        for one in IMPORTS
+        if (room := ONLY.get(one.module.split(".")[0])) and not one.file.is_relative_to(ROOT / room)
+    ]
     assert wrong == []
+
+
+#: The rooms of `flows`, each of which may import those before it, wherever in a module the import stands.
+FLOWS = ("setup", "night", "history", "telling", "prefect_", "checks", "commands", "cli")
+
+#: The rooms of `extract` in the same order. What lies at its top is between `readers` and `sources`, or under all of them.
+EXTRACT = ("price", "markup", "fetch", "archive", "readers", "product", "sources", "sample")
+
+
+@pytest.mark.parametrize(("house", "order"), [("flows", FLOWS), ("extract", EXTRACT)])
+def test_a_room_imports_those_before_it(house: str, order: tuple[str, ...]) -> None:
+    upward = [
+        str(one)
+        for one in IMPORTS
+        if one.file.is_relative_to(ROOT / house)
+        and (own := one.file.relative_to(ROOT / house).with_suffix("").parts[0]) in order
+        and one.module.startswith(f"{house}.")
+        and (other := one.module.split(".")[1]) in order
+        and order.index(other) > order.index(own)
+    ]
+    assert upward == []
+    inside = {path.name for path in (ROOT / house).iterdir() if any(path.glob("*.py"))}
+    assert inside <= {*order}, "a new room has its place in the order"
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """Also where one of the imports waits in a function: what needs each other is one thing, or two with a third below."""
+    own = {module_of(path) for path, _ in trees()}
+    needs: dict[str, set[str]] = {name: set() for name in own}
+    for one in IMPORTS:
+        for name in (one.module, one.module.rpartition(".")[0]):
+            if name in own:
+                if name != module_of(one.file):
+                    needs[module_of(one.file)].add(name)
+                break
+    # Raises CycleError, with the modules, where there is one.
+    assert len(list(TopologicalSorter(needs).static_order())) == len(own)
 
 
 def test_only_the_warehouse_opens_duckdb() -> None:

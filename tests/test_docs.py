@@ -15,8 +15,8 @@ import yaml
 
 from gpuledger.extract import source as sources
 from gpuledger.flows.cli import cli
-from gpuledger.flows.settings import explain
-from gpuledger.transform import graph
+from gpuledger.flows.setup.settings import explain
+from gpuledger.transform.build import graph
 from gpuledger.warehouse import schema
 from gpuledger.warehouse.dictionary import dictionary
 from tests.command import ROOT, gpuledger, rows

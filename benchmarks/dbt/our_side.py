@@ -12,7 +12,8 @@ from importlib.metadata import version
 import duckdb
 
 from benchmarks.dbt import project
-from gpuledger.transform import build, graph
+from gpuledger.transform.build import graph
+from gpuledger.transform.build import run as build
 
 
 def main() -> None:

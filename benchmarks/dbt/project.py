@@ -11,8 +11,8 @@ from typing import Any
 import duckdb
 import yaml
 
-from gpuledger.transform.build import describe_columns
-from gpuledger.transform.graph import Model
+from gpuledger.transform.build.graph import Model
+from gpuledger.transform.build.run import describe_columns
 
 NAME = "ledger"
 #: Models that dbt may build at once: the two cores that both sides have.

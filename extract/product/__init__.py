@@ -11,13 +11,15 @@ import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from gpuledger.extract import blocks, html, structured, wording
+from gpuledger.extract import wording
 from gpuledger.extract.errors import LayoutChanged
+from gpuledger.extract.fetch import blocks
 from gpuledger.extract.items import Availability, Issue, Offer, Parsed, SellerKind
+from gpuledger.extract.markup import html, structured
+from gpuledger.extract.markup.structured import StructuredProduct
 from gpuledger.extract.product import claims, context, decide, layout, numbers, own, stock, terms, visible
 from gpuledger.extract.product.context import Context
 from gpuledger.extract.source import Page
-from gpuledger.extract.structured import StructuredProduct
 
 __all__ = ["parse"]
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from gpuledger.extract import amounts, money
-from gpuledger.extract import currency as currencies
 from gpuledger.extract.items import PriceKind
-from gpuledger.extract.money import Ambiguous, Money
+from gpuledger.extract.markup.structured import StructuredOffer, StructuredProduct
+from gpuledger.extract.price import amounts, money
+from gpuledger.extract.price import currency as currencies
+from gpuledger.extract.price.money import Ambiguous, Money
 from gpuledger.extract.product.context import Context
-from gpuledger.extract.structured import StructuredOffer, StructuredProduct
 
 
 @dataclass(frozen=True, slots=True)

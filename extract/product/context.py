@@ -10,8 +10,8 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 from lxml.html import HtmlElement
 
-from gpuledger.extract import currency as currencies
-from gpuledger.extract.html import visible_text
+from gpuledger.extract.markup.html import visible_text
+from gpuledger.extract.price import currency as currencies
 from gpuledger.extract.source import Page
 
 #: Country-code domains that are used as words; `.eu` is no country.

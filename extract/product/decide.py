@@ -11,10 +11,10 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 
-from gpuledger.extract import currency as currencies
-from gpuledger.extract import money
-from gpuledger.extract.html import visible_text
 from gpuledger.extract.items import Issue, PriceKind
+from gpuledger.extract.markup.html import visible_text
+from gpuledger.extract.price import currency as currencies
+from gpuledger.extract.price import money
 from gpuledger.extract.product.claims import Claim, is_placeholder
 from gpuledger.extract.product.context import Context
 from gpuledger.extract.product.price_kinds import VisiblePrice

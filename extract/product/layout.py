@@ -9,7 +9,7 @@ from functools import cached_property
 
 from lxml.html import HtmlElement
 
-from gpuledger.extract.html import is_hidden
+from gpuledger.extract.markup.html import is_hidden
 from gpuledger.extract.product import scan, signs
 from gpuledger.extract.product.context import Context
 

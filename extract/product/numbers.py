@@ -15,11 +15,11 @@ from urllib.parse import unquote, urlsplit
 
 from lxml.html import HtmlElement
 
-from gpuledger.extract.html import visible_text
+from gpuledger.extract.markup.html import visible_text
+from gpuledger.extract.markup.structured import StructuredProduct
 from gpuledger.extract.product.context import Context
 from gpuledger.extract.product.layout import Layout
 from gpuledger.extract.product.number_words import CODE_NAME, LABELS, Field
-from gpuledger.extract.structured import StructuredProduct
 
 _CODE = re.compile(r"(?=[^\s]*\d)[A-Za-z0-9][\w./-]{1,29}")
 _REST = re.compile(r"[\s:#№º°.\-–—：]*((?=\S*\d)[A-Za-z0-9][\w./-]{1,29})(?=$|[\s,;|)〉>\]])")

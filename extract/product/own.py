@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from urllib.parse import unquote, urlsplit
 
+from gpuledger.extract.markup.structured import StructuredProduct
 from gpuledger.extract.product.context import Context
-from gpuledger.extract.structured import StructuredProduct
 
 #: A name shorter than this, or a number, is found in an address by chance.
 _MIN_CODE = 4

@@ -7,10 +7,11 @@ from decimal import Decimal
 
 from lxml.html import HtmlElement
 
-from gpuledger.extract import money, price_words
-from gpuledger.extract.html import UNSEEN, is_hidden, visible_text
 from gpuledger.extract.items import PriceKind
-from gpuledger.extract.money import Money
+from gpuledger.extract.markup.html import UNSEEN, is_hidden, visible_text
+from gpuledger.extract.price import money
+from gpuledger.extract.price import words as price_words
+from gpuledger.extract.price.money import Money
 from gpuledger.extract.product.price_text import CROSSED, MAX_TEXT
 from gpuledger.extract.product.scan import name_of, traits_of
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from lxml.html import HtmlElement
 
-from gpuledger.extract import money
-from gpuledger.extract.html import visible_text
-from gpuledger.extract.money import Ambiguous, Money
+from gpuledger.extract.markup.html import visible_text
+from gpuledger.extract.price import money
+from gpuledger.extract.price.money import Ambiguous, Money
 from gpuledger.extract.product.context import Context
 
 CROSSED = ("del", "s", "strike")

@@ -15,7 +15,7 @@ from itertools import accumulate
 
 from lxml.html import HtmlElement
 
-from gpuledger.extract.html import visible_text
+from gpuledger.extract.markup.html import visible_text
 from gpuledger.extract.product import signs
 from gpuledger.extract.product.number_words import BEGINNINGS
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 from lxml.html import HtmlElement
 
 from gpuledger.extract import wording
-from gpuledger.extract.html import visible_text
 from gpuledger.extract.items import Availability
+from gpuledger.extract.markup.html import visible_text
+from gpuledger.extract.markup.schema_org import availability
+from gpuledger.extract.markup.structured import StructuredOffer, StructuredProduct
 from gpuledger.extract.product import stock_words
 from gpuledger.extract.product.context import Context
 from gpuledger.extract.product.layout import Layout
-from gpuledger.extract.schema_org import availability
-from gpuledger.extract.structured import StructuredOffer, StructuredProduct
 
 #: A longer text is a paragraph about stock, not a status.
 _MAX_STATUS = 90

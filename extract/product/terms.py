@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from lxml.html import HtmlElement
 
 from gpuledger.extract import wording
-from gpuledger.extract.html import visible_text
 from gpuledger.extract.items import Condition
+from gpuledger.extract.markup.html import visible_text
 from gpuledger.extract.product.layout import Layout
 from gpuledger.extract.product.number_words import labels
 

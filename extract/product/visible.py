@@ -24,9 +24,10 @@ from itertools import islice
 
 from lxml.html import HtmlElement
 
-from gpuledger.extract import money, price_words
-from gpuledger.extract.html import visible_text
-from gpuledger.extract.money import Ambiguous, Money
+from gpuledger.extract.markup.html import visible_text
+from gpuledger.extract.price import money
+from gpuledger.extract.price import words as price_words
+from gpuledger.extract.price.money import Ambiguous, Money
 from gpuledger.extract.product.context import Context
 from gpuledger.extract.product.layout import Layout
 from gpuledger.extract.product.price_kinds import VisiblePrice, classified

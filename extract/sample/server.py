@@ -1,8 +1,8 @@
 """The bundled sample site, served on loopback: real pages over real HTTP, with nothing outside this machine.
 
-Every source has a folder `site/night<N>/<source>/` and the host `<source>.sample.test` (with `-` for `_`). Night N is
-night 1 overlaid by the folders of nights 2 to N: a file there replaces or adds a page, and an empty file `<name>.gone`
-takes one away.
+Every source has folders `extract/sources/<source>/sample/night<N>/` and the host `<source>.sample.test` (with `-` for
+`_`). Night N is night 1 overlaid by the folders of nights 2 to N: a file there replaces or adds a page, and an empty file
+`<name>.gone` takes one away.
 
 How an address finds its file: `/a/b` is `a/b`, else `a/b.html`, else `a/b/index.html`; with a query, `a/b@<query>.html`
 comes first (`?` is no letter of a file name everywhere). The whole site is listed when the server starts and an address
@@ -23,11 +23,12 @@ from threading import Thread
 from types import TracebackType
 from urllib.parse import unquote, urlsplit
 
+from gpuledger.extract import sources
 from gpuledger.extract.source import Source
 
 NIGHTS = (1, 2, 3)
 
-_SITE = Path(__file__).parent / "site"
+_SITE = Path(sources.__path__[0])
 _GONE = ".gone"
 _ROBOTS = b"User-agent: *\nAllow: /\n"
 # Written out, since the mimetypes module also reads the machine's own tables and would answer differently elsewhere.
@@ -72,7 +73,7 @@ class SampleSite:
     def __init__(self, night: int) -> None:
         _check(night)
         self.night = night
-        pages = {host(folder): _pages(folder, night) for folder in _folders()}
+        pages = {host(name): _pages(name, night) for name in _with_pages()}
         self.hosts: tuple[str, ...] = tuple(sorted(pages))
         self._server = _Server(pages)
         self.port: int = self._server.server_address[1]
@@ -102,16 +103,16 @@ def _check(night: int) -> None:
         raise ValueError(f"the sample site has no night {night}; it has {', '.join(map(str, NIGHTS))}")
 
 
-def _folders() -> list[str]:
+def _with_pages() -> list[str]:
     """The sources that have pages on any night."""
-    return sorted({folder.name for night in NIGHTS for folder in _SITE.glob(f"night{night}/*") if folder.is_dir()})
+    return sorted({folder.parents[1].name for folder in _SITE.glob("*/sample/night*") if folder.is_dir()})
 
 
 def _pages(source: str, night: int) -> dict[str, _File]:
     """Every file of a source on a night, by its address below the host."""
     found: dict[str, _File] = {}
     for layer in range(1, night + 1):
-        top = _SITE / f"night{layer}" / source
+        top = _SITE / source / "sample" / f"night{layer}"
         for path in sorted(top.rglob("*")):
             if path.is_file():
                 name = path.relative_to(top).as_posix()

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from gpuledger.flows.commands._show import show
-from gpuledger.flows.lang import gettext
+from gpuledger.flows.setup.lang import gettext
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.advice import cheaper_ruled_out, what_would
 from gpuledger.transform.buying.market import Evidence, Known
@@ -92,7 +92,7 @@ def _money(amount: Decimal | None) -> Decimal | None:
 
 def _origin(evidence: Evidence, data: DataDir) -> str | None:
     """Address of the archived page, where the row itself has none."""
-    from gpuledger.extract.snapshots import Archive
+    from gpuledger.extract.archive.snapshots import Archive
 
     snapshot = Archive(data.snapshots).origin(evidence.snapshot_sha256)
     return None if snapshot is None else snapshot.url

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from gpuledger.flows import settings as settings_module
+from gpuledger.flows.setup import settings as settings_module
 from gpuledger.warehouse.paths import DataDir
 
 F = TypeVar("F", bound=Callable[..., Any])

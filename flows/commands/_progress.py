@@ -11,9 +11,9 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 from rich.table import Table
 from rich.text import Text
 
-from gpuledger.flows.refresh import Progress as Report
-from gpuledger.flows.refresh import no_progress
-from gpuledger.flows.summary import Summary
+from gpuledger.flows.night.refresh import Progress as Report
+from gpuledger.flows.night.refresh import no_progress
+from gpuledger.flows.night.summary import Summary
 from gpuledger.warehouse.paths import DataDir
 
 _COLOURS = {"ok": "green", "unchanged": "dim", "partial": "yellow", "failed": "red", "refused": "red"}

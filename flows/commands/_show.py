@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from gpuledger.flows.lang import gettext
+from gpuledger.flows.setup.lang import gettext
 from gpuledger.warehouse.outputs.cells import cell
 
 

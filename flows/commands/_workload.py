@@ -6,7 +6,7 @@ from datetime import datetime
 
 import click
 
-from gpuledger.flows.lang import gettext
+from gpuledger.flows.setup.lang import gettext
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
-from gpuledger.flows.lang import gettext
+from gpuledger.flows.setup.lang import gettext
 
 
 @click.command()

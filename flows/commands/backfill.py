@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from gpuledger.flows import settings as settings_module
 from gpuledger.flows.commands._options import data_dir_option
-from gpuledger.flows.context import Context, new_run_id, utc_now
+from gpuledger.flows.night.context import Context, new_run_id, utc_now
+from gpuledger.flows.setup import settings as settings_module
 from gpuledger.warehouse.paths import DataDir
 
 
@@ -28,8 +28,8 @@ def command(files: tuple[Path, ...], by_night: bool, data_dir: str | None) -> in
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from gpuledger.flows import backfill
     from gpuledger.flows.commands._progress import show_summary
+    from gpuledger.flows.history import backfill
 
     settings = settings_module.load({"data_dir": data_dir})
     now = utc_now()

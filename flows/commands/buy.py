@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpuledger.flows import settings as settings_module
-from gpuledger.flows.assumptions import texts
 from gpuledger.flows.commands._assume import assume_option, replaced, with_assumed
 from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
-from gpuledger.flows.lang import gettext
+from gpuledger.flows.setup import settings as settings_module
+from gpuledger.flows.setup.assumptions import texts
+from gpuledger.flows.setup.lang import gettext
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -87,7 +87,7 @@ class _Question:
 
 def _ask(question: _Question, data: DataDir) -> Answer:
     from gpuledger.flows.commands._buy_answer import Answer
-    from gpuledger.flows.context import utc_now
+    from gpuledger.flows.night.context import utc_now
     from gpuledger.transform.buying import market
     from gpuledger.transform.buying.need import need_of, shape_of
     from gpuledger.transform.buying.options import Limits, options

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
-from gpuledger.flows.lang import gettext
+from gpuledger.flows.setup.lang import gettext
 from gpuledger.warehouse.paths import DataDir
 
 
@@ -68,7 +68,7 @@ def _macro(data: DataDir, schema: str, name: str) -> tuple[list[str], list[tuple
     """Columns of a macro's answer. DuckDB has no place for their comments, so the words are those of the model."""
     import tomllib
 
-    from gpuledger.transform.graph import MODELS
+    from gpuledger.transform.build.graph import folder_of
     from gpuledger.warehouse.dictionary import dictionary
     from gpuledger.warehouse.read import query
 
@@ -82,7 +82,7 @@ def _macro(data: DataDir, schema: str, name: str) -> tuple[list[str], list[tuple
     _, columns = query(
         data, f"SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM {schema}.{name}({nothing}))"
     )
-    sidecar = MODELS / schema / f"{name}.toml"
+    sidecar = folder_of(f"{schema}.{name}") / "table.toml"
     own = tomllib.loads(sidecar.read_text(encoding="utf-8")).get("columns", {}) if sidecar.exists() else {}
     known = dictionary().columns
     rows = [(c, kind, own.get(c) or (known[c].comment if c in known else None)) for c, kind in columns]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from gpuledger.flows import settings as settings_module
 from gpuledger.flows.commands._options import data_dir_option, format_option
+from gpuledger.flows.setup import settings as settings_module
 from gpuledger.warehouse.paths import DataDir
 
 
@@ -21,9 +21,9 @@ def command(offline: bool, sample: bool, data_dir: str | None, form: str) -> int
 
     Changes nothing. Exit status: 0 nothing that keeps a run from working, 1 at least one failure.
     """
+    from gpuledger.flows.checks.doctor import examine
     from gpuledger.flows.commands._show import show
-    from gpuledger.flows.doctor import examine
-    from gpuledger.flows.start import context_for
+    from gpuledger.flows.night.start import context_for
 
     settings = settings_module.load({"data_dir": data_dir})
     context = context_for(settings, DataDir(Path(settings.data_dir)), "plain", sample=sample)

@@ -20,7 +20,7 @@ def command() -> None:
 @data_dir_option
 def add(config: Path, model_id: str | None, data_dir: str | None) -> None:
     """Keep a Hugging Face style config.json; the next refresh or rebuild takes it into core.model."""
-    from gpuledger.flows.context import utc_now
+    from gpuledger.flows.night.context import utc_now
     from gpuledger.transform.sizing.architecture import count_parameters, read_config
     from gpuledger.transform.sizing.errors import SizingError
     from gpuledger.transform.sizing.own import read_json, save, suggest_id

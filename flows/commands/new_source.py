@@ -9,11 +9,11 @@ import click
 @click.argument("name")
 @click.argument("url")
 def command(name: str, url: str) -> None:
-    """Write the stubs of a source called NAME that starts at URL into this checkout: module, fixture and contract.
+    """Write the stubs of a source called NAME that starts at URL into this checkout: code, case and contract.
 
     The tests fail until every TODO in them is done.
     """
-    from gpuledger.flows import new_source
+    from gpuledger.flows.setup import new_source
 
     try:
         for path in new_source.write(name, url, new_source.checkout()):
@@ -21,7 +21,7 @@ def command(name: str, url: str) -> None:
     except new_source.BadSource as error:
         raise click.UsageError(str(error)) from None
     click.echo(
-        f"now do every TODO in them. `gpuledger parse {name} tests/fixtures/{name}/listing.html` shows what is read, "
+        f"now do every TODO in them. `gpuledger parse {name} extract/sources/{name}/cases/listing.html` shows what is read, "
         f"`pytest tests/extract/test_sources.py -k {name}` whether it is right, and `gpuledger sources check {name}` what "
         "the real page gives"
     )

@@ -7,7 +7,7 @@ from datetime import datetime
 import click
 
 from gpuledger.flows.commands._options import as_of_option, data_dir_option, data_of, format_option
-from gpuledger.flows.lang import gettext
+from gpuledger.flows.setup.lang import gettext
 
 
 @click.command()

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from gpuledger.flows import settings as settings_module
 from gpuledger.flows.commands._options import data_dir_option
+from gpuledger.flows.setup import settings as settings_module
 from gpuledger.warehouse.paths import DataDir
 
 
@@ -18,8 +18,8 @@ from gpuledger.warehouse.paths import DataDir
 def command(explain: bool, full: bool, data_dir: str | None) -> int:
     """Rebuild the tables whose definition, data or settings changed, without reading any source."""
     from gpuledger.flows.commands._show import show
-    from gpuledger.flows.rebuild import rebuild
-    from gpuledger.flows.start import rebuild_context_for
+    from gpuledger.flows.night.rebuild import rebuild
+    from gpuledger.flows.night.start import rebuild_context_for
     from gpuledger.warehouse.outputs import csv_files
 
     settings = settings_module.load({"data_dir": data_dir})

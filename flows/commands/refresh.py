@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from gpuledger.expectations import aside
-from gpuledger.flows import settings as settings_module
 from gpuledger.flows.commands._options import data_dir_option, log_format_option
-from gpuledger.flows.context import Engine
+from gpuledger.flows.night.context import Engine
+from gpuledger.flows.setup import settings as settings_module
 from gpuledger.warehouse.paths import DataDir
 
 if TYPE_CHECKING:
-    from gpuledger.flows.refresh import Progress
+    from gpuledger.flows.night.refresh import Progress
 
 
 @click.command()
@@ -60,10 +60,11 @@ def command(
     is_first = engine == "plain" and not data.base.exists()
     click.get_current_context().with_resource(aside.beside(at_once=is_first))
 
-    from gpuledger.flows import logs
-    from gpuledger.flows.after import reported
-    from gpuledger.flows.refresh import no_progress, read_plain, run
-    from gpuledger.flows.start import context_for
+    from gpuledger.flows.night.refresh import no_progress, read_plain, run
+    from gpuledger.flows.night.start import context_for
+    from gpuledger.flows.prefect_ import blocks
+    from gpuledger.flows.telling import logs
+    from gpuledger.flows.telling.after import reported
 
     # The tables below say what happened; where the log is for programs, it says so itself.
     is_log = settings.log_format == "json"
@@ -76,11 +77,11 @@ def command(
         raise click.UsageError(str(error)) from None
     with nullcontext(no_progress) if quiet or is_log else _progress() as progress:
         if engine == "prefect":
-            from gpuledger.flows.prefect_engine import refresh
+            from gpuledger.flows.prefect_.engine import refresh
 
-            summary = reported(context, lambda: refresh(context, progress))
+            summary = reported(context, lambda: refresh(context, progress), blocks.load)
         else:
-            summary = reported(context, lambda: run(context, read_plain, progress))
+            summary = reported(context, lambda: run(context, read_plain, progress), blocks.load)
     if not is_log and (not quiet or summary.exit_status == 1):
         from gpuledger.flows.commands._progress import show_summary
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from gpuledger.flows.commands._options import data_dir_option, data_of
-from gpuledger.flows.lang import gettext
+from gpuledger.flows.setup.lang import gettext
 
 
 @click.command()
@@ -18,8 +18,8 @@ def command(listings: tuple[str, ...], every: bool, reason: str, data_dir: str |
 
     A decision is for one listing at one price, and is kept with its date and reason in decisions/releases.jsonl.
     """
-    from gpuledger.flows import decisions
     from gpuledger.flows.commands._show import show
+    from gpuledger.flows.setup import decisions
     from gpuledger.warehouse.read import query
 
     data = data_of(data_dir)

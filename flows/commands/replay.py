@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from gpuledger.flows import settings as settings_module
 from gpuledger.flows.commands._options import data_dir_option
-from gpuledger.flows.context import Context, new_run_id, utc_now
+from gpuledger.flows.night.context import Context, new_run_id, utc_now
+from gpuledger.flows.setup import settings as settings_module
 from gpuledger.warehouse.paths import DataDir
 
 
@@ -36,7 +36,7 @@ def command(until: str | None, to: Path | None, skip_damaged: bool, data_dir: st
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from gpuledger.flows import replay
+    from gpuledger.flows.history import replay
 
     settings = settings_module.load({"data_dir": data_dir})
     source = DataDir(Path(settings.data_dir))

@@ -17,7 +17,7 @@ def command(folder: Path, data_dir: str | None) -> None:
 
     Every number leads to its source page and shows the hash and the age of the archived page that it was read from.
     """
-    from gpuledger.flows import reporting
+    from gpuledger.flows.telling import reporting
 
     for path in reporting.write(data_of(data_dir), folder):
         click.echo(path)

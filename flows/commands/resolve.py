@@ -35,7 +35,7 @@ def command(
 
     Titles that are pinned in the data directory (`gpuledger alias`) mean what they are pinned to.
     """
-    from gpuledger.flows import decisions
+    from gpuledger.flows.setup import decisions
     from gpuledger.transform.identity.resolver import Evidence, Resolver
 
     if not titles:

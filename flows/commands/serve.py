@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from gpuledger.flows import settings as settings_module
 from gpuledger.flows.commands._options import data_dir_option, log_format_option
+from gpuledger.flows.setup import settings as settings_module
 from gpuledger.warehouse.paths import DataDir
 
 
@@ -26,9 +26,10 @@ def command(cron: str | None, time_zone: str | None, sample: bool, data_dir: str
     Uses the Prefect server that PREFECT_API_URL names; where it names none, one runs beside this process and ends with it.
     A night that was missed is made up for at the next start. Stop it with SIGTERM or Ctrl-C.
     """
-    from gpuledger.flows import logs
-    from gpuledger.flows.prefect_server import ServerFailed
-    from gpuledger.flows.serve import Plan, serve
+    from gpuledger.flows.prefect_.plan import Plan
+    from gpuledger.flows.prefect_.serve import serve
+    from gpuledger.flows.prefect_.server import ServerFailed
+    from gpuledger.flows.telling import logs
 
     options = {"data_dir": data_dir, "cron": cron, "time_zone": time_zone, "log_format": log_format}
     settings = settings_module.load(options)

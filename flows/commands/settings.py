@@ -14,8 +14,8 @@ def command(form: str) -> None:
 
     Secrets come from the environment or from Prefect blocks alone, and are never shown.
     """
-    from gpuledger.flows import settings
     from gpuledger.flows.commands._show import show
+    from gpuledger.flows.setup import settings
 
     columns = ["setting", "value", "unit", "from", "meaning"]
     rows = [(o.name, o.value, o.unit, o.place, o.meaning) for o in settings.explain()]

@@ -9,7 +9,7 @@ import click
 
 from gpuledger.flows.commands._assume import assume_option, of_settings
 from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
-from gpuledger.flows.lang import gettext
+from gpuledger.flows.setup.lang import gettext
 
 if TYPE_CHECKING:
     from gpuledger.transform.sizing.report import Quantity

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
-from gpuledger.flows.lang import gettext
+from gpuledger.flows.setup.lang import gettext
 
 if TYPE_CHECKING:
     from gpuledger.extract.items import Item
-    from gpuledger.flows.check_sources import Checked
+    from gpuledger.flows.checks.sources import Checked
 
 
 @click.group(invoke_without_command=True)
@@ -43,11 +43,11 @@ def check(names: tuple[str, ...], sample: bool, night: int, data_dir: str | None
 
     Nothing is archived or loaded. Exit status 1 where a source fails, with its reason.
     """
-    from gpuledger.flows import check_sources
-    from gpuledger.flows import settings as settings_module
+    from gpuledger.flows.checks import sources as check_sources
     from gpuledger.flows.commands import _progress
     from gpuledger.flows.commands._show import show
-    from gpuledger.flows.start import context_for
+    from gpuledger.flows.night.start import context_for
+    from gpuledger.flows.setup import settings as settings_module
 
     settings = settings_module.load({"data_dir": data_dir})
     try:

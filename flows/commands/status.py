@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
-from gpuledger.flows.lang import gettext
+from gpuledger.flows.setup.lang import gettext
 
 if TYPE_CHECKING:
-    from gpuledger.flows.health import RunHealth, SourceHealth
+    from gpuledger.flows.telling.health import RunHealth, SourceHealth
 
 #: Words of a reason on the screen; all of them are in --format json.
 _SHORT = 90
@@ -33,8 +33,8 @@ def command(data_dir: str | None, form: str, everything: bool, prometheus: Path 
     Exit status, for monitoring: 0 all well; 1 the newest run published nothing, or nothing was ever published; 3 a source
     fails or is older than its limit.
     """
-    from gpuledger.flows import health
     from gpuledger.flows.commands._show import plain, show
+    from gpuledger.flows.telling import health
     from gpuledger.warehouse.errors import NoWarehouse
 
     data = data_of(data_dir)
@@ -49,7 +49,7 @@ def command(data_dir: str | None, form: str, everything: bool, prometheus: Path 
     ended = next((run for run in runs if run.status != "running"), None)
     status = health.exit_status(sources, ended)
     if prometheus is not None:
-        from gpuledger.flows.prometheus import write
+        from gpuledger.flows.telling.prometheus import write
 
         write(prometheus, sources, runs)
     if everything:

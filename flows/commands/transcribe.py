@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from gpuledger.flows.commands._options import data_dir_option, data_of
-from gpuledger.flows.lang import gettext
+from gpuledger.flows.setup.lang import gettext
 
 if TYPE_CHECKING:
-    from gpuledger.extract.transcriptions import Transcription
+    from gpuledger.extract.readers.transcriptions import Transcription
 
 
 @click.command()
@@ -26,7 +26,7 @@ def command(file: Path, name: str | None, replace: bool, data_dir: str | None) -
     One row a figure: article_url, chart, image_url, image_sha256, published_on, transcribed_on, workload_id, unit, gpu_name,
     score. Exit status 1, every problem with its line, and nothing stored, where a line cannot be used.
     """
-    from gpuledger.flows import transcribe
+    from gpuledger.flows.setup import transcribe
 
     data = data_of(data_dir)
     try:
@@ -54,7 +54,7 @@ def command(file: Path, name: str | None, replace: bool, data_dir: str | None) -
 
 def _open_names(charts: Iterable[Transcription], data_dir: str | None) -> list[tuple[str, str]]:
     """The names that mean no card for certain."""
-    from gpuledger.flows import identities
+    from gpuledger.flows.setup import identities
 
     resolver = identities.of(data_of(data_dir)).resolver()
     names = sorted({gpu_name for chart in charts for gpu_name, _ in chart.figures})

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from gpuledger.flows import settings as settings_module
 from gpuledger.flows.commands._options import data_dir_option
-from gpuledger.flows.context import Context, new_run_id, utc_now
+from gpuledger.flows.night.context import Context, new_run_id, utc_now
+from gpuledger.flows.setup import settings as settings_module
 from gpuledger.warehouse.paths import DataDir
 
 
@@ -26,7 +26,7 @@ def command(keep_versions: int | None, keep_days: int | None, dry_run: bool, dat
     into a baseline that `gpuledger replay` begins with; where that fails, the archive is left as it is.
     """
     from gpuledger.flows.commands._show import show
-    from gpuledger.flows.vacuum import vacuum
+    from gpuledger.flows.history.vacuum import vacuum
 
     settings = settings_module.load({"data_dir": data_dir, "keep_versions": keep_versions, "keep_days": keep_days})
     now = utc_now()

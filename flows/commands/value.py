@@ -7,7 +7,7 @@ from datetime import datetime
 import click
 
 from gpuledger.flows.commands._options import as_of_option, data_dir_option, data_of, format_option
-from gpuledger.flows.lang import gettext
+from gpuledger.flows.setup.lang import gettext
 
 _HEADINGS = {
     "value_rank": "#", "price_usd": "USD", "per_1000_usd": "score per 1000 USD", "score_ratio": "× score",

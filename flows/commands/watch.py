@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpuledger.flows import settings as settings_module
 from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
+from gpuledger.flows.setup import settings as settings_module
 from gpuledger.warehouse.paths import DataDir
 
 if TYPE_CHECKING:
-    from gpuledger.flows.watches.store import Basis, Watch
+    from gpuledger.flows.telling.watches.store import Basis, Watch
 
 
 @click.group()
@@ -54,8 +54,8 @@ def add(
     data_dir: str | None,
 ) -> None:
     """Watch the card that TITLE means, as in `watch add "rtx 4090" --below 1500`. With --fits, TITLE may be left out."""
-    from gpuledger.flows.watches import store
-    from gpuledger.flows.watches.store import Watch
+    from gpuledger.flows.telling.watches import store
+    from gpuledger.flows.telling.watches.store import Watch
 
     gpu_id, gpu = _card(title, data_of(data_dir)) if title else (None, None)
     rules = [rank is not None, new_low is not None, model is not None]
@@ -86,7 +86,7 @@ def add(
 def list_(data_dir: str | None, form: str) -> None:
     """The watches of this data directory."""
     from gpuledger.flows.commands._show import show
-    from gpuledger.flows.watches import store
+    from gpuledger.flows.telling.watches import store
 
     watches = store.load(data_of(data_dir))
     show(
@@ -101,7 +101,7 @@ def list_(data_dir: str | None, form: str) -> None:
 @data_dir_option
 def remove(number: int, data_dir: str | None) -> None:
     """Drop the watch with this NUMBER."""
-    from gpuledger.flows.watches import store
+    from gpuledger.flows.telling.watches import store
 
     click.echo(f"removed: {store.remove(data_of(data_dir), number).words}")
 
@@ -115,9 +115,10 @@ def test(number: int | None, send: bool, data_dir: str | None) -> int:
 
     Exit status with --send: 0 delivered to every target, 1 not.
     """
-    from gpuledger.flows import notify
-    from gpuledger.flows.settings import SettingsError
-    from gpuledger.flows.watches import store
+    from gpuledger.flows.prefect_ import blocks
+    from gpuledger.flows.setup.settings import SettingsError
+    from gpuledger.flows.telling import notify
+    from gpuledger.flows.telling.watches import store
 
     settings = settings_module.load({"data_dir": data_dir})
     data = DataDir(Path(settings.data_dir))
@@ -127,7 +128,7 @@ def test(number: int | None, send: bool, data_dir: str | None) -> int:
     bodies = _show_now(data, watches)
     if not send:
         return 0
-    urls = notify.targets(settings)
+    urls = notify.targets(settings, blocks.load)
     if not urls:
         raise click.UsageError("no notification target is set: put Apprise addresses in GPULEDGER_NOTIFY_URLS")
     body = "\n\n".join(bodies) or "This is a test; there are no watches yet."
@@ -143,7 +144,7 @@ def test(number: int | None, send: bool, data_dir: str | None) -> int:
 
 def _card(title: str, data: DataDir) -> tuple[str, str]:
     """The GPU that a title means. A usage error, with what remains possible, where it means none or several."""
-    from gpuledger.flows import decisions
+    from gpuledger.flows.setup import decisions
     from gpuledger.transform.identity.resolver import Resolver
 
     found = Resolver.load(decisions.pins(data)).resolve(title)
@@ -172,7 +173,7 @@ def _days(text: str) -> int:
 
 def _check(data: DataDir, watch: Watch) -> None:
     """A usage error for what can never fire: an unknown workload, model, precision or context."""
-    from gpuledger.flows.watches.look import look
+    from gpuledger.flows.telling.watches.look import look
     from gpuledger.warehouse.errors import NoWarehouse
     from gpuledger.warehouse.read import query
 
@@ -188,8 +189,8 @@ def _check(data: DataDir, watch: Watch) -> None:
 
 def _show_now(data: DataDir, watches: list[Watch]) -> list[str]:
     """Print what each watch finds now; returns the words."""
-    from gpuledger.flows import health
-    from gpuledger.flows.watches.look import look
+    from gpuledger.flows.telling import health
+    from gpuledger.flows.telling.watches.look import look
     from gpuledger.warehouse.errors import NoWarehouse
 
     try:

@@ -12,7 +12,7 @@ import pytest
 
 from gpuledger.expectations import contract as contracts
 from gpuledger.expectations.contract import (
-    CONTRACTS,
+    SHARED,
     Check,
     Contract,
     OnFailure,
@@ -23,14 +23,19 @@ from gpuledger.expectations.contract import (
 from gpuledger.expectations.errors import ContractError
 from gpuledger.extract import source as sources
 from gpuledger.extract.items import CloudOffer, FxRate, IndexPrice, Offer, Score
-from gpuledger.transform import graph
+from gpuledger.transform.build import graph
 from gpuledger.warehouse import schema
 from tests.command import rows
 from tests.nights import Night
 
 ITEMS: dict[str, type[Any]] = {kind.KIND: kind for kind in (Offer, Score, IndexPrice, CloudOffer, FxRate)}
-FILES = sorted(CONTRACTS.rglob("*.toml"))
-MARTS = sorted(path.stem for path in (Path(graph.__file__).parent / "models" / "mart").glob("*.toml"))
+ROOT = Path(__file__).parents[2]
+MARTS = sorted(path.parent.name for path in graph.MODELS.glob("mart/*/table.toml"))
+FILES = [
+    *(sources.folder(name) / "contract.toml" for name in sources.names()),
+    *sorted(graph.MODELS.glob("*/*/contract.toml")),
+    *sorted(SHARED.glob("*.toml")),
+]
 
 
 def columns_of(check: Check) -> list[str]:
@@ -62,7 +67,7 @@ def test_a_source_is_checked_on_columns_that_its_items_have(name: str) -> None:
 
 @pytest.mark.parametrize("name", MARTS)
 def test_every_mart_has_a_contract_on_its_grain(name: str, nights: dict[int, Night]) -> None:
-    contract = mart_contract(f"mart.{name}")
+    contract = mart_contract(f"mart.{name}", graph.folder_of(f"mart.{name}"))
     assert contract is not None
     con = duckdb.connect()
     schema.create(con)
@@ -76,13 +81,12 @@ def test_every_mart_has_a_contract_on_its_grain(name: str, nights: dict[int, Nig
 
 
 def test_no_contract_is_for_nothing() -> None:
-    assert {path.stem for path in CONTRACTS.glob("*.toml")} == set(sources.names())
-    assert {path.stem for path in (CONTRACTS / "marts").glob("*.toml")} == set(MARTS)
+    assert {path.parent.name for path in graph.MODELS.glob("*/*/contract.toml")} == set(MARTS)
     included = {name for path in FILES for name in tomllib.loads(path.read_text(encoding="utf-8")).get("include", [])}
-    assert {path.stem for path in (CONTRACTS / "shared").glob("*.toml")} == included
+    assert {path.stem for path in SHARED.glob("*.toml")} == included
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(CONTRACTS).as_posix())
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.resolve().relative_to(ROOT).as_posix())
 def test_every_number_of_a_file_has_its_reason(path: Path) -> None:
     document = tomllib.loads(path.read_text(encoding="utf-8"))
     for place in (document.get("rows"), document.get("quarantine"), *document.get("check", [])):
@@ -93,9 +97,9 @@ def test_every_number_of_a_file_has_its_reason(path: Path) -> None:
 
 
 def _write(folder: Path, text: str, shared: str = "") -> None:
-    (folder / "shop.toml").write_text(text, encoding="utf-8")
-    (folder / "shared").mkdir()
-    (folder / "shared" / "offer.toml").write_text(shared, encoding="utf-8")
+    (folder / "shop").mkdir()
+    (folder / "shop" / "contract.toml").write_text(text, encoding="utf-8")
+    (folder / "offer.toml").write_text(shared, encoding="utf-8")
 
 
 ROWS = '[rows]\nmin = 1\nmax = 9\nreason = "as the test wants"\n'
@@ -106,7 +110,8 @@ def test_a_contract_takes_over_the_shared_checks_and_names_the_kind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _write(tmp_path, 'include = ["offer"]\n' + ROWS + CHECK.replace("price", "title"), CHECK)
-    monkeypatch.setattr(contracts, "CONTRACTS", tmp_path)
+    monkeypatch.setattr(contracts, "SHARED", tmp_path)
+    monkeypatch.setattr(contracts.sources, "folder", tmp_path.joinpath)
     found = source_contract("shop")
     assert isinstance(found, Contract)
     assert [(check.kind, check.column) for check in found.checks] == [("", "title"), ("offer", "price")]
@@ -116,11 +121,11 @@ def test_a_contract_takes_over_the_shared_checks_and_names_the_kind(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "shop.toml: 'rows'"),
-        (ROWS.replace("max = 9\n", ""), "shop.toml: 'max'"),
-        (ROWS + CHECK.replace('reason = "a reason"\n', ""), "shop.toml: 'reason'"),
+        ("", "shop: 'rows'"),
+        (ROWS.replace("max = 9\n", ""), "shop: 'max'"),
+        (ROWS + CHECK.replace('reason = "a reason"\n', ""), "shop: 'reason'"),
         (ROWS + CHECK.replace('"a reason"', '" "'), "the check of price has no reason"),
-        ("[rows", "shop.toml: "),
+        ("[rows", "shop: "),
         ('include = ["nothing"]\n' + ROWS, "nothing.toml is missing"),
     ],
 )
@@ -128,16 +133,16 @@ def test_a_wrong_contract_names_its_file_and_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, message: str
 ) -> None:
     _write(tmp_path, text)
-    monkeypatch.setattr(contracts, "CONTRACTS", tmp_path)
+    monkeypatch.setattr(contracts, "SHARED", tmp_path)
+    monkeypatch.setattr(contracts.sources, "folder", tmp_path.joinpath)
     with pytest.raises(ContractError) as caught:
         source_contract("shop")
     assert message in str(caught.value)
 
 
 def test_a_missing_contract_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contracts, "CONTRACTS", tmp_path)
-    with pytest.raises(
-        ContractError, match=r"shop\.toml is missing beside the other contracts: shop cannot be checked"
-    ):
+    monkeypatch.setattr(contracts, "SHARED", tmp_path)
+    monkeypatch.setattr(contracts.sources, "folder", tmp_path.joinpath)
+    with pytest.raises(ContractError, match=r"contract\.toml is missing: shop cannot be checked"):
         source_contract("shop")
-    assert mart_contract("mart.value") is None
+    assert mart_contract("mart.value", tmp_path) is None

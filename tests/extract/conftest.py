@@ -1,4 +1,4 @@
-"""Pages of the fixtures folder as the parsers get them. What a fixture is, `test_sources.py` says."""
+"""Pages of the sources' cases as the parsers get them. What a case is, `test_sources.py` says."""
 
 from __future__ import annotations
 
@@ -6,23 +6,21 @@ import hashlib
 import json
 from collections.abc import Callable
 from datetime import datetime
-from pathlib import Path
 
 import pytest
 
+from gpuledger.extract import source
 from gpuledger.extract.source import Page
-
-FIXTURES = Path(__file__).parents[1] / "fixtures"
 
 
 @pytest.fixture(scope="session")
 def fixture_page() -> Callable[[str, str], Page]:
-    """`fixture_page(source, case)`: the page beside `tests/fixtures/<source>/<case>.json`."""
+    """`fixture_page(source, case)`: the page beside `cases/<case>.json` in the source's folder."""
     return _load
 
 
 def _load(name: str, case: str) -> Page:
-    expectation = FIXTURES / name / f"{case}.json"
+    expectation = source.folder(name) / "cases" / f"{case}.json"
     files = [file for file in expectation.parent.glob(f"{case}.*") if file != expectation]
     assert len(files) == 1, f"{expectation} needs exactly one page beside it, and has {[file.name for file in files]}"
     told = json.loads(expectation.read_text(encoding="utf-8"))

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuledger.extract import addresses, errors
-from gpuledger.extract.http import Client, HttpSettings
-from gpuledger.extract.pinned import RefusedPeer, Route
+from gpuledger.extract import errors
+from gpuledger.extract.fetch import addresses
+from gpuledger.extract.fetch.http import Client, HttpSettings
+from gpuledger.extract.fetch.pinned import RefusedPeer, Route
 from tests.extract.fake_time import FakeTime
 from tests.extract.faulty_server import PAGE, FaultyServer, page
 

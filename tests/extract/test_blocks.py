@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.extract import block_signals, blocks, errors
+from gpuledger.extract import errors
+from gpuledger.extract.fetch import block_signals, blocks
 
 URL = "https://shop.example/p/aurora-12gb"
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuledger.extract import charset
+from gpuledger.extract.markup import charset
 
 TEXTS = {
     "Korean": ("그래픽카드 최저가 비교 지포스 1,234,000원 무료배송 상품평 오늘 출발 정품 등록", "cp949"),

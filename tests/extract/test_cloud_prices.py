@@ -1,4 +1,4 @@
-"""Cloud price lists: one pricing model an offer, no variant merged, no price guessed. Pages: tests/fixtures/<source>."""
+"""Cloud price lists: one pricing model an offer, no variant merged, no price guessed. Pages: the sources' cases."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-from gpuledger.extract import cloud_instances
-from gpuledger.extract.cloud import hourly, read_rate, with_form_factor
+from gpuledger.extract import source
 from gpuledger.extract.errors import LayoutChanged, TooLarge
 from gpuledger.extract.items import CloudOffer, Issue, Link
+from gpuledger.extract.readers import cloud_instances
+from gpuledger.extract.readers.cloud import hourly, read_rate, with_form_factor
 from gpuledger.extract.sources import aws_pricelist, azure_retail, gpu_wiki_cloud, gpuhunt_catalog
 from tests.extract.pages import page, table
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
-CATALOGUE = (FIXTURES / "gpuhunt_catalog" / "somecloud.csv").read_text(encoding="utf-8")
+CATALOGUE = (source.folder("gpuhunt_catalog") / "cases" / "somecloud.csv").read_text(encoding="utf-8")
 AZURE = "https://prices.azure.com/api/retail/prices"
 AWS = "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonEC2/current/ap-northeast-2/index.json"
 
@@ -142,7 +142,8 @@ def test_a_price_that_is_none_is_an_issue(price: str) -> None:
 
 
 def azure(*changes: dict[str, Any], following: str | None = None) -> list[Any]:
-    base = json.loads((FIXTURES / "azure_retail" / "page_one.page.json").read_text(encoding="utf-8"))["Items"][0]
+    text = (source.folder("azure_retail") / "cases" / "page_one.page.json").read_text(encoding="utf-8")
+    base = json.loads(text)["Items"][0]
     answer = {"Items": [base | change for change in changes], "NextPageLink": following}
     return list(azure_retail.parse(page(json.dumps(answer), AZURE, "application/json")))
 
@@ -204,7 +205,7 @@ def test_azure_pages_lead_on_within_the_host_only() -> None:
 
 
 def test_azure_prices_keep_their_digits() -> None:
-    text = (FIXTURES / "azure_retail" / "page_one.page.json").read_text(encoding="utf-8")
+    text = (source.folder("azure_retail") / "cases" / "page_one.page.json").read_text(encoding="utf-8")
     edited = text.replace('"retailPrice": 16322.508', '"retailPrice": 0.1234567890123456789')
     found = next(iter(azure_retail.parse(page(edited, AZURE, "application/json"))))
     assert isinstance(found, CloudOffer)
@@ -223,7 +224,7 @@ def test_what_is_no_answer_of_azure(text: str) -> None:
 
 
 def aws(edit: str = "", becomes: str = "") -> list[Any]:
-    text = (FIXTURES / "aws_pricelist" / "region.page.json").read_text(encoding="utf-8")
+    text = (source.folder("aws_pricelist") / "cases" / "region.page.json").read_text(encoding="utf-8")
     assert edit in text
     return list(aws_pricelist.parse(page(text.replace(edit, becomes), AWS, "application/json")))
 
@@ -331,7 +332,7 @@ def test_a_counted_instance_is_priced_as_a_whole() -> None:
 
 
 def test_the_sample_page_has_every_price_of_the_document(shared_data: Path) -> None:
-    sample = Path(__file__).parents[2] / "extract/sample/site/night1/gpu_wiki_cloud/wiki/GPU.html"
+    sample = source.folder("gpu_wiki_cloud") / "sample/night1/wiki/GPU.html"
     found = {
         (item.provider, item.region or "", item.gpu_name, item.pricing_model, item.price, item.currency)
         for item in wiki(sample.read_text(encoding="utf-8"))
@@ -354,7 +355,7 @@ def test_the_sample_page_has_every_price_of_the_document(shared_data: Path) -> N
 
 
 def test_no_source_of_cloud_prices_reads_another_one_s_page() -> None:
-    texts = {file: file.read_text(encoding="utf-8") for file in FIXTURES.glob("*/*.page.json")}
+    texts = {file: file.read_text(encoding="utf-8") for file in source.folder("").glob("*/cases/*.page.json")}
     for parse, pattern in ((azure_retail.parse, "aws"), (aws_pricelist.parse, "azure")):
         for file, text in texts.items():
             if re.search(pattern, file.parent.name):

@@ -1,4 +1,4 @@
-"""The European Central Bank's rate files; whole files are in tests/fixtures/ecb_fx."""
+"""The European Central Bank's rate files; whole files are in extract/sources/ecb_fx/cases."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from gpuledger.extract import source
 from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.items import FxRate, Issue, Parsed
 from gpuledger.extract.sources.ecb_fx import parse
@@ -20,7 +21,7 @@ ENVELOPE = (
     '<gesmes:Envelope xmlns:gesmes="http://www.gesmes.org/xml/2002-08-01" '
     'xmlns="http://www.ecb.int/vocabulary/2002-08-01/eurofxref"><Cube>%s</Cube></gesmes:Envelope>'
 )
-SITE = Path(__file__).parents[2] / "extract" / "sample" / "site"
+SITE = source.folder("ecb_fx") / "sample"
 
 
 def read(text: str | bytes) -> list[Parsed]:
@@ -106,9 +107,7 @@ def test_nothing_outside_the_file_is_read(tmp_path: Path) -> None:
 
 
 def test_the_sample_has_every_working_day_and_one_more_on_the_second_night() -> None:
-    nights = [
-        read((SITE / f"night{night}/ecb_fx/stats/eurofxref/eurofxref-hist-90d.xml").read_bytes()) for night in (1, 2)
-    ]
+    nights = [read((SITE / f"night{night}/stats/eurofxref/eurofxref-hist-90d.xml").read_bytes()) for night in (1, 2)]
     first, second = ({item.day for item in night if isinstance(item, FxRate)} for night in nights)
     assert first == {date(2023, 11, number) for number in range(1, 17) if date(2023, 11, number).weekday() < 5}
     assert second - first == {date(2023, 11, 17)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import lxml.html
 import pytest
 
-from gpuledger.extract.html import soup, tree, visible_text
+from gpuledger.extract.markup.html import soup, tree, visible_text
 
 
 def test_text_comes_out_as_it_was_written() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from gpuledger.extract import errors
-from gpuledger.extract.http import Client, HttpSettings
+from gpuledger.extract.fetch.http import Client, HttpSettings
 from tests.extract import faulty_server as faults
 from tests.extract.fake_time import FakeTime
 from tests.extract.faulty_server import PAGE, FaultyServer, Route, page, redirect, status

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from gpuledger.extract import errors
-from gpuledger.extract.http import Client, HttpSettings
-from gpuledger.extract.turns import Turns
+from gpuledger.extract.fetch.http import Client, HttpSettings
+from gpuledger.extract.fetch.turns import Turns
 from tests.extract import faulty_server as faults
 from tests.extract.fake_time import FakeTime
 from tests.extract.faulty_server import PAGE, Exchange, FaultyServer, Route, first_fail, page, redirect, status

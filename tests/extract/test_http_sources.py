@@ -11,13 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.extract import charset, errors, source
+from gpuledger.extract import errors, source
+from gpuledger.extract.archive.parsed_cache import ParsedCache
+from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected, collect, parse_page
-from gpuledger.extract.http import Client, HttpSettings
+from gpuledger.extract.fetch.http import Client, HttpSettings
 from gpuledger.extract.items import Issue, Link, Parsed
+from gpuledger.extract.markup import charset
 from gpuledger.extract.pages import Fetching
-from gpuledger.extract.parsed_cache import ParsedCache
-from gpuledger.extract.snapshots import Archive
 from gpuledger.extract.source import Page
 from tests.extract import faulty_server as faults
 from tests.extract.fake_time import FakeTime
@@ -25,7 +26,7 @@ from tests.extract.faulty_server import FaultyServer, Route, page, redirect, sta
 from tests.extract.test_http_faults import wall
 
 NOW = datetime(2026, 3, 1, 3, 0, tzinfo=UTC)
-FIXTURES = Path(__file__).parents[1] / "fixtures"
+SOURCES = source.folder("")
 BOMB = gzip.compress(bytes(50_000_000), 1)
 # A page of another site altogether: nothing that any source looks for, and enough words to be no wall.
 ELSEWHERE = f"<html><title>Our story</title><body><h1>Our story</h1><p>{'We like birds. ' * 200}</p></body></html>"
@@ -118,10 +119,10 @@ def renamed(html: str) -> str:
 
 def html_fixtures() -> list[tuple[str, str]]:
     return sorted(
-        (file.parent.name, file.stem)
-        for file in FIXTURES.glob("*/*.html")
+        (file.parents[1].name, file.stem)
+        for file in SOURCES.glob("*/cases/*.html")
         # Without its stale data for machines a page of the case `disagreement` has one price, and that is right.
-        if file.parent.name in source.names() and file.stem != "disagreement"
+        if file.parents[1].name in source.names() and file.stem != "disagreement"
     )
 
 
@@ -148,10 +149,13 @@ def test_a_renamed_layout_is_noticed(name: str, case: str, fixture_page: Callabl
 
 def machine_fixtures() -> list[tuple[str, str]]:
     return sorted(
-        (file.parent.name, file.stem)
-        for file in FIXTURES.glob("*/*.*")
-        if file.parent.name in source.names() and file.suffix in (".csv", ".xml")
-    ) + [(file.parent.name, file.name.removesuffix(".page.json")) for file in sorted(FIXTURES.glob("*/*.page.json"))]
+        (file.parents[1].name, file.stem)
+        for file in SOURCES.glob("*/cases/*.*")
+        if file.parents[1].name in source.names() and file.suffix in (".csv", ".xml")
+    ) + [
+        (file.parents[1].name, file.name.removesuffix(".page.json"))
+        for file in sorted(SOURCES.glob("*/cases/*.page.json"))
+    ]
 
 
 @pytest.mark.parametrize(("name", "case"), machine_fixtures())

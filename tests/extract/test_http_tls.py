@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from gpuledger.extract import errors
-from gpuledger.extract.http import Client, HttpSettings
+from gpuledger.extract.fetch.http import Client, HttpSettings
 from tests.extract import faulty_server as faults
 from tests.extract.fake_time import FakeTime
 from tests.extract.faulty_server import PAGE, FaultyServer, Route, page

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.generated_prices import Printed, check, prices
-from gpuledger.extract.amounts import decimal_symbol
-from gpuledger.extract.money import Ambiguous, Money, label_in, read_price, to_decimal
+from gpuledger.extract.price.amounts import decimal_symbol
+from gpuledger.extract.price.money import Ambiguous, Money, label_in, read_price, to_decimal
+from tests.support.generated_prices import Printed, check, prices
 
 #: Examples of the properties here; `benchmarks.bench_product` draws many more of the same.
 EXAMPLES = 2_000

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from gpuledger.extract import currency as currencies
-from gpuledger.extract.money import Ambiguous, Money, read_price
+from gpuledger.extract.price import currency as currencies
+from gpuledger.extract.price.money import Ambiguous, Money, read_price
 
 Example = dict[str, Any]
 

@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import mutated_pages, product_pages
-from benchmarks.mutated_pages import MUTATIONS
+from gpuledger.extract import source
 from gpuledger.extract.source import Page
+from tests.support import mutated_pages, product_pages
+from tests.support.mutated_pages import MUTATIONS
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
 #: Damaged pages here; `benchmarks.bench_product` takes thousands.
 OF_FIXTURES, OF_REAL_PAGES = 400, 40
 
 
 @pytest.fixture(scope="module")
 def invented() -> list[Page]:
-    files = sorted(FIXTURES.glob("generic_shop/*.html"))
+    files = sorted((source.folder("generic_shop") / "cases").glob("*.html"))
     return [_page(file.read_bytes(), f"https://shop.example.com/p/{file.stem}") for file in files]
 
 

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from benchmarks import product_pages
-from benchmarks.product_pages import Count
 from gpuledger.extract import product
+from tests.support import product_pages
+from tests.support.product_pages import Count
 
 
 @pytest.fixture(scope="module")

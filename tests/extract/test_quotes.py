@@ -15,15 +15,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuledger.extract import collect, quote_columns, quote_tables
+from gpuledger.extract import collect
+from gpuledger.extract.archive.parsed_cache import ParsedCache
+from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.errors import LayoutChanged, TooLarge
-from gpuledger.extract.http import Client, HttpSettings
+from gpuledger.extract.fetch.http import Client, HttpSettings
 from gpuledger.extract.items import Issue, Offer
 from gpuledger.extract.pages import Fetching, LocalFile, OfRun
-from gpuledger.extract.parsed_cache import ParsedCache
-from gpuledger.extract.snapshots import Archive
 from gpuledger.extract.source import Page
 from gpuledger.extract.sources import quotes
+from gpuledger.extract.sources.quotes import columns as quote_columns
+from gpuledger.extract.sources.quotes import sheets as quote_tables
 
 
 def page(content: str | bytes, name: str = "file:///inbox/kettle.csv") -> Page:

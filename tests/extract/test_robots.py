@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gpuledger.extract import addresses, errors
-from gpuledger.extract.robots import MAX_BYTES, Robots, RobotsAnswer
+from gpuledger.extract import errors
+from gpuledger.extract.fetch import addresses
+from gpuledger.extract.fetch.robots import MAX_BYTES, Robots, RobotsAnswer
 from tests.extract.fake_time import FakeTime
 
 ORIGIN = "https://shop.example"

@@ -129,14 +129,14 @@ def test_nothing_outside_the_listed_files_is_served(site: SampleSite, path: str)
 
 def test_a_night_overlays_adds_and_removes_pages(tmp_path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     for name, text in {
-        "night1/shop/index.html": "one",
-        "night1/shop/kept.html": "kept",
-        "night1/shop/old.html": "old",
-        "night1/shop/search@page=2.html": "page two",
-        "night1/shop/search.html": "page one",
-        "night2/shop/index.html": "two",
-        "night2/shop/new.html": "new",
-        "night2/shop/old.html.gone": "",
+        "shop/sample/night1/index.html": "one",
+        "shop/sample/night1/kept.html": "kept",
+        "shop/sample/night1/old.html": "old",
+        "shop/sample/night1/search@page=2.html": "page two",
+        "shop/sample/night1/search.html": "page one",
+        "shop/sample/night2/index.html": "two",
+        "shop/sample/night2/new.html": "new",
+        "shop/sample/night2/old.html.gone": "",
     }.items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -162,7 +162,7 @@ def test_a_night_overlays_adds_and_removes_pages(tmp_path, monkeypatch) -> None:
 
 
 def test_bytes_in_another_encoding_are_sent_without_a_charset(tmp_path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
-    folder = tmp_path / "night1" / "shop"
+    folder = tmp_path / "shop" / "sample" / "night1"
     folder.mkdir(parents=True)
     (folder / "index.html").write_bytes("그래픽카드".encode("euc-kr"))
     (folder / "plain.html").write_bytes("그래픽카드".encode())

@@ -14,10 +14,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gpuledger.extract import listing, source, wording
+from gpuledger.extract import source, wording
 from gpuledger.extract.errors import Blocked, EmptyBody, ExtractError, LayoutChanged
 from gpuledger.extract.items import Condition, Issue, Link, Offer
-from gpuledger.extract.mojibake import mend
+from gpuledger.extract.markup.mojibake import mend
+from gpuledger.extract.readers import listing
 from gpuledger.extract.source import Page
 
 SHOPS = ("amazon", "bestbuy", "bhphoto", "danawa", "microcenter", "morele", "newegg")

@@ -17,9 +17,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gpuledger.extract.archive.snapshots import Archive, Snapshot
 from gpuledger.extract.errors import CorruptSnapshot
-from gpuledger.extract.fetched import Fetched
-from gpuledger.extract.snapshots import Archive, Snapshot
+from gpuledger.extract.fetch.fetched import Fetched
 
 URL = "https://shop.example/p/1"
 DAY = timedelta(days=1)
@@ -294,8 +294,8 @@ SAVING = """
 import itertools, os, sys
 from datetime import UTC, datetime
 from pathlib import Path
-from gpuledger.extract.fetched import Fetched
-from gpuledger.extract.snapshots import Archive
+from gpuledger.extract.fetch.fetched import Fetched
+from gpuledger.extract.archive.snapshots import Archive
 
 root, name, times, distinct = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 archive = Archive(root)
@@ -350,6 +350,7 @@ def test_a_killed_process_leaves_nothing_that_cannot_be_read(archive: Archive) -
 
 
 def test_reading_the_archive_imports_no_client() -> None:
-    script = "import sys, extract.snapshots; print({'requests', 'urllib3', 'lxml', 'bs4', 'idna'} & set(sys.modules))"
+    client = "{'requests', 'urllib3', 'lxml', 'bs4', 'idna'}"
+    script = f"import sys, gpuledger.extract.archive.snapshots; print({client} & set(sys.modules))"
     result = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "set()"

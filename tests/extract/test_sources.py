@@ -1,6 +1,6 @@
-"""Every source, against the pages in its fixtures folder.
+"""Every source, against the pages among its cases.
 
-`tests/fixtures/<source>/<case>.json` says what the page beside it (`<case>.html`, `.csv`, `.xml`, `.xlsx`, or
+`extract/sources/<source>/cases/<case>.json` says what the page beside it (`<case>.html`, `.csv`, `.xml`, `.xlsx`, or
 `<case>.page.json` for a page that is JSON) must give:
 
     {"url": …, "fetched_at": …, "content_type": …, "raises": "LayoutChanged", "items": [{"kind": "offer", …}, …]}
@@ -23,14 +23,13 @@ import pytest
 from gpuledger.extract import errors, items, source
 from gpuledger.extract.source import Page
 
-ROOT = Path(__file__).parents[2]
-FIXTURES = ROOT / "tests" / "fixtures"
-CONTRACTS = ROOT / "expectations" / "contracts"
 _KINDS = {cls.KIND: cls for cls in vars(items).values() if dataclasses.is_dataclass(cls) and hasattr(cls, "KIND")}
 
 
 def _expectations(name: str) -> list[Path]:
-    return sorted(file for file in (FIXTURES / name).glob("*.json") if not file.name.endswith(".page.json"))
+    return sorted(
+        file for file in (source.folder(name) / "cases").glob("*.json") if not file.name.endswith(".page.json")
+    )
 
 
 def _defaults(kind: str) -> dict[str, Any]:
@@ -70,18 +69,18 @@ def _label(item: dict[str, Any]) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("name", source.names())
-def test_source_has_a_fixture(name: str) -> None:
-    assert _expectations(name), f"write tests/fixtures/{name}/<case>.html and .json"
+def test_source_has_a_case(name: str) -> None:
+    assert _expectations(name), f"write extract/sources/{name}/cases/<case>.html and .json"
 
 
 @pytest.mark.parametrize("name", source.names())
 def test_source_has_a_contract(name: str) -> None:
-    assert (CONTRACTS / f"{name}.toml").is_file(), f"write expectations/contracts/{name}.toml"
+    assert (source.folder(name) / "contract.toml").is_file(), f"write extract/sources/{name}/contract.toml"
 
 
 @pytest.mark.parametrize("name", source.names())
 def test_no_stub_of_a_source_is_left(name: str) -> None:
-    files = [ROOT / "extract" / "sources" / f"{name}.py", CONTRACTS / f"{name}.toml", *(FIXTURES / name).iterdir()]
+    files = [file for file in source.folder(name).rglob("*") if file.is_file() and file.suffix != ".pyc"]
     unfinished = [file for file in files if b"TODO" in file.read_bytes()]
     assert not unfinished, "do what the TODOs say"
 
@@ -89,7 +88,7 @@ def test_no_stub_of_a_source_is_left(name: str) -> None:
 def test_every_page_of_a_source_has_an_expectation() -> None:
     expectations = {expectation for _, expectation in CASES}
     for name in source.names():
-        for file in (FIXTURES / name).glob("*"):
+        for file in (source.folder(name) / "cases").glob("*"):
             assert file in expectations or file.with_name(f"{file.name.partition('.')[0]}.json") in expectations, file
 
 

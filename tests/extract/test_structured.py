@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.extract import jsonld, structured
-from gpuledger.extract.html import tree
-from gpuledger.extract.structured import StructuredProduct
+from gpuledger.extract.markup import jsonld, structured
+from gpuledger.extract.markup.html import tree
+from gpuledger.extract.markup.structured import StructuredProduct
 
 URL = "https://shop.example.com/p/1"
 

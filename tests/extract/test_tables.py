@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuledger.extract.html import soup
-from gpuledger.extract.tables import Table, cell_text, read_tables
+from gpuledger.extract.markup.html import soup
+from gpuledger.extract.markup.tables import Table, cell_text, read_tables
 
 
 def tables(html: str) -> list[Table]:

@@ -1,4 +1,4 @@
-"""The traps of the benchmark hierarchy's tables, one test each; whole pages are in tests/fixtures/toms_gpu_hierarchy."""
+"""The traps of the benchmark hierarchy's tables, one test each; whole pages are in the source's cases."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from gpuledger.extract import source
 from gpuledger.extract.errors import LayoutChanged
-from gpuledger.extract.html import soup
 from gpuledger.extract.items import IndexPrice, Issue, Link, Parsed, Score
+from gpuledger.extract.markup.html import soup
+from gpuledger.extract.readers.toms import next_page, page_number, split_name
 from gpuledger.extract.source import Page
 from gpuledger.extract.sources.toms_gpu_hierarchy import parse
-from gpuledger.extract.toms import next_page, page_number, split_name
 from tests.extract.pages import HIERARCHY, page, table
 
 HEADER = ("Graphics Card", "Lowest Price", "1080p Ultra", "1440p Ultra")
@@ -270,7 +271,7 @@ def test_rel_next_leads_on_too() -> None:
 
 
 def test_cut_and_damaged_pages_give_items_or_a_changed_layout_and_no_other_error() -> None:
-    whole = (Path(__file__).parents[1] / "fixtures/toms_gpu_hierarchy/suite_2023_by_words.html").read_bytes()
+    whole = (source.folder("toms_gpu_hierarchy") / "cases/suite_2023_by_words.html").read_bytes()
     whole_page = page(whole, HIERARCHY)
     for end in range(0, len(whole), 97):
         for content in (whole[:end], whole[end:], whole[:end] + b"\xff<td>" + whole[end:]):

@@ -1,4 +1,4 @@
-"""The changing headers of the monthly used-price index; whole pages are in tests/fixtures/toms_price_index."""
+"""The changing headers of the monthly used-price index; whole pages are in extract/sources/toms_price_index/cases."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 
 from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.items import IndexPrice, Issue, Parsed
+from gpuledger.extract.readers.toms import month_of
 from gpuledger.extract.sources.toms_price_index import parse
-from gpuledger.extract.toms import month_of
 from tests.extract.pages import INDEX, page, table
 
 OCTOBER = (

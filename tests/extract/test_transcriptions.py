@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from gpuledger.extract import source
 from gpuledger.extract.items import Chart
-from gpuledger.extract.transcriptions import (
+from gpuledger.extract.readers.transcriptions import (
     COLUMNS,
     Transcription,
     TranscriptionError,
@@ -21,7 +22,7 @@ from gpuledger.extract.transcriptions import (
     scores,
 )
 
-SAMPLE = Path(__file__).parents[2] / "extract" / "sample" / "site" / "night1" / "toms_ai_articles"
+SAMPLE = source.folder("toms_ai_articles") / "sample" / "night1"
 ARTICLE = "https://articles.test/one"
 IMAGE = "https://cdn.test/chart.png"
 OLD, NEW = "0" * 64, "1" * 64

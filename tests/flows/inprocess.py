@@ -6,14 +6,15 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from gpuledger.extract import sources
 from gpuledger.extract.sample import server
-from gpuledger.flows import settings
-from gpuledger.flows.context import Context, new_run_id, utc_now
-from gpuledger.flows.refresh import read_plain, run
-from gpuledger.flows.summary import Summary
+from gpuledger.flows.night.context import Context, new_run_id, utc_now
+from gpuledger.flows.night.refresh import read_plain, run
+from gpuledger.flows.night.summary import Summary
+from gpuledger.flows.setup import settings
 from gpuledger.warehouse.paths import DataDir
 
-SITE = Path(server.__file__).parent / "site"
+SITE = Path(sources.__path__[0])
 
 
 def context(data: Path, night: int, *, only: Sequence[str] | None = None) -> Context:
@@ -32,5 +33,6 @@ def refresh(data: Path, night: int, *, only: Sequence[str] | None = None) -> Sum
 
 def copy_of_the_site(to: Path) -> Path:
     """The sample's pages, to be changed; give the folder to `monkeypatch.setattr(server, "_SITE", …)`."""
-    shutil.copytree(SITE, to)
+    for pages in SITE.glob("*/sample"):
+        shutil.copytree(pages, to / pages.relative_to(SITE))
     return to

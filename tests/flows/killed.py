@@ -22,7 +22,7 @@ from typing import Any
 import inprocess  # a script's own folder is on its path
 from tqdm import tqdm
 
-import gpuledger.flows.store  # noqa: F401
+import gpuledger.flows.night.store  # noqa: F401
 from gpuledger.expectations.check import check_batch
 from gpuledger.expectations.contract import source_contract
 from gpuledger.extract import source as sources

@@ -11,9 +11,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from gpuledger.flows import store
-from gpuledger.flows.context import Context
-from gpuledger.flows.summary import Summary
+from gpuledger.flows.night import store
+from gpuledger.flows.night.context import Context
+from gpuledger.flows.night.summary import Summary
 from tests.command import gpuledger, tables
 from tests.flows.inprocess import refresh
 from tests.nights import Night

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.flows import backfill
-from gpuledger.flows.context import Context
+from gpuledger.flows.history import backfill
+from gpuledger.flows.night.context import Context
 from tests.command import rows, tables
 from tests.flows.inprocess import context
 

@@ -16,12 +16,13 @@ import duckdb
 import pytest
 from click.testing import CliRunner
 
-from gpuledger.extract.snapshots import Archive
+from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.flows.cli import cli
-from gpuledger.flows.rebuild import rebuild
-from gpuledger.transform import build as builder
-from gpuledger.transform import costs, graph
+from gpuledger.flows.night.rebuild import rebuild
 from gpuledger.transform.assumptions import Assumptions, settings
+from gpuledger.transform.build import graph
+from gpuledger.transform.build import run as builder
+from gpuledger.transform.buying import costs
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.flops import prefill_flops
 from tests.command import gpuledger, rows

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gpuledger.extract.sample import server
-from gpuledger.flows import alerts
+from gpuledger.flows.telling import alerts
 from tests.command import csv_files, gpuledger, rows
 from tests.flows.inprocess import context, copy_of_the_site, refresh
 from tests.history.replays import replayed
@@ -26,7 +26,7 @@ def wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(server, "_SITE", site)
     data = tmp_path / "data"
     refresh(data, 1, only=ONLY)
-    page = site / "night1/gpu_wiki_cloud/wiki/GPU.html"
+    page = site / "gpu_wiki_cloud/sample/night1/wiki/GPU.html"
     text = page.read_text(encoding="utf-8")
     assert text.count("$4.234") == 1
     page.write_text(text.replace("$4.234", "$42.34"), encoding="utf-8")

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.extract import parsed_cache
+from gpuledger.extract.archive import parsed_cache
+from gpuledger.extract.archive.parsed_cache import ParsedCache
+from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected, collect
 from gpuledger.extract.errors import LayoutChanged
-from gpuledger.extract.http import Client, HttpSettings
+from gpuledger.extract.fetch.http import Client, HttpSettings
 from gpuledger.extract.items import Issue, Link, Offer, Parsed
 from gpuledger.extract.pages import Fetching, LocalFile
-from gpuledger.extract.parsed_cache import ParsedCache
-from gpuledger.extract.snapshots import Archive
 from gpuledger.extract.source import Page, Source
 from tests.extract.faulty_server import Exchange, FaultyServer, Route, page, status
 
@@ -221,9 +221,9 @@ def test_the_fingerprint_of_the_parsers_follows_code_and_tables_of_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "sources").mkdir()
-    for name in ("parsed_cache.py", "sources/shop.py", "words.toml", "notes.txt"):
+    for name in ("reader.py", "sources/shop.py", "words.toml", "contract.toml", "notes.txt"):
         (tmp_path / name).write_text("one")
-    monkeypatch.setattr(parsed_cache, "__file__", str(tmp_path / "parsed_cache.py"))
+    monkeypatch.setattr(parsed_cache, "ROOM", tmp_path)
 
     def now() -> str:
         parsed_cache.parser_code.cache_clear()
@@ -231,8 +231,9 @@ def test_the_fingerprint_of_the_parsers_follows_code_and_tables_of_words(
 
     before = now()
     assert now() == before
-    (tmp_path / "notes.txt").write_text("two")
-    assert now() == before
+    for name in ("notes.txt", "contract.toml"):
+        (tmp_path / name).write_text("two")
+        assert now() == before
     seen = {before}
     for name in ("sources/shop.py", "words.toml"):
         (tmp_path / name).write_text("two")

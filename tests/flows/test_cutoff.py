@@ -8,8 +8,8 @@ import duckdb
 import pytest
 
 from gpuledger.extract.sample import server
-from gpuledger.flows.rebuild import rebuild
-from gpuledger.transform import graph
+from gpuledger.flows.night.rebuild import rebuild
+from gpuledger.transform.build import graph
 from tests.command import rows
 from tests.flows.inprocess import context, copy_of_the_site, refresh
 from tests.nights import Night
@@ -27,9 +27,9 @@ def data(nights: dict[int, Night], tmp_path: Path) -> Path:
 def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     site = copy_of_the_site(tmp_path / "site")
     monkeypatch.setattr(server, "_SITE", site)
-    for later in (site / "night2").iterdir():
+    for later in site.glob("*/sample/night2"):
         later.rename(tmp_path / later.name)
-    return site / "night1" / "newegg" / "gpus" / "index.html"
+    return site / "newegg" / "sample" / "night1" / "gpus" / "index.html"
 
 
 def rebuilt(data: Path) -> set[str]:
@@ -88,7 +88,7 @@ def test_an_edited_model_is_rebuilt_and_explained_first(
 
     models = tmp_path / "models"
     shutil.copytree(graph.MODELS, models)
-    sql = models / "mart" / "value.sql"
+    sql = models / "mart" / "value" / "query.sql"
     sql.write_text(sql.read_text(encoding="utf-8").replace("DESC", "ASC", 1), encoding="utf-8")
     monkeypatch.setattr(graph.load, "__defaults__", (models,))
     plan = rebuild(context(data, 1), explain=True)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.flows import journal
-from gpuledger.flows.journal import Entry
+from gpuledger.flows.night import journal
+from gpuledger.flows.night.journal import Entry
 
 NOW = datetime(2023, 11, 16, 3, tzinfo=UTC)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from gpuledger.extract.snapshots import Archive
+from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.warehouse import schema
 from gpuledger.warehouse.outputs.tables import TOO_LARGE
 from gpuledger.warehouse.paths import DataDir

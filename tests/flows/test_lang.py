@@ -16,8 +16,8 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po
 from click.testing import CliRunner, Result
 
-from gpuledger.flows import lang
 from gpuledger.flows.cli import cli
+from gpuledger.flows.setup import lang
 from tests.command import ROOT, gpuledger
 from tests.nights import Night
 
@@ -92,7 +92,7 @@ def has_data_dir(command: click.Command) -> bool:
 
 
 def test_every_reading_command_is_asked_below() -> None:
-    assert reading_commands().keys() - OWN_COLUMNS <= ASKED.keys(), "add it, and its headings to flows/locale/ko"
+    assert reading_commands().keys() - OWN_COLUMNS <= ASKED.keys(), "add it, and its headings to flows/setup/locale/ko"
 
 
 def test_every_heading_of_a_reading_command_is_korean(nights: dict[int, Night], untranslated: set[str]) -> None:
@@ -102,7 +102,7 @@ def test_every_heading_of_a_reading_command_is_korean(nights: dict[int, Night], 
             answer = ask("ko", [*words.split(), *arguments], data)
             # A traceback would hide headings; a usage error is one of the messages.
             assert answer.exception is None or isinstance(answer.exception, SystemExit), answer.exc_info
-    assert untranslated == set(), "write their Korean in flows/locale/ko/LC_MESSAGES/gpuledger.po"
+    assert untranslated == set(), "write their Korean in flows/setup/locale/ko/LC_MESSAGES/gpuledger.po"
 
 
 def catalogue() -> Catalog:

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.flows import new_source
+from gpuledger.flows.setup import new_source
 from tests.command import ROOT, Outcome, environment, python_path
 
 NAME, URL = "kettle_shop", "https://shop.kettle.test/cards/?page=1"
 STUBS = (
-    f"extract/sources/{NAME}.py",
-    f"tests/fixtures/{NAME}/listing.html",
-    f"tests/fixtures/{NAME}/listing.json",
-    f"expectations/contracts/{NAME}.toml",
+    f"extract/sources/{NAME}/__init__.py",
+    f"extract/sources/{NAME}/cases/listing.html",
+    f"extract/sources/{NAME}/cases/listing.json",
+    f"extract/sources/{NAME}/contract.toml",
 )
 
 
@@ -28,7 +28,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the command and the discovery tests need of this checkout."""
     to = tmp_path_factory.mktemp("checkout")
     rooms = ("gpuledger", "extract", "expectations", "flows", "transform", "warehouse")
-    for folder in (*rooms, "tests/extract", "tests/fixtures"):
+    for folder in (*rooms, "tests/extract"):
         shutil.copytree(ROOT / folder, to / folder, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
     for file in ("pyproject.toml", "tests/conftest.py", "tests/nights.py", "tests/command.py"):
         shutil.copy(ROOT / file, to / file)
@@ -111,11 +111,11 @@ def test_the_stubs_keep_the_rules_of_the_project(checkout: Path, tmp_path: Path)
         ("other_shop", "http://shop.kettle.test/", "is no https address"),
         ("other_shop", "shop.kettle.test", "is no https address"),
         ("other_shop", 'https://shop.kettle.test/"+evil', "is no https address"),
-        ("left_over", URL, "tests/fixtures/left_over/listing.json is there already"),
+        ("left_over", URL, "extract/sources/left_over/cases/listing.json is there already"),
     ],
 )
 def test_bad_use_is_answered_and_nothing_is_written(tmp_path: Path, name: str, url: str, message: str) -> None:
-    left = tmp_path / "tests" / "fixtures" / "left_over" / "listing.json"
+    left = tmp_path / "extract" / "sources" / "left_over" / "cases" / "listing.json"
     left.parent.mkdir(parents=True)
     left.write_text("{}", "utf-8")
     with pytest.raises(new_source.BadSource, match=re.escape(message)):

@@ -8,11 +8,11 @@ import duckdb
 import pytest
 
 from gpuledger.extract import source as sources
+from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import parse_page
 from gpuledger.extract.items import Chart, Issue, Link
 from gpuledger.extract.sample.server import clock
-from gpuledger.extract.snapshots import Archive
-from gpuledger.transform import graph
+from gpuledger.transform.build import graph
 from gpuledger.warehouse import schema
 from tests.command import rows, tables
 from tests.nights import Night

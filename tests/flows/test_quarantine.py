@@ -13,13 +13,14 @@ import pytest
 
 from gpuledger.expectations import suite
 from gpuledger.expectations.errors import AuditBroken, AuditFailed
+from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.items import from_json
 from gpuledger.extract.sample import server
-from gpuledger.extract.snapshots import Archive
-from gpuledger.flows import audit, cli, journal
-from gpuledger.flows.refresh import read_plain, run
-from gpuledger.flows.settings import SettingsError
-from gpuledger.flows.summary import Summary
+from gpuledger.flows import cli
+from gpuledger.flows.night import audit, journal
+from gpuledger.flows.night.refresh import read_plain, run
+from gpuledger.flows.night.summary import Summary
+from gpuledger.flows.setup.settings import SettingsError
 from gpuledger.warehouse.paths import DataDir
 from tests.command import rows, tables
 from tests.flows.inprocess import context, copy_of_the_site, refresh
@@ -85,9 +86,9 @@ def test_a_price_that_turns_bad_ends_no_listing_and_changes_no_price(site: Path,
            WHERE source = 'newegg' AND price > 1000 AND starts_with(title, 'Halden') ORDER BY price DESC LIMIT 1""",
     )[0]
     dollars, cents = f"{price:,.2f}".split(".")
-    for page in (site / "night2" / "newegg" / "gpus").glob("*.html"):
+    for page in (site / "newegg/sample/night2/gpus").glob("*.html"):
         # The second night is the first one with one price moved.
-        text = (site / "night1" / page.relative_to(site / "night2")).read_text(encoding="utf-8")
+        text = (site / "newegg/sample/night1/gpus" / page.name).read_text(encoding="utf-8")
         slipped = re.sub(
             rf"\${dollars}\.{cents}|<strong>{dollars}</strong><sup>\.{cents}</sup>",
             lambda m: m[0].replace(dollars, "9"),
@@ -110,7 +111,7 @@ def test_a_refused_batch_leaves_its_shop_stale_and_the_others_publish(site: Path
     before = rows(data, sql)
     # Every price of the page is a tenth of a won's: a column has shifted, and no row is to be believed.
     edit(
-        site / "night2/danawa/list/index.html",
+        site / "danawa/sample/night2/list/index.html",
         lambda text: re.sub(r"(\d{1,3}(,\d{3})+)", lambda m: m[0].split(",")[0], text),
     )
     summary = refresh(data, 2, only=ONLY)
@@ -141,7 +142,7 @@ def test_a_page_that_lost_its_list_is_refused(site: Path, tmp_path: Path) -> Non
     refresh(data, 1, only=ONLY)
     listed = "SELECT count(*) FROM core.listing WHERE source = 'danawa' AND ended_at IS NULL"
     before = rows(data, listed)
-    page = site / "night2/danawa/list/index.html"
+    page = site / "danawa/sample/night2/list/index.html"
     edit(
         page, lambda text: re.sub(r'^    <li id="(?!productItem99000001").*?^    </li>\n', "", text, flags=re.M | re.S)
     )
@@ -172,8 +173,8 @@ def test_a_mart_that_breaks_its_contract_rolls_everything_back(
     """The second night moves street prices, and a contract that no price passes stands for one that is really broken."""
     real = audit.mart_contract
 
-    def strict(table: str) -> object:
-        contract = real(table)
+    def strict(table: str, folder: Path) -> object:
+        contract = real(table, folder)
         if table == "mart.value" and contract is not None:
             (price,) = (c for c in contract.checks if c.column == "price_usd" and c.rule == "between")
             price.arguments["max"] = 20  # type: ignore[index]

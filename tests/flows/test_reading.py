@@ -16,8 +16,8 @@ import duckdb
 import pytest
 from openpyxl import load_workbook
 
+from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.sample.server import host
-from gpuledger.extract.snapshots import Archive
 from tests.command import arguments, environment, gpuledger, rows, tables
 from tests.nights import Night
 

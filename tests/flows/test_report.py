@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml.html import HtmlElement
 
+from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.sample import server
-from gpuledger.extract.snapshots import Archive
 from gpuledger.flows.cli import cli
 from gpuledger.warehouse.outputs import report_charts, report_data, report_files, report_words
 from gpuledger.warehouse.outputs.report_charts import Point
@@ -146,7 +146,7 @@ def test_each_ai_workload_has_a_chart_with_a_dot_a_card(nights: dict[int, Night]
 
 def test_what_a_shop_writes_is_text(nights: dict[int, Night], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     site = copy_of_the_site(tmp_path / "site")
-    listing = site / "night2" / "newegg" / "gpus" / "index.html"
+    listing = site / "newegg" / "sample" / "night2" / "gpus" / "index.html"
     evil = "Norvik GeForce RTX 4090 24GB <script>alert(1)</script>"
     text = listing.read_text(encoding="utf-8")
     title = "Norvik Storm GeForce RTX 4090 24GB GDDR6X PCI Express 4.0 x16 Graphics Card NV4090-24ST"

@@ -66,7 +66,7 @@ def test_a_page_that_is_read_without_finding_anything_fails(tmp_path: Path) -> N
 
 def test_a_page_that_is_not_there_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     site = copy_of_the_site(tmp_path / "site")
-    (site / "night1" / "danawa" / "list" / "index.html").unlink()
+    (site / "danawa" / "sample" / "night1" / "list" / "index.html").unlink()
     monkeypatch.setattr(server, "_SITE", site)
     row = answers(check(tmp_path / "data", "danawa", "--format", "json"))["danawa"]
     assert (row["status"], row["items"], row["reason"].partition(":")[0]) == ("failed", {}, "NotFound")

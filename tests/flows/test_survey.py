@@ -13,8 +13,8 @@ import duckdb
 import pytest
 
 from gpuledger.extract.sample import server
-from gpuledger.transform import build as builder
-from gpuledger.transform import graph
+from gpuledger.transform.build import graph
+from gpuledger.transform.build import run as builder
 from gpuledger.warehouse import publish
 from gpuledger.warehouse.paths import DataDir
 from tests.command import gpuledger, rows
@@ -142,7 +142,7 @@ def test_a_score_that_moves_on_the_page_moves_the_figures(
 ) -> None:
     """The same, from the page on: one transcribed figure is another one, and the run says what it cost."""
     site = copy_of_the_site(tmp_path / "site")
-    file = site / "night1/toms_ai_articles/transcriptions/chatbot.csv"
+    file = site / "toms_ai_articles/sample/night1/transcriptions/chatbot.csv"
     text = file.read_text(encoding="utf-8")
     ((score,),) = rows(
         nights[1].data,

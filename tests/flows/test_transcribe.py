@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from gpuledger.extract.transcriptions import COLUMNS, bundled
+from gpuledger.extract.readers.transcriptions import COLUMNS, bundled
 from gpuledger.flows.cli import cli
 from tests.command import rows
 from tests.flows.inprocess import refresh

@@ -14,11 +14,14 @@ import pytest
 
 from gpuledger.expectations.contract import source_contract
 from gpuledger.extract.items import Offer
-from gpuledger.flows import backfill, identities, take_in
-from gpuledger.flows.summary import Summary
-from gpuledger.transform import assign, listing_versions
+from gpuledger.flows.history import backfill
+from gpuledger.flows.night import take_in
+from gpuledger.flows.night.summary import Summary
+from gpuledger.flows.setup import identities
+from gpuledger.transform.build import listing_versions
 from gpuledger.transform.gate import good_nights
 from gpuledger.transform.gate.rules import Bounds
+from gpuledger.transform.identity import assign
 from gpuledger.warehouse import publish
 from gpuledger.warehouse.load.batch import Batch, Row
 from gpuledger.warehouse.paths import DataDir

@@ -7,10 +7,11 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from gpuledger.flows import backfill, settings
-from gpuledger.flows.context import Context, new_run_id, utc_now
-from gpuledger.flows.replay import replay, runs_until
-from gpuledger.flows.summary import Summary
+from gpuledger.flows.history import backfill
+from gpuledger.flows.history.replay import replay, runs_until
+from gpuledger.flows.night.context import Context, new_run_id, utc_now
+from gpuledger.flows.night.summary import Summary
+from gpuledger.flows.setup import settings
 from gpuledger.warehouse.paths import DataDir
 
 START = datetime.fromisoformat("2021-11-01T01:00:00+00:00")

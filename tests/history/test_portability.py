@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from gpuledger.transform import graph
+from gpuledger.transform.build import graph
 from gpuledger.warehouse import schema
 from gpuledger.warehouse.paths import DataDir
 from tests.command import (

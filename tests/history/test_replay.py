@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 
 from gpuledger.extract.sample import server
-from gpuledger.flows import decisions, gather, loaded
-from gpuledger.flows import refresh as refreshing
-from gpuledger.flows.context import Context
-from gpuledger.flows.replay import ReplayRefused, replay, runs_until
+from gpuledger.flows.history.replay import ReplayRefused, replay, runs_until
+from gpuledger.flows.night import gather, loaded
+from gpuledger.flows.night import refresh as refreshing
+from gpuledger.flows.night.context import Context
+from gpuledger.flows.setup import decisions
 from gpuledger.warehouse.paths import DataDir
 from tests.command import gpuledger, rows, tables
 from tests.flows.inprocess import context, copy_of_the_site, refresh
@@ -91,10 +92,10 @@ def test_pages_that_did_not_come_are_missed_again_and_sources_that_were_not_aske
 ) -> None:
     data = tmp_path / "data"
     refresh(data, 1, only=("danawa", "ecb_fx", "generic_shop"))
-    shutil.rmtree(site / "night1" / "generic_shop" / "products" / "rtx-4070")
+    shutil.rmtree(site / "generic_shop" / "sample" / "night1" / "products" / "rtx-4070")
     for night in (1, 2):
-        shutil.rmtree(site / f"night{night}" / "danawa")
-        (site / f"night{night}" / "danawa").mkdir()
+        shutil.rmtree(site / "danawa" / "sample" / f"night{night}")
+        (site / "danawa" / "sample" / f"night{night}").mkdir()
     summary = refresh(data, 2, only=("danawa", "generic_shop"))
     assert {s.source: s.status for s in summary.sources} == {"danawa": "failed", "generic_shop": "partial"}
     replayed(data, tmp_path / "again")

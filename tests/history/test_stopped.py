@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import stopped
-from gpuledger.flows import backfill
+from gpuledger.flows.history import backfill
 from gpuledger.warehouse.paths import DataDir
 from tests.command import rows
 from tests.history.replays import START, context, price_table, replayed
 from tests.nights import once
+from tests.support import stopped
 
 NIGHTS = 14
 #: Nights of daily prices that are loaded by one run, and the night of its rates. At first the rates become too old, and

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.sample import server
-from gpuledger.extract.snapshots import Archive
-from gpuledger.flows.replay import ReplayRefused
-from gpuledger.flows.vacuum import vacuum
+from gpuledger.flows.history.replay import ReplayRefused
+from gpuledger.flows.history.vacuum import vacuum
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import reader
 from tests.command import gpuledger, rows, tables
@@ -29,7 +29,7 @@ def years(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setattr(server, "_SITE", copy_of_the_site(folder / "site"))
         for night in (1, 2, 3):
             refresh(folder / "data", night, only=ONLY)
-            page = folder / "site" / "night1" / "gpu_wiki_cloud" / "wiki" / "GPU.html"
+            page = folder / "site" / "gpu_wiki_cloud" / "sample" / "night1" / "wiki" / "GPU.html"
             page.write_text(page.read_text(encoding="utf-8") + f"<!-- {night} -->", encoding="utf-8")
     return folder / "data"
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.flows import logs
-from gpuledger.flows.prefect_server import Server
+from gpuledger.flows.prefect_.server import Server
+from gpuledger.flows.telling import logs
 
 
 @pytest.fixture(autouse=True)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.silent_target import silent
 from tests.command import gpuledger, rows
 from tests.nights import Night
 from tests.ops.receivers import webhook
+from tests.support.silent_target import silent
 
 
 @pytest.fixture

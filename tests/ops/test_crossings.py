@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.flows.crossings import cross
+from gpuledger.flows.telling.crossings import cross
 
 
 @pytest.fixture

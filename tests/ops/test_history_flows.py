@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from prefect.settings import PREFECT_API_URL, PREFECT_CLIENT_MAX_RETRIES, temporary_settings
 
-from gpuledger.flows import history_deployments
-from gpuledger.flows.retries import NothingPublished, can_help
-from gpuledger.flows.summary import SourceOutcome, Summary
+from gpuledger.flows.night.retries import NothingPublished, can_help
+from gpuledger.flows.night.summary import SourceOutcome, Summary
+from gpuledger.flows.prefect_ import history_deployments
 from tests.command import rows, tables
 from tests.history.replays import price_table
 from tests.nights import Night

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.flows.inbox import QUIET_S, Folder
+from gpuledger.flows.prefect_.inbox import QUIET_S, Folder
 
 
 @pytest.fixture

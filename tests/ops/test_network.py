@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from benchmarks.served import Api, until
 from gpuledger.extract import source as sources
 from tests.command import environment
 from tests.ops.receivers import webhook
+from tests.support.served import Api, until
 
 WATCHED = str(Path(__file__).with_name("watched.py"))
 
@@ -33,7 +33,7 @@ def outside(log: Path) -> set[str]:
 def server(tmp_path: Path) -> Iterator[Api]:
     """The embedded server as `refresh` and `serve` start it, watched."""
     process = subprocess.Popen(
-        [sys.executable, WATCHED, str(tmp_path / "server.log"), "gpuledger.flows.prefect_server", "0"],
+        [sys.executable, WATCHED, str(tmp_path / "server.log"), "gpuledger.flows.prefect_.server", "0"],
         env=environment({
             "PREFECT_HOME": str(tmp_path / "prefect"), "PREFECT_SERVER_ANALYTICS_ENABLED": "false", "DO_NOT_TRACK": "1",
         }), cwd=tempfile.gettempdir(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,

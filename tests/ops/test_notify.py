@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.silent_target import silent
-from gpuledger.flows import notify
-from gpuledger.flows.notify import Message, send
+from gpuledger.flows.telling import notify
+from gpuledger.flows.telling.notify import Message, send
 from tests.ops.receivers import smtp, webhook
+from tests.support.silent_target import silent
 
 MESSAGE = Message(
     "gpuledger: 지포스 RTX 4090 below $1,500",
@@ -109,7 +109,8 @@ def test_without_a_target_nothing_is_kept(outbox: Path) -> None:
 
 
 def test_several_addresses_in_one_variable() -> None:
-    from gpuledger.flows.settings import load
+    from gpuledger.flows.prefect_ import blocks
+    from gpuledger.flows.setup.settings import load
 
     loaded = load({}, {"GPULEDGER_NOTIFY_URLS": f"{GONE} json://b/c|json://d/e"}, Path("/nowhere"))
-    assert notify.targets(loaded) == [GONE, "json://b/c", "json://d/e"]
+    assert notify.targets(loaded, blocks.load) == [GONE, "json://b/c", "json://d/e"]

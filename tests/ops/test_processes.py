@@ -13,14 +13,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from gpuledger.flows.processes import MARK, guarded, stop_leftovers
+from gpuledger.flows.prefect_.processes import MARK, guarded, stop_leftovers
 from tests.command import ROOT, environment
 
 #: An owner whose child has a child of its own, in a session of its own: what a library starts three levels down.
 OWNER = """
 import subprocess, sys, time
 from pathlib import Path
-from gpuledger.flows.processes import guarded
+from gpuledger.flows.prefect_.processes import guarded
 child = '''
 import subprocess
 p = subprocess.Popen(["sleep", "600"], start_new_session=True)
@@ -50,7 +50,7 @@ class Owner:
         pids = [int(word) for word in self.process.stdout.readline().split()]
         me = psutil.Process(self.process.pid)
         self.wardens = (
-            [child for child in me.children() if "gpuledger.flows.processes" in child.cmdline()]
+            [child for child in me.children() if "gpuledger.flows.prefect_.processes" in child.cmdline()]
             if how == "wait"
             else []
         )

@@ -7,10 +7,10 @@ import logging
 
 import pytest
 
-from gpuledger.flows import logs
-from gpuledger.flows.redact import Redactor
-from gpuledger.flows.settings import Settings
-from gpuledger.flows.summary import SourceOutcome, Summary
+from gpuledger.flows.night.summary import SourceOutcome, Summary
+from gpuledger.flows.setup.settings import Settings
+from gpuledger.flows.telling import logs
+from gpuledger.flows.telling.redact import Redactor
 from gpuledger.warehouse.errors import Locked
 
 SECRETS = (

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from prefect.server.schemas.schedules import CronSchedule
 
-from gpuledger.flows.schedule import BadSchedule, Schedule, is_done
+from gpuledger.flows.prefect_.schedule import BadSchedule, Schedule, is_done
 
 ZONES = ("America/New_York", "Europe/Berlin", "Asia/Seoul")
 START = datetime(2025, 10, 1, tzinfo=UTC)

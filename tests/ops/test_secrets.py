@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.flows.prefect_server import Server
+from gpuledger.flows.prefect_.server import Server
 from tests.command import environment, gpuledger, tables
 from tests.nights import Night
 from tests.ops.receivers import webhook

@@ -8,11 +8,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from benchmarks.served import Serving, marked, until
-from gpuledger.flows import compat
+from gpuledger.flows.prefect_ import compat
 from gpuledger.warehouse.paths import DataDir
 from tests.command import gpuledger, rows
 from tests.history.replays import price_table
+from tests.support.served import Serving, marked, until
 
 pytestmark = [
     pytest.mark.slow,

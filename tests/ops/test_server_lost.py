@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.served import until
-from gpuledger.flows.prefect_server import Server
+from gpuledger.flows.prefect_.server import Server
 from gpuledger.warehouse.paths import DataDir
 from tests.command import arguments, environment, gpuledger, rows
+from tests.support.served import until
 
 #: Each call to a server that is gone is tried anew for a while; a test need not wait for that.
 IMPATIENT = {"PREFECT_CLIENT_MAX_RETRIES": "0"}

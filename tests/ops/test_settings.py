@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.flows.settings import SettingsError, explain, load
+from gpuledger.flows.setup.settings import SettingsError, explain, load
 from tests.command import gpuledger
 
 

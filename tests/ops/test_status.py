@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.flows import health
-from gpuledger.flows.journal import Entry, start
+from gpuledger.flows.night.journal import Entry, start
+from gpuledger.flows.telling import health
 from gpuledger.warehouse.paths import DataDir
 from tests.command import gpuledger
 from tests.nights import Night
@@ -129,9 +129,9 @@ def test_the_doctor_names_what_is_wrong(nights: dict[int, Night], tmp_path: Path
 def test_the_doctor_notes_a_clock_that_is_behind(nights: dict[int, Night]) -> None:
     from dataclasses import replace
 
-    from gpuledger.flows.doctor import examine
-    from gpuledger.flows.settings import load
-    from gpuledger.flows.start import context_for
+    from gpuledger.flows.checks.doctor import examine
+    from gpuledger.flows.night.start import context_for
+    from gpuledger.flows.setup.settings import load
 
     context = context_for(load({}, {}, Path("/nowhere")), DataDir(nights[1].data), "plain")
     behind = replace(context, started_at=datetime(2020, 1, 1, tzinfo=UTC))

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from gpuledger.extract.sample import server
-from gpuledger.flows.settings import SettingsError
-from gpuledger.flows.watches import store
-from gpuledger.flows.watches.look import Found, look
-from gpuledger.flows.watches.store import Watch
+from gpuledger.flows.setup.settings import SettingsError
+from gpuledger.flows.telling.watches import store
+from gpuledger.flows.telling.watches.look import Found, look
+from gpuledger.flows.telling.watches.store import Watch
 from gpuledger.warehouse.errors import BadQuery
 from gpuledger.warehouse.paths import DataDir
 from tests.command import gpuledger, rows

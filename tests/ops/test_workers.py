@@ -18,9 +18,9 @@ from typing import Any
 import pytest
 import yaml
 
-from benchmarks.served import Api, until
-from gpuledger.flows import compat
+from gpuledger.flows.prefect_ import compat
 from tests.command import ROOT, environment, rows
+from tests.support.served import Api, until
 
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text(encoding="utf-8"))
 SERVICES = COMPOSE["services"]
@@ -129,7 +129,7 @@ def test_the_compose_file_has_what_its_services_name() -> None:
 
 
 def _settings() -> set[str]:
-    from gpuledger.flows.settings import explain
+    from gpuledger.flows.setup.settings import explain
 
     return {origin.name for origin in explain({}, Path("/nowhere"))}
 

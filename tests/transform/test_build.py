@@ -10,10 +10,10 @@ from typing import Any
 import duckdb
 import pytest
 
-from gpuledger.transform import build as builder
-from gpuledger.transform import graph
-from gpuledger.transform.build import Build
-from gpuledger.transform.graph import Model
+from gpuledger.transform.build import graph
+from gpuledger.transform.build import run as builder
+from gpuledger.transform.build.graph import Model
+from gpuledger.transform.build.run import Build
 from gpuledger.warehouse import schema
 
 
@@ -41,10 +41,10 @@ def models(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> list[Model]:
         "beside": ("SELECT gpu_id, memory_gb FROM core.gpu", SIDE),
         "seen": ("SELECT gpu_id FROM mart.rounded", 'materialized = "view"\n' + SIDE),
     }
-    (tmp_path / "mart").mkdir()
     for name, (sql, side) in texts.items():
-        (tmp_path / "mart" / f"{name}.sql").write_text(sql)
-        (tmp_path / "mart" / f"{name}.toml").write_text(side)
+        (tmp_path / "mart" / name).mkdir(parents=True)
+        (tmp_path / "mart" / name / "query.sql").write_text(sql)
+        (tmp_path / "mart" / name / "table.toml").write_text(side)
     return graph.load(con, tmp_path)
 
 
@@ -148,8 +148,9 @@ def test_a_view_is_not_made_again_and_shows_the_new_rows(con: duckdb.DuckDBPyCon
 def test_what_reads_a_view_is_built_when_the_views_inputs_change(
     con: duckdb.DuckDBPyConnection, models: list[Model], tmp_path: Path
 ) -> None:
-    (tmp_path / "mart" / "last.sql").write_text("SELECT count(*) AS n FROM mart.seen")
-    (tmp_path / "mart" / "last.toml").write_text(SIDE)
+    (tmp_path / "mart" / "last").mkdir()
+    (tmp_path / "mart" / "last" / "query.sql").write_text("SELECT count(*) AS n FROM mart.seen")
+    (tmp_path / "mart" / "last" / "table.toml").write_text(SIDE)
     models = graph.load(con, tmp_path)
     run(con, models, "1")
     con.execute("INSERT INTO core.gpu (gpu_id, msrp_usd) VALUES ('c', 990)")

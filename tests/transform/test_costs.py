@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuledger.transform import costs
 from gpuledger.transform.assumptions import Assumptions
-from gpuledger.transform.sensitivity import sensitivity
+from gpuledger.transform.buying import costs
+from gpuledger.transform.buying.sensitivity import sensitivity
 
 #: Round numbers, so that the arithmetic can be followed.
 SIMPLE = Assumptions(

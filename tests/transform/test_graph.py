@@ -9,7 +9,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from gpuledger.transform import graph
+from gpuledger.transform.build import graph
 from gpuledger.warehouse import schema
 from gpuledger.warehouse.dictionary import dictionary
 from gpuledger.warehouse.references import references
@@ -29,13 +29,13 @@ def write(tmp_path: Path) -> Write:
     """`write("mart.a", "SELECT …")` puts a model and its sidecar into the test's folder."""
 
     def put(
-        name: str, text: str, sidecar: str = 'description = "One row per x"\nkey = ["x"]\n', suffix: str = ".sql"
+        name: str, text: str, sidecar: str = 'description = "One row per x"\nkey = ["x"]\n', file: str = "query.sql"
     ) -> None:
         schema, _, table = name.partition(".")
-        folder = tmp_path / schema
-        folder.mkdir(exist_ok=True)
-        (folder / f"{table}.toml").write_text(sidecar, encoding="utf-8")
-        (folder / f"{table}{suffix}").write_text(text, encoding="utf-8")
+        folder = tmp_path / schema / table
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "table.toml").write_text(sidecar, encoding="utf-8")
+        (folder / file).write_text(text, encoding="utf-8")
 
     return put
 
@@ -80,18 +80,18 @@ def test_what_is_not_one_select_names_its_file(
     con: duckdb.DuckDBPyConnection, tmp_path: Path, write: Write, text: str, words: str
 ) -> None:
     write("mart.a", text)
-    with pytest.raises(ValueError, match=r"mart/a\.sql: ") as caught:
+    with pytest.raises(ValueError, match=r"mart/a/query\.sql: ") as caught:
         graph.load(con, tmp_path)
     assert words in str(caught.value)
 
 
 def test_a_sidecar_needs_one_definition(con: duckdb.DuckDBPyConnection, tmp_path: Path, write: Write) -> None:
     write("mart.a", "SELECT 1 AS x")
-    (tmp_path / "mart" / "a.py").touch()
-    with pytest.raises(ValueError, match=r"a\.toml: needs exactly one of a\.sql and a\.py"):
+    (tmp_path / "mart" / "a" / "model.py").touch()
+    with pytest.raises(ValueError, match=r"a/table\.toml: needs exactly one of query\.sql and model\.py"):
         graph.load(con, tmp_path)
-    for name in ("a.py", "a.sql"):
-        (tmp_path / "mart" / name).unlink()
+    for name in ("model.py", "query.sql"):
+        (tmp_path / "mart" / "a" / name).unlink()
     with pytest.raises(ValueError, match=r"needs exactly one of"):
         graph.load(con, tmp_path)
 

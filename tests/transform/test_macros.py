@@ -8,7 +8,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from gpuledger.transform import build, graph
+from gpuledger.transform.build import graph
+from gpuledger.transform.build import run as build
 from gpuledger.warehouse import schema
 
 
@@ -25,14 +26,17 @@ def con() -> Iterator[duckdb.DuckDBPyConnection]:
 def folder(tmp_path: Path) -> Path:
     """A macro on a loaded table, and a table that is made by calling it."""
     mart = tmp_path / "mart"
-    mart.mkdir()
-    (mart / "the_one.sql").write_text("SELECT workload_id, unit FROM core.workload WHERE workload_id = wanted")
-    (mart / "the_one.toml").write_text(
+    for table in ("the_one", "asked"):
+        (mart / table).mkdir(parents=True)
+    (mart / "the_one" / "query.sql").write_text(
+        "SELECT workload_id, unit FROM core.workload WHERE workload_id = wanted"
+    )
+    (mart / "the_one" / "table.toml").write_text(
         'description = "One row: the workload asked for"\nmaterialized = "macro"\nkey = []\n'
         '[parameters]\nwanted = { meaning = "Workload", default = "\'a\'" }\n'
     )
-    (mart / "asked.sql").write_text("SELECT workload_id FROM mart.the_one(wanted := 'b')")
-    (mart / "asked.toml").write_text('description = "One row: b"\nkey = ["workload_id"]\n')
+    (mart / "asked" / "query.sql").write_text("SELECT workload_id FROM mart.the_one(wanted := 'b')")
+    (mart / "asked" / "table.toml").write_text('description = "One row: b"\nkey = ["workload_id"]\n')
     return tmp_path
 
 
@@ -67,7 +71,7 @@ def test_macro_is_kept_while_its_caller_follows_the_data(con: duckdb.DuckDBPyCon
 
 def test_macro_is_created_anew_where_its_text_changed(con: duckdb.DuckDBPyConnection, folder: Path) -> None:
     _build(con, folder, "1")
-    (folder / "mart" / "the_one.sql").write_text(
+    (folder / "mart" / "the_one" / "query.sql").write_text(
         "SELECT workload_id, unit FROM core.workload WHERE workload_id <> wanted"
     )
     assert _build(con, folder, "2") == {"mart.the_one": "rebuilt", "mart.asked": "rebuilt"}
@@ -77,12 +81,14 @@ def test_macro_is_created_anew_where_its_text_changed(con: duckdb.DuckDBPyConnec
 def test_macro_that_reads_an_unknown_column_fails_when_it_is_built(
     con: duckdb.DuckDBPyConnection, folder: Path
 ) -> None:
-    (folder / "mart" / "the_one.sql").write_text("SELECT no_such FROM core.workload WHERE workload_id = wanted")
+    (folder / "mart" / "the_one" / "query.sql").write_text(
+        "SELECT no_such FROM core.workload WHERE workload_id = wanted"
+    )
     with pytest.raises(duckdb.BinderException, match="no_such"):
         _build(con, folder, "1")
 
 
 def test_macro_without_parameters_is_refused(con: duckdb.DuckDBPyConnection, folder: Path) -> None:
-    (folder / "mart" / "the_one.toml").write_text('description = "x"\nmaterialized = "macro"\nkey = []\n')
-    with pytest.raises(ValueError, match=r"the_one\.toml: a macro or function, and nothing else, has parameters"):
+    (folder / "mart" / "the_one" / "table.toml").write_text('description = "x"\nmaterialized = "macro"\nkey = []\n')
+    with pytest.raises(ValueError, match=r"the_one/table\.toml: a macro or function, and nothing else, has parameters"):
         graph.load(con, folder)

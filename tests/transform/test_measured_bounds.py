@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.measured import Excluded, Residual, measure, read_rows
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.identity.resolver import Resolver
+from tests.support.measured import Excluded, Residual, measure, read_rows
 
 TABLE = """
 # Results

@@ -13,8 +13,8 @@ import duckdb
 import pytest
 
 from gpuledger.transform.assumptions import Assumptions, settings
-from gpuledger.transform.parallel import fit, parallel_tokens_per_s
-from gpuledger.transform.performance import decode_bound
+from gpuledger.transform.buying.parallel import fit, parallel_tokens_per_s
+from gpuledger.transform.buying.performance import decode_bound
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.memory import inference_memory, kv_cache_bytes
 from gpuledger.transform.sizing.weights import weights

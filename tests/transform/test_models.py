@@ -1,4 +1,4 @@
-"""Every model that is built, given rows and expected rows: `tests/models/<table>/<case>.toml`, found and run.
+"""Every model that is built, given rows and expected rows: `cases/<case>.toml` in the folder of each, found and run.
 
 A case gives tables as text, a column a `|`, an empty cell for NULL, and expects rows of the model in the same way, in any
 order and with the columns that matter to it:
@@ -30,19 +30,19 @@ from typing import Any
 import duckdb
 import pytest
 
-from gpuledger.flows.settings import Settings
-from gpuledger.transform import build as builder
-from gpuledger.transform import graph, price_days
+from gpuledger.flows.setup.settings import Settings
 from gpuledger.transform.assumptions import Assumptions
-from gpuledger.transform.graph import Model
+from gpuledger.transform.build import graph, price_days
+from gpuledger.transform.build import run as builder
+from gpuledger.transform.build.graph import Model
 from gpuledger.warehouse import schema
 from gpuledger.warehouse.dictionary import dictionary
 from gpuledger.warehouse.outputs.tables import TOO_LARGE
 from tests.command import rows
 from tests.nights import Night
 
-CASES = sorted((Path(__file__).parents[1] / "models").glob("*/*.toml"))
-IDS = [f"{path.parent.name}/{path.stem}" for path in CASES]
+CASES = sorted(graph.MODELS.glob("*/*/cases/*.toml"))
+IDS = [f"{path.parents[1].name}/{path.stem}" for path in CASES]
 
 
 @contextmanager
@@ -70,7 +70,7 @@ def models() -> list[Model]:
 
 
 def test_every_model_has_a_case_and_every_case_a_model(models: list[Model]) -> None:
-    assert {path.parent.name for path in CASES} == {model.name.partition(".")[2] for model in models}
+    assert {f"{path.parents[2].name}.{path.parents[1].name}" for path in CASES} == {model.name for model in models}
 
 
 def read_table(text: str) -> tuple[list[str], list[list[str | None]]]:
@@ -119,7 +119,7 @@ def build(con: duckdb.DuckDBPyConnection, models: list[Model], case: dict[str, A
 def test_case(path: Path, models: list[Model]) -> None:
     case = tomllib.loads(path.read_text(encoding="utf-8"))
     assert case["why"].strip()
-    (target,) = (model for model in models if model.name.partition(".")[2] == path.parent.name)
+    (target,) = (model for model in models if model.name.partition(".")[2] == path.parents[1].name)
     columns, expected = read_table(case["expect"])
     with warehouse() as con:
         build(con, models, case, target)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuledger.transform.assumptions import Assumptions
-from gpuledger.transform.parallel import amdahl_speedup, exchange_seconds, parallel_tokens_per_s
+from gpuledger.transform.buying.parallel import amdahl_speedup, exchange_seconds, parallel_tokens_per_s
 from gpuledger.transform.sizing import catalogue
 
 

@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from gpuledger.transform import peaks
+from gpuledger.transform.buying import peaks
 from gpuledger.transform.identity.catalogue import by_id, gpus
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuledger.transform import performance
 from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.buying import performance
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.flops import decode_flops, prefill_flops
 from gpuledger.transform.sizing.memory import kv_cache_bytes

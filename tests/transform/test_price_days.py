@@ -10,7 +10,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from gpuledger.transform import price_days
+from gpuledger.transform.build import price_days
 from gpuledger.warehouse.paths import DataDir
 from tests.nights import Night
 

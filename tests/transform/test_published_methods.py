@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpuledger.transform.published_methods import (
+from gpuledger.transform.claims.published_methods import (
     difference,
     park_memory_gb,
     park_optimizer_gb,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuledger.transform.assumptions import Assumptions
-from gpuledger.transform.parallel import fit, usable_bytes
+from gpuledger.transform.buying.parallel import fit, usable_bytes
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.errors import ContextTooLong, SizingError
 from gpuledger.transform.sizing.memory import activation_bytes, inference_memory, kv_bytes_per_token, kv_cache_bytes

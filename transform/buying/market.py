@@ -11,9 +11,9 @@ from types import MappingProxyType
 import duckdb
 
 from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.buying.parallel import usable_bytes
+from gpuledger.transform.buying.rent_or_buy import from_table
 from gpuledger.transform.identity.gpu import Gpu
-from gpuledger.transform.parallel import usable_bytes
-from gpuledger.transform.rent_or_buy import from_table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpuledger.transform.assumptions import Assumptions
-from gpuledger.transform.parallel import parallel_tokens_per_s
-from gpuledger.transform.performance import decode_bound, roofline_seconds
+from gpuledger.transform.buying.parallel import parallel_tokens_per_s
+from gpuledger.transform.buying.performance import decode_bound, roofline_seconds
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.architecture import read_config
 from gpuledger.transform.sizing.diffusion import DiffusionModel, diffusion_models, image_memory

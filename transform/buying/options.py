@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from gpuledger.transform import costs
 from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.buying import costs
 from gpuledger.transform.buying.market import Card, Evidence, Instance, Measurement
 from gpuledger.transform.buying.need import Need
+from gpuledger.transform.buying.parallel import usable_bytes
+from gpuledger.transform.buying.peaks import fastest_matrix_tflops
+from gpuledger.transform.buying.performance import utilisation
+from gpuledger.transform.buying.rent_or_buy import kept
 from gpuledger.transform.identity.gpu import Gpu
-from gpuledger.transform.parallel import usable_bytes
-from gpuledger.transform.peaks import fastest_matrix_tflops
-from gpuledger.transform.performance import utilisation
-from gpuledger.transform.rent_or_buy import kept
 
 #: Cards of one kind in one machine.
 NODES = (1, 2, 4, 8)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from gpuledger.transform.published_methods import (
+from gpuledger.transform.claims.published_methods import (
     park_memory_gb,
     park_optimizer_gb,
     park_simplified_as_printed,

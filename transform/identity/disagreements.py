@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from gpuledger.transform.identity import generate, overlay
+from gpuledger.transform.identity import overlay
 from gpuledger.transform.identity.gpu import Gpu
+from tools import catalogue as generate
 
 #: What a tensor core does in one clock with FP16 operands and FP16 accumulation, dense, in FLOP. Source: NVIDIA's
 #: whitepapers of the architectures. Consumer and professional chips of one architecture share it.

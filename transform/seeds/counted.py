@@ -1,7 +1,7 @@
 """The catalogue's models as counted once and kept in `counted.json`: counting ninety models takes a second.
 
 The file carries the fingerprint of the code and data that it was counted from. Where they have moved on it is not used, so
-it can be slow but never wrong; `python -m gpuledger.transform.seeds.counted` writes it, and a test says when that is due.
+it can be slow but never wrong; `python -m tools.counted` writes it, and a test says when that is due.
 """
 
 from __future__ import annotations
@@ -30,23 +30,9 @@ def rows(own: Iterable[OwnModel] = ()) -> models.ModelRows:
 
 def is_fresh() -> bool:
     """Whether the file was counted from the code and data that are here now."""
-    return FILE.exists() and FILE.read_text(encoding="utf-8").startswith(f'{{"version": "{_version()}"')
+    return FILE.exists() and FILE.read_text(encoding="utf-8").startswith(f'{{"version": "{version()}"')
 
 
-def _version() -> str:
+def version() -> str:
+    """The fingerprint of what is counted, and of the code that counts."""
     return version_of(_SIZING) + version_of(Path(models.__file__))
-
-
-def main() -> None:
-    """Count, and write the file."""
-    found = models.rows()
-    lists = {"model": found.model, "weights": found.weights, "cache": found.cache}
-    text = ",\n".join(
-        f'"{table}": [\n' + ",\n".join(json.dumps(row) for row in table_rows) + "\n]"
-        for table, table_rows in lists.items()
-    )
-    FILE.write_text(f'{{"version": "{_version()}",\n{text}}}\n', encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

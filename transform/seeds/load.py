@@ -11,11 +11,10 @@ from typing import Any
 import duckdb
 
 from gpuledger.transform import claims as claim_files
-from gpuledger.transform import published_methods
 from gpuledger.transform.assumptions import Assumptions
-from gpuledger.transform.claims import ai_computing, recompute
+from gpuledger.transform.buying.costs import electricity_prices
+from gpuledger.transform.claims import ai_computing, published_methods, recompute
 from gpuledger.transform.claims.audit import load as claim_file
-from gpuledger.transform.costs import electricity_prices
 from gpuledger.transform.identity import catalogue
 from gpuledger.transform.identity.resolver import Resolver
 from gpuledger.transform.seeds import claims, counted

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gpuledger.transform.assumptions import Assumptions
-from gpuledger.transform.published_methods import difference, park_transformer_flops
+from gpuledger.transform.claims.published_methods import difference, park_transformer_flops
 from gpuledger.transform.sizing.architecture import count_parameters
 from gpuledger.transform.sizing.diffusion import DiffusionModel, image_memory, weights_bytes
 from gpuledger.transform.sizing.flops import decode_flops, prefill_flops

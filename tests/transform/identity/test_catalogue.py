@@ -12,8 +12,9 @@ from decimal import Decimal
 
 import pytest
 
-from gpuledger.transform.identity import catalogue, disagreements, generate, naming, overlay, package
+from gpuledger.transform.identity import catalogue, disagreements, naming, overlay, package
 from gpuledger.transform.identity.gpu import SEGMENTS, Gpu
+from tools import catalogue as generate
 
 GPUS = catalogue.gpus()
 
@@ -137,7 +138,7 @@ def test_segment(gpu_id: str, segment: str) -> None:
 
 def test_the_committed_file_is_what_the_package_and_the_overlay_make() -> None:
     made = generate.text(generate.build())
-    assert generate.CATALOGUE.read_text("utf-8") == made, "run python -m gpuledger.transform.identity.generate"
+    assert generate.CATALOGUE.read_text("utf-8") == made, "run python -m tools.catalogue"
 
 
 def test_no_rule_for_names_and_no_memory_line_is_dead() -> None:

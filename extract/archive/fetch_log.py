@@ -1,0 +1,155 @@
+"""The record of one source's fetches: a file of JSON lines that only grows, except when old ones are pruned."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from gpuledger.extract.archive import files as archive_files
+from gpuledger.extract.archive.snapshot import Snapshot
+from gpuledger.extract.errors import CorruptSnapshot
+
+
+class FetchLog:
+    """The lines of `path`. Safe for threads; several processes may append (the archive's lock keeps `rewrite` apart)."""
+
+    def __init__(self, path: Path, source: str) -> None:
+        self._path = path
+        self._source = source
+        self._lock = threading.Lock()
+        self._newest: dict[str, Snapshot] = {}
+        self._first: dict[str, str] = {}
+        self._stamp: tuple[int, int] | None = None  # which file was indexed, and how far
+        self._runs: dict[str, list[int]] | None = None  # where the lines of each run begin
+
+    def append(self, snapshot: Snapshot) -> None:
+        """Put one fetch on record, durably: when this returns, the line is on the disk."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        line = json.dumps(snapshot.to_json(), ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+        with self._lock:
+            created = not self._path.exists()
+            handle = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+            try:
+                # A line that a killed process left torn must not swallow this one. The write is a single one, so lines of
+                # several processes do not mix.
+                size = os.fstat(handle).st_size
+                torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
+                data = b"\n" + line if torn else line
+                if os.write(handle, data) != len(data):
+                    raise OSError(f"{self._path}: the line was not written whole; is the disk full?")
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+            if created:
+                archive_files.sync_folder(self._path.parent)
+
+    def read(self) -> Iterator[Snapshot]:
+        """Every fetch in order. A line that cannot be read is passed over; `damage` names it."""
+        for _, line in self._lines(0):
+            try:
+                yield self._parse(line)
+            except ValueError:
+                continue
+
+    def last(self, url: str) -> Snapshot | None:
+        """The last fetch of one address, or None."""
+        with self._lock:
+            self._index()
+            return self._newest.get(url)
+
+    def first(self, url: str) -> str | None:
+        """The hash of the first page of one address that is on record, or None."""
+        with self._lock:
+            self._index()
+            return self._first.get(url)
+
+    def of_run(self, run_id: str) -> list[Snapshot]:
+        """Every fetch of one run in order, as the log was when it was first asked so."""
+        with self._lock:
+            if self._runs is None:
+                self._runs = self._find_runs()
+            starts = self._runs.get(run_id, [])
+        return [self._parse(next(iter(self._lines(start)))[1]) for start in starts]
+
+    def _find_runs(self) -> dict[str, list[int]]:
+        runs: dict[str, list[int]] = {}
+        for end, line in self._lines(0):
+            with suppress(ValueError):
+                if run_id := self._parse(line).run_id:
+                    runs.setdefault(run_id, []).append(end - len(line))
+        return runs
+
+    def newest(self) -> dict[str, Snapshot]:
+        """The last fetch of every address."""
+        with self._lock:
+            self._index()
+            return dict(self._newest)
+
+    def _index(self) -> None:
+        """Bring the index up to date, reading only what was written since the last time."""
+        try:
+            stat = self._path.stat()
+        except FileNotFoundError:
+            self._newest, self._first, self._stamp = {}, {}, None
+            return
+        if self._stamp is None or self._stamp[0] != stat.st_ino or self._stamp[1] > stat.st_size:
+            self._newest, self._first, self._stamp = {}, {}, (stat.st_ino, 0)
+        end = self._stamp[1]
+        for after, line in self._lines(end):
+            if not line.endswith(b"\n"):
+                break  # may be half written: look again next time
+            end = after
+            with suppress(ValueError):
+                snapshot = self._parse(line)
+                self._newest[snapshot.url] = snapshot
+                self._first.setdefault(snapshot.url, snapshot.sha256)
+        self._stamp = (stat.st_ino, end)
+
+    def rewrite(self, snapshots: Iterable[Snapshot]) -> None:
+        """Replace all lines. The caller holds the archive's lock."""
+        lines = (
+            json.dumps(snapshot.to_json(), ensure_ascii=False, separators=(",", ":")) + "\n" for snapshot in snapshots
+        )
+        with self._lock:
+            archive_files.write(self._path, "".join(lines).encode())
+            self._runs = None
+
+    def damage(self) -> list[CorruptSnapshot]:
+        """A finding for each line that is no record. The torn last line of a killed process is one."""
+        found = []
+        for number, (_, line) in enumerate(self._lines(0), start=1):
+            try:
+                self._parse(line)
+            except ValueError as error:
+                found.append(
+                    CorruptSnapshot(
+                        f"{self._path}:{number}",
+                        f"the line is no record of a fetch ({error})",
+                        "delete the line: its page was not kept",
+                    )
+                )
+        return found
+
+    def _lines(self, start: int) -> Iterator[tuple[int, bytes]]:
+        """The lines from the byte `start` on, each with the place where it ends."""
+        try:
+            with self._path.open("rb") as file:
+                file.seek(start)
+                for line in file:
+                    start += len(line)
+                    yield start, line
+        except FileNotFoundError:
+            return
+
+    def _parse(self, line: bytes) -> Snapshot:
+        try:
+            snapshot = Snapshot.from_json(json.loads(line))
+        except RecursionError:
+            raise ValueError("nested too deeply") from None
+        if snapshot.source != self._source:
+            raise ValueError(f"the line is of {snapshot.source}")
+        return snapshot

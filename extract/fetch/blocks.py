@@ -1,0 +1,147 @@
+"""Tells a wall from a page: consent, captcha, challenge, refusal, soft 404. A wall must never read as 'no rows'.
+
+The signs are listed in `block_signals.toml`. Ordinary shop pages hold captcha scripts, cookie banners and the word 'robot',
+so words in the text count only on a page that shows little else.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from gpuledger.extract.errors import Blocked, EmptyBody
+from gpuledger.extract.fetch import block_signals
+from gpuledger.extract.fetch.block_signals import Place, Signal
+from gpuledger.extract.markup import charset
+
+#: A wall is small, a shop's page is not: above this many characters of source only titles and headings are looked at.
+_SMALL_PAGE = 150_000
+#: A wall says little: above this many words of visible text the page is content.
+_FEW_WORDS = 500
+_SHORT_TEXT = 10_000
+#: The same where the words are only those of a cookie banner, which stands on every page in some countries.
+_FEWER_WORDS = 250
+#: How far into the source a title is looked for.
+_HEAD = 100_000
+
+# Whatever a page holds, a search takes time in proportion to it: no pattern looks for a far end from many starts.
+_TITLE = re.compile(r"<title[^<>]*>", re.IGNORECASE)
+_HEADING = re.compile(r"<h1[^<>]*>", re.IGNORECASE)
+_PARTS = re.compile(r"\s+[-–—·•:]+\s+|\s*[|»›]\s*|:\s+")
+_INTERJECTION = re.compile(
+    r"^((oops|whoops|ooops|uh[ -]?oh|sorry|hoppla|ups|(we're|we are) sorry|죄송합니다)[,.!…]*\s*)+", re.IGNORECASE
+)
+_CLOSING = re.compile(r"</(?:title|h1)", re.IGNORECASE)
+_TAG = re.compile(r"<[^<>]*>")
+_UNSEEN = re.compile(r"<(script|style|template|svg)\b|<!--", re.IGNORECASE)
+_MARKUP = re.compile(
+    r"\s*(<\?xml[^>]*\?>\s*)?(<!--.*?-->\s*)*<(!doctype html|html|head|body|title|meta|script|div|h1|p|form)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_FRONT_PAGE = re.compile(r"/?([a-z]{2}([-_][a-z]{2})?/?)?((index|default|home)(\.\w+)?/?)?", re.IGNORECASE)
+
+
+def detect(page: bytes | str, url: str, headers: Mapping[str, str] | None = None, status: int = 200) -> None:
+    """Return where `page` may be read; raise Blocked where it is a wall and EmptyBody where nothing is in it.
+
+    `url` is the final address; `headers` have lower-case names. Only HTML is searched for words and marks; an answer that
+    says it is JSON, XML, CSV or an image but is an HTML page is searched too.
+    """
+    if not page.strip():
+        raise EmptyBody(url, f"status {status} with an empty body")
+    wall = find(page, url, headers or {}, status)
+    if wall is not None:
+        raise Blocked(url, f"{wall.note} instead of the page (status {status})")
+
+
+def detect_redirect(url: str, final_url: str) -> None:
+    """Raise Blocked where a page below the front page was redirected to the front page: it is gone (a soft 404)."""
+    asked, came = urlsplit(url), urlsplit(final_url)
+    was_front_page = _FRONT_PAGE.fullmatch(asked.path) and not asked.query
+    if not was_front_page and _FRONT_PAGE.fullmatch(came.path) and not came.query:
+        raise Blocked(url, "redirected to the front page: the page is gone", "correct the address in the source")
+
+
+def find(page: bytes | str, url: str, headers: Mapping[str, str], status: int = 200) -> Signal | None:
+    """The first sign of a wall in a page, or None. `url`, `headers` and what is searched are as in `detect`."""
+    for name, value in headers.items():
+        if signal := _search("header", f"{name.lower()}: {value}"):
+            return signal
+    if signal := _search("url", url):
+        return signal
+    return _find_in_source(page, headers) if _is_html(page, headers) else None
+
+
+def visible_text(source: str) -> str:
+    """The words of an HTML source that a reader sees, roughly: without scripts, styles, comments and tags."""
+    seen, start = [], 0
+    while opening := _UNSEEN.search(source, start):
+        seen.append(source[start : opening.start()])
+        closing = re.compile(f"</{opening[1]}" if opening[1] else "-->", re.IGNORECASE).search(source, opening.end())
+        if closing is None:  # what is not closed swallows the rest, as in a browser
+            break
+        start = closing.end()
+    else:
+        seen.append(source[start:])
+    return _plain(" ".join(seen))
+
+
+def _find_in_source(page: bytes | str, headers: Mapping[str, str]) -> Signal | None:
+    source = page if isinstance(page, str) else charset.decode(page, headers.get("content-type"))
+    if signal := _find_title(source):
+        return signal
+    if len(source) > _SMALL_PAGE:
+        return None
+    text = visible_text(source)
+    words = text.count(" ") + 1
+    if (
+        words > _FEW_WORDS
+        or len(text) > _SHORT_TEXT
+        or block_signals.price().search(text)
+        or block_signals.content_marks().search(source)
+    ):
+        return None
+    signal = _search("mark", source) or _search("text", text)
+    if signal and signal.kind == "consent" and words > _FEWER_WORDS:
+        return None
+    return signal
+
+
+def _find_title(source: str) -> Signal | None:
+    if title := _element(_TITLE, source[:_HEAD]):
+        for part in dict.fromkeys((title, *_PARTS.split(title))):
+            signal = _whole("title", part)
+            # A product may be called 'Forbidden' or 'Consent'.
+            doubtful = signal is not None and signal.kind in ("blocked", "consent")
+            if signal and not (doubtful and block_signals.content_marks().search(source)):
+                return signal
+    return _whole("heading", _element(_HEADING, source))
+
+
+def _element(opening: re.Pattern[str], source: str) -> str:
+    """The start of the words in the first element of a kind, enough to compare them with."""
+    match = opening.search(source)
+    return _plain(_CLOSING.split(source[match.end() : match.end() + 1000], maxsplit=1)[0]) if match else ""
+
+
+def _plain(markup: str) -> str:
+    return " ".join(html.unescape(_TAG.sub(" ", markup)).split()).replace("’", "'")
+
+
+def _is_html(page: bytes | str, headers: Mapping[str, str]) -> bool:
+    media_type = headers.get("content-type", "").split(";", 1)[0].strip().lower()
+    if media_type in ("text/html", "application/xhtml+xml"):
+        return True
+    start = page[:2000].decode("latin-1") if isinstance(page, bytes) else page[:2000]
+    return bool(_MARKUP.match(start.removeprefix("\ufeff").removeprefix("ï»¿")))
+
+
+def _search(place: Place, text: str) -> Signal | None:
+    return next((signal for signal in block_signals.signals(place) if signal.pattern.search(text)), None)
+
+
+def _whole(place: Place, text: str) -> Signal | None:
+    said = _INTERJECTION.sub("", text).strip().rstrip(" .…!?。")
+    return next((signal for signal in block_signals.signals(place) if signal.pattern.fullmatch(said)), None)

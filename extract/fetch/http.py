@@ -1,0 +1,149 @@
+"""The polite client that every source shares: it asks first, waits its turn, trusts nothing, and fails with a named reason.
+
+One fetch is at most `max_attempts` tries. One try is a chain of hops: each hop's address is checked, its host's robots.txt
+is asked, its host's turn is waited for, and the connection goes to an address that was checked. What came is then
+judged: status, size, completeness, and whether it is a page at all or a wall in front of one.
+"""
+
+from __future__ import annotations
+
+import random as random_module
+import time
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Self
+
+from gpuledger.extract.errors import Blocked, FetchError, RateLimited, RobotsDisallowed, ServerError
+from gpuledger.extract.fetch import addresses, blocks, retry, robots
+from gpuledger.extract.fetch.addresses import Target
+from gpuledger.extract.fetch.fetched import Fetched
+from gpuledger.extract.fetch.http_settings import PRODUCT, HttpSettings
+from gpuledger.extract.fetch.pinned import Resolver, Route, system_resolver
+from gpuledger.extract.fetch.retry import Transient
+from gpuledger.extract.fetch.statuses import raise_for_status
+from gpuledger.extract.fetch.transport import Answer, Transport
+from gpuledger.extract.fetch.turns import Turns
+
+__all__ = ["Client", "Fetched", "HttpSettings"]
+
+
+class Client:
+    """Fetches pages for all sources; safe to share between threads. Use it as a context manager, or call `close`.
+
+    `clock` gives seconds that never go back, `sleep` waits, `random` gives numbers from 0 to 1, `now` the time of day and
+    `resolve` the addresses of a name; all are real unless a test hands in its own.
+    """
+
+    def __init__(
+        self,
+        settings: HttpSettings,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+        random: Callable[[], float] = random_module.random,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        resolve: Resolver = system_resolver,
+    ) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._random = random
+        self._now = now
+        self._turns = Turns(clock, sleep, settings.delay_s)
+        self._robots = robots.Robots(self._get_robots, PRODUCT, clock)
+        self._transport = Transport(settings, self._turns, Route(settings.connect_to, resolve), clock)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._transport.close()
+
+    def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> Fetched:
+        """The page at `url`, complete and judged to be a page.
+
+        With the `etag` or `last_modified` of an earlier answer the server may say that nothing changed: `not_modified`.
+        Raises a FetchError: ForbiddenAddress, RobotsDisallowed, Blocked, NotFound, RateLimited, ServerError, Timeout,
+        ConnectionFailed, TooLarge, Truncated or TooManyRedirects.
+        """
+        shown = addresses.redact(url)
+        started = self._clock()
+        validators = {"If-None-Match": etag, "If-Modified-Since": last_modified}
+        headers = {name: value for name, value in validators.items() if value}
+        answer, attempts = self._with_retries(lambda: self._try_page(url, shown, headers))
+        return Fetched(
+            url=url,
+            final_url=answer.url,
+            status=answer.status,
+            headers=answer.headers,
+            content=answer.content,
+            not_modified=answer.status == 304,
+            attempts=attempts,
+            elapsed_s=self._clock() - started,
+            wire_bytes=answer.wire_bytes,
+        )
+
+    def ask_robots(self, url: str) -> None:
+        """Fetch the site's robots.txt alone. Raises RobotsDisallowed where it forbids `url`, or why that is not known."""
+        self._ask_robots(addresses.check(url, self._settings.connect_to), addresses.redact(url))
+
+    def _try_page(self, url: str, shown: str, headers: Mapping[str, str]) -> Answer:
+        answer = self._transport.follow(url, shown, headers, before_hop=lambda target: self._ask_robots(target, shown))
+        raise_for_status(shown, answer, retry.retry_after_s(answer.headers, self._now), conditional=bool(headers))
+        if answer.status != 304:
+            try:
+                blocks.detect_redirect(url, answer.url)
+                blocks.detect(answer.content, answer.url, answer.headers, answer.status)
+            except Blocked as error:  # which names the address that the redirects ended at
+                came = "" if answer.url == url else f" at {addresses.redact(answer.url)}"
+                raise Blocked(shown, f"{error.seen}{came}", error.action) from None
+        return answer
+
+    def _ask_robots(self, target: Target, shown: str) -> None:
+        try:
+            rules = self._robots.rules(target)
+        except FetchError as error:
+            raise type(error)(shown, f"{target.origin}/robots.txt: {error.seen}", error.action) from error
+        self._turns.slow_down(target.host, min(rules.delay_s, self._settings.crawl_delay_ceiling_s))
+        if not rules.allow(target.url):
+            raise RobotsDisallowed(shown, f"{target.origin}/robots.txt forbids it")
+
+    def _get_robots(self, url: str) -> robots.RobotsAnswer:
+        answer, _ = self._with_retries(lambda: self._try_robots(url))
+        return robots.RobotsAnswer(answer.status, answer.content)
+
+    def _try_robots(self, url: str) -> Answer:
+        answer = self._transport.follow(url, url, {}, max_start_bytes=robots.MAX_BYTES)
+        wish = retry.retry_after_s(answer.headers, self._now)
+        if answer.status >= 500:
+            raise Transient(ServerError(url, f"status {answer.status}"), answer.host, wish)
+        if wish is not None and answer.status == 429:
+            raise Transient(RateLimited(url, "status 429"), answer.host, wish)
+        return answer
+
+    def _with_retries(self, attempt: Callable[[], Answer]) -> tuple[Answer, int]:
+        """The answer and the number of tries. Only what may pass is tried again (see `retry.Transient`)."""
+        number = 0
+        while True:
+            number += 1
+            try:
+                return attempt(), number
+            except Transient as failure:
+                self._wait_or_raise(failure, number)
+
+    def _wait_or_raise(self, failure: Transient, number: int) -> None:
+        """After the failed try `number`: have the host wait before the next one, or raise where there is none."""
+        error, wish = failure.error, failure.retry_after_s
+        ceiling = self._settings.retry_after_ceiling_s
+        if wish is not None and wish > ceiling:
+            seen = f"{error.seen}, to be tried again after {wish:.0f} s, which is beyond the ceiling of {ceiling:.0f} s"
+            raise RateLimited(error.url, seen) from error
+        if number == self._settings.max_attempts:
+            raise type(error)(error.url, f"{error.seen} ({number} tries)", error.action) from error
+        self._turns.hold(failure.host, max(wish or 0.0, retry.backoff_s(number, self._random)))

@@ -1,0 +1,174 @@
+"""Connections that go only where they were allowed to: resolve once, check, connect to that very address.
+
+A name that is checked and then resolved again by the library can answer differently the second time (DNS rebinding), so
+the check and the connection share one answer here. Host header, SNI and certificate check keep the host's name.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from requests.adapters import HTTPAdapter
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.exceptions import ConnectTimeoutError, NameResolutionError, NewConnectionError
+from urllib3.util.connection import create_connection
+from urllib3.util.ssl_ import create_urllib3_context
+
+from gpuledger.extract.fetch.addresses import refused_ip
+
+#: Host name and port in, IP addresses out in order of preference; raises socket.gaierror.
+Resolver = Callable[[str, int], Sequence[str]]
+
+
+class RefusedPeer(Exception):
+    """The host's name leads to an address that must not be reached. The client turns this into ForbiddenAddress."""
+
+
+def system_resolver(host: str, port: int) -> list[str]:
+    """The addresses of `host` as the operating system knows them. Raises socket.gaierror."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+class Route:
+    """Where a connection to a host goes: to the mapped address, or to the public addresses that its name has."""
+
+    def __init__(self, connect_to: Mapping[str, tuple[str, int]], resolve: Resolver) -> None:
+        self._connect_to = connect_to
+        self._resolve = resolve
+
+    def peers(self, host: str, port: int, timeout_s: float) -> list[tuple[str, int]]:
+        """IP address and port of every allowed peer. Raises RefusedPeer, socket.gaierror and TimeoutError.
+
+        One forbidden address among many refuses the host: an attacker's name server mixes them on purpose.
+        """
+        if host in self._connect_to:
+            return [self._connect_to[host]]
+        found = _within(timeout_s, lambda: self._resolve(host, port))
+        for address in found:
+            reason = refused_ip(address)
+            if reason:
+                raise RefusedPeer(f"{host} leads to {address}: {reason}")
+        return [(address, port) for address in found]
+
+
+def _within(timeout_s: float, work: Callable[[], Sequence[str]]) -> Sequence[str]:
+    """`work()`, or TimeoutError. getaddrinfo takes no timeout, and a dead name server can hold it for a minute."""
+    result: list[Sequence[str]] = []
+    failure: list[OSError] = []
+
+    def run() -> None:
+        try:
+            result.append(work())
+        except OSError as error:
+            failure.append(error)
+
+    thread = threading.Thread(target=run, daemon=True, name="resolve")
+    thread.start()
+    thread.join(timeout_s)
+    if failure:
+        raise failure[0]
+    if not result:
+        raise TimeoutError(f"the name was not resolved within {timeout_s:.0f} s")
+    return result[0]
+
+
+class _WholeTimeout:
+    """A socket whose timeout counts from `settimeout` on for everything that is read, not anew for each packet.
+
+    Without it a server that sends a byte a second holds a fetch for as long as it likes.
+    """
+
+    _until: float | None = None
+
+    def settimeout(self, value: float | None, /) -> None:
+        self._until = None if value is None else time.monotonic() + value
+        super().settimeout(value)  # type: ignore[misc]
+
+    def recv_into(self, *args: Any, **kwargs: Any) -> int:
+        if self._until is not None:
+            left = self._until - time.monotonic()
+            if left <= 0:
+                raise TimeoutError("timed out")
+            super().settimeout(left)  # type: ignore[misc]
+        count: int = super().recv_into(*args, **kwargs)  # type: ignore[misc]
+        return count
+
+
+class _Socket(_WholeTimeout, socket.socket):
+    pass
+
+
+class _TLSSocket(_WholeTimeout, ssl.SSLSocket):
+    pass
+
+
+class _Pinned(HTTPConnection):
+    """The part that plain and TLS connections share; `_new_conn` is where urllib3 makes the TCP connection of both."""
+
+    route: ClassVar[Route]
+
+    def _new_conn(self) -> socket.socket:
+        until = time.monotonic() + (self.timeout or 10.0)
+        try:
+            peers = self.route.peers(self.host, self.port, until - time.monotonic())
+        except socket.gaierror as error:
+            raise NameResolutionError(self.host, self, error) from error
+        except TimeoutError as error:
+            raise ConnectTimeoutError(self, str(error)) from error
+        last: OSError = OSError("the name has no address")
+        for ip, port in peers:
+            left = until - time.monotonic()
+            if left <= 0:
+                break
+            try:
+                plain = create_connection((ip, port), timeout=left, socket_options=self.socket_options)
+            except OSError as error:
+                last = error
+                continue
+            return self._checked(plain, ip, port, until - time.monotonic())
+        if isinstance(last, TimeoutError):
+            raise ConnectTimeoutError(self, f"no connection to {self.host} in time") from last
+        raise NewConnectionError(self, f"no connection to {self.host}: {last}") from last
+
+    @staticmethod
+    def _checked(plain: socket.socket, ip: str, port: int, timeout_s: float) -> socket.socket:
+        peer_ip, peer_port = plain.getpeername()[:2]
+        if ipaddress.ip_address(peer_ip) != ipaddress.ip_address(ip) or peer_port != port:
+            plain.close()
+            raise RefusedPeer(f"connected to {peer_ip} port {peer_port} instead of {ip} port {port}")
+        sock = _Socket(fileno=plain.detach())
+        sock.settimeout(max(timeout_s, 0.001))
+        return sock
+
+
+class _PinnedTLS(_Pinned, HTTPSConnection):
+    pass
+
+
+class PinnedAdapter(HTTPAdapter):
+    """Carries requests over connections that follow `route`. No proxy: behind one the peer could not be checked."""
+
+    def __init__(self, route: Route, *, hosts: int = 64) -> None:
+        self._route = route
+        # One connection a host is kept; the client's turns see to it that there is never a second.
+        super().__init__(pool_connections=hosts, pool_maxsize=1, max_retries=0)
+
+    def init_poolmanager(self, connections: int, maxsize: int, block: bool = False, **kwargs: Any) -> None:
+        """Make the pools; called by requests."""
+        context = create_urllib3_context()
+        context.sslsocket_class = _TLSSocket
+        super().init_poolmanager(connections, maxsize, block=block, ssl_context=context, **kwargs)
+        bound = {"route": self._route}
+        plain, tls = type("Plain", (_Pinned,), bound), type("TLS", (_PinnedTLS,), bound)
+        self.poolmanager.pool_classes_by_scheme = {
+            "http": type("PlainPool", (HTTPConnectionPool,), {"ConnectionCls": plain}),
+            "https": type("TLSPool", (HTTPSConnectionPool,), {"ConnectionCls": tls}),
+        }

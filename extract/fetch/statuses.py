@@ -1,0 +1,42 @@
+"""What an HTTP status means for a page that is to be read."""
+
+from __future__ import annotations
+
+from gpuledger.extract.errors import Blocked, EmptyBody, FetchError, NotFound, RateLimited, ServerError, Timeout
+from gpuledger.extract.fetch import blocks
+from gpuledger.extract.fetch.retry import Transient
+from gpuledger.extract.fetch.transport import Answer
+
+_REFUSED = frozenset((401, 402, 403, 407, 451))
+_GONE = frozenset((404, 410))
+_WHOLE_PAGE = frozenset((200, 203))
+
+
+def raise_for_status(shown: str, answer: Answer, retry_after_s: float | None, *, conditional: bool) -> None:
+    """Return where `answer` is a page (200, 203) or says that nothing changed; else raise a FetchError or a Transient.
+
+    `shown` is the address to name. `conditional`: the request asked for changes only; without it a 304 is a fault.
+    """
+    status = answer.status
+    if status in _WHOLE_PAGE:
+        if not answer.content.strip():
+            raise Transient(EmptyBody(shown, f"status {status} with an empty body"), answer.host)
+        return
+    if status == 304 and conditional:
+        return
+    if status in _REFUSED:
+        wall = blocks.find(answer.content, answer.url, answer.headers, status)
+        raise Blocked(shown, f"status {status}" + (f", {wall.note}" if wall else ""))
+    if status in _GONE:
+        raise NotFound(shown, f"status {status}")
+    if status == 408:
+        raise Transient(Timeout(shown, "status 408"), answer.host, retry_after_s)
+    if status == 429:
+        raise Transient(RateLimited(shown, "status 429"), answer.host, retry_after_s)
+    wall = blocks.find(answer.content, answer.url, answer.headers, status)
+    if wall is not None and wall.kind in ("captcha", "challenge"):
+        # Trying again would only look more like a robot.
+        raise Blocked(shown, f"status {status}, {wall.note}")
+    if status >= 500:
+        raise Transient(ServerError(shown, f"status {status}"), answer.host, retry_after_s)
+    raise FetchError(shown, f"status {status}, which is no page", "look at the address in a browser")

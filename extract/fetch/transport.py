@@ -1,0 +1,229 @@
+"""Carries one request along its redirects, hop by hop, each hop checked, in turn and in time."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from urllib.parse import urljoin
+
+import requests
+from requests.cookies import RequestsCookieJar, extract_cookies_to_jar
+from urllib3 import Timeout as Timeouts
+from urllib3 import exceptions as urllib3_errors
+
+from gpuledger.extract.errors import (
+    ConnectionFailed,
+    FetchError,
+    ForbiddenAddress,
+    Timeout,
+    TooLarge,
+    TooManyRedirects,
+    Truncated,
+)
+from gpuledger.extract.fetch import addresses, body
+from gpuledger.extract.fetch.addresses import Target
+from gpuledger.extract.fetch.http_settings import HttpSettings
+from gpuledger.extract.fetch.pinned import PinnedAdapter, RefusedPeer, Route
+from gpuledger.extract.fetch.retry import Transient
+from gpuledger.extract.fetch.turns import Turns
+
+_REDIRECTS = frozenset((301, 302, 303, 307, 308))
+_PIECE = 1 << 16
+#: Enough of an error page to tell a wall from a failing server.
+_ERROR_PAGE_BYTES = 1 << 16
+_ACCEPT = "text/html,application/xhtml+xml,application/json;q=0.9,application/xml;q=0.9,*/*;q=0.8"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What the last hop brought. `host` answered; header names are in lower case."""
+
+    url: str
+    host: str
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+    wire_bytes: int
+
+
+class Transport:
+    """Sends requests over checked connections. Safe to share between threads."""
+
+    def __init__(self, settings: HttpSettings, turns: Turns, route: Route, clock: Callable[[], float]) -> None:
+        self._settings = settings
+        self._turns = turns
+        self._clock = clock
+        self._adapter = PinnedAdapter(route)
+        self._headers = {"User-Agent": settings.agent, "Accept": _ACCEPT, "Accept-Encoding": body.ACCEPT_ENCODING}
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._adapter.close()
+
+    def follow(
+        self,
+        url: str,
+        shown: str,
+        headers: Mapping[str, str],
+        *,
+        before_hop: Callable[[Target], None] = lambda target: None,
+        max_start_bytes: int | None = None,
+    ) -> Answer:
+        """The answer at the end of the redirects, whatever its status.
+
+        `shown` is the address to name in errors. `before_hop` is called with every hop before its connection and refuses
+        it by raising. With `max_start_bytes` the body is cut there instead of refused. Raises FetchError and Transient.
+        """
+        left_s = self._settings.deadline_s
+        jar = RequestsCookieJar()  # lives as long as this chain: some sites set a cookie and redirect to look for it
+        seen: set[tuple[object, ...]] = set()
+        for hop in range(self._settings.max_redirects + 1):
+            target = self._checked(url, shown, hop)
+            before_hop(target)
+            if left_s <= 0:
+                raise Timeout(shown, f"not finished after {self._settings.deadline_s:g} s")
+            with self._turns.take(target.host):
+                started = self._clock()
+                answer = self._exchange(target, shown, headers, jar, left_s, max_start_bytes)
+                left_s -= self._clock() - started
+            location = answer.headers.get("location")
+            if answer.status not in _REDIRECTS or not location:
+                return answer
+            state = (target.url, *sorted((cookie.name, cookie.value or "") for cookie in jar))
+            if state in seen:
+                raise TooManyRedirects(shown, f"a redirect loop at {addresses.redact(target.url)}")
+            seen.add(state)
+            url = _join(target, location, shown)
+        raise TooManyRedirects(shown, f"more than {self._settings.max_redirects} redirects")
+
+    def _checked(self, url: str, shown: str, hop: int) -> Target:
+        try:
+            return addresses.check(url, self._settings.connect_to)
+        except ForbiddenAddress as error:
+            if hop == 0:
+                raise
+            raise ForbiddenAddress(shown, f"redirects to {error.url}: {error.seen}", error.action) from None
+
+    def _exchange(
+        self,
+        target: Target,
+        shown: str,
+        headers: Mapping[str, str],
+        jar: RequestsCookieJar,
+        left_s: float,
+        max_start_bytes: int | None,
+    ) -> Answer:
+        """One request and its answer, read to the end."""
+        with _named(target, shown, self._settings.deadline_s):
+            request = requests.Request("GET", target.url, headers={**self._headers, **headers}, cookies=jar).prepare()
+            self._check_prepared(request.url or "", target, shown)
+            response = self._adapter.send(
+                request,
+                stream=True,
+                timeout=Timeouts(total=left_s, connect=min(left_s, self._settings.connect_timeout_s)),  # type: ignore[arg-type]
+                verify=self._settings.ca_bundle or True,
+            )
+            try:
+                extract_cookies_to_jar(jar, request, response.raw)  # type: ignore[no-untyped-call]
+                lower = {name.lower(): value for name, value in response.headers.items()}
+                content, wire_bytes = self._read(response, lower, max_start_bytes)
+            finally:
+                response.close()
+        return Answer(
+            url=target.url,
+            host=target.host,
+            status=response.status_code,
+            headers=lower,
+            content=content,
+            wire_bytes=wire_bytes,
+        )
+
+    def _read(
+        self, response: requests.Response, headers: Mapping[str, str], max_start_bytes: int | None
+    ) -> tuple[bytes, int]:
+        status = response.status_code
+        if status in (204, 304):
+            response.raw.drain_conn()  # has no body; this hands the connection back, to be used again
+            return b"", 0
+        if status in _REDIRECTS:
+            return b"", 0
+        pieces = response.raw.stream(_PIECE, decode_content=False)
+        if status >= 400:
+            try:
+                start = body.read_start(pieces, headers, _ERROR_PAGE_BYTES)
+            except (body.BodyTruncated, body.UnknownEncoding, urllib3_errors.HTTPError):
+                start = b""  # the status says enough; the page is only looked at for a wall
+            return start, len(start)
+        if max_start_bytes is not None:
+            start = body.read_start(pieces, headers, max_start_bytes)
+            return start, len(start)
+        return body.read(pieces, headers, self._settings.max_body_bytes)
+
+    def _check_prepared(self, url: str, target: Target, shown: str) -> None:
+        """requests takes the address apart once more; what it would connect to must be what was checked."""
+        again = addresses.check(url, self._settings.connect_to)
+        if again.origin != target.origin:
+            raise ForbiddenAddress(
+                shown, f"the address means {target.origin} to one reader and {again.origin} to another"
+            )
+
+
+def _join(target: Target, location: str, shown: str) -> str:
+    """Where a Location header leads. It comes as Latin-1; servers that put other letters in it mean UTF-8."""
+    location = location.strip()
+    with suppress(UnicodeError):
+        location = location.encode("latin-1").decode("utf-8")
+    try:
+        return urljoin(target.url, location)
+    except ValueError as error:
+        raise ForbiddenAddress(shown, f"redirects to what is no address ({error})") from None
+
+
+@contextmanager
+def _named(target: Target, shown: str, deadline_s: float) -> Iterator[None]:
+    """Give what requests and urllib3 raise a name of ours. The order matters: the libraries' classes overlap."""
+
+    def transient(kind: type[FetchError], seen: str) -> Transient:
+        return Transient(kind(shown, seen), target.host)
+
+    try:
+        yield
+    except RefusedPeer as error:
+        raise ForbiddenAddress(shown, str(error)) from None
+    except body.BodyTooLarge as error:
+        raise TooLarge(shown, str(error)) from None
+    except body.BodyTruncated as error:
+        raise transient(Truncated, str(error)) from None
+    except body.UnknownEncoding as error:
+        raise FetchError(shown, str(error), "report it: the client cannot check that such a body is whole") from None
+    except requests.exceptions.ConnectTimeout as error:
+        raise transient(ConnectionFailed, f"no connection to {target.origin}: {_reason(error)}") from error
+    except (requests.exceptions.Timeout, urllib3_errors.TimeoutError) as error:
+        raise Timeout(shown, f"not finished after {deadline_s:g} s") from error
+    except requests.exceptions.SSLError as error:
+        reason = _reason(error)
+        if isinstance(reason, ssl.SSLCertVerificationError):
+            raise ConnectionFailed(
+                shown, f"the certificate of {target.origin} is not valid: {reason.verify_message}"
+            ) from error
+        raise transient(ConnectionFailed, f"no safe connection to {target.origin}: {reason}") from error
+    except requests.exceptions.ConnectionError as error:
+        raise transient(ConnectionFailed, f"no connection to {target.origin}: {_reason(error)}") from error
+    except requests.exceptions.InvalidURL as error:
+        raise ForbiddenAddress(shown, f"not an address: {error}") from error
+    except (urllib3_errors.ProtocolError, urllib3_errors.SSLError) as error:
+        raise transient(Truncated, f"the body broke off: {_reason(error)}") from error
+    except (requests.exceptions.RequestException, urllib3_errors.HTTPError, UnicodeError) as error:
+        raise FetchError(shown, f"the answer is not HTTP as it should be: {_reason(error)}") from error
+
+
+def _reason(error: BaseException) -> BaseException:
+    """The innermost of the errors that the libraries wrap into each other: the one that says what happened."""
+    if isinstance(error, urllib3_errors.NewConnectionError | urllib3_errors.ConnectTimeoutError) and error.__cause__:
+        return error.__cause__
+    for inner in (getattr(error, "reason", None), *error.args):
+        if isinstance(inner, BaseException):
+            return _reason(inner)
+    return error

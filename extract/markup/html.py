@@ -1,0 +1,166 @@
+"""A page's bytes to a tree: lxml's for shop pages, BeautifulSoup's where its forgiving selectors are worth their time.
+
+lxml's tree of a shop page costs a tenth of BeautifulSoup's. Both start from text that `charset` decoded: given bytes,
+libxml2 takes a wrong declaration at its word and turns the rest of a page into noise after the first odd byte.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Container
+from itertools import islice
+
+import lxml.html
+from bs4 import BeautifulSoup
+from lxml import etree
+from lxml.html import HtmlElement
+
+from gpuledger.extract.markup import charset
+
+# lxml.html asks a Python function for the class of every element that is touched, to give forms and inputs methods of
+# their own. No page is filled in here, so all elements are plain ones, which takes a fifth off the reading of a page.
+_CLASSES = etree.ElementDefaultClassLookup(
+    element=HtmlElement,
+    comment=lxml.html.HtmlComment,
+    pi=lxml.html.HtmlProcessingInstruction,
+    entity=lxml.html.HtmlEntity,
+)
+
+
+def tree(content: bytes, content_type: str | None = None) -> HtmlElement:
+    """The page's `html` element. Never raises: a page with nothing in it is an `html` element without children.
+
+    `content_type` is the response header's value, None where there was none.
+    """
+    # As UTF-8 bytes with the encoding said: lxml refuses text that declares an encoding in an XML prologue.
+    parser = etree.HTMLParser(encoding="utf-8")
+    parser.set_element_class_lookup(_CLASSES)
+    try:
+        root: HtmlElement = lxml.html.document_fromstring(_as_utf8(content, content_type), parser=parser)  # type: ignore[arg-type]
+    except (etree.ParserError, etree.XMLSyntaxError, AssertionError):
+        # "Document is empty": nothing, white space or a lone comment. An assertion guards lxml's look for the root.
+        return lxml.html.Element("html")
+    return root if root.tag == "html" else lxml.html.Element("html")
+
+
+def _as_utf8(content: bytes, content_type: str | None) -> bytes:
+    """The page's bytes in UTF-8, without NUL, which ends the page for libxml2."""
+    if _is_plain_utf8(content):
+        return content
+    return charset.decode(content, content_type).replace("\x00", "").encode("utf-8", "replace")
+
+
+def _is_plain_utf8(content: bytes) -> bool:
+    """Whether `charset` would read the bytes as the UTF-8 that they are, so that they need not be written again.
+
+    Looked at in pieces: the whole text of a large page is megabytes, whose memory costs more than the looking.
+    """
+    if content.startswith(codecs.BOM_UTF8):
+        return False
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    is_between = False
+    try:
+        for start in range(0, len(content), _PIECE):
+            piece = content[start : start + _PIECE]
+            if b"\x00" in piece or b"\x1b" in piece or b"~{" in piece:
+                # Signs of charsets that are written in ASCII bytes (UTF-16, ISO-2022-JP, HZ).
+                return False
+            if is_between or not piece.isascii():
+                decoder.decode(piece)
+                is_between = decoder.getstate()[0] != b""
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+_PIECE = 16_384
+
+
+def soup(content: bytes, content_type: str | None = None) -> BeautifulSoup:
+    """The page as BeautifulSoup on lxml, for pages whose tables and captions are read; about 10 times slower than `tree`."""
+    return BeautifulSoup(charset.decode(content, content_type).replace("\x00", ""), "lxml")
+
+
+#: Elements whose text a reader of the page does not see as text.
+UNSEEN = frozenset(("script", "style", "noscript", "template", "svg", "select", "textarea", "iframe", "head", "title"))
+#: Elements that do not part words: `12<b>99</b>` is printed as 1299.
+_INLINE = frozenset(("b", "i", "u", "em", "strong", "font", "bdi", "s", "del", "ins", "mark", "big"))
+#: An element with more inside and hardly any text is no price, title or status; a hostile page nests thousands of them.
+_MAX_STEPS = 5_000
+_CENTS = re.compile(r"cent|decimal|fraction|minor|penny|pence|hundredth|sup(?:erscript)?\b", re.IGNORECASE)
+_TWO_DIGITS = re.compile(r"\s*\d\d\s*")
+_NUMBER_AT_END = re.compile(r"\d(?:[\d.,]*\d)?$")
+_SIGN_AT_END = re.compile(r"(?<=\d)[\s\u00a0]*€[\s\u00a0]*$")
+_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+
+
+def is_hidden(element: HtmlElement) -> bool:
+    """Whether the element itself says that it is not shown (`hidden`, `display:none`); style sheets are not read."""
+    style = element.get("style")
+    return element.get("hidden") is not None or bool(style and _HIDDEN_STYLE.search(style))
+
+
+def visible_text(element: HtmlElement, limit: int = 400, without: Container[str] = ()) -> str:
+    """The text that a reader sees in the element, up to about `limit` characters.
+
+    Elements other than plain emphasis part words, so that a price whose cents stand in an element of their own stays two
+    numbers. Two digits in a superscript or in an element named after cents are joined by a decimal symbol, as the eye
+    joins them: `1,299<sup>99</sup>` is `1,299.99` and `1.299<sup>99</sup>` is `1.299,99`. `without` are tags to leave out.
+    """
+    text, apart, unseen = "", False, 0
+    if not isinstance(element.tag, str):
+        return text
+    steps = etree.iterwalk(element, events=("start", "end", "comment", "pi"))
+    for event, node in islice(steps, _MAX_STEPS):
+        if event in ("comment", "pi"):
+            piece = node.tail
+        elif event == "start":
+            if unseen or node.tag in UNSEEN or node.tag in without or (node is not element and is_hidden(node)):
+                unseen += 1
+                continue
+            apart = apart or node.tag not in _INLINE
+            piece = node.text
+            if piece and _TWO_DIGITS.fullmatch(piece) and (whole := _NUMBER_AT_END.search(text)) and _are_cents(node):
+                text += ("," if "." in whole.group() else ".") + piece.strip()
+                continue
+            if piece and _TWO_DIGITS.fullmatch(piece) and _are_cents(node) and (euro := _SIGN_AT_END.search(text)):
+                # `1 299 €` and small `99`: the sign stands where the decimal symbol would.
+                text = f"{text[: euro.start()]},{piece.strip()}{euro.group()}"
+                continue
+            # Two digits in emphasis right behind a number are mostly its cents, set small by a style sheet: they stay apart.
+            apart = apart or (
+                node is not element and bool(piece and _TWO_DIGITS.fullmatch(piece)) and text[-1:].isdigit()
+            )
+        else:
+            if unseen:
+                unseen -= 1
+                if not unseen and node is not element and node.tail:
+                    text, apart = _joined(text, node.tail, True), False
+                continue
+            apart = apart or node.tag not in _INLINE
+            piece = node.tail if node is not element else None
+        if piece and not unseen:
+            text, apart = _joined(text, piece, apart), False
+            if len(text) > limit:
+                break
+    return " ".join(text.replace("\u00a0", NO_BREAK).split()).replace(NO_BREAK, "\u00a0").strip("\u00a0")
+
+
+#: Stands for a no-break space, which joins the groups of a number, while other white space is made one space.
+NO_BREAK = "\ue000"
+
+
+def _are_cents(node: HtmlElement) -> bool:
+    return node.tag in ("sup", "small") or bool(_CENTS.search(node.get("class") or ""))
+
+
+def _joined(text: str, piece: str, apart: bool) -> str:
+    if apart and text and not piece[:1].isspace() and not text[-1:].isspace():
+        # A point in an element of its own belongs to the number that it ends: `1,299` `.` `99`.
+        to_number = piece[0] in ".," and text[-1].isdigit()
+        from_number = text[-1] in ".," and text[-2:-1].isdigit() and piece[0].isdigit()
+        if not (to_number or from_number):
+            text += " "
+    return text + piece

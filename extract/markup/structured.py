@@ -1,0 +1,191 @@
+"""What a page says of goods to machines: schema.org in JSON-LD, microdata and RDFa. For `meta` see `product.claims`.
+
+All syntaxes are brought into one shape. Prices stay text here: shops write `1.299` and `1,299.00 €` where the vocabulary
+wants 1299, and only the reader of the whole page knows its country.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+from urllib.parse import urljoin
+
+from lxml.html import HtmlElement
+
+from gpuledger.extract.items import Availability, Condition, PriceKind
+from gpuledger.extract.markup import jsonld, microdata, price_specification, rdfa
+from gpuledger.extract.markup.schema_org import availability, condition, first_text, local_name, texts
+from gpuledger.extract.price.amounts import to_decimal
+
+Syntax = Literal["json-ld", "microdata", "rdfa"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StructuredOffer:
+    """One offer as the page states it to machines. `price` is the text as written; `high_price` ends an aggregate.
+
+    `more_prices` are further prices that the same offer states without a word for the difference: it may mean any of them.
+    """
+
+    price: str | None = None
+    more_prices: tuple[str, ...] = ()
+    currency: str | None = None
+    kind: PriceKind = "now"
+    high_price: str | None = None
+    list_price: str | None = None
+    availability: Availability | None = None
+    condition: Condition | None = None
+    seller: str | None = None
+    url: str | None = None
+    sku: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StructuredProduct:
+    """One product as one syntax of the page describes it."""
+
+    syntax: Syntax
+    name: str | None = None
+    url: str | None = None
+    sku: str | None = None
+    mpn: str | None = None
+    gtin: str | None = None
+    brand: str | None = None
+    offers: tuple[StructuredOffer, ...] = ()
+    variants: tuple[StructuredProduct, ...] = ()
+
+
+#: Types that are goods, or are described as goods are. An Event's ticket is an offer too.
+_GOODS = frozenset(
+    re.findall(
+        r"\w+",
+        """Product ProductModel ProductGroup IndividualProduct SomeProducts Vehicle Car Motorcycle Book MusicAlbum Movie
+        VideoGame SoftwareApplication MobileApplication Event MusicEvent Course""",
+    )
+)
+_GTINS = ("gtin13", "gtin12", "gtin14", "gtin8", "gtin", "ean", "ean13", "upc", "isbn")
+
+#: Gives each described thing of a page, in the shape of JSON-LD.
+_Reader = Callable[[HtmlElement, str], Iterable[dict[str, Any]]]
+#: Each syntax with a word that stands on every page that uses it.
+_READERS: tuple[tuple[Syntax, bytes, _Reader], ...] = (
+    ("json-ld", b"ld+json", jsonld.items),
+    ("microdata", b"itemscope", microdata.items),
+    ("rdfa", b"typeof=", rdfa.items),  # scripts say typeof too
+)
+
+
+def products(tree: HtmlElement, url: str, content: bytes | None = None) -> list[StructuredProduct]:
+    """All products of the page in the order JSON-LD, microdata, RDFa, each in the order of the page. Never raises.
+
+    Related products are among them: which one is the page's own, the caller has to tell. `content` are the page's bytes,
+    which tell faster than the tree that a syntax is not used at all.
+    """
+    found: list[StructuredProduct] = []
+    for syntax, mark, read in _READERS:
+        if content is not None and mark not in content and b"\x00" not in content:
+            # A NUL byte is a sign of UTF-16, where the mark would be written in other bytes.
+            continue
+        items = list(read(tree, url))
+        # An offer may hold its goods instead of being held by them.
+        items += [
+            goods | {"offers": node}
+            for node in items
+            for goods in _as_list(node.get("itemOffered"))
+            if isinstance(goods, dict) and "offers" not in goods and ("price" in node or "priceSpecification" in node)
+        ]
+        known = {str(node["@id"]): node for node in items if node.get("@id") and len(node) > 2}
+        found.extend(_product(node, syntax, url, known) for node in items if is_goods(node))
+    return found
+
+
+def is_goods(node: dict[str, Any]) -> bool:
+    """Whether the node is goods that may be for sale: by its type, and by an offer where the type is not only for goods."""
+    types = {local_name(name) for name in texts(node.get("@type"))}
+    only_goods = bool(types & {"Product", "ProductGroup", "ProductModel"})
+    return only_goods or ("offers" in node and bool(types & _GOODS))
+
+
+def _product(
+    node: dict[str, Any], syntax: Syntax, url: str, known: dict[str, Any], deep: bool = True
+) -> StructuredProduct:
+    address = first_text(node.get("url")) or first_text(node.get("@id"))
+    return StructuredProduct(
+        syntax=syntax,
+        name=first_text(node.get("name")),
+        url=_absolute(url, address),
+        sku=first_text(node.get("sku")) or first_text(node.get("productID")),
+        mpn=first_text(node.get("mpn")) or first_text(node.get("model")),
+        gtin=next((text for name in _GTINS if (text := first_text(node.get(name)))), None),
+        brand=first_text(node.get("brand")) or first_text(node.get("manufacturer")),
+        offers=tuple(_offers(node.get("offers"), url, known)),
+        variants=tuple(
+            _product(variant, syntax, url, known, deep=False)
+            for variant in _as_list(node.get("hasVariant"))
+            if isinstance(variant, dict)
+        )
+        if deep
+        else (),
+    )
+
+
+def _offers(value: Any, url: str, known: dict[str, Any], depth: int = 0) -> Iterator[StructuredOffer]:
+    """Each offer of `offers`: an object, a list, an aggregate with its own offers, or a reference to one of these."""
+    for node in _as_list(value):
+        if not isinstance(node, dict) or depth > 3:
+            continue
+        if set(node) <= {"@id", "@type"} and node.get("@id") in known:
+            node = known[node["@id"]]
+        inner = [offer for offer in _offers(node.get("offers"), url, known, depth + 1) if offer.price]
+        if inner and first_text(node.get("price")) is None:
+            low = first_text(node.get("lowPrice"))
+            # The aggregate says the range of its offers once more, unless it sums up more than it lists.
+            if low is None or to_decimal(low) in {to_decimal(offer.price) for offer in inner}:
+                yield from inner
+                continue
+        yield _offer(node, url)
+
+
+def _offer(node: dict[str, Any], url: str) -> StructuredOffer:
+    if any(local_name(text) == "LeaseOut" for text in texts(node.get("businessFunction"))):
+        # What it costs to rent the goods for some time is no price of theirs.
+        node = {
+            name: value for name, value in node.items() if not name.lower().endswith(("price", "pricespecification"))
+        }
+    specified = price_specification.read(node.get("priceSpecification"))
+    stated = {to_decimal(text) or text: text for text in texts(node.get("price"))}
+    prices = tuple(stated.values()) or specified.prices or ((specified.monthly,) if specified.monthly else ())
+    price = prices[0] if prices else None
+    low, high = first_text(node.get("lowPrice")), first_text(node.get("highPrice"))
+    kind: PriceKind = "monthly" if price is not None and price == specified.monthly else "now"
+    if price is None and low is not None:
+        price = low
+        one_price = high is not None and to_decimal(high) == to_decimal(low) is not None
+        kind = "now" if one_price else "from"
+    currency = first_text(node.get("priceCurrency")) or specified.currency or first_text(node.get("currency"))
+    return StructuredOffer(
+        price=price,
+        more_prices=prices[1:],
+        currency=currency.strip().upper() if currency and len(currency.strip()) == 3 else None,
+        kind=kind,
+        high_price=high,
+        list_price=specified.list_price,
+        availability=availability(first_text(node.get("availability"))),
+        condition=condition(first_text(node.get("itemCondition"))),
+        seller=first_text(node.get("seller")) or first_text(node.get("offeredBy")),
+        url=_absolute(url, first_text(node.get("url"))),
+        sku=first_text(node.get("sku")),
+    )
+
+
+def _absolute(base: str, address: str | None) -> str | None:
+    try:
+        return urljoin(base, address) if address else None
+    except ValueError:
+        return None
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]

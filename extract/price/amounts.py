@@ -1,0 +1,176 @@
+"""Numbers as shops print them: which separator is the decimal one, and when a number can be read in two ways.
+
+`1.299` is one thousand in Germany and one and a bit in Ireland. The country and language of the page decide; where they
+do not, or where they contradict the currency (three decimals of a euro), both readings are returned and nothing is chosen.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import unicodedata
+from decimal import Decimal
+from typing import NamedTuple
+
+from babel.core import Locale, UnknownLocaleError
+from babel.languages import get_official_languages
+from babel.numbers import get_decimal_symbol
+
+from gpuledger.extract.price import currency as currencies
+
+#: More digits than any price has; a number beyond is a code or an attack on the arithmetic.
+MAX_DIGITS = 15
+
+#: A printed number. Groups are joined by a space only where exactly three digits follow; cents may stand behind a
+#: separator and a space (`1.837, 32`), as where they are set in small type.
+NUMBER = re.compile(
+    r"""(?<!\d)(?<!\d[.,])                                                 # not in the middle of a number
+        (?:\d{1,3}(?:[ \u00a0'’]\d{3})+(?![.,]?\d{3})(?:[.,][ ]?\d{1,2}(?!\d))?   # 1 299,00  1'299.00
+        |\d+(?:[.,]\d+)*(?:[.,][ ]\d{2}(?![\d.,]))?                      # 1.299,00  1299  1.837, 32
+        |(?<![\d.,])[.,]\d+(?:[.,]\d+)*)                                  # .75
+        (?![.,]?\d)""",
+    re.VERBOSE,
+)
+
+_MACHINE = re.compile(r"\d{1,15}(?:\.\d{1,15})?")
+_GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+\.\d{1,2}|\d{1,3}(?:\.\d{3})+,\d{1,2}|\d+,\d{1,2}")
+
+
+def to_decimal(text: str | int | float | Decimal | None) -> Decimal | None:
+    """A number meant for machines (JSON-LD `price`, `data-price`): `1299.99`, `1299`; None where it is none.
+
+    The point is the decimal symbol there. Shops also put their printed form in, so that `1,299.99`, `1.299,99` and
+    `24,90`, which allow one reading only, are read too; `1,299`, exponents, signs, NaN and infinity are refused.
+    A point before three digits is read as the format says; whether the shop kept to the format is for the caller to ask.
+    """
+    if text is None or isinstance(text, bool):
+        return None
+    clean = format(text, "f") if isinstance(text, Decimal) else str(text).strip()
+    if _MACHINE.fullmatch(clean) and clean.isascii():
+        return Decimal(clean)
+    if _GROUPED.fullmatch(clean) and clean.isascii() and len(clean) <= MAX_DIGITS:
+        last = max(clean.rfind("."), clean.rfind(","))
+        return Decimal(re.sub(r"[.,]", "", clean[:last]) + "." + clean[last + 1 :])
+    return None
+
+
+class Format(NamedTuple):
+    """How the prices of a page are printed: the decimal symbol, if known, and the most decimals that the currency has."""
+
+    decimal: str | None
+    minor_digits: int | None
+
+
+@functools.lru_cache(maxsize=1024)
+def decimal_symbol(language: str | None, country: str | None) -> str | None:
+    """`.` or `,` as CLDR has it for the language and country; None where neither is known or the two disagree.
+
+    A language foreign to the country (an English page of a German shop) may follow either habit, so both are asked.
+    """
+    language = (language or "").lower().replace("_", "-").split("-")[0] or None
+    country = (country or "").upper() or None
+    if country is None:
+        # Spanish is written with a comma in Spain and Argentina and with a point in Mexico: the language alone says nothing.
+        return None if language in (None, "es") else _symbol(str(language))
+    official = [code.split("_")[0] for code in get_official_languages(country, de_facto=True)]
+    asked = [f"{language}_{country}"] if language in official else [f"{code}_{country}" for code in official]
+    found = {_symbol(name) for name in asked}
+    if language is not None and language not in official:
+        found.add(_symbol(language))
+    found.discard(None)
+    return found.pop() if len(found) == 1 else None
+
+
+def _symbol(name: str) -> str | None:
+    try:
+        symbol = get_decimal_symbol(Locale.parse(name))
+    except (UnknownLocaleError, ValueError):
+        return None
+    return "," if symbol == "," else "."
+
+
+def page_format(
+    currency: str | None, language: str | None, country: str | None, decimal: str | None = None, sign: str = ""
+) -> Format:
+    """The number format of prices in `currency`, printed with `sign`, on a page of that language and country.
+
+    `decimal` is the symbol that the page itself was seen to use, which beats what its language lets one expect.
+    """
+    symbol = decimal or decimal_symbol(language, country)
+    if symbol is None and country is None and currency is not None:
+        symbol = decimal_symbol(language if language != "es" else None, currencies.home(currency))
+    if symbol is None and country is None and currency is None and sign == "$":
+        # Whosever dollar it is, `$699,000` has no three decimals: where the comma is the decimal symbol of a dollar (Chile,
+        # Argentina) such a price does not exist. `$1.299` stays open: it is 1,299 there and a slip elsewhere.
+        return Format(".", 2)
+    # A sign that is some country's dollar or crown: whosever it is, its prices do not have three decimals.
+    unknown = 2 if sign else None
+    return Format(symbol, currencies.minor_digits(currency) if currency else unknown)
+
+
+def digits_to_ascii(text: str) -> str:
+    """The text with Arabic-Indic, Devanagari, full-width and other decimal digits as 0 to 9, separators likewise."""
+    if text.isascii():
+        return text
+    text = text.replace("٫", ".").replace("٬", ",").replace("，", ",").replace("．", ".")
+    return "".join(
+        str(unicodedata.decimal(letter)) if letter.isdecimal() and not letter.isascii() else letter for letter in text
+    )
+
+
+def readings(token: str, how: Format, cents_mark: str = "") -> tuple[Decimal, ...]:
+    """All values that a printed number may have in this format: one where it is plain, several where it is ambiguous.
+
+    `cents_mark` is the separator that a dash stands behind (`1.299,-`): it can only be the decimal one. Empty where the
+    digits are grouped as no price is (`.75,333`, `1.29.5`).
+    """
+    spaced = any(letter in " \u00a0'’" for letter in token.rstrip("0123456789").rstrip(" ").rstrip(".,"))
+    compact = re.sub(r"[ \u00a0'’]", "", token)
+    if sum(map(str.isdigit, compact)) > MAX_DIGITS:
+        return ()
+    kinds = {letter for letter in compact if letter in ".,"}
+    if not kinds:
+        return (Decimal(compact),)
+    last = max(compact.rfind("."), compact.rfind(","))
+    separator, head, tail = compact[last], compact[:last], compact[last + 1 :]
+    grouped = re.sub(r"[.,]", "", compact)
+    if len(kinds) == 2:
+        if separator in head or not _are_groups(head):
+            return ()
+        return _with_decimals(head, tail, how)
+    if separator in head:
+        return (Decimal(grouped),) if _are_groups(compact) else ()
+    if len(tail) == 5 and len(head) <= 3 and how.minor_digits in (None, 2):
+        # `1,29999` is what is left of `1,299` and small `99` when a page's markup is taken off.
+        return (Decimal(f"{head}{tail[:3]}.{tail[3:]}"), Decimal(f"{head}.{tail}"))
+    if len(tail) != 3 or not head or len(head) > 3 or head.startswith("0"):
+        return _with_decimals(head, tail, how)
+    if spaced:
+        return ()
+    return _three_digits_behind(separator, head, tail, how, cents_mark)
+
+
+def _are_groups(text: str) -> bool:
+    """Whether the separators of `text` stand where groups of digits end; India groups by two before the last three."""
+    return re.fullmatch(r"\d{1,3}(?:\.\d{3})+|\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d{2})*,\d{3}", text) is not None
+
+
+def _with_decimals(head: str, tail: str, how: Format) -> tuple[Decimal, ...]:
+    value = Decimal(f"{re.sub('[.,]', '', head) or '0'}.{tail}")
+    if how.minor_digits == 0 and value != value.to_integral_value():
+        # Yen or won with decimals: either the currency or the separator is not what it seems.
+        return ()
+    return (value,)
+
+
+def _three_digits_behind(separator: str, head: str, tail: str, how: Format, cents_mark: str) -> tuple[Decimal, ...]:
+    """`1.299`: a group of three, or three decimals."""
+    whole, fraction = Decimal(head + tail), Decimal(f"{head}.{tail}")
+    if how.minor_digits == 0 or (cents_mark and cents_mark != separator):
+        return (whole,)
+    if how.decimal is None or cents_mark == separator:
+        return (whole, fraction)
+    if separator != how.decimal:
+        return (whole,)
+    # The page's habit says decimals, but no price in dollars has three of them: one of the two is not what it seems.
+    return (fraction,) if how.minor_digits in (None, 3) else (whole, fraction)

@@ -1,0 +1,189 @@
+"""Which of the numbers of a text is its price, or why that cannot be told.
+
+The numbers come with their currencies and with what the words call them (`price_numbers`); the page's country and language
+decide what their digits mean (`amounts`).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import pairwise
+
+from gpuledger.extract.items import PriceKind
+from gpuledger.extract.price import amounts
+from gpuledger.extract.price import currency as currencies
+from gpuledger.extract.price import words as price_words
+from gpuledger.extract.price.numbers import MONEY_LIKE, Found
+
+#: The reason of an Ambiguous whose digits are one price in parts (`$229 99`), or a price and another number.
+SET_APART = "cents set apart from the amount, or another number behind it"
+#: The reason of an Ambiguous with two readings of one number.
+SEPARATOR = "the separator can be read as decimal or as thousands"
+
+
+@dataclass(frozen=True, slots=True)
+class Money:
+    """An amount above zero. `currency` is ISO 4217, None where the text and its country name none; `text` is as printed.
+
+    `signed` says whether the text itself says that it is money, by a currency or a dash for the cents; where it names no
+    currency, `currency` is what the caller knows. `number` is the amount's own digits as printed, to find it again in a
+    longer text. `list_amount` is the old price that the same text names beside it.
+    """
+
+    amount: Decimal
+    currency: str | None
+    kind: PriceKind
+    text: str
+    signed: bool = False
+    number: str = ""
+    list_amount: Decimal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ambiguous:
+    """A text that holds a price which cannot be told. `readings` are the amounts that it may mean, where they are known."""
+
+    text: str
+    reason: str
+    readings: tuple[Decimal, ...] = ()
+
+
+#: What stands between two numbers of a range.
+_RANGE = re.compile(r"[\s\u00a0]*(?:[-–—~〜]|to|bis|do|до|až|à|al|a|até|hasta|tot|till|til)[\s\u00a0]*", re.IGNORECASE)
+_TWO_DIGITS = re.compile(r"\d{2}")
+
+
+def _prices(shown: str, found: list[Found]) -> list[Found] | str:
+    """The numbers that are amounts of money, or why that cannot be told."""
+    priced = [number for number in found if number.is_signed]
+    if not priced:
+        words = amounts.NUMBER.sub(" ", shown)
+        return (
+            found if price_words.only_neutral(words) else "words that are not known beside a number without a currency"
+        )
+    if len({number.token for number in found}) == 1:
+        return priced
+    for number, following in pairwise(found):
+        if not (number.symbols or following.symbols):
+            continue
+        if following.follows and _TWO_DIGITS.fullmatch(following.token) and not MONEY_LIKE.fullmatch(number.token):
+            return SET_APART
+        if not (number.symbols and following.symbols) and _RANGE.fullmatch(number.after):
+            return "a range of prices"
+        if number.symbols and not following.is_signed and not number.after.strip(" \u00a0"):
+            return "a number right behind the currency"
+    return [
+        number for number in found if number.is_signed or (number.label == "now" and MONEY_LIKE.fullmatch(number.token))
+    ]
+
+
+def _wanted(prices: list[Found]) -> list[Found]:
+    """The amounts that the words do not set aside for another one: savings never count, an old price only alone."""
+    by_label: dict[str, list[Found]] = {}
+    for price in prices:
+        by_label.setdefault(price.label, []).append(price)
+    return next(
+        (by_label[label] for label in ("now", "bundle", "from", "net", "unit", "list", "monthly") if label in by_label),
+        [],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Locale:
+    """What decides the meaning of a number in a text: the text itself, and what the caller knows (see `read_price`)."""
+
+    shown: str
+    currency: str | None
+    country: str | None
+    language: str | None
+    decimal: str | None
+
+    def read(self, price: Found) -> tuple[tuple[Decimal, ...], str | None]:
+        """What a number may mean, and its currency. Raises ValueError where text and hints contradict on the currency."""
+        code = self._code(price)
+        sign = price.symbols[0] if price.symbols else ""
+        return _readings(price, amounts.page_format(code, self.language, self.country, self.decimal, sign)), code
+
+    def _code(self, price: Found) -> str | None:
+        codes = {code for symbol in price.symbols if (code := currencies.of_symbol(symbol, self.country))}
+        explicit = {code for symbol in price.symbols if (code := currencies.explicit(symbol))}
+        if len(codes) > 1 and len(explicit) == 1:
+            # `$1,190.00 AUD`: the code says whose dollar it is, where the sign may be that dollar.
+            (code,) = explicit
+            if all(currencies.may_mean(symbol, code) for symbol in price.symbols):
+                return code
+        if len(explicit or codes) > 1:
+            raise ValueError("two currencies")
+        if explicit:
+            return explicit.pop()
+        hint = self.currency
+        if not price.symbols:
+            return currencies.find(self.shown, self.country) or hint
+        if hint and all(currencies.may_mean(symbol, hint) for symbol in price.symbols):
+            return hint
+        if hint and not codes:
+            raise ValueError(f"a sign that is not of {hint}")
+        return codes.pop() if codes else None
+
+
+def choose(text: str, found: list[Found], locale: Locale) -> Money | Ambiguous | None:
+    """The one price among the numbers of the text."""
+    prices = _prices(locale.shown, found)
+    if isinstance(prices, str):
+        return Ambiguous(text, prices)
+    values: dict[tuple[Decimal, ...], Found] = {}
+    codes: set[str | None] = set()
+    for price in _wanted(prices):
+        try:
+            readings, code = locale.read(price)
+        except ValueError as error:
+            return Ambiguous(text, str(error))
+        codes.add(code)
+        values.setdefault(readings, price)
+    if not values:
+        return None
+    if len(values) > 1 or len(codes) > 1:
+        several = tuple(dict.fromkeys(value for readings in values for value in readings))
+        return Ambiguous(text, "several prices", several)
+    ((readings, price),) = values.items()
+    if len(readings) != 1:
+        return Ambiguous(text, SEPARATOR if readings else "digits grouped as in no price", readings)
+    kind = price_words.KINDS.get(price.label)
+    if kind is None:
+        return Ambiguous(text, "a price by weight, length or time", readings)
+    (amount,), code = readings, codes.pop()
+    if amount == 0:
+        return None
+    if price.label == "now" and any(net > amount for net in _amounts(prices, "net", code, locale)):
+        return Ambiguous(text, "a price before tax that is higher than the price", readings)
+    if amount in _amounts(prices, "monthly", code, locale):
+        # Called a rate where it is printed once more.
+        kind = "monthly"
+    signed = price.is_signed
+    old = {value for value in _amounts(prices, "list", code, locale) if value > amount} if kind == "now" else set()
+    return Money(amount, code, kind, text.strip(), signed, price.token, old.pop() if len(old) == 1 else None)
+
+
+def _amounts(prices: list[Found], label: str, code: str | None, locale: Locale) -> set[Decimal]:
+    """The amounts, in the currency, that the words of the text call so; without those that can be read in two ways."""
+    found: set[Decimal] = set()
+    for price in prices:
+        if price.label == label:
+            try:
+                readings, its_code = locale.read(price)
+            except ValueError:
+                continue
+            if its_code == code and len(readings) == 1:
+                found.update(readings)
+    return found
+
+
+def _readings(price: Found, how: amounts.Format) -> tuple[Decimal, ...]:
+    """What the number may mean. Digits that a space joins, with a strange word beside them, may be two numbers."""
+    if " " in price.token.replace(". ", ".").replace(", ", ","):
+        after_name = not price_words.explains(price.before)
+        if price.follows or after_name or (price.after[:1].isalpha() and not price.symbols):
+            return ()
+    return amounts.readings(price.token, how, price.cents_mark)

@@ -1,0 +1,106 @@
+"""The text of a price element to an amount, a currency and a kind, or the reason why it cannot be told.
+
+A price is never guessed: where the text allows two readings the answer is `Ambiguous`, where it holds no price, None.
+The text is that of the price element alone, not of a whole card. price-parser is not used: it has no notion of "two
+readings", takes the first number it meets (`RTX 5090 32GB $1,999.99`) and drops the words that make an amount a monthly
+rate or an old price. Number formats and currencies are CLDR's, through babel.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+from gpuledger.extract.price import amounts
+from gpuledger.extract.price import currency as currencies
+from gpuledger.extract.price import words as price_words
+from gpuledger.extract.price.amounts import to_decimal
+from gpuledger.extract.price.choice import SEPARATOR, SET_APART, Ambiguous, Locale, Money, choose
+from gpuledger.extract.price.numbers import MONEY_LIKE, numbers, tidy
+
+__all__ = ["SEPARATOR", "SET_APART", "Ambiguous", "Money", "read_price", "to_decimal"]
+
+#: A price element is short; a longer text is a card or a page, whose first number says nothing.
+MAX_LENGTH = 200
+
+
+def read_price(
+    text: str, *, currency: str | None = None, country: str | None = None, language: str | None = None,
+    decimal: str | None = None,
+) -> Money | Ambiguous | None:  # fmt: skip
+    """Read the text of one price element. None where there is no price in it at all (no number, 0, `일시품절`, `Save $50`).
+
+    `country` (ISO 3166) and `language` (ISO 639) decide what `1.299` means and whose dollar `$` is; `currency` (ISO 4217)
+    is the currency that the page states elsewhere, used where the text has none or a sign shared by several. `decimal`
+    is the decimal symbol (`.` or `,`) that other prices of the same page were seen to use.
+    """
+    plain = _plain(text, currency, country)
+    if plain is not None:
+        return plain
+    shown = tidy(text)
+    if not any(map(str.isdigit, shown)):
+        return None
+    if len(shown) > MAX_LENGTH:
+        return Ambiguous(text[:MAX_LENGTH], "a text this long is not that of a price element")
+    found = numbers(shown)
+    if not found:
+        return None
+    if price_words.says_no_price(shown):
+        return Ambiguous(text, "an amount beside words that say there is no price")
+
+    return choose(text, found, Locale(shown, currency, country, language, decimal))
+
+
+def label_in(text: str, part: str) -> price_words.Label | None:
+    """What the words of `text` call the amount that is printed as `part` in it; None where it is not found there.
+
+    For the words that stand around a price element: `/mo.` or `instead of` in the text of its parent.
+    """
+    shown = tidy(text)
+    tokens = amounts.NUMBER.findall(tidy(part))
+    return next((number.label for number in numbers(shown) if number.token in tokens), None)
+
+
+def tokens(text: str) -> dict[str, price_words.Label]:
+    """The different numbers in the text that carry a currency or look like money, each with what the words call it."""
+    found = numbers(tidy(text))
+    signed = any(number.is_signed for number in found)
+    return {
+        number.token: number.label
+        for number in found
+        if number.is_signed or (MONEY_LIKE.fullmatch(number.token) and not (signed and _RATING.fullmatch(number.token)))
+    }
+
+
+#: Up to five stars, beside prices that carry their currency.
+_RATING = re.compile(r"[0-5][.,]\d\d")
+
+
+def without_amounts(text: str) -> str:
+    """The words of the text, without its numbers and their currencies."""
+    shown = tidy(text)
+    for number in numbers(shown):
+        for piece in (number.token, *number.symbols):
+            shown = shown.replace(piece, " ", 1)
+    return shown
+
+
+_PLAIN = re.compile(r"\s*(?:([$€£₹])\s?)?([0-9]{1,3}(?:,[0-9]{3})*\.[0-9]{2}|[0-9]{1,6}\.[0-9]{2})\s*")
+_PLAIN_WON = re.compile(r"\s*([0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,9})\s?원\s*")
+
+
+def _plain(text: str, currency: str | None, country: str | None) -> Money | None:
+    """The two commonest forms, `$1,299.99` and `12,000원`, which read the same everywhere; None for any other text."""
+    if match := _PLAIN.fullmatch(text):
+        sign, number = match.groups()
+        code, signed = currency, sign is not None
+        if sign and (currency is None or not currencies.may_mean(sign, currency)):
+            code = currencies.of_symbol(sign, country)
+        if (sign and currency and code != currency) or (code and currencies.minor_digits(code) == 0):
+            return None
+    elif match := _PLAIN_WON.fullmatch(text):
+        number, code, signed = match.group(1), "KRW", True
+    else:
+        return None
+    amount = Decimal(number.replace(",", ""))
+    return Money(amount, code, "now", text.strip(), signed, number) if amount else None

@@ -1,0 +1,143 @@
+"""The numbers of a price text, each with the currency that touches it and with what the words around it call it."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from gpuledger.extract.price import amounts
+from gpuledger.extract.price import currency as currencies
+from gpuledger.extract.price import words as price_words
+
+_SPACED_DOLLAR = re.compile(r"(?<![^\W\d_])(US|AU|CA|NZ|HK|NT|MX|C|A|S|R)[ \u00a0](?=\$)")
+_INVISIBLE = re.compile(r"[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u00ad]")
+_WHITE = re.compile(r"[^\S\u00a0]+")
+#: Euros and cents with the sign as the separator, as printed in France: `35€99`.
+_EURO_CENTS = re.compile(
+    r"(?<![.,\d])(\d{1,3}(?:[ .\u00a0]\d{3})+|\d+)€(?:(\d{2})(?![\d.,€%\w])| (\d{2})(?=$|\s*\*|\s(?:dont|ttc|ht)\b))",
+    re.IGNORECASE,
+)
+
+
+def tidy(text: str) -> str:
+    """ASCII digits, no invisible characters, single spaces, euros and cents joined (`35€99` is `35,99€`).
+
+    No-break spaces stay: they join groups of digits.
+    """
+    text = _INVISIBLE.sub("", amounts.digits_to_ascii(text)).replace("\u202f", "\u00a0").replace("\u2009", "\u00a0")
+    text = _SPACED_DOLLAR.sub(r"\1", _WHITE.sub(" ", text)).strip(" \u00a0")
+    return _EURO_CENTS.sub(lambda found: f"{found[1]},{found[2] or found[3]}€", text)
+
+
+#: A dash for the cents: `1.299,-`, `1'299.–`, in Sweden `7 990:-`.
+_CENTS_DASH = re.compile(r"^(?::-|[.,]?\s?[-–—]{1,2}(?![\d$€£¥₩]))")
+_DASHED = re.compile(r"[.,:][-–—]{1,2}(?![\d\w])")
+_NEGATIVE = re.compile(r"[\s\u00a0(]*[-−–]\s?")
+#: A number with cents.
+MONEY_LIKE = re.compile(r".*[.,]\s?\d{2}", re.DOTALL)
+
+
+class Found(NamedTuple):
+    """One number of the text. `before` and `after` are the words up to its neighbours, without its currency symbols."""
+
+    token: str
+    before: str
+    after: str
+    symbols: tuple[str, ...]
+    label: price_words.Label
+    #: Whether only a space, or a space and nothing else, parts it from the number before.
+    follows: bool
+    cents_mark: str
+    #: Whether a dash for the cents stands right behind it, which only money has (`1'299.–`, `649,-`, `7 990:-`).
+    is_dashed: bool
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether the text itself says that the number is money."""
+        return bool(self.symbols) or self.is_dashed
+
+
+def numbers(shown: str) -> list[Found]:
+    """The numbers of a tidy text that may be amounts, in their order: no percentages, no part of a word (32GB, 1e5)."""
+    spans = [match.span() for match in amounts.NUMBER.finditer(shown)]
+    starts, ends = [start for start, _ in spans], [end for _, end in spans]
+    gaps = [shown[end:start] for end, start in zip([0, *ends], [*starts, len(shown)], strict=True)]
+    found: list[Found] = []
+    for place, (prefix, suffix) in enumerate(_symbols([shown[start:end] for start, end in spans], gaps)):
+        before, after = gaps[place], gaps[place + 1]
+        dash = _CENTS_DASH.match(after)
+        if prefix and _is_code(prefix, before, shown[starts[place] : ends[place]]):
+            prefix = None
+        symbols = tuple(symbol for symbol in (prefix, suffix) if symbol)
+        is_percentage = after.lstrip(" \u00a0")[:1] == "%"
+        in_word = before[-1:].isalpha() or before[-1:] == "#" or after[:1].isalpha()
+        in_code = after.isalpha() and not suffix and place + 1 < len(spans)
+        if is_percentage or in_code or (in_word and not symbols):
+            continue
+        if found and place == len(found) and found[-1].label == "net" and not _has_letters(found[0].before):
+            # A text that begins with an amount says behind each one what it is: `499 € ex VAT 599 € inc VAT`.
+            before = price_words.without_net_words(found[-1].after)
+        if prefix:
+            before = before.rstrip(" \u00a0:").removesuffix(prefix)
+        # Words behind an amount may hold a number of their own (`/100 g`, `for 24 months`).
+        rest = shown[ends[place] :]
+        if suffix:
+            skipped = dash.end() if dash else 0
+            after = after[skipped:].lstrip(" \u00a0").removeprefix(suffix)
+            rest = rest[skipped:].lstrip(" \u00a0").removeprefix(suffix)
+        follows = place > 0 and prefix is None and not gaps[place].strip(" \u00a0")
+        negative = place == 0 and _NEGATIVE.fullmatch(before)
+        found.append(
+            Found(
+                token=shown[starts[place] : ends[place]],
+                before=before,
+                after=after,
+                symbols=symbols,
+                label="noise" if negative else price_words.label(before, rest),
+                follows=follows,
+                cents_mark=dash.group()[0] if dash and dash.group()[0] in ".,:" else "",
+                is_dashed=suffix is None and _DASHED.match(after) is not None,
+            )
+        )
+    return found
+
+
+def _has_letters(text: str) -> bool:
+    return any(map(str.isalpha, text))
+
+
+#: Signs of two letters that begin product codes far more often (`VT4070`) than they stand right before an amount.
+_RARE_SIGNS = frozenset(("vt", "um", "nu", "fg", "rf", "ks", "zk", "ff", "kd", "km", "nt"))
+
+
+def _is_code(sign: str, before: str, token: str) -> bool:
+    """Whether letters that could be a sign of money are the beginning of a code that goes on with digits."""
+    return sign.lower() in _RARE_SIGNS and token.isdigit() and before.endswith(sign)
+
+
+def _symbols(tokens: list[str], gaps: list[str]) -> list[tuple[str | None, str | None]]:
+    """The currency symbols before and behind each number, given the texts before, between and after the numbers."""
+    prefixes = [currencies.at_end(gap.rstrip(" \u00a0:")) for gap in gaps[:-1]]
+    suffixes = [currencies.at_start(_CENTS_DASH.sub("", gap).lstrip(" \u00a0")) for gap in gaps[1:]]
+    for here, gap in enumerate(gaps[1:-1]):
+        symbol = suffixes[here]
+        if symbol is None or symbol != prefixes[here + 1] or gap.count(symbol) > 1:
+            continue
+        # One symbol between two numbers belongs to the one that has no other, else to the one that it touches, else to the
+        # one that looks like money, else to both.
+        if prefixes[here] and not suffixes[here + 1]:
+            suffixes[here] = None
+        elif suffixes[here + 1] and not prefixes[here]:
+            prefixes[here + 1] = None
+        elif gap[0].isspace() != gap[-1].isspace():
+            (suffixes if gap[0].isspace() else prefixes)[here + (not gap[0].isspace())] = None
+        elif symbol in _ALWAYS_BEHIND or (MONEY_LIKE.fullmatch(tokens[here]) and tokens[here + 1].isdigit()):
+            prefixes[here + 1] = None
+    return list(zip(prefixes, suffixes, strict=True))
+
+
+#: Currencies that nobody prints before the amount.
+_ALWAYS_BEHIND = frozenset(
+    ("zł", "Kč", "Ft", "원", "円", "元", "грн", "грн.", "руб", "руб.", "р.", "₽", "лв", "лв.", "тг", "тг.", "kn", "lei",
+     "Lei")
+)  # fmt: skip

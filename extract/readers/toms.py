@@ -1,0 +1,116 @@
+"""What the pages of Tom's Hardware have in common: split articles, names with marks and prices, months in titles."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import NamedTuple
+from urllib.parse import urljoin, urlsplit
+
+from bs4 import BeautifulSoup
+
+from gpuledger.extract.items import Issue, Link
+from gpuledger.extract.markup.html import soup
+from gpuledger.extract.markup.tables import cell_text, clean
+from gpuledger.extract.price.money import Ambiguous, read_price
+from gpuledger.extract.source import Page
+
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|"
+    r"sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
+)
+#: `October`, `Sept`, `Sep`.
+MONTH_WORD = re.compile(rf"\b{_MONTH}\b", re.IGNORECASE)
+_MONTH_AND_YEAR = re.compile(rf"\b({_MONTH})\b\.?,?\s+(20\d\d)\b", re.IGNORECASE)
+
+_FOOTNOTE = re.compile(r"[\s]*(?:[*†‡§¹²³⁴⁵⁶⁷⁸⁹]+|\[\w{1,2}\])$")
+_PRICE = r"(?:[$€£]|US\$|USD )\s?\d[\d.,]*\d|[$€£]\d"
+_PRICE_BEFORE = re.compile(rf"^({_PRICE})(?:\s*[-–—:]\s*|\s+)")
+_PRICE_AFTER = re.compile(rf"\s*(?:[-–—:@,]\s*({_PRICE})|\(\s*({_PRICE})[^()]*\))$")
+
+# `/reviews/gpu-hierarchy,4388-2.html` and `/news/gpus-historical-ebay-pricing/2`.
+_PAGE_IN_PATH = re.compile(r"(?:(?<=,)(?P<article>\d+)-(?P<old>\d{1,3})(?=\.html$)|/(?P<new>\d{1,3})$)")
+
+
+def article(page: Page) -> BeautifulSoup:
+    """The page as a tree."""
+    return soup(page.content, page.headers.get("content-type"))
+
+
+def page_number(url: str) -> int:
+    """Which part of a split article an address is; 1 where it says nothing."""
+    found = _PAGE_IN_PATH.search(urlsplit(url).path.rstrip("/"))
+    return int(found["old"] or found["new"]) if found else 1
+
+
+def next_page(tree: BeautifulSoup, url: str) -> Iterator[Link]:
+    """The link to the following part of the same article, where the list of parts or a `rel=next` has one."""
+    here = page_number(url)
+    candidates = [*tree.select("ul.pages a[href]"), *tree.select('a[rel~="next"][href], link[rel~="next"][href]')]
+    for element in candidates:
+        target = urljoin(url, str(element["href"])).partition("#")[0]
+        if page_number(target) == here + 1 and _article(target) == _article(url):
+            yield Link(url=target, role="next_page")
+            return
+
+
+def _article(url: str) -> tuple[str, str]:
+    """What all parts of an article share: the host, and the path without the part's number."""
+    parts = urlsplit(url)
+    path = _PAGE_IN_PATH.sub(lambda found: found["article"] or "", parts.path.rstrip("/"))
+    return parts.netloc.lower(), path
+
+
+def split_name(text: str) -> tuple[str, str | None]:
+    """A card's name without footnote marks and without the price that some tables put into it, and that price's text.
+
+    Only a currency sign makes a price: `(6GB)` and `(Founders Edition)` stay in the name.
+    """
+    name, price = _FOOTNOTE.sub("", clean(text)), None
+    if before := _PRICE_BEFORE.search(name):
+        name, price = name[before.end() :], before[1]
+    elif after := _PRICE_AFTER.search(name):
+        name, price = name[: after.start()], after[1] or after[2]
+    return _FOOTNOTE.sub("", name).strip(), price
+
+
+class Price(NamedTuple):
+    """An amount above zero and its ISO 4217 currency."""
+
+    amount: Decimal
+    currency: str
+
+
+def read_amount(text: str, where: str, url: str) -> Price | Issue | None:
+    """The price of a cell on these English pages; None for an empty cell or words; an Issue where it is not sure."""
+    found = read_price(_FOOTNOTE.sub("", text), country="US", language="en")
+    if isinstance(found, Ambiguous):
+        return Issue(code="ambiguous_price", message=f"{where}: {found.reason}", where=where, text=text, url=url)
+    if found is not None and found.currency is not None and found.kind != "monthly":
+        return Price(found.amount, found.currency)
+    if not re.search(r"[1-9]", text):
+        return None
+    message = f"{where}: no single price with a currency in {text!r}"
+    return Issue(code="unreadable_price", message=message, where=where, text=text, url=url)
+
+
+def month_of(text: str) -> str | None:
+    """`2023-10` out of `October 2023 …`; None where no month with a year is named."""
+    found = _MONTH_AND_YEAR.search(text)
+    return f"{found[2]}-{month_number(found[1]):02d}" if found else None
+
+
+def month_number(word: str) -> int:
+    """1 to 12 for a month's name or its first three letters."""
+    return MONTHS.index(word[:3].lower()) + 1
+
+
+def page_titles(tree: BeautifulSoup, url: str) -> list[str]:
+    """The page's own titles, the most particular first: a part's title, the browser's title, the headline.
+
+    The headline of a split article is that of all its parts, so for the parts after the first it is left out.
+    """
+    selectors = (".page-title", "title", "h1") if page_number(url) == 1 else (".page-title", "title")
+    return [text for selector in selectors for element in tree.select(selector) if (text := cell_text(element))]

@@ -1,0 +1,176 @@
+"""Vendor quotes: a CSV or XLSX file dropped into the inbox, one product a row, columns matched by name.
+
+What cannot be read for sure comes back with its reason and is never guessed: an amount that can mean two things, a price
+without a currency, a condition that is not known. `rejects_csv` writes those rows as a file that can be mended and
+dropped again. Prices are taken as printed; whether tax is in them is the vendor's to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from gpuledger.extract import wording
+from gpuledger.extract.errors import LayoutChanged
+from gpuledger.extract.items import Issue, Offer, Parsed
+from gpuledger.extract.source import Page, Source
+from gpuledger.extract.sources.quotes import columns as quote_columns
+from gpuledger.extract.sources.quotes.cells import (
+    Unreadable,
+    read_amount,
+    read_condition,
+    read_currency,
+    read_date,
+    read_quantity,
+    shown,
+)
+from gpuledger.extract.sources.quotes.rejects import Rejected, agreed, rejects_csv
+from gpuledger.extract.sources.quotes.sheets import Cell, Table, tables
+
+__all__ = ["SOURCE", "Rejected", "parse", "read", "rejects_csv"]
+
+#: A vendor writes name, address and date above the table; further down than this there is no header.
+_HEADER_WITHIN = 30
+
+
+def read(page: Page) -> tuple[list[Offer], list[Rejected]]:
+    """The file's offers, and its rows that are none with the reason of each.
+
+    Raises LayoutChanged where the file is no CSV or XLSX or no sheet has a column for the product and one for the price,
+    TooLarge where it passes a bound.
+    """
+    rows: list[tuple[Offer, Rejected]] = []
+    rejected: list[Rejected] = []
+    sheets = [table for table in tables(page.content, page.url) if table.rows]
+    names = [sheet.name for sheet in sheets]
+    if all(_header(sheet) is None for sheet in sheets):
+        seen = f"no sheet has a column for the product and one for the price of a piece{_hint(sheets)}"
+        action = "name the columns product, price, currency, condition, quantity, valid until, vendor"
+        raise LayoutChanged(page.url, seen, action)
+    for sheet in sheets:
+        start = _header(sheet)
+        if start is None:
+            number, cells = sheet.rows[0]
+            reason = "the sheet has no column for the product and the price: it was not read"
+            rejected.append(Rejected(sheet.name, number, reason, _named([], cells)))
+            continue
+        headers = [shown(cell) for cell in sheet.rows[start][1]]
+        if not sheet.rows[start + 1 :]:
+            number, cells = sheet.rows[start]
+            reason = "there is no row below the names of the columns"
+            rejected.append(Rejected(sheet.name, number, reason, _named([], cells)))
+        for number, cells in sheet.rows[start + 1 :]:
+            row = Rejected(sheet.name, number, "", _named(headers, cells))
+            try:
+                rows.append((_offer(page, headers, cells), row))
+            except ValueError as error:
+                rejected.append(row._replace(reason=str(error)))
+    offers, contradicted = agreed(rows)
+    return offers, sorted(rejected + contradicted, key=lambda row: (names.index(row.sheet), row.row))
+
+
+def parse(page: Page) -> Iterator[Parsed]:
+    """The file's offers, and an Issue for each row that is none."""
+    offers, rejected = read(page)
+    yield from offers
+    for row in rejected:
+        where = f"{row.sheet} row {row.row}".strip()
+        text = ", ".join(f"{name}: {value}" for name, value in row.cells if value)[:300]
+        yield Issue(code="quote_rejected", message=row.reason, where=where, text=text, url=page.url)
+
+
+def give_back(page: Page, target: Path) -> bool:
+    """Write the rows that are no offer to `target`, with their reasons; False, and nothing written, where all are."""
+    rejected = read(page)[1]
+    if rejected:
+        target.parent.mkdir(exist_ok=True)
+        rejects_csv(rejected, target)
+    return bool(rejected)
+
+
+def _header(sheet: Table) -> int | None:
+    """Position of the first row that names a product and a price column, or None."""
+    for position, (_, cells) in enumerate(sheet.rows[:_HEADER_WITHIN]):
+        if {"product", "price"} <= quote_columns.fields([shown(cell) for cell in cells]).keys():
+            return position
+    return None
+
+
+def _hint(sheets: Sequence[Table]) -> str:
+    names = [shown(cell) for sheet in sheets for _, cells in sheet.rows[:1] for cell in cells if cell is not None]
+    totals = [name for name in names if "".join(name.lower().split()) in quote_columns.TOTALS]
+    told = f" ({', '.join(totals)} is a sum, not the price of a piece)" if totals else ""
+    return f"; the first row says {', '.join(names)[:120]!r}{told}" if names else "; the file is empty"
+
+
+def _offer(page: Page, headers: list[str], cells: list[Cell]) -> Offer:
+    fields = quote_columns.fields(headers)
+
+    def cell(field: str) -> Cell:
+        filled = [cells[at] for at in fields.get(field, []) if at < len(cells) and cells[at] not in (None, "")]
+        if field == "price" and len(filled) > 1:
+            raise Unreadable(f"the row has {len(filled)} prices: {', '.join(map(shown, filled))}")
+        return filled[0] if filled else None
+
+    title = shown(cell("product")).strip()
+    if not title:
+        raise Unreadable("there is no product")
+    amount = cell("price")
+    column = next(
+        (headers[at] for at in fields["price"] if at < len(cells) and cells[at] is amount), headers[fields["price"][0]]
+    )
+    stated, named = read_currency(cell("currency")), quote_columns.stated_currency(column)
+    if stated and named and stated != named:
+        raise Unreadable(f"the currency is {stated} in its column and {named} in the name of the price column")
+    money = read_amount(amount, stated or named)
+    was = cell("list_price")
+    list_price = read_amount(was, money.currency).amount if was is not None else None
+    condition = read_condition(cell("condition"), title)
+    vendor, sku, mpn = (shown(cell(field)).strip() or None for field in ("vendor", "sku", "mpn"))
+    return Offer(
+        title=title,
+        url=shown(cell("url")).strip() or page.final_url or page.url,
+        key=" | ".join((vendor or "-", sku or mpn or title, condition)),
+        price=money.amount,
+        currency=money.currency,
+        price_kind="bundle" if wording.is_bundle(title) else "now",
+        price_text=shown(amount),
+        list_price=list_price,
+        availability=wording.availability(shown(cell("availability"))) or "unknown",
+        condition=condition,
+        seller=vendor,
+        sku=sku,
+        mpn=mpn,
+        gtin=shown(cell("gtin")).strip() or None,
+        brand=shown(cell("brand")).strip() or None,
+        specs=_specs(shown(cell("specs")), shown(cell("memory")), headers, fields) or None,
+        quantity=read_quantity(cell("quantity")),
+        valid_until=read_date(cell("valid_until")),
+    )
+
+
+def _specs(told: str, memory: str, headers: list[str], fields: dict[str, list[int]]) -> str:
+    if memory.isdecimal() and quote_columns.has_gigabytes(headers[fields["memory"][0]]):
+        memory = f"{memory}GB"
+    return " / ".join(part.strip() for part in (told, memory and f"memory {memory}") if part.strip())
+
+
+def _named(headers: list[str], cells: list[Cell]) -> tuple[tuple[str, str], ...]:
+    """Column names with the cells' texts. A name that is there twice is numbered in brackets, by which it is still known."""
+    names: list[str] = []
+    for at in range(len(cells)):
+        name = headers[at] if at < len(headers) and headers[at] else f"column {at + 1}"
+        names.append(f"{name} ({at + 1})" if name in names else name)
+    return tuple(zip(names, map(shown, cells), strict=True))
+
+
+SOURCE = Source(
+    name="quotes",
+    title="Vendor quotes",
+    homepage="",
+    parse=parse,
+    give_back=give_back,
+    version=1,
+    kinds=("offer",),
+    freshness_hours=24 * 31,
+)

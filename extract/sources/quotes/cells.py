@@ -1,0 +1,115 @@
+"""One cell of a vendor's table read as what its column holds. Each reader raises Unreadable, whose message is the reason."""
+
+from __future__ import annotations
+
+import re
+from datetime import date, datetime
+from decimal import Decimal
+
+from gpuledger.extract import wording
+from gpuledger.extract.items import Condition
+from gpuledger.extract.price import currency as currencies
+from gpuledger.extract.price.money import Ambiguous, Money, read_price
+from gpuledger.extract.sources.quotes.sheets import Cell
+
+
+class Unreadable(ValueError):
+    """The cell does not say what it should; the message tells a person what to mend."""
+
+
+_NEW = re.compile(r"\bnew\b|\bsealed\b|신품|새\s?제품|새\s?상품|미개봉|신제품", re.IGNORECASE)
+_QUANTITY = re.compile(r"(\d{1,3}(?:,\d{3})+|\d+)\s*(?:ea|pcs?|pieces?|units?|개|대|장|매)?\.?", re.IGNORECASE)
+_EXCEL_ERROR = re.compile(r"#(?:N/A|REF!|VALUE!|DIV/0!|NAME\?|NUM!|NULL!)")
+_DATES = ("%Y-%m-%d", "%Y.%m.%d", "%Y/%m/%d", "%Y%m%d", "%d %b %Y", "%d %B %Y", "%b %d %Y", "%B %d %Y", "%d-%b-%Y")
+
+
+def shown(cell: Cell) -> str:
+    """The cell as text: dates in ISO 8601, numbers without exponent, nothing for an empty cell."""
+    if cell is None:
+        return ""
+    if isinstance(cell, Decimal):
+        return format(cell, "f")
+    if isinstance(cell, datetime):
+        return cell.date().isoformat() if cell.time() == datetime.min.time() else cell.isoformat(sep=" ")
+    return str(cell)
+
+
+def read_currency(cell: Cell) -> str | None:
+    """ISO 4217 of a code, sign or word; None for an empty cell."""
+    text = shown(cell).strip()
+    if not text:
+        return None
+    code = text.upper() if currencies.is_code(text.upper()) else currencies.of_symbol(text)
+    if code is None:
+        raise Unreadable(
+            f"the currency {text!r} is none that is known for sure: write its ISO code, such as USD or KRW"
+        )
+    return code
+
+
+def read_amount(cell: Cell, currency: str | None) -> Money:
+    """The price of one piece. `currency` is what the row or the column states; a price that names another is refused."""
+    text = shown(cell).strip()
+    if isinstance(cell, bool | date) or _EXCEL_ERROR.search(text):
+        raise Unreadable(f"the price {text!r} is no number")
+    if not text:
+        raise Unreadable("there is no price (a formula must be saved with its value)")
+    if currency is None and re.fullmatch(r"[\d.,\s]+", text):
+        raise Unreadable(f"the price {text!r} has no currency: add a column 'currency' or write it beside the amount")
+    if isinstance(cell, int | Decimal):
+        money: Money | Ambiguous | None = Money(Decimal(cell), currency, "now", text)
+    else:
+        money = read_price(text, currency=currency, country=currencies.home(currency))
+        alone = read_price(text)
+        if isinstance(alone, Money) and currency and alone.currency not in (None, currency):
+            raise Unreadable(f"the price {text!r} is in {alone.currency}, its row or column says {currency}")
+    if isinstance(money, Ambiguous):
+        raise Unreadable(f"the price {text!r} cannot be told: {money.reason}")
+    if money is None or money.amount <= 0:
+        raise Unreadable(f"the price {text!r} is no amount above zero")
+    if money.currency is None:
+        raise Unreadable(f"the price {text!r} has no currency: add a column 'currency' or write it beside the amount")
+    if money.kind != "now":
+        raise Unreadable(f"the price {text!r} is a {money.kind} price, not that of one piece")
+    return money
+
+
+def read_condition(cell: Cell, title: str) -> Condition:
+    """The condition that the cell names, else the title; `unknown` where neither says any."""
+    text = shown(cell).strip()
+    named = wording.condition(text) or ("new" if _NEW.search(text) else None)
+    if text and named is None:
+        raise Unreadable(f"the condition {text!r} is not known: write new, used, refurbished or open box")
+    return named or wording.condition(title) or "unknown"
+
+
+def read_quantity(cell: Cell) -> int | None:
+    """Whole pieces; None for an empty cell."""
+    text = shown(cell).strip()
+    if not text:
+        return None
+    if isinstance(cell, Decimal) and cell == cell.to_integral_value() and cell >= 0:
+        return int(cell)
+    found = _QUANTITY.fullmatch(text)
+    if found is None or isinstance(cell, bool):
+        raise Unreadable(f"the quantity {text!r} is no whole number of pieces")
+    return int(found.group(1).replace(",", ""))
+
+
+def read_date(cell: Cell) -> date | None:
+    """A day; None for an empty cell. `03/04/2024` is two days and so none."""
+    if isinstance(cell, datetime):
+        return cell.date()
+    if isinstance(cell, date):
+        return cell
+    text = shown(cell).strip()
+    if not text:
+        return None
+    plain = re.sub(r"\s*(?:년|월)\s*", "-", text).replace("일", "").strip(" -~.까지")
+    plain = re.sub(r"[,\s]+", " ", re.sub(r"\s*([./-])\s*", r"\1", plain))
+    for form in _DATES:
+        try:
+            return datetime.strptime(plain, form).date()  # noqa: DTZ007  a day has no time zone
+        except ValueError:
+            continue
+    raise Unreadable(f"the date {text!r} is none that is clear: write it as 2024-01-31")

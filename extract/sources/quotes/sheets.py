@@ -1,0 +1,132 @@
+"""A dropped CSV or XLSX file as rows of cells, bounded: a spreadsheet from outside may be a bomb, or just far too large."""
+
+from __future__ import annotations
+
+import csv
+import io
+import warnings
+import zipfile
+from collections.abc import Iterator
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import NamedTuple, TypeAlias
+
+from gpuledger.extract.errors import LayoutChanged, TooLarge
+from gpuledger.extract.sources.quotes.columns import fields
+
+Cell: TypeAlias = str | int | Decimal | bool | date | datetime | time | None
+
+#: Rows of a file. A vendor's price list has hundreds; more is not a quote, and reading on would only cost memory.
+MAX_ROWS = 50_000
+MAX_COLUMNS = 200
+#: Bytes of an XLSX after unpacking. A sheet of MAX_ROWS rows and ten columns takes about 20 MB.
+MAX_UNPACKED = 64_000_000
+_SMALLER = "send the rows that are quotes, in a file of their own"
+
+
+class Table(NamedTuple):
+    """One sheet. `rows` has each row's number, from 1 as a person counts, and its cells; empty rows are left out."""
+
+    name: str
+    rows: list[tuple[int, list[Cell]]]
+
+
+def tables(content: bytes, name: str) -> list[Table]:
+    """The sheets of an XLSX, or the one table of a CSV. `name` is the file's, for errors.
+
+    Raises LayoutChanged where the file is neither, TooLarge where it passes a bound.
+    """
+    if content[:4] == b"PK\x03\x04":
+        return _xlsx(content, name)
+    if content[:8] == b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1":
+        raise LayoutChanged(
+            name, "an old .xls or a password-protected workbook", "save it as .xlsx or CSV without a password"
+        )
+    text = _decode(content, name)
+    return [Table("", _bounded(enumerate(_csv_rows(text, name), start=1), name))]
+
+
+def _decode(content: bytes, name: str) -> str:
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        try:
+            return content.decode("utf-16")
+        except UnicodeDecodeError as error:
+            raise LayoutChanged(name, f"UTF-16 text that breaks off: {error}", "save it as CSV in UTF-8") from error
+    # Excel in Korea saves CP949, elsewhere in the West CP1252; text of the latter hardly ever is valid in the former.
+    for encoding in ("utf-8-sig", "cp949", "cp1252"):
+        try:
+            text = content.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        if "\0" not in text:
+            return text
+    raise LayoutChanged(name, "neither a CSV in UTF-8, UTF-16, CP949 or CP1252 nor an XLSX", "save it as CSV in UTF-8")
+
+
+def _csv_rows(text: str, name: str) -> Iterator[list[Cell]]:
+    """Rows by the separator under which the first lines name most columns that are known, else most columns."""
+    head = text[:20_000].splitlines()[:30]
+
+    def header(separator: str) -> tuple[int, int]:
+        try:
+            rows = list(csv.reader(head, delimiter=separator))
+        except csv.Error:
+            return 0, 0
+        return max((len(fields(row)) for row in rows), default=0), max(map(len, rows), default=0)
+
+    separator = max((",", ";", "\t", "|"), key=header)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    try:
+        for row in reader:
+            yield [cell.strip() for cell in row]
+    except csv.Error as error:
+        raise LayoutChanged(name, f"line {reader.line_num} is no CSV: {error}", "save it as CSV again") from error
+
+
+def _xlsx(content: bytes, name: str) -> list[Table]:
+    import openpyxl  # here, since it takes 0.2 s and most commands read no workbook
+
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            unpacked = sum(entry.file_size for entry in archive.infolist())
+        if unpacked > MAX_UNPACKED:
+            raise TooLarge(name, f"the workbook unpacks to {unpacked} bytes, the bound is {MAX_UNPACKED}", _SMALLER)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # openpyxl tells of extensions it leaves out, which no cell depends on
+            book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
+            try:
+                return [_sheet(sheet, name) for sheet in book.worksheets]
+            finally:
+                book.close()
+    except (TooLarge, LayoutChanged):
+        raise
+    except Exception as error:
+        raise LayoutChanged(
+            name, f"the workbook cannot be read: {error!r:.200}", "save it as .xlsx or CSV again"
+        ) from error
+
+
+def _sheet(sheet: object, name: str) -> Table:
+    # Without max_row openpyxl goes by the dimension that the file states, which may be a million empty rows.
+    values = sheet.iter_rows(values_only=True, max_row=4 * MAX_ROWS, max_col=MAX_COLUMNS)  # type: ignore[attr-defined]
+    rows = _bounded(enumerate(([_plain(value) for value in row] for row in values), start=1), name)
+    return Table(str(sheet.title), rows)  # type: ignore[attr-defined]
+
+
+def _plain(value: object) -> Cell:
+    if isinstance(value, float):
+        # repr gives the shortest decimal that is this float: what the person typed, not 1599.99000000000000909.
+        return Decimal(repr(value))
+    if value is None or isinstance(value, bool | int | date | datetime | time):
+        return value
+    return str(value).strip()
+
+
+def _bounded(rows: Iterator[tuple[int, list[Cell]]], name: str) -> list[tuple[int, list[Cell]]]:
+    kept: list[tuple[int, list[Cell]]] = []
+    for number, row in rows:
+        if any(cell not in (None, "") for cell in row):
+            kept.append((number, row[:MAX_COLUMNS]))
+        if len(kept) > MAX_ROWS:
+            raise TooLarge(name, f"more than {MAX_ROWS} rows", _SMALLER)
+    return kept

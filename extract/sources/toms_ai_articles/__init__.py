@@ -1,0 +1,148 @@
+"""Tom's Hardware's articles on AI benchmarks, whose figures are pictures of charts.
+
+An article yields the address of every picture in its text, so that its bytes are archived and watched, and no figure: the
+numbers come from transcriptions (`extract/readers/transcriptions.py`), whose CSV files are archived and parsed as pages of
+this source. The prices that some browsers show in these articles are filled in by script and are never read.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import PurePosixPath
+from urllib.parse import urljoin, urlsplit
+
+from bs4 import BeautifulSoup
+from bs4.element import Tag
+
+from gpuledger.extract.errors import LayoutChanged
+from gpuledger.extract.items import Chart, Link, Parsed
+from gpuledger.extract.markup.tables import cell_text, clean
+from gpuledger.extract.readers import transcriptions
+from gpuledger.extract.readers.toms import article, next_page
+from gpuledger.extract.source import Page, Source
+
+_BODY = ("#article-body", "article", "main")
+# Authors, shop widgets, teasers of other articles: their pictures are no charts of this one.
+_NOT_THE_ARTICLE = (
+    "aside, nav, footer, header, form, [data-widget-type], [class*=hawk], [class*=author], [class*=related]"
+)
+# Lazy images keep a placeholder in src; the original address comes first, then the widest of a set.
+_ADDRESS_ATTRIBUTES = ("data-original-mos", "data-srcset", "srcset", "data-src", "src")
+_PLACEHOLDER = re.compile(r"missing-image\.\w+$|^data:|/(?:spacer|blank|pixel)\.\w+$", re.IGNORECASE)
+_GALLERY = re.compile(r"\bgalleryData\b")
+
+
+def parse(page: Page) -> Iterable[Parsed]:
+    """Chart items and image links of an article, Score items of a transcription, nothing of an image.
+
+    LayoutChanged where an article has no picture in its text, or a transcription lacks a column.
+    """
+    kind = page.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind.startswith("image/"):
+        return
+    if kind == "text/csv" or urlsplit(page.final_url).path.endswith(".csv"):
+        yield from _transcription(page)
+        return
+    tree = article(page)
+    seen: set[str] = set()
+    for address, caption in _pictures(tree):
+        image_url = urljoin(page.final_url, address)
+        if image_url in seen:
+            continue
+        yield Chart(article_url=page.url, image_url=image_url, caption=caption, position=len(seen))
+        yield Link(url=image_url, role="image")
+        seen.add(image_url)
+    if not seen:
+        raise LayoutChanged(page.url, "no picture in the text of the article")
+    yield from next_page(tree, page.final_url)
+
+
+def _transcription(page: Page) -> Iterator[Parsed]:
+    try:
+        charts, issues = transcriptions.read_csv(page.content, PurePosixPath(urlsplit(page.url).path).name)
+    except transcriptions.TranscriptionError as error:
+        raise LayoutChanged(page.url, str(error), "correct the transcription") from error
+    yield from issues
+    for chart in charts:
+        yield from transcriptions.scores(chart)
+
+
+def _pictures(tree: BeautifulSoup) -> Iterator[tuple[str, str]]:
+    """Address and caption of every picture of the article's text, then of the galleries that a script would build."""
+    body = next((found for selector in _BODY if (found := tree.select_one(selector)) is not None), None)
+    if body is not None:
+        outside = {id(element) for element in body.select(_NOT_THE_ARTICLE)}
+        for image in body.find_all("img"):
+            if any(id(parent) in outside for parent in image.parents):
+                continue
+            if address := _address(image):
+                yield address, _caption(image)
+    for script in tree.find_all("script"):
+        if _GALLERY.search(script.string or ""):
+            yield from _gallery(script.string or "")
+
+
+def _address(image: Tag) -> str | None:
+    picture = image.find_parent("picture")
+    sources = picture.find_all("source") if picture is not None else []
+    for attribute in _ADDRESS_ATTRIBUTES:
+        for element in (image, *sources):
+            value = str(element.get(attribute) or "").strip()
+            address = _widest(value) if attribute.endswith("srcset") else value
+            if address and not _PLACEHOLDER.search(address):
+                return address
+    return None
+
+
+def _widest(srcset: str) -> str:
+    """The address of the largest picture of a `srcset`: `a.png 320w, b.png 1200w` gives `b.png`."""
+    candidates = [part.split() for part in re.split(r",\s+", srcset) if part.strip()]
+    widths = [(float(found[1]) if (found := re.match(r"([\d.]+)[wx]$", words[-1])) else 1.0) for words in candidates]
+    return candidates[widths.index(max(widths))][0] if candidates else ""
+
+
+def _caption(image: Tag) -> str:
+    figure = image.find_parent("figure")
+    caption = figure.find("figcaption") if figure is not None else None
+    return clean(str(image.get("alt") or "")) or (cell_text(caption) if caption is not None else "")
+
+
+def _gallery(script: str) -> Iterator[tuple[str, str]]:
+    """The pictures of `var data = {"galleryData": [{"image": {"src": …, "name": …}}]}`."""
+    for start in (found.start() for found in re.finditer(r"\{", script)):
+        try:
+            data, _ = json.JSONDecoder().raw_decode(script, start)
+        except (ValueError, RecursionError):
+            continue
+        rows = data.get("galleryData") if isinstance(data, dict) else None
+        for row in rows if isinstance(rows, list) else ():
+            image = row.get("image") if isinstance(row, dict) else None
+            if isinstance(image, dict) and isinstance(image.get("src"), str):
+                words = (image.get(key) for key in ("alt", "caption", "title", "name"))
+                yield image["src"], next((clean(text) for text in words if isinstance(text, str) and text), "")
+        if rows is not None:
+            return
+
+
+SOURCE = Source(
+    name="toms_ai_articles",
+    title="Tom's Hardware AI benchmark articles and their transcribed charts",
+    homepage="https://www.tomshardware.com/pc-components/gpus/stable-diffusion-benchmarks",
+    parse=parse,
+    version=1,
+    kinds=("score", "chart"),
+    start=(
+        "https://www.tomshardware.com/pc-components/gpus/stable-diffusion-benchmarks",
+        "https://www.tomshardware.com/news/running-your-own-chatbot-on-a-single-gpu",
+    ),
+    sample=(
+        "/pc-components/gpus/stable-diffusion-benchmarks",
+        "/news/running-your-own-chatbot-on-a-single-gpu",
+        "/transcriptions/stable-diffusion.csv",
+        "/transcriptions/chatbot.csv",
+    ),
+    country="US",
+    language="en",
+)

@@ -1,0 +1,245 @@
+"""What could keep the nightly run from working on this machine, and what to do about each."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import timedelta
+from importlib import metadata
+from pathlib import Path
+from typing import Literal
+
+from filelock import FileLock, Timeout
+
+from gpuledger.flows.night.context import Context
+from gpuledger.flows.prefect_ import compat
+from gpuledger.flows.setup.settings import SettingsError
+from gpuledger.flows.telling import health
+from gpuledger.warehouse.errors import NoWarehouse, WarehouseError
+from gpuledger.warehouse.read import query
+
+Grade = Literal["ok", "warning", "failure"]
+
+#: Least free space, and how many copies of the warehouse a night may need at once: work file, version, and the old ones.
+MIN_FREE_BYTES = 1_000_000_000
+COPIES = 3
+#: The disk's clock and ours may differ by this much before one of them is wrong.
+CLOCK_SLACK_S = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at. `action` is empty where all is well."""
+
+    name: str
+    grade: Grade
+    seen: str
+    action: str = ""
+
+
+def examine(context: Context, *, offline: bool = False) -> Iterator[Check]:
+    """All checks, cheap ones first; a check that itself fails is a failure with its words. `offline` asks no site."""
+    checks: list[Callable[[Context], Iterator[Check]]] = [
+        _python, _packages, _data_dir, _disk, _clock, _warehouse, _lock, _runs, _schedule, _notifications,
+    ]  # fmt: skip
+    if not offline:
+        checks.append(_robots)
+    for check in checks:
+        try:
+            yield from check(context)
+        except Exception as error:  # noqa: BLE001
+            yield Check(check.__name__.strip("_"), "failure", f"{type(error).__name__}: {error}", "mend what it names")
+
+
+def _python(context: Context) -> Iterator[Check]:
+    yield Check("python", "ok", f"{platform.python_version()} in {sys.prefix}")
+
+
+def _packages(context: Context) -> Iterator[Check]:
+    names = ("prefect", "fastapi", "sqlalchemy", "duckdb", "pandas", "great-expectations")
+    yield Check("packages", "ok", ", ".join(f"{name} {metadata.version(name)}" for name in names))
+    for problem in compat.problems():
+        seen, _, action = problem.partition("; ")
+        yield Check("packages", "failure", seen, action)
+
+
+def _data_dir(context: Context) -> Iterator[Check]:
+    root = context.data.root.resolve()
+    near = next(folder for folder in (root, *root.parents) if folder.exists())
+    try:
+        with tempfile.NamedTemporaryFile(dir=near, prefix=".gpuledger-doctor-") as file:
+            file.write(b"x")
+            file.flush()
+            off = Path(file.name).stat().st_mtime - time.time()
+    except OSError as error:
+        yield Check(
+            "data directory", "failure", f"{near}: {error.strerror}", "mend its permissions, or name another --data-dir"
+        )
+        return
+    yield Check("data directory", "ok", f"{root} can be written")
+    if abs(off) > CLOCK_SLACK_S:
+        action = "set both clocks by a time server: files would seem older or newer than they are"
+        yield Check("disk clock", "warning", f"the file system is {off:+.0f} s from this machine", action)
+
+
+def _disk(context: Context) -> Iterator[Check]:
+    root = context.data.root.resolve()
+    near = next(folder for folder in (root, *root.parents) if folder.exists())
+    free = shutil.disk_usage(near).free
+    size = context.data.base.stat().st_size if context.data.base.exists() else 0
+    needed = max(MIN_FREE_BYTES, COPIES * size)
+    seen = f"{free / 1e9:.1f} GB free, the warehouse has {size / 1e6:.0f} MB"
+    if free < COPIES * size:
+        yield Check("disk", "failure", seen, f"make room: a night needs {COPIES} times the warehouse")
+    elif free < needed:
+        yield Check("disk", "warning", seen, "make room, or let `gpuledger vacuum` remove old versions and pages")
+    else:
+        yield Check("disk", "ok", seen)
+
+
+def _clock(context: Context) -> Iterator[Check]:
+    now = context.started_at
+    try:
+        rows = query(
+            context.data,
+            """SELECT max(started_at), max(as_of) FILTER (sample_night IS NULL) FROM ops.run
+               WHERE status LIKE 'published%'""",
+        )[1]
+    except WarehouseError:  # what is wrong with it is another check's
+        yield Check("clock", "ok", f"{now:%Y-%m-%d %H:%M} UTC; nothing is published to compare it with")
+        return
+    newest = max((time for time in rows[0] if time is not None), default=now)
+    if newest > now + timedelta(seconds=CLOCK_SLACK_S):
+        seen = f"{now:%Y-%m-%d %H:%M} UTC, and the newest run says {newest:%Y-%m-%d %H:%M} UTC"
+        yield Check("clock", "failure", seen, "set the clock: until it has passed that time, no live run can be loaded")
+    else:
+        yield Check("clock", "ok", f"{now:%Y-%m-%d %H:%M} UTC, after the newest run")
+
+
+def _warehouse(context: Context) -> Iterator[Check]:
+    data = context.data
+    try:
+        storage, library, run = query(
+            data,
+            """SELECT coalesce(tags['storage_version'], '?'), version(),
+                   (SELECT run_id FROM ops.run WHERE status LIKE 'published%' ORDER BY rowid DESC LIMIT 1)
+               FROM duckdb_databases() WHERE database_name = 'gpuledger'""",
+        )[1][0]
+    except NoWarehouse:
+        if data.runs.exists():
+            action = "run `gpuledger replay`: the archive holds the runs that were published"
+            yield Check("warehouse", "failure", "the published file is gone", action)
+        else:
+            yield Check("warehouse", "warning", "nothing is published yet", "run `gpuledger refresh`")
+        return
+    except WarehouseError as error:
+        yield Check(
+            "warehouse", "failure", str(error), "run `gpuledger refresh`, or `gpuledger replay` from the archive"
+        )
+        return
+    yield Check("warehouse", "ok", f"{data.published.resolve().name}, run {run}, format {storage}, DuckDB {library}")
+    if logs := sorted(data.versions.glob("*.wal")):
+        names = ", ".join(path.name for path in logs)
+        yield Check(
+            "write-ahead logs", "warning", names, "somebody opened a version read-write; it goes with that version"
+        )
+
+
+def _lock(context: Context) -> Iterator[Check]:
+    holder = health.writer(context.data)
+    if holder is not None:
+        yield Check("lock", "ok", f"process {holder['pid']} writes since {holder['since']}")
+    elif context.data.lock.with_suffix(".json").exists():
+        action = "nothing: the operating system dropped the lock, and the next run takes it"
+        yield Check("lock", "warning", "a run was killed and left its note", action)
+    else:
+        yield Check("lock", "ok", "free")
+    left = [path for path in sorted((context.data.state / "guards").glob("*.lock")) if _is_free(path)]
+    if left:
+        seen = f"{len(left)} killed process(es) may have left a Prefect server behind"
+        yield Check("leftovers", "warning", seen, "nothing: the next `serve` or `refresh` ends what they left")
+
+
+def _is_free(path: Path) -> bool:
+    lock = FileLock(path)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        return False
+    lock.release()
+    return True
+
+
+def _runs(context: Context) -> Iterator[Check]:
+    try:
+        found = [run for run in health.runs(context.data) if run.status != "running"]
+    except WarehouseError:
+        return
+    if found and not found[0].status.startswith("published"):
+        seen = f"{found[0].run_id} {found[0].status}: {found[0].reason or 'it was killed'}"
+        yield Check(
+            "last run", "warning", seen, "see the reason; the next run starts anew from the last good warehouse"
+        )
+    elif found:
+        yield Check("last run", "ok", f"{found[0].run_id} {found[0].status}")
+
+
+def _schedule(context: Context) -> Iterator[Check]:
+    from gpuledger.flows.prefect_.schedule import BadSchedule, Schedule
+
+    settings = context.settings
+    try:
+        due = Schedule(settings.cron, settings.time_zone).next(context.started_at)
+    except BadSchedule as error:
+        yield Check("schedule", "failure", str(error), "set cron and time_zone")
+        return
+    yield Check(
+        "schedule", "ok", f"{settings.cron} {settings.time_zone}: next at {due:%Y-%m-%d %H:%M} UTC" if due else "never"
+    )
+
+
+def _notifications(context: Context) -> Iterator[Check]:
+    from gpuledger.flows.telling import notify
+    from gpuledger.flows.telling.watches import store
+
+    try:
+        watches = len(store.load(context.data))
+    except SettingsError as error:
+        yield Check("watches", "failure", str(error), "mend the file, or remove the watch")
+        watches = 0
+    urls = [url for text in context.settings.notify_urls for url in text.split()]
+    bad = [url.partition(":")[0] for url in urls if notify.sender_to(url) is None]
+    if bad:
+        action = "mend GPULEDGER_NOTIFY_URLS; `gpuledger watch test --send` tries it"
+        yield Check("notifications", "failure", f"no address that Apprise knows: {', '.join(bad)}://…", action)
+    elif not urls and not context.settings.notify_blocks:
+        action = "set GPULEDGER_NOTIFY_URLS: nobody would hear of a failed night" if watches else ""
+        yield Check("notifications", "warning" if watches else "ok", f"no target is set; {watches} watches", action)
+    else:
+        yield Check(
+            "notifications", "ok", f"{len(urls) + len(context.settings.notify_blocks)} targets, {watches} watches"
+        )
+
+
+def _robots(context: Context) -> Iterator[Check]:
+    """Ask each live site for its robots.txt, and nothing else."""
+    from gpuledger.extract.errors import ExtractError
+    from gpuledger.flows.night import gather
+
+    readings = [reading for reading in gather.readings(context) if reading.starts]
+
+    def ask(name: str, url: str) -> Check:
+        try:
+            reader.client.ask_robots(url)
+        except ExtractError as error:
+            return Check(f"robots of {name}", "failure", error.seen, error.action)
+        return Check(f"robots of {name}", "ok", "allows it")
+
+    with gather.reader(context) as reader, ThreadPoolExecutor(context.settings.parallel_sources) as threads:
+        yield from threads.map(lambda reading: ask(reading.source.name, reading.starts[0]), readings)

@@ -1,0 +1,95 @@
+"""Ask each source for one page and say what would be read: nothing is archived, loaded or published."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from gpuledger.extract import source as sources
+from gpuledger.extract.collect import parse_page
+from gpuledger.extract.errors import ExtractError
+from gpuledger.extract.fetch.http import Client
+from gpuledger.extract.items import Issue, Item, Link
+from gpuledger.extract.source import Page
+from gpuledger.flows.night import gather
+from gpuledger.flows.night.context import Context
+from gpuledger.flows.night.gather import Reading
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """What one page of a source gave. `status` is `idle` where the settings name no page of it; nothing failed then.
+
+    `counts` are items and links by kind; `reason` says what went wrong, or what to set.
+    """
+
+    source: str
+    status: Literal["ok", "failed", "idle"]
+    url: str | None = None
+    counts: Mapping[str, int] | None = None
+    first: Item | None = None
+    issues: Sequence[Issue] = ()
+    reason: str | None = None
+
+
+def check(context: Context, progress: Callable[[str, str | None], None]) -> list[Checked]:
+    """One page of every source of this run, side by side, by the name of the source."""
+    readings = gather.readings(context)
+    wanted = context.only or context.settings.sources or sources.names()
+    idle = [_idle(name, context) for name in sorted({*wanted} - {reading.source.name for reading in readings})]
+
+    def one(reading: Reading) -> Checked:
+        checked = _check(reading, reader.client, context.as_of, progress)
+        progress(reading.source.name, None)
+        return checked
+
+    with gather.reader(context) as reader, ThreadPoolExecutor(context.settings.parallel_sources) as threads:
+        found = list(threads.map(one, readings))
+    return sorted([*found, *idle], key=lambda checked: checked.source)
+
+
+def _idle(name: str, context: Context) -> Checked:
+    if context.sample_night is not None:
+        return Checked(source=name, status="idle", reason="it has no page on the sample site")
+    ways = {"generic_shop": "set product_urls", "quotes": f"drop a CSV or XLSX file in {context.data.inbox}"}
+    return Checked(source=name, status="idle", reason=f"no page to read: {ways.get(name, 'it has no live address')}")
+
+
+def _check(reading: Reading, client: Client, now: datetime, progress: Callable[[str, str | None], None]) -> Checked:
+    name = reading.source.name
+    url = reading.starts[0] if reading.starts else f"file:{reading.files[0].path.name}"
+    progress(name, url)
+    try:
+        parsed = parse_page(reading.source, _page(reading, url, client, now))
+    except ExtractError as error:
+        return Checked(
+            source=name, status="failed", url=url, reason=f"{type(error).__name__}: {error.seen}; {error.action}"
+        )
+    except OSError as error:
+        return Checked(source=name, status="failed", url=url, reason=str(error))
+    items = [item for item in parsed if not isinstance(item, Issue | Link)]
+    issues = [issue for issue in parsed if isinstance(issue, Issue)]
+    counts = Counter(item.KIND for item in parsed if not isinstance(item, Issue))
+    nothing = None if counts else "neither an item nor a link: compare the page with the source's fixture"
+    return Checked(
+        source=name, status="failed" if nothing else "ok", url=url, counts=dict(sorted(counts.items())),
+        first=items[0] if items else None, issues=issues, reason=nothing,
+    )  # fmt: skip
+
+
+def _page(reading: Reading, url: str, client: Client, now: datetime) -> Page:
+    if reading.starts:
+        fetched = client.fetch(url)
+        final_url, content, headers = fetched.final_url, fetched.content, fetched.headers
+    else:
+        file = reading.files[0]
+        final_url, content, headers = url, file.path.read_bytes(), {"content-type": file.content_type}
+    return Page(
+        url=url, final_url=final_url, content=content, sha256=hashlib.sha256(content).hexdigest(), fetched_at=now,
+        headers=headers,
+    )  # fmt: skip

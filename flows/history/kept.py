@@ -1,0 +1,109 @@
+"""How far a replay came, so that one that was killed goes on from there.
+
+A kept state is a copy of the work file between two runs. It is only gone on from where everything that made it is the same:
+the program's own files, the settings, what people decided, the baseline, and the runs up to there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+import duckdb
+
+from gpuledger.flows.night.loaded import RunRecord
+from gpuledger.flows.setup.settings import Settings
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.publish import CATALOG
+
+#: Work that a kill may cost, for a copy of the file each time.
+KEEP_EVERY_S = 60.0
+_PROGRAM = Path(__file__).parents[2]
+_TEXTS = frozenset({".csv", ".json", ".py", ".sql", ".toml"})
+_ROOMS = ("expectations", "extract", "flows", "transform", "warehouse")
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The state after `done` runs: its file, the tables that they changed, and the newest time that one counted as."""
+
+    file: Path
+    done: int
+    changed: frozenset[str]
+    newest: datetime
+
+
+@dataclass(slots=True)
+class Keeper:
+    """Keeps the state of one replay into `data` now and then; `every_s` is in seconds."""
+
+    data: DataDir
+    key: str
+    runs: Sequence[RunRecord]
+    every_s: float = KEEP_EVERY_S
+    _kept_at: float = 0.0
+
+    def __post_init__(self) -> None:
+        self._kept_at = time.monotonic()
+
+    def find(self) -> Kept | None:
+        """The furthest state that this replay can go on from."""
+        found = None
+        for note in self.data.state.glob(f"replay-{self.key}-*.json"):
+            words = json.loads(note.read_text(encoding="utf-8"))
+            file, done = note.with_suffix(".duckdb"), int(words["done"])
+            if file.exists() and words["runs"] == self._digest(done) and (found is None or done > found.done):
+                found = Kept(file, done, frozenset(words["changed"]), datetime.fromisoformat(words["newest"]))
+        return found
+
+    def keep(self, con: duckdb.DuckDBPyConnection, work: Path, done: int, changed: set[str], newest: datetime) -> None:
+        """Keep the committed work file where the last time is long enough ago. The file's name is what makes it valid."""
+        if time.monotonic() - self._kept_at < self.every_s:
+            return
+        con.execute(f"CHECKPOINT {CATALOG}")
+        name = self.data.state / f"replay-{self.key}-{done}"
+        words = {
+            "done": done, "runs": self._digest(done), "changed": sorted(changed), "newest": newest.isoformat(),
+        }  # fmt: skip
+        before = list(self.data.state.glob("replay-*"))
+        name.with_suffix(".json").write_text(json.dumps(words), encoding="utf-8")
+        part = name.with_suffix(".part")
+        shutil.copyfile(work, part)
+        part.replace(name.with_suffix(".duckdb"))
+        for old in before:
+            old.unlink(missing_ok=True)
+        self._kept_at = time.monotonic()
+
+    def drop(self) -> None:
+        """Forget what was kept: the replay is published."""
+        for left in self.data.state.glob("replay-*"):
+            left.unlink()
+
+    def _digest(self, done: int) -> str:
+        return hashlib.sha256(repr(list(self.runs[:done])).encode()).hexdigest()
+
+
+def key_of(settings: Settings, source: DataDir, *, skip_damaged: bool) -> str:
+    """A short fingerprint of all that a replay's result depends on, but for the runs."""
+    # The folder may be named in another way, from another one.
+    digest = hashlib.sha256(f"{replace(settings, data_dir='')!r}{skip_damaged}".encode())
+    files = [path for room in _ROOMS for path in sorted((_PROGRAM / room).rglob("*")) if _is_part(path)]
+    mine = [path for folder in ("decisions", "models") for path in sorted((source.root / folder).rglob("*"))]
+    for path in (*files, *mine):
+        if path.is_file():
+            digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    if source.baseline.exists():
+        about = source.baseline.stat()
+        digest.update(f"{about.st_size} {about.st_mtime_ns}".encode())
+    return digest.hexdigest()[:16]
+
+
+def _is_part(path: Path) -> bool:
+    """Whether a file decides what the program does; the cases that it is tested with do not."""
+    return path.suffix in _TEXTS and "cases" not in path.parts

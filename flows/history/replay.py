@@ -1,0 +1,272 @@
+"""Rebuild the whole warehouse from the archive: the runs on record, one after the other, without a network.
+
+A replay takes the steps that the runs took, over the pages that they fetched and with the failures that they met, and
+leaves out between two nights what no later night reads: the copy, the build and the publish. So core and mart come out row
+for row the same; where the program has changed since, they come out as it would have written them.
+
+All or nothing: the work file is published once, at the end, and until then readers and the old versions are as they were.
+A replay that is stopped is started again from the beginning.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+
+import duckdb
+
+from gpuledger.extract import source as sources
+from gpuledger.extract.archive.parsed_cache import ParsedCache
+from gpuledger.extract.archive.snapshot import Snapshot
+from gpuledger.extract.archive.snapshots import Archive
+from gpuledger.extract.collect import Collected
+from gpuledger.extract.errors import CorruptSnapshot
+from gpuledger.extract.pages import LocalFile, OfRun
+from gpuledger.extract.source import Page
+from gpuledger.extract.sources.danawa_daily.nights import nights
+from gpuledger.flows.history import backfill
+from gpuledger.flows.history import kept as replay_kept
+from gpuledger.flows.night import gather, loaded, store
+from gpuledger.flows.night.context import Context
+from gpuledger.flows.night.gather import Reading
+from gpuledger.flows.night.loaded import RunRecord, SourceRecord
+from gpuledger.flows.night.summary import Summary
+from gpuledger.warehouse import publish
+from gpuledger.warehouse.errors import WarehouseError
+from gpuledger.warehouse.load.stage import append
+from gpuledger.warehouse.lock import writer_lock
+from gpuledger.warehouse.outputs import csv_files
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import file_query
+
+#: Called with what is being replayed and how many runs are done.
+Progress = Callable[[str, int], None]
+#: Damaged files that a refusal names; the number of the others follows.
+_NAMED = 5
+
+
+class ReplayRefused(WarehouseError):
+    """The archive does not hold what a faithful replay needs. Nothing is changed."""
+
+
+def runs_until(data: DataDir, until: datetime | None) -> list[RunRecord]:
+    """The runs on record that count as `until` or earlier; of a bulk load of many nights those nights, if any, that do.
+
+    Raises ReplayRefused where there are none.
+    """
+    loaded.heal(data)
+    folded = folded_runs(data)
+    if until is not None and folded and until < max(folded.values()):
+        raise ReplayRefused(
+            f"{data.baseline} holds the runs up to {max(folded.values()):%Y-%m-%d %H:%M} UTC in one: a vacuum forgot their "
+            "pages, so a replay cannot stop before that"
+        )
+    found = []
+    for run in loaded.read(data):
+        if run.run_id in folded:
+            continue
+        kept = tuple(source for record in run.sources if (source := _cut(record, run, until)))
+        if kept:
+            last = max((record.nights[1] for record in kept if record.nights), default=run.as_of)
+            found.append(dataclasses.replace(run, as_of=last, sources=kept))
+    if not found and not folded:
+        when = f" up to {until:%Y-%m-%d %H:%M} UTC" if until else ""
+        raise ReplayRefused(
+            f"{data.runs}: no run is on record{when}, so there is nothing to replay; name another --data-dir or --until"
+        )
+    return found
+
+
+def folded_runs(data: DataDir) -> dict[str, datetime]:
+    """The runs that are in the baseline, with the times that they count as; none where nothing was ever pruned."""
+    if not data.baseline.exists():
+        return {}
+    return dict(file_query(data.baseline, "SELECT run_id, as_of FROM ops.run WHERE status LIKE 'published%'"))
+
+
+def _cut(record: SourceRecord, run: RunRecord, until: datetime | None) -> SourceRecord | None:
+    first, last = record.nights or (run.as_of, run.as_of)
+    if until is None or last <= until:
+        return record
+    return dataclasses.replace(record, nights=(first, until)) if record.nights and first <= until else None
+
+
+def replay(
+    context: Context,
+    archive_of: DataDir,
+    runs: Sequence[RunRecord],
+    *,
+    skip_damaged: bool = False,
+    export: bool = True,
+    progress: Progress = lambda text, done: None,
+    keep_every_s: float = replay_kept.KEEP_EVERY_S,
+) -> Summary:
+    """Publish in `context.data` what the `runs` of the archive of `archive_of` make; see `runs_until`.
+
+    Where a vacuum has folded earlier runs into a baseline, the runs go on from it. Its state is kept every `keep_every_s`,
+    and a replay of the same that was killed goes on from there.
+
+    Raises ReplayRefused, naming the files, where pages are damaged or missing: a history with a hole that looks like an
+    answer is worse than none. With `skip_damaged` such a page counts as one that could not be read that night: its source
+    fails or is incomplete, its last good data stand, and ops.issue says so. Raises also what `store.store` raises.
+    """
+    summary = Summary(context.run_id)
+    archive = Archive(archive_of.snapshots)
+    with writer_lock(context.data.lock), archive.held():
+        if not skip_damaged:
+            _refuse_damage(archive, runs)
+        publish.heal(context.data)
+        _bring_decisions(archive_of, context.data)
+        limit = context.settings.memory_limit
+        key = replay_kept.key_of(context.settings, archive_of, skip_damaged=skip_damaged)
+        keeper = replay_kept.Keeper(context.data, key, runs, keep_every_s)
+        kept = keeper.find()
+        start = kept.file if kept else archive_of.baseline
+        with publish.workspace(context.data, context.run_id, memory_limit=limit, copy_of=start) as (con, work):
+            con.execute("BEGIN")
+            newest = max(folded_runs(archive_of).values(), default=context.as_of)
+            replayed = _Replay(con, context, archive, ParsedCache(archive_of.snapshots / "parsed"), newest)
+            if kept:
+                replayed.changed, replayed.newest = set(kept.changed), kept.newest
+            for number, run in enumerate(runs[kept.done if kept else 0 :], start=kept.done if kept else 0):
+                progress(f"{run.as_of:%Y-%m-%d %H:%M}", number)
+                replayed.run(run)
+                # A longer transaction keeps every overwritten version in memory.
+                con.execute("COMMIT")
+                keeper.keep(con, work, number + 1, replayed.changed, replayed.newest)
+                con.execute("BEGIN")
+            progress("build", len(runs))
+            last = dataclasses.replace(context, as_of=replayed.newest)
+            store.prepare_build(con, last, summary, replayed.changed)
+            store.publish_build(con, last, summary, work)
+        keeper.drop()
+        if export:
+            csv_files.after_run(context.data)
+    return summary
+
+
+def _bring_decisions(source: DataDir, target: DataDir) -> None:
+    """What people decided and added belongs to the history as the pages do."""
+    if source.root.resolve() != target.root.resolve():
+        for folder in ("decisions", "models"):
+            if (source.root / folder).is_dir():
+                shutil.copytree(source.root / folder, target.root / folder, dirs_exist_ok=True)
+
+
+class _Replay:
+    """The runs, loaded one after the other into the work file."""
+
+    def __init__(
+        self,
+        con: duckdb.DuckDBPyConnection,
+        context: Context,
+        archive: Archive,
+        cache: ParsedCache,
+        newest: datetime,
+    ) -> None:
+        self._con = con
+        self._context = context
+        self._archive = archive
+        self._cache = cache
+        #: Tables that the runs changed, and the newest time that one of them counted as.
+        self.changed: set[str] = set()
+        self.newest = newest
+        #: Nights of the files of the last backfill: loaded night by night, its runs share them.
+        self._crawls: tuple[str, list[backfill.Crawl]] = ("", [])
+
+    def run(self, run: RunRecord) -> None:
+        """Load what one run loaded."""
+        known = {field.name for field in dataclasses.fields(self._context.settings)}
+        settings = {name: value for name, value in run.settings.items() if name in known}
+        context = dataclasses.replace(
+            self._context, run_id=run.run_id, as_of=run.as_of, started_at=run.started_at, engine=run.engine,
+            sample_night=run.sample_night, settings=dataclasses.replace(self._context.settings, **settings),
+        )  # fmt: skip
+        summary = Summary(run.run_id)
+        batches = []
+        for record in run.sources:
+            if record.source not in sources.names():
+                continue  # told of before, as damage
+            if not record.nights:
+                batches.append(self._read(record))
+                continue
+            found = self._nights(record)
+            context = dataclasses.replace(context, as_of=found[-1][0] if found else run.as_of)
+            if len(found) == 1:
+                batches.append(Collected(record.source, rows=[*found[0][1]]))
+            elif found:
+                self.changed |= backfill.load(
+                    self._con, context, found, backfill.refused(found), summary, lambda night: None
+                )
+        self.changed |= store.load(self._con, context, batches, summary)
+        self.changed |= store.settle(self._con, context)
+        store.write_run(self._con, context, summary)
+        self.newest = context.as_of
+
+    def _read(self, record: SourceRecord) -> Collected:
+        if record.failure is not None:
+            return Collected(record.source, failure=record.failure)
+        of_run = OfRun(self._archive, pages(self._archive, record), record.missed)
+        files = [LocalFile(Path(name), kind) for name, kind, _ in record.files]
+        return gather.read(
+            Reading(sources.get(record.source), record.starts, files), of_run, self._archive, self._cache
+        )
+
+    def _nights(self, record: SourceRecord) -> list[backfill.Crawl]:
+        if self._crawls[0] != record.fetched_by:
+            self._crawls = (record.fetched_by, nights(self._whole(record)))
+        assert record.nights is not None
+        first, last = record.nights
+        return [crawl for crawl in self._crawls[1] if first <= crawl[0] <= last]
+
+    def _whole(self, record: SourceRecord) -> Iterator[Page]:
+        """The files of a backfill; one that is damaged becomes an issue, and its nights are not there."""
+        for snapshot in pages(self._archive, record):
+            try:
+                yield self._archive.page(snapshot)
+            except CorruptSnapshot as error:
+                words = ("CorruptSnapshot", "error", f"{error.seen}; {error.action}", None, None, snapshot.url)
+                append(self._con, "ops.issue", [(record.fetched_by, record.source, *words, snapshot.sha256)])
+
+
+def pages(archive: Archive, record: SourceRecord) -> list[Snapshot]:
+    """What the run fetched; of an attempt that was given up and done again, the last one."""
+    found = archive.of_run(record.source, record.fetched_by)
+    return found if record.nights else found[len(found) - record.fetched :] if len(found) > record.fetched else found
+
+
+def _refuse_damage(archive: Archive, runs: Sequence[RunRecord]) -> None:
+    damaged = list(_damage(archive, runs))
+    if not damaged:
+        return
+    named = "; ".join(damaged[:_NAMED]) + (f"; and {len(damaged) - _NAMED} more" if len(damaged) > _NAMED else "")
+    raise ReplayRefused(
+        f"{named}: restore from a backup, or give --skip-damaged, and each counts as a page that could not be read on its "
+        "night. Nothing was changed"
+    )
+
+
+def _damage(archive: Archive, runs: Sequence[RunRecord]) -> Iterator[str]:
+    """What of the pages of the runs is not there, or not as it was stored. Each file is read once."""
+    seen: set[str] = set()
+    for run in runs:
+        for record in run.sources:
+            try:
+                sources.get(record.source)
+            except KeyError as error:
+                yield f"run {run.run_id}: {error.args[0]}"
+            found = pages(archive, record)
+            if len(found) < record.fetched:
+                lost = f"{record.fetched - len(found)} of {record.fetched} fetches"
+                yield f"log/{record.source}.jsonl: {lost} of run {record.fetched_by} are not there"
+            for snapshot in found:
+                if snapshot.sha256 in seen:
+                    continue
+                seen.add(snapshot.sha256)
+                try:
+                    archive.read(snapshot.sha256)
+                except CorruptSnapshot as error:
+                    yield f"{error.url}: {error.seen}"

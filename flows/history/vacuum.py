@@ -1,0 +1,179 @@
+"""Retention: old versions, pages that nothing needs, items of old parsers, and the accounts of old runs.
+
+Every number stays traceable: a page that any row of a kept version refers to is never removed. And a replay stays
+possible: before the pages of old runs go, those runs are replayed into a baseline that later replays begin with. So an
+archive that cannot be replayed is not pruned.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import duckdb
+
+from gpuledger.extract.archive import files as archive_files
+from gpuledger.extract.archive.parsed_cache import ParsedCache
+from gpuledger.extract.archive.snapshots import Archive
+from gpuledger.flows.history import replay
+from gpuledger.flows.night import loaded
+from gpuledger.flows.night.context import Context
+from gpuledger.flows.night.loaded import RunRecord
+from gpuledger.warehouse import publish
+from gpuledger.warehouse.errors import NoWarehouse
+from gpuledger.warehouse.lock import writer_lock
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import file_query, query
+
+#: Tables of ops with rows of every run.
+_ACCOUNTS = ("ops.issue", "ops.quarantine", "ops.model_build", "ops.source_run")
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """What went, or would go: how many of it, and the bytes, where they are known."""
+
+    what: str
+    count: int
+    size_bytes: int
+
+
+def vacuum(context: Context, *, dry_run: bool = False) -> list[Removed]:
+    """Remove what the settings keep_versions and keep_days do not keep; days count back from the newest run.
+
+    With `dry_run` only say what would go. Raises NoWarehouse, Locked, and what a replay of the old runs raises.
+    """
+    data = context.data
+    with writer_lock(data.lock):
+        publish.heal(data)
+        loaded.heal(data)
+        if not data.base.exists():
+            raise NoWarehouse(f"no warehouse in {data.root} yet: there is nothing to vacuum")
+        _, ((newest,),) = query(data, "SELECT max(as_of) FROM ops.run WHERE status LIKE 'published%'")
+        cutoff = newest - timedelta(days=context.settings.keep_days)
+        accounts = _forget_accounts(context, cutoff, dry_run)
+        versions = publish.old_versions(data, context.settings.keep_versions)
+        removed = [
+            Removed("versions", len(versions), sum(path.stat().st_size for path in versions)),
+            *accounts,
+            *_prune_archive(context, newest, cutoff, dry_run),
+        ]
+        if not dry_run:
+            for version in versions:
+                publish.remove_version(version)
+        return removed
+
+
+def _forget_accounts(context: Context, cutoff: datetime, dry_run: bool) -> list[Removed]:
+    """Drop the accounts of runs before the cutoff in a version of its own, written anew so that the room is free."""
+    data = context.data
+    before = data.published.resolve()
+    limit = context.settings.memory_limit
+    with publish.workspace(data, context.run_id, memory_limit=limit) as (con, work):
+        con.execute("BEGIN")
+        counts = {table: _forget(con, table, cutoff) for table in _ACCOUNTS}
+        if dry_run or not any(counts.values()):
+            return [Removed(f"rows of {table}", count, 0) for table, count in counts.items()]
+        con.execute("COMMIT")
+        publish.compact(con, work)
+        version = publish.publish(con, data, work, context.run_id, context.settings.keep_versions + 1)
+    saved = max(0, before.stat().st_size - version.stat().st_size)
+    rows = [Removed(f"rows of {table}", count, 0) for table, count in counts.items()]
+    return [*rows, Removed("room in the warehouse file", 1, saved)]
+
+
+def _forget(con: duckdb.DuckDBPyConnection, table: str, cutoff: datetime) -> int:
+    # The last good account of a source stays: a night that brings the same bytes again takes its counts and rows over.
+    # Run ids begin with the time.
+    row = con.execute(
+        f"""DELETE FROM {table} WHERE run_id IN (
+                SELECT run_id FROM ops.run WHERE as_of < $cutoff
+                EXCEPT SELECT max(run_id) FROM ops.source_run WHERE status IN ('ok', 'unchanged', 'partial') GROUP BY source
+            )""",
+        {"cutoff": cutoff},
+    ).fetchone()
+    return int(row[0]) if row else 0
+
+
+def _prune_archive(context: Context, newest: datetime, cutoff: datetime, dry_run: bool) -> list[Removed]:
+    data = context.data
+    archive = Archive(data.snapshots)
+    folded = replay.folded_runs(data)
+    rest = [run for run in loaded.read(data) if run.run_id not in folded]
+    old = next((number for number, run in enumerate(rest) if run.as_of >= cutoff), len(rest))
+    keep = {*_referred(data), *_pages_of(archive, rest[old:]), *_first_images(archive)}
+    days = context.settings.keep_days
+    removed = archive.prune(days, newest, keep, dry_run=True)
+    sizes = sum(archive.size(sha256) for sha256 in removed)
+    if removed and not dry_run:
+        # Also where all of them are of runs that published nothing: the next vacuum then has less to fold.
+        _fold(context, rest[:old])
+        archive.prune(days, newest, keep)
+    cache = ParsedCache(data.snapshots / "parsed")
+    stale = cache.stale({*archive.pages()} - {*removed})
+    sizes_parsed = sum(path.stat().st_size for path in stale)
+    if not dry_run:
+        for path in stale:
+            path.unlink(missing_ok=True)
+        for folder in sorted((data.snapshots / "parsed").glob("*/*")):
+            if not any(folder.iterdir()):
+                folder.rmdir()
+    return [
+        Removed("pages of the archive", len(removed), sizes),
+        Removed("parsed pages", len(stale), sizes_parsed),
+        Removed("runs folded into the baseline", old if removed else 0, 0),
+    ]
+
+
+def _referred(data: DataDir) -> set[str]:
+    """The pages that any row of any version refers to."""
+    found: set[str] = set()
+    for path in publish.versions(data):
+        columns = file_query(
+            path,
+            """SELECT c.schema_name || '.' || c.table_name FROM duckdb_columns() c JOIN duckdb_tables() t USING (table_oid)
+               WHERE c.column_name = 'snapshot_sha256' AND c.database_name = 'gpuledger'
+                   AND t.database_name = 'gpuledger'""",
+        )
+        for (table,) in columns:
+            hashes = f"SELECT DISTINCT snapshot_sha256 FROM {table} WHERE snapshot_sha256 IS NOT NULL"
+            found.update(sha256 for (sha256,) in file_query(path, hashes))
+    return found
+
+
+def _pages_of(archive: Archive, runs: Iterable[RunRecord]) -> set[str]:
+    """The pages that a replay of these runs needs."""
+    return {page.sha256 for run in runs for record in run.sources for page in replay.pages(archive, record)}
+
+
+def _first_images(archive: Archive) -> set[str]:
+    """The first bytes of every watched image: what a transcription without a hash was read from."""
+    found: dict[str, str] = {}
+    for name in archive.sources():
+        for page in archive.history(name):
+            if page.headers.get("content-type", "").startswith("image/"):
+                found.setdefault(page.url, page.sha256)
+    return set(found.values())
+
+
+def _fold(context: Context, runs: list[RunRecord]) -> None:
+    """Replay `runs`, from the old baseline on, into a new baseline."""
+    data = context.data
+    if not runs:
+        return
+    aside = DataDir(data.state / "vacuum")
+    shutil.rmtree(aside.root, ignore_errors=True)
+    try:
+        replay.replay(dataclasses.replace(context, data=aside), data, runs, export=False)
+        part = data.baseline.with_suffix(".part")
+        shutil.copyfile(aside.base, part)
+        with part.open("rb") as file:
+            os.fsync(file.fileno())
+        part.replace(data.baseline)
+        archive_files.sync_folder(data.snapshots)
+    finally:
+        shutil.rmtree(aside.root, ignore_errors=True)

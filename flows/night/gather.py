@@ -1,0 +1,170 @@
+"""The reading half of a run: which sources, from where, and each on its own."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from gpuledger.expectations import aside
+from gpuledger.extract import source as sources
+from gpuledger.extract.archive.parsed_cache import ParsedCache
+from gpuledger.extract.archive.snapshots import Archive
+from gpuledger.extract.collect import Collected, collect
+from gpuledger.extract.errors import Timeout
+from gpuledger.extract.fetch.http import Client, HttpSettings
+from gpuledger.extract.items import Chart
+from gpuledger.extract.pages import Fetching, LocalFile, Pages
+from gpuledger.extract.readers import transcriptions
+from gpuledger.extract.sample import server
+from gpuledger.extract.source import Source
+from gpuledger.flows.night.context import Context
+from gpuledger.flows.setup import transcribe
+from gpuledger.flows.setup.settings import SettingsError
+
+#: What a quote in the inbox may be, by the end of its name.
+QUOTE_TYPES = {
+    ".csv": "text/csv",
+    ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One source as this run reads it: from these addresses and these files of this machine."""
+
+    source: Source
+    starts: Sequence[str]
+    files: Sequence[LocalFile] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """The tools that all sources of a run share."""
+
+    context: Context
+    client: Client
+    archive: Archive
+    cache: ParsedCache
+
+    def read(self, reading: Reading, on_page: Callable[[str], None] = lambda url: None) -> Collected:
+        """Read one source; its failure is in the result and never raised.
+
+        A source that takes longer than the setting source_timeout_s has failed, at its next page: what it gave so far is
+        archived, but half a source must not be taken for all of it.
+        """
+        pages = Fetching(self.client, self.archive, self.context.as_of, self.context.run_id)
+        longest = self.context.settings.source_timeout_s
+        ends = time.monotonic() + longest
+
+        def in_time(url: str) -> None:
+            if time.monotonic() > ends:
+                raise Timeout(
+                    url, f"the source took longer than {longest:g} s", "raise source_timeout_s in the settings"
+                )
+            on_page(url)
+
+        try:
+            collected = read(reading, pages, self.archive, self.cache, in_time)
+        except Timeout as failure:
+            return Collected(reading.source.name, failure=failure, is_complete=False)
+        if collected.pages_unchanged < collected.pages:
+            aside.start()  # something will have to be checked
+        return collected
+
+
+def read(
+    reading: Reading,
+    pages: Pages,
+    archive: Archive,
+    cache: ParsedCache,
+    on_page: Callable[[str], None] = lambda url: None,
+) -> Collected:
+    """Read one source by way of `pages`: a run and its replay alike."""
+    collected = collect(reading.source, reading.starts, pages, cache, files=reading.files, on_page=on_page)
+    _watch_charts(collected, archive)
+    return collected
+
+
+def _watch_charts(collected: Collected, archive: Archive) -> None:
+    """Raise an issue for each chart that is no longer what a person transcribed; charts themselves are not loaded."""
+    charts = [item for item, _ in collected.rows if isinstance(item, Chart)]
+    if not charts:
+        return
+    collected.rows = [row for row in collected.rows if not isinstance(row[0], Chart)]
+    first = {url: archive.first(collected.source, url) or sha256 for url, sha256 in collected.images.items()}
+    transcribed = [
+        transcription
+        for url, sha256 in collected.parsed
+        if url.endswith(".csv")
+        for transcription in transcriptions.read_csv(archive.read(sha256), url)[0]
+    ]
+    found = transcriptions.match(charts, collected.images, transcribed, first)
+    collected.issues += [(issue, None) for issue in found]
+
+
+def readings(context: Context) -> list[Reading]:
+    """The sources of this run. SettingsError, with the known names, for a source that does not exist."""
+    wanted = context.only or context.settings.sources or None
+    if unknown := sorted(set(wanted or ()) - set(sources.names())):
+        raise SettingsError(f"no source is called {', '.join(unknown)}; known are {', '.join(sources.names())}")
+    chosen = [sources.get(name) for name in wanted] if wanted else sources.discover()
+    if context.sample_night is not None:
+        found = [Reading(source, server.start_urls(source), _dropped(source, context)) for source in chosen]
+    else:
+        found = [_live(source, context) for source in chosen]
+    # An inbox that is empty is read too: a quote that was taken out of it has ended.
+    has_inbox = context.data.inbox.is_dir()
+    return [
+        reading
+        for reading in found
+        if reading.starts or reading.files or (reading.source.name == "quotes" and has_inbox)
+    ]
+
+
+def _live(source: Source, context: Context) -> Reading:
+    if source.name == "generic_shop":
+        return Reading(source, context.settings.product_urls)
+    if source.name == "toms_ai_articles":
+        bundled = [LocalFile(path, "text/csv") for path in transcriptions.bundled()]
+        return Reading(source, source.start, [*bundled, *_dropped(source, context)])
+    return Reading(source, source.start, _dropped(source, context))
+
+
+def _dropped(source: Source, context: Context) -> list[LocalFile]:
+    """What a person put into the data directory for this source."""
+    if source.name == "quotes":
+        return _quotes(context)
+    if source.name == "toms_ai_articles":
+        return [LocalFile(path, "text/csv") for path in transcribe.stored(context.data)]
+    return []
+
+
+def _quotes(context: Context) -> list[LocalFile]:
+    found = sorted(path for path in context.data.inbox.glob("*") if path.suffix.lower() in QUOTE_TYPES)
+    return [LocalFile(path, QUOTE_TYPES[path.suffix.lower()]) for path in found]
+
+
+@contextmanager
+def reader(context: Context) -> Iterator[Reader]:
+    """The shared client and archive, with the sample site running where the run is on it."""
+    archive = Archive(context.data.snapshots)
+    cache = ParsedCache(context.data.snapshots / "parsed")
+    settings = context.settings
+    http = HttpSettings(
+        contact=settings.contact or None,
+        delay_s=settings.delay_s,
+        deadline_s=settings.fetch_deadline_s,
+        max_body_bytes=int(settings.max_body_mb * 1_000_000),
+    )
+    if context.sample_night is None:
+        with Client(http) as client:
+            yield Reader(context, client, archive, cache)
+        return
+    with (
+        server.SampleSite(context.sample_night) as site,
+        # No pause between requests: the site is ours, and it is this machine.
+        Client(replace(http, delay_s=0.0, connect_to=site.connect_to)) as client,
+    ):
+        yield Reader(context, client, archive, cache)

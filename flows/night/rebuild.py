@@ -1,0 +1,35 @@
+"""Rebuild what edited models, data or settings reach, reading no source. Where nothing changed nothing is published."""
+
+from __future__ import annotations
+
+from gpuledger.flows.night import journal, loaded
+from gpuledger.flows.night.context import Context
+from gpuledger.flows.night.store import prepare_build, publish_build
+from gpuledger.flows.night.summary import Summary
+from gpuledger.warehouse import publish
+from gpuledger.warehouse.errors import NoWarehouse
+from gpuledger.warehouse.lock import writer_lock
+
+
+def rebuild(context: Context, *, full: bool = False, explain: bool = False) -> Summary:
+    """Build on a copy of the newest warehouse and publish it if a model came out of date; `full` builds every model.
+
+    With `explain` the same build is done on the copy and thrown away: the summary says exactly what would be rebuilt, why,
+    and where the work would stop, which no plan from the outside can know. Raises NoWarehouse where there is none.
+    """
+    if not context.data.base.exists():
+        raise NoWarehouse(f"no warehouse in {context.data.root} yet: run `gpuledger refresh`")
+    summary = Summary(context.run_id)
+    with writer_lock(context.data.lock):
+        publish.heal(context.data)
+        loaded.heal(context.data)
+        with publish.workspace(context.data, context.run_id, memory_limit=context.settings.memory_limit) as (con, work):
+            con.execute("BEGIN")
+            prepare_build(con, context, summary, set(), full=full)
+            if explain or not any(build.action == "rebuilt" for build in summary.builds):
+                return summary
+            entry = journal.Entry(context.run_id, context.started_at, context.as_of, context.engine, None)
+            journal.start(context.data.journal, entry)
+            publish_build(con, context, summary, work)
+        journal.finish(context.data.journal, context.run_id, summary.status, summary.reason)
+    return summary

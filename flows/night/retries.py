@@ -1,0 +1,50 @@
+"""Whether trying a run again can help: a site that was down may be up, a file that cannot be read stays as it is; and
+waiting for another that writes.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from gpuledger.extract import errors
+from gpuledger.flows.night.summary import Summary
+from gpuledger.warehouse.errors import Locked
+
+T = TypeVar("T")
+
+#: How long a rebuild or a backfill waits for a refresh that is writing.
+LOCK_WAIT_S = 1800.0
+
+#: What may be over in a quarter of an hour. All others stay until a person mends a page's parser, a file or a setting.
+_PASSING = frozenset(
+    kind.__name__
+    for kind in (
+        errors.Blocked, errors.ConnectionFailed, errors.EmptyBody, errors.RateLimited, errors.ServerError, errors.Timeout,
+        errors.Truncated,
+    )
+)  # fmt: skip
+
+
+class NothingPublished(Exception):
+    """A run that was carried out and published nothing; the message says why. Its log lines are written already."""
+
+
+def can_help(summary: Summary) -> bool:
+    """Whether a source failed for a reason that may pass."""
+    return any((source.reason or "").partition(":")[0] in _PASSING for source in summary.failed_sources)
+
+
+def when_free(work: Callable[[], T]) -> T:
+    """Do `work` as soon as nobody else writes: that one may take long, but ends. Raises Locked after LOCK_WAIT_S."""
+    ends = time.monotonic() + LOCK_WAIT_S
+    while True:
+        try:
+            return work()
+        except Locked:
+            if time.monotonic() > ends:
+                raise
+            # By chance, so that ten that wait do not come back together.
+            time.sleep(random.uniform(0.5, 1.5))

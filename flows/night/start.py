@@ -1,0 +1,82 @@
+"""Make the context of a run that is about to start: its time, its night of the sample, its sources."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from gpuledger.flows.night.context import Context, Engine, new_run_id, utc_now
+from gpuledger.flows.setup import decisions
+from gpuledger.flows.setup.settings import Settings
+from gpuledger.warehouse.errors import NoWarehouse
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import query
+
+
+def context_for(
+    settings: Settings,
+    data: DataDir,
+    engine: Engine,
+    *,
+    sample: bool = False,
+    night: int | None = None,
+    only: Sequence[str] = (),
+    as_of: str | None = None,
+) -> Context:
+    """The context of a run that starts now.
+
+    Without `night`, a run on the sample takes the night after the last one that was published in `data`, and stays on
+    the last; one that reads the inbox alone stays on the night that is there, since an inbox has no nights.
+
+    Raises ValueError, saying what is known, for an unknown source or night or for an `as_of` that is no time, and
+    SettingsError where the pins in `data` cannot be read: better now than after an hour of reading.
+    """
+    from gpuledger.extract import source as sources
+
+    unknown = sorted(set(only) - set(sources.names()))
+    if unknown:
+        raise ValueError(f"no source is called {', '.join(unknown)}; known are {', '.join(sources.names())}")
+    decisions.pins(data)
+    now = utc_now()
+    time = _time(as_of) if as_of else now
+    chosen = None
+    if sample:
+        from gpuledger.extract.sample import server
+
+        step = 0 if set(only) == {"quotes"} else 1
+        chosen = night if night is not None else _next_night(data, server.NIGHTS, step)
+        time = _time(as_of) if as_of else server.clock(chosen)
+    return Context(
+        settings=settings, data=data, run_id=new_run_id(), as_of=time, started_at=now, engine=engine,
+        sample_night=chosen, only=tuple(only) or None,
+    )  # fmt: skip
+
+
+def rebuild_context_for(settings: Settings, data: DataDir, engine: Engine) -> Context:
+    """The context of a rebuild that starts now: it changes no day's prices, so it counts as the newest run did."""
+    now = utc_now()
+    try:
+        newest = query(data, "SELECT max(as_of) FROM ops.run WHERE status LIKE 'published%'")[1][0][0]
+    except NoWarehouse:
+        newest = None
+    return Context(
+        settings=settings, data=data, run_id=new_run_id(), as_of=newest or now, started_at=now, engine=engine
+    )
+
+
+def _time(text: str) -> datetime:
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"--as-of {text!r} is not a time such as 2026-11-20T03:00:00Z") from None
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+
+
+def _next_night(data: DataDir, nights: tuple[int, ...], step: int) -> int:
+    """The night `step` after the last that was published here, or the first."""
+    try:
+        _, rows = query(data, "SELECT max(sample_night) FROM ops.run WHERE status LIKE 'published%'")
+    except NoWarehouse:
+        return nights[0]
+    last = rows[0][0]
+    return nights[0] if last is None else min(int(last) + step, nights[-1])

@@ -1,0 +1,79 @@
+"""What the Prefect UI shows of a run: what changed, what is the best value now, and which sources failed."""
+
+from __future__ import annotations
+
+from prefect.artifacts import create_link_artifact, create_markdown_artifact, create_table_artifact
+
+from gpuledger.flows.night.context import Context
+from gpuledger.flows.night.summary import Summary
+from gpuledger.flows.telling import reporting
+from gpuledger.flows.telling.redact import Redactor
+from gpuledger.warehouse.read import query
+
+#: Cards a workload in the table of the best value.
+TOP = 10
+
+
+def create(context: Context, summary: Summary) -> None:
+    """Create the artifacts of a run that is over."""
+    redact = Redactor(context.settings.notify_urls)
+    create_table_artifact(
+        key="what-changed",
+        table=[{name: redact(text) for name, text in row.items()} for row in changes(summary)],
+        description=f"{len(summary.changes)} prices changed, {len(summary.failed_sources)} sources failed",
+    )
+    create_markdown_artifact(
+        key="failed-sources", markdown=redact(failed_sources(summary)), description="Sources whose last good data stand"
+    )
+    if summary.published is None:
+        return
+    create_table_artifact(
+        key="top-value", table=top_value(context), description="Best score per dollar at today's street price"
+    )
+    (page,) = reporting.write(context.data, context.data.root / "report")
+    create_link_artifact(
+        key="report", link=page.resolve().as_uri(), link_text=f"{summary.published.name}, as a page",
+        description=f"On the machine that wrote it: {page.resolve()}",
+    )  # fmt: skip
+
+
+def changes(summary: Summary) -> list[dict[str, str]]:
+    """Rows of what changed. One row that says so where nothing did: an empty table looks like a broken one."""
+    rows = [
+        {
+            "source": c.source, "title": c.title, "change": c.change, "from": c.old_price, "to": c.new_price,
+            "in": c.currency,
+        }
+        for c in summary.changes
+    ]  # fmt: skip
+    return rows or [{"source": "", "title": "no price changed", "change": "", "from": "", "to": "", "in": ""}]
+
+
+def top_value(context: Context) -> list[dict[str, str]]:
+    """The cards with the highest score per dollar at street price, by workload, with the shop that the price is from."""
+    _, rows = query(
+        context.data,
+        """SELECT v.workload_id, v.value_rank, v.gpu, v.score, v.unit, v.price_usd, v.score_per_usd, p.source, p.url
+           FROM mart.value v LEFT JOIN mart.gpu_price p USING (gpu_id)
+           WHERE v.price_basis = 'street' AND v.value_rank <= ? ORDER BY v.workload_id, v.value_rank, v.gpu_id""",
+        [TOP],
+    )
+    names = ("workload", "rank", "gpu", "score", "unit", "price_usd", "score_per_usd", "shop", "url")
+    found = [
+        {name: "" if value is None else str(value) for name, value in zip(names, row, strict=True)} for row in rows
+    ]
+    return found or [dict.fromkeys(names, "") | {"gpu": "no card has both a score and a street price"}]
+
+
+def failed_sources(summary: Summary) -> str:
+    """The failed sources as Markdown, with the reason and what it means for the tables."""
+    if not summary.failed_sources:
+        return "Every source was read.\n"
+    lines = ["| source | status | reason |", "|---|---|---|"]
+    lines += [f"| {s.source} | {s.status} | {_cell(s.reason or '')} |" for s in summary.failed_sources]
+    stands = "Their last good data stand and are marked stale." if summary.published else "Nothing was published."
+    return "\n".join([*lines, "", stands, ""])
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")

@@ -1,0 +1,120 @@
+"""The deployments that `serve` keeps on the Prefect server, and the runner that carries them out one at a time."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterState, FlowRunFilterStateType
+from prefect.client.schemas.objects import State, StateType
+from prefect.client.schemas.sorting import FlowRunSort
+from prefect.events import DeploymentEventTrigger
+from prefect.runner import Runner
+from prefect.schedules import Cron
+from prefect.states import Crashed
+from prefect.types.entrypoint import EntrypointType
+
+from gpuledger.flows.night import journal
+from gpuledger.flows.night.context import utc_now
+from gpuledger.flows.prefect_ import deployments, history_deployments
+from gpuledger.flows.prefect_.inbox import MODELS_CHANGED, QUOTES_CHANGED
+from gpuledger.flows.prefect_.run import PRICES_CHANGED
+from gpuledger.flows.prefect_.schedule import Schedule, is_done
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from gpuledger.flows.prefect_.plan import Plan
+
+_log = logging.getLogger("gpuledger.serve")
+
+
+async def runner(plan: Plan, *, is_alone: bool) -> Runner:
+    """A runner with the deployments registered and the missed night asked for; start it with `start()`.
+
+    `is_alone` says that nobody else uses the server: what is running there by its books is dead.
+    """
+    if is_alone:
+        await _bury_the_dead()
+    found = Runner(name="gpuledger", limit=1, pause_on_shutdown=False)
+    parameters = {"data_dir": str(plan.data.root.resolve()), "sample": plan.sample}
+    # The runner's limit holds for all of them together; the deployment's own counts the runs of other runners as well.
+    limit = None if is_alone else 1
+    nightly = await found.aadd_deployment(
+        await deployments.refresh.ato_deployment(
+            name="nightly",
+            description="Read every source, rebuild what changed, publish.",
+            schedules=[Cron(plan.cron, timezone=plan.time_zone)],
+            parameters=parameters,
+            concurrency_limit=limit,
+            entrypoint_type=EntrypointType.MODULE_PATH,
+        )
+    )
+    await found.aadd_deployment(
+        await deployments.refresh.ato_deployment(
+            name="quotes",
+            description="Read the vendor quotes in the inbox as soon as one is dropped there.",
+            parameters={**parameters, "only": ["quotes"]},
+            triggers=[_trigger(QUOTES_CHANGED)],
+            concurrency_limit=limit,
+            entrypoint_type=EntrypointType.MODULE_PATH,
+        )
+    )
+    await found.aadd_deployment(
+        await deployments.rebuild.ato_deployment(
+            name="on-change",
+            description="Rebuild what edited models, settings or changed prices reach; nothing where all is up to date.",
+            parameters={"data_dir": parameters["data_dir"]},
+            triggers=[_trigger(PRICES_CHANGED), _trigger(MODELS_CHANGED)],
+            concurrency_limit=limit,
+            entrypoint_type=EntrypointType.MODULE_PATH,
+        )
+    )
+    for flow in (history_deployments.backfill, history_deployments.replay):
+        await found.aadd_deployment(
+            await flow.ato_deployment(
+                name="on-demand",
+                parameters={"data_dir": parameters["data_dir"]},
+                concurrency_limit=limit,
+                entrypoint_type=EntrypointType.MODULE_PATH,
+            )
+        )
+    await _catch_up(plan, nightly)
+    return found
+
+
+def _trigger(event: str) -> DeploymentEventTrigger:
+    return DeploymentEventTrigger(
+        name=f"on {event}", expect={event}, match={"prefect.resource.id": "gpuledger.warehouse"}
+    )
+
+
+async def _bury_the_dead() -> None:
+    """Mark as crashed what was running when its process was killed: it can no longer say so itself."""
+    async with get_client() as client:
+        running = FlowRunFilterState(
+            type=FlowRunFilterStateType(any_=[StateType.RUNNING, StateType.PENDING, StateType.CANCELLING])
+        )
+        found = FlowRunFilter(state=running)
+        # Sort and limit are said since FastAPI from 0.151 on refuses the nulls that Prefect 3.8 sends for its own defaults.
+        for run in await client.read_flow_runs(flow_run_filter=found, sort=FlowRunSort.ID_DESC, limit=200):
+            state: State[object] = Crashed(message="the process that served it was killed")
+            await client.set_flow_run_state(run.id, state, force=True)
+            _log.warning("%s was interrupted", run.name)
+
+
+async def _catch_up(plan: Plan, deployment: UUID) -> None:
+    """Ask for the night that was missed while nobody served; none where no night was ever done here."""
+    done = journal.ticks_done(plan.data.journal)
+    tick = Schedule(plan.cron, plan.time_zone).last(utc_now())
+    if tick is None or not done or is_done(tick, done):
+        return
+    async with get_client() as client:
+        await client.create_flow_run_from_deployment(
+            deployment,
+            name=f"late {tick:%Y-%m-%d %H:%M}",
+            parameters={"data_dir": str(plan.data.root.resolve()), "sample": plan.sample, "tick": tick.isoformat()},
+            idempotency_key=f"late {tick.isoformat()} {utc_now().isoformat()}",
+        )
+    _log.warning("the run of %s was missed; it is made up for now", tick.isoformat())

@@ -1,0 +1,165 @@
+"""The flows that a schedule, an event or a person starts on a Prefect server, one process a run.
+
+`gpuledger serve` and `deploy/prefect.yaml` deploy the same ones, by the name of this module.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+from prefect import flow
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.filters import (
+    DeploymentFilter,
+    DeploymentFilterId,
+    FlowRunFilter,
+    FlowRunFilterState,
+    FlowRunFilterStateType,
+)
+from prefect.client.schemas.objects import FlowRun, FlowRunPolicy, State, StateType
+from prefect.client.schemas.schedules import CronSchedule
+from prefect.client.schemas.sorting import FlowRunSort
+from prefect.context import FlowRunContext
+from prefect.states import Cancelled, Completed
+
+from gpuledger.flows.night import gather, journal, retries
+from gpuledger.flows.night import rebuild as rebuilding
+from gpuledger.flows.night.context import Context, utc_now
+from gpuledger.flows.night.refresh import no_progress
+from gpuledger.flows.night.start import context_for, rebuild_context_for
+from gpuledger.flows.night.summary import Summary
+from gpuledger.flows.prefect_ import blocks, handover
+from gpuledger.flows.prefect_ import run as prefect_run
+from gpuledger.flows.prefect_.schedule import Schedule, is_done
+from gpuledger.flows.setup import settings as settings_module
+from gpuledger.flows.telling import logs
+from gpuledger.flows.telling.after import reported
+from gpuledger.warehouse.lock import writer_lock
+from gpuledger.warehouse.outputs import csv_files
+from gpuledger.warehouse.paths import DataDir
+
+# Prefect wants to know these before the flow runs, in whole seconds; each run is a process of its own, so each has its own
+# chance.
+_SETTINGS = settings_module.load({})
+_RETRY_DELAY_S = round(_SETTINGS.run_retry_delay_s * random.uniform(1.0, 1.5))
+
+
+@flow(name="refresh", retries=_SETTINGS.run_retries, retry_delay_seconds=_RETRY_DELAY_S, persist_result=False)
+def refresh(
+    data_dir: str | None = None, sample: bool = False, only: list[str] | None = None, tick: datetime | None = None
+) -> State[object]:
+    """Read the sources, rebuild what changed, publish.
+
+    A run of the schedule (or one for a missed `tick` of it) that was done already completes without doing anything. A run
+    that publishes nothing fails, and is tried again where its reason may pass.
+    """
+    settings = settings_module.load({"data_dir": data_dir})
+    logs.set_up(settings)
+    data = DataDir(Path(settings.data_dir))
+    data.state.mkdir(parents=True, exist_ok=True)
+    tick = tick or _tick_of(_flow_run())
+    if tick is not None and is_done(tick, journal.ticks_done(data.journal)):
+        return Completed(message=f"the run of {tick:%Y-%m-%d %H:%M} UTC is done already")
+    _cover_waiting(_flow_run())
+    context = context_for(settings, data, "prefect", sample=sample, only=only or ())
+    context = replace(context, tick=tick)
+
+    def locked() -> Summary:
+        with writer_lock(data.lock):
+            return prefect_run.refresh(context, no_progress)
+
+    summary = reported(context, locked, blocks.load)
+    if summary.published is None:
+        if not retries.can_help(summary):
+            _do_not_retry(_flow_run())
+        raise retries.NothingPublished(summary.why or "nothing was published")
+    failed = ", ".join(source.source for source in summary.failed_sources)
+    words = f"{len(summary.changes)} prices changed" + (f"; failed: {failed}" if failed else "")
+    return Completed(message=f"{summary.published.name}: {words}")
+
+
+@flow(name="read", persist_result=False)
+def read(source: str, run_id: str, as_of: datetime, data_dir: str, sample_night: int | None = None) -> State[object]:
+    """Read one source for the refresh `run_id`, which waits for it and writes. Both must see the same data directory."""
+    settings = settings_module.load({"data_dir": data_dir})
+    logs.set_up(settings)
+    context = Context(
+        settings=settings, data=DataDir(Path(settings.data_dir)), run_id=run_id, as_of=as_of, started_at=utc_now(),
+        engine="prefect", sample_night=sample_night, only=(source,),
+    )  # fmt: skip
+    with gather.reader(context) as reader:
+        readings = gather.readings(context)
+        collected = reader.read(readings[0])
+    handover.give(context.data, run_id, collected)
+    if collected.failure is not None:
+        return Completed(name="SourceFailed", message=str(collected.failure))
+    return Completed(message=f"{len(collected.rows)} rows on {collected.pages} pages")
+
+
+@flow(name="rebuild", persist_result=False)
+def rebuild(data_dir: str | None = None) -> State[object]:
+    """Rebuild what edited models, data, settings or prices reach; where nothing is out of date, nothing is published."""
+    settings = settings_module.load({"data_dir": data_dir})
+    logs.set_up(settings)
+    data = DataDir(Path(settings.data_dir))
+    _cover_waiting(_flow_run())
+    # A new context at each try: the refresh that it waits for may build what is asked for, but may also be past it.
+    summary = retries.when_free(lambda: rebuilding.rebuild(rebuild_context_for(settings, data, "prefect")))
+    rebuilt = sum(build.action == "rebuilt" for build in summary.builds)
+    if summary.published is None:
+        return Completed(message="no model is out of date: nothing was published")
+    csv_files.after_run(data)
+    logs.summary(summary)
+    return Completed(message=f"{summary.published.name}: {rebuilt} models rebuilt")
+
+
+def _do_not_retry(run: FlowRun | None) -> None:
+    """Let the run fail for good. A run waits for its next try in its process, so a quote that cannot be read would keep the
+    mended one waiting for most of an hour.
+    """
+    if run is not None:
+        with get_client(sync_client=True) as client:
+            client.update_flow_run(run.id, empirical_policy=FlowRunPolicy(retries=0))
+
+
+def _flow_run() -> FlowRun | None:
+    context = FlowRunContext.get()
+    return context.flow_run if context else None
+
+
+def _tick_of(run: FlowRun | None) -> datetime | None:
+    """The tick of its deployment's schedule that a run stands for; None where no single cron schedule started it."""
+    if run is None or not run.auto_scheduled or run.deployment_id is None or run.expected_start_time is None:
+        return None
+    with get_client(sync_client=True) as client:
+        schedules = [s.schedule for s in client.read_deployment(run.deployment_id).schedules if s.active]
+    if len(schedules) != 1 or not isinstance(schedules[0], CronSchedule):
+        return None
+    schedule = Schedule(schedules[0].cron, schedules[0].timezone or "UTC")
+    return schedule.tick_of(run.expected_start_time, utc_now())
+
+
+def _cover_waiting(run: FlowRun | None) -> None:
+    """Cancel the runs that wait for the same as this one: they were asked for before it read anything, so it covers them.
+
+    Ten events in a second make ten runs on a Prefect server; this makes one of them.
+    """
+    if run is None or run.deployment_id is None:
+        return
+    with get_client(sync_client=True) as client:
+        waiting = client.read_flow_runs(
+            deployment_filter=DeploymentFilter(id=DeploymentFilterId(any_=[run.deployment_id])),
+            flow_run_filter=FlowRunFilter(
+                state=FlowRunFilterState(type=FlowRunFilterStateType(any_=[StateType.SCHEDULED]))
+            ),
+            # Said although they are the defaults: FastAPI from 0.151 on refuses the nulls that Prefect 3.8 sends for them.
+            sort=FlowRunSort.EXPECTED_START_TIME_ASC,
+            limit=200,
+        )
+        for other in waiting:
+            is_due = other.expected_start_time is not None and other.expected_start_time <= utc_now()
+            if other.id != run.id and is_due and not other.auto_scheduled and other.parameters == run.parameters:
+                client.set_flow_run_state(other.id, Cancelled(message=f"covered by {run.name}"))

@@ -1,0 +1,139 @@
+"""The same refresh under Prefect: one flow a run, a task a source, artifacts of what came of it.
+
+Prefect's state is a view and not the record: what happened stands in ops.run and in the run journal, and the warehouse is
+published inside the flow's body, so a server that dies in the middle of a run takes nothing with it.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import queue
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+
+from gpuledger.flows.night.context import Context
+from gpuledger.flows.night.refresh import Progress, read_plain, run_locked
+from gpuledger.flows.night.summary import Summary
+from gpuledger.flows.prefect_ import server as prefect_server
+from gpuledger.flows.prefect_.processes import guarded
+from gpuledger.warehouse.lock import writer_lock
+from gpuledger.warehouse.paths import DataDir
+
+_log = logging.getLogger("gpuledger.prefect")
+
+
+def prepare(data: DataDir, log_level: str = "CRITICAL") -> None:
+    """Set Prefect up through its environment, before it is imported; what the user has set himself stays.
+
+    No telemetry, of Prefect's own log nothing below `log_level`, and, without a server of the user's, a home in the data
+    directory: a server of our own must not share a database with another project's.
+    """
+    data.state.mkdir(parents=True, exist_ok=True)
+    defaults = {
+        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+        "DO_NOT_TRACK": "1",
+        "PREFECT_LOGGING_LEVEL": log_level,
+        "PREFECT_LOGGING_INTERNAL_LEVEL": "CRITICAL",
+        "PREFECT_LOGGING_TO_API_ENABLED": "false",
+        "PREFECT_CLI_PROMPT": "false",
+        # A server that is gone costs 2 + 4 + 8 seconds a call and not a minute; there are two calls after the publish.
+        "PREFECT_CLIENT_MAX_RETRIES": "3",
+    }
+    if not has_own_server():
+        defaults["PREFECT_HOME"] = str((data.state / "prefect").resolve())
+    for name, value in defaults.items():
+        os.environ.setdefault(name, value)
+
+
+def has_own_server() -> bool:
+    """Whether the user names a Prefect server; then none is started here."""
+    return bool(os.environ.get("PREFECT_API_URL"))
+
+
+@contextmanager
+def server(data: DataDir) -> Iterator[None]:
+    """A Prefect server for the block: the user's where one is named, else one of our own that ends with the block."""
+    if has_own_server():
+        yield
+        return
+    with ExitStack() as stack:
+        stack.enter_context(guarded(data.state))
+        own = stack.enter_context(prefect_server.running(data.state))
+        stack.enter_context(connected(own.api_url))
+        yield
+
+
+@contextmanager
+def connected(api_url: str) -> Iterator[None]:
+    """Use the Prefect API at `api_url` for the block, whether or not Prefect was imported before."""
+    from prefect.settings import PREFECT_API_URL, temporary_settings
+
+    with temporary_settings(updates={PREFECT_API_URL: api_url}):
+        yield
+
+
+def refresh(context: Context, progress: Progress) -> Summary:
+    """One refresh as a Prefect flow run; the same tables as under the plain engine.
+
+    A Prefect server that cannot be reached, or that is lost on the way, is said so in the summary, and the warehouse is
+    published all the same. Raises what `flows.refresh.run` raises; Locked before anything of Prefect is started.
+    """
+    with writer_lock(context.data.lock):
+        prepare(context.data)
+        begun: list[bool] = []
+        done: list[Summary] = []
+        try:
+            with server(context.data):
+                _run_flow(context, progress, begun, done)
+        except Exception as error:
+            if begun and not done:
+                raise
+            if not begun:
+                _log.warning("the Prefect server cannot be used (%s: %s)", type(error).__name__, error)
+                done.append(run_locked(context, read_plain, progress))
+                note(done[0], "the Prefect server could not be used, so the run went on without it")
+            elif done[0].published is not None:
+                note(done[0], f"the Prefect server was lost or refused the run's last state ({type(error).__name__})")
+                _forget_events()
+        return done[0]
+
+
+def note(summary: Summary, lost: str) -> None:
+    """Say in the summary of a published run what went wrong with Prefect; one that failed keeps its own reason."""
+    if summary.published is not None:
+        summary.reason = f"{lost}; the warehouse is published"
+        _log.warning(summary.reason)
+
+
+def _forget_events() -> None:
+    """Drop what waits to be told to a server that is gone: at exit Prefect tries each message anew, for minutes in all.
+
+    There is no public way to say so; where Prefect names its insides otherwise, the exit is slow and nothing else.
+    """
+    from prefect.events.worker import EventsWorker
+
+    with suppress(AttributeError, queue.Empty):
+        for worker in list(getattr(EventsWorker, "_instances", {}).values()):
+            while True:
+                worker._queue.get_nowait()
+
+
+def _run_flow(context: Context, progress: Progress, begun: list[bool], done: list[Summary]) -> None:
+    from prefect import flow
+
+    from gpuledger.flows.prefect_ import run as prefect_run
+
+    @flow(
+        name="refresh",
+        flow_run_name=f"refresh {context.as_of:%Y-%m-%d %H:%M} {context.run_id[-6:]}",
+        validate_parameters=False,
+        persist_result=False,
+    )
+    def refresh_flow(run_id: str, as_of: str, sample_night: int | None) -> None:
+        begun.append(True)
+        done.append(prefect_run.refresh(context, progress))
+        if done[0].published is None:
+            raise RuntimeError(done[0].reason or "nothing was published")
+
+    refresh_flow(context.run_id, context.as_of.isoformat(), context.sample_night)

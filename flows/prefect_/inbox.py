@@ -1,0 +1,99 @@
+"""Notice a dropped quote or an edited model, pin or setting, and say so as an event that a deployment reacts to."""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gpuledger.flows.night.gather import QUOTE_TYPES
+from gpuledger.transform.build.graph import MODELS
+from gpuledger.warehouse.paths import DataDir
+
+_log = logging.getLogger("gpuledger.serve")
+
+QUOTES_CHANGED = "gpuledger.quotes.changed"
+MODELS_CHANGED = "gpuledger.models.changed"
+#: How often the folders are looked at, and how long they must have been quiet: a large file is dropped in pieces.
+LOOK_EVERY_S = 5.0
+QUIET_S = 4.0
+
+_Seen = frozenset[tuple[str, int, int]]
+
+
+def listing(folder: Path, endings: tuple[str, ...]) -> _Seen:
+    """Name, size and time of the files of a folder tree, or of one file, whose names end so; what is absent has none."""
+    found = []
+    for path in [folder] if folder.is_file() else folder.rglob("*"):
+        if path.suffix.lower() in endings:
+            try:
+                about = path.stat()
+            except OSError:
+                continue  # it went away between the two looks
+            found.append((str(path.relative_to(folder)), about.st_size, about.st_mtime_ns))
+    return frozenset(found)
+
+
+@dataclass(slots=True)
+class Folder:
+    """One folder: what it held when it was last reported, and what it holds since when."""
+
+    path: Path
+    endings: tuple[str, ...]
+    event: str
+    reported: _Seen = field(default_factory=frozenset)
+    now: _Seen = field(default_factory=frozenset)
+    since: float = 0.0
+
+    def forget(self) -> None:
+        """Take what it holds now as known."""
+        self.reported = self.now = listing(self.path, self.endings)
+
+    def has_changed(self, clock: float) -> bool:
+        """Whether it holds something else than was reported, and has done so for QUIET_S; `clock` is in seconds."""
+        seen = listing(self.path, self.endings)
+        if seen != self.now:
+            self.now, self.since = seen, clock
+        if seen == self.reported or clock - self.since < QUIET_S:
+            return False
+        self.reported = seen
+        return True
+
+
+class Watcher:
+    """Looks at the inbox and at what tables are made of: models, catalogue and rules, a person's own models and pins, and
+    the settings file. What they hold at the start is known and no news.
+    """
+
+    def __init__(self, data: DataDir) -> None:
+        self._folders = [
+            Folder(data.inbox, tuple(QUOTE_TYPES), QUOTES_CHANGED),
+            # Code as well: it is looked at by hash, and where nothing came of an edit nothing is built.
+            Folder(MODELS.parent, (".sql", ".toml", ".py", ".csv"), MODELS_CHANGED),
+            Folder(data.models, (".toml", ".json"), MODELS_CHANGED),
+            Folder(data.root / "decisions", (".toml",), MODELS_CHANGED),
+            Folder(Path("gpuledger.toml"), (".toml",), MODELS_CHANGED),
+        ]
+        for folder in self._folders:
+            folder.forget()
+        self._name = data.root.name
+        self._looked = time.monotonic()
+
+    def look(self) -> list[str]:
+        """Emit the events of what changed since the last look; returns their names. Cheap to call often."""
+        clock = time.monotonic()
+        if clock - self._looked < LOOK_EVERY_S:
+            return []
+        self._looked = clock
+        changed = list(dict.fromkeys(folder.event for folder in self._folders if folder.has_changed(clock)))
+        for name in changed:
+            _emit(name, self._name)
+        return changed
+
+
+def _emit(event: str, name: str) -> None:
+    from prefect.events import emit_event
+
+    _log.info("%s", event)
+    emit_event(event, resource={"prefect.resource.id": "gpuledger.warehouse", "prefect.resource.name": name})

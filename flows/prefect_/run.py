@@ -1,0 +1,118 @@
+"""What a refresh does inside a Prefect flow: a task a source, artifacts for the UI, an event where prices changed.
+
+Prefect is imported here at the top: import this module only where a flow is about to run. Nothing that goes wrong with
+the server in here stops a run: its state is a view, and the record is the warehouse and the run journal.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+
+from prefect import task
+from prefect.cache_policies import NO_CACHE
+from prefect.client.schemas.objects import FlowRun
+from prefect.deployments import run_deployment
+from prefect.events import emit_event
+from prefect.futures import PrefectFuture
+from prefect.settings import PREFECT_API_URL
+from prefect.tasks import exponential_backoff
+
+from gpuledger.extract.collect import Collected
+from gpuledger.extract.errors import Timeout
+from gpuledger.flows.night.context import Context
+from gpuledger.flows.night.gather import Reader, Reading
+from gpuledger.flows.night.refresh import Progress, run_locked
+from gpuledger.flows.night.summary import Summary
+from gpuledger.flows.prefect_ import artifacts, handover
+from gpuledger.flows.prefect_ import server as prefect_server
+
+_log = logging.getLogger("gpuledger.prefect")
+
+#: Emitted after a publish that changed at least one price, so that anything on the same server can follow.
+PRICES_CHANGED = "gpuledger.prices.changed"
+
+
+def refresh(context: Context, progress: Progress) -> Summary:
+    """One refresh, inside a flow and under the writer's lock: what `run_locked` returns and raises."""
+    summary = run_locked(context, _read_all, progress)
+    if not prefect_server.answers(PREFECT_API_URL.value() or ""):
+        # Each call would be tried again for a quarter of a minute before it is given up.
+        return summary
+    for show in (artifacts.create, announce):
+        try:
+            show(context, summary)
+        except Exception as error:  # noqa: BLE001
+            # A picture of the run and a message about it: the run itself is done and published.
+            _log.warning("the Prefect server did not take %s: %s", show.__name__, type(error).__name__)
+    return summary
+
+
+def announce(context: Context, summary: Summary) -> None:
+    """Emit the event of a publish that changed prices; none where nothing changed."""
+    if summary.published is None or not summary.changes:
+        return
+    by_source: dict[str, int] = {}
+    for change in summary.changes:
+        by_source[change.source] = by_source.get(change.source, 0) + 1
+    emit_event(
+        PRICES_CHANGED,
+        resource={"prefect.resource.id": "gpuledger.warehouse", "prefect.resource.name": context.data.root.name},
+        payload={
+            "run_id": summary.run_id, "as_of": context.as_of.isoformat(), "version": summary.published.name,
+            "changes": len(summary.changes), "sources": by_source,
+        },
+    )  # fmt: skip
+
+
+def _read_all(reader: Reader, readings: list[Reading], progress: Progress) -> list[Collected]:
+    # The pages' own retries are the client's; a task's are for what nobody foresaw, a full disk for example. The
+    # arguments stay out of Prefect: it would hash and serialize whole batches.
+    context = reader.context
+    by_name = {reading.source.name: reading for reading in readings}
+    turns = threading.BoundedSemaphore(context.settings.parallel_sources)
+
+    @task(
+        name="read",
+        task_run_name="read {source}",
+        retries=2,
+        retry_delay_seconds=exponential_backoff(backoff_factor=2),
+        retry_jitter_factor=0.5,
+        cache_policy=NO_CACHE,
+        persist_result=False,
+    )
+    def read(source: str) -> Collected:
+        with turns:
+            if context.settings.read_deployment:
+                collected = _read_elsewhere(context, source)
+            else:
+                collected = reader.read(by_name[source], lambda url: progress(source, url))
+        progress(source, None)
+        return collected
+
+    try:
+        futures: list[PrefectFuture[Collected]] = [read.submit(name) for name in by_name]
+        return [future.result() for future in futures]
+    finally:
+        handover.clear(context.data)
+
+
+def _read_elsewhere(context: Context, source: str) -> Collected:
+    """Have a worker read one source: a flow run of the deployment that the settings name."""
+    longest = context.settings.source_timeout_s
+    run = run_deployment(
+        context.settings.read_deployment,
+        parameters={
+            "source": source, "run_id": context.run_id, "as_of": context.as_of.isoformat(),
+            "data_dir": str(context.data.root.resolve()), "sample_night": context.sample_night,
+        },
+        # Twice: it may have to wait for a worker to become free.
+        timeout=2 * longest, poll_interval=1.0, flow_run_name=f"read {source} {context.run_id[-6:]}",
+    )  # fmt: skip
+    found = handover.take(context.data, context.run_id, source)
+    if found is not None:
+        return found
+    state = run.state.name if isinstance(run, FlowRun) and run.state is not None else "unknown"
+    seen = f"its worker handed nothing over within {2 * longest:g} s (the run is {state})"
+    action = f"see that a worker serves {context.settings.read_deployment} and shares the data directory"
+    return Collected(source, failure=Timeout(source, seen, action), is_complete=False)

@@ -1,0 +1,169 @@
+"""Run it every night: a Prefect runner with the deployments of this folder, and a server beside it where none is named.
+
+The main thread waits for signals and looks after the others: a server or a runner that dies is started again, on the same
+port. Runs are processes of their own, one at a time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import logging
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+from filelock import FileLock, Timeout
+
+from gpuledger.flows.night.context import utc_now
+from gpuledger.flows.prefect_ import compat
+from gpuledger.flows.prefect_ import engine as prefect_engine
+from gpuledger.flows.prefect_ import server as prefect_server
+from gpuledger.flows.prefect_.inbox import Watcher
+from gpuledger.flows.prefect_.plan import Plan
+from gpuledger.flows.prefect_.processes import guarded
+from gpuledger.flows.telling import logs
+from gpuledger.warehouse.errors import Locked
+from gpuledger.warehouse.paths import DataDir
+
+_log = logging.getLogger("gpuledger.serve")
+
+#: How often server, runner, inbox and models are looked at.
+LOOK_EVERY_S = 1.0
+#: Wait before a runner that died is started again, doubled each time up to the last.
+RESTART_S = (1.0, 60.0)
+#: A run gets this long to end after a signal, before it is killed; Prefect's own grace is 30 s.
+STOP_S = 45.0
+
+
+def serve(plan: Plan) -> None:
+    """Serve until SIGTERM or SIGINT.
+
+    Raises schedule.BadSchedule, Locked where the folder is served already, and ServerFailed.
+    """
+    with _only_one(plan.data), ExitStack() as stack:
+        stop = stack.enter_context(_signals())
+        prefect_engine.prepare(plan.data, log_level="ERROR")
+        from gpuledger.flows.prefect_.schedule import Schedule
+
+        logs.set_up(plan.settings)  # again, now that Prefect has set up its own way
+        schedule = Schedule(plan.cron, plan.time_zone)
+        stack.enter_context(guarded(plan.data.state))
+        server = None
+        if not prefect_engine.has_own_server():
+            if problems := compat.problems():
+                # Serving on would look like working, and no night would ever be read.
+                raise prefect_server.ServerFailed("; ".join(problems))
+            server = stack.enter_context(
+                prefect_server.running(plan.data.state, has_services=True, port=plan.settings.ui_port)
+            )
+            stack.enter_context(prefect_engine.connected(server.api_url))
+        runner = stack.enter_context(_Runner(plan, is_alone=server is not None))
+        watcher = Watcher(plan.data)
+        due = schedule.next(utc_now())
+        logs.event(
+            _log, logging.INFO, "serving", data_dir=str(plan.data.root), cron=plan.cron, time_zone=plan.time_zone,
+            next_run=due.isoformat() if due else None, ui=server.api_url.removesuffix("/api") if server else None,
+        )  # fmt: skip
+        while not stop.wait(LOOK_EVERY_S):
+            if server is not None and not server.is_alive:
+                _log.error("the embedded Prefect server died; it is started again")
+                server.start()
+            runner.look_after()
+            watcher.look()
+        _log.info("stopping")
+
+
+@contextmanager
+def _only_one(data: DataDir) -> Iterator[None]:
+    """Two on one folder would do every night twice."""
+    data.state.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(data.state / "serve.lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise Locked(f"{data.root} is served already; stop that `gpuledger serve` first") from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+@contextmanager
+def _signals() -> Iterator[threading.Event]:
+    """An event that SIGTERM and SIGINT set. A second one does what it does everywhere else."""
+    stop = threading.Event()
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+
+    def handle(number: int, frame: object) -> None:
+        stop.set()
+        signal.signal(number, before[signal.Signals(number)])
+
+    for number in before:
+        signal.signal(number, handle)
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@dataclass(slots=True)
+class _Runner:
+    """Prefect's runner in a thread with an event loop of its own: there it leaves the signals to us."""
+
+    plan: Plan
+    is_alone: bool
+    _loop: asyncio.AbstractEventLoop | None = None
+    _thread: threading.Thread | None = None
+    _stop: asyncio.Event | None = None
+    _died: int = 0
+    _wait_s: float = 0.0
+
+    def __enter__(self) -> _Runner:
+        self._start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._loop is not None and self._stop is not None and self._thread is not None and self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._stop.set)
+            self._thread.join(STOP_S)
+
+    def look_after(self) -> None:
+        """Start the thread again where it ended, after a wait that grows while it keeps ending."""
+        if self._thread is not None and self._thread.is_alive():
+            return
+        if self._wait_s > 0:
+            self._wait_s -= LOOK_EVERY_S
+            return
+        self._died += 1
+        self._wait_s = min(RESTART_S[0] * 2**self._died, RESTART_S[1])
+        _log.error("the Prefect runner ended; it is started again")
+        self._start()
+
+    def _start(self) -> None:
+        # The thread starts in a copy of this thread's context: Prefect keeps its settings there.
+        context = contextvars.copy_context()
+        self._thread = threading.Thread(target=context.run, args=(self._run,), name="runner", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._main())
+        except Exception as error:  # noqa: BLE001
+            logs.event(_log, logging.ERROR, "the Prefect runner failed", error=f"{type(error).__name__}: {error}")
+
+    async def _main(self) -> None:
+        from gpuledger.flows.prefect_ import deploy
+
+        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
+        runner = await deploy.runner(self.plan, is_alone=self.is_alone)
+        running = asyncio.create_task(runner.start())
+        stopping = asyncio.create_task(self._stop.wait())
+        await asyncio.wait({running, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        if not running.done():
+            await runner.astop()
+        stopping.cancel()
+        await running

@@ -1,0 +1,6 @@
+"""The languages of headings and messages; apart, since the settings and the catalogues both need them."""
+
+from __future__ import annotations
+
+#: ISO 639 codes.
+LANGUAGES = ("en", "ko")

@@ -1,0 +1,260 @@
+"""Settings: defaults here, over them `gpuledger.toml`, the environment (`GPULEDGER_<NAME>`), and the command's options.
+
+Every field carries its meaning, so that the documentation of a setting is the setting itself.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+from gpuledger.flows.setup import assumptions as assumptions_module
+from gpuledger.flows.setup.assumptions import Given
+from gpuledger.flows.setup.languages import LANGUAGES
+from gpuledger.transform.assumptions import Assumptions, ImpossibleAssumption
+
+if TYPE_CHECKING:
+    from gpuledger.transform.gate.rules import Bounds
+
+_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
+
+
+class SettingsError(Exception):
+    """A setting is unknown or impossible; the message names it, where it came from, and what is possible."""
+
+
+def _setting(
+    default: Any, meaning: str, *, unit: str | None = None, in_warehouse: bool = False, secret: bool = False
+) -> Any:
+    """A field with its meaning; `in_warehouse` marks what the tables depend on, and is kept in core.setting.
+
+    A `secret` comes from the environment alone, and is not in the settings' repr: that ends up in logs.
+    """
+    words = {"meaning": meaning, "unit": unit, "in_warehouse": in_warehouse, "secret": secret}
+    if isinstance(default, list):
+        return field(default_factory=lambda: tuple(default), metadata=words, repr=not secret)
+    return field(default=default, metadata=words, repr=not secret)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """All settings. Names are those of the file and, in capitals behind GPULEDGER_, of the environment."""
+
+    data_dir: str = _setting("data", "Folder of the warehouse, the archive and the exports")
+    lang: str = _setting("en", f"Language of headings, messages and the report: {' or '.join(LANGUAGES)}")
+    contact: str = _setting("", "Address or page at which a site's owner can reach you; part of the User-Agent")
+    sources: tuple[str, ...] = _setting([], "Live sources to read; empty for all that have an address")
+    product_urls: tuple[str, ...] = _setting([], "Product pages of any shop, for the source generic_shop")
+    delay_s: float = _setting(1.0, "Pause between two requests to one host", unit="s")
+    fetch_deadline_s: float = _setting(30.0, "Longest time that one fetch may take", unit="s")
+    max_body_mb: float = _setting(5.0, "Largest page", unit="MB")
+    parallel_sources: int = _setting(8, "Sources read at the same time")
+    memory_limit: str = _setting("2GB", "Memory that DuckDB may use")
+    source_timeout_s: float = _setting(900.0, "Longest time that one source may take in a run", unit="s")
+    read_deployment: str = _setting(
+        "", "Prefect deployment that reads one source, such as read/on-workers: spreads the sources over its workers"
+    )
+    keep_versions: int = _setting(
+        5, "Published versions that stay, for readers that are still on one and for looking back"
+    )
+    keep_days: int = _setting(
+        400, "Age beyond which `vacuum` folds the archive into a baseline and forgets a run's account", unit="d"
+    )
+    cron: str = _setting("0 3 * * *", "When the nightly run starts")
+    time_zone: str = _setting("UTC", "Time zone of `cron`, as in the IANA database")
+    run_retries: int = _setting(3, "Times that a scheduled run is tried again where nothing could be published")
+    run_retry_delay_s: float = _setting(
+        600.0, "Wait before such a try; up to half of it is added by chance, so that many machines do not ask at once",
+        unit="s",
+    )  # fmt: skip
+    ui_port: int = _setting(4200, "Port on this machine of the embedded Prefect server of `serve`; 0 for any")
+    log_format: str = _setting("text", "text, or json for one JSON object a line")
+    log_level: str = _setting("INFO", "Least severity that `serve` and scheduled runs write down")
+    notify_urls: tuple[str, ...] = _setting(
+        [], "Apprise addresses that are told of failures and watches; the environment alone, as they hold passwords",
+        secret=True,
+    )  # fmt: skip
+    notify_blocks: tuple[str, ...] = _setting([], "Names of Prefect Secret blocks that hold such addresses")
+    notify_deadline_s: float = _setting(8.0, "Longest time that all notifications of a run may take", unit="s")
+    baseline_gpu_id: str = _setting("nvidia-geforce-rtx-3060-12gb", "GPU that ratios are to", in_warehouse=True)
+    marketplace_sellers: tuple[str, ...] = _setting(
+        [], "Marketplace sellers whose offers count as street prices, as printed", in_warehouse=True
+    )
+    street_price_max_msrp_ratio: float = _setting(
+        3.0, "Street price over launch price beyond which an offer does not count: a placeholder or a scalper's",
+        in_warehouse=True,
+    )  # fmt: skip
+    street_price_min_msrp_ratio: float = _setting(
+        0.2, "Street price over launch price below which a new card's offer does not count: a part, a deposit or a slip",
+        in_warehouse=True,
+    )  # fmt: skip
+
+    gate_max_move: float = _setting(
+        0.67,
+        "Move of one listing's price up in one step, and the same factor down, beyond which it is held until seen again",
+    )
+    gate_crowd_move: float = _setting(0.2, "Smaller move that is held where many listings make it at once")
+    gate_max_crowd_share: float = _setting(0.2, "Share of a source's listings that makes a crowd")
+    gate_min_row_share: float = _setting(
+        0.8, "Rows against the median of the last nights below which absence is doubted"
+    )
+
+    #: Set in the table [assumptions]; each has its own meaning (see transform/assumptions.py).
+    assumptions: Assumptions = field(default_factory=Assumptions, metadata={"in_warehouse": False, "secret": False})
+    #: Those of them that are set anywhere, by name; the others have their defaults.
+    assumptions_given: Mapping[str, Given] = field(
+        default_factory=dict, metadata={"in_warehouse": False, "secret": False}, hash=False
+    )
+
+    def gate_bounds(self) -> Bounds:
+        """The price gate's bounds."""
+        # Imported here: the gate brings DuckDB, which a command that reads no warehouse does not wait for.
+        from gpuledger.transform.gate.rules import Bounds
+
+        return Bounds(
+            max_move=self.gate_max_move, crowd_move=self.gate_crowd_move,
+            max_crowd_share=self.gate_max_crowd_share, min_row_share=self.gate_min_row_share,
+        )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        for f in dataclasses.fields(self):
+            value = getattr(self, f.name)
+            if isinstance(value, int | float) and not (math.isfinite(value) and value >= 0):
+                raise SettingsError(f"{f.name} must be a number that is not negative, not {value}")
+        for name in ("fetch_deadline_s", "max_body_mb"):
+            if getattr(self, name) == 0:
+                raise SettingsError(f"{name} must be above zero: nothing could be fetched")
+        if not (self.contact.isascii() and self.contact.isprintable()):
+            raise SettingsError(f"contact must be printable ASCII, as it goes into a header, not {self.contact!r}")
+        if not re.fullmatch(r"\d+(\.\d+)?\s*([KMGT]i?B|%)", self.memory_limit):
+            raise SettingsError(f"memory_limit must be a size such as 2GB or 500MiB, not {self.memory_limit!r}")
+        if self.lang not in LANGUAGES:
+            raise SettingsError(f"lang must be one of {', '.join(LANGUAGES)}, not {self.lang!r}")
+        if self.log_format not in ("text", "json"):
+            raise SettingsError(f"log_format must be text or json, not {self.log_format!r}")
+        if self.log_level not in _LEVELS:
+            raise SettingsError(f"log_level must be one of {', '.join(_LEVELS)}, not {self.log_level!r}")
+        if self.street_price_min_msrp_ratio >= self.street_price_max_msrp_ratio:
+            raise SettingsError("street_price_min_msrp_ratio must be below street_price_max_msrp_ratio")
+        if self.keep_versions < 2:
+            raise SettingsError(
+                f"keep_versions must be at least 2, not {self.keep_versions}: a reader may be about to open the one before"
+            )
+        if self.parallel_sources < 1:
+            raise SettingsError(f"parallel_sources must be at least 1, not {self.parallel_sources}")
+
+    def for_warehouse(self) -> dict[str, tuple[str, str | None, str]]:
+        """Value, unit and meaning of the settings that tables depend on."""
+        return {
+            f.name: (_text(getattr(self, f.name)), f.metadata["unit"], f.metadata["meaning"])
+            for f in dataclasses.fields(self)
+            if f.metadata["in_warehouse"]
+        }
+
+
+def _text(value: Any) -> str:
+    return "|".join(value) if isinstance(value, tuple) else str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """One setting as it stands: `place` says where `value` comes from. The value of a secret is not in it."""
+
+    name: str
+    value: str
+    unit: str | None
+    place: str
+    meaning: str
+
+
+def load(options: Mapping[str, Any], environment: Mapping[str, str] = os.environ, file: Path | None = None) -> Settings:
+    """Settings from the file (`gpuledger.toml` in the working folder unless given), environment and options.
+
+    Options that are None do not count. Raises SettingsError, naming the place, for an unknown name or an impossible value.
+    """
+    return _settings(_found(options, environment, file), environment, file)
+
+
+def _settings(found: Mapping[str, tuple[Any, str]], environment: Mapping[str, str], file: Path | None) -> Settings:
+    place = file or Path("gpuledger.toml")
+    words = tomllib.loads(place.read_text(encoding="utf-8")).get(assumptions_module.TABLE) if place.exists() else None
+    try:
+        given = assumptions_module.given(words, str(place), environment)
+        assumed = Assumptions().with_text(assumptions_module.texts(given))
+    except ImpossibleAssumption as error:
+        raise SettingsError(str(error)) from None
+    values = {name: value for name, (value, _) in found.items()}
+    return Settings(**values, assumptions=assumed, assumptions_given=given)
+
+
+def explain(environment: Mapping[str, str] = os.environ, file: Path | None = None) -> list[Origin]:
+    """Every setting with its value, where that comes from, and its meaning. Raises SettingsError as `load` does."""
+    found = _found({}, environment, file)
+    settings = _settings(found, environment, file)
+    rows = []
+    for f in dataclasses.fields(settings):
+        if f.name.startswith("assumptions"):
+            continue
+        value = getattr(settings, f.name)
+        shown = (f"{len(value)} set, not shown" if value else "") if f.metadata["secret"] else _text(value)
+        place = found[f.name][1] if f.name in found else "default"
+        rows.append(Origin(f.name, shown, f.metadata["unit"], place, f.metadata["meaning"]))
+    for item in settings.assumptions.describe():
+        given = settings.assumptions_given.get(item.name)
+        place = given.place if given else f"default ({item.setting.source})"
+        rows.append(Origin(f"assumptions.{item.name}", str(item.value), item.setting.unit, place, item.setting.meaning))
+    return rows
+
+
+def _found(options: Mapping[str, Any], environment: Mapping[str, str], file: Path | None) -> dict[str, tuple[Any, str]]:
+    """Value and place of every setting that is set anywhere; a later place goes before an earlier one."""
+    file = file or Path("gpuledger.toml")
+    found: dict[str, tuple[Any, str]] = {}
+    if file.exists():
+        try:
+            words = tomllib.loads(file.read_text(encoding="utf-8"))
+        except tomllib.TOMLDecodeError as error:
+            raise SettingsError(f"{file}: {error}") from None
+        for name, value in words.items():
+            if name == assumptions_module.TABLE:
+                continue
+            _refuse_secret(name, str(file))
+            found[name] = (_read(name, value, str(file)), str(file))
+    for variable, text in environment.items():
+        if variable.startswith("GPULEDGER_") and not variable.startswith(assumptions_module.PREFIX):
+            name, place = variable.removeprefix("GPULEDGER_").lower(), f"the environment variable {variable}"
+            found[name] = (_read(name, text, place), place)
+    for name, value in options.items():
+        if value is not None:
+            found[name] = (_read(name, value, f"--{name}"), f"--{name}")
+    return found
+
+
+def _refuse_secret(name: str, place: str) -> None:
+    """A secret in a file ends up in a backup or a repository."""
+    if any(f.name == name and f.metadata["secret"] for f in dataclasses.fields(Settings)):
+        raise SettingsError(
+            f"{place}: {name} is a secret: set it as GPULEDGER_{name.upper()} in the environment, or name a Prefect block"
+        )
+
+
+def _read(name: str, value: Any, place: str) -> Any:
+    known = {name: kind for name, kind in get_type_hints(Settings).items() if not name.startswith("assumptions")}
+    if name not in known:
+        raise SettingsError(f"{place}: there is no setting {name!r}; known are {', '.join(sorted(known))}")
+    kind = known[name]
+    try:
+        if kind in (int, float):
+            return kind(value)
+        if kind is str:
+            return str(value)
+        return tuple([part for part in value.split("|") if part] if isinstance(value, str) else value)
+    except (TypeError, ValueError):
+        raise SettingsError(f"{place}: {name} cannot be {value!r}; it must be of the type {kind.__name__}") from None

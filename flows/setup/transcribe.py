@@ -1,0 +1,165 @@
+"""Take in a person's transcription of charts: check it against all that is known, and keep it with where it came from.
+
+A transcription becomes figures that purchases are decided on, so a file with one doubtful line is not taken at all.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from pathlib import Path
+
+from gpuledger.extract.archive import files as archive_files
+from gpuledger.extract.readers import transcriptions
+from gpuledger.extract.readers.transcriptions import COLUMNS, Transcription, TranscriptionError
+from gpuledger.transform.seeds.load import workload_units
+from gpuledger.warehouse.paths import DataDir
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
+
+
+class NotStored(Exception):
+    """The file was not taken; every problem says its line and the way out. Nothing was written."""
+
+    def __init__(self, problems: list[str]) -> None:
+        self.problems = problems
+        super().__init__("\n".join(problems))
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What was stored where. `is_new` is False where the same bytes were there already."""
+
+    path: Path
+    charts: tuple[Transcription, ...]
+    is_new: bool
+
+
+def store(file: Path, data: DataDir, *, name: str | None = None, replace: bool = False) -> Stored:
+    """Check `file` and keep it as <data>/transcriptions/<name>.csv, beside a JSON file that says where it came from.
+
+    Without `name` it is called by the first 16 digits of its SHA-256. Raises NotStored where a line cannot be used, where
+    a figure contradicts one that is stored or bundled, or where the name holds other bytes and `replace` is not set.
+    """
+    content = file.read_bytes()
+    sha256 = hashlib.sha256(content).hexdigest()
+    name = name if name is not None else sha256[:16]
+    path = folder(data) / f"{name}.csv"
+    bundled = transcriptions.bundled()
+    if not _NAME.fullmatch(name) or path.name in {other.name for other in bundled}:
+        raise NotStored(
+            [f"the name {name!r} is not lower-case words joined by hyphens, or is one of the program's own"]
+        )
+    charts = _read(content, file.name)
+    # Other bytes under this name are to be replaced, so they contradict nothing.
+    others = [other for other in (*bundled, *stored(data)) if other != path]
+    problems = [*_unknown(content, file.name), *_contradictions(charts, others, file.name)]
+    if problems:
+        raise NotStored(problems)
+    if path.exists() and path.read_bytes() != content and not replace:
+        raise NotStored(
+            [f"{path} holds another transcription; give --replace to put this one in its place, or a --name"]
+        )
+    is_new = not path.exists() or path.read_bytes() != content
+    if is_new:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        archive_files.write(path.with_suffix(".json"), _provenance(file.name, sha256, charts))
+        archive_files.write(path, content)
+    return Stored(path, tuple(charts), is_new)
+
+
+def folder(data: DataDir) -> Path:
+    """Where a data directory keeps its own transcriptions."""
+    return data.root / "transcriptions"
+
+
+def stored(data: DataDir) -> list[Path]:
+    """The transcriptions of a data directory, by name."""
+    return sorted(folder(data).glob("*.csv"))
+
+
+def _read(content: bytes, name: str) -> list[Transcription]:
+    try:
+        charts, issues = transcriptions.read_csv(content, name)
+    except TranscriptionError as error:
+        raise NotStored([str(error)]) from None
+    if issues:
+        raise NotStored([issue.message for issue in issues])
+    if not charts:
+        raise NotStored([f"{name}: no line below the header"])
+    return charts
+
+
+def _unknown(content: bytes, name: str) -> Iterator[str]:
+    """A workload that nobody knows would be compared with nothing, and a figure in another unit with the wrong thing."""
+    units = workload_units()
+    for line, row in _lines(content):
+        workload, unit = row["workload_id"], row["unit"]
+        if workload not in units:
+            yield f"{name}, line {line}: no workload is called {workload!r}; known are {', '.join(units)}"
+        elif unit != units[workload]:
+            yield f"{name}, line {line}: {workload} is measured in {units[workload]}, not in {unit!r}"
+
+
+def _contradictions(charts: list[Transcription], others: list[Path], name: str) -> Iterator[str]:
+    """Two figures of one card in one chart: only one of them would be loaded, and nobody could say which is right."""
+    known: dict[tuple[str, str, str], tuple[_Figure, str]] = {}
+    for other in others:
+        for place, figure in _figures(transcriptions.read_csv(other.read_bytes(), other.name)[0]):
+            known.setdefault(place, (figure, other.name))
+    for place, figure in _figures(charts):
+        before, where = known.get(place, (figure, ""))
+        if before != figure:
+            chart, _, gpu_name = place
+            yield (
+                f"{name}: {gpu_name} in {chart!r} is {_words(figure)} here and {_words(before)} in {where}: look at the "
+                "chart again; where it is another chart give it another title, and where the old figure is wrong store the "
+                f"corrected file with --name {Path(where).stem} --replace"
+            )
+
+
+#: The figure, its workload and the day of its publication.
+_Figure = tuple[Decimal, str, date]
+
+
+def _figures(charts: list[Transcription]) -> Iterator[tuple[tuple[str, str, str], _Figure]]:
+    """Every figure by what tells it apart in the warehouse: chart, unit and card."""
+    for chart in charts:
+        for gpu_name, score in chart.figures:
+            yield (chart.chart, chart.unit, gpu_name), (score, chart.workload_id, chart.published_on)
+
+
+def _words(figure: _Figure) -> str:
+    score, workload, published = figure
+    return f"{score} ({workload}, {published})"
+
+
+def _lines(content: bytes) -> Iterator[tuple[int, Mapping[str, str]]]:
+    rows = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""), skipinitialspace=True)
+    for row in rows:
+        yield rows.line_num, {column: (row[column] or "").strip() for column in COLUMNS}
+
+
+def _provenance(name: str, sha256: str, charts: list[Transcription]) -> bytes:
+    words = {
+        "file": name,
+        "sha256": sha256,
+        "stored_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "charts": [
+            {
+                "article_url": chart.article_url, "chart": chart.chart, "image_url": chart.image_url,
+                "image_sha256": chart.image_sha256, "published_on": chart.published_on.isoformat(),
+                "transcribed_on": chart.transcribed_on.isoformat(), "workload_id": chart.workload_id,
+                "figures": len(chart.figures),
+            }
+            for chart in charts
+        ],
+    }  # fmt: skip
+    return json.dumps(words, ensure_ascii=False, indent=1).encode() + b"\n"

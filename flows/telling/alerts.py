@@ -1,0 +1,111 @@
+"""What people are told after a run: it failed, a source is too old or has changed its layout, a price is held, a watch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpuledger.flows.night.context import Context
+from gpuledger.flows.night.summary import Summary
+from gpuledger.flows.telling import health
+from gpuledger.flows.telling.crossings import cross
+from gpuledger.flows.telling.notify import Kind, Message
+from gpuledger.flows.telling.watches import look, store
+from gpuledger.warehouse.errors import BadQuery, NoWarehouse
+from gpuledger.warehouse.read import query
+
+#: Held prices that are listed in one message; more are counted.
+MOST_HELD = 10
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """A thing that is so, is not so, or cannot be told, and the message for the day on which it becomes so."""
+
+    is_so: bool | None
+    message: Message
+
+
+def due(context: Context, summary: Summary, *, is_heard: bool) -> list[Message]:
+    """The messages that this run gives cause for, each said once: when its cause begins.
+
+    Where nobody listens yet (not `is_heard`) nothing counts as said.
+    """
+    states: dict[str, _State] = {"run:failed": _failed(context, summary)}
+    states |= _drift(summary)
+    held: dict[str, str] = {}
+    groups = ["run"]
+    try:
+        states |= _stale(context)
+        states |= _watches(context)
+        held = _held(context)
+        groups += ["stale", "watch", "held"]
+    except NoWarehouse:
+        pass  # nothing was ever published: that the run failed is all there is to say
+    now = {key: state.is_so for key, state in states.items()} | dict.fromkeys(held, True)
+    fresh = cross(context.data.state / "told.json" if is_heard else None, now, groups)
+    messages = [states[key].message for key in fresh if key in states]
+    return messages + _held_message([held[key] for key in fresh if key in held])
+
+
+def _failed(context: Context, summary: Summary) -> _State:
+    body = f"{summary.why}\nThe last good warehouse stays. `gpuledger status --data-dir {context.data.root}` says more."
+    return _State(summary.published is None, Message("gpuledger: the run published nothing", body, "failure"))
+
+
+def _drift(summary: Summary) -> dict[str, _State]:
+    found = {}
+    for s in summary.sources:
+        body = f"{s.reason}\nIts last good data stand until the parser is mended."
+        message = Message(f"gpuledger: {s.source} has changed its layout", body, "warning")
+        found[f"drift:{s.source}"] = _State(s.is_failure and (s.reason or "").startswith("LayoutChanged"), message)
+    return found
+
+
+def _stale(context: Context) -> dict[str, _State]:
+    found = {}
+    # The run's own time and not the clock's: the sample's nights have theirs.
+    for s in health.sources(context.data, context.as_of):
+        age = "it was never read well" if s.age_hours is None else f"its last good data are {s.age_hours:.0f} h old"
+        body = f"{age}; the limit is {s.limit_hours} h, and its prices no longer count.\n{s.reason or ''}".strip()
+        found[f"stale:{s.source}"] = _State(s.is_overdue, Message(f"gpuledger: {s.source} is too old", body, "warning"))
+    return found
+
+
+def _watches(context: Context) -> dict[str, _State]:
+    found: dict[str, _State] = {}
+    for watch in store.load(context.data):
+        try:
+            seen = look.look(context.data, [watch], context.as_of)[0]
+        except BadQuery as error:
+            message = Message(f"gpuledger: watch {watch.id} cannot be looked at", f"{watch.words}: {error}", "warning")
+            found[f"watch:{watch.id} broken"] = _State(True, message)
+            continue
+        title = f"gpuledger: {watch.words}"
+        found[f"watch:{watch.id} {watch.words}"] = _State(seen.is_met, Message(title, seen.body, "success"))
+    return found
+
+
+def _held(context: Context) -> dict[str, str]:
+    """Prices that the gate holds, a line each, by a key that changes with the price."""
+    _, rows = query(
+        context.data,
+        """SELECT h.listing_id, h.price::VARCHAR, h.currency, h.reference_price::VARCHAR, h.reason, h.source, l.title, l.url
+           FROM core.held_price h LEFT JOIN core.listing l USING (listing_id) ORDER BY h.source, h.listing_id""",
+    )
+    found = {}
+    for listing, price, currency, reference, reason, source, title, url in rows:
+        before = f" (before: {reference})" if reference else ""
+        found[f"held:{listing} {price}"] = (
+            f"{source}: {title or listing}: {price} {currency}{before}; {reason}\n{url or ''}\n"
+            f"`gpuledger release {listing}` lets it pass"
+        )
+    return found
+
+
+def _held_message(lines: list[str]) -> list[Message]:
+    if not lines:
+        return []
+    more = [f"and {len(lines) - MOST_HELD} more in core.held_price"] if len(lines) > MOST_HELD else []
+    kind: Kind = "warning"
+    title = f"gpuledger: {len(lines)} price{'s are' if len(lines) > 1 else ' is'} held until seen again"
+    return [Message(title, "\n\n".join([*lines[:MOST_HELD], *more]), kind)]

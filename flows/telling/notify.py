@@ -1,0 +1,168 @@
+"""Tell people through Apprise: mail, chat, webhooks. Nothing that a target does can fail a run or hold it up for long.
+
+A message is on disk before it is sent and leaves there target by target, so that one that could not be reached tonight is
+tried again after the next run. The address of a target is a secret; on disk and in the log it is a short hash.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import hashlib
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from gpuledger.flows.setup.settings import Settings
+
+if TYPE_CHECKING:
+    from apprise import Apprise
+
+_log = logging.getLogger("gpuledger.notify")
+
+Kind = Literal["info", "success", "warning", "failure"]
+#: Puts the text of each Prefect Secret block into the dictionary and leaves out what cannot be read.
+LoadBlocks = Callable[[Sequence[str], dict[str, str]], None]
+#: A message that nobody could take for so long is old news.
+KEEP_DAYS = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What people are told: a headline, and the evidence below it."""
+
+    title: str
+    body: str
+    kind: Kind = "info"
+
+
+def targets(settings: Settings, load_blocks: LoadBlocks) -> list[str]:
+    """The Apprise addresses of the settings and of the Prefect blocks that they name; a block that fails is said.
+
+    Takes at most half of the setting notify_deadline_s: a Prefect server that is gone is tried for longer than that.
+    """
+    found = [url for text in settings.notify_urls for url in text.split()]
+    loaded: dict[str, str] = {}
+    # A daemon, as below. It needs to know which Prefect server is meant, and that is in the context.
+    loading = threading.Thread(
+        target=contextvars.copy_context().run, args=(load_blocks, settings.notify_blocks, loaded), daemon=True
+    )
+    if settings.notify_blocks:
+        loading.start()
+        loading.join(settings.notify_deadline_s / 2)
+    for name in settings.notify_blocks:
+        if name in loaded:
+            found += loaded[name].split()
+        else:
+            _log.error("the Prefect block %s cannot be read: nobody is told through it", name)
+    return list(dict.fromkeys(found))
+
+
+def send(outbox: Path, messages: Sequence[Message], urls: Sequence[str], deadline_s: float) -> int:
+    """Put `messages` in the outbox and deliver what is there; returns how many are left for the next time.
+
+    Takes at most `deadline_s`: a target that is slower is left alone and tried again next time, and may then get a message
+    twice. Never raises for a target.
+    """
+    if not urls:
+        for message in messages:
+            _log.info("%s (no notification target is set)", message.title)
+        return 0
+    names = {_name(url): url for url in urls}
+    for message in messages:
+        _put(outbox, message, sorted(names))
+    waiting = _waiting(outbox, set(names))
+    done: set[tuple[Path, str]] = set()
+    threads = [
+        # Daemons: a thread that hangs in a look-up must not keep the process from ending.
+        threading.Thread(target=_deliver, args=(name, url, waiting, done), name=f"notify {name}", daemon=True)
+        for name, url in names.items()
+    ]
+    ends = time.monotonic() + deadline_s
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(max(0.0, ends - time.monotonic()))
+    return _settle(waiting, set(done))
+
+
+def sender_to(url: str) -> Apprise | None:
+    """Apprise with one target, None where it does not know such an address."""
+    import apprise
+
+    # It writes an address that it cannot read into its log, whole: with the password.
+    logging.getLogger("apprise").setLevel(logging.CRITICAL + 1)
+    asset = apprise.AppriseAsset(app_id="gpuledger", app_desc="gpuledger", secure_logging=True, async_mode=False)
+    sender = apprise.Apprise(asset=asset)
+    return sender if sender.add(url) else None
+
+
+def _deliver(name: str, url: str, waiting: dict[Path, dict[str, list[str] | str]], done: set[tuple[Path, str]]) -> None:
+    """Send what waits for one target, in order; notes in `done` what it took."""
+    scheme = url.partition(":")[0]
+    sender = sender_to(url)
+    if sender is None:
+        _log.error("the notification target %s (%s) is no address that Apprise knows", scheme, name)
+        return
+    for path, words in waiting.items():
+        if name not in words["pending"]:
+            continue
+        if sender.notify(title=str(words["title"]), body=str(words["body"]), notify_type=str(words["kind"])):
+            done.add((path, name))
+        else:
+            _log.error(
+                "the notification target %s (%s) could not be reached; it is tried after the next run", scheme, name
+            )
+            return
+
+
+def _put(outbox: Path, message: Message, names: Sequence[str]) -> None:
+    outbox.mkdir(parents=True, exist_ok=True)
+    now = datetime.now(UTC)
+    path = outbox / f"{now:%Y%m%dT%H%M%S.%fZ}-{hashlib.sha256(repr(message).encode()).hexdigest()[:8]}.json"
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps({**asdict(message), "pending": list(names)}, ensure_ascii=False), encoding="utf-8")
+    part.replace(path)
+
+
+def _waiting(outbox: Path, names: set[str]) -> dict[Path, dict[str, list[str] | str]]:
+    """Messages that wait, oldest first; those that are too old, or whose targets are set no more, are dropped."""
+    found: dict[Path, dict[str, list[str] | str]] = {}
+    oldest = f"{datetime.now(UTC) - timedelta(days=KEEP_DAYS):%Y%m%dT%H%M%S}"
+    for path in sorted(outbox.glob("*.json")):
+        try:
+            words = json.loads(path.read_text(encoding="utf-8"))
+            words["pending"] = [name for name in words["pending"] if name in names]
+        except (OSError, ValueError, KeyError, TypeError):
+            path.unlink(missing_ok=True)
+            continue
+        if path.name < oldest or not words["pending"]:
+            path.unlink(missing_ok=True)
+            _log.warning("dropped a message that nobody took: %s", words.get("title"))
+            continue
+        found[path] = words
+    return found
+
+
+def _settle(waiting: dict[Path, dict[str, list[str] | str]], done: set[tuple[Path, str]]) -> int:
+    """Take what was delivered out of the outbox; returns how many messages stay."""
+    left = 0
+    for path, words in waiting.items():
+        pending = [name for name in words["pending"] if (path, name) not in done]
+        if not pending:
+            path.unlink(missing_ok=True)
+            continue
+        left += 1
+        if pending != words["pending"]:
+            path.write_text(json.dumps({**words, "pending": pending}, ensure_ascii=False), encoding="utf-8")
+    return left
+
+
+def _name(url: str) -> str:
+    """A target's name where its address must not stand."""
+    return hashlib.sha256(url.encode()).hexdigest()[:12]

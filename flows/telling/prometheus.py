@@ -1,0 +1,52 @@
+"""The figures of `status` in Prometheus' text format, written in one step so that a collector never reads half a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from prometheus_client import CollectorRegistry, Gauge, write_to_textfile
+
+from gpuledger.flows.telling.health import RunHealth, SourceHealth
+
+
+def write(path: Path, sources: Sequence[SourceHealth], runs: Sequence[RunHealth]) -> None:
+    """Write sources and runs to `path`. An age that is not known is left out: 0 would read as fresh."""
+    registry = CollectorRegistry()
+    failing = _of_source(registry, "gpuledger_source_failing", "1 where the last attempt gave nothing usable")
+    overdue = _of_source(registry, "gpuledger_source_overdue", "1 where the data are older than they may be")
+    age = _of_source(registry, "gpuledger_source_age_seconds", "Age of the last good batch")
+    limit = _of_source(registry, "gpuledger_source_age_limit_seconds", "Age beyond which prices are no longer used")
+    rows = _of_source(registry, "gpuledger_source_rows", "Rows of the last good batch")
+    normal = _of_source(registry, "gpuledger_source_normal_rows", "Median rows of the good batches before it")
+    issues = _of_source(registry, "gpuledger_source_open_issues", "Issues of the newest run that tried the source")
+    for s in sources:
+        failing.labels(s.source).set(s.is_failing)
+        overdue.labels(s.source).set(s.is_overdue)
+        limit.labels(s.source).set(s.limit_hours * 3600)
+        rows.labels(s.source).set(s.rows)
+        issues.labels(s.source).set(s.open_issues)
+        if s.age_hours is not None:
+            age.labels(s.source).set(round(s.age_hours * 3600))
+        if s.normal_rows is not None:
+            normal.labels(s.source).set(s.normal_rows)
+    ended = next((run for run in runs if run.status != "running"), None)
+    success = Gauge("gpuledger_last_run_published", "1 where the newest run that ended published", registry=registry)
+    success.set(ended is not None and ended.status.startswith("published"))
+    published = next((run for run in runs if run.status.startswith("published")), None)
+    if published is not None:
+        stamp = Gauge(
+            "gpuledger_last_published_timestamp_seconds", "Start of the newest run that published", registry=registry
+        )
+        stamp.set(published.started_at.timestamp())
+        if published.seconds is not None:
+            took = Gauge("gpuledger_last_published_duration_seconds", "Time that it took", registry=registry)
+            took.set(published.seconds)
+    running = Gauge("gpuledger_run_in_progress", "1 while a run writes", registry=registry)
+    running.set(any(run.status == "running" for run in runs))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_to_textfile(str(path), registry)
+
+
+def _of_source(registry: CollectorRegistry, name: str, meaning: str) -> Gauge:
+    return Gauge(name, meaning, ["source"], registry=registry)

@@ -1,0 +1,130 @@
+"""Warehouses with a long history: the three real years of a Korean price comparison, and a market thirty times as large.
+
+The large one is the real one thirty times over, with other product numbers, prices that are moved by a factor of each
+listing's own, and nights an hour apart: nothing in it repeats a byte pattern that the real series does not have.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+
+from gpuledger.extract.collect import Collected
+from gpuledger.extract.items import FxRate, Item, Offer
+from gpuledger.flows.history import backfill
+from gpuledger.flows.night.context import Context, new_run_id, utc_now
+from gpuledger.flows.night.store import store
+from gpuledger.flows.night.summary import Summary
+from gpuledger.flows.setup import settings
+from gpuledger.warehouse import publish
+from gpuledger.warehouse.paths import DataDir
+
+DATA = Path(__file__).parents[3] / "shared" / "data" / "danawa_daily"
+SOURCE = backfill.SOURCE
+COPIES = 30
+#: Won and dollars for a euro: any steady rate will do, and none would leave every price out of every comparison.
+RATES = {"USD": Decimal("1.10"), "KRW": Decimal(1400)}
+
+
+def files() -> list[Path]:
+    """The monthly tables; none where they are not on this machine."""
+    return sorted(DATA.glob("*.csv.gz"))
+
+
+def context(root: Path, as_of: datetime, memory_limit: str = "1GB") -> Context:
+    """A plain run that counts as `as_of`."""
+    chosen = settings.load(
+        {"data_dir": str(root), "memory_limit": memory_limit}, environment={}, file=root / "none.toml"
+    )
+    return Context(
+        settings=chosen, data=DataDir(root), run_id=new_run_id(), as_of=as_of, started_at=utc_now(), engine="plain"
+    )
+
+
+def rates(first: date, last: date) -> Collected:
+    """Reference rates of every day of a range, as the source of exchange rates would give them."""
+    days = [first + timedelta(days=n) for n in range((last - first).days + 1)]
+    rows: list[tuple[Item, str]] = [
+        (FxRate(day=day, currency=currency, rate=rate), "0" * 64) for day in days for currency, rate in RATES.items()
+    ]
+    return Collected("ecb_fx", rows=rows, pages=1)
+
+
+def night(
+    root: Path, seen_at: datetime, rows: Sequence[tuple[Offer, str]], *, export: bool = False, rated: date | None = None
+) -> Summary:
+    """One night of the market and of the exchange rates: checked, loaded, built, audited, published.
+
+    `rated` is the day of the newest rates, the night's own unless given.
+    """
+    run = context(root, seen_at)
+    summary = Summary(run.run_id)
+    day = rated or seen_at.date()
+    batches = [rates(day - timedelta(days=90), day), Collected(SOURCE, rows=[*rows], pages=1)]
+    store(run, batches, summary, export=export)
+    return summary
+
+
+def small(root: Path, nights: Sequence[backfill.Crawl]) -> None:
+    """Load `nights` in bulk, behind the rates of all their days."""
+    first, last = nights[0][0], nights[-1][0]
+    run = context(root, first - timedelta(days=1))
+    store(run, [rates(first.date() - timedelta(days=10), last.date())], Summary(run.run_id), export=False)
+    backfill.in_bulk(context(root, last), nights, lambda number: None)
+
+
+def read(root: Path) -> list[backfill.Crawl]:
+    """All nights of the real series, archived under `root`."""
+    return backfill.read(context(root, datetime(2023, 8, 1, tzinfo=UTC)), files())
+
+
+#: SQL that makes copy `k` of a table's rows. `n` is the listing's number; a price moves by a factor of the listing's own
+#: between 0.7 and 1.3, in tens of won, and a night by minutes.
+_FACTOR = "(round(price::DOUBLE * (0.7 + (hash(n, k) % 600) / 1000.0) / 10) * 10)::DECIMAL(18,4)"
+_MINUTES = {
+    name: f"{name} + INTERVAL 1 MINUTE * k"
+    for name in ("first_seen_at", "ended_at", "valid_from", "valid_to", "confirmed_until")
+}
+_COPIED = {
+    "listing_id": f"'{SOURCE}:' || (split_part(listing_id, ':', 2)::BIGINT + k * 100000000)",
+    "listing_key": "listing_key::BIGINT + k * 100000000",
+    "listing_no": "n + k * (SELECT max(listing_no) FROM once_listing)",
+    "price": _FACTOR,
+    "price_text": f"coalesce({_FACTOR}::BIGINT::VARCHAR, price_text)",
+    **_MINUTES,
+}
+#: The large tables, with the order in which a history of nights would have written them.
+_TABLES = {
+    "core.listing": "first_seen_at, listing_no",
+    "core.listing_history": "valid_from, listing_no",
+    "core.price_open": "valid_from, listing_id",
+    "core.price_span": "valid_to, listing_no",
+}
+
+
+def large(root: Path, real: Path) -> None:
+    """A warehouse with COPIES times the listings and prices of the one under `real`."""
+    shutil.copytree(real, root)
+    run = context(root, datetime(2023, 8, 2, tzinfo=UTC))
+    with publish.workspace(run.data, run.run_id, memory_limit="4GB") as (con, work):
+        con.execute("BEGIN")
+        con.execute(
+            "CREATE TEMP TABLE once_listing AS SELECT listing_id, listing_no AS n, listing_no FROM core.listing"
+        )
+        for table, order in _TABLES.items():
+            columns = [name for (name,) in con.execute(f"SELECT column_name FROM (DESCRIBE {table})").fetchall()]
+            key = "listing_no" if "listing_no" in columns else "listing_id"
+            values = ", ".join(f"{_COPIED.get(name, name)} AS {name}" for name in columns)
+            con.execute(
+                f"""CREATE TEMP TABLE copied AS SELECT {values}
+                    FROM {table} JOIN (SELECT {key}, n FROM once_listing) USING ({key}), range({COPIES}) r(k)"""
+            )
+            con.execute(f"DELETE FROM {table}; INSERT INTO {table} FROM copied ORDER BY {order}; DROP TABLE copied")
+        # What the tables hold is another; their own nights are the same.
+        con.execute("DELETE FROM ops.table_content; UPDATE ops.model_state SET fingerprint = ''")
+        con.execute("COMMIT")
+        publish.compact(con, work)
+        publish.publish(con, run.data, work, run.run_id, 1)

@@ -1,0 +1,116 @@
+"""Real shop pages with hand-made truth: what the reader of product pages says of them, counted right, wrong and missing."""
+
+from __future__ import annotations
+
+import dataclasses
+import gzip
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+
+from gpuledger.extract import product
+from gpuledger.extract.errors import ExtractError
+from gpuledger.extract.items import Issue, Offer
+from gpuledger.extract.price import currency as currencies
+from gpuledger.extract.price.amounts import decimal_symbol
+from gpuledger.extract.source import Page
+
+DATA = Path(__file__).parents[3] / "shared" / "data" / "product_pages"
+Truth = dict[str, list[str]]
+_STOCK = {"in_stock": "InStock", "out_of_stock": "OutOfStock", "preorder": "PreOrder"}
+
+
+@dataclass(slots=True)
+class Count:
+    """Answers to one question. `wrong` were answered wrongly, `missing` not at all though the page has the answer."""
+
+    right: int = 0
+    wrong: int = 0
+    missing: int = 0
+    faults: list[str] = field(default_factory=list)
+
+    def add(self, answer: str | None, accepted: list[str], is_right: bool, page: str) -> None:
+        """Count one page's answer; `accepted` is empty where the page shows none."""
+        if answer is not None and is_right:
+            self.right += 1
+            return
+        if answer is not None:
+            self.wrong += 1
+        if accepted:
+            self.missing += 1
+        if answer is not None or accepted:
+            self.faults.append(f"{page}: {answer} instead of {accepted}")
+
+    @property
+    def precision(self) -> float:
+        """Share of the answers that are right."""
+        return self.right / max(1, self.right + self.wrong)
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of precision and recall. A wrong answer where there is one counts against both."""
+        return 2 * self.right / max(1, 2 * self.right + self.wrong + self.missing)
+
+
+def pages(folder: Path = DATA) -> Iterator[tuple[Page, Truth]]:
+    """Each page with its truth. Nothing where the folder is not on this machine."""
+    file = folder / "ground-truth.json"
+    if not file.is_file():
+        return
+    for digest, truth in json.loads(file.read_text(encoding="utf-8")).items():
+        content = gzip.decompress((folder / "html" / f"{digest}.html.gz").read_bytes())
+        url = truth["url"]
+        yield (
+            Page(url=url, final_url=url, content=content, sha256=digest, fetched_at=datetime.now(UTC), headers={}),
+            truth,
+        )
+
+
+def read(page: Page) -> tuple[Offer | None, list[Issue]]:
+    """The offer and the issues of a page; no offer where it is refused."""
+    try:
+        items = list(product.parse(page))
+    except ExtractError:
+        return None, []
+    return next((item for item in items if isinstance(item, Offer)), None), [i for i in items if isinstance(i, Issue)]
+
+
+def measure(folder: Path = DATA, *, by_sight: bool = False) -> dict[str, Count]:
+    """Counts for `price`, `currency` (of the right prices), `availability` and `sku`; `by_sight` of `silent` pages."""
+    counts = {name: Count() for name in ("price", "currency", "availability", "sku")}
+    for page, truth in pages(folder):
+        offer, _ = read(silent(page) if by_sight else page)
+        name = page.url[:70]
+        amount = offer.price if offer else None
+        right = amount is not None and any(
+            _same(amount, str(offer and offer.currency), t) for t in truth.get("price", [])
+        )
+        counts["price"].add(None if amount is None else str(amount), truth.get("price", []), right, name)
+        if right and offer and truth.get("currency"):
+            code, sign = str(offer.currency), truth["currency"][0].strip()
+            counts["currency"].add(code, [sign], currencies.may_mean(sign, code), name)
+        stock = _STOCK.get(offer.availability) if offer else None
+        counts["availability"].add(stock, truth["availability"], stock in truth["availability"], name)
+        sku = offer.sku if offer else None
+        counts["sku"].add(sku, truth.get("sku", []), sku in truth.get("sku", []), name)
+    return counts
+
+
+def silent(page: Page) -> Page:
+    """The page without a word to machines: what is left is what a reader sees."""
+    content = page.content
+    for mark in (b"ld+json", b"itemscope", b"itemprop", b"typeof", b"product:", b"og:price", b"og:product"):
+        content = content.replace(mark, b"x-" + mark[::-1])
+    return dataclasses.replace(page, content=content)
+
+
+def _same(amount: Decimal, currency: str, truth: str) -> bool:
+    """Whether the amount is the one in the truth, which is kept as printed, without the zeros at its end.
+
+    So `24.99` stands for `$24.990` on a page that writes thousands with a point: 24,990 pesos.
+    """
+    printed = Decimal(truth.strip())
+    return amount == printed or (decimal_symbol(None, currencies.home(currency)) == "," and amount == printed * 1000)

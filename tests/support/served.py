@@ -1,0 +1,193 @@
+"""`gpuledger serve` in a process of its own, and its Prefect server over HTTP, without importing Prefect: for tests and
+benchmarks alike.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+import uuid
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+import psutil
+
+T = TypeVar("T")
+
+ROOT = Path(__file__).parents[2]
+
+#: What a loaded machine may need; nothing is asserted on it but that the thing happens at all.
+PATIENCE_S = 120.0
+ENDED = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
+
+
+def environment(**more: str) -> dict[str, str]:
+    """The environment without anybody's own settings; the program is the one beside this file."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GPULEDGER_", "PREFECT_"))}
+    return {**kept, "PYTHONPATH": str(ROOT), "NO_COLOR": "1", **more}
+
+
+def command(*words: object, data: Path) -> list[str]:
+    """The command line of `gpuledger <words> --data-dir <data>`."""
+    return [sys.executable, "-m", "gpuledger.flows.cli", *map(str, words), "--data-dir", str(data)]
+
+
+def until(what: Callable[[], T], why: str, patience_s: float = PATIENCE_S) -> T:
+    """The first answer of `what` that is true. Fails, saying `why`, where there is none in time."""
+    ends = time.monotonic() + patience_s
+    while time.monotonic() < ends:
+        # A server on a machine that does much else may take its time, or lose a connection.
+        with suppress(TimeoutError, ConnectionError):
+            if answer := what():
+                return answer
+        time.sleep(0.2)
+    raise AssertionError(f"not in {patience_s:g} s: {why}")
+
+
+class Api:
+    """The API at `url`, as in http://127.0.0.1:4200/api."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    def pause(self, name: str) -> None:
+        """Plan no more runs of a deployment; those that are planned and not begun are dropped."""
+        self.post(f"/deployments/{self.deployment(name)}/pause_deployment", {})
+
+    def get(self, path: str) -> Any:
+        """What the server answers to GET."""
+        return _answer(urllib.request.Request(f"{self.url}{path}"))
+
+    def post(self, path: str, words: object) -> Any:
+        """What the server answers to `words` as JSON, None where it answers nothing."""
+        request = urllib.request.Request(
+            f"{self.url}{path}", data=json.dumps(words).encode(), headers={"Content-Type": "application/json"}
+        )
+        return _answer(request)
+
+    def answers(self) -> bool:
+        """Whether the server is up."""
+        try:
+            self.get("/health")
+        except (OSError, ValueError):
+            return False
+        return True
+
+    def deployment(self, name: str) -> str:
+        """The id of a deployment, as in refresh/nightly; waits until it is there."""
+
+        def find() -> str:
+            try:
+                return str(self.get(f"/deployments/name/{name}")["id"])
+            except urllib.error.HTTPError:
+                return ""
+
+        return until(find, f"{name} is deployed")
+
+    def start(self, name: str, **parameters: object) -> str:
+        """Ask for a run of a deployment now; returns the run's id."""
+        words = {"state": {"type": "SCHEDULED"}, "parameters": parameters}
+        return str(self.post(f"/deployments/{self.deployment(name)}/create_flow_run", words)["id"])
+
+    def runs(self, name: str) -> list[dict[str, Any]]:
+        """The runs of a deployment whose time has come, in order."""
+        words = {
+            "deployments": {"id": {"any_": [self.deployment(name)]}}, "sort": "EXPECTED_START_TIME_ASC",
+            "flow_runs": {"expected_start_time": {"before_": datetime.now(UTC).isoformat()}},
+        }  # fmt: skip
+        found: list[dict[str, Any]] = self.post("/flow_runs/filter", words)
+        return found
+
+    def state(self, run: str) -> dict[str, Any]:
+        """The state of a run as it is now."""
+        found: dict[str, Any] = self.get(f"/flow_runs/{run}")["state"]
+        return found
+
+    def ended(self, run: str) -> dict[str, Any]:
+        """The last state of a run; waits for it."""
+
+        def find() -> dict[str, Any] | None:
+            state = self.state(run)
+            return state if state["type"] in ENDED else None
+
+        return until(find, f"the run {run} ends") or {}
+
+    def emit(self, event: str, times: int = 1) -> None:
+        """Send an event, as any other program could."""
+        resource = {"prefect.resource.id": "gpuledger.warehouse"}
+        self.post("/events", [
+            {"event": event, "id": str(uuid.uuid4()), "occurred": datetime.now(UTC).isoformat(), "resource": resource}
+            for _ in range(times)
+        ])  # fmt: skip
+
+
+def _answer(request: urllib.request.Request) -> Any:
+    """The answer's JSON, None for an empty one. A 503 is tried again, as Prefect's own client does: the server's database
+    was locked, and nothing was done.
+    """
+    for patience in range(20, -1, -1):
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                content = answer.read()
+            return json.loads(content) if content else None
+        except urllib.error.HTTPError as error:
+            if error.code != 503 or not patience:
+                raise
+            time.sleep(0.5)
+    raise AssertionError
+
+
+class Serving:
+    """`gpuledger serve --sample`; starts and waits until it answers. Its working folder is that of the log."""
+
+    def __init__(self, data: Path, log: Path, **env: str) -> None:
+        with log.open("ab") as out:
+            self.process = subprocess.Popen(
+                command("serve", "--sample", data=data), cwd=log.parent, stdout=out,
+                # The runner asks every ten seconds what is due; who waits for it is less patient.
+                env=environment(GPULEDGER_UI_PORT="0", PREFECT_RUNNER_POLL_FREQUENCY="2", **env),
+                stderr=subprocess.STDOUT,
+            )  # fmt: skip
+        self.log = log
+        self.note = data / "state" / "prefect-server.json"
+        self.api = Api(f"http://127.0.0.1:{until(self._port, 'the server answers')}/api")
+
+    def _port(self) -> int | None:
+        assert self.process.poll() is None, self.log.read_text(errors="replace")
+        try:
+            words = json.loads(self.note.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        return int(words["port"]) if words["pid"] == self.process.pid else None
+
+    def stop(self) -> int:
+        """SIGTERM; the exit status."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(timeout=100)
+
+    def kill(self) -> None:
+        """SIGKILL."""
+        self.process.kill()
+        self.process.wait()
+
+
+def marked(data: object) -> list[psutil.Process]:
+    """The processes that were started for a data directory, by the guard's mark or by their command line."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            words = [process.environ().get("_GPULEDGER_GUARD", ""), *process.cmdline()]
+        except psutil.Error:
+            continue
+        if any(str(data) in word for word in words) and process.status() != psutil.STATUS_ZOMBIE:
+            found.append(process)
+    return found

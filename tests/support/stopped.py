@@ -1,0 +1,120 @@
+"""A history of Tom's figures, exchange rates and daily prices that can be replayed, and what is asked of it as of a day.
+
+All that it takes in is archived as a run archives it, so `gpuledger replay --until DAY` makes each earlier state of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from gpuledger.extract.archive.snapshots import Archive
+from gpuledger.extract.collect import Collected
+from gpuledger.extract.items import Item
+from gpuledger.extract.pages import Fetching, LocalFile, archive_file
+from gpuledger.extract.source import get
+from gpuledger.flows.history import backfill
+from gpuledger.flows.night import gather, loaded, refresh, store
+from gpuledger.flows.night.context import Context
+from gpuledger.flows.night.summary import Summary
+from gpuledger.transform.build import price_days
+from gpuledger.warehouse import publish
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import file_query
+from tests.support.market_history import context
+
+_PRICES = (
+    "gpu_id, price_usd, median_usd, offers, source, listing_id, title, url, price, currency, fx_day, price_since, "
+    "snapshot_sha256"
+)
+#: What a night publishes, and how a later file is asked for it.
+QUESTIONS = {
+    "value_as_of": ("*", "mart.value"),
+    "price_as_of": (_PRICES, "mart.gpu_price WHERE price_usd IS NOT NULL"),
+    "ranking_as_of": ("*", "mart.ranking"),
+}
+
+Answers = dict[str, list[tuple[Any, ...]]]
+
+
+def published(data: DataDir) -> Answers:
+    """What the newest file says of now."""
+    return {
+        macro: file_query(data.published, f"SELECT {columns} FROM {table} ORDER BY ALL")
+        for macro, (columns, table) in QUESTIONS.items()
+    }
+
+
+def as_of(data: DataDir, day: date) -> Answers:
+    """What the newest file says of `day`."""
+    return {
+        macro: file_query(data.published, f"SELECT {columns} FROM {macro}(DATE '{day}') ORDER BY ALL")
+        for macro, (columns, _) in QUESTIONS.items()
+    }
+
+
+def figures(root: Path, seen_at: datetime, source: str) -> None:
+    """One of Tom's pages, as the sample has it, read at `seen_at`."""
+    refresh.run(replace(context(root, seen_at), sample_night=1, only=(source,)), refresh.read_plain)
+
+
+def night(root: Path, nights: Sequence[backfill.Crawl], files: Mapping[str, Path], rated_at: datetime | None) -> None:
+    """A run that takes in nights of daily prices (`files` hold them, by their hash) and the bank's rates, of `rated_at`
+    where there are no nights; without it, no rates.
+    """
+    seen_at = nights[-1][0] if nights else rated_at
+    assert seen_at is not None
+    run = context(root, seen_at)
+    batches = [_rates(run)] if rated_at else []
+    if nights:
+        batches.append(_prices(run, nights, files))
+    summary = Summary(run.run_id)
+    with publish.workspace(run.data, run.run_id, memory_limit=run.settings.memory_limit) as (con, work):
+        con.execute("BEGIN")
+        first = nights[0][0] if nights else seen_at
+        is_newest = price_days.is_newest(con, first)
+        changed: set[str] = set()
+        if len(nights) > 1:
+            changed = backfill.load(con, run, nights, backfill.refused(nights), summary, lambda number: None)
+        changed |= store.load(con, run, [batch for batch in batches if batch.rows], summary)
+        store.finish(
+            con,
+            run,
+            summary,
+            changed,
+            work,
+            loaded.of(run, batches),
+            price_days.since(con, first) if is_newest else None,
+        )
+
+
+def _prices(run: Context, nights: Sequence[backfill.Crawl], files: Mapping[str, Path]) -> Collected:
+    """With its rows where it is one night, as a backfill says it."""
+    hashes = sorted({sha256 for _, rows in nights for _, sha256 in rows})
+    for sha256 in hashes:
+        file = LocalFile(files[sha256], "text/csv")
+        archive_file(get(backfill.SOURCE), file, Archive(run.data.snapshots), run.started_at, run.run_id)
+    rows: list[tuple[Item, str]] = [*nights[0][1]] if len(nights) == 1 else []
+    return Collected(backfill.SOURCE, rows=rows, fetched=len(hashes), nights=(nights[0][0], nights[-1][0]))
+
+
+def _rates(run: Context) -> Collected:
+    """The rates of ninety days, from a file of the bank's kind: another rate every working day."""
+    days = [run.as_of.date() - timedelta(days=n) for n in range(90)]
+    cubes = "".join(
+        f'<Cube time="{day}"><Cube currency="USD" rate="{1.1 + 0.08 * math.sin(day.toordinal() / 97):.4f}"/>'
+        f'<Cube currency="KRW" rate="{1350 + 70 * math.sin(day.toordinal() / 61):.2f}"/></Cube>'
+        for day in days
+        if day.weekday() < 5
+    )
+    run.data.root.mkdir(exist_ok=True)
+    file = run.data.root / "rates.xml"
+    file.write_text(f'<Cube xmlns="http://www.ecb.int/vocabulary/2002-08-01/eurofxref">{cubes}</Cube>')
+    with gather.reader(run) as reader:
+        pages = Fetching(reader.client, reader.archive, run.as_of, run.run_id)
+        reading = gather.Reading(get("ecb_fx"), (), (LocalFile(file, "text/xml"),))
+        return gather.read(reading, pages, reader.archive, reader.cache)

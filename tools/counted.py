@@ -1,0 +1,22 @@
+"""Counts the models into `transform/seeds/counted.json`: `python -m tools.counted`. A test says when it is due."""
+
+from __future__ import annotations
+
+import json
+
+from gpuledger.transform.seeds import counted, models
+
+
+def main() -> None:
+    """Count, and write the file."""
+    found = models.rows()
+    lists = {"model": found.model, "weights": found.weights, "cache": found.cache}
+    text = ",\n".join(
+        f'"{table}": [\n' + ",\n".join(json.dumps(row) for row in table_rows) + "\n]"
+        for table, table_rows in lists.items()
+    )
+    counted.FILE.write_text(f'{{"version": "{counted.version()}",\n{text}}}\n', encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,140 @@
+"""The models and their order. A model is a SELECT in `models/<schema>/<table>/query.sql`, or a pandas function in
+`model.py` there for the few things that SQL cannot say, beside its description `table.toml`. The description's
+`materialized` is `table`, `view`, `macro` for a SELECT with `[parameters]` (a question that takes an argument, answered in
+the published file by any DuckDB client), or `function` for an expression with parameters that several models share.
+
+What a model reads is found from the SQL itself; nobody keeps a list.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import duckdb
+
+from gpuledger.warehouse.dictionary import dictionary
+from gpuledger.warehouse.references import Remembered
+from gpuledger.warehouse.schema import hash_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MODELS = Path(__file__).parents[1] / "models"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a macro: its meaning, and its default as SQL (None where it must be given)."""
+
+    meaning: str
+    default: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """One table, view or table macro that is built.
+
+    `text` is all that defines it (its own file and its sidecar). `inputs` are the tables that it reads with the column
+    names that it mentions, None where it may read every column: a change in another column is none for this model.
+    `build` is the pandas function of a Python model (frames by input name in, one frame out); modules that it names as
+    USES are part of its text. `parameters` are those of a macro, in the order in which they are given.
+    """
+
+    name: str
+    materialized: Literal["table", "view", "macro", "function"]
+    description: str
+    key: tuple[str, ...]
+    columns: Mapping[str, str]
+    parameters: Mapping[str, Parameter]
+    text: str
+    inputs: Mapping[str, frozenset[str] | None]
+    sql: str | None
+    build: Callable[[Mapping[str, pd.DataFrame]], pd.DataFrame] | None
+
+    @property
+    def version(self) -> str:
+        """Fingerprint of the definition alone."""
+        return hash_text(self.text)
+
+
+def load(con: duckdb.DuckDBPyConnection, folder: Path = MODELS) -> list[Model]:
+    """All models of `folder`, each after those that it reads. Raises ValueError, naming the file, where one is wrong."""
+    remembered = Remembered(con)
+    models = {
+        model.name: model for model in (_read(remembered, path) for path in sorted(folder.glob("*/*/table.toml")))
+    }
+    remembered.keep()
+    order = TopologicalSorter({name: model.inputs.keys() & models.keys() for name, model in models.items()})
+    ordered = [models[name] for name in order.static_order()]
+    _keep_off_history(ordered, folder)
+    return ordered
+
+
+def folder_of(table: str, folder: Path = MODELS) -> Path:
+    """The folder of a built table, `mart.value` for example: its query, description, contract and cases."""
+    return folder.joinpath(*table.split("."))
+
+
+def _keep_off_history(ordered: Iterable[Model], folder: Path) -> None:
+    """Raise ValueError where a table is built from a history table, also through views: its changes are not followed."""
+    long = {table.name for table in dictionary().tables.values() if table.is_history}
+    for model in ordered:
+        if found := sorted(long & model.inputs.keys()):
+            if model.materialized == "table":
+                raise ValueError(
+                    f"{folder}: {model.name} is built whole from {found[0]}, which only grows: make it a view"
+                )
+            long.add(model.name)
+
+
+def _read(remembered: Remembered, sidecar: Path) -> Model:
+    name = f"{sidecar.parents[1].name}.{sidecar.parent.name}"
+    words = tomllib.loads(sidecar.read_text(encoding="utf-8"))
+    sql_file, python_file = sidecar.with_name("query.sql"), sidecar.with_name("model.py")
+    if sql_file.exists() == python_file.exists():
+        raise ValueError(f"{sidecar}: needs exactly one of {sql_file.name} and {python_file.name} beside it")
+    definition = (sql_file if sql_file.exists() else python_file).read_text(encoding="utf-8")
+    materialized = words.get("materialized", "table")
+    build = None
+    inputs: dict[str, frozenset[str] | None]
+    if python_file.exists():
+        module = importlib.import_module(f"gpuledger.transform.models.{name}.model")
+        inputs = {table: frozenset(columns) for table, columns in module.INPUTS.items()}
+        build = module.build
+        # Its own text says less than it does: the rules that it calls are part of its definition.
+        definition += "".join(inspect.getsource(used) for used in getattr(module, "USES", ()))
+    else:
+        try:
+            read = remembered.of(definition if materialized != "function" else f"SELECT ({definition})")
+        except ValueError as error:
+            raise ValueError(f"{sql_file}: {error}") from None
+        # An aggregate or a cast is a function too; what is no model and no table of ours never changes.
+        inputs = {table: None if read.has_star else frozenset(read.names) for table in sorted(read.tables)}
+    if (materialized in ("macro", "function")) != ("parameters" in words) or (build and materialized != "table"):
+        raise ValueError(
+            f"{sidecar}: a macro or function, and nothing else, has parameters, and a Python model is a table"
+        )
+    return Model(
+        name=name,
+        materialized=materialized,
+        description=words["description"],
+        key=tuple(words["key"]),
+        columns=words.get("columns", {}),
+        parameters={name: _parameter(entry) for name, entry in words.get("parameters", {}).items()},
+        text=definition + sidecar.read_text(encoding="utf-8"),
+        inputs=inputs,
+        sql=definition if build is None else None,
+        build=build,
+    )
+
+
+def _parameter(entry: str | Mapping[str, str]) -> Parameter:
+    """A parameter in the sidecar is its meaning, or a table of `meaning` and `default`."""
+    return Parameter(entry, None) if isinstance(entry, str) else Parameter(entry["meaning"], entry["default"])

@@ -1,0 +1,11 @@
+-- Only a part of the work divides (Amdahl 1967), and each layer exchanges the hidden state twice, 16 bits a value, in a ring
+-- (Shoeybi et al. 2019; Patarasuk & Yuan 2009). The same as transform/buying/parallel.py.
+sequences / (
+    sequences / one_card_rate * (1 - core.assumed('parallel_fraction') + core.assumed('parallel_fraction') / cards)
+    + CASE WHEN cards = 1 THEN 0 ELSE
+        2 * model_layers * (
+            core.assumed('link_latency_us') * 1e-6
+            + 2 * (cards - 1) / cards * 2 * model_hidden * sequences / (core.assumed('link_gb_s') * 1e9)
+        )
+    END
+)

@@ -1,0 +1,81 @@
+"""What a million tokens or a thousand images cost, on a card that is owned and on one that is rented."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from gpuledger.transform import assumptions
+from gpuledger.transform.buying import costs, rent_or_buy
+from gpuledger.transform.buying.rent_or_buy import from_table, kept
+from gpuledger.transform.models.mart.rent_vs_buy import model as rent_vs_buy
+from gpuledger.transform.models.mart.rent_vs_buy.model import observed_value_kept
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+INPUTS = {
+    "core.workload": ("workload_id", "output", "iterations_per_output"),
+    "mart.ranking": ("workload_id", "gpu_id", "gpu", "score"),
+    "core.gpu": ("gpu_id", "tdp_w"),
+    "mart.gpu_price": ("gpu_id", "price_usd"),
+    "core.rental": ("offer_id", "gpu_id", "gpu_count", "pricing_model", "instance_hour_usd"),
+    "mart.resale": ("gpu_id", "observed_value_kept_per_year", "is_long_enough"),
+    "core.assumption": ("assumption", "amount"),
+}
+USES = (assumptions, costs, rent_or_buy, rent_vs_buy)
+
+_COLUMNS = {
+    "workload_id": "string", "gpu_id": "string", "gpu": "string", "way": "string", "offer_id": "string",
+    "output": "string", "outputs_per_s": "float64", "total_usd": "float64", "usd_per_million_tokens": "Float64",
+    "usd_per_thousand_images": "Float64",
+}  # fmt: skip
+
+
+def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """A row a workload, measured card and way to have it: bought at the street price, or rented alone under each pricing
+    model at its cheapest.
+    """
+    import pandas as pd
+
+    workloads, ranking = inputs["core.workload"].dropna(subset=["output"]), inputs["mart.ranking"]
+    base = from_table(inputs["core.assumption"][["assumption", "amount"]].itertuples(index=False, name=None))
+    observed = observed_value_kept(inputs["mart.resale"])
+    cards = inputs["core.gpu"][["gpu_id", "tdp_w"]].merge(
+        inputs["mart.gpu_price"][["gpu_id", "price_usd"]], on="gpu_id"
+    )
+    measured = ranking[["workload_id", "gpu_id", "gpu", "score"]].merge(
+        workloads[["workload_id", "output", "iterations_per_output"]], on="workload_id"
+    )
+    rentals = inputs["core.rental"].query("gpu_count == 1").sort_values(["instance_hour_usd", "offer_id"])
+    rentals = rentals[["offer_id", "gpu_id", "pricing_model", "instance_hour_usd"]].drop_duplicates(
+        ["gpu_id", "pricing_model"]
+    )
+    rows: list[dict[str, Any]] = []
+    for words in measured.merge(cards.dropna(), on="gpu_id").to_dict("records"):
+        assumed = kept(base, observed.get(words["gpu_id"]))
+        own = costs.ownership(Decimal(str(words["price_usd"])), round(words["tdp_w"]), assumed)
+        rows.append(_row(words, "buy", None, own.total, own.busy_hours))
+    hours = base.hours_per_day * costs.DAYS_A_YEAR * base.horizon_years
+    for words in measured.merge(rentals.dropna(), on="gpu_id").to_dict("records"):
+        hour = Decimal(str(words["instance_hour_usd"]))
+        total = costs.rent_per_used_hour(hour, words["pricing_model"], base) * hours
+        rows.append(_row(words, words["pricing_model"], words["offer_id"], total, hours * base.utilisation))
+    frame = pd.DataFrame(rows, columns=list(_COLUMNS)).astype(_COLUMNS)
+    return frame.sort_values(["workload_id", "total_usd", "gpu_id", "way"], ignore_index=True)
+
+
+def _row(
+    words: Mapping[Any, Any], way: str, offer_id: str | None, total: Decimal, busy_hours: Decimal
+) -> dict[str, Any]:
+    speed = float(words["score"]) / int(words["iterations_per_output"])
+    per = costs.cost_per_million_tokens if words["output"] == "token" else costs.cost_per_thousand_images
+    # Nobody computes where the utilisation is zero, and then nothing has a price.
+    cost = float(round(per(total, busy_hours, speed), 4)) if busy_hours else None
+    return {
+        "workload_id": words["workload_id"], "gpu_id": words["gpu_id"], "gpu": words["gpu"], "way": way,
+        "offer_id": offer_id, "output": words["output"], "outputs_per_s": speed, "total_usd": float(round(total, 2)),
+        "usd_per_million_tokens": cost if words["output"] == "token" else None,
+        "usd_per_thousand_images": cost if words["output"] == "image" else None,
+    }  # fmt: skip

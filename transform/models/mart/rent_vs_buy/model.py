@@ -1,0 +1,92 @@
+"""Owning against renting, pair by pair: the arithmetic is transform/buying/costs.py, which `gpuledger buy` asks too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from gpuledger.transform import assumptions
+from gpuledger.transform.buying import costs, rent_or_buy
+from gpuledger.transform.buying.rent_or_buy import Pair, compare, from_table, kept
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+INPUTS = {
+    "core.comparable_rental": (
+        "gpu_id", "gpu", "price_usd", "tdp_w", "cards", "comparability", "offer_id", "gpu_name", "gpu_count", "provider",
+        "region", "instance", "pricing_model", "instance_hour_usd",
+    ),
+    "mart.resale": ("gpu_id", "observed_value_kept_per_year", "is_long_enough"),
+    "core.assumption": ("assumption", "amount"),
+}  # fmt: skip
+USES = (assumptions, costs, rent_or_buy)
+
+#: Types of all columns: of an empty one, or one of nothing but NULL, each DuckDB makes its own.
+_NAMES = {
+    "gpu_id": "string", "gpu": "string", "cards": "int64", "comparability": "string", "pricing_model": "string",
+    "offer_id": "string", "provider": "string", "region": "string", "instance": "string", "gpu_name": "string",
+    "gpu_count": "int64", "price_usd": "float64", "instance_hour_usd": "float64",
+}  # fmt: skip
+_COMPUTED = {
+    "purchase_usd": "float64", "host_share_usd": "float64", "electricity_usd": "float64", "resale_usd": "float64",
+    "own_total_usd": "float64", "rent_total_usd": "float64", "hours_of_use": "float64", "break_even_hours": "Float64",
+    "cheaper": "string", "value_kept_per_year": "float64", "value_kept_is_observed": "boolean",
+}  # fmt: skip
+
+
+def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """A row a pair, with what owning and renting cost over the horizon and after how many hours of use they are equal."""
+    import pandas as pd
+
+    base = from_table(inputs["core.assumption"][["assumption", "amount"]].itertuples(index=False, name=None))
+    observed = observed_value_kept(inputs["mart.resale"])
+    rows: list[dict[str, Any]] = []
+    for words in inputs["core.comparable_rental"].sort_values(["gpu_id", "offer_id"]).to_dict("records"):
+        pair = pair_of(words, observed)
+        answer = compare(pair, base)
+        own = answer.own
+        rows.append(
+            {name: words[name] for name in _NAMES}
+            | {
+                "purchase_usd": float(round(own.purchase, 2)),
+                "host_share_usd": float(round(own.host, 2)),
+                "electricity_usd": float(round(own.electricity, 2)),
+                "resale_usd": float(round(own.resale, 2)),
+                "own_total_usd": float(round(own.total, 2)),
+                "rent_total_usd": float(round(answer.rent, 2)),
+                "hours_of_use": float(own.hours),
+                "break_even_hours": _hours(answer.break_even_hours),
+                "cheaper": answer.cheaper,
+                "value_kept_per_year": float(kept(base, pair.value_kept).value_kept_per_year),
+                "value_kept_is_observed": pair.value_kept is not None,
+            }
+        )
+    columns = _NAMES | _COMPUTED
+    return pd.DataFrame(rows, columns=list(columns)).astype(columns)
+
+
+def observed_value_kept(resale: pd.DataFrame) -> dict[str, Decimal]:
+    """What each GPU was seen to keep of its price a year, where its history is long enough."""
+    long_enough = resale[resale["is_long_enough"]]
+    return {
+        gpu_id: Decimal(str(value))
+        for gpu_id, value in zip(long_enough["gpu_id"], long_enough["observed_value_kept_per_year"], strict=True)
+    }
+
+
+def pair_of(words: Mapping[Any, Any], observed: Mapping[str, Decimal]) -> Pair:
+    """One row of core.comparable_rental as a question."""
+    return Pair(
+        price_usd=Decimal(str(words["price_usd"])),
+        tdp_w=round(words["tdp_w"]),
+        cards=int(words["cards"]),
+        hour_usd=Decimal(str(words["instance_hour_usd"])),
+        pricing_model=words["pricing_model"],
+        value_kept=observed.get(words["gpu_id"]),
+    )
+
+
+def _hours(hours: Decimal | None) -> float | None:
+    return None if hours is None else float(round(hours, 1))
