@@ -59,6 +59,7 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/deptry .
 
 $(DBT)/.ready: benchmarks/dbt/requirements.lock
 	test -x $(DBT)/bin/python || $(PYTHON) -m venv $(DBT)
