@@ -25,9 +25,9 @@ USES = (assumptions, costs, rent_or_buy)
 
 #: Types of all columns: of an empty one, or one of nothing but NULL, each DuckDB makes its own.
 _NAMES = {
-    "gpu_id": "string", "gpu": "string", "cards": "int64", "comparability": "string", "pricing_model": "string",
+    "gpu_id": "string", "gpu": "string", "cards": "Int64", "comparability": "string", "pricing_model": "string",
     "offer_id": "string", "provider": "string", "region": "string", "instance": "string", "gpu_name": "string",
-    "gpu_count": "int64", "price_usd": "float64", "instance_hour_usd": "float64",
+    "gpu_count": "Int64", "price_usd": "float64", "instance_hour_usd": "float64",
 }  # fmt: skip
 _COMPUTED = {
     "purchase_usd": "float64", "host_share_usd": "float64", "electricity_usd": "float64", "resale_usd": "float64",
