@@ -37,6 +37,7 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/deptry .
 
 $(DBT)/.ready: benchmarks/dbt/requirements.lock
 	test -x $(DBT)/bin/python || $(PYTHON) -m venv $(DBT)
@@ -51,7 +52,7 @@ docs: $(READY)
 	$(BIN)/python docs/when_is_a_3060_enough.py
 
 lock: $(READY)
-	$(BIN)/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --no-emit-index-url --generate-hashes --quiet --output-file requirements.lock
+	$(BIN)/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --no-emit-index-url --generate-hashes --quiet --output-file requirements.lock
 	$(BIN)/python tools/lock_extras.py requirements.lock
 	echo 'duckdb>=1.5,<1.6' | $(BIN)/uv pip compile - --universal --python-version 3.11 --no-emit-index-url --generate-hashes --no-annotate --quiet --output-file requirements-duckdb15.lock
 

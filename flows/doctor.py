@@ -17,7 +17,7 @@ from typing import Literal
 
 from filelock import FileLock, Timeout
 
-from gpuledger.flows import compat, health
+from gpuledger.flows import compat, health, parts
 from gpuledger.flows.context import Context
 from gpuledger.flows.settings import SettingsError
 from gpuledger.warehouse.errors import NoWarehouse, WarehouseError
@@ -53,6 +53,8 @@ def examine(context: Context, *, offline: bool = False) -> Iterator[Check]:
         try:
             yield from check(context)
         except Exception as error:  # noqa: BLE001
+            if isinstance(error, ModuleNotFoundError) and parts.is_of_nightly(error):
+                continue  # the check of the packages said so
             yield Check(check.__name__.strip("_"), "failure", f"{type(error).__name__}: {error}", "mend what it names")
 
 
@@ -61,6 +63,10 @@ def _python(context: Context) -> Iterator[Check]:
 
 
 def _packages(context: Context) -> Iterator[Check]:
+    if missing := parts.missing():
+        seen = f"the nightly part is not installed: {', '.join(missing)}"
+        yield Check("packages", "failure", seen, f"{parts.INSTALL}; who only asks needs none of them")
+        return
     names = ("prefect", "fastapi", "sqlalchemy", "duckdb", "pandas", "great-expectations")
     yield Check("packages", "ok", ", ".join(f"{name} {metadata.version(name)}" for name in names))
     for problem in compat.problems():
