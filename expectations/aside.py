@@ -10,6 +10,7 @@ The process lives as long as the pipe to it: when its owner ends, by whatever me
 from __future__ import annotations
 
 import gc
+import importlib.util
 import os
 import pickle
 import queue
@@ -95,6 +96,8 @@ class _Beside:
         with self._lock:
             if self.is_wanted:
                 self.is_wanted = False
+                if importlib.util.find_spec("great_expectations") is None:  # told here: there it would be a traceback
+                    raise ModuleNotFoundError("No module named 'great_expectations'", name="great_expectations")
                 self.aside = _Aside()
 
     def stop(self) -> None:

@@ -13,12 +13,13 @@ import pkgutil
 import sys
 import threading
 from contextlib import suppress
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
+from gpuledger import __version__
 from gpuledger.flows import commands
-from gpuledger.flows.setup import lang
+from gpuledger.flows.setup import lang, parts
 from gpuledger.flows.setup.languages import LANGUAGES
 
 
@@ -36,9 +37,17 @@ class _Commands(click.Group):
         assert isinstance(command, click.Command)
         return command
 
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except ModuleNotFoundError as error:
+            if not parts.is_of_nightly(error):
+                raise
+            raise parts.NotInstalled(str(ctx.invoked_subcommand)) from error
+
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.version_option(package_name="gpuledger", message="%(prog)s %(version)s")
+@click.version_option(__version__, message="%(prog)s %(version)s")
 @click.option(
     "--lang", type=click.Choice(LANGUAGES), is_eager=True, expose_value=False,
     callback=lambda ctx, option, language: lang.use(language),
@@ -88,7 +97,7 @@ def call() -> NoReturn:
     except (SettingsError, BadQuery) as error:
         click.echo(f"gpuledger: {error}", err=True)
         sys.exit(2)
-    except (WarehouseError, ExpectationsError, ExtractError, OSError) as error:
+    except (WarehouseError, ExpectationsError, ExtractError, OSError, parts.NotInstalled) as error:
         click.echo(f"gpuledger: {_words(error)}", err=True)
         sys.exit(1)
     sys.exit(status if isinstance(status, int) else 0)

@@ -19,6 +19,7 @@ from filelock import FileLock, Timeout
 
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.prefect_ import compat
+from gpuledger.flows.setup import parts
 from gpuledger.flows.setup.settings import SettingsError
 from gpuledger.flows.telling import health
 from gpuledger.warehouse.errors import NoWarehouse, WarehouseError
@@ -54,6 +55,8 @@ def examine(context: Context, *, offline: bool = False) -> Iterator[Check]:
         try:
             yield from check(context)
         except Exception as error:  # noqa: BLE001
+            if isinstance(error, ModuleNotFoundError) and parts.is_of_nightly(error):
+                continue  # the check of the packages said so
             yield Check(check.__name__.strip("_"), "failure", f"{type(error).__name__}: {error}", "mend what it names")
 
 
@@ -62,6 +65,10 @@ def _python(context: Context) -> Iterator[Check]:
 
 
 def _packages(context: Context) -> Iterator[Check]:
+    if missing := parts.missing():
+        seen = f"the nightly part is not installed: {', '.join(missing)}"
+        yield Check("packages", "failure", seen, f"{parts.INSTALL}; who only asks needs none of them")
+        return
     names = ("prefect", "fastapi", "sqlalchemy", "duckdb", "pandas", "great-expectations")
     yield Check("packages", "ok", ", ".join(f"{name} {metadata.version(name)}" for name in names))
     for problem in compat.problems():

@@ -128,6 +128,8 @@ def test(number: int | None, send: bool, data_dir: str | None) -> int:
     bodies = _show_now(data, watches)
     if not send:
         return 0
+    import apprise  # noqa: F401 - where it is not installed that is said here, and not by a thread of its own
+
     urls = notify.targets(settings, blocks.load)
     if not urls:
         raise click.UsageError("no notification target is set: put Apprise addresses in GPULEDGER_NOTIFY_URLS")

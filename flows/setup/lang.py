@@ -1,19 +1,25 @@
 """The language of headings and messages: English in the source, the others as gettext catalogues in `flows/setup/locale`.
 
-The .po files are read as they stand and compiled in memory, so a checkout needs no build step and no compiled file can be
-older than what a person edited. That costs a tenth of a second, and only where another language is asked for. What has no
-translation stays English, and so do data: names of tables and columns, ids, titles, and CSV and JSON answers.
+The .po files are read as they stand, so a checkout needs no build step and no compiled file can be older than what a person
+edited. Babel reads them too, and the tests hold both against each other; its 31 MB of locales are nothing that somebody who
+only asks has to install. What has no translation stays English, and so do data: names of tables and columns, ids, titles,
+and CSV and JSON answers.
 """
 
 from __future__ import annotations
 
 import gettext as gettext_module
+import re
+from ast import literal_eval
 from functools import cache
-from io import BytesIO
 from pathlib import Path
 
 LOCALE = Path(__file__).with_name("locale")
 DOMAIN = "gpuledger"
+
+_STRINGS = r'((?:"(?:[^"\\\n]|\\.)*"\n)+)'
+#: One message with its translation; each is one string, or several in lines of their own.
+_ENTRY = re.compile(rf"^msgid {_STRINGS}msgstr {_STRINGS}", re.MULTILINE)
 
 _chosen: str | None = None
 
@@ -32,8 +38,19 @@ def current() -> str:
 
 def gettext(message: str) -> str:
     """`message` in the language in use."""
-    # gettext gives the catalogue's own description for the empty message.
-    return translations(current()).gettext(message) if message else ""
+    return translations(current()).gettext(message)
+
+
+class Catalogue(gettext_module.NullTranslations):
+    """Messages with their translations; the others stay as they are."""
+
+    def __init__(self, messages: dict[str, str]) -> None:
+        super().__init__()
+        self.messages = messages
+
+    def gettext(self, message: str) -> str:
+        """The translation of `message`."""
+        return self.messages.get(message) or super().gettext(message)
 
 
 @cache
@@ -41,15 +58,11 @@ def translations(language: str) -> gettext_module.NullTranslations:
     """The catalogue of a language; that of English is empty, and gives every message back."""
     if language == "en":
         return gettext_module.NullTranslations()
-    from babel.messages.mofile import write_mo
-    from babel.messages.pofile import read_po
-
-    with (LOCALE / language / "LC_MESSAGES" / f"{DOMAIN}.po").open("rb") as file:
-        catalogue = read_po(file, locale=language, domain=DOMAIN)
-    compiled = BytesIO()
-    write_mo(compiled, catalogue)
-    compiled.seek(0)
-    return gettext_module.GNUTranslations(compiled)
+    text = (LOCALE / language / "LC_MESSAGES" / f"{DOMAIN}.po").read_text(encoding="utf-8")
+    # A .po string escapes as Python's do, and strings beside each other are one.
+    messages = {literal_eval(f"({one})"): literal_eval(f"({other})") for one, other in _ENTRY.findall(text)}
+    del messages[""]  # the file's description of itself
+    return Catalogue(messages)
 
 
 @cache

@@ -110,6 +110,12 @@ def catalogue() -> Catalog:
         return read_po(file, locale="ko")
 
 
+def test_the_catalogue_is_read_as_babel_reads_it() -> None:
+    korean = lang.translations("ko")
+    assert isinstance(korean, lang.Catalogue)
+    assert korean.messages == {str(message.id): message.string for message in catalogue() if message.id}
+
+
 def test_every_message_in_the_code_and_the_templates_is_korean() -> None:
     korean = catalogue()
     used = [

@@ -1,0 +1,158 @@
+"""Who only asks installs neither Prefect nor Great Expectations: the base alone answers as the whole does."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import openpyxl
+import pytest
+
+from tests.command import ROOT, environment
+from tests.install.built import ask, questions
+from tests.nights import Night, once
+from tests.test_architecture import IMPORTS, ROOMS
+
+#: Reading commands that look at the sources themselves, and so import what reads them.
+ASKS_THE_SOURCES = {"sources"}
+
+#: Commands that need the other part, with words that would be enough for them; a file of prices for `backfill`.
+NEEDS_NIGHTLY = {
+    "sources": [],
+    "refresh": ["--sample"],
+    "serve": [],
+    "replay": [],
+    "vacuum": [],
+    "backfill": ["prices.csv"],
+    "parse": ["newegg", "prices.csv"],
+}
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="session")
+def base(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Python of an environment with the wheel and what it asks for without extras, in the versions of the lock."""
+
+    def install(folder: Path) -> None:
+        uv = Path(sys.executable).with_name("uv")
+        python = folder / "env" / "bin" / "python"
+        lock = ROOT / "requirements.lock"
+        for words in (["venv", "--python", sys.executable, folder / "env"],
+                      ["pip", "install", "--python", python, "--constraint", lock, wheel]):  # fmt: skip
+            done = subprocess.run([uv, *words], check=False, capture_output=True, text=True, env=environment())
+            assert done.returncode == 0, done.stderr
+
+    return once(tmp_path_factory, "base", install) / "env" / "bin" / "python"
+
+
+def alone() -> dict[str, str]:
+    """An environment in which the checkout is not on the path."""
+    return {"PYTHONPATH": ""}
+
+
+def test_every_reading_command_answers_as_it_does_with_everything_installed(
+    base: Path, nights: dict[int, Night], tmp_path: Path
+) -> None:
+    (lean := tmp_path / "lean").mkdir()
+    (full := tmp_path / "full").mkdir()
+    data = nights[2].copy(tmp_path / "data")
+    asked = {name: words for name, words in questions().items() if name not in ASKS_THE_SOURCES}
+    assert len(asked) > 10
+    for name, words in asked.items():
+        here = ask([str(base.with_name("gpuledger"))], words, data, lean, alone())
+        there = ask([sys.executable, "-m", "gpuledger"], words, data, full, {})
+        assert here == there, name
+        assert here.out.strip(), name
+    written = {path.relative_to(lean) for path in lean.rglob("*") if path.is_file()}
+    assert written == {path.relative_to(full) for path in full.rglob("*") if path.is_file()}
+    assert {path.suffix for path in written} >= {".csv", ".xlsx", ".parquet", ".html"}
+    for path in written:
+        if path.suffix == ".xlsx":  # its XML is written by lxml where that is there, and says the same
+            assert cells(lean / path) == cells(full / path), path
+        else:
+            assert (lean / path).read_bytes() == (full / path).read_bytes(), path
+
+
+def cells(path: Path) -> dict[str, list[tuple[object, ...]]]:
+    return {sheet.title: list(sheet.iter_rows(values_only=True)) for sheet in openpyxl.load_workbook(path)}
+
+
+@pytest.mark.parametrize("engine", ["prefect", "plain"])
+def test_a_refresh_says_what_is_missing_and_touches_nothing(base: Path, tmp_path: Path, engine: str) -> None:
+    words = ["refresh", "--sample", "--engine", engine]
+    answer = ask([str(base.with_name("gpuledger"))], words, tmp_path / "data", tmp_path, alone())
+    assert (answer.status, answer.out) == (1, "")
+    sentence = "gpuledger: `refresh` needs the nightly part, which is not installed: pip install 'gpuledger[nightly]'\n"
+    assert answer.err == sentence
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", sorted(NEEDS_NIGHTLY))
+def test_a_command_that_needs_the_other_part_says_so_in_one_sentence(
+    base: Path, nights: dict[int, Night], tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "prices.csv").write_text("a,b\n1,2\n")
+    data = nights[1].copy(tmp_path / "data")
+    answer = ask([str(base.with_name("gpuledger"))], [name, *NEEDS_NIGHTLY[name]], data, tmp_path, alone())
+    assert (answer.status, answer.out) == (1, "")
+    assert answer.err.startswith(f"gpuledger: `{name}` needs the nightly part")
+    assert len(answer.err.splitlines()) == 1
+
+
+def test_a_rebuild_with_something_to_build_says_so_and_leaves_the_warehouse(
+    base: Path, nights: dict[int, Night], tmp_path: Path
+) -> None:
+    command, data = [str(base.with_name("gpuledger"))], nights[1].copy(tmp_path / "data")
+    pin = ["alias", "add", "a card of ours", "nvidia-geforce-rtx-4090", "--reason", "a test"]
+    assert ask(command, pin, data, tmp_path, alone()).status == 0
+    before = sorted(path.name for path in (data / "versions").iterdir())
+    answer = ask(command, ["rebuild", "--full"], data, tmp_path, alone())
+    assert answer.status == 1
+    assert answer.err == (
+        "gpuledger: `rebuild` needs the nightly part, which is not installed: pip install 'gpuledger[nightly]'\n"
+    )
+    assert sorted(path.name for path in (data / "versions").iterdir()) == before
+    assert ask(command, ["value", "sd-512-image-generation"], data, tmp_path, alone()).status == 0
+
+
+def test_help_completion_and_doctor_need_nothing_more(base: Path, nights: dict[int, Night], tmp_path: Path) -> None:
+    command, data = [str(base.with_name("gpuledger"))], nights[1].data
+    helped = ask(command, ["--help"], data, tmp_path, alone())
+    assert (helped.status, helped.err) == (0, "")
+    assert "refresh" in helped.out
+    assert ask(command, ["refresh", "--help"], data, tmp_path, alone()).status == 0
+    asked = {"COMP_WORDS": "gpuledger ref", "COMP_CWORD": "1", "_GPULEDGER_COMPLETE": "bash_complete"}
+    assert ask(command, [], data, tmp_path, {**alone(), **asked}).out.strip() == "plain,refresh"
+    doctor = ask(command, ["doctor", "--format", "json"], data, tmp_path, alone())
+    assert doctor.status == 1
+    found = {check["check"]: check for check in json.loads(doctor.out)}
+    assert "prefect" in found["packages"]["seen"]
+    assert {name for name, check in found.items() if check["grade"] == "failure"} == {"packages"}
+
+
+def test_only_a_package_of_the_other_part_is_said_to_be_missing_from_it(base: Path, tmp_path: Path) -> None:
+    """Every library that the rooms import is in the base or known for one of the other part; a slip stays a traceback."""
+    ours = {one.module.split(".")[0] for one in IMPORTS}
+    libraries = sorted(ours - sys.stdlib_module_names - {*ROOMS, "__version__"})
+    assert {"duckdb", "bs4", "great_expectations"} <= set(libraries)
+    script = """
+import importlib.util, json, sys
+from gpuledger.flows.setup import parts
+def of_nightly(name):
+    return parts.is_of_nightly(ModuleNotFoundError(name=name))
+print(json.dumps({name: of_nightly(name) for name in sys.argv[1:] if importlib.util.find_spec(name) is None}))
+print(json.dumps([of_nightly(name) for name in ("tomlii", "gpuledger.flows.nothing", "duckdb.nothing", "rich", None)]))
+"""
+    done = subprocess.run(
+        [base, "-c", script, *libraries], cwd=tmp_path, env={**os.environ, "PYTHONPATH": ""}, check=True,
+        capture_output=True, text=True,
+    )  # fmt: skip
+    missing, others = map(json.loads, done.stdout.splitlines())
+    assert missing
+    assert missing.keys() >= {"bs4", "great_expectations", "pandas", "prefect", "prometheus_client"}
+    assert all(missing.values()), missing
+    assert not any(others)
