@@ -51,11 +51,6 @@ def test_a_page_that_shows_no_price_has_that_of_its_structured_data() -> None:
     assert (offer.price_text, issues) == ("549.99", [])
 
 
-def test_an_unclear_number_on_the_page_does_not_shake_its_structured_data() -> None:
-    offer, issues = read(f'<p class="price">12.50</p>{CART}', stated=stated("549.99"))
-    assert (the_price(offer), issues) == (("549.99", "USD", "now"), [])
-
-
 def test_what_is_stated_and_what_is_shown_agree() -> None:
     offer, issues = read(shown("$549.99"), stated=stated("549.99"))
     assert (the_price(offer), offer.price_text, issues) == (("549.99", "USD", "now"), "$549.99", [])
@@ -123,7 +118,7 @@ def test_two_prices_that_nothing_tells_apart_leave_it_open() -> None:
 
 @pytest.mark.parametrize(
     ("price", "name", "expected"),
-    [("549.99", "price current-price", None), ("549.99", "amount", None), ("$549.99", "price", "549.99")],
+    [("549.99", "price current-price", None), ("549.99", "amount", None), ("€549.99", "price", "549.99")],
 )
 def test_a_number_without_a_currency_is_a_price_where_the_page_names_both(
     price: str, name: str, expected: str | None
@@ -165,26 +160,24 @@ def test_variants_at_several_prices_are_a_price_from_or_the_one_that_is_shown() 
 def test_a_number_for_machines_that_can_be_read_in_two_ways_needs_the_eye() -> None:
     offer, issues = read(shown("1.299 €"), stated=stated("1,299", "EUR"), lang="de-DE")
     assert (the_price(offer), issues) == (("1299", "EUR", "now"), [])
-    offer, issues = read(CART, stated=stated("1,299", "EUR"), lang="en")
+    offer, issues = read(CART, stated=stated("1.299", "EUR"), lang="en")
     assert (the_price(offer), issues) == ((None, None, None), ["ambiguous_price"])
 
 
 def test_structured_sources_that_differ_are_settled_only_by_an_old_price() -> None:
-    meta = '<meta property="product:price:amount" content="649.99"><meta property="product:price:currency" content="USD">'
+    meta = (
+        '<meta property="product:price:amount" content="649.99"><meta property="product:price:currency" content="USD">'
+    )
     offer, issues = read(CART, stated=stated("549.99"), head=meta)
     assert (the_price(offer), issues) == ((None, None, None), ["price_disagreement"])
     old = f'<div class="product-price"><del class="price">$649.99</del> <span class="price">$549.99</span></div>{CART}'
-    offer, issues = read(old, stated=stated("549.99"), head=meta)
+    apart = f'<div><p class="old-price">$649.99</p></div><div class="product-price"><p class="price">$549.99</p></div>{CART}'
+    offer, issues = read(apart, stated=stated("549.99"), head=meta)
     assert (the_price(offer), offer.list_price, issues) == (("549.99", "USD", "now"), Decimal("649.99"), [])
     offer, issues = read(shown("$549.99"), stated=stated("549.99"), head=meta)
     assert (the_price(offer), issues) == ((None, None, None), ["price_disagreement"])
     offer, issues = read(shown("$499.99"), stated=stated("549.99"), head=meta)
     assert (the_price(offer), issues) == ((None, None, None), ["price_disagreement"])
-
-
-def test_a_page_without_any_price_says_nothing_of_one() -> None:
-    offer, issues = read("<p>Ask us.</p>")
-    assert (the_price(offer), issues) == ((None, None, None), [])
 
 
 @pytest.mark.parametrize(
@@ -199,8 +192,11 @@ def test_a_page_without_any_price_says_nothing_of_one() -> None:
         ('<span>From</span> <span class="price">$549.99</span>', ("549.99", "from", None)),
         ('<span>You save</span> <span class="price">$549.99</span>', (None, None, None)),
         ('<span class="price">$549.99</span> <span>excl. VAT</span>', (None, None, None)),
-        ('<span class="regular-price">$649.99</span> <span class="sale-price">$549.99</span>', ("549.99", "now", "649.99")),
-        ('<p>Only this week you get it for $549.99 in our house</p>', (None, None, None)),
+        (
+            '<span class="regular-price">$649.99</span> <span class="sale-price">$549.99</span>',
+            ("549.99", "now", "649.99"),
+        ),
+        ("<p>Only this week you get it for $549.99 in our house</p>", (None, None, None)),
         ('<span class="price shipping-price">$9.99</span>', (None, None, None)),
     ],
 )

@@ -64,7 +64,12 @@ print("\\n".join(calls))
 
 def calls(data: Path) -> list[str]:
     done = subprocess.run(
-        [sys.executable, "-c", PUBLISHER, str(data)], env=environment(), cwd=ROOT, check=True, capture_output=True, text=True
+        [sys.executable, "-c", PUBLISHER, str(data)],
+        env=environment(),
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
     )
     found = done.stdout.splitlines()
     second = found.index(next(call for call in found if "gpuledger-2" in call))
