@@ -33,7 +33,7 @@ def night(number: int) -> datetime:
 def empty() -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect() as con:
         con.execute(schema.SESSION)
-        con.execute("SET TimeZone = 'UTC'")
+        con.execute("SET TimeZone = 'UTC'; SET threads = 1")
         schema.create(con)
         yield con
 
