@@ -52,7 +52,9 @@ def load(
     con: duckdb.DuckDBPyConnection, number: int, *items: Item, held: tuple[Item, ...] = (), is_complete: bool = True,
     previous: int | None = None, source: str = "wiki",
 ) -> dict[str, int]:  # fmt: skip
-    batch = Batch(source, night(number), [Row(item, "sha") for item in items], is_complete, [Row(i, "sha") for i in held])
+    batch = Batch(
+        source, night(number), [Row(item, "sha") for item in items], is_complete, [Row(i, "sha") for i in held]
+    )
     return others.load(con, batch, None if previous is None else night(previous)).changed
 
 
