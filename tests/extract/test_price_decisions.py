@@ -51,6 +51,16 @@ def test_a_page_that_shows_no_price_has_that_of_its_structured_data() -> None:
     assert (offer.price_text, issues) == ("549.99", [])
 
 
+def test_an_amount_that_nothing_names_does_not_shake_its_structured_data() -> None:
+    offer, issues = read("<p>$12.00</p>", stated=stated("549.99"))
+    assert (the_price(offer), issues) == (("549.99", "USD", "now"), [])
+
+
+def test_a_rate_of_the_figure_of_a_variant_is_no_variant() -> None:
+    offer, issues = read(shown("$599.99/mo."), stated=f"[{stated('549.99')}, {stated('599.99')}]")
+    assert (the_price(offer), issues) == (("549.99", "USD", "from"), [])
+
+
 def test_what_is_stated_and_what_is_shown_agree() -> None:
     offer, issues = read(shown("$549.99"), stated=stated("549.99"))
     assert (the_price(offer), offer.price_text, issues) == (("549.99", "USD", "now"), "$549.99", [])
@@ -89,7 +99,7 @@ def test_a_rate_is_set_aside_for_the_price_and_is_no_price_alone() -> None:
     offer, issues = read(both)
     assert (the_price(offer), issues) == (("549.99", "USD", "now"), [])
     offer, issues = read(shown("$22.92/mo."))
-    assert the_price(offer) == (None, None, None)
+    assert (the_price(offer), issues) == ((None, None, None), ["no_price"])
     offer, issues = read(shown("$22.92/mo."), stated=stated("549.99"))
     assert (the_price(offer), issues) == (("549.99", "USD", "now"), [])
 

@@ -89,6 +89,7 @@ def test_the_format_of_a_page() -> None:
     assert page_format("EUR", None, None) == Format(None, 2), "a money of many homes"
     assert page_format("MXN", "es", None) == Format(".", 2), "Spanish as in Mexico"
     assert page_format("ARS", "es", None) == Format(",", 2), "Spanish as in Argentina"
+    assert page_format("USD", "es", None) == Format(".", 2), "Spanish of a country that has another language"
     assert page_format(None, None, None, sign="$") == Format(".", 2)
     assert page_format(None, None, None, sign="kr") == Format(None, 2)
     assert page_format(None, None, None) == Format(None, None)
