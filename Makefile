@@ -9,7 +9,7 @@ DUCKDB15 := $(VENV)/duckdb15
 # dbt, which a benchmark stands beside our own build; it wants other packages than we do.
 DBT := $(VENV)/dbt
 
-.PHONY: demo test lint bench docs lock clean
+.PHONY: demo test lint bench mutants docs lock clean
 .DELETE_ON_ERROR:
 
 # Hashes pin every byte of every dependency; the project itself needs no download.
@@ -45,6 +45,10 @@ $(DBT)/.ready: benchmarks/dbt/requirements.lock
 
 bench: $(READY) $(DBT)/.ready
 	$(BIN)/python -m benchmarks
+
+# Small faults, one at a time, to see whether the tests notice. Takes an hour; `tools/mutate.py --each 3 warehouse` less.
+mutants: $(READY)
+	$(BIN)/python tools/mutate.py
 
 docs: $(READY)
 	$(BIN)/python docs/generate.py

@@ -24,7 +24,8 @@ def read(body: str, *, stated: str = "", head: str = "", lang: str = "en-US", ur
     items = list(
         product.parse(
             Page(
-                url=address, final_url=address, content=html.encode(), sha256="", fetched_at=datetime(2023, 11, 16, tzinfo=UTC),
+                url=address, final_url=address, content=html.encode(), sha256="",
+                fetched_at=datetime(2023, 11, 16, tzinfo=UTC),
                 headers={"content-type": "text/html; charset=utf-8"},
             )
         )
@@ -180,7 +181,6 @@ def test_structured_sources_that_differ_are_settled_only_by_an_old_price() -> No
     )
     offer, issues = read(CART, stated=stated("549.99"), head=meta)
     assert (the_price(offer), issues) == ((None, None, None), ["price_disagreement"])
-    old = f'<div class="product-price"><del class="price">$649.99</del> <span class="price">$549.99</span></div>{CART}'
     apart = f'<div><p class="old-price">$649.99</p></div><div class="product-price"><p class="price">$549.99</p></div>{CART}'
     offer, issues = read(apart, stated=stated("549.99"), head=meta)
     assert (the_price(offer), offer.list_price, issues) == (("549.99", "USD", "now"), Decimal("649.99"), [])

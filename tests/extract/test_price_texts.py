@@ -72,7 +72,8 @@ def test_a_dash_for_the_cents_says_which_separator_is_the_decimal_one(
     ("language", "country", "expected"),
     [
         ("es", None, None), ("de", None, ","), ("en", None, "."), (None, None, None), ("", "", None), ("xx", None, None),
-        ("es", "ES", ","), ("es", "MX", "."), ("es", "US", None), ("de", "US", None), ("en", "DE", None), ("de_DE", "de", ","),
+        ("es", "ES", ","), ("es", "MX", "."), ("es", "US", None), ("de", "US", None), ("en", "DE", None),
+        ("de_DE", "de", ","),
         ("de-AT", "DE", ","), (None, "DE", ","), (None, "CH", None), (None, "US", "."), ("en", "GB", "."), ("it", "DE", ","),
         ("xx", "DE", ","),
     ],
@@ -183,8 +184,10 @@ def test_a_text_of_the_length_of_a_price_is_read() -> None:
 @pytest.mark.parametrize(
     ("text", "currency", "country", "expected"),
     [
-        ("$5.00", None, "US", "USD"), ("$5.00", None, "CA", "CAD"), ("$5.00", None, None, None), ("$5.00", "AUD", None, "AUD"),
-        ("$5.00", "AUD", "US", "AUD"), ("5.00", "USD", None, "USD"), ("5.00", None, "US", None), ("€5.00", None, "US", "EUR"),
+        ("$5.00", None, "US", "USD"), ("$5.00", None, "CA", "CAD"), ("$5.00", None, None, None),
+        ("$5.00", "AUD", None, "AUD"),
+        ("$5.00", "AUD", "US", "AUD"), ("5.00", "USD", None, "USD"), ("5.00", None, "US", None),
+        ("€5.00", None, "US", "EUR"),
         ("US$5.00", None, "CA", "USD"), ("$5.00 AUD", None, "US", "AUD"), ("CAD 5.00", "USD", "US", "CAD"),
         ("12,000원", None, None, "KRW"), ("12,000 원", "USD", "US", "KRW"), ("₹500.00", None, None, "INR"),
     ],
@@ -235,7 +238,8 @@ def test_the_amounts_and_the_words_of_a_text() -> None:
     [
         ("", "", "now"), ("", "/mo", "monthly"), ("12 x ", "", "monthly"), ("", " off", "noise"), ("save ", "", "noise"),
         ("+ ", "", "noise"), ("", "/kg", "unit"), ("", " excl. VAT", "net"), ("netto ", "", "net"), ("was ", "", "list"),
-        ("was 10 off, now ", "", "now"), ("now, was ", "", "list"), ("list price, save ", "", "noise"), ("from ", "", "from"),
+        ("was 10 off, now ", "", "now"), ("now, was ", "", "list"), ("list price, save ", "", "noise"),
+        ("from ", "", "from"),
         ("", " and up", "from"), ("bundle ", "", "bundle"), ("now from ", "", "from"), ("save, now from ", "", "from"),
         ("now ", "/mo", "monthly"), ("was ", " excl. VAT", "net"), ("was from ", "", "list"),
     ],

@@ -1,4 +1,4 @@
-"""One source's batch, night after night: what is loaded, what is set aside with its reason, and what stands for the last one."""
+"""One source's batch, night after night: what is loaded, what is set aside and why, and when it is the last one again."""
 
 from __future__ import annotations
 

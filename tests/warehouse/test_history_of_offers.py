@@ -218,7 +218,8 @@ def test_a_listing_keeps_its_newest_words_and_is_resolved_again_only_for_words_o
     assert loaded.changes.changed["core.listing"] == 2
     assert rows(
         con,
-        "SELECT listing_key, title, url, match_version, snapshot_sha256 FROM core.listing WHERE listing_key < 'z' ORDER BY 1",
+        """SELECT listing_key, title, url, match_version, snapshot_sha256 FROM core.listing
+           WHERE listing_key < 'z' ORDER BY listing_key""",
     ) == [
         ("a", "card a", "http://shop.test/moved", "v1", "s2"),
         ("b", "another card", "http://shop.test/b", None, "s2"),
