@@ -15,7 +15,7 @@ COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --no-emit-ind
 # The Pythons that `make pythons` tests with; by default those that are found.
 PYTHONS ?= $(shell for v in 3.11 3.12 3.13 3.14; do python$$v -c 'import sys; print(sys.executable)' 2>/dev/null; done)
 
-.PHONY: demo install test test-duckdb pythons lint bench docs lock clean
+.PHONY: demo install test test-duckdb pythons lint bench docs lock clean mutants
 .DELETE_ON_ERROR:
 
 # Two packages come as source: what builds them is locked too. The project itself needs no download.
@@ -68,6 +68,10 @@ $(DBT)/.ready: benchmarks/dbt/requirements.lock
 
 bench: $(READY) $(DBT)/.ready
 	$(BIN)/python -m benchmarks
+
+# Small faults, one at a time, to see whether the tests notice. Takes an hour; `tools/mutate.py --each 3 warehouse` less.
+mutants: $(READY)
+	$(BIN)/python tools/mutate.py
 
 docs: $(READY)
 	$(BIN)/python docs/generate.py

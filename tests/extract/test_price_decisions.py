@@ -1,0 +1,218 @@
+"""A product page whose parts agree, differ or are silent: which price is believed, and what is left open."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pytest
+
+from gpuledger.extract import product
+from gpuledger.extract.items import Issue, Offer
+from gpuledger.extract.source import Page
+
+CART = '<button class="add-to-cart">Add to cart</button>'
+LD = '{"@type": "Product", "name": "Norvik RTX 4070 12GB", "sku": "NV4070", "offers": %s}'
+
+
+def read(body: str, *, stated: str = "", head: str = "", lang: str = "en-US", url: str = "") -> tuple[Offer, list[str]]:
+    """The offer of a page whose structured data states `stated`, and the codes of its issues."""
+    script = f'<script type="application/ld+json">{LD % stated}</script>' if stated else ""
+    html = f"""<html lang="{lang}"><head><title>Norvik RTX 4070 12GB | Cards</title>{head}{script}</head>
+        <body><main><h1>Norvik RTX 4070 12GB</h1>{body}</main></body></html>"""
+    address = url or "https://cards.example.com/p/norvik-rtx-4070"
+    items = list(
+        product.parse(
+            Page(
+                url=address, final_url=address, content=html.encode(), sha256="",
+                fetched_at=datetime(2023, 11, 16, tzinfo=UTC),
+                headers={"content-type": "text/html; charset=utf-8"},
+            )
+        )
+    )  # fmt: skip
+    (offer,) = [item for item in items if isinstance(item, Offer)]
+    return offer, [item.code for item in items if isinstance(item, Issue)]
+
+
+def stated(price: str, currency: str = "USD") -> str:
+    return f'{{"@type": "Offer", "price": "{price}", "priceCurrency": "{currency}"}}'
+
+
+def shown(price: str, name: str = "price current-price") -> str:
+    return f'<div class="product-price"><span class="{name}">{price}</span></div>{CART}'
+
+
+def the_price(offer: Offer) -> tuple[str | None, str | None, str | None]:
+    return (None if offer.price is None else str(offer.price), offer.currency, offer.price_kind)
+
+
+def test_a_page_that_shows_no_price_has_that_of_its_structured_data() -> None:
+    offer, issues = read(f"<p>A card for games.</p>{CART}", stated=stated("549.99"))
+    assert the_price(offer) == ("549.99", "USD", "now")
+    assert (offer.price_text, issues) == ("549.99", [])
+
+
+def test_an_amount_that_nothing_names_does_not_shake_its_structured_data() -> None:
+    offer, issues = read("<p>$12.00</p>", stated=stated("549.99"))
+    assert (the_price(offer), issues) == (("549.99", "USD", "now"), [])
+
+
+def test_a_rate_of_the_figure_of_a_variant_is_no_variant() -> None:
+    offer, issues = read(shown("$599.99/mo."), stated=f"[{stated('549.99')}, {stated('599.99')}]")
+    assert (the_price(offer), issues) == (("549.99", "USD", "from"), [])
+
+
+def test_what_is_stated_and_what_is_shown_agree() -> None:
+    offer, issues = read(shown("$549.99"), stated=stated("549.99"))
+    assert (the_price(offer), offer.price_text, issues) == (("549.99", "USD", "now"), "$549.99", [])
+
+
+def test_another_price_for_the_eye_leaves_the_price_open() -> None:
+    offer, issues = read(shown("$599.99"), stated=stated("549.99"))
+    assert (the_price(offer), issues) == ((None, None, None), ["price_disagreement"])
+
+
+def test_another_currency_for_the_eye_leaves_the_price_open() -> None:
+    offer, issues = read(shown("€549.99"), stated=stated("549.99"))
+    assert (the_price(offer), issues) == ((None, None, None), ["currency_disagreement"])
+
+
+@pytest.mark.parametrize(
+    ("price", "name", "kind"),
+    [
+        ("From $549.99", "price current-price", "from"),
+        ("$549.99/mo.", "price current-price", "monthly"),
+        ("$549.99", "price current-price", "now"),
+    ],
+)
+def test_the_word_for_the_eye_says_what_kind_of_price_it_is(price: str, name: str, kind: str) -> None:
+    assert read(shown(price, name), stated=stated("549.99"))[0].price_kind == kind
+
+
+@pytest.mark.parametrize(("price", "expected"), [("From $549.99", "from"), ("$549.99", "now")])
+def test_a_price_from_for_the_eye_alone_is_no_price_of_now(price: str, expected: str) -> None:
+    offer, _ = read(shown(price))
+    assert the_price(offer) == ("549.99", "USD", expected)
+
+
+def test_a_rate_is_set_aside_for_the_price_and_is_no_price_alone() -> None:
+    both = f'<div class="product-price"><span class="price">$549.99</span> <span class="price">$22.92/mo.</span></div>{CART}'
+    offer, issues = read(both)
+    assert (the_price(offer), issues) == (("549.99", "USD", "now"), [])
+    offer, issues = read(shown("$22.92/mo."))
+    assert (the_price(offer), issues) == ((None, None, None), ["no_price"])
+    offer, issues = read(shown("$22.92/mo."), stated=stated("549.99"))
+    assert (the_price(offer), issues) == (("549.99", "USD", "now"), [])
+
+
+def test_an_old_price_stands_beside_and_is_never_the_price() -> None:
+    old = f'<div class="product-price"><del class="price">$649.99</del> <span class="price">$549.99</span></div>{CART}'
+    offer, issues = read(old)
+    assert (the_price(offer), offer.list_price, issues) == (("549.99", "USD", "now"), Decimal("649.99"), [])
+    offer, issues = read(old, stated=stated("649.99"))
+    assert (the_price(offer), offer.list_price, issues) == (("549.99", "USD", "now"), Decimal("649.99"), [])
+
+
+def test_an_old_price_below_the_price_is_none() -> None:
+    odd = f'<div class="product-price"><del class="price">$449.99</del> <span class="price">$549.99</span></div>{CART}'
+    offer, issues = read(odd)
+    assert (the_price(offer), offer.list_price) == (("549.99", "USD", "now"), None)
+    offer, issues = read(odd, stated=stated("449.99"))
+    assert (the_price(offer), issues) == ((None, None, None), ["price_disagreement"])
+
+
+def test_two_prices_that_nothing_tells_apart_leave_it_open() -> None:
+    two = f'<div><span class="price">$649.99</span><span class="price">$549.99</span></div>{CART}'
+    offer, issues = read(two)
+    assert (the_price(offer), issues) == ((None, None, None), ["ambiguous_price"])
+
+
+@pytest.mark.parametrize(
+    ("price", "name", "expected"),
+    [("549.99", "price current-price", None), ("549.99", "amount", None), ("€549.99", "price", "549.99")],
+)
+def test_a_number_without_a_currency_is_a_price_where_the_page_names_both(
+    price: str, name: str, expected: str | None
+) -> None:
+    offer, _ = read(shown(price, name), lang="en")
+    assert (None if offer.price is None else str(offer.price)) == expected
+
+
+def test_a_currency_in_the_head_is_that_of_a_bare_number_and_of_a_shared_sign_and_of_no_other() -> None:
+    head = '<meta property="product:price:currency" content="CAD">'
+    assert read(shown("549.99"), head=head, lang="en")[0].currency == "CAD"
+    assert read(shown("$549.99"), head=head, lang="en")[0].currency == "CAD"
+    assert read(shown("€549.99"), head=head, lang="en")[0].currency == "EUR"
+
+
+def test_one_currency_in_the_source_is_taken_and_two_are_none() -> None:
+    one, other = '<script>var a = {"currency": "AUD"}</script>', '<script>var b = {"currency": "NZD"}</script>'
+    assert read(shown("$549.99") + one, lang="en")[0].currency == "AUD"
+    offer, issues = read(shown("$549.99") + one + other, lang="en")
+    assert (offer.price, issues) == (None, ["no_currency"])
+
+
+@pytest.mark.parametrize("price", ["9999.00", "99999", "0.01"])
+def test_an_amount_that_stands_for_none_is_no_price(price: str) -> None:
+    offer, issues = read(CART, stated=stated(price))
+    assert (offer.price, issues) == (None, ["no_price"])
+
+
+def test_variants_at_several_prices_are_a_price_from_or_the_one_that_is_shown() -> None:
+    several = f"[{stated('549.99')}, {stated('599.99')}]"
+    offer, _ = read(CART, stated=several)
+    assert the_price(offer) == ("549.99", "USD", "from")
+    offer, issues = read(shown("$599.99"), stated=several)
+    assert (the_price(offer), issues) == (("599.99", "USD", "now"), [])
+    offer, issues = read(shown("From $599.99"), stated=several)
+    assert (the_price(offer), issues) == (("599.99", "USD", "from"), [])
+
+
+def test_a_number_for_machines_that_can_be_read_in_two_ways_needs_the_eye() -> None:
+    offer, issues = read(shown("1.299 €"), stated=stated("1,299", "EUR"), lang="de-DE")
+    assert (the_price(offer), issues) == (("1299", "EUR", "now"), [])
+    offer, issues = read(CART, stated=stated("1.299", "EUR"), lang="en")
+    assert (the_price(offer), issues) == ((None, None, None), ["ambiguous_price"])
+
+
+def test_structured_sources_that_differ_are_settled_only_by_an_old_price() -> None:
+    meta = (
+        '<meta property="product:price:amount" content="649.99"><meta property="product:price:currency" content="USD">'
+    )
+    offer, issues = read(CART, stated=stated("549.99"), head=meta)
+    assert (the_price(offer), issues) == ((None, None, None), ["price_disagreement"])
+    apart = f'<div><p class="old-price">$649.99</p></div><div class="product-price"><p class="price">$549.99</p></div>{CART}'
+    offer, issues = read(apart, stated=stated("549.99"), head=meta)
+    assert (the_price(offer), offer.list_price, issues) == (("549.99", "USD", "now"), Decimal("649.99"), [])
+    offer, issues = read(shown("$549.99"), stated=stated("549.99"), head=meta)
+    assert (the_price(offer), issues) == ((None, None, None), ["price_disagreement"])
+    offer, issues = read(shown("$499.99"), stated=stated("549.99"), head=meta)
+    assert (the_price(offer), issues) == ((None, None, None), ["price_disagreement"])
+
+
+@pytest.mark.parametrize(
+    ("markup", "expected"),
+    [
+        ('<span class="price">$549.99</span>', ("549.99", "now", None)),
+        ('<span class="price">Regular price $549.99</span>', ("549.99", "now", None)),
+        ('<span class="regular-price">$549.99</span>', ("549.99", "now", None)),
+        ('<span class="old-price">$549.99</span>', (None, None, None)),
+        ('<del><span class="price">$549.99</span></del>', (None, None, None)),
+        ('<span class="price">$549.99</span> <span>/mo.</span>', (None, None, None)),
+        ('<span>From</span> <span class="price">$549.99</span>', ("549.99", "from", None)),
+        ('<span>You save</span> <span class="price">$549.99</span>', (None, None, None)),
+        ('<span class="price">$549.99</span> <span>excl. VAT</span>', (None, None, None)),
+        (
+            '<span class="regular-price">$649.99</span> <span class="sale-price">$549.99</span>',
+            ("549.99", "now", "649.99"),
+        ),
+        ("<p>Only this week you get it for $549.99 in our house</p>", (None, None, None)),
+        ('<span class="price shipping-price">$9.99</span>', (None, None, None)),
+    ],
+)
+def test_name_and_words_say_what_an_element_s_price_is(
+    markup: str, expected: tuple[str | None, str | None, str | None]
+) -> None:
+    offer, _ = read(f"<div>{markup}</div>{CART}")
+    price, old = (None if one is None else str(one) for one in (offer.price, offer.list_price))
+    assert (price, offer.price_kind, old) == expected

@@ -1,0 +1,262 @@
+"""Short texts of prices, one trait each: the number's form, the word beside it, the currency that may be meant."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from gpuledger.extract import price_words
+from gpuledger.extract.amounts import Format, decimal_symbol, digits_to_ascii, page_format, readings, to_decimal
+from gpuledger.extract.money import MAX_LENGTH, Ambiguous, Money, label_in, read_price, tokens, without_amounts
+
+DOLLARS, EUROS, WON, DINARS = Format(".", 2), Format(",", 2), Format(",", 0), Format(".", 3)
+UNKNOWN = Format(None, None)
+
+
+@pytest.mark.parametrize(
+    ("token", "how", "expected"),
+    [
+        ("1299", UNKNOWN, ["1299"]),
+        ("1.299,00", UNKNOWN, ["1299.00"]),
+        ("1,299.00", UNKNOWN, ["1299.00"]),
+        ("1,299,000", UNKNOWN, ["1299000"]),
+        ("1.29.5", UNKNOWN, []),
+        ("1.29,5.0", UNKNOWN, []),
+        ("12,34.50", UNKNOWN, []),
+        ("1.299", UNKNOWN, ["1299", "1.299"]),
+        ("1.299", EUROS, ["1299"]),
+        ("1.299", DOLLARS, ["1299", "1.299"]),
+        ("1.299", DINARS, ["1.299"]),
+        ("1.299", Format(".", None), ["1.299"]),
+        ("1.299", WON, ["1299"]),
+        ("1.2", WON, []),
+        ("1.0", WON, ["1.0"]),
+        ("0.299", EUROS, ["0.299"]),
+        (".299", EUROS, ["0.299"]),
+        ("1234.567", EUROS, ["1234.567"]),
+        ("12.34", EUROS, ["12.34"]),
+        ("1,29999", DOLLARS, ["1299.99", "1.29999"]),
+        ("123,29999", Format(".", None), ["123299.99", "123.29999"]),
+        ("1234,29999", DOLLARS, ["1234.29999"]),
+        ("1,29999", DINARS, ["1.29999"]),
+        ("1 29.999", EUROS, []),
+        ("1 299,99", EUROS, ["1299.99"]),
+        ("123456789012345", UNKNOWN, ["123456789012345"]),
+        ("1234567890123456", UNKNOWN, []),
+    ],
+)
+def test_what_a_printed_number_may_mean(token: str, how: Format, expected: list[str]) -> None:
+    found = readings(token, how)
+    assert isinstance(found, tuple)
+    assert [str(amount) for amount in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("mark", "how", "expected"),
+    [
+        ("", EUROS, ["1299"]),
+        (",", UNKNOWN, ["1299"]),
+        (".", UNKNOWN, ["1299", "1.299"]),
+        (".", EUROS, ["1299", "1.299"]),
+        (",", DINARS, ["1299"]),
+    ],
+)
+def test_a_dash_for_the_cents_says_which_separator_is_the_decimal_one(
+    mark: str, how: Format, expected: list[str]
+) -> None:
+    assert [str(amount) for amount in readings("1.299", how, mark)] == expected
+
+
+@pytest.mark.parametrize(
+    ("language", "country", "expected"),
+    [
+        ("es", None, None), ("de", None, ","), ("en", None, "."), (None, None, None), ("", "", None), ("xx", None, None),
+        ("es", "ES", ","), ("es", "MX", "."), ("es", "US", None), ("de", "US", None), ("en", "DE", None),
+        ("de_DE", "de", ","),
+        ("de-AT", "DE", ","), (None, "DE", ","), (None, "CH", None), (None, "US", "."), ("en", "GB", "."), ("it", "DE", ","),
+        ("xx", "DE", ","),
+    ],
+)  # fmt: skip
+def test_the_decimal_symbol_of_a_page(language: str | None, country: str | None, expected: str | None) -> None:
+    assert decimal_symbol(language, country) == expected
+
+
+def test_the_format_of_a_page() -> None:
+    assert page_format("EUR", "de", "DE") == Format(",", 2)
+    assert page_format("KRW", "ko", "KR") == Format(".", 0)
+    assert page_format("EUR", "de", "DE", ".") == Format(".", 2), "what the page was seen to do comes first"
+    assert page_format("USD", None, None) == Format(".", 2), "the money's home"
+    assert page_format("EUR", None, None) == Format(None, 2), "a money of many homes"
+    assert page_format("MXN", "es", None) == Format(".", 2), "Spanish as in Mexico"
+    assert page_format("ARS", "es", None) == Format(",", 2), "Spanish as in Argentina"
+    assert page_format("USD", "es", None) == Format(".", 2), "Spanish of a country that has another language"
+    assert page_format(None, None, None, sign="$") == Format(".", 2)
+    assert page_format(None, None, None, sign="kr") == Format(None, 2)
+    assert page_format(None, None, None) == Format(None, None)
+    assert page_format(None, None, "CH", sign="$") == Format(None, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1299.5", "1299.5"), ("1,299.50", "1299.50"), ("1.299,50", "1299.50"), (Decimal("1E+3"), "1000"), (7, "7"),
+        (True, None), (None, None), ("1,299", None), ("１２", None), ("12345678901,234.50", None), (" 5.00 ", "5.00"),
+    ],
+)  # fmt: skip
+def test_a_number_for_machines(text: object, expected: str | None) -> None:
+    found = to_decimal(text)  # type: ignore[arg-type]
+    assert found == (None if expected is None else Decimal(expected))
+
+
+def test_digits_of_other_scripts() -> None:
+    assert digits_to_ascii("٤٬٩٩٩٫٥٠ ９，９．５ १२") == "4,999.50 9,9.5 12"
+    assert digits_to_ascii("12 x½") == "12 x½"
+
+
+def money(text: str, language: str = "en", country: str | None = "US", **more: str) -> Money:
+    found = read_price(text, language=language, country=country, **more)
+    assert isinstance(found, Money), found
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "amount", "kind", "old"),
+    [
+        ("$1,299.99", "1299.99", "now", None),
+        ("From $499.00", "499", "from", None),
+        ("starting at $499.00", "499", "from", None),
+        ("$499.00+", "499", "from", None),
+        ("$49.00 per month", "49", "monthly", None),
+        ("12 monthly payments of $49.00", "49", "monthly", None),
+        ("$599.00 or 12 payments of $49.92", "599", "now", None),
+        ("was $599.00", "599", "list", None),
+        ("$499.00 was $599.00", "499", "now", "599"),
+        ("$499.00 was $599.00 was $699.00", "499", "now", None),
+        ("$499.00 was $399.00", "499", "now", None),
+        ("From $499.00 was $599.00", "499", "from", None),
+        ("$599.00 excl. VAT", "599", "now", None),
+        ("$499.00 excl. VAT $599.00 incl. VAT", "599", "now", None),
+        ("2 for $50.00", "50", "bundle", None),
+        ("$499.00, save $100.00", "499", "now", None),
+        ("$49.00 or $49.00/mo", "49", "monthly", None),
+    ],
+)
+def test_the_word_beside_an_amount_says_what_it_is(text: str, amount: str, kind: str, old: str | None) -> None:
+    found = money(text)
+    assert (found.amount, found.kind) == (Decimal(amount), kind)
+    assert found.list_amount == (None if old is None else Decimal(old))
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("$499.00 $599.00 excl. VAT", "a price before tax that is higher than the price"),
+        ("$4.99/lb", "a price by weight, length or time"),
+        ("$499.00 $599.00", "several prices"),
+        ("$499.00 €499.00", "several prices"),
+        ("$229 99", "cents set apart from the amount, or another number behind it"),
+        ("$499 to 599", "a range of prices"),
+        ("$1.29.5", "digits grouped as in no price"),
+        ("$1.299", "the separator can be read as decimal or as thousands"),
+        ("Quantum 499.00", "words that are not known beside a number without a currency"),
+        ("sold out $499.00 left", "an amount beside words that say there is no price"),
+        ("$499.00 " + "a" * MAX_LENGTH, "a text this long is not that of a price element"),
+        ("₩1,000 USD", "two currencies"),
+    ],
+)
+def test_why_a_price_cannot_be_told(text: str, reason: str) -> None:
+    found = read_price(text, language="en", country="US")
+    assert isinstance(found, Ambiguous), found
+    assert found.reason == reason
+
+
+def test_the_same_net_price_beside_the_price_is_no_contradiction() -> None:
+    assert money("$499.00 $499.00 excl. VAT").amount == 499
+    assert money("$499.00 $399.00 excl. VAT").amount == 499
+
+
+def test_a_text_of_the_length_of_a_price_is_read() -> None:
+    assert isinstance(read_price("x" * (MAX_LENGTH - 3) + " $5", country="US"), Money)
+    assert isinstance(read_price("x" * (MAX_LENGTH - 2) + " $5", country="US"), Ambiguous)
+
+
+@pytest.mark.parametrize(
+    ("text", "currency", "country", "expected"),
+    [
+        ("$5.00", None, "US", "USD"), ("$5.00", None, "CA", "CAD"), ("$5.00", None, None, None),
+        ("$5.00", "AUD", None, "AUD"),
+        ("$5.00", "AUD", "US", "AUD"), ("5.00", "USD", None, "USD"), ("5.00", None, "US", None),
+        ("€5.00", None, "US", "EUR"),
+        ("US$5.00", None, "CA", "USD"), ("$5.00 AUD", None, "US", "AUD"), ("CAD 5.00", "USD", "US", "CAD"),
+        ("12,000원", None, None, "KRW"), ("12,000 원", "USD", "US", "KRW"), ("₹500.00", None, None, "INR"),
+    ],
+)  # fmt: skip
+def test_whose_money_it_is(text: str, currency: str | None, country: str | None, expected: str | None) -> None:
+    found = read_price(text, currency=currency, country=country, language="en")
+    assert isinstance(found, Money), found
+    assert found.currency == expected
+
+
+def test_a_sign_that_is_not_of_the_currency_that_is_known_is_left_open() -> None:
+    found = read_price("$5.00", currency="EUR")
+    assert isinstance(found, Ambiguous)
+    assert found.reason == "a sign that is not of EUR"
+
+
+def test_whether_the_text_itself_says_that_it_is_money() -> None:
+    assert [money(text).signed for text in ("$5.00", "5.00", "1.299,-", "5 €", "12,000원")] == [
+        True, False, True, True, True,
+    ]  # fmt: skip
+    assert [money(text).number for text in ("$1,299.99", "was $5.00 now $4.50", "12,000원")] == [
+        "1,299.99",
+        "4.50",
+        "12,000",
+    ]
+
+
+def test_words_in_a_part_call_the_amount_that_is_asked_about() -> None:
+    text = "was $599.00 now $499.00, $49.00/mo"
+    assert [label_in(text, part) for part in ("$599.00", "499.00", "$49.00", "$1.00")] == [
+        "list",
+        "now",
+        "monthly",
+        None,
+    ]
+
+
+def test_the_amounts_and_the_words_of_a_text() -> None:
+    assert tokens("was $599.00 now $499.00") == {"599.00": "list", "499.00": "now"}
+    assert tokens("4.50 stars, $499.00") == {"499.00": "now"}
+    assert tokens("4.50") == {"4.50": "now"}
+    assert tokens("RTX 4070 12GB") == {}
+    assert without_amounts("was $599.00 now 499,00 €").split() == ["was", "now"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("", "", "now"), ("", "/mo", "monthly"), ("12 x ", "", "monthly"), ("", " off", "noise"), ("save ", "", "noise"),
+        ("+ ", "", "noise"), ("", "/kg", "unit"), ("", " excl. VAT", "net"), ("netto ", "", "net"), ("was ", "", "list"),
+        ("was 10 off, now ", "", "now"), ("now, was ", "", "list"), ("list price, save ", "", "noise"),
+        ("from ", "", "from"),
+        ("", " and up", "from"), ("bundle ", "", "bundle"), ("now from ", "", "from"), ("save, now from ", "", "from"),
+        ("now ", "/mo", "monthly"), ("was ", " excl. VAT", "net"), ("was from ", "", "list"),
+    ],
+)  # fmt: skip
+def test_what_the_words_before_and_behind_an_amount_call_it(before: str, after: str, expected: str) -> None:
+    assert price_words.label(before, after) == expected
+
+
+def test_what_is_known_of_words() -> None:
+    assert {one: one for one in ("now", "list", "from", "monthly", "bundle")} | {"net": "now"} == price_words.KINDS
+    assert price_words.is_usual("Reg. price")
+    assert not price_words.is_usual("was")
+    assert price_words.says_no_price("call for price")
+    assert not price_words.says_no_price("price")
+    assert price_words.only_neutral("our price: 5.00 incl. VAT")
+    assert not price_words.only_neutral("Radeon 5.00")
+    assert price_words.explains("was, now only from")
+    assert not price_words.explains("Radeon now")
+    assert price_words.without_net_words(" excl. VAT 599 excl. VAT") == "  599 excl. VAT"
+    assert price_words.without_net_words("599 excl. VAT") == "599 excl. VAT"

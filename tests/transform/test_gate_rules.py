@@ -1,0 +1,251 @@
+"""The rules of the gate, at their bounds: what is just believed, what is just held, and when it is let go."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+
+from gpuledger.transform.gate.good_nights import GoodNight, is_short
+from gpuledger.transform.gate.rules import Bounds, Compared, Held, Sighting, Tally, has_moved, is_placeholder, judge
+
+NOW = datetime(2024, 3, 9, 3, tzinfo=UTC)
+YESTERDAY = NOW - timedelta(days=1)
+BOUNDS = Bounds()
+QUIET = Tally(comparable=0, moved=0, known=0, lost=0)
+
+
+@dataclass
+class Known:
+    """What is known beside the night's own rows."""
+
+    asked: dict[str, tuple[Decimal, Decimal]] = field(default_factory=dict)
+    others: dict[str, list[Decimal]] = field(default_factory=dict)
+    seen: dict[str, Sighting] = field(default_factory=dict)
+
+    def asked_before(self, moved: Sequence[Compared]) -> Mapping[str, tuple[Decimal, Decimal]]:
+        return self.asked
+
+    def peers(self, moved: Sequence[Compared]) -> Mapping[str, Sequence[Decimal]]:
+        return self.others
+
+    def sightings(self) -> Mapping[str, Sighting]:
+        return self.seen
+
+
+def row(
+    price: str | None, reference: str | None = "100", *, currency: str | None = "USD", was: str | None = "USD",
+    had_price: bool = True, is_steady: bool = True, label: str = "",
+) -> Compared:  # fmt: skip
+    amount, old = (None if text is None else Decimal(text) for text in (price, reference))
+    return Compared(
+        "shop:a", amount, currency, old, was, had_price, "sha", is_steady=is_steady, label=label
+    )  # fmt: skip
+
+
+def holds(
+    one: Compared, tally: Tally = QUIET, known: Known | None = None, released: Sequence[tuple[str, Decimal]] = ()
+) -> str | None:
+    held = judge(tally, [one], NOW, BOUNDS, released, known or Known())
+    return held[0].hold if held else None
+
+
+def the_held(one: Compared, tally: Tally = QUIET, known: Known | None = None) -> Held:
+    (held,) = judge(tally, [one], NOW, BOUNDS, [], known or Known())
+    return held
+
+
+@pytest.mark.parametrize(
+    ("price", "hold"), [("167", None), ("168", "move"), ("59.9", None), ("59.8", "move"), ("100", None)]
+)
+def test_a_single_move_is_held_from_the_bound_on(price: str, hold: str | None) -> None:
+    assert holds(row(price)) == hold
+
+
+def test_a_price_without_a_reference_in_its_currency_is_believed() -> None:
+    assert holds(row("1000", None, was=None)) is None
+    assert holds(row("1000", "0")) is None
+    assert holds(row("1000", currency=None)) is None, "no currency, no other currency"
+
+
+def test_the_factor_is_that_of_two_prices_in_one_currency() -> None:
+    assert row("150").factor == 1.5
+    assert row("150", currency="EUR").factor is None
+    assert row(None).factor is None
+    assert row("150", None).factor is None
+
+
+def test_another_currency_is_held_also_at_the_same_amount() -> None:
+    assert holds(row("100", currency="EUR")) == "currency"
+
+
+@pytest.mark.parametrize(
+    ("comparable", "moved", "hold"), [(10, 3, "crowd"), (10, 2, None), (9, 9, None), (15, 3, None), (15, 4, "crowd")]
+)
+def test_a_smaller_move_is_held_where_more_than_a_fifth_of_ten_or_more_make_it(
+    comparable: int, moved: int, hold: str | None
+) -> None:
+    tally = Tally(comparable, moved, known=0, lost=0)
+    assert holds(row("130"), tally) == hold
+    assert holds(row("110"), tally) is None
+    assert holds(row("130", is_steady=False), tally) is None, "what wanders by nature is of no crowd"
+    assert holds(row("200"), tally) == "move"
+
+
+def test_a_crowd_moves_by_more_than_a_fifth() -> None:
+    assert [has_moved(factor, BOUNDS) for factor in (1.21, 1.19, 0.79, 0.81)] == [True, False, True, False]
+    assert not has_moved(1.2, Bounds(crowd_move=abs(1.2 - 1)))
+
+
+@pytest.mark.parametrize(("known", "lost", "hold"), [(10, 6, "lost"), (10, 5, None), (9, 9, None), (12, 7, "lost")])
+def test_a_lost_price_is_doubted_where_more_than_half_of_ten_or_more_lost_theirs(
+    known: int, lost: int, hold: str | None
+) -> None:
+    tally = Tally(comparable=0, moved=0, known=known, lost=lost)
+    assert holds(row(None), tally) == hold
+    assert holds(row(None, had_price=False), tally) is None
+
+
+@pytest.mark.parametrize(
+    ("price", "currency", "expected"),
+    [
+        ("0", "USD", True), ("0", "KRW", True), ("9999", "USD", True), ("9999.99", "EUR", True), ("999", "USD", False),
+        ("11111", None, True), ("1111", "USD", False), ("99990", "USD", False), ("99990", "KRW", False),
+        ("999990", "JPY", False), ("9999990", "KRW", True), ("99999000", "JPY", True), ("11111111", "KRW", True),
+        ("11111110", "KRW", False), ("9999999", "KRW", True), ("1111111", "KRW", False), ("12345678", "KRW", False),
+    ],
+)  # fmt: skip
+def test_amounts_that_stand_for_no_price(price: str, currency: str | None, expected: bool) -> None:
+    assert is_placeholder(Decimal(price), currency) is expected
+    one = row(price, price, currency=currency, was=currency)
+    assert holds(one) == ("placeholder" if expected else None)
+
+
+def test_a_first_sighting_is_the_first() -> None:
+    held = the_held(row("1000"))
+    assert (held.times_held, held.held_at) == (1, NOW)
+
+
+def test_a_placeholder_that_stays_is_counted_from_the_night_it_came() -> None:
+    before = Sighting(Decimal("9999"), "USD", YESTERDAY, runs=4)
+    held = the_held(row("9999"), known=Known(seen={"shop:a": before}))
+    assert (held.hold, held.times_held, held.held_at) == ("placeholder", 5, YESTERDAY)
+
+
+@pytest.mark.parametrize(
+    ("price", "currency", "at", "hold"),
+    [
+        ("1000", "USD", YESTERDAY, None),
+        ("1000", "USD", NOW, "move"),
+        ("1049", "USD", YESTERDAY, None),
+        ("1060", "USD", YESTERDAY, "move"),
+        ("940", "USD", YESTERDAY, "move"),
+        ("1000", "EUR", YESTERDAY, "move"),
+        (None, None, YESTERDAY, "move"),
+    ],
+)
+def test_a_move_is_believed_when_an_earlier_run_saw_the_same_price(
+    price: str | None, currency: str | None, at: datetime, hold: str | None
+) -> None:
+    before = Sighting(None if price is None else Decimal(price), currency, at, runs=1)
+    assert holds(row("1000"), known=Known(seen={"shop:a": before})) == hold
+
+
+def test_another_price_than_the_held_one_begins_anew() -> None:
+    before = Sighting(Decimal("2000"), "USD", YESTERDAY, runs=3)
+    held = the_held(row("1000"), known=Known(seen={"shop:a": before}))
+    assert (held.times_held, held.held_at) == (1, NOW)
+
+
+def test_a_rate_that_wanders_is_the_same_within_the_move_of_a_crowd() -> None:
+    before = Known(seen={"shop:a": Sighting(Decimal("1150"), "USD", YESTERDAY, runs=1)})
+    assert holds(row("1000"), known=before) == "move"
+    assert holds(row("1000", is_steady=False), known=before) is None
+
+
+@pytest.mark.parametrize(
+    ("price", "hold"), [("1000", None), ("1049", None), ("951", None), ("1060", "move"), ("940", "move")]
+)
+def test_a_person_lets_one_listing_pass_near_one_price(price: str, hold: str | None) -> None:
+    assert holds(row(price), released=[("shop:a", Decimal(5)), ("shop:a", Decimal(1000))]) == hold
+    assert holds(row(price), released=[("shop:b", Decimal(price))]) == "move"
+
+
+def test_what_is_let_pass_hides_none_of_the_others() -> None:
+    other = row("1000")._replace(listing_id="shop:b")
+    held = judge(QUIET, [row("1000"), other], NOW, BOUNDS, [("shop:a", Decimal(1000))], Known())
+    assert [one.compared.listing_id for one in held] == ["shop:b"]
+    seen = Known(seen={"shop:a": Sighting(Decimal(1000), "USD", YESTERDAY, 1)})
+    held = judge(QUIET, [row("1000"), other], NOW, BOUNDS, [], seen)
+    assert [one.compared.listing_id for one in held] == ["shop:b"]
+
+
+@pytest.mark.parametrize(
+    ("price", "hold"), [("200", None), ("190", None), ("189", "move"), ("315", None), ("316", "move")]
+)
+def test_a_price_that_was_asked_before_is_no_slip(price: str, hold: str | None) -> None:
+    assert holds(row(price), known=Known(asked={"shop:a": (Decimal(200), Decimal(300))})) == hold
+
+
+@pytest.mark.parametrize(
+    ("others", "hold"),
+    [
+        (["1000", "1000", "1000"], None),
+        (["1000", "1000"], "move"),
+        (["1", "1000", "5000"], None),
+        (["1", "2", "1000"], "move"),
+        (["600", "600", "600"], None),
+        (["590", "590", "590"], "move"),
+    ],
+)
+def test_a_price_that_comes_home_to_three_others_is_no_slip(others: list[str], hold: str | None) -> None:
+    assert holds(row("1000"), known=Known(others={"shop:a": [Decimal(one) for one in others]})) == hold
+
+
+def test_what_others_ask_excuses_a_move_and_nothing_else() -> None:
+    known = Known(others={"shop:a": [Decimal(9999)] * 3}, asked={"shop:a": (Decimal(1), Decimal(99999))})
+    assert holds(row("9999"), known=known) == "placeholder"
+    assert holds(row("100", currency="EUR"), known=known) == "currency"
+
+
+def test_the_reason_says_what_was_seen() -> None:
+    crowd, lost = Tally(10, 5, known=0, lost=0), Tally(0, 0, known=10, lost=7)
+    assert the_held(row("9999")).reason == "9999 USD stands for no price"
+    assert the_held(row("100", currency="EUR")).reason == "currency was USD and is EUR"
+    assert the_held(row("1000")).reason == "100 to 1000 USD (+900%) at once"
+    assert the_held(row("50", label="cloud a100")).reason == "cloud a100: 100 to 50 USD (-50%) at once"
+    assert the_held(row("130"), crowd).reason == "100 to 130 USD (+30%) at once, as on many others"
+    assert the_held(row(None), lost).reason == "the price is gone, as on 7 of 10 listings at once"
+
+
+def good(rows: int, is_complete: bool = True) -> GoodNight:
+    return GoodNight(NOW, rows, is_complete)
+
+
+@pytest.mark.parametrize(
+    ("rows", "past", "expected"),
+    [
+        (5, [], False),
+        (24, [good(30)], False),
+        (23, [good(30)], True),
+        (31, [good(30)], False),
+        # The middle of the nights before, and not their mean, their last or their least.
+        (60, [good(100), good(10), good(100)], True),
+        (60, [good(10), good(10), good(100)], False),
+        (60, [good(10), good(100)], True),
+        # Seven nights and no more.
+        (50, [*[good(100)] * 4, *[good(50)] * 4], True),
+        (50, [*[good(100)] * 3, *[good(50)] * 4, *[good(100)] * 9], False),
+        # A second short night is believed where it is about as short.
+        (15, [good(15, False), good(30), good(30)], False),
+        (15, [good(17, False), good(30), good(30)], False),
+        (15, [good(19, False), good(30), good(30)], True),
+        (15, [good(11, False), good(30), good(30)], True),
+        (15, [good(15), good(30), good(30)], True),
+    ],
+)
+def test_a_night_is_short_by_the_middle_of_the_nights_before(rows: int, past: list[GoodNight], expected: bool) -> None:
+    assert is_short(rows, BOUNDS, past) is expected

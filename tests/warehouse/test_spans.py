@@ -1,0 +1,156 @@
+"""Versions of what is no shop's price (scores, cloud rates): begun, replaced, doubted, ended, and a run that is repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import duckdb
+import pytest
+
+from gpuledger.extract.items import CloudOffer, Item, Score
+from gpuledger.warehouse import schema
+from gpuledger.warehouse.load import others
+from gpuledger.warehouse.load.batch import Batch, Row
+
+FIRST = datetime(2024, 1, 1, 3, tzinfo=UTC)
+
+
+def night(number: int) -> datetime:
+    return FIRST + timedelta(days=number - 1)
+
+
+@pytest.fixture(scope="module")
+def empty() -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect() as con:
+        con.execute(schema.SESSION)
+        con.execute("SET TimeZone = 'UTC'; SET threads = 1")
+        schema.create(con)
+        yield con
+
+
+@pytest.fixture
+def con(empty: duckdb.DuckDBPyConnection) -> Iterator[duckdb.DuckDBPyConnection]:
+    """An empty warehouse; what a test does to it is taken back."""
+    empty.execute("BEGIN")
+    yield empty
+    empty.execute("ROLLBACK")
+
+
+def rate(instance: str, price: str = "2", **more: Any) -> CloudOffer:
+    words = {"provider": "cloud", "gpu_name": "A100", "gpu_count": 1, "pricing_model": "on_demand", "currency": "USD"}
+    return CloudOffer(**{**words, "instance": instance, "price": Decimal(price), **more})
+
+
+def score(gpu: str, value: str) -> Score:
+    return Score(gpu_name=gpu, table="t", column="c", workload_id="w", score=Decimal(value), unit="fps")
+
+
+def load(
+    con: duckdb.DuckDBPyConnection, number: int, *items: Item, held: tuple[Item, ...] = (), is_complete: bool = True,
+    previous: int | None = None, source: str = "wiki",
+) -> dict[str, int]:  # fmt: skip
+    batch = Batch(
+        source, night(number), [Row(item, "sha") for item in items], is_complete, [Row(i, "sha") for i in held]
+    )
+    return others.load(con, batch, None if previous is None else night(previous)).changed
+
+
+def versions(con: duckdb.DuckDBPyConnection, instance: str) -> list[tuple[Any, ...]]:
+    found = con.execute(
+        """SELECT price, valid_from, valid_to, confirmed_until FROM core.cloud_offer_history
+           WHERE instance = ? ORDER BY valid_from, valid_to""",
+        [instance],
+    ).fetchall()
+    return [(int(price), *(None if t is None else (t - FIRST).days + 1 for t in times)) for price, *times in found]
+
+
+RATES = "core.cloud_offer_history"
+
+
+def test_a_rate_that_stands_is_written_once(con: duckdb.DuckDBPyConnection) -> None:
+    assert load(con, 1, rate("x"), rate("y")) == {RATES: 2}
+    assert load(con, 2, rate("x"), rate("y"), previous=1) == {}
+    assert load(con, 3, rate("x", "3"), rate("y"), previous=2) == {RATES: 2}, "one begun, one closed"
+    assert versions(con, "x") == [(2, 1, 3, 2), (3, 3, None, None)]
+    assert versions(con, "y") == [(2, 1, None, None)]
+
+
+def test_a_rate_that_is_gone_from_a_complete_page_has_ended(con: duckdb.DuckDBPyConnection) -> None:
+    load(con, 1, rate("x"), rate("y"))
+    assert load(con, 2, rate("y"), previous=1) == {RATES: 1}
+    assert versions(con, "x") == [(2, 1, 2, 1)]
+    assert load(con, 3, rate("x"), rate("y"), previous=2) == {RATES: 1}
+    assert versions(con, "x") == [(2, 1, 2, 1), (2, 3, None, None)]
+
+
+def test_a_rate_that_is_gone_from_an_incomplete_page_is_in_doubt_once(con: duckdb.DuckDBPyConnection) -> None:
+    load(con, 1, rate("x"), rate("y"))
+    load(con, 2, rate("x"), rate("y"), previous=1)
+    assert load(con, 3, rate("y"), is_complete=False, previous=2) == {RATES: 2}
+    assert versions(con, "x") == [(2, 1, 3, 2), (2, 3, None, 2)]
+    assert load(con, 4, rate("y"), is_complete=False, previous=3) == {}
+    assert load(con, 5, rate("y"), previous=4) == {RATES: 1}
+    assert versions(con, "x") == [(2, 1, 3, 2), (2, 3, 5, 2)], "it was last seen on night 2"
+
+
+def test_a_rate_that_is_held_is_in_doubt_also_on_a_complete_page(con: duckdb.DuckDBPyConnection) -> None:
+    load(con, 1, rate("x"), rate("y"))
+    load(con, 2, rate("y"), held=(rate("x", "99"),), previous=1)
+    assert versions(con, "x") == [(2, 1, 2, 1), (2, 2, None, 1)]
+    assert versions(con, "y") == [(2, 1, None, None)]
+    load(con, 3, rate("x"), rate("y"), previous=2)
+    assert versions(con, "x") == [(2, 1, 2, 1), (2, 2, 3, 1), (2, 3, None, None)], "seen again, though at the same rate"
+
+
+def test_without_a_night_before_the_doubt_is_from_its_beginning(con: duckdb.DuckDBPyConnection) -> None:
+    load(con, 1, rate("x"))
+    load(con, 3, is_complete=False)
+    assert versions(con, "x") == [(2, 1, 3, 1), (2, 3, None, 1)]
+
+
+def test_a_repeated_run_keeps_none_of_what_it_wrote_before(con: duckdb.DuckDBPyConnection) -> None:
+    load(con, 1, rate("x"), rate("y"))
+    load(con, 2, rate("x", "3"), rate("y"), rate("z"), previous=1)
+    load(con, 2, rate("x", "4"), rate("y"), previous=1)
+    assert versions(con, "x") == [(2, 1, 2, 1), (4, 2, None, None)]
+    assert versions(con, "z") == []
+    assert versions(con, "y") == [(2, 1, None, None)]
+    assert con.execute(f"SELECT count(*) FROM {RATES} WHERE valid_from = valid_to").fetchone() == (0,)
+
+
+def test_a_repeated_run_that_held_and_then_saw(con: duckdb.DuckDBPyConnection) -> None:
+    load(con, 1, rate("x"), rate("y"))
+    load(con, 2, rate("y"), held=(rate("x", "99"),), previous=1)
+    load(con, 2, rate("y"), held=(rate("x", "99"),), previous=1)
+    assert versions(con, "x") == [(2, 1, 2, 1), (2, 2, None, 1)]
+    load(con, 2, rate("x"), rate("y"), previous=1)
+    assert versions(con, "x") == [(2, 1, 2, 1), (2, 2, None, None)]
+
+
+def test_some_rows_of_a_night_are_written_before_and_some_are_not(con: duckdb.DuckDBPyConnection) -> None:
+    load(con, 1, rate("x"), rate("y"))
+    load(con, 2, rate("x", "3"), rate("y"), previous=1)
+    load(con, 2, rate("x", "4"), rate("y", "5"), previous=1)
+    assert versions(con, "x") == [(2, 1, 2, 1), (4, 2, None, None)]
+    assert versions(con, "y") == [(2, 1, 2, 1), (5, 2, None, None)]
+
+
+def test_another_source_is_left_alone(con: duckdb.DuckDBPyConnection) -> None:
+    load(con, 1, rate("x"), source="other")
+    load(con, 1, rate("y"))
+    load(con, 2, rate("z"), previous=1)
+    assert versions(con, "x") == [(2, 1, None, None)]
+
+
+def test_what_has_no_doubt_stays_while_it_is_not_known_to_be_gone(con: duckdb.DuckDBPyConnection) -> None:
+    load(con, 1, score("a", "10"), score("b", "20"))
+    assert load(con, 2, score("a", "10"), is_complete=False, previous=1) == {}
+    assert load(con, 3, score("a", "11"), held=(score("b", "99"),), previous=2) == {"core.benchmark_score": 2}
+    found = con.execute(
+        "SELECT gpu_name, score::INT, valid_from, valid_to FROM core.benchmark_score ORDER BY ALL"
+    ).fetchall()
+    assert found == [("a", 10, night(1), night(3)), ("a", 11, night(3), None), ("b", 20, night(1), None)]
+    assert load(con, 4, score("a", "11"), previous=3) == {"core.benchmark_score": 1}
