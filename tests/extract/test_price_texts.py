@@ -6,9 +6,9 @@ from decimal import Decimal
 
 import pytest
 
-from gpuledger.extract import price_words
-from gpuledger.extract.amounts import Format, decimal_symbol, digits_to_ascii, page_format, readings, to_decimal
-from gpuledger.extract.money import MAX_LENGTH, Ambiguous, Money, label_in, read_price, tokens, without_amounts
+from gpuledger.extract.price import words as price_words
+from gpuledger.extract.price.amounts import Format, decimal_symbol, digits_to_ascii, page_format, readings, to_decimal
+from gpuledger.extract.price.money import MAX_LENGTH, Ambiguous, Money, label_in, read_price, tokens, without_amounts
 
 DOLLARS, EUROS, WON, DINARS = Format(".", 2), Format(",", 2), Format(",", 0), Format(".", 3)
 UNKNOWN = Format(None, None)

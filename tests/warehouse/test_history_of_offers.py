@@ -12,7 +12,7 @@ import duckdb
 import pytest
 
 from gpuledger.extract.items import FxRate, Issue, Offer
-from gpuledger.flows import take_in
+from gpuledger.flows.night import take_in
 from gpuledger.transform.gate import good_nights
 from gpuledger.transform.gate.rules import Bounds
 from gpuledger.warehouse import schema
