@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -163,6 +164,32 @@ def test_only_the_warehouse_opens_duckdb() -> None:
     assert opening
     assert {name for name in opening if not name.startswith("warehouse/")} == set()
     assert not [str(one) for one in IMPORTS if one.module in ("duckdb.connect", "duckdb.sql", "duckdb.execute")]
+
+
+#: Rooms of flows that load, gate and replay still.
+STILL_HAS_SQL = {
+    "flows/night/audit.py", "flows/history/backfill.py", "flows/night/rebuild.py", "flows/history/replay.py", "flows/history/kept.py",
+    "flows/night/store.py", "flows/night/take_in.py", "flows/history/vacuum.py", "flows/history/walk.py",
+}  # fmt: skip
+
+#: How a statement begins. Help texts that quote one begin with something else.
+STATEMENT = re.compile(
+    r"\s*(SELECT|FROM|WITH|VALUES|INSERT|DELETE|UPDATE|CREATE|DROP|ATTACH|COPY|BEGIN|COMMIT|ROLLBACK|SET|DESCRIBE)\b"
+)
+
+
+def test_flows_holds_no_sql() -> None:
+    """A question is asked in transform/answers, and what is loaded or built in the room that does it."""
+    having = {
+        str(path.relative_to(ROOT))
+        for path, tree in trees()
+        if room_of(path) == "flows"
+        for node in ast.walk(tree)
+        if (isinstance(node, ast.Constant) and isinstance(node.value, str) and STATEMENT.match(node.value))
+        or (isinstance(node, ast.Attribute) and node.attr in ("execute", "executemany"))
+    }
+    assert having - STILL_HAS_SQL == set()
+    assert {name for name in STILL_HAS_SQL - having if (ROOT / name).exists()} == set(), "take it out: it has none now"
 
 
 def test_only_flows_reads_the_environment() -> None:

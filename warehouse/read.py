@@ -64,6 +64,16 @@ def file_query(path: Path, sql: str) -> list[tuple[Any, ...]]:
         con.close()
 
 
+def formats(data: DataDir) -> tuple[str, str]:
+    """Storage format of the published file, and the version of the DuckDB that reads it."""
+    ((storage, library),) = query(
+        data,
+        """SELECT coalesce(tags['storage_version'], '?'), version() FROM duckdb_databases()
+           WHERE database_name = 'gpuledger'""",
+    )[1]
+    return storage, library
+
+
 def query(
     data: DataDir, sql: str, parameters: Sequence[object] | dict[str, object] | None = None
 ) -> tuple[list[str], list[tuple[Any, ...]]]:

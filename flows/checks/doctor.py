@@ -22,8 +22,9 @@ from gpuledger.flows.prefect_ import compat
 from gpuledger.flows.setup import parts
 from gpuledger.flows.setup.settings import SettingsError
 from gpuledger.flows.telling import health
+from gpuledger.transform.answers import runs
 from gpuledger.warehouse.errors import NoWarehouse, WarehouseError
-from gpuledger.warehouse.read import query
+from gpuledger.warehouse.read import formats
 
 Grade = Literal["ok", "warning", "failure"]
 
@@ -113,15 +114,11 @@ def _disk(context: Context) -> Iterator[Check]:
 def _clock(context: Context) -> Iterator[Check]:
     now = context.started_at
     try:
-        rows = query(
-            context.data,
-            """SELECT max(started_at), max(as_of) FILTER (sample_night IS NULL) FROM ops.run
-               WHERE status LIKE 'published%'""",
-        )[1]
+        last = runs.last(context.data)
     except WarehouseError:  # what is wrong with it is another check's
         yield Check("clock", "ok", f"{now:%Y-%m-%d %H:%M} UTC; nothing is published to compare it with")
         return
-    newest = max((time for time in rows[0] if time is not None), default=now)
+    newest = max((time for time in (last and last.started_at, last and last.live_as_of) if time), default=now)
     if newest > now + timedelta(seconds=CLOCK_SLACK_S):
         seen = f"{now:%Y-%m-%d %H:%M} UTC, and the newest run says {newest:%Y-%m-%d %H:%M} UTC"
         yield Check("clock", "failure", seen, "set the clock: until it has passed that time, no live run can be loaded")
@@ -132,12 +129,8 @@ def _clock(context: Context) -> Iterator[Check]:
 def _warehouse(context: Context) -> Iterator[Check]:
     data = context.data
     try:
-        storage, library, run = query(
-            data,
-            """SELECT coalesce(tags['storage_version'], '?'), version(),
-                   (SELECT run_id FROM ops.run WHERE status LIKE 'published%' ORDER BY rowid DESC LIMIT 1)
-               FROM duckdb_databases() WHERE database_name = 'gpuledger'""",
-        )[1][0]
+        storage, library = formats(data)
+        last = runs.last(data)
     except NoWarehouse:
         if data.runs.exists():
             action = "run `gpuledger replay`: the archive holds the runs that were published"
@@ -150,6 +143,7 @@ def _warehouse(context: Context) -> Iterator[Check]:
             "warehouse", "failure", str(error), "run `gpuledger refresh`, or `gpuledger replay` from the archive"
         )
         return
+    run = last.run_id if last else "unknown"
     yield Check("warehouse", "ok", f"{data.published.resolve().name}, run {run}, format {storage}, DuckDB {library}")
     if logs := sorted(data.versions.glob("*.wal")):
         names = ", ".join(path.name for path in logs)

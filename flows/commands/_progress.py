@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from rich import box
@@ -14,6 +15,7 @@ from rich.text import Text
 from gpuledger.flows.night.refresh import Progress as Report
 from gpuledger.flows.night.refresh import no_progress
 from gpuledger.flows.night.summary import Summary
+from gpuledger.transform.answers.held import HeldPrice, held
 from gpuledger.warehouse.paths import DataDir
 
 _COLOURS = {"ok": "green", "unchanged": "dim", "partial": "yellow", "failed": "red", "refused": "red"}
@@ -85,6 +87,8 @@ def show_summary(summary: Summary, data: DataDir) -> None:
         return
     if summary.reason:
         console.print(Text(summary.reason, "yellow"))
+    for line in _held(held(data)):
+        console.print(Text(line, "yellow"), soft_wrap=True)
     rebuilt = [build for build in summary.builds if build.action == "rebuilt"]
     console.print(f"{len(rebuilt)} models rebuilt, {len(summary.builds) - len(rebuilt)} kept", highlight=False)
     # A first build says the same of every model; what is worth reading is why one was built again.
@@ -104,6 +108,13 @@ def _sources(summary: Summary) -> Table:
         counts = (s.pages, s.parsed, s.loaded, s.quarantined, s.duplicate, s.changed, s.issues)
         table.add_row(s.source, Text(s.status, _COLOURS[s.status]), *(str(count) if count else "·" for count in counts))
     return table
+
+
+def _held(prices: Sequence[HeldPrice]) -> Iterator[str]:
+    """A line for each rule that holds prices, with the setting to change where it is too strict."""
+    for (hold, bound), count in sorted(Counter((price.hold, price.bound or "") for price in prices).items()):
+        rule = f"by {bound} ({hold})" if bound else f"({hold})"
+        yield f"{count} price{'s are' if count > 1 else ' is'} held {rule} until seen again: `gpuledger release` lists them"
 
 
 def _changes(summary: Summary, most: int = 12) -> Table:

@@ -15,29 +15,15 @@ from gpuledger.flows.setup.lang import gettext
 def command(document: str | None, data_dir: str | None, form: str) -> None:
     """Every figure of the source documents: as published, recomputed, and the reason where they differ."""
     from gpuledger.flows.commands._show import show
-    from gpuledger.warehouse.read import query
+    from gpuledger.transform.answers import claims
 
     data = data_of(data_dir)
-    _, known = query(data, "SELECT DISTINCT document FROM mart.claim_audit ORDER BY 1")
-    names = [name for (name,) in known]
+    names = claims.documents(data)
     if document is not None and document not in names:
         message = gettext("no document is called {document!r}; known are {known}")
         raise click.UsageError(message.format(document=document, known=", ".join(names)))
     chosen = [name for name in names if document in (None, name)]
-    sql = "SELECT * FROM mart.claim_audit WHERE list_contains($documents, document) ORDER BY document, claim_id"
+    show(*claims.figures(data, chosen, short=form == "table"), form)
     if form == "table":
-        sql = f"""SELECT document, statement, published, recomputed::DECIMAL(38, 6) AS recomputed,
-                      coalesce(unit, '') AS unit, verdict, coalesce(erratum, '') AS reason FROM ({sql})"""
-    columns, rows = query(data, sql, {"documents": chosen})
-    show(columns, rows, form)
-    if form == "table":
-        _, counts = query(
-            data,
-            """SELECT document, string_agg(n || ' ' || verdict, ', ' ORDER BY verdict) FROM (
-                   SELECT document, verdict, count(*) AS n FROM mart.claim_audit
-                   WHERE list_contains($documents, document) GROUP BY ALL
-               ) GROUP BY document ORDER BY document""",
-            {"documents": chosen},
-        )
-        for name, words in counts:
+        for name, words in claims.verdicts(data, chosen).items():
             click.echo(f"{name}: {words}")

@@ -20,29 +20,29 @@ def command(listings: tuple[str, ...], every: bool, reason: str, data_dir: str |
     """
     from gpuledger.flows.commands._show import show
     from gpuledger.flows.setup import decisions
-    from gpuledger.warehouse.read import query
+    from gpuledger.transform.answers.held import held
 
     data = data_of(data_dir)
-    columns, rows = query(
-        data,
-        """SELECT h.listing_id, coalesce(l.title, h.reason) AS title, h.price, h.currency, h.reason, h.held_at, h.times_held
-           FROM core.held_price h LEFT JOIN core.listing l USING (listing_id) ORDER BY h.listing_id""",
-    )
+    prices = {price.listing_id: price for price in held(data)}
     if not listings and not every:
+        rows = [
+            (p.listing_id, p.title, p.price, p.currency, p.reason, p.bound or "", p.held_at, p.times_held)
+            for _, p in sorted(prices.items())
+        ]
+        columns = ["listing_id", "title", "price", "currency", "reason", "bound", "held_at", "times_held"]
         show(columns, rows, "table", title=gettext("Held prices"))
         return
-    held = {row[0]: row for row in rows}
-    unknown = sorted(set(listings) - held.keys())
+    unknown = sorted(set(listings) - prices.keys())
     if unknown:
         message = gettext("no price is held of {listings}; `gpuledger release` lists those that are")
         raise click.UsageError(message.format(listings=", ".join(unknown)))
-    for listing in held if every else listings:
-        _, title, price, currency, *_ = held[listing]
-        if price is None:
+    for listing in sorted(prices) if every else listings:
+        one = prices[listing]
+        if one.price is None or one.currency is None:
             click.echo(
                 gettext("{listing}: the page shows no price, so there is none to release").format(listing=listing)
             )
             continue
-        decisions.release(data, listing, price, currency, reason)
+        decisions.release(data, listing, one.price, one.currency, reason)
         words = gettext("{listing} ({title}) may pass at {price} {currency} from the next run on")
-        click.echo(words.format(listing=listing, title=title, price=price, currency=currency))
+        click.echo(words.format(listing=listing, title=one.title, price=one.price, currency=one.currency))

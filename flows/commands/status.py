@@ -13,7 +13,8 @@ from gpuledger.flows.commands._options import data_dir_option, data_of, format_o
 from gpuledger.flows.setup.lang import gettext
 
 if TYPE_CHECKING:
-    from gpuledger.flows.telling.health import RunHealth, SourceHealth
+    from gpuledger.transform.answers.runs import RunHealth
+    from gpuledger.transform.answers.sources import SourceHealth
 
 #: Words of a reason on the screen; all of them are in --format json.
 _SHORT = 90

@@ -176,12 +176,12 @@ def _days(text: str) -> int:
 def _check(data: DataDir, watch: Watch) -> None:
     """A usage error for what can never fire: an unknown workload, model, precision or context."""
     from gpuledger.flows.telling.watches.look import look
+    from gpuledger.transform.answers import workloads
     from gpuledger.warehouse.errors import NoWarehouse
-    from gpuledger.warehouse.read import query
 
     try:
         if watch.workload is not None:
-            known = [row[0] for row in query(data, "SELECT workload_id FROM core.workload ORDER BY 1")[1]]
+            known = workloads.known(data)
             if watch.workload not in known:
                 raise click.UsageError(f"no workload is called {watch.workload!r}; known are {', '.join(known)}")
         look(data, [watch], datetime.now(UTC))

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from gpuledger.flows.night.context import Context, Engine, new_run_id, utc_now
 from gpuledger.flows.setup import decisions
 from gpuledger.flows.setup.settings import Settings
+from gpuledger.transform.answers import runs
 from gpuledger.warehouse.errors import NoWarehouse
 from gpuledger.warehouse.paths import DataDir
-from gpuledger.warehouse.read import query
 
 
 def context_for(
@@ -56,11 +56,16 @@ def rebuild_context_for(settings: Settings, data: DataDir, engine: Engine) -> Co
     """The context of a rebuild that starts now: it changes no day's prices, so it counts as the newest run did."""
     now = utc_now()
     try:
-        newest = query(data, "SELECT max(as_of) FROM ops.run WHERE status LIKE 'published%'")[1][0][0]
+        last = runs.last(data)
     except NoWarehouse:
-        newest = None
+        last = None
     return Context(
-        settings=settings, data=data, run_id=new_run_id(), as_of=newest or now, started_at=now, engine=engine
+        settings=settings,
+        data=data,
+        run_id=new_run_id(),
+        as_of=last.as_of if last else now,
+        started_at=now,
+        engine=engine,
     )
 
 
@@ -75,8 +80,7 @@ def _time(text: str) -> datetime:
 def _next_night(data: DataDir, nights: tuple[int, ...], step: int) -> int:
     """The night `step` after the last that was published here, or the first."""
     try:
-        _, rows = query(data, "SELECT max(sample_night) FROM ops.run WHERE status LIKE 'published%'")
+        last = runs.last(data)
     except NoWarehouse:
         return nights[0]
-    last = rows[0][0]
-    return nights[0] if last is None else min(int(last) + step, nights[-1])
+    return nights[0] if last is None or last.sample_night is None else min(last.sample_night + step, nights[-1])

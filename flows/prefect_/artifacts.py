@@ -8,7 +8,7 @@ from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.telling import reporting
 from gpuledger.flows.telling.redact import Redactor
-from gpuledger.warehouse.read import query
+from gpuledger.transform.answers import value
 
 #: Cards a workload in the table of the best value.
 TOP = 10
@@ -51,17 +51,8 @@ def changes(summary: Summary) -> list[dict[str, str]]:
 
 def top_value(context: Context) -> list[dict[str, str]]:
     """The cards with the highest score per dollar at street price, by workload, with the shop that the price is from."""
-    _, rows = query(
-        context.data,
-        """SELECT v.workload_id, v.value_rank, v.gpu, v.score, v.unit, v.price_usd, v.score_per_usd, p.source, p.url
-           FROM mart.value v LEFT JOIN mart.gpu_price p USING (gpu_id)
-           WHERE v.price_basis = 'street' AND v.value_rank <= ? ORDER BY v.workload_id, v.value_rank, v.gpu_id""",
-        [TOP],
-    )
-    names = ("workload", "rank", "gpu", "score", "unit", "price_usd", "score_per_usd", "shop", "url")
-    found = [
-        {name: "" if value is None else str(value) for name, value in zip(names, row, strict=True)} for row in rows
-    ]
+    names, rows = value.best(context.data, TOP)
+    found = [{name: "" if cell is None else str(cell) for name, cell in zip(names, row, strict=True)} for row in rows]
     return found or [dict.fromkeys(names, "") | {"gpu": "no card has both a score and a street price"}]
 
 

@@ -10,8 +10,8 @@ from gpuledger.flows.telling import health
 from gpuledger.flows.telling.crossings import cross
 from gpuledger.flows.telling.notify import Kind, Message
 from gpuledger.flows.telling.watches import look, store
+from gpuledger.transform.answers import held
 from gpuledger.warehouse.errors import BadQuery, NoWarehouse
-from gpuledger.warehouse.read import query
 
 #: Held prices that are listed in one message; more are counted.
 MOST_HELD = 10
@@ -32,19 +32,19 @@ def due(context: Context, summary: Summary, *, is_heard: bool) -> list[Message]:
     """
     states: dict[str, _State] = {"run:failed": _failed(context, summary)}
     states |= _drift(summary)
-    held: dict[str, str] = {}
+    prices: dict[str, str] = {}
     groups = ["run"]
     try:
         states |= _stale(context)
         states |= _watches(context)
-        held = _held(context)
+        prices = _held(context)
         groups += ["stale", "watch", "held"]
     except NoWarehouse:
         pass  # nothing was ever published: that the run failed is all there is to say
-    now = {key: state.is_so for key, state in states.items()} | dict.fromkeys(held, True)
+    now = {key: state.is_so for key, state in states.items()} | dict.fromkeys(prices, True)
     fresh = cross(context.data.state / "told.json" if is_heard else None, now, groups)
     messages = [states[key].message for key in fresh if key in states]
-    return messages + _held_message([held[key] for key in fresh if key in held])
+    return messages + _held_message([prices[key] for key in fresh if key in prices])
 
 
 def _failed(context: Context, summary: Summary) -> _State:
@@ -87,17 +87,13 @@ def _watches(context: Context) -> dict[str, _State]:
 
 def _held(context: Context) -> dict[str, str]:
     """Prices that the gate holds, a line each, by a key that changes with the price."""
-    _, rows = query(
-        context.data,
-        """SELECT h.listing_id, h.price::VARCHAR, h.currency, h.reference_price::VARCHAR, h.reason, h.source, l.title, l.url
-           FROM core.held_price h LEFT JOIN core.listing l USING (listing_id) ORDER BY h.source, h.listing_id""",
-    )
     found = {}
-    for listing, price, currency, reference, reason, source, title, url in rows:
-        before = f" (before: {reference})" if reference else ""
-        found[f"held:{listing} {price}"] = (
-            f"{source}: {title or listing}: {price} {currency}{before}; {reason}\n{url or ''}\n"
-            f"`gpuledger release {listing}` lets it pass"
+    for p in held.held(context.data):
+        before = f" (before: {p.reference_price})" if p.reference_price else ""
+        bound = f" ({p.bound})" if p.bound else ""
+        found[f"held:{p.listing_id} {p.price}"] = (
+            f"{p.source}: {p.title}: {p.price} {p.currency}{before}; {p.reason}{bound}\n{p.url or ''}\n"
+            f"`gpuledger release {p.listing_id}` lets it pass"
         )
     return found
 

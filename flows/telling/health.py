@@ -3,117 +3,46 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from gpuledger.flows.night import journal
 from gpuledger.flows.night.context import utc_now
+from gpuledger.transform.answers import runs as recorded
+from gpuledger.transform.answers import sources as measured
+from gpuledger.transform.answers.runs import RunHealth
+from gpuledger.transform.answers.sources import SourceHealth
 from gpuledger.warehouse.errors import NoWarehouse
 from gpuledger.warehouse.paths import DataDir
-from gpuledger.warehouse.read import query
 
-#: Good runs whose median number of rows counts as normal.
-NORMAL_RUNS = 30
-
-
-@dataclass(frozen=True, slots=True)
-class SourceHealth:
-    """One source. `age_hours` is of its last good batch, None where it never gave one; `normal_rows` the median of its
-    last good batches before the newest."""
-
-    source: str
-    status: str
-    reason: str | None
-    last_success_at: datetime | None
-    age_hours: float | None
-    limit_hours: int
-    rows: int
-    normal_rows: float | None
-    open_issues: int
-
-    @property
-    def is_overdue(self) -> bool:
-        """Its data are older than they may be."""
-        return self.age_hours is None or self.age_hours > self.limit_hours
-
-    @property
-    def is_failing(self) -> bool:
-        """Its last attempt gave nothing that could be used."""
-        return self.status in ("failed", "refused")
-
-
-@dataclass(frozen=True, slots=True)
-class RunHealth:
-    """One run, of the ledger or of the journal. `status` is `running` where the lock says so."""
-
-    run_id: str
-    started_at: datetime
-    as_of: datetime
-    engine: str
-    status: str
-    reason: str | None
-    sources_failed: int | None = None
-    models_rebuilt: int | None = None
-    changed: int | None = None
-    seconds: float | None = None
+T = TypeVar("T")
 
 
 def clock(data: DataDir) -> datetime:
     """The time that ages are measured at: now, or, where the newest run was on the sample, that run's own time."""
-    rows = _query(data, "SELECT sample_night, as_of FROM ops.run ORDER BY rowid DESC LIMIT 1")
-    if rows and rows[0][0] is not None:
-        as_of = rows[0][1]
-        assert isinstance(as_of, datetime)
-        return as_of
-    return utc_now()
-
-
-def _query(data: DataDir, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-    """Rows of the published file; none where nothing was ever published: whoever watches the first night wants an answer."""
-    try:
-        return query(data, sql, parameters)[1]
-    except NoWarehouse:
-        return []
+    return _published(lambda: recorded.sample_clock(data)) or utc_now()
 
 
 def sources(data: DataDir, now: datetime) -> list[SourceHealth]:
-    """Every source that was ever read, by name. An age is never below zero: a clock that went back makes nothing newer."""
-    rows = _query(
-        data,
-        f"""WITH good AS (
-                SELECT source, loaded, row_number() OVER (PARTITION BY source ORDER BY rowid DESC) AS back
-                FROM ops.source_run WHERE status IN ('ok', 'unchanged', 'partial')
-            ),
-            normal AS (
-                SELECT source, median(loaded) AS rows FROM good WHERE back BETWEEN 2 AND {NORMAL_RUNS + 1} GROUP BY source
-            ),
-            newest AS (SELECT source, arg_max(run_id, rowid) AS run_id FROM ops.source_run GROUP BY source),
-            open AS (
-                SELECT source, count(*) AS issues FROM ops.issue SEMI JOIN newest USING (source, run_id) GROUP BY source
-            )
-            SELECT s.source, s.status, s.reason, s.last_success_at,
-                greatest(0, date_diff('second', s.last_success_at, ?::TIMESTAMPTZ)) / 3600.0, s.freshness_hours, s.rows,
-                n.rows, coalesce(o.issues, 0)
-            FROM ops.source_state s LEFT JOIN normal n USING (source) LEFT JOIN open o USING (source) ORDER BY source""",
-        [now],
-    )
-    return [SourceHealth(*row) for row in rows]
+    """Every source that was ever read; none where nothing was ever published."""
+    return _published(lambda: measured.sources(data, now)) or []
+
+
+def _published(ask: Callable[[], T]) -> T | None:
+    """What the published file answers, None where there is none: whoever watches the first night wants an answer."""
+    try:
+        return ask()
+    except NoWarehouse:
+        return None
 
 
 def runs(data: DataDir, limit: int = 10) -> list[RunHealth]:
     """The newest runs, those of the journal that could not write their own row included."""
-    rows = _query(
-        data,
-        """SELECT run_id, started_at, as_of, engine, status, reason, sources_failed, models_rebuilt, changed, seconds
-           FROM ops.run ORDER BY started_at DESC, rowid DESC LIMIT ?""",
-        [limit],
-    )
-    known = {row[0] for row in rows}
+    found = _published(lambda: recorded.newest(data, limit)) or []
+    known = {run.run_id for run in found}
     at_work = writer(data) is not None
     entries = journal.read(data.journal)
-    found = [RunHealth(*row) for row in rows]
     for entry in entries[-limit:]:
         if entry.run_id not in known:
             is_last = at_work and entry is entries[-1] and entry.finished_at is None

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from prometheus_client import CollectorRegistry, Gauge, write_to_textfile
 
-from gpuledger.flows.telling.health import RunHealth, SourceHealth
+from gpuledger.transform.answers.runs import RunHealth
+from gpuledger.transform.answers.sources import SourceHealth
 
 
 def write(path: Path, sources: Sequence[SourceHealth], runs: Sequence[RunHealth]) -> None:

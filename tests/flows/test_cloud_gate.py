@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from gpuledger.extract.sample import server
+from gpuledger.flows.commands import _progress
 from gpuledger.flows.telling import alerts
+from gpuledger.transform.answers.held import held
+from gpuledger.warehouse.paths import DataDir
 from tests.command import csv_files, gpuledger, rows
 from tests.flows.inprocess import context, copy_of_the_site, refresh
 from tests.history.replays import replayed
@@ -50,7 +53,7 @@ def test_a_wrong_rate_is_held_and_reaches_no_decision(wrong: Path) -> None:
     assert rows(wrong, left) == [(0,), (0,)]
     told = alerts._held(context(wrong, 2))
     assert list(told) == [f"held:{listing} 42.3400"]
-    assert reason in told[f"held:{listing} 42.3400"]
+    assert f"{reason} (gate_max_move)" in told[f"held:{listing} 42.3400"]
 
 
 def test_it_is_believed_when_it_is_seen_again_and_a_replay_comes_to_the_same(wrong: Path, tmp_path: Path) -> None:
@@ -69,6 +72,10 @@ def test_a_person_lets_it_pass(wrong: Path) -> None:
     ((listing,),) = rows(wrong, "SELECT listing_id FROM core.held_price")
     shown = gpuledger("release", data=wrong)
     assert listing in shown.out, shown.err
+    assert "gate_max_move" in shown.out, "the setting to change where the rule is too strict"
+    assert list(_progress._held(held(DataDir(wrong)))) == [
+        "1 price is held by gate_max_move (move) until seen again: `gpuledger release` lists them"
+    ]
     outcome = gpuledger("release", listing, "--reason", "read on the page", data=wrong)
     assert (outcome.status, outcome.err) == (0, "")
     assert f"{listing} (aws P3 1× V100 on_demand" in outcome.out

@@ -16,10 +16,10 @@ import pytest
 from gpuledger.extract.collect import Collected
 from gpuledger.extract.errors import FetchError
 from gpuledger.extract.items import Issue, Item, Offer
-from gpuledger.flows.setup import decisions
 from gpuledger.flows.night import take_in
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.summary import SourceOutcome
+from gpuledger.flows.setup import decisions
 from gpuledger.warehouse import schema
 from tests.flows.inprocess import context
 

@@ -72,6 +72,20 @@ def test_reading_an_old_file_says_what_to_do_and_rebuild_does_it(nights: dict[in
     assert tables(data) == tables(nights[1].data)
 
 
+def test_a_file_from_before_the_shared_views_answers_and_rebuild_gives_it_them(
+    nights: dict[int, Night], tmp_path: Path
+) -> None:
+    data = nights[1].copy(tmp_path / "data")
+    views = ("ops.last_run", "core.held", "core.best_offer")
+    edit(data, *(f"DROP VIEW {view}" for view in views), f"DELETE FROM ops.model_state WHERE model IN {views}")
+    for words in (["value", "sd-512-image-generation"], ["release"], ["buy", "--model", "llama-2-7b"], ["status"]):
+        answer = gpuledger(*words, data=data)
+        assert (answer.status, answer.out) == (0, gpuledger(*words, data=nights[1].data).out), answer.err
+    assert gpuledger("rebuild", data=data).status == 0
+    assert rows(data, "SELECT sample_night FROM ops.last_run") == [(1,)]
+    assert tables(data) == tables(nights[1].data)
+
+
 @pytest.mark.parametrize(
     ("statement", "seen"),
     [

@@ -99,17 +99,6 @@ def test_resale_falls_by_the_same_share_every_year() -> None:
     assert costs.resale_usd(Decimal(1600), Decimal(0), SIMPLE) == 1600
 
 
-def test_value_kept_from_a_used_price_history() -> None:
-    history = [(float(age), Decimal(1600) * Decimal("0.8") ** age) for age in range(5)]
-    assert costs.value_kept_per_year(history) == Decimal("0.8")
-    # Prices of a shortage rise; a card is not assumed to go on rising.
-    assert costs.value_kept_per_year([(0, Decimal(700)), (1, Decimal(1400))]) == 1
-    with pytest.raises(costs.ImpossibleCost, match="at least two different ages"):
-        costs.value_kept_per_year([(1, Decimal(700)), (1, Decimal(600))])
-    with pytest.raises(costs.ImpossibleCost, match="above zero, not 0"):
-        costs.value_kept_per_year([(0, Decimal(700)), (1, Decimal(0))])
-
-
 @pytest.mark.parametrize("price", [Decimal(0), Decimal(-5), Decimal("NaN"), Decimal("Infinity")])
 def test_impossible_prices_are_refused(price: Decimal) -> None:
     with pytest.raises(costs.ImpossibleCost, match="a price must be above zero"):

@@ -229,3 +229,29 @@ def test_printed_claims_are_read_by_the_audit_alone() -> None:
 def test_nothing_reads_the_audit() -> None:
     with duckdb.connect() as con:
         assert not [model.name for model in graph.load(con) if "mart.claim_audit" in model.inputs]
+
+
+def test_a_question_of_a_past_day_is_the_same_sql_with_other_relations(
+    con: duckdb.DuckDBPyConnection, tmp_path: Path, write: Write
+) -> None:
+    side = 'description = "One row per x"\nkey = ["x"]\n[columns]\nx = "An x"\n[as_of]\n'
+    write("mart.a", "SELECT x FROM mart.b WHERE valid_to IS NULL", side + '"mart.b" = "b_as_of(as_of_day)"\n'
+          '"valid_to IS NULL" = "valid_to >= as_of_day"\n')  # fmt: skip
+    write("mart.b", "SELECT x, valid_to FROM core.z", side + '"core.z" = "(FROM core.z WHERE x < as_of_day)"\n')
+    write("core.z", "SELECT 1 AS x, NULL AS valid_to")
+    models = {model.name: model for model in graph.load(con, tmp_path)}
+    then = models["main.a_as_of"]
+    assert then.sql == "SELECT x FROM b_as_of(as_of_day) WHERE valid_to >= as_of_day"
+    assert (then.materialized, list(then.parameters), then.columns) == ("macro", ["as_of_day"], {"x": "An x"})
+    assert "main.b_as_of" in then.inputs
+    assert models["main.b_as_of"].sql == "SELECT x, valid_to FROM (FROM core.z WHERE x < as_of_day)"
+    assert models["mart.a"].sql == "SELECT x FROM mart.b WHERE valid_to IS NULL"
+
+
+def test_a_past_day_of_what_the_sql_does_not_read_is_refused(
+    con: duckdb.DuckDBPyConnection, tmp_path: Path, write: Write
+) -> None:
+    side = 'description = "One row per x"\nkey = ["x"]\n[as_of]\n"mart.bee" = "b_as_of(as_of_day)"\n'
+    write("mart.a", "SELECT x FROM mart.b", side)
+    with pytest.raises(ValueError, match=r"a\.toml.*'mart\.bee'.*does not have"):
+        graph.load(con, tmp_path)

@@ -1,4 +1,5 @@
-"""Every model that is built, given rows and expected rows: `cases/<case>.toml` in the folder of each, found and run.
+"""Every model that is built, given rows and expected rows: `cases/<case>.toml` in the folder of each, found and run; `cases/as_of/` has
+those of the macro that answers the same question for a past day.
 
 A case gives tables as text, a column a `|`, an empty cell for NULL, and expects rows of the model in the same way, in any
 order and with the columns that matter to it:
@@ -41,8 +42,17 @@ from gpuledger.warehouse.outputs.tables import TOO_LARGE
 from tests.command import rows
 from tests.nights import Night
 
-CASES = sorted(graph.MODELS.glob("*/*/cases/*.toml"))
-IDS = [f"{path.parents[1].name}/{path.stem}" for path in CASES]
+CASES = sorted(graph.MODELS.glob("*/*/cases/**/*.toml"))
+
+
+def name_of(case: Path) -> str:
+    """The model that a case is of: `cases/as_of/` has those of the macro that answers for a past day."""
+    if case.parent.name == "as_of":
+        return f"main.{case.parents[2].name}_as_of"
+    return f"{case.parents[2].name}.{case.parents[1].name}"
+
+
+IDS = [f"{name_of(path)}/{path.stem}" for path in CASES]
 
 
 @contextmanager
@@ -70,7 +80,7 @@ def models() -> list[Model]:
 
 
 def test_every_model_has_a_case_and_every_case_a_model(models: list[Model]) -> None:
-    assert {f"{path.parents[2].name}.{path.parents[1].name}" for path in CASES} == {model.name for model in models}
+    assert {name_of(path) for path in CASES} == {model.name for model in models}
 
 
 def read_table(text: str) -> tuple[list[str], list[list[str | None]]]:
@@ -119,7 +129,7 @@ def build(con: duckdb.DuckDBPyConnection, models: list[Model], case: dict[str, A
 def test_case(path: Path, models: list[Model]) -> None:
     case = tomllib.loads(path.read_text(encoding="utf-8"))
     assert case["why"].strip()
-    (target,) = (model for model in models if model.name.partition(".")[2] == path.parents[1].name)
+    (target,) = (model for model in models if model.name == name_of(path))
     columns, expected = read_table(case["expect"])
     with warehouse() as con:
         build(con, models, case, target)

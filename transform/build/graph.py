@@ -3,15 +3,21 @@
 `materialized` is `table`, `view`, `macro` for a SELECT with `[parameters]` (a question that takes an argument, answered in
 the published file by any DuckDB client), or `function` for an expression with parameters that several models share.
 
+Where the sidecar has `[as_of]`, the model answers for now, and the same SQL answers for a past day as the macro
+`<table>_as_of(as_of_day)`: each relation or condition that `[as_of]` names is replaced by what was known at the end of
+that day.
+
 What a model reads is found from the SQL itself; nobody keeps a list.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import inspect
+import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -19,6 +25,7 @@ from typing import TYPE_CHECKING, Literal
 
 import duckdb
 
+from gpuledger.transform.models import FOLDER
 from gpuledger.warehouse.dictionary import dictionary
 from gpuledger.warehouse.references import Remembered
 from gpuledger.warehouse.schema import hash_text
@@ -26,7 +33,9 @@ from gpuledger.warehouse.schema import hash_text
 if TYPE_CHECKING:
     import pandas as pd
 
-MODELS = Path(__file__).parents[1] / "models"
+MODELS = FOLDER
+#: What the name of a macro that answers for a past day ends with.
+AS_OF = "_as_of"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +76,7 @@ class Model:
 def load(con: duckdb.DuckDBPyConnection, folder: Path = MODELS) -> list[Model]:
     """All models of `folder`, each after those that it reads. Raises ValueError, naming the file, where one is wrong."""
     remembered = Remembered(con)
-    models = {
-        model.name: model for model in (_read(remembered, path) for path in sorted(folder.glob("*/*/table.toml")))
-    }
+    models = {model.name: model for path in sorted(folder.glob("*/*/table.toml")) for model in _read(remembered, path)}
     remembered.keep()
     order = TopologicalSorter({name: model.inputs.keys() & models.keys() for name, model in models.items()})
     ordered = [models[name] for name in order.static_order()]
@@ -94,7 +101,8 @@ def _keep_off_history(ordered: Iterable[Model], folder: Path) -> None:
             long.add(model.name)
 
 
-def _read(remembered: Remembered, sidecar: Path) -> Model:
+def _read(remembered: Remembered, sidecar: Path) -> Iterator[Model]:
+    """The model of a table's description, and the macro that answers the same question for a past day, where it has one."""
     name = f"{sidecar.parents[1].name}.{sidecar.parent.name}"
     words = tomllib.loads(sidecar.read_text(encoding="utf-8"))
     sql_file, python_file = sidecar.with_name("query.sql"), sidecar.with_name("model.py")
@@ -111,17 +119,12 @@ def _read(remembered: Remembered, sidecar: Path) -> Model:
         # Its own text says less than it does: the rules that it calls are part of its definition.
         definition += "".join(inspect.getsource(used) for used in getattr(module, "USES", ()))
     else:
-        try:
-            read = remembered.of(definition if materialized != "function" else f"SELECT ({definition})")
-        except ValueError as error:
-            raise ValueError(f"{sql_file}: {error}") from None
-        # An aggregate or a cast is a function too; what is no model and no table of ours never changes.
-        inputs = {table: None if read.has_star else frozenset(read.names) for table in sorted(read.tables)}
+        inputs = _inputs(remembered, sql_file, definition if materialized != "function" else f"SELECT ({definition})")
     if (materialized in ("macro", "function")) != ("parameters" in words) or (build and materialized != "table"):
         raise ValueError(
             f"{sidecar}: a macro or function, and nothing else, has parameters, and a Python model is a table"
         )
-    return Model(
+    model = Model(
         name=name,
         materialized=materialized,
         description=words["description"],
@@ -133,6 +136,49 @@ def _read(remembered: Remembered, sidecar: Path) -> Model:
         sql=definition if build is None else None,
         build=build,
     )
+    yield model
+    if "as_of" in words:
+        yield _as_of(remembered, sidecar, model, words["as_of"])
+
+
+def _inputs(remembered: Remembered, file: Path, select: str) -> dict[str, frozenset[str] | None]:
+    """Tables that a SELECT reads, with the column names in it. An aggregate is among them too: it never changes."""
+    try:
+        read = remembered.of(select)
+    except ValueError as error:
+        raise ValueError(f"{file}: {error}") from None
+    return {table: None if read.has_star else frozenset(read.names) for table in sorted(read.tables)}
+
+
+def _as_of(remembered: Remembered, sidecar: Path, model: Model, replaced: Mapping[str, str]) -> Model:
+    """The macro that answers a model's question for a past day: its SQL with other relations and conditions put in."""
+    sql = model.sql or ""
+    for now in replaced:
+        if not re.search(rf"\b{re.escape(now)}\b", sql):
+            raise ValueError(f"{sidecar}: [as_of] names {now!r}, which its SQL does not have")
+    # In one pass: what is put in may hold the words of another.
+    every = "|".join(re.escape(now) for now in replaced)
+    sql = re.sub(rf"\b(?:{every})\b", lambda found: replaced[found[0]].strip(), sql)
+    return dataclasses.replace(
+        model,
+        name=f"main.{sidecar.parent.name}{AS_OF}",
+        materialized="macro",
+        description=f"{model.description}, as it was known at the end of a day (UTC)",
+        parameters={"as_of_day": Parameter("Day, as DATE", None)},
+        inputs=_inputs(remembered, sidecar, sql),
+        sql=sql,
+    )
+
+
+def column_words(name: str) -> Mapping[str, str]:
+    """The sidecar's own words for the columns of a model, by its schema-qualified name; empty where it is no model."""
+    schema, _, table = name.partition(".")
+    now = MODELS.glob(f"*/{table.removesuffix(AS_OF)}/table.toml") if schema == "main" and table.endswith(AS_OF) else ()
+    for sidecar in (folder_of(name) / "table.toml", *now):
+        if sidecar.exists():
+            columns: Mapping[str, str] = tomllib.loads(sidecar.read_text(encoding="utf-8")).get("columns", {})
+            return columns
+    return {}
 
 
 def _parameter(entry: str | Mapping[str, str]) -> Parameter:

@@ -93,7 +93,7 @@ def _settled(con: duckdb.DuckDBPyConnection, known_before: datetime) -> str:
                (SELECT sum(hash(gpu_id, msrp_usd)) FROM core.gpu),
                (SELECT sum(hash(setting, value)) FROM core.setting),
                (SELECT string_agg(definition, ' ' ORDER BY model) FROM ops.model_state
-                   WHERE model IN ('core.fx_usd_daily', 'core.offer_exclusion')))""",
+                   WHERE model IN ('core.fx_usd_daily', 'core.usd_rate_on', 'core.offer_exclusion')))""",
         {"known_before": known_before},
     ).fetchone()
     assert row is not None

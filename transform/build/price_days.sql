@@ -28,10 +28,7 @@ closing AS (
     QUALIFY row_number() OVER (PARTITION BY d.listing_no, d.day ORDER BY d.valid_from DESC) = 1
 ),
 priced AS (
-    SELECT c.*, CASE
-        WHEN c.currency = 'USD' THEN c.price::DOUBLE
-        WHEN c.day - r.fx_day <= 10 THEN c.price::DOUBLE * r.usd_rate
-    END::DECIMAL(18, 2) AS price_usd
+    SELECT c.*, (c.price::DOUBLE * core.usd_rate_on(c.currency, r.usd_rate, r.fx_day, c.day))::DECIMAL(18, 2) AS price_usd
     FROM closing c ASOF LEFT JOIN core.fx_usd_daily r ON r.currency = c.currency AND c.day >= r.fx_day
 )
 SELECT

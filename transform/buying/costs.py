@@ -6,9 +6,8 @@ Money is Decimal. A price of None does not exist here: who has no price asks no 
 from __future__ import annotations
 
 import functools
-import math
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from pathlib import Path
@@ -101,25 +100,6 @@ def resale_usd(price_usd: Decimal, years: Decimal, assumptions: Assumptions) -> 
     """What a card still brings after `years`: price × value_kept_per_year^years."""
     _check(price_usd, "a price")
     return price_usd * assumptions.value_kept_per_year**years
-
-
-def value_kept_per_year(history: Sequence[tuple[float, Decimal]]) -> Decimal:
-    """The share of its price that a card keeps a year, from used prices as (age in years, price) pairs.
-
-    Least squares on the logarithm of the price, so every sale counts by its ratio, not by its dollars. At most 1: a
-    card that rose in price in a shortage is not assumed to go on rising. Raises ImpossibleCost with fewer than two
-    ages, since one price says nothing of time.
-    """
-    for _, price in history:
-        _check(price, "a used price")
-    if len({age for age, _ in history}) < 2:
-        raise ImpossibleCost("used prices of at least two different ages are needed to say how a price falls")
-    ages = [age for age, _ in history]
-    logs = [math.log(price) for _, price in history]
-    mean_age, mean_log = sum(ages) / len(ages), sum(logs) / len(logs)
-    covariance = sum((age - mean_age) * (log - mean_log) for age, log in zip(ages, logs, strict=True))
-    slope = covariance / sum((age - mean_age) ** 2 for age in ages)
-    return min(Decimal(1), Decimal(str(round(math.exp(slope), 6))))
 
 
 def ownership(price_usd: Decimal, tdp_w: int, assumptions: Assumptions, *, count: int = 1) -> Ownership:

@@ -10,6 +10,8 @@ from types import MappingProxyType
 
 import duckdb
 
+from gpuledger.transform.answers.asking import view
+from gpuledger.transform.answers.runs import last_in
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.parallel import usable_bytes
 from gpuledger.transform.buying.rent_or_buy import from_table
@@ -108,10 +110,8 @@ def assumptions(con: duckdb.DuckDBPyConnection) -> Assumptions:
 
 def now(con: duckdb.DuckDBPyConnection, clock: datetime) -> datetime:
     """The time that prices are aged by: the clock, or on the sample, whose nights are long past, its newest night."""
-    row = con.execute(
-        "SELECT max(as_of) FROM ops.run WHERE status LIKE 'published%' AND sample_night IS NOT NULL"
-    ).fetchone()
-    return row[0] if row and row[0] else clock
+    last = last_in(con)
+    return last.sample_as_of if last and last.sample_as_of else clock
 
 
 #: What `buy --condition` may ask for, and the conditions of listings that it means.
@@ -127,21 +127,18 @@ CONDITIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 def cards(con: duckdb.DuckDBPyConnection, conditions: Sequence[str] = CONDITIONS["new"]) -> list[Card]:
     """The cheapest offer of every card that is on sale in one of `conditions`: one new and one other, if both are asked for.
 
-    The new ones are those of mart.gpu_price: the same offers count, and equal prices are chosen between in the same way.
+    The new ones are those of mart.gpu_price.
     """
     rows = con.execute(
-        """SELECT p.gpu_id, g.gpu, p.condition, p.price_usd, g.memory_gb, g.memory_bandwidth_gb_s, g.tdp_w, g.gpus_on_board,
+        f"""SELECT p.gpu_id, g.gpu, p.condition, p.price_usd, g.memory_gb, g.memory_bandwidth_gb_s, g.tdp_w, g.gpus_on_board,
                r.observed_value_kept_per_year, r.history_years,
                p.source, p.valid_from, coalesce(p.confirmed_until, st.last_success_at, p.valid_from), p.url,
                p.snapshot_sha256
-           FROM core.offer p
+           FROM {view("core.best_offer")} p
            JOIN core.gpu g ON g.gpu_id = p.gpu_id
            LEFT JOIN ops.source_state st ON st.source = p.source
            LEFT JOIN mart.resale r ON r.gpu_id = p.gpu_id
-           WHERE p.exclusion IS NULL AND list_contains(?, p.condition)
-           QUALIFY row_number() OVER (
-               PARTITION BY p.gpu_id, p.condition = 'new' ORDER BY p.price_usd, p.valid_from, p.listing_id
-           ) = 1
+           WHERE list_contains(?, p.condition)
            ORDER BY p.gpu_id, p.condition""",
         [list(conditions)],
     ).fetchall()

@@ -24,7 +24,7 @@ MOST_OFFERS = 10
 #: Tables that the report is made of; their columns are explained at its end.
 TABLES = (
     "mart.source_status", "mart.value", "mart.ranking", "mart.gpu_price", "mart.price_trend", "mart.price_daily",
-    "mart.cloud_price", "mart.claim_audit", "core.price_change", "core.held_price", "core.unmatched_title", "ops.quarantine",
+    "mart.cloud_price", "mart.claim_audit", "core.price_change", "core.held", "core.unmatched_title", "ops.quarantine",
 )  # fmt: skip
 
 

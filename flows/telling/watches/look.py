@@ -9,7 +9,8 @@ from typing import Any
 import duckdb
 
 from gpuledger.flows.telling.watches.store import Watch
-from gpuledger.warehouse.errors import BadQuery
+from gpuledger.transform.answers import watched
+from gpuledger.transform.answers.watched import Row
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import reader
 
@@ -38,7 +39,7 @@ def look(data: DataDir, watches: list[Watch], now: datetime) -> list[Found]:
 
 
 def _below(con: duckdb.DuckDBPyConnection, watch: Watch, now: datetime) -> Found:
-    price = _price(con, watch)
+    price = watched.street_price(con, watch.gpu_id)
     if price is None:
         return _unknown(watch)
     assert watch.usd is not None
@@ -47,13 +48,7 @@ def _below(con: duckdb.DuckDBPyConnection, watch: Watch, now: datetime) -> Found
 
 
 def _value_rank(con: duckdb.DuckDBPyConnection, watch: Watch, now: datetime) -> Found:
-    row = _one(
-        con,
-        """SELECT value_rank, score, unit, price_usd,
-               (SELECT count(*) FROM mart.value WHERE workload_id = $workload AND price_basis = $basis) AS of
-           FROM mart.value WHERE workload_id = $workload AND price_basis = $basis AND gpu_id = $gpu_id""",
-        {"workload": watch.workload, "basis": watch.basis, "gpu_id": watch.gpu_id},
-    )
+    row = watched.place(con, watch.workload, watch.basis, watch.gpu_id)
     if row is None:
         return _unknown(watch, f"it has no score and {watch.basis} price in {watch.workload} now")
     assert watch.rank is not None
@@ -61,20 +56,13 @@ def _value_rank(con: duckdb.DuckDBPyConnection, watch: Watch, now: datetime) -> 
         f"{watch.gpu} is number {row['value_rank']} of {row['of']} in {watch.workload} by {watch.basis} price: "
         f"{row['score'].normalize():f} {row['unit']} for {_usd(row['price_usd'])}"
     )
-    price = _price(con, watch) if watch.basis == "street" else None
+    price = watched.street_price(con, watch.gpu_id) if watch.basis == "street" else None
     return Found(watch, row["value_rank"] <= watch.rank, headline, _offer(price, now) if price else ())
 
 
 def _new_low(con: duckdb.DuckDBPyConnection, watch: Watch, now: datetime) -> Found:
-    price = _price(con, watch)
-    row = _one(
-        con,
-        """SELECT min(low_usd) AS low, arg_min(day, (low_usd, day)) AS low_on, count(*) AS days, min(day) AS since
-           FROM mart.price_daily
-           WHERE gpu_id = $gpu_id AND day < ($now AT TIME ZONE 'UTC')::DATE
-               AND day >= ($now AT TIME ZONE 'UTC')::DATE - $days::INTEGER""",
-        {"gpu_id": watch.gpu_id, "now": now, "days": watch.days},
-    )
+    price = watched.street_price(con, watch.gpu_id)
+    row = watched.lowest_before(con, watch.gpu_id, now, watch.days)
     # Without a day before there is nothing to be lower than: the first price ever seen is no news.
     if price is None or row is None:
         return _unknown(watch)
@@ -89,15 +77,7 @@ def _new_low(con: duckdb.DuckDBPyConnection, watch: Watch, now: datetime) -> Fou
 
 
 def _fits(con: duckdb.DuckDBPyConnection, watch: Watch, now: datetime) -> Found:
-    try:
-        row = _one(
-            con,
-            """SELECT gpu_count, gpu_id, gpu, total_price_usd, needed_gb, available_gb
-               FROM cheapest_fit(?, ?, ?) WHERE ?::VARCHAR IS NULL OR gpu_id = ? ORDER BY rank LIMIT 1""",
-            [watch.model, watch.precision, watch.context_tokens, watch.gpu_id, watch.gpu_id],
-        )
-    except duckdb.Error as error:
-        raise BadQuery(str(error).strip().splitlines()[0].removeprefix("Invalid Input Error: ")) from None
+    row = watched.cheapest_fit(con, watch.model, watch.precision, watch.context_tokens, watch.gpu_id)
     if row is None:
         return _unknown(watch)
     assert watch.usd is not None
@@ -109,26 +89,14 @@ def _fits(con: duckdb.DuckDBPyConnection, watch: Watch, now: datetime) -> Found:
         f"it needs {row['needed_gb']:.1f} GB at {watch.precision} and {watch.context_tokens} tokens; "
         f"they hold {row['available_gb']:.1f} GB"
     )
-    price = _price(con, watch, row["gpu_id"])
+    price = watched.street_price(con, row["gpu_id"])
     return Found(watch, row["total_price_usd"] < watch.usd, headline, (need, *(_offer(price, now) if price else ())))
 
 
 _RULES = {"below": _below, "value_rank": _value_rank, "new_low": _new_low, "fits": _fits}
 
 
-def _price(con: duckdb.DuckDBPyConnection, watch: Watch, gpu_id: str | None = None) -> dict[str, Any] | None:
-    """The street price that decides, with where it stands; None where no offer counts."""
-    return _one(
-        con,
-        """SELECT p.price_usd, p.price, p.currency, p.source, p.title, p.url, p.price_since, p.snapshot_sha256,
-               s.last_success_at
-           FROM mart.gpu_price p JOIN ops.source_state s USING (source)
-           WHERE p.gpu_id = ? AND p.price_usd IS NOT NULL""",
-        [gpu_id or watch.gpu_id],
-    )
-
-
-def _offer(price: dict[str, Any], now: datetime) -> tuple[str, ...]:
+def _offer(price: Row, now: datetime) -> tuple[str, ...]:
     """Where a price stands, as a buyer would check it."""
     printed = f" ({price['price'].normalize():,f} {price['currency']})" if price["currency"] != "USD" else ""
     seen = price["last_success_at"]
@@ -146,10 +114,3 @@ def _unknown(watch: Watch, why: str = "no price counts now") -> Found:
 
 def _usd(amount: Any) -> str:
     return f"${amount:,.2f}"
-
-
-def _one(con: duckdb.DuckDBPyConnection, sql: str, parameters: Any) -> dict[str, Any] | None:
-    result = con.execute(sql, parameters)
-    names = [column[0] for column in result.description or []]
-    row = result.fetchone()
-    return None if row is None else dict(zip(names, row, strict=True))

@@ -1,9 +1,3 @@
-WITH used AS (
-    SELECT gpu_id, price_usd, url, source, condition, snapshot_sha256
-    FROM core.offer
-    WHERE exclusion IS NULL AND condition IN ('used', 'refurbished', 'open_box')
-    QUALIFY row_number() OVER (PARTITION BY gpu_id ORDER BY price_usd, valid_from, listing_id) = 1
-)
 SELECT
     p.gpu_id,
     p.gpu,
@@ -33,7 +27,7 @@ SELECT
     t.all_time_low_usd,
     t.all_time_low_on
 FROM mart.gpu_price p
-JOIN core.gpu g USING (gpu_id)
-LEFT JOIN used u USING (gpu_id)
-LEFT JOIN mart.price_trend t USING (gpu_id)
+JOIN core.gpu g ON g.gpu_id = p.gpu_id
+LEFT JOIN core.best_offer u ON u.gpu_id = p.gpu_id AND u.condition <> 'new'
+LEFT JOIN mart.price_trend t ON t.gpu_id = p.gpu_id
 ORDER BY p.gpu

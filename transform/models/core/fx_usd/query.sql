@@ -1,9 +1,11 @@
--- A currency that has left the file has no rate, and a rate source that is too old has none at all: a price in that currency
--- is then shown as one without an exchange rate, and not at a rate of another year.
-SELECT currency, arg_max(usd_rate, fx_day) AS usd_rate, max(fx_day) AS fx_day
-FROM core.fx_usd_daily
-WHERE NOT EXISTS (SELECT 1 FROM core.source_freshness f WHERE f.source = 'ecb_fx' AND NOT f.is_usable)
-GROUP BY currency
-HAVING max(fx_day) >= (SELECT max(fx_day) FROM core.fx_usd_daily) - 10
+-- The rate of today, which is the newest day with one. A currency that has left the file has no rate, and a rate source that is
+-- too old has none at all.
+WITH newest AS (
+    SELECT currency, arg_max(usd_rate, fx_day) AS rate, max(fx_day) AS fx_day FROM core.fx_usd_daily GROUP BY currency
+)
+SELECT currency, core.usd_rate_on(currency, rate, fx_day, (SELECT max(fx_day) FROM newest)) AS usd_rate, fx_day
+FROM newest
+WHERE usd_rate IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM core.source_freshness f WHERE f.source = 'ecb_fx' AND NOT f.is_usable)
 UNION ALL
 SELECT 'USD', 1.0, NULL

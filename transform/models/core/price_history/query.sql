@@ -1,6 +1,5 @@
 -- An open row is confirmed by every good batch of its source, so its last sighting is the source's, not a column that
--- would have to be rewritten for every listing on every night. A price in a currency that had no rate in the ten days before
--- it was first seen has no dollar amount.
+-- would have to be rewritten for every listing on every night.
 SELECT
     l.listing_id,
     l.source,
@@ -11,11 +10,10 @@ SELECT
     s.price_text,
     s.list_price,
     s.availability,
-    CASE
-        WHEN s.currency = 'USD' THEN s.price
-        WHEN (s.valid_from AT TIME ZONE 'UTC')::DATE - r.fx_day <= 10 THEN s.price::DOUBLE * r.usd_rate
-    END::DECIMAL(18, 2) AS price_usd,
-    CASE WHEN s.price IS NOT NULL AND (s.valid_from AT TIME ZONE 'UTC')::DATE - r.fx_day <= 10 THEN r.fx_day END AS fx_day,
+    (
+        s.price::DOUBLE * core.usd_rate_on(s.currency, r.usd_rate, r.fx_day, (s.valid_from AT TIME ZONE 'UTC')::DATE)
+    )::DECIMAL(18, 2) AS price_usd,
+    CASE WHEN price_usd IS NOT NULL THEN r.fx_day END AS fx_day,
     s.valid_from,
     s.valid_to,
     coalesce(s.confirmed_until, st.last_success_at, s.valid_from) AS last_seen_at,

@@ -1,30 +1,6 @@
 -- Only what was known by the end of the day: versions that began after it, rates that were loaded after it and sightings
--- after it do not exist here, so the answer for a past day never changes. Rates are chosen as in core.fx_usd.
-WITH night AS (
-    SELECT source, max(seen_at) AS seen_at FROM core.source_night
-    WHERE seen_at < ((as_of_day::DATE + 1)::TIMESTAMP AT TIME ZONE 'UTC') GROUP BY source
-),
-fresh AS (
-    SELECT n.source,
-        date_diff('minute', n.seen_at, (SELECT max(seen_at) FROM night)) <= st.freshness_hours * 60 AS is_usable
-    FROM night n JOIN ops.source_state st ON st.source = n.source
-),
-loaded AS (
-    SELECT day, currency, rate, loaded_at FROM core.fx_rate
-    WHERE base = 'EUR' AND loaded_at < ((as_of_day::DATE + 1)::TIMESTAMP AT TIME ZONE 'UTC')
-        AND NOT EXISTS (SELECT 1 FROM fresh WHERE source = 'ecb_fx' AND NOT is_usable)
-),
-known AS (
-    SELECT day, currency, arg_max(rate, loaded_at)::DOUBLE AS rate FROM loaded
-    WHERE day >= (SELECT max(day) FROM loaded WHERE currency = 'USD') - 10 GROUP BY ALL
-),
-dollar AS (
-    SELECT k.currency, arg_max(u.rate / k.rate, k.day) AS usd_rate, max(k.day) AS fx_day
-    FROM known k JOIN known u ON u.currency = 'USD' AND u.day = k.day WHERE k.currency <> 'USD' GROUP BY k.currency
-    UNION ALL SELECT 'EUR', arg_max(rate, day), max(day) FROM known WHERE currency = 'USD'
-    UNION ALL SELECT 'USD', 1.0, NULL
-),
-priced AS (
+-- after it do not exist here, so the answer for a past day never changes.
+WITH priced AS (
     SELECT
         h.gpu_id, h.gpu_count, s.condition, s.seller_kind, s.seller, l.source, h.title, h.url, s.listing_no, s.price, s.currency,
         s.price_kind, s.availability, s.valid_from, s.snapshot_sha256, d.fx_day,
@@ -33,16 +9,16 @@ priced AS (
     FROM core.price_span s
     JOIN core.listing_history h ON h.listing_no = s.listing_no
     JOIN core.listing l ON l.listing_no = s.listing_no
-    LEFT JOIN dollar d ON d.currency = s.currency
-    WHERE s.valid_from < ((as_of_day::DATE + 1)::TIMESTAMP AT TIME ZONE 'UTC')
-        AND (s.valid_to IS NULL OR s.valid_to >= ((as_of_day::DATE + 1)::TIMESTAMP AT TIME ZONE 'UTC'))
-        AND h.valid_from < ((as_of_day::DATE + 1)::TIMESTAMP AT TIME ZONE 'UTC')
-        AND (h.valid_to IS NULL OR h.valid_to >= ((as_of_day::DATE + 1)::TIMESTAMP AT TIME ZONE 'UTC'))
+    LEFT JOIN fx_usd_as_of(as_of_day) d ON d.currency = s.currency
+    WHERE s.valid_from < core.end_of_day(as_of_day)
+        AND (s.valid_to IS NULL OR s.valid_to >= core.end_of_day(as_of_day))
+        AND h.valid_from < core.end_of_day(as_of_day)
+        AND (h.valid_to IS NULL OR h.valid_to >= core.end_of_day(as_of_day))
         AND h.match_status = 'matched' AND s.condition = 'new'
 ),
 counted AS MATERIALIZED (
     SELECT p.* FROM priced p
-    LEFT JOIN fresh f ON f.source = p.source
+    LEFT JOIN source_freshness_as_of(as_of_day) f ON f.source = p.source
     LEFT JOIN core.gpu g ON g.gpu_id = p.gpu_id
     WHERE core.offer_exclusion(
         p.gpu_count, p.condition, f.is_usable, p.availability, p.seller_kind, p.seller, false, p.is_confirmed,
@@ -54,7 +30,8 @@ market AS (
         min({'usd': price_usd, 'since': valid_from}) AS lowest
     FROM counted GROUP BY gpu_id
 )
--- Of several at the lowest price since the same night, the first by its id: the same choice as in mart.gpu_price.
+-- Of several at the lowest price since the same night, the first by its id: tests/flows/test_as_of.py holds it
+-- equal to core.best_offer.
 SELECT b.gpu_id, b.price_usd, b.price, b.currency, b.fx_day, m.offers, m.median_usd, b.source, l.listing_id, b.title, b.url,
     b.valid_from AS price_since, b.snapshot_sha256
 FROM counted b

@@ -1,17 +1,6 @@
-WITH counted AS (
-    SELECT * FROM core.offer WHERE exclusion IS NULL AND condition = 'new'
-),
-best AS (
-    SELECT * FROM counted
-    -- Equal prices: the listing that has stood longest, then its id, so that two runs choose the same.
-    QUALIFY row_number() OVER (PARTITION BY gpu_id ORDER BY price_usd, valid_from, listing_id) = 1
-),
-spread AS (
-    SELECT gpu_id, count(*) AS offers, median(price_usd)::DECIMAL(18, 2) AS median_usd FROM counted GROUP BY gpu_id
-),
-used AS (
-    SELECT gpu_id, min(price_usd) AS used_price_usd
-    FROM core.offer WHERE exclusion IS NULL AND condition IN ('used', 'refurbished', 'open_box') GROUP BY gpu_id
+WITH spread AS (
+    SELECT gpu_id, count(*) AS offers, median(price_usd)::DECIMAL(18, 2) AS median_usd
+    FROM core.offer WHERE exclusion IS NULL AND condition = 'new' GROUP BY gpu_id
 ),
 left_out AS (
     SELECT gpu_id, string_agg(n || ' ' || why, ', ' ORDER BY n DESC, why) AS excluded
@@ -28,7 +17,7 @@ SELECT
     coalesce(spread.offers, 0) AS offers,
     g.msrp_usd,
     (best.price_usd::DOUBLE / g.msrp_usd::DOUBLE - 1)::DECIMAL(18, 4) AS premium_over_msrp,
-    used.used_price_usd,
+    used.price_usd AS used_price_usd,
     best.price,
     best.currency,
     best.fx_day,
@@ -41,9 +30,9 @@ SELECT
     best.snapshot_sha256,
     left_out.excluded
 FROM core.gpu g
-LEFT JOIN best USING (gpu_id)
-LEFT JOIN spread USING (gpu_id)
-LEFT JOIN used USING (gpu_id)
-LEFT JOIN left_out USING (gpu_id)
+LEFT JOIN core.best_offer best ON best.gpu_id = g.gpu_id AND best.condition = 'new'
+LEFT JOIN spread ON spread.gpu_id = g.gpu_id
+LEFT JOIN core.best_offer used ON used.gpu_id = g.gpu_id AND used.condition <> 'new'
+LEFT JOIN left_out ON left_out.gpu_id = g.gpu_id
 WHERE best.gpu_id IS NOT NULL OR used.gpu_id IS NOT NULL OR left_out.gpu_id IS NOT NULL
 ORDER BY g.gpu_id

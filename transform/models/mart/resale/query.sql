@@ -1,6 +1,5 @@
--- Least squares on the logarithm, so that every sale counts by its ratio, from the launch price on: the same as
--- value_kept_per_year in transform/buying/costs.py. A history is not stretched further than to twice its length, and a card that
--- rose in a shortage is not assumed to go on rising.
+-- Least squares on the logarithm, so that every sale counts by its ratio, from the launch price on. A history is not stretched
+-- further than to twice its length, and a card that rose in a shortage is not assumed to go on rising.
 WITH sale AS (
     SELECT
         i.gpu_id,

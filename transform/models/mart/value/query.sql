@@ -1,4 +1,5 @@
 WITH price AS (
+    -- A card with a figure has been announced, with its price: figures of a launch come a day before the shops'.
     SELECT gpu_id, 'msrp' AS price_basis, msrp_usd AS price_usd FROM core.gpu WHERE msrp_usd > 0
     UNION ALL
     SELECT gpu_id, 'street', price_usd FROM mart.gpu_price WHERE price_usd > 0

@@ -1,0 +1,60 @@
+"""Which tables, macros and assumptions are there, and what do they mean?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpuledger.transform.answers.asking import Rows
+from gpuledger.transform.build.graph import column_words
+from gpuledger.warehouse.dictionary import dictionary
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import query
+
+
+def everything(data: DataDir) -> list[tuple[Any, ...]]:
+    """Name, kind (table, view or macro), estimated rows and meaning of all that can be asked."""
+    return query(
+        data,
+        """SELECT schema_name || '.' || table_name, 'table', estimated_size, comment FROM duckdb_tables()
+           WHERE database_name = 'gpuledger' UNION ALL
+           SELECT schema_name || '.' || view_name, 'view', NULL, comment FROM duckdb_views()
+           WHERE database_name = 'gpuledger' AND NOT internal UNION ALL
+           SELECT schema_name || '.' || function_name, 'macro', NULL, comment FROM duckdb_functions()
+           WHERE database_name = 'gpuledger' AND function_type = 'table_macro' AND NOT internal ORDER BY 1""",
+    )[1]
+
+
+def table(data: DataDir, name: str) -> Rows:
+    """Columns of a table or view, with their types and meanings."""
+    schema, _, table = name.partition(".")
+    return query(
+        data,
+        """SELECT column_name AS "column", data_type AS type, comment AS description FROM duckdb_columns()
+           WHERE database_name = 'gpuledger' AND schema_name = ? AND table_name = ? ORDER BY column_index""",
+        [schema, table],
+    )
+
+
+def macro(data: DataDir, name: str) -> Rows:
+    """Columns of a macro's answer. DuckDB has no place for their comments, so the words are those of the model."""
+    schema, _, function = name.partition(".")
+    _, found = query(
+        data,
+        """SELECT parameters FROM duckdb_functions()
+           WHERE schema_name = ? AND function_name = ? AND database_name = 'gpuledger'""",
+        [schema, function],
+    )
+    nothing = ", ".join("NULL" for _ in found[0][0])
+    _, columns = query(data, f"SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM {name}({nothing}))")
+    own, known = column_words(name), dictionary().columns
+    rows = [(c, kind, own.get(c) or (known[c].comment if c in known else None)) for c, kind in columns]
+    return ["column", "type", "description"], rows
+
+
+def assumptions(data: DataDir) -> Rows:
+    """Every assumption with its value here, unit, default, bounds, meaning and source; the first two name it."""
+    return query(
+        data,
+        """SELECT assumption, amount, unit, default_amount AS "default", lowest_amount AS lowest, highest_amount AS highest,
+               description, origin FROM core.assumption ORDER BY rowid""",
+    )

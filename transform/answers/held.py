@@ -1,0 +1,35 @@
+"""Which prices are held, why, and by which setting?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from gpuledger.transform.answers.asking import columns_of, view
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import query
+
+
+@dataclass(frozen=True, slots=True)
+class HeldPrice:
+    """A row of core.held, whose comments say what each column is."""
+
+    listing_id: str
+    source: str
+    title: str
+    url: str | None
+    price: Decimal | None
+    currency: str | None
+    reference_price: Decimal | None
+    hold: str
+    bound: str | None
+    reason: str
+    held_at: datetime
+    times_held: int
+
+
+def held(data: DataDir) -> list[HeldPrice]:
+    """Every price that is held now, by source and listing."""
+    _, rows = query(data, f"SELECT {columns_of(HeldPrice)} FROM {view('core.held')} ORDER BY source, listing_id")
+    return [HeldPrice(*row) for row in rows]

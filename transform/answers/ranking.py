@@ -1,0 +1,21 @@
+"""Who is fastest at a workload?"""
+
+from __future__ import annotations
+
+from datetime import date
+
+from gpuledger.transform.answers.asking import Rows
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import query
+
+
+def ranking(data: DataDir, workload: str, day: date | None, *, short: bool) -> Rows:
+    """Cards by their score, the fastest first, now or as known at the end of `day`; `short` for people."""
+    table = "ranking_as_of($day)" if day else "mart.ranking"
+    columns = (
+        "rank, gpu, score, unit, round(relative_to_baseline, 2) AS relative_to_baseline, source, published_on"
+        if short
+        else "*"
+    )
+    sql = f"SELECT {columns} FROM {table} WHERE workload_id = $workload ORDER BY rank, gpu_id"
+    return query(data, sql, {"workload": workload, **({"day": day} if day else {})})

@@ -1,0 +1,74 @@
+"""What a watch looks at: the price, place, history and fit of one card. One connection serves all questions of a watch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import duckdb
+
+from gpuledger.warehouse.errors import BadQuery
+
+Row = Mapping[str, Any]
+
+
+def street_price(con: duckdb.DuckDBPyConnection, gpu_id: str | None) -> Row | None:
+    """The street price that decides, with where it stands; None where no offer counts."""
+    return _one(
+        con,
+        """SELECT p.price_usd, p.price, p.currency, p.source, p.title, p.url, p.price_since, p.snapshot_sha256,
+               s.last_success_at
+           FROM mart.gpu_price p JOIN ops.source_state s USING (source)
+           WHERE p.gpu_id = ? AND p.price_usd IS NOT NULL""",
+        [gpu_id],
+    )
+
+
+def place(con: duckdb.DuckDBPyConnection, workload: str | None, basis: str, gpu_id: str | None) -> Row | None:
+    """The card's place by score per dollar, and `of` how many; None where it has no score or price."""
+    return _one(
+        con,
+        """SELECT value_rank, score, unit, price_usd,
+               (SELECT count(*) FROM mart.value WHERE workload_id = $workload AND price_basis = $basis) AS of
+           FROM mart.value WHERE workload_id = $workload AND price_basis = $basis AND gpu_id = $gpu_id""",
+        {"workload": workload, "basis": basis, "gpu_id": gpu_id},
+    )
+
+
+def lowest_before(con: duckdb.DuckDBPyConnection, gpu_id: str | None, now: datetime, days: int | None) -> Row | None:
+    """The lowest street price of so many days before today, with the day and how many of the days have one."""
+    return _one(
+        con,
+        """SELECT min(low_usd) AS low, arg_min(day, (low_usd, day)) AS low_on, count(*) AS days, min(day) AS since
+           FROM mart.price_daily
+           WHERE gpu_id = $gpu_id AND day < ($now AT TIME ZONE 'UTC')::DATE
+               AND day >= ($now AT TIME ZONE 'UTC')::DATE - $days::INTEGER""",
+        {"gpu_id": gpu_id, "now": now, "days": days},
+    )
+
+
+def cheapest_fit(
+    con: duckdb.DuckDBPyConnection,
+    model: str | None,
+    precision: str | None,
+    context_tokens: int | None,
+    gpu_id: str | None,
+) -> Row | None:
+    """The cheapest cards that hold a model; only `gpu_id`, where it is given. Raises BadQuery for what cannot be asked."""
+    try:
+        return _one(
+            con,
+            """SELECT gpu_count, gpu_id, gpu, total_price_usd, needed_gb, available_gb
+               FROM cheapest_fit(?, ?, ?) WHERE ?::VARCHAR IS NULL OR gpu_id = ? ORDER BY rank LIMIT 1""",
+            [model, precision, context_tokens, gpu_id, gpu_id],
+        )
+    except duckdb.Error as error:
+        raise BadQuery(str(error).strip().splitlines()[0].removeprefix("Invalid Input Error: ")) from None
+
+
+def _one(con: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[str, object] | Sequence[object]) -> Row | None:
+    result = con.execute(sql, parameters)
+    names = [column[0] for column in result.description or []]
+    row = result.fetchone()
+    return None if row is None else dict(zip(names, row, strict=True))

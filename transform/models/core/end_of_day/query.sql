@@ -1,0 +1,1 @@
+((day::DATE + 1)::TIMESTAMP AT TIME ZONE 'UTC')

@@ -1,0 +1,7 @@
+-- Ages are measured at the newest sighting of that day, not at its end: on the sample's nights and on a machine that was off,
+-- no source had grown old because nothing ran.
+WITH night AS (
+    SELECT source, max(seen_at) AS seen_at FROM core.source_night WHERE seen_at < core.end_of_day(as_of_day) GROUP BY source
+)
+SELECT n.source, date_diff('minute', n.seen_at, (SELECT max(seen_at) FROM night)) <= st.freshness_hours * 60 AS is_usable
+FROM night n JOIN ops.source_state st ON st.source = n.source

@@ -1,0 +1,15 @@
+-- The row is the newest run's, but the times are the newest of all: a backfill of old nights makes no price younger.
+SELECT
+    run_id,
+    status,
+    reason,
+    max(started_at) OVER () AS started_at,
+    max(as_of) OVER () AS as_of,
+    max(as_of) FILTER (sample_night IS NULL) OVER () AS live_as_of,
+    max(as_of) FILTER (sample_night IS NOT NULL) OVER () AS sample_as_of,
+    max(sample_night) OVER () AS sample_night,
+    sample_night IS NOT NULL AS is_sample
+FROM ops.run
+WHERE status LIKE 'published%'
+ORDER BY rowid DESC
+LIMIT 1
