@@ -52,7 +52,7 @@ def run(months: int = 35) -> list[tuple[str, str, str]]:
             offers.stage_batch(con, batch)
             past = good_nights.past(con, SOURCE, seen_at, Bounds())
             take_in.load_staged(con, batch.night, Bounds(), past, ())
-            good_nights.note(con, SOURCE, [good_nights.GoodNight(seen_at, len(rows), True)])
+            good_nights.note(con, SOURCE, good_nights.GoodNight(seen_at, len(rows), True))
             assign.assign(con, _resolver, "bench")
             for listing, price, hold in con.execute(
                 "SELECT listing_id, price, hold FROM core.held_price WHERE hold <> 'lost' AND times_held = 1"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 
-from gpuledger.flows.night import journal
+from gpuledger.flows.night import run_log
 from gpuledger.flows.prefect_ import compat
 from gpuledger.warehouse.errors import NoWarehouse
 from gpuledger.warehouse.paths import DataDir
@@ -32,9 +32,9 @@ def run() -> list[tuple[str, str, str, bool]]:
         slowest = 0.0
         for _ in range(KILLS):
             serving = Serving(data.root, log)
-            begun = len(journal.read(data.journal))
+            begun = len(run_log.entries(data))
             serving.api.start("refresh/nightly")
-            until(lambda n=begun: len(journal.read(data.journal)) > n, "the run begins")
+            until(lambda n=begun: len(run_log.entries(data)) > n, "the run begins")
             time.sleep(chance.uniform(0, LATEST_S))
             family = marked(data.root)
             serving.kill()

@@ -167,10 +167,7 @@ def test_only_the_warehouse_opens_duckdb() -> None:
 
 
 #: Rooms of flows that load, gate and replay still.
-STILL_HAS_SQL = {
-    "flows/night/audit.py", "flows/history/backfill.py", "flows/night/rebuild.py", "flows/history/replay.py", "flows/history/kept.py",
-    "flows/night/store.py", "flows/night/take_in.py", "flows/history/vacuum.py", "flows/history/walk.py",
-}  # fmt: skip
+STILL_HAS_SQL = {"flows/night/audit.py", "flows/night/rebuild.py", "flows/night/store.py", "flows/night/take_in.py"}
 
 #: How a statement begins. Help texts that quote one begin with something else.
 STATEMENT = re.compile(

@@ -24,7 +24,7 @@ class DataDir:
 
     @property
     def state(self) -> Path:
-        """The writer's own files: its base copy, the work file of a run, the journal."""
+        """The writer's own files: its base copy, the work file of a run."""
         return self.root / "state"
 
     @property
@@ -38,8 +38,8 @@ class DataDir:
         return self.state / "publishing"
 
     @property
-    def journal(self) -> Path:
-        """One JSON line at the start and one at the end of each run, so that a killed run is known."""
+    def old_journal(self) -> Path:
+        """Where starts and ends of runs stood before there was one log of them; only read."""
         return self.state / "runs.jsonl"
 
     @property
@@ -54,7 +54,7 @@ class DataDir:
 
     @property
     def runs(self) -> Path:
-        """The archive's record of the runs that were published: what a replay goes through."""
+        """The log of runs: starts, ends, and what those took in that were published, which a replay goes through."""
         return self.snapshots / "runs.jsonl"
 
     @property
@@ -63,8 +63,8 @@ class DataDir:
         return self.snapshots / "baseline.duckdb"
 
     @property
-    def loading(self) -> Path:
-        """The line for that record of the run that is being published; there only while that takes, or after a kill."""
+    def old_loading(self) -> Path:
+        """What was about to be published when a program from before that one log was killed."""
         return self.state / "loading.json"
 
     @property

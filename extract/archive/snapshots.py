@@ -3,7 +3,7 @@
     <root>/blobs/ab/ab12….gz     the bytes, gzip, named by their SHA-256, stored once however often they come
     <root>/blobs/ab/ab12….json   the sidecar: size, and the request that brought the bytes first
     <root>/log/<source>.jsonl    one line a fetch, 304s included, in order, with the run that made it
-    <root>/runs.jsonl            one line a run that was published: what `replay` goes through (written by the flows)
+    <root>/runs.jsonl            the log of runs: what `replay` goes through (written by the flows)
 
 The sidecar is written before the blob and the log line after it, each whole or not at all, so a process killed anywhere
 leaves no line that speaks of bytes which are not there.

@@ -12,6 +12,7 @@ from gpuledger.extract.markup.structured import StructuredOffer, StructuredProdu
 from gpuledger.extract.price import amounts, money
 from gpuledger.extract.price import currency as currencies
 from gpuledger.extract.price.money import Ambiguous, Money
+from gpuledger.extract.price.no_price import is_stated_mark
 from gpuledger.extract.product.context import Context
 
 
@@ -39,16 +40,7 @@ class Claim:
         return f"{self.source}: {self.text} {self.currency or ''}".strip()
 
 
-#: Not a price but a mark that there is none: `0`, one cent, and nines where a form wanted a number.
-_PLACEHOLDER = re.compile(r"0*(?:\.0*)?|0\.01|9{4,}(?:\.9+|\.0+)?")
-
-
 _THREE_DECIMALS = re.compile(r"[1-9]\d{0,2}\.\d{3}")
-
-
-def is_placeholder(amount: Decimal) -> bool:
-    """Whether the amount stands where a shop has no price."""
-    return _PLACEHOLDER.fullmatch(format(amount, "f")) is not None
 
 
 def of_products(page: Context, products: list[StructuredProduct]) -> list[Claim]:
@@ -121,7 +113,7 @@ def _readings(page: Context, text: str | None, currency: str | None) -> tuple[De
         return ()
     amount = amounts.to_decimal(text)
     if amount is not None:
-        if is_placeholder(amount):
+        if is_stated_mark(amount):
             return ()
         digits = currencies.minor_digits(currency) if currency and currencies.is_code(currency) else 2
         if digits != 3 and _THREE_DECIMALS.fullmatch(text.strip()):
@@ -131,7 +123,7 @@ def _readings(page: Context, text: str | None, currency: str | None) -> tuple[De
         return (amount,)
     reading = money.read_price(text, currency=currency, country=page.country, language=page.language)
     if isinstance(reading, Money):
-        return (reading.amount,) if reading.kind in ("now", "from") and not is_placeholder(reading.amount) else ()
+        return (reading.amount,) if reading.kind in ("now", "from") and not is_stated_mark(reading.amount) else ()
     return reading.readings if isinstance(reading, Ambiguous) and reading.reason == money.SEPARATOR else ()
 
 

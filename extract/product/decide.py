@@ -15,7 +15,8 @@ from gpuledger.extract.items import Issue, PriceKind
 from gpuledger.extract.markup.html import visible_text
 from gpuledger.extract.price import currency as currencies
 from gpuledger.extract.price import money
-from gpuledger.extract.product.claims import Claim, is_placeholder
+from gpuledger.extract.price.no_price import is_stated_mark
+from gpuledger.extract.product.claims import Claim
 from gpuledger.extract.product.context import Context
 from gpuledger.extract.product.price_kinds import VisiblePrice
 from gpuledger.extract.product.visible import Visible, beside, by_amount
@@ -158,7 +159,7 @@ def _settled(
     if currency is None:
         issue = _issue(page, "no_currency", f"the price {text!r} has no currency, and the page names none", text)
         return Decision(price_text=text, issues=(issue,))
-    if is_placeholder(amount):
+    if is_stated_mark(amount):
         issue = _issue(page, "no_price", f"{text!r} stands where the goods have no price", text, severity="info")
         return Decision(price_text=text, issues=(issue,))
     if kind is None:

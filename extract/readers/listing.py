@@ -23,6 +23,7 @@ from gpuledger.extract.fetch import blocks
 from gpuledger.extract.items import Issue, Link, Offer, Parsed, PriceKind
 from gpuledger.extract.markup.mojibake import mend
 from gpuledger.extract.price.money import Ambiguous, Money, read_price
+from gpuledger.extract.price.no_price import is_shown_mark
 from gpuledger.extract.source import Page
 
 
@@ -137,10 +138,6 @@ def read_cards(
     yield from issues
 
 
-#: Amounts of nines with cents of nines stand for "not for sale" ($9,999.99), never for a price.
-_PLACEHOLDER = re.compile(r"9{4,}\.99")
-
-
 def read_money(shown: str, locale: Locale, title: str, page: Page) -> tuple[Money | None, Issue | None]:
     """What a price element's text says, and an Issue where it holds a number that is no price to be relied on.
 
@@ -152,7 +149,7 @@ def read_money(shown: str, locale: Locale, title: str, page: Page) -> tuple[Mone
     if isinstance(money, Ambiguous):
         message = f"the price {clean(shown)!r} of {title!r} cannot be told: {money.reason}"
         return None, Issue(code="ambiguous_price", message=message, text=shown, url=page.final_url)
-    if money and _PLACEHOLDER.fullmatch(format(money.amount, "f")):
+    if money and is_shown_mark(money.amount):
         message = f"{clean(shown)!r} stands where {title!r} has no price"
         return None, Issue(code="no_price", severity="info", message=message, text=shown, url=page.final_url)
     return money, None
@@ -211,10 +208,10 @@ def offer(
 
 def _machine(number: str, locale: Locale) -> Money | None:
     """The amount of a plain decimal written for programs; None where there is none, 0, or a placeholder of nines."""
-    if not re.fullmatch(r"\d{1,12}(\.\d{1,4})?", number) or _PLACEHOLDER.fullmatch(number) or locale.currency is None:
+    if not re.fullmatch(r"\d{1,12}(\.\d{1,4})?", number) or locale.currency is None:
         return None
     amount = Decimal(number)
-    return Money(amount, locale.currency, "now", number) if amount else None
+    return Money(amount, locale.currency, "now", number) if amount and not is_shown_mark(amount) else None
 
 
 def refine(found: Iterable[Parsed], url: str, **known: Any) -> Iterator[Parsed]:

@@ -17,6 +17,7 @@ from typing import Literal
 
 from filelock import FileLock, Timeout
 
+from gpuledger.flows.night import run_log
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.prefect_ import compat
 from gpuledger.flows.setup import parts
@@ -132,7 +133,7 @@ def _warehouse(context: Context) -> Iterator[Check]:
         storage, library = formats(data)
         last = runs.last(data)
     except NoWarehouse:
-        if data.runs.exists():
+        if run_log.has_published(data):
             action = "run `gpuledger replay`: the archive holds the runs that were published"
             yield Check("warehouse", "failure", "the published file is gone", action)
         else:

@@ -48,7 +48,7 @@ def command(files: tuple[Path, ...], by_night: bool, data_dir: str | None) -> in
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task("nights", total=len(nights))
-        load = backfill.by_night if by_night else backfill.in_bulk
-        summary = load(context, nights, lambda number: bar.update(task, completed=number))
+        every = 1 if by_night else backfill.PUBLISH_EVERY
+        summary = backfill.backfill(context, nights, lambda number: bar.update(task, completed=number), every)
     show_summary(summary, context.data)
     return summary.exit_status

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import duckdb
 
-from gpuledger.flows.night.loaded import RunRecord
+from gpuledger.flows.night.run_log import RunRecord
 from gpuledger.flows.setup.settings import Settings
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.publish import CATALOG

@@ -29,18 +29,17 @@ from gpuledger.extract.source import Page
 from gpuledger.extract.sources.danawa_daily.nights import nights
 from gpuledger.flows.history import backfill
 from gpuledger.flows.history import kept as replay_kept
-from gpuledger.flows.night import gather, loaded, store
+from gpuledger.flows.night import gather, run_log, store
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.gather import Reading
-from gpuledger.flows.night.loaded import RunRecord, SourceRecord
+from gpuledger.flows.night.run_log import RunRecord, SourceRecord
 from gpuledger.flows.night.summary import Summary
-from gpuledger.warehouse import publish
+from gpuledger.warehouse import history, publish
 from gpuledger.warehouse.errors import WarehouseError
 from gpuledger.warehouse.load.stage import append
 from gpuledger.warehouse.lock import writer_lock
 from gpuledger.warehouse.outputs import csv_files
 from gpuledger.warehouse.paths import DataDir
-from gpuledger.warehouse.read import file_query
 
 #: Called with what is being replayed and how many runs are done.
 Progress = Callable[[str, int], None]
@@ -57,7 +56,7 @@ def runs_until(data: DataDir, until: datetime | None) -> list[RunRecord]:
 
     Raises ReplayRefused where there are none.
     """
-    loaded.heal(data)
+    run_log.heal(data)
     folded = folded_runs(data)
     if until is not None and folded and until < max(folded.values()):
         raise ReplayRefused(
@@ -65,7 +64,7 @@ def runs_until(data: DataDir, until: datetime | None) -> list[RunRecord]:
             "pages, so a replay cannot stop before that"
         )
     found = []
-    for run in loaded.read(data):
+    for run in run_log.records(data):
         if run.run_id in folded:
             continue
         kept = tuple(source for record in run.sources if (source := _cut(record, run, until)))
@@ -84,7 +83,7 @@ def folded_runs(data: DataDir) -> dict[str, datetime]:
     """The runs that are in the baseline, with the times that they count as; none where nothing was ever pruned."""
     if not data.baseline.exists():
         return {}
-    return dict(file_query(data.baseline, "SELECT run_id, as_of FROM ops.run WHERE status LIKE 'published%'"))
+    return history.published_runs(data.baseline)
 
 
 def _cut(record: SourceRecord, run: RunRecord, until: datetime | None) -> SourceRecord | None:
@@ -195,12 +194,10 @@ class _Replay:
                 continue
             found = self._nights(record)
             context = dataclasses.replace(context, as_of=found[-1][0] if found else run.as_of)
-            if len(found) == 1:
-                batches.append(Collected(record.source, rows=[*found[0][1]]))
-            elif found:
-                self.changed |= backfill.load(
-                    self._con, context, found, backfill.refused(found), summary, lambda night: None
-                )
+            if found:
+                changed, outcome = backfill.load(self._con, context, found, lambda night: None)
+                self.changed |= changed
+                summary.sources.append(outcome)
         self.changed |= store.load(self._con, context, batches, summary)
         self.changed |= store.settle(self._con, context)
         store.write_run(self._con, context, summary)

@@ -14,23 +14,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-import duckdb
-
 from gpuledger.extract.archive import files as archive_files
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.flows.history import replay
-from gpuledger.flows.night import loaded
+from gpuledger.flows.night import run_log
 from gpuledger.flows.night.context import Context
-from gpuledger.flows.night.loaded import RunRecord
-from gpuledger.warehouse import publish
+from gpuledger.flows.night.run_log import RunRecord
+from gpuledger.warehouse import history, publish
 from gpuledger.warehouse.errors import NoWarehouse
 from gpuledger.warehouse.lock import writer_lock
 from gpuledger.warehouse.paths import DataDir
-from gpuledger.warehouse.read import file_query, query
-
-#: Tables of ops with rows of every run.
-_ACCOUNTS = ("ops.issue", "ops.quarantine", "ops.model_build", "ops.source_run")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +44,10 @@ def vacuum(context: Context, *, dry_run: bool = False) -> list[Removed]:
     data = context.data
     with writer_lock(data.lock):
         publish.heal(data)
-        loaded.heal(data)
+        run_log.heal(data)
         if not data.base.exists():
             raise NoWarehouse(f"no warehouse in {data.root} yet: there is nothing to vacuum")
-        _, ((newest,),) = query(data, "SELECT max(as_of) FROM ops.run WHERE status LIKE 'published%'")
+        newest = history.newest_run(data)
         cutoff = newest - timedelta(days=context.settings.keep_days)
         accounts = _forget_accounts(context, cutoff, dry_run)
         versions = publish.old_versions(data, context.settings.keep_versions)
@@ -75,7 +69,7 @@ def _forget_accounts(context: Context, cutoff: datetime, dry_run: bool) -> list[
     limit = context.settings.memory_limit
     with publish.workspace(data, context.run_id, memory_limit=limit) as (con, work):
         con.execute("BEGIN")
-        counts = {table: _forget(con, table, cutoff) for table in _ACCOUNTS}
+        counts = history.forget_accounts(con, cutoff)
         if dry_run or not any(counts.values()):
             return [Removed(f"rows of {table}", count, 0) for table, count in counts.items()]
         con.execute("COMMIT")
@@ -86,24 +80,11 @@ def _forget_accounts(context: Context, cutoff: datetime, dry_run: bool) -> list[
     return [*rows, Removed("room in the warehouse file", 1, saved)]
 
 
-def _forget(con: duckdb.DuckDBPyConnection, table: str, cutoff: datetime) -> int:
-    # The last good account of a source stays: a night that brings the same bytes again takes its counts and rows over.
-    # Run ids begin with the time.
-    row = con.execute(
-        f"""DELETE FROM {table} WHERE run_id IN (
-                SELECT run_id FROM ops.run WHERE as_of < $cutoff
-                EXCEPT SELECT max(run_id) FROM ops.source_run WHERE status IN ('ok', 'unchanged', 'partial') GROUP BY source
-            )""",
-        {"cutoff": cutoff},
-    ).fetchone()
-    return int(row[0]) if row else 0
-
-
 def _prune_archive(context: Context, newest: datetime, cutoff: datetime, dry_run: bool) -> list[Removed]:
     data = context.data
     archive = Archive(data.snapshots)
     folded = replay.folded_runs(data)
-    rest = [run for run in loaded.read(data) if run.run_id not in folded]
+    rest = [run for run in run_log.records(data) if run.run_id not in folded]
     old = next((number for number, run in enumerate(rest) if run.as_of >= cutoff), len(rest))
     keep = {*_referred(data), *_pages_of(archive, rest[old:]), *_first_images(archive)}
     days = context.settings.keep_days
@@ -131,18 +112,7 @@ def _prune_archive(context: Context, newest: datetime, cutoff: datetime, dry_run
 
 def _referred(data: DataDir) -> set[str]:
     """The pages that any row of any version refers to."""
-    found: set[str] = set()
-    for path in publish.versions(data):
-        columns = file_query(
-            path,
-            """SELECT c.schema_name || '.' || c.table_name FROM duckdb_columns() c JOIN duckdb_tables() t USING (table_oid)
-               WHERE c.column_name = 'snapshot_sha256' AND c.database_name = 'gpuledger'
-                   AND t.database_name = 'gpuledger'""",
-        )
-        for (table,) in columns:
-            hashes = f"SELECT DISTINCT snapshot_sha256 FROM {table} WHERE snapshot_sha256 IS NOT NULL"
-            found.update(sha256 for (sha256,) in file_query(path, hashes))
-    return found
+    return {sha256 for path in publish.versions(data) for sha256 in history.pages_of_rows(path)}
 
 
 def _pages_of(archive: Archive, runs: Iterable[RunRecord]) -> set[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuledger.flows.night import journal, loaded
+from gpuledger.flows.night import run_log
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.store import prepare_build, publish_build
 from gpuledger.flows.night.summary import Summary
@@ -22,14 +22,13 @@ def rebuild(context: Context, *, full: bool = False, explain: bool = False) -> S
     summary = Summary(context.run_id)
     with writer_lock(context.data.lock):
         publish.heal(context.data)
-        loaded.heal(context.data)
+        run_log.heal(context.data)
         with publish.workspace(context.data, context.run_id, memory_limit=context.settings.memory_limit) as (con, work):
             con.execute("BEGIN")
             prepare_build(con, context, summary, set(), full=full)
             if explain or not any(build.action == "rebuilt" for build in summary.builds):
                 return summary
-            entry = journal.Entry(context.run_id, context.started_at, context.as_of, context.engine, None)
-            journal.start(context.data.journal, entry)
+            run_log.start(context)
             publish_build(con, context, summary, work)
-        journal.finish(context.data.journal, context.run_id, summary.status, summary.reason)
+        run_log.finish(context, summary.status, summary.reason)
     return summary

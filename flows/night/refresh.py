@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from gpuledger.extract.collect import Collected
-from gpuledger.flows.night import gather, journal
+from gpuledger.flows.night import gather, run_log
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.gather import Reader, Reading
 from gpuledger.flows.night.summary import SourceOutcome, Summary
@@ -38,24 +38,21 @@ def run_locked(
 ) -> Summary:
     """One refresh by a caller that holds the writer's lock. `read_all` is the engine: how the sources are read side by side.
 
-    Returns the summary, also of a run in which every source failed. Raises what `store` raises; either way the journal
+    Returns the summary, also of a run in which every source failed. Raises what `store` raises; either way the log
     says how the run ended.
     """
     started = time.perf_counter()
     readings = gather.readings(context)
     summary = Summary(context.run_id)
-    entry = journal.Entry(
-        context.run_id, context.started_at, context.as_of, context.engine, context.sample_night, tick=context.tick
-    )
-    journal.start(context.data.journal, entry)
+    run_log.start(context)
     try:
         _run(context, read_all, progress, readings, summary)
     except BaseException as error:
         # A signal is nobody's failure: the run was interrupted, as by a kill that leaves no time to say so.
         status = "failed" if isinstance(error, Exception) else "interrupted"
-        journal.finish(context.data.journal, context.run_id, status, f"{type(error).__name__}: {error}")
+        run_log.finish(context, status, f"{type(error).__name__}: {error}")
         raise
-    journal.finish(context.data.journal, context.run_id, summary.status, summary.why)
+    run_log.finish(context, summary.status, summary.why)
     summary.seconds = time.perf_counter() - started
     return summary
 

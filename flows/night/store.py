@@ -11,7 +11,7 @@ import duckdb
 from gpuledger.expectations import aside
 from gpuledger.extract.collect import Collected
 from gpuledger.extract.items import FxRate
-from gpuledger.flows.night import journal, loaded, take_in
+from gpuledger.flows.night import run_log, take_in
 from gpuledger.flows.night.audit import Audit
 from gpuledger.flows.night.context import Context, utc_now
 from gpuledger.flows.night.summary import PriceChange, SourceOutcome, Summary
@@ -39,7 +39,7 @@ def store(context: Context, collected: Sequence[Collected], summary: Summary, *,
     Raises ExpectationsError or WarehouseError; nothing is published then.
     """
     publish.heal(context.data)
-    loaded.heal(context.data)
+    run_log.heal(context.data)
     with publish.workspace(context.data, context.run_id, memory_limit=context.settings.memory_limit) as (con, work):
         con.execute("BEGIN")
         is_newest = price_days.is_newest(con, context.as_of)
@@ -53,7 +53,7 @@ def store(context: Context, collected: Sequence[Collected], summary: Summary, *,
             builder.import_frames()
         changed = load_asked(con, context, asked, summary)
         since = price_days.since(con, context.as_of) if is_newest else None
-        finish(con, context, summary, changed, work, loaded.of(context, collected), since, prepared)
+        finish(con, context, summary, changed, work, run_log.record_of(context, collected), since, prepared)
     if export:
         write_exports(context, summary)
 
@@ -103,7 +103,7 @@ def finish(
     summary: Summary,
     changed: Collection[str],
     work: Path,
-    record: loaded.RunRecord,
+    record: run_log.RunRecord,
     since: price_days.Since | None = None,
     prepared: Prepared | None = None,
 ) -> None:
@@ -112,9 +112,9 @@ def finish(
     `since` bounds what was loaded, where that is known; `prepared` is what was done already.
     """
     prepare_build(con, context, summary, changed, since=since, prepared=prepared)
-    loaded.note(context.data, record)
+    run_log.publishing(context.data, record)
     publish_build(con, context, summary, work)
-    loaded.confirm(context.data)
+    run_log.published(context.data, context.run_id)
 
 
 def prepare_build(
@@ -173,7 +173,7 @@ def _follow(con: duckdb.DuckDBPyConnection, context: Context) -> set[str]:
 def publish_build(con: duckdb.DuckDBPyConnection, context: Context, summary: Summary, work: Path) -> None:
     """Write the run, commit, and publish the work file."""
     summary.changes = _price_changes(con, context)
-    take_over_journal(con, context)
+    take_over_log(con, context)
     write_run(con, context, summary)
     con.execute("COMMIT")
     summary.published = publish.publish(con, context.data, work, context.run_id, context.settings.keep_versions)
@@ -227,10 +227,10 @@ def _price_changes(con: duckdb.DuckDBPyConnection, context: Context) -> list[Pri
     return [PriceChange(*row) for row in rows]
 
 
-def take_over_journal(con: duckdb.DuckDBPyConnection, context: Context) -> None:
+def take_over_log(con: duckdb.DuckDBPyConnection, context: Context) -> None:
     """Write the rows of earlier runs that could not write their own."""
     known = {run_id for (run_id,) in con.execute("SELECT run_id FROM ops.run").fetchall()}
-    earlier = [e for e in journal.read(context.data.journal) if e.run_id not in known and e.run_id != context.run_id]
+    earlier = [e for e in run_log.entries(context.data) if e.run_id not in known and e.run_id != context.run_id]
     empty = [None] * 8
     append(
         con,

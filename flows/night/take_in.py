@@ -85,7 +85,7 @@ def take_in(con: duckdb.DuckDBPyConnection, context: Context, asked: Asked, chan
             _remember(con, context, collected.source, asked.digest)
             rows = outcome.parsed - outcome.duplicate
             good_nights.note(
-                con, collected.source, [good_nights.GoodNight(context.as_of, rows, outcome.status != "partial")]
+                con, collected.source, good_nights.GoodNight(context.as_of, rows, outcome.status != "partial")
             )
             changed.add("core.source_night")
     outcome.issues = len(issues)

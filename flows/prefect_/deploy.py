@@ -15,7 +15,7 @@ from prefect.schedules import Cron
 from prefect.states import Crashed
 from prefect.types.entrypoint import EntrypointType
 
-from gpuledger.flows.night import journal
+from gpuledger.flows.night import run_log
 from gpuledger.flows.night.context import utc_now
 from gpuledger.flows.prefect_ import deployments, history_deployments
 from gpuledger.flows.prefect_.inbox import MODELS_CHANGED, QUOTES_CHANGED
@@ -106,7 +106,7 @@ async def _bury_the_dead() -> None:
 
 async def _catch_up(plan: Plan, deployment: UUID) -> None:
     """Ask for the night that was missed while nobody served; none where no night was ever done here."""
-    done = journal.ticks_done(plan.data.journal)
+    done = run_log.ticks_done(plan.data)
     tick = Schedule(plan.cron, plan.time_zone).last(utc_now())
     if tick is None or not done or is_done(tick, done):
         return

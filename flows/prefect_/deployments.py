@@ -25,7 +25,7 @@ from prefect.client.schemas.sorting import FlowRunSort
 from prefect.context import FlowRunContext
 from prefect.states import Cancelled, Completed
 
-from gpuledger.flows.night import gather, journal, retries
+from gpuledger.flows.night import gather, retries, run_log
 from gpuledger.flows.night import rebuild as rebuilding
 from gpuledger.flows.night.context import Context, utc_now
 from gpuledger.flows.night.refresh import no_progress
@@ -61,7 +61,7 @@ def refresh(
     data = DataDir(Path(settings.data_dir))
     data.state.mkdir(parents=True, exist_ok=True)
     tick = tick or _tick_of(_flow_run())
-    if tick is not None and is_done(tick, journal.ticks_done(data.journal)):
+    if tick is not None and is_done(tick, run_log.ticks_done(data)):
         return Completed(message=f"the run of {tick:%Y-%m-%d %H:%M} UTC is done already")
     _cover_waiting(_flow_run())
     context = context_for(settings, data, "prefect", sample=sample, only=only or ())

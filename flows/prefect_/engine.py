@@ -1,6 +1,6 @@
 """The same refresh under Prefect: one flow a run, a task a source, artifacts of what came of it.
 
-Prefect's state is a view and not the record: what happened stands in ops.run and in the run journal, and the warehouse is
+Prefect's state is a view and not the record: what happened stands in ops.run and in the log of runs, and the warehouse is
 published inside the flow's body, so a server that dies in the middle of a run takes nothing with it.
 """
 

@@ -43,8 +43,8 @@ def backfill(files: Sequence[str], by_night: bool = False, data_dir: str | None 
     if not nights:
         return Completed(message="every night of these files is already published")
     shown = _Shown("backfill", len(nights))
-    load = backfilling.by_night if by_night else backfilling.in_bulk
-    summary = retries.when_free(lambda: load(context, nights, shown))
+    every = 1 if by_night else backfilling.PUBLISH_EVERY
+    summary = retries.when_free(lambda: backfilling.backfill(context, nights, shown, every))
     return _completed(summary, f"{len(nights)} nights")
 
 

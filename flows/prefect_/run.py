@@ -1,7 +1,7 @@
 """What a refresh does inside a Prefect flow: a task a source, artifacts for the UI, an event where prices changed.
 
 Prefect is imported here at the top: import this module only where a flow is about to run. Nothing that goes wrong with
-the server in here stops a run: its state is a view, and the record is the warehouse and the run journal.
+the server in here stops a run: its state is a view, and the record is the warehouse and the log of runs.
 """
 
 from __future__ import annotations

@@ -13,16 +13,16 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import Any, get_type_hints
 
 from gpuledger.flows.setup import assumptions as assumptions_module
 from gpuledger.flows.setup.assumptions import Given
 from gpuledger.flows.setup.languages import LANGUAGES
 from gpuledger.transform.assumptions import Assumptions, ImpossibleAssumption
+from gpuledger.transform.gate.rules import Bounds
 
-if TYPE_CHECKING:
-    from gpuledger.transform.gate.rules import Bounds
-
+#: The price gate's own defaults.
+_GATE = Bounds()
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 
@@ -97,13 +97,13 @@ class Settings:
     )  # fmt: skip
 
     gate_max_move: float = _setting(
-        0.67,
+        _GATE.max_move,
         "Move of one listing's price up in one step, and the same factor down, beyond which it is held until seen again",
     )
-    gate_crowd_move: float = _setting(0.2, "Smaller move that is held where many listings make it at once")
-    gate_max_crowd_share: float = _setting(0.2, "Share of a source's listings that makes a crowd")
+    gate_crowd_move: float = _setting(_GATE.crowd_move, "Smaller move that is held where many listings make it at once")
+    gate_max_crowd_share: float = _setting(_GATE.max_crowd_share, "Share of a source's listings that makes a crowd")
     gate_min_row_share: float = _setting(
-        0.8, "Rows against the median of the last nights below which absence is doubted"
+        _GATE.min_row_share, "Rows against the median of the last nights below which absence is doubted"
     )
 
     #: Set in the table [assumptions]; each has its own meaning (see transform/assumptions.py).
@@ -114,14 +114,9 @@ class Settings:
     )
 
     def gate_bounds(self) -> Bounds:
-        """The price gate's bounds."""
-        # Imported here: the gate brings DuckDB, which a command that reads no warehouse does not wait for.
-        from gpuledger.transform.gate.rules import Bounds
-
-        return Bounds(
-            max_move=self.gate_max_move, crowd_move=self.gate_crowd_move,
-            max_crowd_share=self.gate_max_crowd_share, min_row_share=self.gate_min_row_share,
-        )  # fmt: skip
+        """The price gate's bounds: those that are no setting have their defaults."""
+        gate = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name.startswith("gate_")}
+        return Bounds(**{name.removeprefix("gate_"): value for name, value in gate.items()})
 
     def __post_init__(self) -> None:
         for f in dataclasses.fields(self):

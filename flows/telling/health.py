@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
-from gpuledger.flows.night import journal
+from gpuledger.flows.night import run_log
 from gpuledger.flows.night.context import utc_now
 from gpuledger.transform.answers import runs as recorded
 from gpuledger.transform.answers import sources as measured
@@ -38,11 +38,11 @@ def _published(ask: Callable[[], T]) -> T | None:
 
 
 def runs(data: DataDir, limit: int = 10) -> list[RunHealth]:
-    """The newest runs, those of the journal that could not write their own row included."""
+    """The newest runs, those of the log that could not write their own row included."""
     found = _published(lambda: recorded.newest(data, limit)) or []
     known = {run.run_id for run in found}
     at_work = writer(data) is not None
-    entries = journal.read(data.journal)
+    entries = run_log.entries(data)
     for entry in entries[-limit:]:
         if entry.run_id not in known:
             is_last = at_work and entry is entries[-1] and entry.finished_at is None

@@ -1,20 +1,24 @@
-"""Historical prices give the same tables in bulk and night by night, and a stopped backfill goes on where it was."""
+"""A backfill gives the tables that its nights give one by one, and a stopped one goes on where it was."""
 
 from __future__ import annotations
 
 import gzip
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from gpuledger.extract.collect import Collected
 from gpuledger.flows.history import backfill
 from gpuledger.flows.night.context import Context
+from gpuledger.flows.night.store import store
+from gpuledger.flows.night.summary import Summary
 from tests.command import rows, tables
 from tests.flows.inprocess import context
 
 TIMES = [f"2021-03-{day:02d} 10:10:{day:02d}" for day in range(1, 13)]
 #: Products with the traps of the real files: no price, several shops, a slip that is taken back, a real move that stays, a
-#: late arrival, an early end.
+#: late arrival, an early end, an amount that breaks the contract: of one card in eleven, and of two, which is too many.
 PRODUCTS: dict[tuple[str, str], list[str]] = {
     ("101", "노르빅 지포스 RTX 3060 스톰 D6 12GB"): ["700,000"] * 3 + ["7,000,000"] + ["700,000"] * 8,
     ("102", "노르빅 지포스 RTX 3070 스톰 D6 8GB"): ["1,000,000"] * 4 + ["1,800,000"] * 8,
@@ -22,6 +26,11 @@ PRODUCTS: dict[tuple[str, str], list[str]] = {
     ("104", "할덴 라데온 RX 6800 XT D6 16GB"): ["0"] * 5 + ["1,600,000"] * 7,
     ("105", "펠리코 지포스 GTX 1660 SUPER D6 6GB"): ["450,000", "451,000"] * 6,
     ("106", "펠리코 지포스 GT 1030 D4 2GB"): ["가격비교예정"] * 12,
+    ("107", "펠리코 지포스 RTX 3060 D6 12GB"): ["610,000"] * 5 + ["12"] + ["610,000"] * 3 + ["12"] + ["600,000"] * 2,
+    ("108", "펠리코 지포스 RTX 3070 D6 8GB"): ["910,000"] * 9 + ["12"] + ["900,000"] * 2,
+    ("109", "할덴 지포스 RTX 3070 D6 8GB"): ["920,000"] * 12,
+    ("110", "할덴 지포스 RTX 3080 D6X 12GB"): ["1,520,000"] * 12,
+    ("111", "할덴 라데온 RX 6800 D6 16GB"): ["1,420,000"] * 12,
 }
 
 
@@ -46,22 +55,26 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 def loaded(data: Path, files: list[Path], *, by_night: bool, only: int | None = None) -> Context:
     run = context(data, 1)
     found = backfill.pending(run, backfill.read(run, files))[:only]
-    (backfill.by_night if by_night else backfill.in_bulk)(run, found, lambda number: None)
+    backfill.backfill(run, found, lambda number: None, 1 if by_night else backfill.PUBLISH_EVERY)
     return run
 
 
 @pytest.fixture(scope="module")
 def both(tmp_path_factory: pytest.TempPathFactory, files: list[Path]) -> tuple[Path, Path]:
+    """The same nights by a backfill, and each as a run of its own: checked, loaded, built and published like any other."""
     bulk, nightly = tmp_path_factory.mktemp("bulk"), tmp_path_factory.mktemp("nightly")
     loaded(bulk, files, by_night=False)
-    loaded(nightly, files, by_night=True)
+    for seen_at, offers in backfill.read(context(nightly, 1), files):
+        run = replace(context(nightly, 1), as_of=seen_at)
+        store(run, [Collected(backfill.SOURCE, rows=[*offers])], Summary(run.run_id), export=False)
     return bulk, nightly
 
 
-def test_bulk_and_night_by_night_give_the_same_rows(both: tuple[Path, Path]) -> None:
+def test_a_backfill_and_its_nights_as_runs_of_their_own_give_the_same_rows(both: tuple[Path, Path]) -> None:
     bulk, nightly = (tables(path) for path in both)
     assert bulk.keys() == nightly.keys()
     assert len(bulk["core.price_span"]) > 10
+    assert len(bulk["core.source_night"]) == len(TIMES) - 1, "one night is refused whole"
     for table, content in bulk.items():
         assert content == nightly[table], table
 
@@ -93,12 +106,12 @@ def test_a_killed_bulk_load_keeps_what_it_published(both: tuple[Path, Path], fil
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        backfill.in_bulk(run, found, killed_at_nine, publish_every=4)
+        backfill.backfill(run, found, killed_at_nine, publish_every=4)
     assert seen == list(range(1, 10))
     again = context(tmp_path, 1)
     left = backfill.pending(again, backfill.read(again, files))
     assert left == found[8:]
-    backfill.in_bulk(again, left, lambda number: None, publish_every=4)
+    backfill.backfill(again, left, lambda number: None, publish_every=4)
     assert tables(tmp_path) == tables(both[0])
 
 

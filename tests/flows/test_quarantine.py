@@ -17,7 +17,7 @@ from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.items import from_json
 from gpuledger.extract.sample import server
 from gpuledger.flows import cli
-from gpuledger.flows.night import audit, journal
+from gpuledger.flows.night import audit, run_log
 from gpuledger.flows.night.refresh import read_plain, run
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.setup.settings import SettingsError
@@ -186,7 +186,7 @@ def test_a_mart_that_breaks_its_contract_rolls_everything_back(
     ):
         refresh(published, 2)
     _unchanged(published, nights)
-    last = journal.read(DataDir(published).journal)[-1]
+    last = run_log.entries(DataDir(published))[-1]
     assert last.status == "failed"
     assert last.reason is not None
     assert last.reason.startswith("AuditFailed: audit failed, nothing is published: mart.value")
@@ -211,7 +211,7 @@ def test_a_check_that_cannot_run_is_told_apart_from_bad_data(
     with pytest.raises(AuditBroken, match="audit broken: the checks name columns that are not there"):
         refresh(published, 2)
     _unchanged(published, nights)
-    reason = journal.read(DataDir(published).journal)[-1].reason or ""
+    reason = run_log.entries(DataDir(published))[-1].reason or ""
     assert reason.startswith("AuditBroken: ")
 
 

@@ -49,4 +49,4 @@ def load(data: Path, *files: Path, by_night: bool = False) -> Summary:
     """`gpuledger backfill <files>`, without the command around it."""
     run = context(data)
     nights = backfill.pending(run, backfill.read(run, files))
-    return (backfill.by_night if by_night else backfill.in_bulk)(run, nights, lambda done: None)
+    return backfill.backfill(run, nights, lambda done: None, 1 if by_night else backfill.PUBLISH_EVERY)

@@ -14,7 +14,7 @@ import pytest
 
 from gpuledger.extract.sample import server
 from gpuledger.flows.history.replay import ReplayRefused, replay, runs_until
-from gpuledger.flows.night import gather, loaded
+from gpuledger.flows.night import gather, run_log
 from gpuledger.flows.night import refresh as refreshing
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.setup import decisions
@@ -119,15 +119,14 @@ def test_a_run_killed_between_publish_and_record_is_put_on_record_and_one_killed
 ) -> None:
     data = tmp_path / "data"
     with monkeypatch.context() as patch:
-        patch.setattr(loaded, "confirm", lambda data: None)
+        patch.setattr(run_log, "published", lambda data, run_id: None)
         summary = refresh(data, 1, only=("ecb_fx",))
-    assert loaded.read(DataDir(data)) == []
+    assert run_log.records(DataDir(data)) == []
     assert [run.run_id for run in runs_until(DataDir(data), None)] == [summary.run_id]
-    (line,) = loaded.read(DataDir(data))
-    loaded.note(DataDir(data), replace(line, run_id="20990101T000000Z-aaaaaa"))
-    loaded.heal(DataDir(data))
-    assert [run.run_id for run in loaded.read(DataDir(data))] == [summary.run_id]
-    assert not DataDir(data).loading.exists()
+    (line,) = run_log.records(DataDir(data))
+    run_log.publishing(DataDir(data), replace(line, run_id="20990101T000000Z-aaaaaa"))
+    run_log.heal(DataDir(data))
+    assert [run.run_id for run in run_log.records(DataDir(data))] == [summary.run_id]
 
 
 def _price(product: int, night: int) -> str:
@@ -147,7 +146,7 @@ def test_a_backfill_replays_whole_and_cut_and_night_by_night(tmp_path: Path) -> 
     load(half, files[0])
     for path in files:
         path.unlink()
-    assert [len(run.sources) for run in loaded.read(DataDir(data))] == [1, 1, 1]
+    assert [len(run.sources) for run in run_log.records(DataDir(data))] == [1, 1, 1]
     replayed(data, tmp_path / "again")
     assert_same(data, tmp_path / "again")
     replayed(half, tmp_path / "cut", until=START + timedelta(days=2))
@@ -233,5 +232,5 @@ def test_a_lost_line_of_the_log_is_noticed(nights: dict[int, Night], tmp_path: P
     with pytest.raises(ReplayRefused, match=r"log/newegg\.jsonl: 1 of 2 fetches"):
         replayed(data, tmp_path / "again")
     (data / "snapshots" / "runs.jsonl").write_text("{}\n")
-    with pytest.raises(loaded.BadRecord, match="line 1"):
+    with pytest.raises(run_log.BadRecord, match="line 1"):
         replayed(data, tmp_path / "again")

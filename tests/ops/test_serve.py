@@ -8,6 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from gpuledger.flows.night import run_log
 from gpuledger.flows.prefect_ import compat
 from gpuledger.warehouse.paths import DataDir
 from tests.command import gpuledger, rows
@@ -31,7 +32,7 @@ def serving(tmp_path: Path) -> Iterator[list[Serving]]:
 
 
 def begun(data: DataDir) -> int:
-    return data.journal.read_text(encoding="utf-8").count('"start"') if data.journal.exists() else 0
+    return len(run_log.entries(data))
 
 
 def test_killed_started_again_ten_events_and_stopped(tmp_path: Path, serving: list[Serving]) -> None:

@@ -25,7 +25,7 @@ def test_a_server_killed_in_the_middle_of_a_run(server: Server, tmp_path: Path) 
         env=environment({"PREFECT_API_URL": server.api_url, "PREFECT_HOME": str(tmp_path / "home"), **IMPATIENT}),
         cwd=tempfile.gettempdir(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    until(data.journal.exists, "the run begins")
+    until(data.runs.exists, "the run begins")
     assert server.process is not None
     server.process.kill()
     out, err = run.communicate(timeout=170)

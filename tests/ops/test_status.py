@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from gpuledger.flows.night.journal import Entry, start
+from gpuledger.flows.night import run_log
 from gpuledger.flows.telling import health
 from gpuledger.warehouse.paths import DataDir
 from tests.command import gpuledger
+from tests.flows.inprocess import context
 from tests.nights import Night
 
 
@@ -91,7 +93,7 @@ def test_a_run_without_an_end_is_running_while_its_process_lives(
 ) -> None:
     data = DataDir(nights[1].copy(tmp_path / "data"))
     now = datetime.now(UTC)
-    start(data.journal, Entry("20991231T000000Z-abcdef", now, now, "prefect", None))
+    run_log.start(replace(context(data.root, 1), run_id="20991231T000000Z-abcdef", started_at=now))
     note = {"pid": os.getpid() if alive else 2**22 + 1, "since": now.isoformat()}
     data.lock.with_suffix(".json").write_text(json.dumps(note), encoding="utf-8")
     assert health.runs(data)[0].status == status

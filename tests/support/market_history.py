@@ -73,7 +73,7 @@ def small(root: Path, nights: Sequence[backfill.Crawl]) -> None:
     first, last = nights[0][0], nights[-1][0]
     run = context(root, first - timedelta(days=1))
     store(run, [rates(first.date() - timedelta(days=10), last.date())], Summary(run.run_id), export=False)
-    backfill.in_bulk(context(root, last), nights, lambda number: None)
+    backfill.backfill(context(root, last), nights, lambda number: None)
 
 
 def read(root: Path) -> list[backfill.Crawl]:

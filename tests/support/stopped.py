@@ -14,11 +14,10 @@ from typing import Any
 
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected
-from gpuledger.extract.items import Item
 from gpuledger.extract.pages import Fetching, LocalFile, archive_file
 from gpuledger.extract.source import get
 from gpuledger.flows.history import backfill
-from gpuledger.flows.night import gather, loaded, refresh, store
+from gpuledger.flows.night import gather, refresh, run_log, store
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.summary import Summary
 from gpuledger.transform.build import price_days
@@ -78,8 +77,9 @@ def night(root: Path, nights: Sequence[backfill.Crawl], files: Mapping[str, Path
         first = nights[0][0] if nights else seen_at
         is_newest = price_days.is_newest(con, first)
         changed: set[str] = set()
-        if len(nights) > 1:
-            changed = backfill.load(con, run, nights, backfill.refused(nights), summary, lambda number: None)
+        if nights:
+            changed, outcome = backfill.load(con, run, nights, lambda number: None)
+            summary.sources.append(outcome)
         changed |= store.load(con, run, [batch for batch in batches if batch.rows], summary)
         store.finish(
             con,
@@ -87,19 +87,17 @@ def night(root: Path, nights: Sequence[backfill.Crawl], files: Mapping[str, Path
             summary,
             changed,
             work,
-            loaded.of(run, batches),
+            run_log.record_of(run, batches),
             price_days.since(con, first) if is_newest else None,
         )
 
 
 def _prices(run: Context, nights: Sequence[backfill.Crawl], files: Mapping[str, Path]) -> Collected:
-    """With its rows where it is one night, as a backfill says it."""
     hashes = sorted({sha256 for _, rows in nights for _, sha256 in rows})
     for sha256 in hashes:
         file = LocalFile(files[sha256], "text/csv")
         archive_file(get(backfill.SOURCE), file, Archive(run.data.snapshots), run.started_at, run.run_id)
-    rows: list[tuple[Item, str]] = [*nights[0][1]] if len(nights) == 1 else []
-    return Collected(backfill.SOURCE, rows=rows, fetched=len(hashes), nights=(nights[0][0], nights[-1][0]))
+    return Collected(backfill.SOURCE, fetched=len(hashes), nights=(nights[0][0], nights[-1][0]))
 
 
 def _rates(run: Context) -> Collected:

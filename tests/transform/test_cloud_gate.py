@@ -58,7 +58,7 @@ class Cloud:
         offers = [make(key, price) for key, price in (USUAL if rates is None else rates).items()]
         batch = Batch(SOURCE, START + timedelta(days=self.night), [Row(offer, "sha") for offer in offers])
         loaded = take_in.load_batch(self.con, batch, Bounds(), released or [])
-        good_nights.note(self.con, SOURCE, [good_nights.GoodNight(batch.seen_at, len(offers), loaded.is_complete)])
+        good_nights.note(self.con, SOURCE, good_nights.GoodNight(batch.seen_at, len(offers), loaded.is_complete))
         names = {others.offer_id(SOURCE, offer): offer.instance for offer in offers}
         held = self.con.execute("SELECT listing_id, hold, kind FROM core.held_price").fetchall()
         assert {kind for _, _, kind in held} <= {"cloud_offer"}

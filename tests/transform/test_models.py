@@ -1,5 +1,5 @@
-"""Every model that is built, given rows and expected rows: `cases/<case>.toml` in the folder of each, found and run; `cases/as_of/` has
-those of the macro that answers the same question for a past day.
+"""Every model that is built, given rows and expected rows: `cases/<case>.toml` in the folder of each, found and run;
+`cases/as_of/` has those of the macro that answers the same question for a past day.
 
 A case gives tables as text, a column a `|`, an empty cell for NULL, and expects rows of the model in the same way, in any
 order and with the columns that matter to it:

@@ -9,7 +9,7 @@ from datetime import datetime
 import duckdb
 
 from gpuledger.transform.gate.rules import Bounds
-from gpuledger.warehouse.load.stage import stage
+from gpuledger.warehouse.load.stage import append
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +32,10 @@ def is_short(rows: int, bounds: Bounds, past: Sequence[GoodNight]) -> bool:
     return past[0].is_complete or abs(rows - past[0].rows) > rows * (1 - bounds.min_row_share)
 
 
-def note(con: duckdb.DuckDBPyConnection, source: str, nights: Sequence[GoodNight]) -> None:
-    """Put good nights of a source on record; a repeated run replaces its own row."""
-    stage(con, "noted", ("source", "seen_at", "rows", "is_complete"), [
-        (source, good.seen_at, good.rows, good.is_complete) for good in nights
-    ])  # fmt: skip
-    con.execute("DELETE FROM core.source_night WHERE source = ? AND seen_at IN (SELECT seen_at FROM noted)", [source])
-    con.execute("INSERT INTO core.source_night FROM noted")
+def note(con: duckdb.DuckDBPyConnection, source: str, night: GoodNight) -> None:
+    """Put a good night of a source on record; a repeated run replaces its own row."""
+    con.execute("DELETE FROM core.source_night WHERE source = ? AND seen_at = ?", [source, night.seen_at])
+    append(con, "core.source_night", [(source, night.seen_at, night.rows, night.is_complete)])
 
 
 def past(con: duckdb.DuckDBPyConnection, source: str, before: datetime, bounds: Bounds) -> list[GoodNight]:

@@ -1,4 +1,4 @@
-"""What the gate holds, and why: the rules alone, whether the evidence is in a database or in memory."""
+"""What the gate holds, and why: the rules alone. `tables` asks them about the few rows of a night that may be held."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from statistics import median
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
     """What is believed at once. Shares and moves are fractions.
 
-    The defaults were read off three years of a real market; docs/gate.md shows the trade-off.
+    The defaults were read off three years of a real market; docs/gate.md shows the trade-off. Some of them are settings:
+    `gate_<name>` in flows/setup/settings.py, with the default of here.
     """
 
     #: One listing's move up in one step, and the same factor down: 0.67 is +67% or -40%.
@@ -46,10 +47,12 @@ class Bounds:
 
 
 #: Whole amounts that stand for "no price": 9999 (.99), 99999, 11111. As SQL and Python read a pattern.
-PLACEHOLDER = "^(9{4,}|1{5,})$"
+_PLACEHOLDER = "^(9{4,}|1{5,})$"
 #: In won and yen, where 99,990 is an ordinary price, only from eight digits on.
-PLACEHOLDER_WON = "^(9{5,}0*|1{8,})$"
-_IS_PLACEHOLDER, _IS_PLACEHOLDER_WON = re.compile(PLACEHOLDER), re.compile(PLACEHOLDER_WON)
+_PLACEHOLDER_WON = "^(9{5,}0*|1{8,})$"
+#: What a whole amount looks like that may be a placeholder: SQL asks so, and `is_placeholder` has the last word.
+MAY_BE_PLACEHOLDER = f"{_PLACEHOLDER}|{_PLACEHOLDER_WON}"
+_IS_PLACEHOLDER, _IS_PLACEHOLDER_WON = re.compile(_PLACEHOLDER), re.compile(_PLACEHOLDER_WON)
 _WON = ("KRW", "JPY")
 _MIN_WON = 9_999_000
 
@@ -114,24 +117,11 @@ class Held(NamedTuple):
     times_held: int
 
 
-class Evidence(Protocol):
-    """What is known beside the night's own rows."""
-
-    def asked_before(self, moved: Sequence[Compared]) -> Mapping[str, tuple[Decimal, Decimal]]:
-        """By listing: the least and the most that it asked before within the reference time, in the currency of now."""
-        ...
-
-    def peers(self, moved: Sequence[Compared]) -> Mapping[str, Sequence[Decimal]]:
-        """By listing: what others of the same GPU ask in its currency, amounts above zero."""
-        ...
-
-    def sightings(self) -> Mapping[str, Sighting]:
-        """The prices that are held already, by listing."""
-        ...
-
-
 def is_placeholder(price: Decimal, currency: str | None) -> bool:
-    """The amount stands for "no price". It is never released by being seen again."""
+    """The amount stands for "no price", whatever source it came from. It is never released by being seen again.
+
+    What a page's own marks of that are, `extract/price/no_price.py` says; those never become a price.
+    """
     if not price:
         return True
     if currency not in _WON:
@@ -139,43 +129,41 @@ def is_placeholder(price: Decimal, currency: str | None) -> bool:
     return price > _MIN_WON and bool(_IS_PLACEHOLDER_WON.match(str(int(price))))
 
 
-def judge(
-    tally: Tally,
-    doubtful: Iterable[Compared],
-    seen_at: datetime,
-    bounds: Bounds,
-    released: Sequence[tuple[str, Decimal]],
-    evidence: Evidence,
-) -> list[Held]:
-    """The prices that are held: those of `doubtful` that a rule suspects and no evidence explains.
-
-    `released` are listings with the price that a person let pass.
-    """
+def suspected(doubtful: Iterable[Compared], tally: Tally, bounds: Bounds) -> list[tuple[Compared, Hold]]:
+    """Those of `doubtful` that a rule suspects, with the rule."""
     is_crowd = tally.comparable >= bounds.min_crowd and tally.moved > tally.comparable * bounds.max_crowd_share
     is_loss = tally.known >= bounds.min_crowd and tally.lost > tally.known * bounds.max_lost_share
-    found = [(c, hold) for c in doubtful if (hold := _suspicion(c, bounds, is_crowd=is_crowd, is_loss=is_loss))]
-    if moved := [c for c, hold in found if hold == "move"]:
-        explained = _explained(moved, bounds, evidence)
-        found = [(c, hold) for c, hold in found if hold != "move" or c.listing_id not in explained]
-    if not found:
-        return []
-    seen = evidence.sightings()
+    return [(c, rule) for c in doubtful if (rule := _suspicion(c, bounds, is_crowd=is_crowd, is_loss=is_loss))]
+
+
+def hold(
+    suspects: Iterable[tuple[Compared, Hold]],
+    seen: Mapping[str, Sighting],
+    released: Sequence[tuple[str, Decimal]],
+    night: tuple[datetime, Tally],
+    bounds: Bounds,
+) -> list[Held]:
+    """The prices that are held: the suspects that were not `seen` at the same price on an earlier night.
+
+    `released` are listings with the price that a person let pass. `night` is the time and the numbers of this one.
+    """
+    seen_at, tally = night
     passed: dict[str, list[Decimal]] = {}
     for listing, price in released:
         passed.setdefault(listing, []).append(price)
     held = []
-    for c, hold in found:
+    for c, rule in suspects:
         before = seen.get(c.listing_id)
         if before is not None and not _is_same(c, before, bounds):
             # Another price than the one that is held is a first sighting, whenever the listing was first held.
             before = None
         # Seen before, on an earlier run, at the same price: believed.
-        if before is not None and before.held_at < seen_at and hold != "placeholder":
+        if before is not None and before.held_at < seen_at and rule != "placeholder":
             continue
         if any(_is_near(c.price, price, bounds.same_price) for price in passed.get(c.listing_id, ())):
             continue
         first, times = (seen_at, 1) if before is None else (before.held_at, before.runs + 1)
-        held.append(Held(c, hold, _reason(c, hold, tally), first, times))
+        held.append(Held(c, rule, _reason(c, rule, tally), first, times))
     return held
 
 
@@ -199,24 +187,20 @@ def has_moved(factor: float, bounds: Bounds) -> bool:
     return abs(factor - 1) > bounds.crowd_move
 
 
-def _explained(moved: Sequence[Compared], bounds: Bounds, evidence: Evidence) -> set[str]:
-    """Single moves that other evidence explains.
+def is_explained(c: Compared, asked: tuple[Decimal, Decimal] | None, peers: Sequence[Decimal], bounds: Bounds) -> bool:
+    """Other evidence explains the move: it is no slip.
 
-    A listing that goes back and forth between two sellers asks a price that it asked before; a card that was far off its
-    market comes home to what the other listings of the same GPU ask. Neither is a slip.
+    A listing that goes back and forth between two sellers asks a price that it asked before: `asked` are the least and the
+    most within the reference time, in the currency of now. A card that was far off its market comes home to what the other
+    listings of the same GPU ask: `peers` are their prices in its currency, above zero.
     """
-    explained = set()
-    before, peers = evidence.asked_before(moved), evidence.peers(moved)
-    for c in moved:
-        assert c.price is not None
-        price, others = float(c.price), peers.get(c.listing_id, ())
-        if asked := before.get(c.listing_id):
-            least, most = (float(amount) for amount in asked)
-            if least * (1 - bounds.same_price) <= price <= most * (1 + bounds.same_price):
-                explained.add(c.listing_id)
-        if len(others) >= bounds.min_peers and not bounds.is_far(price / float(median(others))):
-            explained.add(c.listing_id)
-    return explained
+    assert c.price is not None
+    price = float(c.price)
+    if asked:
+        least, most = (float(amount) for amount in asked)
+        if least * (1 - bounds.same_price) <= price <= most * (1 + bounds.same_price):
+            return True
+    return len(peers) >= bounds.min_peers and not bounds.is_far(price / float(median(peers)))
 
 
 def _is_same(c: Compared, before: Sighting, bounds: Bounds) -> bool:

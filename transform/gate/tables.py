@@ -10,9 +10,9 @@ from typing import Any
 
 import duckdb
 
+from gpuledger.transform.gate import rules
 from gpuledger.transform.gate.good_nights import GoodNight, is_short
-from gpuledger.transform.gate.rules import PLACEHOLDER, PLACEHOLDER_WON, Bounds, Compared, Held, Sighting, Tally
-from gpuledger.transform.gate.rules import judge as decide
+from gpuledger.transform.gate.rules import MAY_BE_PLACEHOLDER, Bounds, Compared, Held, Sighting, Tally
 from gpuledger.warehouse.load.batch import Night
 from gpuledger.warehouse.load.stage import append
 
@@ -58,12 +58,22 @@ def judge(
     Brings core.held_price up to date. `past` are the source's good nights, newest first.
     """
     evidence = _Evidence(con, night, bounds, market)
-    held = decide(evidence.tally(), evidence.doubtful(), night.seen_at, bounds, released, evidence)
-    before = write_held(con, night.source, market.kind, held)
+    tally = evidence.tally()
+    suspects = rules.suspected(evidence.doubtful(), tally, bounds)
+    if moved := [c.listing_id for c, rule in suspects if rule == "move"]:
+        asked, peers = evidence.asked_before(moved), evidence.peers(moved)
+        suspects = [
+            (c, rule)
+            for c, rule in suspects
+            if rule != "move" or not rules.is_explained(c, asked.get(c.listing_id), peers.get(c.listing_id, ()), bounds)
+        ]
+    seen = evidence.sightings() if suspects else {}
+    held = rules.hold(suspects, seen, released, (night.seen_at, tally), bounds)
+    before = _write_held(con, night.source, market.kind, held)
     return Verdict(held, before, not is_short(night.rows, bounds, past))
 
 
-def write_held(con: duckdb.DuckDBPyConnection, source: str, kind: str, held: Sequence[Held]) -> int:
+def _write_held(con: duckdb.DuckDBPyConnection, source: str, kind: str, held: Sequence[Held]) -> int:
     """Make `held` what core.held_price has of a source and kind; how many it had."""
     # A row without a kind is one of a file from before clouds had a gate.
     row = con.execute(
@@ -79,18 +89,6 @@ def write_held(con: duckdb.DuckDBPyConnection, source: str, kind: str, held: Seq
         ],
     )  # fmt: skip
     return int(row[0]) if row else 0
-
-
-def sightings(con: duckdb.DuckDBPyConnection, source: str, kind: str, seen_at: datetime) -> dict[str, Sighting]:
-    """The prices that are held of a source and kind, by listing, as a night at `seen_at` finds them."""
-    rows = con.execute(
-        """SELECT h.listing_id, h.price, h.currency, h.held_at, count(n.seen_at)
-           FROM core.held_price h
-           LEFT JOIN core.source_night n ON n.source = h.source AND n.seen_at >= h.held_at AND n.seen_at < $seen_at
-           WHERE h.source = $source AND coalesce(h.kind, 'offer') = $kind GROUP BY ALL""",
-        {"source": source, "kind": kind, "seen_at": seen_at},
-    ).fetchall()
-    return {listing: Sighting(*seen) for listing, *seen in rows}
 
 
 class _Evidence:
@@ -113,7 +111,7 @@ class _Evidence:
         bounds = self._bounds
         rows = self._ask(
             f"""SELECT {", ".join(Compared._fields)} FROM compared c
-                WHERE (price = 0 OR regexp_matches(trunc(price)::DECIMAL(18,0)::VARCHAR, '{PLACEHOLDER}|{PLACEHOLDER_WON}')
+                WHERE (price = 0 OR regexp_matches(trunc(price)::DECIMAL(18,0)::VARCHAR, '{MAY_BE_PLACEHOLDER}')
                     OR currency <> reference_currency OR abs(move) >= $move OR had_price AND price IS NULL)
                 -- Believed by this very run when it ran before: a repeated run comes to the same.
                 AND NOT EXISTS (
@@ -126,22 +124,29 @@ class _Evidence:
         )
         return [Compared(*row) for row in rows]
 
-    def asked_before(self, moved: Sequence[Compared]) -> Mapping[str, tuple[Decimal, Decimal]]:
-        rows = self._rows(
+    def asked_before(self, moved: Sequence[str]) -> Mapping[str, tuple[Decimal, Decimal]]:
+        """By listing: the least and the most that it asked before within the reference time, in the currency of now."""
+        rows = self._ask(
             f"""SELECT listing_id, min(a.price), max(a.price) FROM ({self._market.asked}) a
                 JOIN compared s USING (listing_id, currency) GROUP BY listing_id""",
-            moved,
+            ids=moved,
         )
         return {listing: (least, most) for listing, least, most in rows}
 
-    def peers(self, moved: Sequence[Compared]) -> Mapping[str, Sequence[Decimal]]:
-        return dict(self._rows(f"SELECT listing_id, list(price) FROM ({self._market.peers}) GROUP BY ALL", moved))
+    def peers(self, moved: Sequence[str]) -> Mapping[str, Sequence[Decimal]]:
+        """By listing: what others of its market ask in its currency."""
+        return dict(self._ask(f"SELECT listing_id, list(price) FROM ({self._market.peers}) GROUP BY ALL", ids=moved))
 
     def sightings(self) -> Mapping[str, Sighting]:
-        return sightings(self._con, self._night.source, self._market.kind, self._night.seen_at)
-
-    def _rows(self, query: str, moved: Sequence[Compared]) -> list[tuple[Any, ...]]:
-        return self._ask(query, ids=[c.listing_id for c in moved])
+        """The prices that are held already, by listing, as this night finds them."""
+        rows = self._ask(
+            """SELECT h.listing_id, h.price, h.currency, h.held_at, count(n.seen_at)
+               FROM core.held_price h
+               LEFT JOIN core.source_night n ON n.source = h.source AND n.seen_at >= h.held_at AND n.seen_at < $seen_at
+               WHERE h.source = $source AND coalesce(h.kind, 'offer') = $kind GROUP BY ALL""",
+            kind=self._market.kind,
+        )
+        return {listing: Sighting(*seen) for listing, *seen in rows}
 
     def _ask(self, query: str, **parameters: object) -> list[tuple[Any, ...]]:
         # DuckDB refuses a parameter that the query does not name.

@@ -1,4 +1,4 @@
-"""The SQL of every table, view and macro that is built, each beside its description; `transform/build/graph.py` reads them."""
+"""A folder for every table, view and macro that is built; `transform/build/graph.py` reads them."""
 
 from pathlib import Path
 

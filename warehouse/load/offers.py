@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
 
 import duckdb
 
@@ -30,23 +30,37 @@ def stage_batch(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
         stage(con, name, COLUMNS, [staged_values(batch.source, row) for row in rows if isinstance(row.item, Offer)])
 
 
+def stage_nights(con: duckdb.DuckDBPyConnection, source: str, rows: Sequence[Row]) -> None:
+    """Stage the offers of many nights in one go, for `stage_night`: most of them stand there night after night."""
+    types = {"row_no": "BIGINT"}
+    values = [(number, *staged_values(source, row)) for number, row in enumerate(rows)]
+    stage(con, "nights_offer", ("row_no", *COLUMNS), values, types)
+
+
+def stage_night(con: duckdb.DuckDBPyConnection, accepted: Sequence[int], held: Sequence[int]) -> None:
+    """Stage one of the nights of `stage_nights`, as `stage_batch` does, by the positions of its offers among `rows`."""
+    for name, numbers in (("incoming_offer", accepted), ("held_offer", held)):
+        con.execute(
+            f"""CREATE OR REPLACE TEMP TABLE {name} AS
+                SELECT {", ".join(COLUMNS)} FROM nights_offer WHERE row_no IN (SELECT unnest($rows::BIGINT[]))""",
+            {"rows": numbers},
+        )
+
+
 def load(con: duckdb.DuckDBPyConnection, night: Night, previous_success: datetime | None) -> ChangeSet:
     """Load what is staged of `night`; `record_changes` comes after. Returns what changed; keys must be unique."""
     changes = ChangeSet()
     changes.add("core.listing", merge_listings(con, night.seen_at))
-    if prices.note_night(con, night, previous_success):
-        write_prices(con, changes)
+    versions, ended = prices.write(con, night, previous_success)
+    changes.add("core.price_open", versions)
+    if ended:
+        con.execute(
+            """UPDATE core.listing l SET ended_at = $seen_at FROM verdict v
+               WHERE v.why = 'ended' AND l.listing_id = v.listing_id""",
+            {"seen_at": night.seen_at},
+        )
+        changes.add("core.listing", ended)
     return changes
-
-
-def write_prices(con: duckdb.DuckDBPyConnection, changes: ChangeSet) -> None:
-    """Write the prices of the table `event` (see `prices.write`), and which listings ended by them."""
-    changes.add("core.price_open", prices.write(con))
-    row = con.execute(
-        """UPDATE core.listing l SET ended_at = e.seen_at FROM event e
-           WHERE e.why = 'ended' AND l.listing_id = e.listing_id"""
-    ).fetchone()
-    changes.add("core.listing", int(row[0]) if row else 0)
 
 
 def staged_values(source: str, row: Row) -> Sequence[Value]:
@@ -85,6 +99,12 @@ def merge_listings(con: duckdb.DuckDBPyConnection, seen_at: datetime) -> int:
             seen,
         )
     return touched
+
+
+def missing_rates_of(con: duckdb.DuckDBPyConnection, prices: Sequence[tuple[str, date, int]]) -> list[Issue]:
+    """`missing_rates` of currencies, days and the numbers of prices that were seen in them."""
+    stage(con, "priced", ("currency", "day", "prices"), prices, {"prices": "BIGINT"})
+    return missing_rates(con, "priced")
 
 
 def missing_rates(con: duckdb.DuckDBPyConnection, relation: str) -> list[Issue]:

@@ -1,0 +1,283 @@
+"""The log of runs: a line when a run starts, one before and one after it is published, and one when it ends.
+
+A run that fails publishes nothing, and one that is killed cannot even say so; both must still be on record, so the next run
+that publishes takes them over into ops.run. And the archive alone does not say which runs reached a reader, which sources
+they tried, what they started from, and which pages never came: the line before the publish does, and `replay` goes through
+those lines. So the log stands in the archive, beside the pages.
+
+Lines are only appended. What a kill leaves unsaid, `heal` says: whether the run of the last such line was published is told
+by its version's file.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from gpuledger.extract import errors
+from gpuledger.extract.collect import Collected
+from gpuledger.extract.errors import ExtractError
+from gpuledger.extract.fetch import addresses
+from gpuledger.flows.night.context import Context, Engine
+from gpuledger.flows.setup.settings import Settings
+from gpuledger.warehouse import publish
+from gpuledger.warehouse.errors import WarehouseError
+from gpuledger.warehouse.paths import DataDir
+
+Event = Literal["start", "publishing", "published", "finish"]
+
+
+class BadRecord(WarehouseError):
+    """A line of the log cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One run from its start to its end. `finished_at` is None while it runs, or where it never ended; `status` is then
+    `interrupted`. `tick` is the time of the schedule that it stands for, where it stands for one.
+    """
+
+    run_id: str
+    started_at: datetime
+    as_of: datetime
+    engine: str
+    sample_night: int | None
+    status: str = "interrupted"
+    reason: str | None = None
+    finished_at: datetime | None = None
+    tick: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceRecord:
+    """One source in one run: what it started from, and what did not come.
+
+    `files` are name, content type and hash. `fetched` pages came. `failure` is that of a source which asked for nothing.
+    `nights` are the first and last of those in the files that were loaded, where a file holds many. `fetched_by` is the run
+    that has the pages in the archive.
+    """
+
+    source: str
+    fetched_by: str
+    starts: tuple[str, ...] = ()
+    files: tuple[tuple[str, str, str], ...] = ()
+    fetched: int = 0
+    missed: Mapping[str, ExtractError]
+    failure: ExtractError | None = None
+    nights: tuple[datetime, datetime] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRecord:
+    """One published run. `settings` are those of the gate, by name: they decide what was believed at once."""
+
+    run_id: str
+    as_of: datetime
+    started_at: datetime
+    engine: Engine
+    sample_night: int | None
+    settings: Mapping[str, Any]
+    sources: tuple[SourceRecord, ...]
+
+
+def start(context: Context) -> None:
+    """Write down that a run begins."""
+    names = ("run_id", "started_at", "as_of", "engine", "sample_night", "tick")
+    _append(context.data, "start", {name: getattr(context, name) for name in names})
+
+
+def finish(context: Context, status: str, reason: str | None) -> None:
+    """Write down how a run ended."""
+    words = {"run_id": context.run_id, "status": status, "reason": reason, "finished_at": datetime.now(UTC)}
+    _append(context.data, "finish", words)
+
+
+def publishing(data: DataDir, record: RunRecord) -> None:
+    """Write down what a run took in: it is about to be published."""
+    _append(data, "publishing", _plain(record))
+
+
+def published(data: DataDir, run_id: str) -> None:
+    """Write down that it is."""
+    _append(data, "published", {"run_id": run_id})
+
+
+def heal(data: DataDir) -> None:
+    """Finish what a kill interrupted. Call it before another run begins, since that may remove the version."""
+    if data.old_loading.exists():
+        _append(data, "publishing", json.loads(data.old_loading.read_bytes()))
+        data.old_loading.unlink()
+    if not data.runs.exists():
+        return
+    for line in reversed(data.runs.read_bytes().split(b"\n")):
+        event, words = _event(line)
+        if event == "published":
+            return
+        if event == "publishing":
+            if publish.version_of(data, words["run_id"]).exists():
+                published(data, words["run_id"])
+            return
+
+
+def entries(data: DataDir) -> list[Entry]:
+    """All runs from start to end, in the order in which they began. A line that cannot be read is passed over."""
+    runs: dict[str, dict[str, Any]] = {}
+    for _, _, line in _lines(data.old_journal, data.runs):
+        event, words = _event(line)
+        if event == "start":
+            runs.setdefault(words["run_id"], {}).update(words)
+        elif event == "finish" and words["run_id"] in runs:
+            runs[words["run_id"]].update(words)
+    return [entry for words in runs.values() if (entry := _entry(words))]
+
+
+def has_published(data: DataDir) -> bool:
+    """Whether any run was published, so that there is something to replay."""
+    return any(_event(line)[0] == "published" for _, _, line in _lines(data.runs))
+
+
+def ticks_done(data: DataDir) -> set[datetime]:
+    """Times of the schedule whose run was published."""
+    return {entry.tick for entry in entries(data) if entry.tick is not None and entry.status.startswith("published")}
+
+
+def records(data: DataDir) -> list[RunRecord]:
+    """The runs that were published, in the order in which they were. Raises BadRecord, naming the line.
+
+    A line that a kill tore is passed over: its run went no further, or `heal` has said it again.
+    """
+    found: dict[str, RunRecord] = {}
+    done: set[str] = set()
+    for path, number, line in _lines(data.runs):
+        event, words = _event(line)
+        try:
+            if event is None and not _is_torn(line):
+                raise ValueError("neither the start nor the end of one")
+            if "sources" in words:
+                found[words["run_id"]] = _record(words)
+            if event == "published":
+                if words["run_id"] not in found:
+                    raise ValueError(f"the line with the sources of {words['run_id']} is not there")
+                done.add(words["run_id"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise BadRecord(
+                f"{path}, line {number}: no record of a run ({type(error).__name__}: {error}); restore the file from a "
+                "backup, or delete the line: its run is then left out of a replay"
+            ) from None
+    return [record for run_id, record in found.items() if run_id in done]
+
+
+def record_of(context: Context, collected: Sequence[Collected]) -> RunRecord:
+    """What is put on record of a run."""
+    return RunRecord(
+        run_id=context.run_id, as_of=context.as_of, started_at=context.started_at, engine=context.engine,
+        sample_night=context.sample_night, settings=_gate(context.settings),
+        sources=tuple(_source(context, batch) for batch in collected),
+    )  # fmt: skip
+
+
+def _source(context: Context, batch: Collected) -> SourceRecord:
+    asked_nothing = not batch.starts and not batch.files
+    return SourceRecord(
+        source=batch.source, fetched_by=batch.fetched_by or context.run_id, files=tuple(batch.files),
+        # As the archive has them: without secrets.
+        starts=tuple(addresses.redact(url) for url in batch.starts), fetched=batch.fetched, missed=dict(batch.missed),
+        failure=batch.failure if asked_nothing else None, nights=batch.nights,
+    )  # fmt: skip
+
+
+def _gate(settings: Settings) -> dict[str, Any]:
+    names = (f.name for f in dataclasses.fields(settings) if f.name.startswith("gate_"))
+    return {name: getattr(settings, name) for name in names}
+
+
+def _append(data: DataDir, event: Event, words: Mapping[str, Any]) -> None:
+    line = json.dumps({"event": event, **words}, default=_plain, ensure_ascii=False).encode() + b"\n"
+    data.runs.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(data.runs, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+    try:
+        size = os.fstat(descriptor).st_size
+        # What a full disk or a kill left of a line must not swallow this one.
+        is_torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
+        os.write(descriptor, b"\n" * is_torn + line)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _plain(value: Any) -> Any:
+    """What JSON has no word for."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, ExtractError):
+        return {"error": type(value).__name__, "url": value.url, "seen": value.seen, "action": value.action}
+    return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+
+
+def _lines(*paths: Path) -> Iterator[tuple[Path, int, bytes]]:
+    """The lines with their numbers."""
+    for path in paths:
+        if path.exists():
+            for number, line in enumerate(path.read_bytes().split(b"\n"), start=1):
+                if line.strip():
+                    yield path, number, line
+
+
+def _event(line: bytes) -> tuple[str | None, dict[str, Any]]:
+    """What a line says; None where it cannot be read.
+
+    Before there was one log, the archive's had only runs that were published, without the name of the event.
+    """
+    try:
+        words = json.loads(line)
+        run_id = words["run_id"]
+    except (ValueError, KeyError, TypeError):
+        return None, {}
+    event = words.pop("event", "published" if "sources" in words else None)
+    return (event, words) if isinstance(run_id, str) else (None, {})
+
+
+def _is_torn(line: bytes) -> bool:
+    """The beginning of a line, as a kill leaves it: more is opened than closed."""
+    return line.count(b"{") > line.count(b"}")
+
+
+def _entry(words: dict[str, Any]) -> Entry | None:
+    times = ("started_at", "as_of", "finished_at", "tick")
+    try:
+        return Entry(**{**words, **{name: datetime.fromisoformat(words[name]) for name in times if words.get(name)}})
+    except (ValueError, TypeError):
+        return None
+
+
+def _record(words: Mapping[str, Any]) -> RunRecord:
+    return RunRecord(
+        run_id=words["run_id"], as_of=datetime.fromisoformat(words["as_of"]),
+        started_at=datetime.fromisoformat(words["started_at"]), engine=words["engine"],
+        sample_night=words["sample_night"], settings=words["settings"],
+        sources=tuple(_source_record(source) for source in words["sources"]),
+    )  # fmt: skip
+
+
+def _source_record(words: Mapping[str, Any]) -> SourceRecord:
+    missed = words["missed"]
+    if isinstance(missed, list):  # before there was one log
+        missed = {error["address"]: error for error in missed}
+    nights = [datetime.fromisoformat(night) for night in words.get("nights") or ()]
+    return SourceRecord(
+        source=words["source"], fetched_by=words["fetched_by"], starts=tuple(words["starts"]),
+        files=tuple((name, kind, sha256) for name, kind, sha256 in words["files"]), fetched=words["fetched"],
+        missed={address: _error(error) for address, error in missed.items()},
+        failure=_error(words["failure"]) if words.get("failure") else None,
+        nights=(nights[0], nights[1]) if nights else None,
+    )  # fmt: skip
+
+
+def _error(words: Mapping[str, str]) -> ExtractError:
+    return errors.rebuilt(words["error"], words["url"], words["seen"], words["action"])

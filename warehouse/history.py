@@ -1,0 +1,71 @@
+"""What backfill, replay and vacuum ask of warehouse files, and forget in them: nights, runs, pages that rows refer to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+
+import duckdb
+
+from gpuledger.warehouse.errors import NoWarehouse
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import file_query, query
+
+#: Tables of ops with rows of every run.
+ACCOUNTS = ("ops.issue", "ops.quarantine", "ops.model_build", "ops.source_run")
+
+
+def last_night(data: DataDir, source: str) -> datetime | None:
+    """The newest night of a source that is published; None where there is none."""
+    try:
+        _, rows = query(data, "SELECT max(seen_at) FROM core.source_night WHERE source = ?", [source])
+    except NoWarehouse:
+        return None
+    newest: datetime | None = rows[0][0]
+    return newest
+
+
+def newest_run(data: DataDir) -> datetime:
+    """The newest time that a published run counts as. Raises NoWarehouse where nothing is published."""
+    _, rows = query(data, "SELECT max(as_of) FROM ops.run WHERE status LIKE 'published%'")
+    newest: datetime = rows[0][0]
+    return newest
+
+
+def published_runs(path: Path) -> dict[str, datetime]:
+    """The published runs that made a warehouse file, by run id with the times that they count as."""
+    return dict(file_query(path, "SELECT run_id, as_of FROM ops.run WHERE status LIKE 'published%'"))
+
+
+def forget_accounts(con: duckdb.DuckDBPyConnection, cutoff: datetime) -> Mapping[str, int]:
+    """Drop the accounts of runs before the cutoff; how many rows went, by table."""
+    return {table: _forget(con, table, cutoff) for table in ACCOUNTS}
+
+
+def _forget(con: duckdb.DuckDBPyConnection, table: str, cutoff: datetime) -> int:
+    # The last good account of a source stays: a night that brings the same bytes again takes its counts and rows over.
+    # Run ids begin with the time.
+    row = con.execute(
+        f"""DELETE FROM {table} WHERE run_id IN (
+                SELECT run_id FROM ops.run WHERE as_of < $cutoff
+                EXCEPT SELECT max(run_id) FROM ops.source_run WHERE status IN ('ok', 'unchanged', 'partial') GROUP BY source
+            )""",
+        {"cutoff": cutoff},
+    ).fetchone()
+    return int(row[0]) if row else 0
+
+
+def pages_of_rows(path: Path) -> set[str]:
+    """Hashes of the archived pages that any row of a warehouse file refers to."""
+    tables = file_query(
+        path,
+        """SELECT c.schema_name || '.' || c.table_name FROM duckdb_columns() c JOIN duckdb_tables() t USING (table_oid)
+           WHERE c.column_name = 'snapshot_sha256' AND c.database_name = 'gpuledger'
+               AND t.database_name = 'gpuledger'""",
+    )
+    found: set[str] = set()
+    for (table,) in tables:
+        hashes = f"SELECT DISTINCT snapshot_sha256 FROM {table} WHERE snapshot_sha256 IS NOT NULL"
+        found.update(sha256 for (sha256,) in file_query(path, hashes))
+    return found
