@@ -16,8 +16,7 @@ import duckdb
 from gpuledger.extract.items import Offer
 from gpuledger.extract.source import Page
 from gpuledger.extract.sources.danawa_daily.nights import nights
-from gpuledger.flows.night import take_in
-from gpuledger.transform.gate import good_nights, shops
+from gpuledger.transform.gate import good_nights, loading, shops
 from gpuledger.transform.gate.rules import Bounds
 from gpuledger.transform.identity import assign
 from gpuledger.transform.identity.resolver import Resolver
@@ -51,7 +50,7 @@ def run(months: int = 35) -> list[tuple[str, str, str]]:
                     _inject(con, batch, rng, caught, tried)
             offers.stage_batch(con, batch)
             past = good_nights.past(con, SOURCE, seen_at, Bounds())
-            take_in.load_staged(con, batch.night, Bounds(), past, ())
+            loading.load_staged(con, batch.night, Bounds(), past, ())
             good_nights.note(con, SOURCE, good_nights.GoodNight(seen_at, len(rows), True))
             assign.assign(con, _resolver, "bench")
             for listing, price, hold in con.execute(

@@ -6,9 +6,7 @@ result, which looks like bad data. Great Expectations takes seconds to import, s
 
 from __future__ import annotations
 
-import importlib.util
 import logging
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -34,7 +32,7 @@ class Finding:
 
 def run(table: Columns, checks: Sequence[Check]) -> list[Finding]:
     """Failed checks of a table with the column `row`. Raises AuditBroken where a check itself fails to run."""
-    wanted = asked(table, checks)
+    wanted = _wanted(table, checks)
     if not wanted:
         return []
     import pandas as pd
@@ -51,7 +49,7 @@ def run(table: Columns, checks: Sequence[Check]) -> list[Finding]:
     return [Finding(outcome.check, outcome.rows) for outcome in failed if not outcome.holds]
 
 
-def asked(table: Columns, checks: Sequence[Check]) -> Columns:
+def _wanted(table: Columns, checks: Sequence[Check]) -> Columns:
     """The columns of `table` that `checks` read, and `row`; none where there is nothing to check.
 
     Raises AuditBroken for a column that is not there.
@@ -144,7 +142,6 @@ def frames() -> Any:
 
     Its telemetry and progress bars are off: both would write where nobody asked.
     """
-    _put_off("scipy.stats")
     import great_expectations as gx
     from great_expectations.data_context.types.base import (
         DataContextConfig,
@@ -164,18 +161,3 @@ def frames() -> Any:
         .add_dataframe_asset("frame")
         .add_batch_definition_whole_dataframe("whole")
     )
-
-
-def _put_off(module: str) -> None:
-    """Let `module` be imported when something of it is used: a third of the library's import is one that a single
-    expectation needs, which no contract has (Kullback-Leibler divergence).
-    """
-    spec = None if module in sys.modules else importlib.util.find_spec(module)
-    if spec is None or spec.loader is None:
-        return
-    spec.loader = importlib.util.LazyLoader(spec.loader)
-    put_off = importlib.util.module_from_spec(spec)
-    sys.modules[module] = put_off
-    spec.loader.exec_module(put_off)
-    package, _, name = module.rpartition(".")
-    setattr(sys.modules[package], name, put_off)

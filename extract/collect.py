@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from gpuledger.extract.archive.parsed_cache import ParsedCache
@@ -19,7 +19,16 @@ from gpuledger.extract.source import Page, Source
 FAILED_SHARE = 0.5
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One source as a run reads it: from these addresses and these files of this machine."""
+
+    source: Source
+    starts: Sequence[str]
+    files: Sequence[LocalFile] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Collected:
     """What one source gave. `failure` is set where it failed as a whole; then nothing of it may be loaded.
 
@@ -32,124 +41,145 @@ class Collected:
     """
 
     source: str
-    rows: list[tuple[Item, str]] = field(default_factory=list)
-    issues: list[tuple[Issue, str | None]] = field(default_factory=list)
-    images: dict[str, str] = field(default_factory=dict)
-    parsed: list[tuple[str, str]] = field(default_factory=list)
+    rows: Sequence[tuple[Item, str]] = ()
+    issues: Sequence[tuple[Issue, str | None]] = ()
+    images: Mapping[str, str] = field(default_factory=dict)
+    parsed: Sequence[tuple[str, str]] = ()
     pages: int = 0
     pages_unchanged: int = 0
     size_bytes: int = 0
     failure: ExtractError | None = None
     is_complete: bool = True
     starts: Sequence[str] = ()
-    files: list[tuple[str, str, str]] = field(default_factory=list)
+    files: Sequence[tuple[str, str, str]] = ()
     fetched: int = 0
-    missed: list[tuple[str, ExtractError]] = field(default_factory=list)
+    missed: Sequence[tuple[str, ExtractError]] = ()
     nights: tuple[datetime, datetime] | None = None
     fetched_by: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """What came of one address or file: a page with what was read on it, the bytes of an image, or a failure.
+
+    `snapshot` is there where something was fetched, `page` where it could be read too.
+    """
+
+    address: str
+    snapshot: Snapshot | None = None
+    page: Page | None = None
+    items: Sequence[Parsed] = ()
+    is_unchanged: bool = False
+    failure: ExtractError | None = None
+
+
 def collect(
-    source: Source,
-    starts: Sequence[str],
-    pages: Pages,
-    cache: ParsedCache,
-    *,
-    files: Sequence[LocalFile] = (),
-    on_page: Callable[[str], None] = lambda url: None,
+    reading: Reading, pages: Pages, cache: ParsedCache, on_page: Callable[[str], None] = lambda url: None
 ) -> Collected:
-    """Read `source` from the addresses `starts` and the local `files` by way of `pages`; never raises for a page that fails.
+    """Read a source by way of `pages`; never raises for a page that fails.
 
     A page that answers 304, or whose bytes and parser are known, is not parsed again.
     """
-    result = Collected(source.name, starts=tuple(starts))
-    failures: list[ExtractError] = []
-    for file in files:
-        try:
-            snapshot = pages.local(source, file)
-        except ExtractError as error:
-            failures.append(error)
-            continue
-        except OSError as error:
-            seen = f"the file cannot be read ({error.strerror})"
-            failures.append(
-                FetchError(f"file:{file.path.name}", seen, "mend its permissions, or take it out of the folder")
-            )
-            continue
-        result.files.append((file.path.name, file.content_type, snapshot.sha256))
-        result.fetched += 1
-        page = _read(source, snapshot, pages, cache, result, failures, deque(), set())
-        if page is not None:
-            _give_back(source, file, page, pages, result)
-    waiting = deque(Link(url=url, role="start") for url in starts)
-    known = set(starts)
-    while waiting:
+    source = reading.source
+    files = [_read_file(source, file, pages, cache) for file in reading.files]
+    attempts: list[_Attempt] = []
+    waiting = deque(Link(url=url, role="start") for url in reading.starts)
+    known = set(reading.starts)
+    while waiting and len(attempts) < source.max_pages:
         link = waiting.popleft()
-        if result.pages + len(failures) >= source.max_pages + len(files):
-            result.is_complete = False
-            message = f"more than {source.max_pages} pages: the rest was left out; is a link leading in circles?"
-            result.issues.append((Issue(code="too_many_pages", message=message, url=link.url), None))
-            break
         on_page(link.url)
-        try:
-            snapshot = pages.fetch(source, link.url)
-        except ExtractError as error:
-            failures.append(error)
-            result.missed.append((addresses.redact(link.url), error))
-            continue
-        result.fetched += 1
-        if link.role == "image":
-            result.images[link.url] = snapshot.sha256
-            result.pages += 1
-            continue
-        _read(source, snapshot, pages, cache, result, failures, waiting, known)
-    return _judge(result, failures)
-
-
-def _read(
-    source: Source,
-    snapshot: Snapshot,
-    pages: Pages,
-    cache: ParsedCache,
-    result: Collected,
-    failures: list[ExtractError],
-    waiting: deque[Link],
-    known: set[str],
-) -> Page | None:
-    """Parse one archived page into `result`, or note why it could not be; then None."""
-    try:
-        page = pages.read(snapshot)
-        parsed = cache.get(source, page)
-        if parsed is None:
-            parsed = parse_page(source, page)
-            cache.put(source, page, parsed)
-        else:
-            result.pages_unchanged += 1
-    except ExtractError as error:
-        failures.append(error)
-        return None
-    result.pages += 1
-    result.parsed.append((page.url, page.sha256))
-    result.size_bytes += len(page.content)
-    for item in parsed:
-        if isinstance(item, Link):
-            if item.url not in known:
+        attempt = _read_link(source, link, pages, cache)
+        attempts.append(attempt)
+        for item in attempt.items:
+            if isinstance(item, Link) and item.url not in known:
                 known.add(item.url)
                 waiting.append(item)
-        elif isinstance(item, Issue):
-            result.issues.append((item, page.sha256))
-        else:
-            result.rows.append((item, page.sha256))
-    return page
+    return _judge(_collected(reading, files, attempts, waiting[0].url if waiting else None), [*files, *attempts])
 
 
-def _give_back(source: Source, file: LocalFile, page: Page, pages: Pages, result: Collected) -> None:
-    """Give a person the rows that could not be read; a folder that cannot be written costs them that, not the run."""
+def _read_link(source: Source, link: Link, pages: Pages, cache: ParsedCache) -> _Attempt:
     try:
-        pages.give_back(source, file, page)
+        snapshot = pages.fetch(source, link.url)
+    except ExtractError as error:
+        return _Attempt(link.url, failure=error)
+    if link.role == "image":
+        return _Attempt(link.url, snapshot)
+    return _read(source, link.url, snapshot, pages, cache)
+
+
+def _read_file(source: Source, file: LocalFile, pages: Pages, cache: ParsedCache) -> _Attempt:
+    address = f"file:{file.path.name}"
+    try:
+        snapshot = pages.local(source, file)
+    except ExtractError as error:
+        return _Attempt(address, failure=error)
     except OSError as error:
+        seen = f"the file cannot be read ({error.strerror})"
+        action = "mend its permissions, or take it out of the folder"
+        return _Attempt(address, failure=FetchError(address, seen, action))
+    attempt = _read(source, address, snapshot, pages, cache)
+    if attempt.page is None:
+        return attempt
+    try:
+        pages.give_back(source, file, attempt.page)
+    except OSError as error:
+        # The rows that could not be read go back to a person; a folder that cannot be written costs them that, not the run.
         message = f"the rows that could not be read cannot be given back ({error.strerror}); see the other issues"
-        result.issues.append((Issue(code="not_given_back", message=message, url=page.url), page.sha256))
+        issue = Issue(code="not_given_back", message=message, url=attempt.page.url)
+        return replace(attempt, items=[*attempt.items, issue])
+    return attempt
+
+
+def _read(source: Source, address: str, snapshot: Snapshot, pages: Pages, cache: ParsedCache) -> _Attempt:
+    """Parse one archived page."""
+    try:
+        page = pages.read(snapshot)
+        items = cache.get(source, page)
+        is_unchanged = items is not None
+        if items is None:
+            items = parse_page(source, page)
+            cache.put(source, page, items)
+    except ExtractError as error:
+        return _Attempt(address, snapshot, failure=error)
+    return _Attempt(address, snapshot, page, items, is_unchanged)
+
+
+def _collected(
+    reading: Reading, files: Sequence[_Attempt], attempts: Sequence[_Attempt], left_out: str | None
+) -> Collected:
+    """All that was read; `left_out` is the first address that was one too many."""
+    done = [*files, *attempts]
+    found = [(item, attempt.page.sha256) for attempt in done if attempt.page for item in attempt.items]
+    issues: list[tuple[Issue, str | None]] = [(item, sha256) for item, sha256 in found if isinstance(item, Issue)]
+    if left_out is not None:
+        most = reading.source.max_pages
+        message = f"more than {most} pages: the rest was left out; is a link leading in circles?"
+        issues.append((Issue(code="too_many_pages", message=message, url=left_out), None))
+    images = [attempt for attempt in attempts if attempt.page is None and attempt.failure is None]
+    read = [attempt.page for attempt in done if attempt.page]
+    return Collected(
+        reading.source.name,
+        rows=[(item, sha256) for item, sha256 in found if not isinstance(item, Issue | Link)],
+        issues=issues,
+        images={image.address: image.snapshot.sha256 for image in images if image.snapshot},
+        parsed=[(page.url, page.sha256) for page in read],
+        pages=len(read) + len(images),
+        pages_unchanged=sum(attempt.is_unchanged for attempt in done),
+        size_bytes=sum(len(page.content) for page in read),
+        is_complete=left_out is None,
+        starts=tuple(reading.starts),
+        files=[
+            (file.path.name, file.content_type, attempt.snapshot.sha256)
+            for file, attempt in zip(reading.files, files, strict=True)
+            if attempt.snapshot
+        ],
+        fetched=sum(attempt.snapshot is not None for attempt in done),
+        missed=[
+            (addresses.redact(attempt.address), attempt.failure)
+            for attempt in attempts
+            if attempt.failure and attempt.snapshot is None
+        ],
+    )
 
 
 def parse_page(source: Source, page: Page) -> list[Parsed]:
@@ -167,24 +197,25 @@ def parse_page(source: Source, page: Page) -> list[Parsed]:
         raise LayoutChanged(page.url, f"the parser of {source.name} failed: {type(error).__name__}: {error}") from error
 
 
-def _judge(result: Collected, failures: list[ExtractError]) -> Collected:
-    """Set the failure of the whole source, or make an issue of each page that is missing.
+def _judge(collected: Collected, attempts: Sequence[_Attempt]) -> Collected:
+    """With the failure of the whole source, or an issue for each page that is missing.
 
     Pages that were read without a row and without a word why are a failure too: an empty answer of an interface, a table of
     nothing but its header. To load them would end every listing that the source had.
     """
+    failures = [attempt.failure for attempt in attempts if attempt.failure]
     if not failures:
-        is_told = result.images or any(issue.severity != "info" for issue, _ in result.issues)
-        if result.parsed and not result.rows and not is_told:
-            seen = f"{len(result.parsed)} pages without one row" if len(result.parsed) > 1 else "a page without one row"
-            result.failure = LayoutChanged(result.parsed[0][0], seen)
-            result.is_complete = False
-        return result
-    result.is_complete = False
-    tried = result.pages + len(failures)
-    if len(failures) / tried >= FAILED_SHARE:
-        result.failure = failures[0]
-    for error in failures:
-        message = f"{error.seen}; {error.action}"
-        result.issues.append((Issue(code=type(error).__name__, message=message, severity="error", url=error.url), None))
-    return result
+        is_told = collected.images or any(issue.severity != "info" for issue, _ in collected.issues)
+        if collected.parsed and not collected.rows and not is_told:
+            count = len(collected.parsed)
+            seen = f"{count} pages without one row" if count > 1 else "a page without one row"
+            return replace(collected, failure=LayoutChanged(collected.parsed[0][0], seen), is_complete=False)
+        return collected
+    issues: list[tuple[Issue, str | None]] = [
+        (Issue(code=type(e).__name__, message=f"{e.seen}; {e.action}", severity="error", url=e.url), None)
+        for e in failures
+    ]
+    has_failed = len(failures) / len(attempts) >= FAILED_SHARE
+    return replace(
+        collected, failure=failures[0] if has_failed else None, issues=[*collected.issues, *issues], is_complete=False
+    )

@@ -5,14 +5,12 @@ answer at once, and importing Prefect, Great Expectations or pandas takes second
 from __future__ import annotations
 
 import atexit
-import gc
 import importlib
 import logging
 import os
 import pkgutil
 import sys
 import threading
-from contextlib import suppress
 from typing import Any, NoReturn
 
 import click
@@ -58,25 +56,36 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Run the command line, and leave without taking apart what was imported: after Great Expectations that is most of a
-    second, in which nothing happens that anybody waits for. Prefect has a server to stop and events to send: it is given its
-    turn as Python would, but Python's own end is not waited for, which aborts where a thread that overran its deadline is
-    still in foreign code ("exception not rethrown").
+    """Run the command line.
+
+    Python's own end aborts ("exception not rethrown") where a notification that overran its deadline is still in foreign
+    code, asking for a block of Prefect for one: a run that is published would end with status -6. Only then the process
+    ends without it.
     """
-    # A command makes many objects that stay, its modules first, and few that refer to each other in a circle: Python's own
-    # 700 has it look through them hundreds of times, a twentieth of a refresh.
-    gc.set_threshold(50_000)
+    status = 1
+
+    def leave() -> None:
+        if any(thread.name.startswith("notify") for thread in threading.enumerate()):
+            logging.shutdown()
+            os._exit(status)
+
+    # What is registered first is called last: Prefect has stopped its server and sent its events by then.
+    atexit.register(leave)
     try:
         call()
     except SystemExit as leaving:
-        if "prefect" in sys.modules:
-            getattr(threading, "_shutdown")()  # noqa: B009 - has no public name, and is what Python calls first
-            atexit._run_exitfuncs()
-        logging.shutdown()
-        for stream in (sys.stdout, sys.stderr):
-            with suppress(BrokenPipeError):  # a reader such as `head` has seen enough
-                stream.flush()
-        os._exit(leaving.code if isinstance(leaving.code, int) else 1)
+        status = leaving.code if isinstance(leaving.code, int) else 1
+        _flush()
+        raise
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BrokenPipeError:
+            # A reader such as `head` has seen enough; Python's own end would try again, and complain.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def call() -> NoReturn:

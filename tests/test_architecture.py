@@ -166,9 +166,6 @@ def test_only_the_warehouse_opens_duckdb() -> None:
     assert not [str(one) for one in IMPORTS if one.module in ("duckdb.connect", "duckdb.sql", "duckdb.execute")]
 
 
-#: Rooms of flows that load, gate and replay still.
-STILL_HAS_SQL = {"flows/night/audit.py", "flows/night/rebuild.py", "flows/night/store.py", "flows/night/take_in.py"}
-
 #: How a statement begins. Help texts that quote one begin with something else.
 STATEMENT = re.compile(
     r"\s*(SELECT|FROM|WITH|VALUES|INSERT|DELETE|UPDATE|CREATE|DROP|ATTACH|COPY|BEGIN|COMMIT|ROLLBACK|SET|DESCRIBE)\b"
@@ -185,8 +182,7 @@ def test_flows_holds_no_sql() -> None:
         if (isinstance(node, ast.Constant) and isinstance(node.value, str) and STATEMENT.match(node.value))
         or (isinstance(node, ast.Attribute) and node.attr in ("execute", "executemany"))
     }
-    assert having - STILL_HAS_SQL == set()
-    assert {name for name in STILL_HAS_SQL - having if (ROOT / name).exists()} == set(), "take it out: it has none now"
+    assert having == set()
 
 
 def test_only_flows_reads_the_environment() -> None:

@@ -83,7 +83,7 @@ def publish(
     In this order, so that a kill at any moment leaves a whole published file: the version is complete on disk before its
     name is, and the base and the symlink follow it. The note of the intent tells `heal` that they still have to.
     """
-    con.execute(f"CHECKPOINT {CATALOG}")
+    checkpoint(con)
     con.execute(f"USE memory; DETACH {CATALOG}")
     data.versions.mkdir(parents=True, exist_ok=True)
     version = version_of(data, run_id)
@@ -104,6 +104,11 @@ def publish(
     for old in old_versions(data, keep_versions):
         remove_version(old)
     return version
+
+
+def checkpoint(con: duckdb.DuckDBPyConnection) -> None:
+    """Bring all that is committed into the work file itself, so that it can be copied."""
+    con.execute(f"CHECKPOINT {CATALOG}")
 
 
 def compact(con: duckdb.DuckDBPyConnection, work: Path) -> None:

@@ -117,3 +117,11 @@ def user_query(data: DataDir, sql: str) -> tuple[list[str], list[tuple[Any, ...]
             return [column[0] for column in result.description or []], result.fetchall()
         except duckdb.Error as error:
             raise BadQuery(str(error).strip()) from None
+
+
+def columns_where(con: duckdb.DuckDBPyConnection, table: str, where: str) -> dict[str, list[Any]]:
+    """The rows of a table for which a condition holds, by column."""
+    found = con.execute(f"SELECT * FROM {table} WHERE {where}")
+    names = [column[0] for column in found.description]
+    rows = found.fetchall()
+    return {name: [row[place] for row in rows] for place, name in enumerate(names)}

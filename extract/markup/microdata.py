@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib.util
-import sys
-import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,24 +12,11 @@ from lxml.html import HtmlElement
 _ANY = etree.XPath("boolean(//@itemscope)")
 
 
-#: Sources are read side by side, and the import below is one at a time.
-_IMPORTING = threading.Lock()
-
-
 @functools.cache
 def _extractor() -> Any:
-    # Imported when the first page with microdata comes, and without its package's own start, which imports the readers of
-    # all syntaxes, and with them rdflib: as much time as all pages of a night take to be read.
-    with _IMPORTING:
-        package = importlib.util.find_spec("extruct")
-        assert package is not None
-        is_new = "extruct" not in sys.modules
-        sys.modules.setdefault("extruct", importlib.util.module_from_spec(package))
-        try:
-            from extruct.w3cmicrodata import MicrodataExtractor
-        finally:
-            if is_new:
-                del sys.modules["extruct"]
+    # Imported when the first page with microdata comes: extruct brings the readers of all syntaxes, rdflib among them.
+    from extruct.w3cmicrodata import MicrodataExtractor
+
     return MicrodataExtractor()
 
 

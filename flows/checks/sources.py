@@ -11,14 +11,13 @@ from datetime import datetime
 from typing import Literal
 
 from gpuledger.extract import source as sources
-from gpuledger.extract.collect import parse_page
+from gpuledger.extract.collect import Reading, parse_page
 from gpuledger.extract.errors import ExtractError
 from gpuledger.extract.fetch.http import Client
 from gpuledger.extract.items import Issue, Item, Link
 from gpuledger.extract.source import Page
 from gpuledger.flows.night import gather
 from gpuledger.flows.night.context import Context
-from gpuledger.flows.night.gather import Reading
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpuledger.expectations import aside
 from gpuledger.flows.commands._options import data_dir_option, log_format_option
 from gpuledger.flows.night.context import Engine
 from gpuledger.flows.setup import settings as settings_module
@@ -54,12 +53,6 @@ def command(
     """
     settings = settings_module.load({"data_dir": data_dir, "log_format": log_format})
     data = DataDir(Path(settings.data_dir))
-    # The first night has everything to check, and what checks takes longest to get ready: before our own imports. A quiet
-    # night has nothing to check. Prefect takes longer still to be ready, and only then is it known who may write: of ten
-    # that start at once, nine would have made ready for nothing.
-    is_first = engine == "plain" and not data.base.exists()
-    click.get_current_context().with_resource(aside.beside(at_once=is_first))
-
     from gpuledger.flows.night.refresh import no_progress, read_plain, run
     from gpuledger.flows.night.start import context_for
     from gpuledger.flows.prefect_ import blocks

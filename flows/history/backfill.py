@@ -24,15 +24,15 @@ from gpuledger.extract.items import Offer
 from gpuledger.extract.pages import LocalFile, archive_file
 from gpuledger.extract.source import get
 from gpuledger.extract.sources.danawa_daily.nights import nights
-from gpuledger.flows.night import run_log, take_in
+from gpuledger.flows.night import run_log, store, take_in
 from gpuledger.flows.night.context import Context, new_run_id, utc_now
-from gpuledger.flows.night.store import finish, write_exports
-from gpuledger.flows.night.summary import SourceOutcome, Summary
+from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.setup import decisions, identities
 from gpuledger.transform.build import listing_versions, price_days
-from gpuledger.transform.gate import good_nights
+from gpuledger.transform.gate import good_nights, loading
 from gpuledger.transform.identity import assign
-from gpuledger.warehouse import history, publish
+from gpuledger.warehouse import history, ledger, publish
+from gpuledger.warehouse.ledger import SourceOutcome
 from gpuledger.warehouse.load import offers
 from gpuledger.warehouse.load.batch import Night, Row
 from gpuledger.warehouse.lock import writer_lock
@@ -68,6 +68,7 @@ def backfill(
     summary = Summary(context.run_id)
     if not found:
         return summary
+    run = context
     with writer_lock(context.data.lock):
         publish.heal(context.data)
         run_log.heal(context.data)
@@ -77,8 +78,7 @@ def backfill(
                 context, run_id=new_run_id() if first else context.run_id, as_of=part[-1][0], started_at=utc_now()
             )
             summary = _publish(run, part, context.run_id, partial(_after, first, progress))
-        write_exports(run, summary)
-    return summary
+        return store.write_exports(run, summary)
 
 
 def _after(before: int, progress: Progress, number: int) -> None:
@@ -87,15 +87,14 @@ def _after(before: int, progress: Progress, number: int) -> None:
 
 def _publish(run: Context, found: Sequence[Crawl], archived_by: str, progress: Progress) -> Summary:
     """Load and publish some nights as one run; the caller holds the writer's lock."""
-    summary = Summary(run.run_id)
     run_log.start(run)
     with publish.workspace(run.data, run.run_id, memory_limit=run.settings.memory_limit) as (con, work):
-        con.execute("BEGIN")
+        con.begin()
         is_newest = price_days.is_newest(con, found[0][0])
-        changed, outcome = load(con, run, found, progress)
-        summary.sources.append(outcome)
+        night = load(con, run, found, progress)
         since = price_days.since(con, found[0][0]) if is_newest else None
-        finish(con, run, summary, changed, work, run_log.record_of(run, [_collected(found, archived_by)]), since)
+        record = run_log.record_of(run, [_collected(found, archived_by)])
+        summary = store.finish(con, run, work, replace(night, since=since), record)
     run_log.finish(run, summary.status, summary.reason)
     return summary
 
@@ -106,10 +105,8 @@ def _collected(found: Sequence[Crawl], archived_by: str) -> Collected:
     return Collected(SOURCE, fetched=len(files), nights=(found[0][0], found[-1][0]), fetched_by=archived_by)
 
 
-def load(
-    con: duckdb.DuckDBPyConnection, context: Context, found: Sequence[Crawl], progress: Progress
-) -> tuple[set[str], SourceOutcome]:
-    """Load nights one after the other; the tables that they changed, and how the last of them went.
+def load(con: duckdb.DuckDBPyConnection, context: Context, found: Sequence[Crawl], progress: Progress) -> store.Night:
+    """Load nights one after the other, and say of them all what is said of one: how the last went, and what changed.
 
     A transaction is open before and after it; between the nights it is committed. Raises ExpectationsError where the rows
     of many nights break a rule that refuses a batch whole.
@@ -128,12 +125,12 @@ def load(
         broken = len(rows) - len(accepted)
         outcome = SourceOutcome(SOURCE, "ok", parsed=len(offers_seen), duplicate=len(offers_seen) - len(rows))
         if staged.refusal or len(rows) < contract.min_rows or broken > len(rows) * contract.max_quarantined_share:
-            outcome.status, outcome.quarantined = "refused", len(rows)
-            outcome.reason = staged.refusal or f"{broken} of {len(rows)} rows of {seen_at:%Y-%m-%d} break the contract"
+            reason = staged.refusal or f"{broken} of {len(rows)} rows of {seen_at:%Y-%m-%d} break the contract"
+            outcome = replace(outcome, status="refused", quarantined=len(rows), reason=reason)
         else:
             offers.stage_night(con, accepted, [row for row in rows if row in staged.broken])
             night = Night(SOURCE, seen_at, len(rows), is_complete=True)
-            done = take_in.load_staged(con, night, bounds, past, released)
+            done = loading.load_staged(con, night, bounds, past, released)
             good = good_nights.GoodNight(seen_at, len(rows), done.is_complete)
             good_nights.note(con, SOURCE, good)
             past = [good, *past[: bounds.row_nights - 1]]
@@ -141,20 +138,21 @@ def load(
             if "core.listing" in done.changes.changed:
                 # The gate compares a price with those of the same card: each night must know the cards of those before.
                 changed |= _identify(con, titles, seen_at)
-            outcome.quarantined = broken + done.held
-            outcome.loaded = len(rows) - outcome.quarantined
+            held = broken + done.held
+            outcome = replace(outcome, quarantined=held, loaded=len(rows) - held)
             last_good = seen_at, outcome
         # A longer transaction keeps every overwritten version in memory.
-        con.execute("COMMIT; BEGIN")
+        con.commit()
+        con.begin()
         progress(number)
-    outcome.issues = _note_missing_rates(con, context, staged.priced)
+    outcome = replace(outcome, issues=_note_missing_rates(con, context, staged.priced))
     if offers.record_changes(con, SOURCE, found[0][0]):
         changed.add("core.price_change")
     if last_good:
         take_in.set_state(con, replace(context, as_of=last_good[0]), last_good[1])
     if outcome.is_failure:
         take_in.set_state(con, context, outcome)
-    return changed, outcome
+    return store.Night((outcome,), frozenset(changed))
 
 
 def _identify(con: duckdb.DuckDBPyConnection, titles: identities.Identities, seen_at: datetime) -> set[str]:
@@ -212,5 +210,5 @@ def _note_missing_rates(
 ) -> int:
     rows = [(currency, day, count) for (currency, day), count in priced.items() if currency]
     issues = offers.missing_rates_of(con, rows)
-    take_in.note_issues(con, context, SOURCE, [(issue, None) for issue in issues])
+    ledger.add_issues(con, context.run_id, SOURCE, [(issue, None) for issue in issues])
     return len(issues)

@@ -19,8 +19,8 @@ import duckdb
 
 from gpuledger.flows.night.run_log import RunRecord
 from gpuledger.flows.setup.settings import Settings
+from gpuledger.warehouse import publish
 from gpuledger.warehouse.paths import DataDir
-from gpuledger.warehouse.publish import CATALOG
 
 #: Work that a kill may cost, for a copy of the file each time.
 KEEP_EVERY_S = 60.0
@@ -66,7 +66,7 @@ class Keeper:
         """Keep the committed work file where the last time is long enough ago. The file's name is what makes it valid."""
         if time.monotonic() - self._kept_at < self.every_s:
             return
-        con.execute(f"CHECKPOINT {CATALOG}")
+        publish.checkpoint(con)
         name = self.data.state / f"replay-{self.key}-{done}"
         words = {
             "done": done, "runs": self._digest(done), "changed": sorted(changed), "newest": newest.isoformat(),

@@ -22,7 +22,7 @@ from gpuledger.extract import source as sources
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshot import Snapshot
 from gpuledger.extract.archive.snapshots import Archive
-from gpuledger.extract.collect import Collected
+from gpuledger.extract.collect import Collected, Reading
 from gpuledger.extract.errors import CorruptSnapshot
 from gpuledger.extract.pages import LocalFile, OfRun
 from gpuledger.extract.source import Page
@@ -31,11 +31,11 @@ from gpuledger.flows.history import backfill
 from gpuledger.flows.history import kept as replay_kept
 from gpuledger.flows.night import gather, run_log, store
 from gpuledger.flows.night.context import Context
-from gpuledger.flows.night.gather import Reading
 from gpuledger.flows.night.run_log import RunRecord, SourceRecord
 from gpuledger.flows.night.summary import Summary
 from gpuledger.warehouse import history, publish
 from gpuledger.warehouse.errors import WarehouseError
+from gpuledger.warehouse.ledger import SourceOutcome
 from gpuledger.warehouse.load.stage import append
 from gpuledger.warehouse.lock import writer_lock
 from gpuledger.warehouse.outputs import csv_files
@@ -112,7 +112,6 @@ def replay(
     answer is worse than none. With `skip_damaged` such a page counts as one that could not be read that night: its source
     fails or is incomplete, its last good data stand, and ops.issue says so. Raises also what `store.store` raises.
     """
-    summary = Summary(context.run_id)
     archive = Archive(archive_of.snapshots)
     with writer_lock(context.data.lock), archive.held():
         if not skip_damaged:
@@ -125,7 +124,7 @@ def replay(
         kept = keeper.find()
         start = kept.file if kept else archive_of.baseline
         with publish.workspace(context.data, context.run_id, memory_limit=limit, copy_of=start) as (con, work):
-            con.execute("BEGIN")
+            con.begin()
             newest = max(folded_runs(archive_of).values(), default=context.as_of)
             replayed = _Replay(con, context, archive, ParsedCache(archive_of.snapshots / "parsed"), newest)
             if kept:
@@ -134,13 +133,13 @@ def replay(
                 progress(f"{run.as_of:%Y-%m-%d %H:%M}", number)
                 replayed.run(run)
                 # A longer transaction keeps every overwritten version in memory.
-                con.execute("COMMIT")
+                con.commit()
                 keeper.keep(con, work, number + 1, replayed.changed, replayed.newest)
-                con.execute("BEGIN")
+                con.begin()
             progress("build", len(runs))
             last = dataclasses.replace(context, as_of=replayed.newest)
-            store.prepare_build(con, last, summary, replayed.changed)
-            store.publish_build(con, last, summary, work)
+            builds = store.prepare_build(con, last, replayed.changed)
+            summary = store.publish_build(con, last, work, (), builds)
         keeper.drop()
         if export:
             csv_files.after_run(context.data)
@@ -184,7 +183,7 @@ class _Replay:
             self._context, run_id=run.run_id, as_of=run.as_of, started_at=run.started_at, engine=run.engine,
             sample_night=run.sample_night, settings=dataclasses.replace(self._context.settings, **settings),
         )  # fmt: skip
-        summary = Summary(run.run_id)
+        outcomes: list[SourceOutcome] = []
         batches = []
         for record in run.sources:
             if record.source not in sources.names():
@@ -195,12 +194,12 @@ class _Replay:
             found = self._nights(record)
             context = dataclasses.replace(context, as_of=found[-1][0] if found else run.as_of)
             if found:
-                changed, outcome = backfill.load(self._con, context, found, lambda night: None)
-                self.changed |= changed
-                summary.sources.append(outcome)
-        self.changed |= store.load(self._con, context, batches, summary)
-        self.changed |= store.settle(self._con, context)
-        store.write_run(self._con, context, summary)
+                filled = backfill.load(self._con, context, found, lambda night: None)
+                self.changed |= filled.tables
+                outcomes += filled.sources
+        night = store.load(self._con, context, batches)
+        self.changed |= night.tables | store.settle(self._con, context)
+        store.write_run(self._con, context, [*outcomes, *night.sources])
         self.newest = context.as_of
 
     def _read(self, record: SourceRecord) -> Collected:

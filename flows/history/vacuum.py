@@ -68,11 +68,11 @@ def _forget_accounts(context: Context, cutoff: datetime, dry_run: bool) -> list[
     before = data.published.resolve()
     limit = context.settings.memory_limit
     with publish.workspace(data, context.run_id, memory_limit=limit) as (con, work):
-        con.execute("BEGIN")
+        con.begin()
         counts = history.forget_accounts(con, cutoff)
         if dry_run or not any(counts.values()):
             return [Removed(f"rows of {table}", count, 0) for table, count in counts.items()]
-        con.execute("COMMIT")
+        con.commit()
         publish.compact(con, work)
         version = publish.publish(con, data, work, context.run_id, context.settings.keep_versions + 1)
     saved = max(0, before.stat().st_size - version.stat().st_size)

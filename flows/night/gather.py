@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from gpuledger.expectations import aside
 from gpuledger.extract import source as sources
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshots import Archive
-from gpuledger.extract.collect import Collected, collect
+from gpuledger.extract.collect import Collected, Reading, collect
 from gpuledger.extract.errors import Timeout
 from gpuledger.extract.fetch.http import Client, HttpSettings
 from gpuledger.extract.items import Chart
@@ -28,15 +27,6 @@ QUOTE_TYPES = {
     ".csv": "text/csv",
     ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """One source as this run reads it: from these addresses and these files of this machine."""
-
-    source: Source
-    starts: Sequence[str]
-    files: Sequence[LocalFile] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +56,9 @@ class Reader:
             on_page(url)
 
         try:
-            collected = read(reading, pages, self.archive, self.cache, in_time)
+            return read(reading, pages, self.archive, self.cache, in_time)
         except Timeout as failure:
             return Collected(reading.source.name, failure=failure, is_complete=False)
-        if collected.pages_unchanged < collected.pages:
-            aside.start()  # something will have to be checked
-        return collected
 
 
 def read(
@@ -82,17 +69,14 @@ def read(
     on_page: Callable[[str], None] = lambda url: None,
 ) -> Collected:
     """Read one source by way of `pages`: a run and its replay alike."""
-    collected = collect(reading.source, reading.starts, pages, cache, files=reading.files, on_page=on_page)
-    _watch_charts(collected, archive)
-    return collected
+    return _watch_charts(collect(reading, pages, cache, on_page), archive)
 
 
-def _watch_charts(collected: Collected, archive: Archive) -> None:
-    """Raise an issue for each chart that is no longer what a person transcribed; charts themselves are not loaded."""
+def _watch_charts(collected: Collected, archive: Archive) -> Collected:
+    """An issue for each chart that is no longer what a person transcribed; charts themselves are not loaded."""
     charts = [item for item, _ in collected.rows if isinstance(item, Chart)]
     if not charts:
-        return
-    collected.rows = [row for row in collected.rows if not isinstance(row[0], Chart)]
+        return collected
     first = {url: archive.first(collected.source, url) or sha256 for url, sha256 in collected.images.items()}
     transcribed = [
         transcription
@@ -101,7 +85,8 @@ def _watch_charts(collected: Collected, archive: Archive) -> None:
         for transcription in transcriptions.read_csv(archive.read(sha256), url)[0]
     ]
     found = transcriptions.match(charts, collected.images, transcribed, first)
-    collected.issues += [(issue, None) for issue in found]
+    rows = [row for row in collected.rows if not isinstance(row[0], Chart)]
+    return replace(collected, rows=rows, issues=[*collected.issues, *((issue, None) for issue in found)])
 
 
 def readings(context: Context) -> list[Reading]:

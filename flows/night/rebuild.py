@@ -19,16 +19,15 @@ def rebuild(context: Context, *, full: bool = False, explain: bool = False) -> S
     """
     if not context.data.base.exists():
         raise NoWarehouse(f"no warehouse in {context.data.root} yet: run `gpuledger refresh`")
-    summary = Summary(context.run_id)
     with writer_lock(context.data.lock):
         publish.heal(context.data)
         run_log.heal(context.data)
         with publish.workspace(context.data, context.run_id, memory_limit=context.settings.memory_limit) as (con, work):
-            con.execute("BEGIN")
-            prepare_build(con, context, summary, set(), full=full)
-            if explain or not any(build.action == "rebuilt" for build in summary.builds):
-                return summary
+            con.begin()
+            builds = prepare_build(con, context, (), full=full)
+            if explain or not any(build.action == "rebuilt" for build in builds):
+                return Summary(context.run_id, builds=builds)
             run_log.start(context)
-            publish_build(con, context, summary, work)
+            summary = publish_build(con, context, work, (), builds)
         run_log.finish(context, summary.status, summary.reason)
     return summary

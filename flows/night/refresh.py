@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
-from gpuledger.extract.collect import Collected
-from gpuledger.flows.night import gather, run_log
+from gpuledger.extract.collect import Collected, Reading
+from gpuledger.flows.night import gather, run_log, take_in
 from gpuledger.flows.night.context import Context
-from gpuledger.flows.night.gather import Reader, Reading
-from gpuledger.flows.night.summary import SourceOutcome, Summary
+from gpuledger.flows.night.gather import Reader
+from gpuledger.flows.night.store import store
+from gpuledger.flows.night.summary import Summary
 from gpuledger.warehouse.lock import writer_lock
 
 #: Called when a source starts a page (source, url) and when it is done (source, None).
@@ -43,45 +45,30 @@ def run_locked(
     """
     started = time.perf_counter()
     readings = gather.readings(context)
-    summary = Summary(context.run_id)
     run_log.start(context)
     try:
-        _run(context, read_all, progress, readings, summary)
+        with gather.reader(context) as reader:
+            collected = read_all(reader, readings, progress)  # fetch, archive, parse
+        summary = store(context, collected) if _is_any_read(collected) else _nothing(context, collected)
     except BaseException as error:
         # A signal is nobody's failure: the run was interrupted, as by a kill that leaves no time to say so.
         status = "failed" if isinstance(error, Exception) else "interrupted"
         run_log.finish(context, status, f"{type(error).__name__}: {error}")
         raise
     run_log.finish(context, summary.status, summary.why)
-    summary.seconds = time.perf_counter() - started
-    return summary
+    return replace(summary, seconds=time.perf_counter() - started)
 
 
-def _run(
-    context: Context,
-    read_all: Callable[[Reader, list[Reading], Progress], list[Collected]],
-    progress: Progress,
-    readings: list[Reading],
-    summary: Summary,
-) -> None:
-    with gather.reader(context) as reader:
-        collected = read_all(reader, readings, progress)
-    # A batch of nothing (an empty inbox) is no source that could be read.
-    if all(batch.failure is not None for batch in collected if batch.failure is not None or batch.pages):
-        summary.sources = [_failed(batch) for batch in collected]
-        summary.reason = "no source could be read" if collected else "no source is configured"
-        return
-    from gpuledger.flows.night.store import store
-
-    store(context, collected, summary)
+def _is_any_read(collected: Sequence[Collected]) -> bool:
+    """A batch of nothing (an empty inbox) is no source that could be read."""
+    return any(batch.pages for batch in collected if batch.failure is None)
 
 
-def _failed(batch: Collected) -> SourceOutcome:
-    failure = batch.failure
-    assert failure is not None
-    return SourceOutcome(
-        batch.source, "failed", f"{type(failure).__name__}: {failure.url}: {failure.seen}; {failure.action}"
-    )
+def _nothing(context: Context, collected: Sequence[Collected]) -> Summary:
+    """The summary of a run that publishes nothing."""
+    failed = [take_in.failed(batch) for batch in collected if batch.failure is not None]
+    reason = "no source could be read" if collected else "no source is configured"
+    return Summary(context.run_id, failed, reason=reason)
 
 
 def read_plain(reader: Reader, readings: list[Reading], progress: Progress) -> list[Collected]:

@@ -3,57 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from gpuledger.transform.build.run import Build
-
-SourceStatus = Literal["ok", "unchanged", "partial", "failed", "refused"]
-
-
-@dataclass(slots=True)
-class SourceOutcome:
-    """One source of one run. parsed = loaded + quarantined + duplicate, and a failed source has loaded nothing."""
-
-    source: str
-    status: SourceStatus
-    reason: str | None = None
-    pages: int = 0
-    pages_unchanged: int = 0
-    size_bytes: int = 0
-    parsed: int = 0
-    loaded: int = 0
-    quarantined: int = 0
-    duplicate: int = 0
-    changed: int = 0
-    issues: int = 0
-    seconds: float = 0.0
-
-    @property
-    def is_failure(self) -> bool:
-        """The last good data of the source stand."""
-        return self.status in ("failed", "refused")
+from gpuledger.warehouse.ledger import PriceChange, SourceOutcome
 
 
 @dataclass(frozen=True, slots=True)
-class PriceChange:
-    """One change of a listing, as core.price_change has it."""
-
-    source: str
-    title: str
-    change: str
-    old_price: str
-    new_price: str
-    currency: str
-
-
-@dataclass(slots=True)
 class Summary:
     """The outcome of a run. `published` is the version's path, None where nothing was published."""
 
     run_id: str
-    sources: list[SourceOutcome] = field(default_factory=list)
+    sources: Sequence[SourceOutcome] = ()
     builds: Sequence[Build] = ()
     changes: Sequence[PriceChange] = ()
     published: Path | None = None
@@ -68,17 +30,25 @@ class Summary:
     @property
     def why(self) -> str | None:
         """The reason, with what each failed source said where nothing was published: nobody else will say it then."""
-        said = "; ".join(f"{source.source}: {source.reason}" for source in self.failed_sources)
+        said = failures(self.sources)
         return f"{self.reason}: {said}" if said and self.published is None else self.reason
 
     @property
     def status(self) -> str:
         """published, published_with_failures or failed."""
-        if self.published is None:
-            return "failed"
-        return "published_with_failures" if self.failed_sources else "published"
+        return "failed" if self.published is None else published_status(self.sources)
 
     @property
     def exit_status(self) -> int:
         """0 published, 1 nothing published, 3 published with a failed source."""
         return {"failed": 1, "published": 0, "published_with_failures": 3}[self.status]
+
+
+def published_status(sources: Sequence[SourceOutcome]) -> str:
+    """The status of a run that is published."""
+    return "published_with_failures" if any(outcome.is_failure for outcome in sources) else "published"
+
+
+def failures(sources: Sequence[SourceOutcome]) -> str:
+    """What each failed source said; empty where none failed."""
+    return "; ".join(f"{outcome.source}: {outcome.reason}" for outcome in sources if outcome.is_failure)

@@ -11,6 +11,7 @@ import os
 import queue
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.refresh import Progress, read_plain, run_locked
@@ -81,29 +82,33 @@ def refresh(context: Context, progress: Progress) -> Summary:
     """
     with writer_lock(context.data.lock):
         prepare(context.data)
-        begun: list[bool] = []
-        done: list[Summary] = []
+        run = _FlowRun(context, progress)
         try:
             with server(context.data):
-                _run_flow(context, progress, begun, done)
+                run.start()
         except Exception as error:
-            if begun and not done:
-                raise
-            if not begun:
+            if not run.has_begun:
                 _log.warning("the Prefect server cannot be used (%s: %s)", type(error).__name__, error)
-                done.append(run_locked(context, read_plain, progress))
-                note(done[0], "the Prefect server could not be used, so the run went on without it")
-            elif done[0].published is not None:
-                note(done[0], f"the Prefect server was lost or refused the run's last state ({type(error).__name__})")
-                _forget_events()
-        return done[0]
+                summary = run_locked(context, read_plain, progress)
+                return noted(summary, "the Prefect server could not be used, so the run went on without it")
+            if run.summary is None:
+                raise
+            if run.summary.published is None:
+                return run.summary
+            _forget_events()
+            lost = f"the Prefect server was lost or refused the run's last state ({type(error).__name__})"
+            return noted(run.summary, lost)
+        assert run.summary is not None
+        return run.summary
 
 
-def note(summary: Summary, lost: str) -> None:
-    """Say in the summary of a published run what went wrong with Prefect; one that failed keeps its own reason."""
-    if summary.published is not None:
-        summary.reason = f"{lost}; the warehouse is published"
-        _log.warning(summary.reason)
+def noted(summary: Summary, lost: str) -> Summary:
+    """The summary of a published run with what went wrong with Prefect; one that failed keeps its own reason."""
+    if summary.published is None:
+        return summary
+    reason = f"{lost}; the warehouse is published"
+    _log.warning(reason)
+    return replace(summary, reason=reason)
 
 
 def _forget_events() -> None:
@@ -119,21 +124,33 @@ def _forget_events() -> None:
                 worker._queue.get_nowait()
 
 
-def _run_flow(context: Context, progress: Progress, begun: list[bool], done: list[Summary]) -> None:
-    from prefect import flow
+class _FlowRun:
+    """One flow run, and how far its body came: Prefect may fail before it, or when all is done."""
 
-    from gpuledger.flows.prefect_ import run as prefect_run
+    def __init__(self, context: Context, progress: Progress) -> None:
+        self._context = context
+        self._progress = progress
+        self.has_begun = False
+        self.summary: Summary | None = None
 
-    @flow(
-        name="refresh",
-        flow_run_name=f"refresh {context.as_of:%Y-%m-%d %H:%M} {context.run_id[-6:]}",
-        validate_parameters=False,
-        persist_result=False,
-    )
-    def refresh_flow(run_id: str, as_of: str, sample_night: int | None) -> None:
-        begun.append(True)
-        done.append(prefect_run.refresh(context, progress))
-        if done[0].published is None:
-            raise RuntimeError(done[0].reason or "nothing was published")
+    def start(self) -> None:
+        """Run the flow; raises where Prefect fails, or where nothing was published."""
+        from prefect import flow
 
-    refresh_flow(context.run_id, context.as_of.isoformat(), context.sample_night)
+        from gpuledger.flows.prefect_ import run as prefect_run
+
+        context = self._context
+
+        @flow(
+            name="refresh",
+            flow_run_name=f"refresh {context.as_of:%Y-%m-%d %H:%M} {context.run_id[-6:]}",
+            validate_parameters=False,
+            persist_result=False,
+        )
+        def refresh_flow(run_id: str, as_of: str, sample_night: int | None) -> None:
+            self.has_begun = True
+            self.summary = prefect_run.refresh(context, self._progress)
+            if self.summary.published is None:
+                raise RuntimeError(self.summary.reason or "nothing was published")
+
+        refresh_flow(context.run_id, context.as_of.isoformat(), context.sample_night)

@@ -18,10 +18,10 @@ from prefect.futures import PrefectFuture
 from prefect.settings import PREFECT_API_URL
 from prefect.tasks import exponential_backoff
 
-from gpuledger.extract.collect import Collected
+from gpuledger.extract.collect import Collected, Reading
 from gpuledger.extract.errors import Timeout
 from gpuledger.flows.night.context import Context
-from gpuledger.flows.night.gather import Reader, Reading
+from gpuledger.flows.night.gather import Reader
 from gpuledger.flows.night.refresh import Progress, run_locked
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.prefect_ import artifacts, handover

@@ -50,8 +50,9 @@ def targets(settings: Settings, load_blocks: LoadBlocks) -> list[str]:
     loaded: dict[str, str] = {}
     # A daemon, as below. It needs to know which Prefect server is meant, and that is in the context.
     loading = threading.Thread(
-        target=contextvars.copy_context().run, args=(load_blocks, settings.notify_blocks, loaded), daemon=True
-    )
+        target=contextvars.copy_context().run, args=(load_blocks, settings.notify_blocks, loaded),
+        name="notify blocks", daemon=True,
+    )  # fmt: skip
     if settings.notify_blocks:
         loading.start()
         loading.join(settings.notify_deadline_s / 2)

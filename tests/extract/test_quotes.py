@@ -356,7 +356,7 @@ def dropped(folder: Path, text: str) -> collect.Collected:
     with Client(HttpSettings()) as client:
         pages = Fetching(client, archive, datetime(2024, 1, 5, tzinfo=UTC), "run")
         files = [LocalFile(file, "text/csv")]
-        return collect.collect(quotes.SOURCE, (), pages, ParsedCache(folder / "parsed"), files=files)
+        return collect.collect(collect.Reading(quotes.SOURCE, (), files), pages, ParsedCache(folder / "parsed"))
 
 
 def test_a_run_gives_the_rows_back_that_it_could_not_read(tmp_path: Path) -> None:
@@ -389,7 +389,7 @@ def test_a_replay_gives_nothing_back(tmp_path: Path) -> None:
     archive = Archive(tmp_path / "snapshots")
     snapshot = archive.latest("quotes", "file:kettle.csv")
     assert snapshot is not None
-    files = [LocalFile(Path("kettle.csv"), "text/csv")]
-    again = collect.collect(quotes.SOURCE, (), OfRun(archive, [snapshot], {}), ParsedCache(tmp_path / "p"), files=files)
+    reading = collect.Reading(quotes.SOURCE, (), [LocalFile(Path("kettle.csv"), "text/csv")])
+    again = collect.collect(reading, OfRun(archive, [snapshot], {}), ParsedCache(tmp_path / "p"))
     assert len(again.rows) == 1
     assert not returned.exists()

@@ -12,7 +12,6 @@ from gpuledger.extract.collect import Collected
 from gpuledger.flows.history import backfill
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.store import store
-from gpuledger.flows.night.summary import Summary
 from tests.command import rows, tables
 from tests.flows.inprocess import context
 
@@ -66,7 +65,7 @@ def both(tmp_path_factory: pytest.TempPathFactory, files: list[Path]) -> tuple[P
     loaded(bulk, files, by_night=False)
     for seen_at, offers in backfill.read(context(nightly, 1), files):
         run = replace(context(nightly, 1), as_of=seen_at)
-        store(run, [Collected(backfill.SOURCE, rows=[*offers])], Summary(run.run_id), export=False)
+        store(run, [Collected(backfill.SOURCE, rows=[*offers])], export=False)
     return bulk, nightly
 
 

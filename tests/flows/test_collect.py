@@ -15,7 +15,7 @@ import pytest
 from gpuledger.extract.archive import parsed_cache
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshots import Archive
-from gpuledger.extract.collect import Collected, collect
+from gpuledger.extract.collect import Collected, Reading, collect
 from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.fetch.http import Client, HttpSettings
 from gpuledger.extract.items import Issue, Link, Offer, Parsed
@@ -68,10 +68,8 @@ class Bench:
         )
 
     def read(self, *starts: str, source: Source = SHOP, files: tuple[LocalFile, ...] = ()) -> Collected:
-        return collect(
-            source, [f"http://{HOST}/{start}" for start in starts], Fetching(self.client, self.archive, NOW, "run"),
-            self.cache, files=files, on_page=self.seen.append,
-        )  # fmt: skip
+        reading = Reading(source, [f"http://{HOST}/{start}" for start in starts], files)
+        return collect(reading, Fetching(self.client, self.archive, NOW, "run"), self.cache, self.seen.append)
 
 
 @pytest.fixture

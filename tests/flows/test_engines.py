@@ -13,8 +13,9 @@ import psutil
 import pytest
 
 from gpuledger.extract import source as sources
-from gpuledger.flows.night.summary import SourceOutcome, Summary
+from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.prefect_ import artifacts
+from gpuledger.warehouse.ledger import SourceOutcome
 from tests.command import Outcome, csv_files, gpuledger, rows, tables
 from tests.nights import Night
 

@@ -18,9 +18,10 @@ from gpuledger.extract.errors import FetchError
 from gpuledger.extract.items import Issue, Item, Offer
 from gpuledger.flows.night import take_in
 from gpuledger.flows.night.context import Context
-from gpuledger.flows.night.summary import SourceOutcome
 from gpuledger.flows.setup import decisions
+from gpuledger.transform import freshness
 from gpuledger.warehouse import schema
+from gpuledger.warehouse.ledger import SourceOutcome
 from tests.flows.inprocess import context
 
 #: The one shop of which a batch of any length is believed.
@@ -43,7 +44,7 @@ class Shop:
     def __init__(self, con: duckdb.DuckDBPyConnection, data: Path) -> None:
         self.con = con
         self.context = context(data, 1)
-        self.changed: set[str] = set()
+        self.changed: frozenset[str] = frozenset()
 
     def night(self, number: int) -> Context:
         as_of = FIRST + timedelta(days=number - 1)
@@ -52,9 +53,9 @@ class Shop:
     def take(self, number: int, *items: Item, **more: Any) -> SourceOutcome:
         """Take in what the source gave on a night; more of `Collected` by name."""
         collected = Collected(SHOP, rows=[(item, f"sha{number}") for item in items], pages=1, **more)
-        night = self.night(number)
-        self.changed = set()
-        return take_in.take_in(self.con, night, take_in.ask(self.con, night, collected), self.changed)
+        taken = take_in.take_in(self.con, self.night(number), collected)
+        self.changed = taken.tables
+        return taken.outcome
 
     def prices(self) -> dict[str, int]:
         return {str(key): int(price) for key, price in self.rows("SELECT listing_id, price FROM core.price_open")}
@@ -109,17 +110,14 @@ def test_the_batch_that_was_loaded_last_is_not_loaded_again(shop: Shop) -> None:
     collected = Collected(
         SHOP, rows=[(one, "sha1") for one in (*four(), quote("x", valid_until=date(2023, 12, 1)), quote("a"))]
     )
-    night = shop.night(2)
-    outcome = SourceOutcome(SHOP, "ok")
     shop.con.execute(
         """INSERT INTO ops.source_run BY NAME
            SELECT 'run1' AS run_id, 'quotes' AS source, 'ok' AS status, 6 AS parsed, 4 AS loaded, 1 AS quarantined,
                1 AS duplicate"""
     )
-    changed: set[str] = set()
-    outcome = take_in.take_in(shop.con, night, take_in.ask(shop.con, night, collected), changed)
-    assert of(outcome) == ("unchanged", 6, 4, 1, 1)
-    assert changed == {"core.source_night"}
+    taken = take_in.take_in(shop.con, shop.night(2), collected)
+    assert of(taken.outcome) == ("unchanged", 6, 4, 1, 1)
+    assert taken.tables == {"core.source_night"}
     assert shop.rows("SELECT DISTINCT title FROM core.listing") == [("untouched",)]
     assert [run_id for run_id, _ in shop.rows(put_aside)] == ["run1", "run2"]
     assert shop.state()[:2] == ("unchanged", 2)
@@ -129,8 +127,7 @@ def test_the_batch_that_was_loaded_last_is_not_loaded_again(shop: Shop) -> None:
 def again(shop: Shop, number: int, items: Sequence[Offer], **more: Any) -> SourceOutcome:
     """The same bytes as the first night's on another one."""
     collected = Collected(SHOP, rows=[(item, "sha1") for item in items], pages=1, **more)
-    night = shop.night(number)
-    return take_in.take_in(shop.con, night, take_in.ask(shop.con, night, collected), set())
+    return take_in.take_in(shop.con, shop.night(number), collected).outcome
 
 
 def test_a_batch_like_one_before_the_last_is_loaded(shop: Shop) -> None:
@@ -146,10 +143,7 @@ def test_a_batch_like_one_before_the_last_is_loaded(shop: Shop) -> None:
 def test_the_same_bytes_are_loaded_where_a_held_price_waits_for_its_second_sighting(shop: Shop) -> None:
     shop.take(1, *four())
     first = Collected(SHOP, rows=[(item, "sha") for item in four("5000")])
-    outcomes = []
-    for number in (2, 3):
-        night = shop.night(number)
-        outcomes.append(take_in.take_in(shop.con, night, take_in.ask(shop.con, night, first), set()))
+    outcomes = [take_in.take_in(shop.con, shop.night(number), first).outcome for number in (2, 3)]
     assert [of(outcome) for outcome in outcomes] == [("ok", 4, 3, 1, 0), ("ok", 4, 4, 0, 0)]
     assert shop.prices()["quotes:a"] == 5000
     ((run_id, kind, reason, item, sha),) = shop.rows(
@@ -233,13 +227,12 @@ def test_what_a_person_let_pass_is_believed(shop: Shop) -> None:
 
 def test_a_source_passes_its_freshness_limit_once(shop: Shop) -> None:
     shop.take(1, *four())
-    assert take_in.settle(shop.con, shop.night(1)) == ["core.source_freshness"]
+    assert freshness.keep(shop.con, FIRST) == ["core.source_freshness"]
     usable = "SELECT source, is_usable FROM core.source_freshness"
     assert shop.rows(usable) == [(SHOP, True)]
-    assert take_in.settle(shop.con, shop.night(1)) == []
+    assert freshness.keep(shop.con, FIRST) == []
     ((hours,),) = shop.rows("SELECT freshness_hours FROM ops.source_state")
-    at_the_limit = replace(shop.night(1), as_of=FIRST + timedelta(hours=hours))
-    assert take_in.settle(shop.con, at_the_limit) == []
-    beyond = replace(shop.night(1), as_of=FIRST + timedelta(hours=hours, minutes=1))
-    assert take_in.settle(shop.con, beyond) == ["core.source_freshness"]
+    at_the_limit = FIRST + timedelta(hours=hours)
+    assert freshness.keep(shop.con, at_the_limit) == []
+    assert freshness.keep(shop.con, at_the_limit + timedelta(minutes=1)) == ["core.source_freshness"]
     assert shop.rows(usable) == [(SHOP, False)]

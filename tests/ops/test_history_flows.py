@@ -9,8 +9,9 @@ import pytest
 from prefect.settings import PREFECT_API_URL, PREFECT_CLIENT_MAX_RETRIES, temporary_settings
 
 from gpuledger.flows.night.retries import NothingPublished, can_help
-from gpuledger.flows.night.summary import SourceOutcome, Summary
+from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.prefect_ import history_deployments
+from gpuledger.warehouse.ledger import SourceOutcome
 from tests.command import rows, tables
 from tests.history.replays import price_table
 from tests.nights import Night

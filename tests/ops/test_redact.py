@@ -7,11 +7,12 @@ import logging
 
 import pytest
 
-from gpuledger.flows.night.summary import SourceOutcome, Summary
+from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.setup.settings import Settings
 from gpuledger.flows.telling import logs
 from gpuledger.flows.telling.redact import Redactor
 from gpuledger.warehouse.errors import Locked
+from gpuledger.warehouse.ledger import SourceOutcome
 
 SECRETS = (
     "mailtos://robot:Hunter2hunter2@mail.example.org?to=ops@example.org",

@@ -61,18 +61,16 @@ def night(
     `rated` is the day of the newest rates, the night's own unless given.
     """
     run = context(root, seen_at)
-    summary = Summary(run.run_id)
     day = rated or seen_at.date()
     batches = [rates(day - timedelta(days=90), day), Collected(SOURCE, rows=[*rows], pages=1)]
-    store(run, batches, summary, export=export)
-    return summary
+    return store(run, batches, export=export)
 
 
 def small(root: Path, nights: Sequence[backfill.Crawl]) -> None:
     """Load `nights` in bulk, behind the rates of all their days."""
     first, last = nights[0][0], nights[-1][0]
     run = context(root, first - timedelta(days=1))
-    store(run, [rates(first.date() - timedelta(days=10), last.date())], Summary(run.run_id), export=False)
+    store(run, [rates(first.date() - timedelta(days=10), last.date())], export=False)
     backfill.backfill(context(root, last), nights, lambda number: None)
 
 

@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from gpuledger.extract.archive.snapshots import Archive
-from gpuledger.extract.collect import Collected
+from gpuledger.extract.collect import Collected, Reading
 from gpuledger.extract.pages import Fetching, LocalFile, archive_file
 from gpuledger.extract.source import get
 from gpuledger.flows.history import backfill
 from gpuledger.flows.night import gather, refresh, run_log, store
 from gpuledger.flows.night.context import Context
-from gpuledger.flows.night.summary import Summary
 from gpuledger.transform.build import price_days
 from gpuledger.warehouse import publish
 from gpuledger.warehouse.paths import DataDir
@@ -71,25 +70,17 @@ def night(root: Path, nights: Sequence[backfill.Crawl], files: Mapping[str, Path
     batches = [_rates(run)] if rated_at else []
     if nights:
         batches.append(_prices(run, nights, files))
-    summary = Summary(run.run_id)
     with publish.workspace(run.data, run.run_id, memory_limit=run.settings.memory_limit) as (con, work):
-        con.execute("BEGIN")
+        con.begin()
         first = nights[0][0] if nights else seen_at
         is_newest = price_days.is_newest(con, first)
-        changed: set[str] = set()
+        night = store.Night((), frozenset())
         if nights:
-            changed, outcome = backfill.load(con, run, nights, lambda number: None)
-            summary.sources.append(outcome)
-        changed |= store.load(con, run, [batch for batch in batches if batch.rows], summary)
-        store.finish(
-            con,
-            run,
-            summary,
-            changed,
-            work,
-            run_log.record_of(run, batches),
-            price_days.since(con, first) if is_newest else None,
-        )
+            night = backfill.load(con, run, nights, lambda number: None)
+        rest = store.load(con, run, [batch for batch in batches if batch.rows])
+        since = price_days.since(con, first) if is_newest else None
+        both = store.Night((*night.sources, *rest.sources), night.tables | rest.tables, since)
+        store.finish(con, run, work, both, run_log.record_of(run, batches))
 
 
 def _prices(run: Context, nights: Sequence[backfill.Crawl], files: Mapping[str, Path]) -> Collected:
@@ -114,5 +105,5 @@ def _rates(run: Context) -> Collected:
     file.write_text(f'<Cube xmlns="http://www.ecb.int/vocabulary/2002-08-01/eurofxref">{cubes}</Cube>')
     with gather.reader(run) as reader:
         pages = Fetching(reader.client, reader.archive, run.as_of, run.run_id)
-        reading = gather.Reading(get("ecb_fx"), (), (LocalFile(file, "text/xml"),))
+        reading = Reading(get("ecb_fx"), (), (LocalFile(file, "text/xml"),))
         return gather.read(reading, pages, reader.archive, reader.cache)

@@ -11,8 +11,7 @@ import duckdb
 import pytest
 
 from gpuledger.extract.items import CloudOffer, PricingModel
-from gpuledger.flows.night import take_in
-from gpuledger.transform.gate import good_nights
+from gpuledger.transform.gate import good_nights, loading
 from gpuledger.transform.gate.rules import Bounds
 from gpuledger.warehouse import publish
 from gpuledger.warehouse.load import others
@@ -57,7 +56,7 @@ class Cloud:
         self.night += not again
         offers = [make(key, price) for key, price in (USUAL if rates is None else rates).items()]
         batch = Batch(SOURCE, START + timedelta(days=self.night), [Row(offer, "sha") for offer in offers])
-        loaded = take_in.load_batch(self.con, batch, Bounds(), released or [])
+        loaded = loading.load_batch(self.con, batch, Bounds(), released or [], ["cloud_offer"])
         good_nights.note(self.con, SOURCE, good_nights.GoodNight(batch.seen_at, len(offers), loaded.is_complete))
         names = {others.offer_id(SOURCE, offer): offer.instance for offer in offers}
         held = self.con.execute("SELECT listing_id, hold, kind FROM core.held_price").fetchall()

@@ -11,8 +11,7 @@ import duckdb
 import pytest
 
 from gpuledger.extract.items import Offer
-from gpuledger.flows.night import take_in
-from gpuledger.transform.gate import good_nights
+from gpuledger.transform.gate import good_nights, loading
 from gpuledger.transform.gate.rules import Bounds
 from gpuledger.warehouse import publish
 from gpuledger.warehouse.load import offers
@@ -46,7 +45,7 @@ class Market:
         batch = Batch("shop", START + timedelta(days=self.night), rows)
         offers.stage_batch(self.con, batch)
         past = good_nights.past(self.con, "shop", batch.seen_at, Bounds())
-        loaded = take_in.load_staged(self.con, batch.night, Bounds(), past, released or [])
+        loaded = loading.load_staged(self.con, batch.night, Bounds(), past, released or [])
         good_nights.note(self.con, "shop", good_nights.GoodNight(batch.seen_at, len(rows), loaded.is_complete))
         return dict(self.con.execute("SELECT listing_id, hold FROM core.held_price").fetchall())
 
@@ -156,7 +155,7 @@ def test_a_currency_change_is_held(market: Market) -> None:
     batch = Batch("shop", START + timedelta(days=9), rows)
     offers.stage_batch(market.con, batch)
     past = good_nights.past(market.con, "shop", batch.seen_at, Bounds())
-    take_in.load_staged(market.con, batch.night, Bounds(), past, [])
+    loading.load_staged(market.con, batch.night, Bounds(), past, [])
     assert market.con.execute("SELECT listing_id, hold FROM core.held_price").fetchall() == [("shop:k3", "currency")]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -10,7 +10,18 @@ from decimal import Decimal
 import pytest
 
 from gpuledger.transform.gate.good_nights import GoodNight, is_short
-from gpuledger.transform.gate.rules import Bounds, Compared, Held, Sighting, Tally, has_moved, is_placeholder, judge
+from gpuledger.transform.gate.rules import (
+    Bounds,
+    Compared,
+    Held,
+    Sighting,
+    Tally,
+    has_moved,
+    hold,
+    is_explained,
+    is_placeholder,
+    suspected,
+)
 
 NOW = datetime(2024, 3, 9, 3, tzinfo=UTC)
 YESTERDAY = NOW - timedelta(days=1)
@@ -26,14 +37,18 @@ class Known:
     others: dict[str, list[Decimal]] = field(default_factory=dict)
     seen: dict[str, Sighting] = field(default_factory=dict)
 
-    def asked_before(self, moved: Sequence[Compared]) -> Mapping[str, tuple[Decimal, Decimal]]:
-        return self.asked
 
-    def peers(self, moved: Sequence[Compared]) -> Mapping[str, Sequence[Decimal]]:
-        return self.others
-
-    def sightings(self) -> Mapping[str, Sighting]:
-        return self.seen
+def judge(
+    tally: Tally, rows: Sequence[Compared], known: Known, released: Sequence[tuple[str, Decimal]] = ()
+) -> list[Held]:
+    """The rules in their order, as `tables.judge` asks them."""
+    suspects = [
+        (one, rule)
+        for one, rule in suspected(rows, tally, BOUNDS)
+        if rule != "move"
+        or not is_explained(one, known.asked.get(one.listing_id), known.others.get(one.listing_id, ()), BOUNDS)
+    ]
+    return hold(suspects, known.seen, released, (NOW, tally), BOUNDS)
 
 
 def row(
@@ -49,12 +64,12 @@ def row(
 def holds(
     one: Compared, tally: Tally = QUIET, known: Known | None = None, released: Sequence[tuple[str, Decimal]] = ()
 ) -> str | None:
-    held = judge(tally, [one], NOW, BOUNDS, released, known or Known())
+    held = judge(tally, [one], known or Known(), released)
     return held[0].hold if held else None
 
 
 def the_held(one: Compared, tally: Tally = QUIET, known: Known | None = None) -> Held:
-    (held,) = judge(tally, [one], NOW, BOUNDS, [], known or Known())
+    (held,) = judge(tally, [one], known or Known())
     return held
 
 
@@ -176,10 +191,10 @@ def test_a_person_lets_one_listing_pass_near_one_price(price: str, hold: str | N
 
 def test_what_is_let_pass_hides_none_of_the_others() -> None:
     other = row("1000")._replace(listing_id="shop:b")
-    held = judge(QUIET, [row("1000"), other], NOW, BOUNDS, [("shop:a", Decimal(1000))], Known())
+    held = judge(QUIET, [row("1000"), other], Known(), [("shop:a", Decimal(1000))])
     assert [one.compared.listing_id for one in held] == ["shop:b"]
     seen = Known(seen={"shop:a": Sighting(Decimal(1000), "USD", YESTERDAY, 1)})
-    held = judge(QUIET, [row("1000"), other], NOW, BOUNDS, [], seen)
+    held = judge(QUIET, [row("1000"), other], seen)
     assert [one.compared.listing_id for one in held] == ["shop:b"]
 
 

@@ -12,8 +12,7 @@ import duckdb
 import pytest
 
 from gpuledger.extract.items import FxRate, Issue, Offer
-from gpuledger.flows.night import take_in
-from gpuledger.transform.gate import good_nights
+from gpuledger.transform.gate import good_nights, loading
 from gpuledger.transform.gate.rules import Bounds
 from gpuledger.warehouse import schema
 from gpuledger.warehouse.load.batch import Batch, ChangeSet, Row, split_duplicates
@@ -56,7 +55,7 @@ def load(
     con: duckdb.DuckDBPyConnection, number: int, *offers: Offer, source: str = SHOP, sha: str = "sha",
     released: list[tuple[str, Decimal]] | None = None, held: tuple[Offer, ...] = (), is_complete: bool = True,
     bounds: Bounds | None = None,
-) -> take_in.Loaded:  # fmt: skip
+) -> loading.Loaded:  # fmt: skip
     """Load what a shop shows on a night, and put the night on record."""
     limits = bounds or Bounds()
     shown = (*offers, *(offer(f"z{n}", "300") for n in range(ALWAYS)))
@@ -65,9 +64,9 @@ def load(
         tuple(Row(one, sha) for one in held),
     )
     batch = Batch(source, night(number), rows, is_complete, refused)
-    loaded = take_in.load_batch(con, batch, limits, released or [])
+    loaded = loading.load_batch(con, batch, limits, released or [], ["offer"])
     count = len(shown) + len(held)
-    good_nights.note(con, source, [good_nights.GoodNight(batch.seen_at, count, loaded.is_complete)])
+    good_nights.note(con, source, good_nights.GoodNight(batch.seen_at, count, loaded.is_complete))
     return loaded
 
 
@@ -254,8 +253,8 @@ def test_a_load_says_which_tables_it_changed(con: duckdb.DuckDBPyConnection) -> 
 def test_a_run_of_rates_alone_changes_rates_alone(con: duckdb.DuckDBPyConnection) -> None:
     rate = FxRate(day=date(2024, 1, 1), currency="KRW", rate=Decimal("1400"), base="EUR")
     batch = Batch("ecb_fx", night(1), [Row(rate, "sha")])
-    assert take_in.load_batch(con, batch, Bounds(), []).changes.changed == {"core.fx_rate": 1}
-    assert take_in.load_batch(con, replace(batch, seen_at=night(2)), Bounds(), []).changes.changed == {}
+    assert loading.load_batch(con, batch, Bounds(), [], ["fx_rate"]).changes.changed == {"core.fx_rate": 1}
+    assert loading.load_batch(con, replace(batch, seen_at=night(2)), Bounds(), [], ["fx_rate"]).changes.changed == {}
 
 
 def test_won_that_stand_for_no_price_are_held_every_night(con: duckdb.DuckDBPyConnection) -> None:
@@ -348,7 +347,7 @@ def test_prices_without_a_rate_are_named_by_currency(con: duckdb.DuckDBPyConnect
         FxRate(day=date(2023, 12, 22), currency="KRW", rate=Decimal("1400"), base="EUR"),
         FxRate(day=date(2023, 12, 21), currency="PLN", rate=Decimal("4"), base="EUR"),
     ]
-    take_in.load_batch(con, Batch("ecb_fx", night(1), [Row(rate, "sha") for rate in rates]), Bounds(), [])
+    loading.load_batch(con, Batch("ecb_fx", night(1), [Row(rate, "sha") for rate in rates]), Bounds(), [], ["fx_rate"])
     shown = [
         offer("a", currency="KRW"),
         offer("b", currency="PLN"),
@@ -392,9 +391,9 @@ def test_a_batch_is_complete_unless_it_is_said_not_to_be_and_counts_what_was_ref
 
 def test_a_note_of_a_night_replaces_its_own_and_no_other(con: duckdb.DuckDBPyConnection) -> None:
     for number in range(1, 11):
-        good_nights.note(con, SHOP, [good_nights.GoodNight(night(number), 10 * number, True)])
-        good_nights.note(con, "bhphoto", [good_nights.GoodNight(night(number), 7, True)])
-    good_nights.note(con, SHOP, [good_nights.GoodNight(night(9), 5, False)])
+        good_nights.note(con, SHOP, good_nights.GoodNight(night(number), 10 * number, True))
+        good_nights.note(con, "bhphoto", good_nights.GoodNight(night(number), 7, True))
+    good_nights.note(con, SHOP, good_nights.GoodNight(night(9), 5, False))
     past = good_nights.past(con, SHOP, night(10), Bounds())
     assert [(good.seen_at, good.rows, good.is_complete) for good in past] == [
         (night(9), 5, False), *((night(n), 10 * n, True) for n in range(8, 2, -1)),

@@ -65,37 +65,14 @@ class _State:
     rows: int
 
 
-def define(con: duckdb.DuckDBPyConnection, models: Iterable[Model]) -> set[str]:
-    """Create the views, macros and functions that are new or other ones; their names, for `build`.
-
-    They follow from their text alone, so it can be done before anything is loaded. Those that read a built table wait for
-    it: it may not be there, or have other columns.
-    """
-    states = _states(con)
-    waiting: set[str] = set()
-    defined: set[str] = set()
-    for model in models:
-        before = states.get(model.name)
-        if model.materialized == "table" or waiting & model.inputs.keys():
-            waiting.add(model.name)
-        elif before is None or before.definition != model.version:
-            _materialize(con, model, "")
-            defined.add(model.name)
-    return defined
-
-
 def build(
     con: duckdb.DuckDBPyConnection,
     models: Iterable[Model],
     run_id: str,
     *,
     force: bool = False,
-    defined: Collection[str] = (),
-    on_step: Callable[[Build], None] = lambda step: None,
 ) -> list[Build]:
-    """Build what changed, in the order given, and write `ops.model_build`. `force` builds all, `defined` are there already,
-    and `on_step` hears of each.
-    """
+    """Build what changed, in the order given, and write `ops.model_build`. `force` builds all."""
     models = list(models)
     # Views and macros: their rows are found at every read.
     views = {model.name for model in models if model.materialized != "table"}
@@ -120,7 +97,7 @@ def build(
             step = Build(model.name, "kept", reason, fingerprint, fingerprint, before.rows, 0.0)
         else:
             started = time.perf_counter()
-            content, rows = (fingerprint, -1) if model.name in defined else _materialize(con, model, fingerprint)
+            content, rows = _materialize(con, model, fingerprint)
             reason = _reason(model, before, inputs)
             if before and before.content == content:
                 reason += "; its rows came out the same, so nothing is rebuilt for it"
@@ -128,14 +105,8 @@ def build(
         states[model.name] = _State(model.version, inputs, fingerprint, step.content, step.rows)
         contents[model.name] = step.content
         done.append(step)
-        on_step(step)
     _record(con, run_id, done, states)
     return done
-
-
-def import_frames() -> None:
-    """Import what Python models are handed, for a caller that has nothing better to do just now."""
-    import pandas  # noqa: F401
 
 
 def drop_retired(con: duckdb.DuckDBPyConnection, models: Iterable[Model]) -> None:

@@ -89,3 +89,8 @@ def _resolve(
     found = resolver.resolve(title, Evidence(memory=memory, specs=specs, mpn=mpn, brand=brand), source=source)
     candidates = " ".join(found.candidates) if found.status == "ambiguous" else None
     return (found.gpu_id, found.status, found.rule, candidates, found.gpu_count)
+
+
+def is_card(con: duckdb.DuckDBPyConnection, gpu_id: str) -> bool:
+    """Whether the catalogue has a card of that id."""
+    return bool(con.execute("SELECT 1 FROM core.gpu WHERE gpu_id = ?", [gpu_id]).fetchall())
