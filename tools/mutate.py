@@ -184,9 +184,7 @@ def _parses(source: bytes) -> bool:
 def path_of(root: Path, module: str) -> Path:
     """The file of a module or model, by the dotted name that it has inside `gpuledger`."""
     base = root.joinpath(*module.split("."))
-    return next(
-        path for path in (base.with_suffix(".py"), base.with_suffix(".sql"), base / "__init__.py") if path.exists()
-    )
+    return next(path for path in (base / "query.sql", base.with_suffix(".py"), base / "__init__.py") if path.exists())
 
 
 def copy(to: Path) -> Path:
