@@ -113,7 +113,9 @@ def test_what_the_handbook_names_is_there() -> None:
     assert named <= settings
     metrics = set(re.findall(r"\bgpuledger_[a-z_]+\b", handbook))
     assert metrics
-    assert metrics <= set(re.findall(r'"(gpuledger_[a-z_]+)"', text_of(ROOT / "flows" / "prometheus.py") or ""))
+    assert metrics <= set(
+        re.findall(r'"(gpuledger_[a-z_]+)"', text_of(ROOT / "flows" / "telling" / "prometheus.py") or "")
+    )
     files = set(re.findall(r"\bdeploy/[\w./-]+\w", handbook))
     assert [name for name in files if not (ROOT / name).exists()] == []
     deployed = set(re.findall(r"\b[a-z]+/on-[a-z]+\b", handbook))

@@ -27,7 +27,7 @@ from tests.nights import Night
 
 #: What of ops is of the replay and not of the runs: when a run ended and how long it took; which pages had been parsed
 #: before; what was built, once instead of every night.
-OWN_TABLES = {"ops.run", "ops.source_run", "ops.model_build", "ops.schema_version"}
+OWN_TABLES = {"ops.run", "ops.last_run", "ops.source_run", "ops.model_build", "ops.schema_version"}
 OWN_COLUMNS = {"finished_at", "seconds", "models_rebuilt", "models_kept", "pages_unchanged"}
 
 

@@ -253,5 +253,5 @@ def test_a_past_day_of_what_the_sql_does_not_read_is_refused(
 ) -> None:
     side = 'description = "One row per x"\nkey = ["x"]\n[as_of]\n"mart.bee" = "b_as_of(as_of_day)"\n'
     write("mart.a", "SELECT x FROM mart.b", side)
-    with pytest.raises(ValueError, match=r"a\.toml.*'mart\.bee'.*does not have"):
+    with pytest.raises(ValueError, match=r"a/table\.toml.*'mart\.bee'.*does not have"):
         graph.load(con, tmp_path)
