@@ -28,7 +28,7 @@ def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     site = copy_of_the_site(tmp_path / "site")
     monkeypatch.setattr(server, "_SITE", site)
     for later in site.glob("*/sample/night2"):
-        later.rename(tmp_path / later.name)
+        shutil.rmtree(later)
     return site / "newegg" / "sample" / "night1" / "gpus" / "index.html"
 
 

@@ -219,6 +219,8 @@ def _materialize(con: duckdb.DuckDBPyConnection, model: Model, fingerprint: str)
 
 def _frame(con: duckdb.DuckDBPyConnection, table: str, columns: Collection[str] | None) -> pd.DataFrame:
     """The columns that a Python model names: what it does not name cannot change its answer unseen."""
+    import pandas  # noqa: F401 - where it is not installed DuckDB would name NumPy, which nobody asked for
+
     listed = "*" if columns is None else ", ".join(f'"{name}"' for name in sorted(columns))
     return con.execute(f"SELECT {listed} FROM {table}").df()
 

@@ -12,9 +12,10 @@ from decimal import Decimal
 
 import pytest
 
-from gpuledger.transform.identity import catalogue, disagreements, naming, overlay, package
+from gpuledger.transform.identity import catalogue, naming, overlay, package
 from gpuledger.transform.identity.gpu import SEGMENTS, Gpu
 from tools import catalogue as generate
+from tools import disagreements
 
 GPUS = catalogue.gpus()
 
