@@ -26,13 +26,6 @@ def last_night(data: DataDir, source: str) -> datetime | None:
     return newest
 
 
-def newest_run(data: DataDir) -> datetime:
-    """The newest time that a published run counts as. Raises NoWarehouse where nothing is published."""
-    _, rows = query(data, "SELECT max(as_of) FROM ops.run WHERE status LIKE 'published%'")
-    newest: datetime = rows[0][0]
-    return newest
-
-
 def published_runs(path: Path) -> dict[str, datetime]:
     """The published runs that made a warehouse file, by run id with the times that they count as."""
     return dict(file_query(path, "SELECT run_id, as_of FROM ops.run WHERE status LIKE 'published%'"))

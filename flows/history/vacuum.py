@@ -21,6 +21,7 @@ from gpuledger.flows.history import replay
 from gpuledger.flows.night import run_log
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.run_log import RunRecord
+from gpuledger.transform.answers import runs
 from gpuledger.warehouse import history, publish
 from gpuledger.warehouse.errors import NoWarehouse
 from gpuledger.warehouse.lock import writer_lock
@@ -47,7 +48,9 @@ def vacuum(context: Context, *, dry_run: bool = False) -> list[Removed]:
         run_log.heal(data)
         if not data.base.exists():
             raise NoWarehouse(f"no warehouse in {data.root} yet: there is nothing to vacuum")
-        newest = history.newest_run(data)
+        last = runs.last(data)
+        assert last is not None, "a base is there since a run was published"
+        newest = last.as_of
         cutoff = newest - timedelta(days=context.settings.keep_days)
         accounts = _forget_accounts(context, cutoff, dry_run)
         versions = publish.old_versions(data, context.settings.keep_versions)
