@@ -15,7 +15,10 @@ COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --no-emit-ind
 # The Pythons that `make pythons` tests with; by default those that are found.
 PYTHONS ?= $(shell for v in 3.11 3.12 3.13 3.14; do python$$v -c 'import sys; print(sys.executable)' 2>/dev/null; done)
 
-.PHONY: demo install test test-duckdb pythons lint bench docs lock clean mutants
+# Tests and demo start hundreds of processes; where this is set each of them compiles every module anew.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: demo install test test-duckdb pythons lint fuzz kills bench docs generated lock sbom clean mutants
 .DELETE_ON_ERROR:
 
 # Two packages come as source: what builds them is locked too. The project itself needs no download.
@@ -73,14 +76,43 @@ bench: $(READY) $(DBT)/.ready
 mutants: $(READY)
 	$(BIN)/python tools/mutate.py
 
+# Coverage-guided, each target for so many minutes; see tools/fuzz.py. What it needs is for Python 3.11 on Linux alone.
+FUZZ := $(VENV)/fuzz
+MINUTES ?= 15
+$(FUZZ)/.ready: requirements-fuzz.lock | $(READY)
+	rm -rf $(FUZZ)
+	$(BIN)/python -m pip install $(LOCKED) --target $(FUZZ) -r requirements-fuzz.lock
+	touch $@
+
+fuzz: $(FUZZ)/.ready
+	set -e; for target in page feed quote price; do \
+	  mkdir -p $(FUZZ)/corpus/$$target; \
+	  PYTHONPATH=$(CURDIR)/$(FUZZ) $(BIN)/python tools/fuzz.py $$target -max_total_time=$$(($(MINUTES) * 60)) \
+	    $(FUZZ)/corpus/$$target tests/walls/corpus/$$target; \
+	done
+
+# Kills at random moments, beside those at each step of publishing; `python -m benchmarks kills` kills a serving process.
+kills: $(READY)
+	KILLS=300 $(BIN)/python -m pytest -n 0 tests/flows/test_kill.py
+
 docs: $(READY)
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/when_is_a_3060_enough.py
+	$(BIN)/python docs/forty_questions.py
+
+# Data that is made from other data and committed with it; a test says when it is due.
+generated: $(READY)
+	$(BIN)/python -m tools.catalogue
+	$(BIN)/python -m tools.counted
 
 lock: $(READY)
 	$(COMPILE) pyproject.toml --all-extras --no-strip-extras --output-file requirements.lock
 	printf 'setuptools\nwheel\n' | $(COMPILE) - --constraint requirements.lock --no-annotate --output-file requirements-build.lock
 	echo 'duckdb>=1.5.5,<2' | $(COMPILE) - --no-annotate --output-file requirements-other-duckdb.lock
+
+# What it is made of, and under which licences: dist/sbom.cdx.json and dist/licences.md.
+sbom: $(READY)
+	$(BIN)/python tools/sbom.py dist
 
 clean:
 	rm -rf $(VENV) $(DEMO) .mypy_cache .ruff_cache .pytest_cache .hypothesis

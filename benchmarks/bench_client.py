@@ -37,7 +37,7 @@ def run() -> list[tuple[str, str, str]]:
 def _measure(fault: str) -> None:
     """Print the rise of memory in MB, the number of requests and the failure's class for one fault."""
     from gpuledger.extract.errors import FetchError
-    from gpuledger.extract.fetch.http import Client, HttpSettings
+    from gpuledger.extract.fetch.http import Client, HttpSettings, Machine
 
     # Not `from tests.extract`: a library that installs a package called `tests` would be found instead.
     sys.path.insert(0, str(_ROOT / "tests" / "extract"))
@@ -50,7 +50,7 @@ def _measure(fault: str) -> None:
         route = faulty_server.page(packed, {"Content-Encoding": "gzip"})
     with faulty_server.FaultyServer({"/": route, "/page": faulty_server.page()}) as server:
         settings = HttpSettings(connect_to={"shop.test": ("127.0.0.1", server.port)}, delay_s=0, deadline_s=2.0)
-        with Client(settings, sleep=lambda seconds: None) as client:
+        with Client(settings, Machine(sleep=lambda seconds: None)) as client:
             # One good fetch first, so that what is loaded once is not counted as the fault's.
             client.fetch("http://shop.test/page")
             before, peak = _Peak.now(), _Peak()

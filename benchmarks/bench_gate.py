@@ -6,8 +6,9 @@ import random
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from gpuledger.transform.identity import assign
 from gpuledger.transform.identity.resolver import Resolver
 from gpuledger.warehouse import publish
 from gpuledger.warehouse.load import offers
-from gpuledger.warehouse.load.batch import Batch, Row
+from gpuledger.warehouse.load.batch import Batch, Night, Row
 from gpuledger.warehouse.paths import DataDir
 
 DANAWA = Path(__file__).parents[2] / "shared" / "data" / "danawa_daily"
@@ -32,29 +33,33 @@ INJECTED = 1000
 
 def run(months: int = 35) -> list[tuple[str, str, str]]:
     """What, measured and bound asked. ValueError where the real prices are not on this machine."""
-    found = crawls(months)
+    nightly = crawls(months)
     rng = random.Random(1)
     holds: list[tuple[str, datetime, Decimal | None, str]] = []
     seen: dict[str, list[tuple[datetime, Decimal | None]]] = {}
     caught: Counter[str] = Counter()
     tried: Counter[str] = Counter()
+    whole: list[str] = []
     cells = 0
     with tempfile.TemporaryDirectory() as folder, publish.workspace(DataDir(Path(folder)), "bench") as (con, _):
         con.execute("SET threads = 1; BEGIN")
-        for number, (seen_at, rows) in enumerate(found):
+        for number, (seen_at, rows) in enumerate(nightly):
             batch = Batch(SOURCE, seen_at, rows)
             cells += len(rows)
             if number >= 30:
-                share = -(-(INJECTED - sum(tried.values())) // (len(found) - number))
+                share = -(-(INJECTED - sum(tried.values())) // (len(nightly) - number))
                 for _ in range(share):
                     _inject(con, batch, rng, caught, tried)
             offers.stage_batch(con, batch)
             past = good_nights.past(con, SOURCE, seen_at, Bounds())
-            loading.load_staged(con, batch.night, Bounds(), past, ())
-            good_nights.note(con, SOURCE, good_nights.GoodNight(seen_at, len(rows), True))
+            loaded = loading.load_staged(con, batch.night, Bounds(), past, good_nights.Released())
+            good_nights.note(con, SOURCE, good_nights.GoodNight(seen_at, len(rows), loaded.is_complete))
             assign.assign(con, _resolver, "bench")
+            if loaded.is_shuffled:
+                whole.append(f"{seen_at:%Y-%m-%d}")
             for listing, price, hold in con.execute(
-                "SELECT listing_id, price, hold FROM core.held_price WHERE hold <> 'lost' AND times_held = 1"
+                """SELECT listing_id, price, hold FROM core.held_price
+                   WHERE hold NOT IN ('lost', 'shuffled') AND times_held = 1"""
             ).fetchall():
                 holds.append((listing, seen_at, price, hold))
             for row in rows:
@@ -63,12 +68,15 @@ def run(months: int = 35) -> list[tuple[str, str, str]]:
                     seen.setdefault(f"{SOURCE}:{row.item.key}", []).append((seen_at, row.item.price))
     false = [hold for hold in holds if _was_real(seen[hold[0]], hold[1], hold[2])]
     missed = {kind: count - caught[kind] for kind, count in tried.items() if count > caught[kind]}
+    kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(tried.items()))
     return [
         ("listing-nights", f"{cells}", ""),
         ("prices held", f"{len(holds)} ({', '.join(f'{k} {n}' for k, n in Counter(h[3] for h in holds).items())})", ""),
         ("held though real, per 1,000 listing-nights", f"{1000 * len(false) / cells:.2f}", "at most 1"),
-        (f"injected errors that are held, of {sum(tried.values())}", f"{sum(caught.values())} missed: {missed}", "all"),
-    ]
+        ("nights held whole", f"{len(whole)}: {', '.join(whole)}", "the shuffled ones"),
+        (f"injected errors that are held, of {sum(tried.values())} ({kinds})", f"{sum(caught.values())} missed: {missed}",
+         "all"),
+    ]  # fmt: skip
 
 
 def crawls(months: int) -> list[tuple[datetime, list[Row]]]:
@@ -119,14 +127,14 @@ def _inject(
     if len(known) < 100:
         return
     listing = rng.choice(known)
-    kind = rng.choice(["×10", "÷1000", "currency", "placeholder", "half"])
+    kind = rng.choice(["×10", "÷1000", "currency", "placeholder", "broken week", "shuffled night"])
     rows = list(batch.rows)
     tried[kind] += 1
-    if kind == "half":
-        keep = rng.sample(range(len(rows)), len(rows) // 2)
-        short = replace(batch, rows=[rows[n] for n in keep])
-        past = good_nights.past(con, SOURCE, batch.seen_at, Bounds())
-        caught[kind] += good_nights.is_short(len(short.rows), Bounds(), past)
+    if kind == "broken week":
+        caught[kind] += _is_broken_week_caught(con, batch, rng)
+        return
+    if kind == "shuffled night":
+        caught[kind] += _is_shuffle_caught(con, batch, rng)
         return
     item = rows[position[listing]].item
     assert isinstance(item, Offer)
@@ -139,9 +147,53 @@ def _inject(
     }[kind]()
     rows[position[listing]] = Row(spoiled, "")
     offers.stage_batch(con, replace(batch, rows=rows))
+    with _as_it_was(con):
+        shops.hold(con, batch.night, Bounds(), ())
+        caught[kind] += bool(con.execute("SELECT 1 FROM core.held_price WHERE listing_id = ?", [listing]).fetchone())
+
+
+def _is_broken_week_caught(con: duckdb.DuckDBPyConnection, batch: Batch, rng: random.Random) -> bool:
+    """A crawl that gives a part of its rows, and goes on giving that: every one of its nights is short."""
+    past = good_nights.past(con, SOURCE, batch.seen_at, Bounds())
+    if not past:
+        return True
+    usual = past[0].rows
+    rows = int(usual * rng.uniform(0.2, 0.75))
+    for day in range(7):
+        seen_at = batch.seen_at + timedelta(days=day)
+        night = Night(SOURCE, seen_at, rows, is_complete=True)
+        if good_nights.rows_missed(night, Bounds(), past, good_nights.Released()) is None:
+            return False
+        past = [good_nights.GoodNight(seen_at, rows, False), *past]
+    return True
+
+
+def _is_shuffle_caught(con: duckdb.DuckDBPyConnection, batch: Batch, rng: random.Random) -> bool:
+    """The prices of the night beside other listings than their own, and the same page twice more within hours: each time
+    the night is held whole.
+    """
+    priced = [n for n, row in enumerate(batch.rows) if isinstance(row.item, Offer) and row.item.price]
+    prices = [row.item.price for row in (batch.rows[n] for n in priced) if isinstance(row.item, Offer)]
+    rng.shuffle(prices)
+    rows = list(batch.rows)
+    for n, price in zip(priced, prices, strict=True):
+        item = rows[n].item
+        assert isinstance(item, Offer)
+        rows[n] = Row(replace(item, price=price), "")
+    with _as_it_was(con):
+        for hours in (0, 3, 9):
+            again = replace(batch, rows=rows, seen_at=batch.seen_at + timedelta(hours=hours))
+            offers.stage_batch(con, again)
+            if not shops.hold(con, again.night, Bounds(), ()).is_shuffled:
+                return False
+    return True
+
+
+@contextmanager
+def _as_it_was(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Give back the prices that were held before."""
     before = con.execute("FROM core.held_price").fetchall()
-    shops.hold(con, batch.night, Bounds(), ())
-    caught[kind] += bool(con.execute("SELECT 1 FROM core.held_price WHERE listing_id = ?", [listing]).fetchone())
+    yield
     con.execute("DELETE FROM core.held_price")
     if before:
         con.executemany(f"INSERT INTO core.held_price VALUES ({', '.join('?' * len(before[0]))})", before)

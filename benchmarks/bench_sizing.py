@@ -12,7 +12,7 @@ from gpuledger.transform.identity.resolver import Resolver
 from gpuledger.transform.sizing import catalogue, gguf
 from gpuledger.transform.sizing.architecture import count_parameters, read_config
 from gpuledger.transform.sizing.memory import inference_memory
-from tests.support.measured import measure
+from tools.measured import measure
 
 ROOT = Path(__file__).parents[1]
 TABLES = ROOT / "../shared/data/benchmarks"

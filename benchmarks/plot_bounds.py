@@ -15,7 +15,7 @@ import matplotlib as mpl
 
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.identity.resolver import Resolver
-from tests.support.measured import Residual, measure
+from tools.measured import Residual, measure
 
 ROOT = Path(__file__).parents[1]
 TABLES = ROOT / "../shared/data/benchmarks"

@@ -5,16 +5,25 @@ The answer that the README shows is what the sample's first night gives, so it c
 
 from __future__ import annotations
 
+import ast
+import os
 import re
 import subprocess
 import sys
 import tempfile
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 WORKLOAD = "sd-512-image-generation"
 #: The READMEs by the language of the answer that they show.
 READMES = {"en": ROOT / "README.md", "ko": ROOT / "README.ko.md"}
+ARCHITECTURE = ROOT / "docs" / "architecture.md"
+#: The rooms, the upper ones first.
+ROOMS = ("flows", "transform", "expectations", "warehouse", "extract")
+#: Makes a pipe a terminal for rich: as wide as the README shows, without colours.
+ON_A_SCREEN = {"TTY_COMPATIBLE": "1", "TERM": "dumb", "COLUMNS": "132", "LINES": "50"}
 
 
 def value_table(language: str = "en") -> str:
@@ -25,10 +34,48 @@ def value_table(language: str = "en") -> str:
         refresh = ["refresh", "--sample", "--night", "1", "--engine", "plain", "--quiet", "--data-dir", data]
         subprocess.run([*gpuledger, *refresh], cwd=ROOT, check=True)
         shown = subprocess.run(
-            [*gpuledger, *words, "--data-dir", data], cwd=ROOT, check=True, capture_output=True, text=True
-        )
+            [*gpuledger, *words, "--data-dir", data],
+            cwd=ROOT, env={**os.environ, **ON_A_SCREEN}, check=True, capture_output=True, text=True,
+        )  # fmt: skip
     lines = "\n".join(line.rstrip() for line in shown.stdout.splitlines())
     return f"```text\n$ gpuledger {' '.join(words)}\n{lines}\n```"
+
+
+def picture() -> str:
+    """The rooms with their folders, and an arrow from each room to those that it imports, read off the code."""
+    names = {room: "<br>".join(filter(None, [f"<b>{room}</b>", " · ".join(_folders(room))])) for room in ROOMS}
+    lines = [f'  {room}["{names[room]}"]' for room in ROOMS]
+    lines += [f"  {room} --> {other}" for room in ROOMS for other in ROOMS if other in _imported_rooms(room)]
+    return "\n".join(["```mermaid", "flowchart TD", *lines, "```"])
+
+
+def _imported_rooms(room: str) -> set[str]:
+    return {module[0] for _, module in _imports(room)} - {room}
+
+
+def _folders(room: str) -> list[str]:
+    """The folders of a room, each before those that it imports; in the order of their names where two import each other."""
+    needs = {path.name: set[str]() for path in sorted((ROOT / room).iterdir()) if any(path.glob("*.py"))}
+    for path, module in _imports(room):
+        folder = path.relative_to(ROOT / room).parts[0]
+        if module[0] == room and folder in needs and module[1] in needs and module[1] != folder:
+            needs[folder].add(module[1])
+    try:
+        return [*TopologicalSorter({name: sorted(of) for name, of in needs.items()}).static_order()][::-1]
+    except CycleError:
+        return [*needs]
+
+
+@cache
+def _imports(room: str) -> list[tuple[Path, list[str]]]:
+    """Every module of ours that a file of the room imports, by the parts of its name behind `gpuledger`."""
+    return [
+        (path, f"{node.module}.{name.name}".split(".")[1:])
+        for path in sorted((ROOT / room).rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("gpuledger.")
+        for name in node.names
+    ]
 
 
 def fill(text: str, name: str, content: str) -> str:
@@ -40,14 +87,17 @@ def fill(text: str, name: str, content: str) -> str:
 
 
 def main() -> int:
-    """Write, or with `--check` compare; 1 where something is stale."""
+    """Write, or with `--check` compare; with `rooms` only the picture, which takes no run. 1 where something is stale."""
+    blocks = [(ARCHITECTURE, "rooms", picture())]
+    if "rooms" not in sys.argv:
+        blocks += [(readme, "value", value_table(language)) for language, readme in READMES.items()]
     stale = False
-    for language, readme in READMES.items():
-        before = readme.read_text(encoding="utf-8")
-        after = fill(before, "value", value_table(language))
+    for path, name, content in blocks:
+        before = path.read_text(encoding="utf-8")
+        after = fill(before, name, content)
         stale = stale or before != after
         if "--check" not in sys.argv:
-            readme.write_text(after, encoding="utf-8")
+            path.write_text(after, encoding="utf-8")
     return int(stale and "--check" in sys.argv)
 
 

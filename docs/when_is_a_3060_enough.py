@@ -49,7 +49,7 @@ _FITS = f"""
 """
 _AUDIT = """
     SELECT claim_id, recomputed FROM mart.claim_audit
-    WHERE document = 'survey-prose' AND (claim_id LIKE 'bound/%' OR claim_id LIKE 'utilisation/%')
+    WHERE document = 'ours' AND (claim_id LIKE 'bound/%' OR claim_id LIKE 'utilisation/%')
 """
 _BREAK_EVEN = f"""
     SELECT pricing_model, min(break_even_hours) FROM mart.rent_vs_buy

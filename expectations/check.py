@@ -10,6 +10,9 @@ from gpuledger.expectations import suite
 from gpuledger.expectations.contract import Check, Contract
 from gpuledger.extract.items import Item
 
+#: Refused rows of a mart that are never too many, however small it is: a small warehouse has a few cards.
+FEW = 10
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -52,31 +55,51 @@ def check_rows(contract: Contract, items: Sequence[Item]) -> Verdict:
         checks = [check for check in contract.checks if check.kind == kind]
         for finding in suite.run(_columns(kind, items, checks), checks):
             if finding.check.on_failure == "reject":
-                return Verdict({}, tuple(warnings), f"{len(finding.rows)} rows break {finding.check.words}")
+                return Verdict({}, tuple(warnings), f"{len(finding.rows)} rows break {finding.check.description}")
             if finding.check.on_failure == "warn":
-                warnings.append(f"{len(finding.rows)} rows: {finding.check.words}")
+                warnings.append(f"{len(finding.rows)} rows: {finding.check.description}")
                 continue
             for row in finding.rows:
-                quarantined[row] = "; ".join(filter(None, [quarantined.get(row), finding.check.words]))
+                quarantined[row] = "; ".join(filter(None, [quarantined.get(row), finding.check.description]))
     return Verdict(quarantined, tuple(warnings), None)
 
 
-def check_mart(contract: Contract, table: suite.Columns) -> list[str]:
-    """What is wrong with a built table, in words; empty where it may be published. Raises AuditBroken."""
+@dataclass(frozen=True, slots=True)
+class MartVerdict:
+    """What a contract says of a built table: `problems` in words, for which it must not be published, and the rows that must
+    not be in it, by their positions with the reason.
+    """
+
+    problems: tuple[str, ...]
+    refused: dict[int, str]
+
+
+def check_mart(contract: Contract, table: suite.Columns) -> MartVerdict:
+    """Check a built table. A row that breaks a rule of rows is refused; a key that is not one, too few rows or too many, and
+    more refused rows than `max_quarantined_share` (and FEW) are a broken table. Raises AuditBroken.
+    """
     count = len(next(iter(table.values())))
     problems = []
+    refused: dict[int, str] = {}
     if not contract.min_rows <= count <= contract.max_rows:
         problems.append(
             f"{contract.name} has {count} rows, and {contract.min_rows} to {contract.max_rows} are expected: "
             f"{contract.rows_reason}"
         )
     for finding in suite.run({suite.ROW: range(count), **table}, contract.checks):
-        if finding.check.on_failure != "warn":
+        description = finding.check.description
+        if finding.check.on_failure == "quarantine":
+            refused |= {row: "; ".join(filter(None, [refused.get(row), description])) for row in finding.rows}
+        elif finding.check.on_failure == "reject":
             example = {name: values[finding.rows[0]] for name, values in table.items()} if finding.rows else ""
-            problems.append(
-                f"{contract.name}: {len(finding.rows)} rows break {finding.check.words}; the first: {example}"
-            )
-    return problems
+            problems.append(f"{contract.name}: {len(finding.rows)} rows break {description}; the first: {example}")
+    if len(refused) > max(FEW, count * contract.max_quarantined_share):
+        problems.append(
+            f"{contract.name}: {len(refused)} of {count} rows break its contract, more than "
+            f"{contract.max_quarantined_share:.0%}: the model is wrong rather than the rows; the first reason: "
+            f"{next(iter(refused.values()))}"
+        )
+    return MartVerdict(tuple(problems), refused)
 
 
 def _columns(kind: str, items: Sequence[Item], checks: Sequence[Check]) -> suite.Columns:

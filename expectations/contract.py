@@ -16,6 +16,9 @@ from gpuledger.expectations.errors import ContractError
 from gpuledger.extract import source as sources
 
 SHARED = Path(__file__).with_name("shared")
+#: Refused rows of a mart, as a share, beyond which it is the model that is wrong, and nothing is published: no page and no
+#: inbox is a fifth of what is known.
+MART_SHARE = 0.2
 
 OnFailure = Literal["reject", "quarantine", "warn"]
 Rule = Literal["between", "not_null", "in_set", "matches", "unique", "pair_at_least", "length_between"]
@@ -33,7 +36,7 @@ class Check:
     reason: str
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         """The rule and its bound, for a quarantined row's reason."""
         bound = ", ".join(f"{name} {value}" for name, value in self.arguments.items())
         return f"{self.column}: {self.rule.replace('_', ' ')}{f' ({bound})' if bound else ''}: {self.reason}"
@@ -63,23 +66,23 @@ def source_contract(source: str) -> Contract:
 def mart_contract(table: str, folder: Path) -> Contract | None:
     """The contract of a built table, `mart.value` for example, in its folder; None for one that needs none."""
     path = folder / "contract.toml"
-    return _load(path, table) if path.exists() else None
+    return _load(path, table, MART_SHARE) if path.exists() else None
 
 
-def _load(path: Path, name: str) -> Contract:
+def _load(path: Path, name: str, share: float = 0.0) -> Contract:
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
         rows = document["rows"]
         checks = [_check(entry) for entry in document.get("check", [])]
         for shared in document.get("include", []):
-            words = tomllib.loads((SHARED / f"{shared}.toml").read_text(encoding="utf-8"))
-            checks += [_check({"kind": shared, **entry}) for entry in words["check"]]
+            shared_checks = tomllib.loads((SHARED / f"{shared}.toml").read_text(encoding="utf-8"))
+            checks += [_check({"kind": shared, **entry}) for entry in shared_checks["check"]]
         return Contract(
             name=name,
             min_rows=rows["min"],
             max_rows=rows["max"],
             rows_reason=rows["reason"],
-            max_quarantined_share=document.get("quarantine", {}).get("max_share", 0.0),
+            max_quarantined_share=document.get("quarantine", {}).get("max_share", share),
             checks=tuple(checks),
             where=rows.get("where", "true"),
         )

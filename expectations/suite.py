@@ -24,7 +24,7 @@ ROW = "row"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A check that failed, with the rows that broke it (none for one that speaks of the whole frame)."""
+    """A check that failed, with the rows that broke it; none for a check of the whole frame."""
 
     check: Check
     rows: tuple[int, ...]
@@ -38,12 +38,12 @@ def run(table: Columns, checks: Sequence[Check]) -> list[Finding]:
     import pandas as pd
 
     frame = pd.DataFrame(wanted)
-    # Absent values pass every rule but not_null, so a column that is empty has nothing to be asked, and each question costs.
+    # Absent values pass every rule but not_null, so an empty column need not be checked, and each check costs time.
     checks = [check for check in checks if check.rule == "not_null" or frame[columns(check)].notna().any(axis=None)]
     if not checks:
         return []
     batch = frames().get_batch(batch_parameters={"dataframe": frame})
-    # Whether a check holds costs half of what it costs to say where it does not, and nearly all of them hold.
+    # To ask whether a check holds costs half as much as to ask which rows break it, and nearly all hold.
     doubtful = [outcome.check for outcome in _validate(batch, checks, "BOOLEAN_ONLY") if not outcome.holds]
     failed = _validate(batch, doubtful, "COMPLETE") if doubtful else []
     return [Finding(outcome.check, outcome.rows) for outcome in failed if not outcome.holds]
@@ -83,8 +83,8 @@ def _validate(batch: Any, checks: Sequence[Check], detail: Literal["BOOLEAN_ONLY
         wanted["unexpected_index_column_names"] = [ROW]
     result = batch.validate(suite, result_format=wanted)
     # The library groups its results by column.
-    found = sorted(result.results, key=lambda outcome: outcome.expectation_config.meta["position"])
-    return [_outcome(outcome, checks) for outcome in found]
+    outcomes = sorted(result.results, key=lambda outcome: outcome.expectation_config.meta["position"])
+    return [_outcome(outcome, checks) for outcome in outcomes]
 
 
 def _outcome(outcome: Any, checks: Sequence[Check]) -> _Outcome:
@@ -94,8 +94,8 @@ def _outcome(outcome: Any, checks: Sequence[Check]) -> _Outcome:
     entries = [details] if "raised_exception" in details else list(details.values())
     raised = [entry for entry in entries if isinstance(entry, dict) and entry.get("raised_exception")]
     if raised:
-        words = str(raised[0].get("exception_message")).splitlines()[0]
-        raise AuditBroken(f"audit broken: the check of {check.column} ({check.rule}) could not run: {words}")
+        message = str(raised[0].get("exception_message")).splitlines()[0]
+        raise AuditBroken(f"audit broken: the check of {check.column} ({check.rule}) could not run: {message}")
     rows = sorted({int(entry[ROW]) for entry in outcome.result.get("unexpected_index_list") or []})
     return _Outcome(check, bool(outcome.success), tuple(rows))
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import traceback
+from pathlib import Path
+
+from gpuledger.extract.redaction import redact_text
+
 
 class ExtractError(Exception):
     """A page could not be fetched or read.
@@ -13,6 +18,8 @@ class ExtractError(Exception):
     default_action = "look at the page in a browser"
 
     def __init__(self, url: str, seen: str, action: str | None = None) -> None:
+        # A library's error has the whole address in it, a parser's the text of the page.
+        url, seen = _storable(url), _storable(redact_text(seen))
         self.url = url
         self.seen = seen
         self.action = action or self.default_action
@@ -21,6 +28,11 @@ class ExtractError(Exception):
     def __reduce__(self) -> tuple[type[ExtractError], tuple[str, str, str]]:
         # Errors cross process borders under Prefect; the default would call __init__ with the joined message only.
         return type(self), (self.url, self.seen, self.action)
+
+
+def _storable(text: str) -> str:
+    """The text without half characters (lone surrogates), which no log, file or terminal takes."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 class FetchError(ExtractError):
@@ -93,6 +105,12 @@ class ForbiddenAddress(FetchError):
     default_action = "use a public http or https address"
 
 
+class ForeignHost(ForbiddenAddress):
+    """A link or a redirect leads to a host that is none of the source's, or from https to http."""
+
+    default_action = "if the host belongs to the source, name it in `hosts` of its SOURCE; else look at the page"
+
+
 class TooManyRedirects(FetchError):
     """A redirect loop, or too long a chain."""
 
@@ -103,6 +121,12 @@ class LayoutChanged(ExtractError):
     """The page is not built as the parser expects, so reading on could read wrong numbers."""
 
     default_action = "compare the archived page with the source's fixture and mend the parser"
+
+
+class Unforeseen(ExtractError):
+    """What nobody foresaw while one page or file was read: it is that page's failure, and no other's."""
+
+    default_action = "report it with the archived page; the other sources are not touched by it"
 
 
 class CorruptSnapshot(ExtractError):
@@ -123,3 +147,20 @@ def rebuilt(name: str, url: str, seen: str, action: str) -> ExtractError:
     if not (isinstance(kind, type) and issubclass(kind, ExtractError)):
         kind = ExtractError
     return kind(url, seen, action)
+
+
+#: Of the words of an error that is not ours: some repeat the whole input.
+_MOST_WORDS = 300
+
+
+def described(error: BaseException) -> str:
+    """Type, words and place of an error that is not ours: the last line of ours that it came through."""
+    words = _storable(str(error))[:_MOST_WORDS]
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if frame.filename.startswith(_PROGRAM)] or frames
+    place = f" ({Path(ours[-1].filename).name}:{ours[-1].lineno})" if ours else ""
+    return type(error).__name__ + (f": {words}" if words else "") + place
+
+
+#: The folder that the program lies in, as its modules name it.
+_PROGRAM = str(Path(__file__).parents[1])

@@ -17,11 +17,15 @@ from functools import cache
 from typing import Any, ClassVar, Literal, TypeAlias, get_args, get_type_hints
 
 PriceKind = Literal["now", "list", "from", "monthly", "bundle"]
-Availability = Literal["in_stock", "out_of_stock", "preorder", "unknown"]
+Availability = Literal["in_stock", "out_of_stock", "preorder", "quoted", "unknown"]
 Condition = Literal["new", "refurbished", "used", "open_box", "unknown"]
-SellerKind = Literal["first_party", "marketplace", "unknown"]
+#: How goods reach the buyer; a grey import comes past the maker's own distributor, without its warranty.
+Channel = Literal["official", "grey_import", "marketplace", "refurbished"]
+SellerKind = Literal["first_party", "marketplace", "quote", "unknown"]
 PricingModel = Literal["on_demand", "spot", "reserved_1y", "reserved_3y"]
 Severity = Literal["info", "warning", "error"]
+#: Whose figure it is: measured by oneself, published by somebody without a stake, or claimed by who makes or sells it.
+Claim = Literal["own", "published", "vendor"]
 
 _CURRENCY = re.compile(r"[A-Z]{3}")
 
@@ -50,7 +54,10 @@ class Offer:
     `price` is what a buyer pays for one piece when `price_kind` is `now`; `list_price` is a was-price printed beside it.
     `key` identifies the listing within its source for as long as the shop keeps it (a product code, else the address).
     `specs` is other text of the same item (specification line, model number) that may settle which GPU it is.
-    `seller` is as printed; `seller_kind` says whether the shop itself sells it.
+    `seller` is as printed; `seller_kind` says whether the shop itself sells it, `quote` that a vendor quoted it to us.
+    `market` is the country or region that it is sold in, in small letters (`us`, `eu`), `channel` the way to the buyer.
+    `tax_included` says whether VAT or sales tax is in the price, None where nothing is said; `shipping` is what the page
+    adds for it, in `currency`.
     """
 
     KIND: ClassVar[str] = "offer"
@@ -75,12 +82,18 @@ class Offer:
     shop_count: int | None = None
     quantity: int | None = None
     valid_until: date | None = None
+    market: str | None = None
+    channel: Channel | None = None
+    tax_included: bool | None = None
+    shipping: Decimal | None = None
 
     def __post_init__(self) -> None:
         _check_text(self.title, "an offer's title")
         _check_text(self.key, "an offer's key")
         _check_money(self.price, self.currency, "an offer's price")
         _check_money(self.list_price, self.currency, "an offer's list price")
+        if self.shipping is not None and not (self.shipping.is_finite() and self.shipping >= 0):
+            raise ValueError(f"shipping must be finite and not negative, not {self.shipping}")
         if (self.price is None) != (self.price_kind is None):
             raise ValueError(f"price {self.price} and price_kind {self.price_kind!r} must come together")
 
@@ -91,7 +104,9 @@ class Score:
 
     `table` is the caption and `column` the header, both as printed; `workload_id` is ours where the meaning is known.
     `score` has the unit `unit` (fps, it/s, tokens/s); `relative_percent` is the page's own relative figure.
-    `source_image` names the chart where a person read the figure off an image.
+    `source_image` names the chart that the figure was read off. `gpu_count` cards gave it together; `claim` says whose it
+    is, and `measured_by` who that was. What ran stands in `software` (with its version), `precision`,
+    `batch_size`, `context_tokens` and `concurrent_users`, as far as the source says it.
     """
 
     KIND: ClassVar[str] = "score"
@@ -107,9 +122,19 @@ class Score:
     article_url: str | None = None
     source_image: str | None = None
     specs: str | None = None
+    gpu_count: int = 1
+    claim: Claim = "published"
+    software: str | None = None
+    precision: str | None = None
+    batch_size: int | None = None
+    context_tokens: int | None = None
+    concurrent_users: int | None = None
+    measured_by: str | None = None
 
     def __post_init__(self) -> None:
         _check_text(self.gpu_name, "a score's gpu_name")
+        if self.gpu_count < 1:
+            raise ValueError(f"a score's gpu_count must be at least 1, not {self.gpu_count}")
         for what, value in (("score", self.score), ("relative_percent", self.relative_percent)):
             if value is not None and (not value.is_finite() or value < 0):
                 raise ValueError(f"{what} must be finite and not negative, not {value}")
@@ -228,8 +253,58 @@ class Link:
     role: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListingTotal:
+    """How many goods a listing says that it holds in all, as on `1-36 of 1,204 results`; `text` is as printed."""
+
+    KIND: ClassVar[str] = "listing_total"
+
+    count: int
+    text: str
+
+
 Item: TypeAlias = Offer | Score | IndexPrice | CloudOffer | FxRate | Chart
-Parsed: TypeAlias = Item | Issue | Link
+#: What a page gives beside its items: nothing of it is a row.
+Aside: TypeAlias = Issue | Link | ListingTotal
+Parsed: TypeAlias = Item | Aside
+
+
+def admitted(item: Parsed) -> Parsed:
+    """The item as it may go on: with U+FFFD in the place of each half character, which JSON may hold and no file or table
+    takes; or an issue in its place, where a number or a text is larger than any that is true.
+
+    Cheap for what is ordinary, and before anything that writes the number out: `1e999999999` has a billion digits.
+    """
+    torn: dict[str, str] = {}
+    for field in dataclasses.fields(item):
+        value = getattr(item, field.name)
+        if isinstance(value, str):
+            if len(value) > MAX_TEXT:
+                return _left_out(item, f"{field.name} has {len(value)} characters, the bound is {MAX_TEXT}")
+            if not value.isascii() and _HALF.search(value):
+                torn[field.name] = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        elif isinstance(value, Decimal):
+            if not value.is_finite() or (value and not -MAX_DIGITS <= value.adjusted() < MAX_DIGITS):
+                return _left_out(item, f"{field.name} has more than {MAX_DIGITS} digits before or behind the point")
+        elif isinstance(value, int) and abs(value) > MAX_COUNT:
+            return _left_out(item, f"{field.name} is larger than {MAX_COUNT}")
+    whole: dict[str, Any] = {**torn}
+    return dataclasses.replace(item, **whole) if whole else item
+
+
+#: Of one field: a list of specifications has some thousand characters.
+MAX_TEXT = 20_000
+#: Before the decimal point, and zeros behind it: the tables hold fourteen, and no price has as many.
+MAX_DIGITS = 14
+#: Of pieces, shops and cards: what the tables' INTEGER holds.
+MAX_COUNT = 2**31 - 1
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+def _left_out(item: Parsed, reason: str) -> Issue:
+    words = next((str(getattr(item, name)) for name in ("title", "gpu_name", "message") if hasattr(item, name)), None)
+    text = words[:200].encode("utf-8", "replace").decode() if words else None
+    return Issue(code="out_of_bounds", message=f"a row was left out: {reason}", text=text)
 
 
 def to_json(item: Parsed) -> dict[str, Any]:
@@ -263,7 +338,7 @@ def from_json(row: Mapping[str, Any]) -> Parsed:
 
 
 _KINDS: dict[str, type[Parsed]] = {
-    kind.KIND: kind for kind in (Offer, Score, IndexPrice, CloudOffer, FxRate, Chart, Issue, Link)
+    kind.KIND: kind for kind in (Offer, Score, IndexPrice, CloudOffer, FxRate, Chart, Issue, Link, ListingTotal)
 }
 
 

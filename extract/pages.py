@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from gpuledger.extract import local_files
 from gpuledger.extract.archive.snapshot import Snapshot
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.errors import ExtractError, NotArchived
@@ -21,6 +22,7 @@ from gpuledger.extract.source import Page, Source
 
 if TYPE_CHECKING:
     from gpuledger.extract.fetch.http import Client
+    from gpuledger.extract.fetch.site import Site
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,19 @@ class LocalFile:
 
     path: Path
     content_type: str
+    max_bytes: int = local_files.MAX_BYTES
+    #: A link in a folder where anybody may drop files is not followed; one in the program, or named by a person, is.
+    follows_links: bool = False
+
+    @property
+    def name(self) -> str:
+        """The file's name as it stands on record."""
+        return local_files.name_of(self.path)
+
+    @property
+    def address(self) -> str:
+        """The name only: where the folder lies on this machine is nobody's business, and differs between two of them."""
+        return f"file:{self.name}"
 
 
 class Pages(Protocol):
@@ -40,52 +55,62 @@ class Pages(Protocol):
     def local(self, source: Source, file: LocalFile) -> Snapshot:
         """A file of this machine as a page. Raises OSError, or ExtractError, where it cannot be read."""
 
-    def read(self, snapshot: Snapshot) -> Page:
+    def page_of(self, snapshot: Snapshot) -> Page:
         """The page as a parser takes it. Raises CorruptSnapshot."""
 
-    def give_back(self, source: Source, file: LocalFile, page: Page) -> None:
-        """Put what the source could not read of a file beside it. Raises OSError where that cannot be written."""
+    def stalest(self, source: Source, urls: Sequence[str], most: int) -> list[str]:
+        """The addresses of product pages to read in this run: at most so many, those that were read longest ago first."""
+
+    def give_back(self, file: LocalFile, write: Callable[[Path], bool]) -> None:
+        """Have `write` put what could not be read of a file beside it, and say if there was any. Raises OSError."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fetching:
-    """Pages from the network, archived as fetched at `now` by the run `run_id`."""
+    """Pages from the network, archived as fetched at `now` by the run `run_id`; of the hosts of `site` alone, where one is
+    given.
+    """
 
     client: Client
     archive: Archive
     now: datetime
     run_id: str
+    site: Site | None = None
 
     def fetch(self, source: Source, url: str) -> Snapshot:
         """Fetch and archive; where the server says 304, what is archived."""
         last = self.archive.latest(source.name, url)
         headers = last.headers if last else {}
-        fetched = self.client.fetch(url, etag=headers.get("etag"), last_modified=headers.get("last-modified"))
+        validators = {"etag": headers.get("etag"), "last_modified": headers.get("last-modified")}
+        fetched = self.client.fetch(url, site=self.site, **validators)
         return self.archive.save(source.name, fetched, self.now, self.run_id)
 
     def local(self, source: Source, file: LocalFile) -> Snapshot:
         """Archive the file."""
         return archive_file(source, file, self.archive, self.now, self.run_id)
 
-    def read(self, snapshot: Snapshot) -> Page:
+    def page_of(self, snapshot: Snapshot) -> Page:
         """From the archive, as all parsing."""
         return self.archive.page(snapshot)
 
-    def give_back(self, source: Source, file: LocalFile, page: Page) -> None:
+    def stalest(self, source: Source, urls: Sequence[str], most: int) -> list[str]:
+        """By the last fetch that is archived; pages that never were come first, in the order of the listing."""
+        last = {url: snapshot.fetched_at for url in urls if (snapshot := self.archive.latest(source.name, url))}
+        return sorted(urls, key=lambda url: (url in last, last.get(url, self.now)))[:most]
+
+    def give_back(self, file: LocalFile, write: Callable[[Path], bool]) -> None:
         """Write `<name>.rejected.csv` in a folder `rejected` beside the file's own; where all was read, take it away."""
         # Not in the folder where files are dropped: there it would be one more of them, and news to whoever watches it.
         target = file.path.parent.with_name("rejected") / f"{file.path.name}.rejected.csv"
-        if source.give_back is not None and not source.give_back(page, target):
+        if not write(target):
             target.unlink(missing_ok=True)
 
 
 def archive_file(source: Source, file: LocalFile, archive: Archive, now: datetime, run_id: str) -> Snapshot:
     """Save a file of this machine as if it had been fetched at `now`. Raises OSError where it cannot be read."""
-    content = file.path.read_bytes()
-    # The name only: where the folder lies on this machine is nobody's business, and differs between two of them.
-    url = f"file:{file.path.name}"
+    content = local_files.read_bytes(file.path, file.max_bytes, follow=file.follows_links)
     fetched = Fetched(
-        url=url, final_url=url, status=200, headers={"content-type": file.content_type}, content=content,
+        url=file.address, final_url=file.address, status=200, headers={"content-type": file.content_type}, content=content,
         not_modified=False, attempts=1, elapsed_s=0.0, wire_bytes=len(content),
     )  # fmt: skip
     return archive.save(source.name, fetched, now, run_id)
@@ -96,11 +121,12 @@ class OfRun:
 
     def __init__(self, archive: Archive, fetched: Iterable[Snapshot], failures: Mapping[str, ExtractError]) -> None:
         self._archive = archive
-        self._failures = failures
+        self._failures = {addresses.redact(url): failure for url, failure in failures.items()}
         # In order: two addresses may be one in the archive, where all that told them apart was a secret.
         self._pages: dict[str, deque[Snapshot]] = defaultdict(deque)
         for snapshot in fetched:
-            self._pages[snapshot.url].append(snapshot)
+            # As addresses are shown now: a record of an earlier program may show more.
+            self._pages[addresses.redact(snapshot.url)].append(snapshot)
 
     def fetch(self, source: Source, url: str) -> Snapshot:
         """The page that the run fetched, or the failure that it met.
@@ -114,11 +140,17 @@ class OfRun:
 
     def local(self, source: Source, file: LocalFile) -> Snapshot:
         """The file as it was when the run read it."""
-        return self.fetch(source, f"file:{file.path.name}")
+        return self.fetch(source, file.address)
 
-    def read(self, snapshot: Snapshot) -> Page:
+    def page_of(self, snapshot: Snapshot) -> Page:
         """The page as it was fetched."""
         return self._archive.page(snapshot)
 
-    def give_back(self, source: Source, file: LocalFile, page: Page) -> None:
+    def stalest(self, source: Source, urls: Sequence[str], most: int) -> list[str]:
+        """Those that the run asked for."""
+        return [
+            url for url in urls if self._pages.get(addresses.redact(url)) or addresses.redact(url) in self._failures
+        ]
+
+    def give_back(self, file: LocalFile, write: Callable[[Path], bool]) -> None:
         """Nothing: a replay only repeats what a run did."""

@@ -35,11 +35,12 @@ class Source:
     """One place that is read every night.
 
     `parse` is pure: the page in, items, issues and links to follow out. It raises LayoutChanged where the page is not
-    what it knows. `version` grows with every change of `parse` that changes its answer: unchanged bytes are parsed again
-    only then. `start` are the live addresses; none means that the source is read only where the settings give addresses.
+    what it knows. `start` are the live addresses; none means that the source is read only where the settings give addresses.
     `sample` are the paths on the source's host of the bundled sample site; none means that it has no part in the sample.
     `give_back` is for files that a person dropped: it writes the rows that are none to the path, each with its reason, and
     says whether there were any.
+    `hosts` are those that it is read from beside the hosts of its addresses (a shop's pictures may lie elsewhere); whatever
+    its pages link or redirect to beyond them is not fetched.
     `country` and `language` (ISO 3166 and ISO 639) decide what `1.299` means; None where the page itself must say.
     """
 
@@ -47,16 +48,22 @@ class Source:
     title: str
     homepage: str
     parse: Callable[[Page], Iterable[Parsed]]
-    version: int
     kinds: tuple[str, ...]
     start: tuple[str, ...] = ()
     sample: tuple[str, ...] = ()
     country: str | None = None
     language: str | None = None
     freshness_hours: int = 48
+    hosts: tuple[str, ...] = ()
     give_back: Callable[[Page, Path], bool] | None = None
+    #: Its addresses lead to lists, which may break off; not so where each is the page of one product.
+    has_lists: bool = True
+    #: Its items are kept beside the archive. To keep those of a file that is read once costs more than to read it again.
+    keeps_parsed: bool = True
     #: Pages at most in one run: a paging loop or an endless shop ends here, with an issue.
     max_pages: int = 50
+    #: Product pages behind listings at most in one run, the stalest first.
+    max_products: int = 25
 
 
 def names() -> list[str]:

@@ -6,12 +6,13 @@ A word is looked for in a title, a badge or a status line, never in a whole page
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from gpuledger.extract.items import Availability, Condition
 
 
-def _any(*words: str) -> re.Pattern[str]:
-    return re.compile("|".join(words), re.IGNORECASE)
+def _any(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(patterns), re.IGNORECASE)
 
 
 # The order matters: "open box (used, like new)" is an open box, "renewed" is refurbished although it was used before.
@@ -146,9 +147,66 @@ _AVAILABILITY: tuple[tuple[Availability, re.Pattern[str]], ...] = (
 )
 
 
+_TAX = r"(?:vat|tax(?:es)?|gst|mwst|ust|mehrwertsteuer|umsatzsteuer|iva|tva|btw|moms|부가세|부가가치세|消費税|vat세)"
+_BETWEEN = r"(?:of\s|der\s|\d+(?:[.,]\d+)?\s?%\s?)?"
+#: Whether tax is in a price. What it lacks comes first: "zzgl. MwSt." holds no word of the other list.
+_TAXED: tuple[tuple[bool, re.Pattern[str]], ...] = (
+    (
+        False,
+        _any(
+            rf"\b(?:excl?|exkl|excluding|without|before|ex|plus|zzgl|zuzüglich|ohne|bez|sin|hors|senza)\b\.?\s?{_BETWEEN}{_TAX}",
+            rf"\+\s?(?:\d+\s?%\s?)?{_TAX}",
+            rf"{_TAX}\s?(?:excl\w*|exkl\w*|not included|별도|미포함|제외|別)",
+            r"\bnett?o?(?:preis|price)?\b",
+            r"税抜|税別",
+            r"\bHT\b",
+        ),
+    ),
+    (
+        True,
+        _any(
+            rf"\b(?:incl?|inkl|including|with|inklusive|einschl|mit|con|avec)\b\.?\s?{_BETWEEN}{_TAX}",
+            rf"{_TAX}\s?(?:incl\w*|inkl\w*|inbegriffen|enthalten|포함)",
+            r"\b(?:brutto|gross)(?:preis| price)?\b",
+            r"税込",
+            r"\bTTC\b",
+        ),
+    ),
+)
+
+
+def tax_included(text: str) -> bool | None:
+    """Whether the words say that VAT or sales tax is in the price; None where they say nothing of it."""
+    if not any(map(str.isalpha, text)):
+        return None  # most prices are an amount and a sign
+    return next((included for included, words in _TAXED if words.search(text)), None)
+
+
+_GREY_IMPORT = _any(
+    r"해외\s?(?:구매|직구|배송|정품)",
+    r"(?<![가-힣])직구",
+    r"구매\s?대행",
+    r"병행\s?수입",
+    r"\b(?:parallel|gr[ea]y|direct)[ -]import",
+    r"\bimport(?:ed|ware)?\b",
+    r"\bnon[ -]?eu\b",
+    r"\b(?:eu|us|uk|asia)[ -]import",
+    r"\breimport\b",
+    r"並行輸入",
+    r"海外(?:版|限定|仕様|直輸入)",
+    r"输入版|水货",
+)
+
+
+@lru_cache(maxsize=1 << 16)
+def is_grey_import(title: str) -> bool:
+    """Whether the title says that the goods come past the maker's own distributor (해외구매, 병행수입, import, non-EU)."""
+    return _GREY_IMPORT.search(title) is not None
+
+
 def condition(text: str) -> Condition | None:
     """The condition that the words name; None where they name none (which in most shops means new)."""
-    return next((condition for condition, words in _CONDITIONS if words.search(text)), None)
+    return next((condition for condition, pattern in _CONDITIONS if pattern.search(text)), None)
 
 
 def is_bundle(text: str) -> bool:
@@ -158,4 +216,20 @@ def is_bundle(text: str) -> bool:
 
 def availability(text: str) -> Availability | None:
     """What the words say about buying now; None where they say nothing. 'Out of stock' wins over a button beside it."""
-    return next((availability for availability, words in _AVAILABILITY if words.search(text)), None)
+    return next((availability for availability, pattern in _AVAILABILITY if pattern.search(text)), None)
+
+
+#: Words of a graphics card in a title or a category, in the languages of the shops.
+_CARD = re.compile(
+    r"""\b(?:rtx|gtx|geforce|radeon|quadro|tesla|firepro|instinct|rx\s?\d{3,4}|arc\s?[ab]\d{3}|[ahblv]\d{2,3}s?\s?(?:\d+gb|pcie|sxm)
+        |graphics?\s?cards?|video\s?cards?|gpus?|grafikkarten?|cartes?\sgraphiques?|tarjetas?\s(?:gráficas?|de\svídeo)
+        |sched[ae]\s(?:video|grafic(?:a|he))|placas?\s(?:de\svídeo|gráficas?)|videokaart(?:en)?|kart[ay]\sgraficzn[ae]
+        |grafick[éáý]\skart[ay]|videokort|grafikkort|näytönohjai\w+|videokárty\w+)\b
+        |видеокарт|відеокарт|그래픽\s?카드|グラフィック(?:ボード|カード)|ビデオカード|顯示卡|显卡""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def speaks_of_card(text: str) -> bool:
+    """Whether a title, a category or the words of an address name a graphics card, or the family of one."""
+    return _CARD.search(text) is not None

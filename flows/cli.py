@@ -16,9 +16,11 @@ from typing import Any, NoReturn
 import click
 
 from gpuledger import __version__
+from gpuledger.extract import local_files
 from gpuledger.flows import commands
-from gpuledger.flows.setup import lang, parts
+from gpuledger.flows.setup import lang, parts, showing
 from gpuledger.flows.setup.languages import LANGUAGES
+from gpuledger.flows.telling.terminal import clean_streams
 
 
 class _Commands(click.Group):
@@ -39,17 +41,34 @@ class _Commands(click.Group):
         try:
             return super().invoke(ctx)
         except ModuleNotFoundError as error:
-            if not parts.is_of_nightly(error):
+            part = parts.part_of(error)
+            if part is None:
                 raise
-            raise parts.NotInstalled(str(ctx.invoked_subcommand)) from error
+            raise parts.NotInstalled(str(ctx.invoked_subcommand), part) from error
+
+
+def _begin(language: str | None) -> None:
+    lang.use(language)
+    showing.begin()
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, message="%(prog)s %(version)s")
 @click.option(
     "--lang", type=click.Choice(LANGUAGES), is_eager=True, expose_value=False,
-    callback=lambda ctx, option, language: lang.use(language),
+    callback=lambda ctx, option, language: _begin(language),
     help="Language of headings, messages and the report (default: the setting lang, en).",
+)  # fmt: skip
+@click.option(
+    "--market",
+    metavar="M",
+    expose_value=False,
+    callback=showing.use_market,
+    help="Prices of this market: us, kr, de, eu …, or all, net of tax.",
+)
+@click.option(
+    "--currency", metavar="C", expose_value=False, callback=showing.use_currency,
+    help="Show money in this currency: EUR, KRW …",
 )  # fmt: skip
 def cli() -> None:
     """Which GPU to buy or rent to run a model, at today's price, with the evidence."""
@@ -63,6 +82,9 @@ def main() -> None:
     ends without it.
     """
     status = 1
+    clean_streams()
+    # Who sets it reads along what any library here sends and gets over TLS, notifications with their keys included.
+    os.environ.pop("SSLKEYLOGFILE", None)
 
     def leave() -> None:
         if any(thread.name.startswith("notify") for thread in threading.enumerate()):
@@ -92,6 +114,7 @@ def call() -> NoReturn:
     """Run the command line; every expected error is one line on stderr and a status, never a traceback."""
     from gpuledger.expectations.errors import ExpectationsError
     from gpuledger.extract.errors import ExtractError
+    from gpuledger.extract.redaction import redact_text
     from gpuledger.flows.setup.settings import SettingsError
     from gpuledger.warehouse.errors import BadQuery, WarehouseError
 
@@ -104,18 +127,18 @@ def call() -> NoReturn:
         click.echo("stopped", err=True)
         sys.exit(130)
     except (SettingsError, BadQuery) as error:
-        click.echo(f"gpuledger: {error}", err=True)
+        click.echo(f"gpuledger: {redact_text(str(error))}", err=True)
         sys.exit(2)
     except (WarehouseError, ExpectationsError, ExtractError, OSError, parts.NotInstalled) as error:
-        click.echo(f"gpuledger: {_words(error)}", err=True)
+        click.echo(f"gpuledger: {redact_text(_message(error))}", err=True)
         sys.exit(1)
     sys.exit(status if isinstance(status, int) else 0)
 
 
-def _words(error: Exception) -> str:
+def _message(error: Exception) -> str:
     """An operating system's error says what and where; the others have their own sentence."""
     if isinstance(error, OSError) and error.filename:
-        return f"{error.filename}: {error.strerror}; choose another --data-dir or mend its permissions"
+        return f"{error.filename}: {local_files.why(error)}; or choose another --data-dir"
     return str(error)
 
 

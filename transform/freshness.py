@@ -1,4 +1,6 @@
-"""Which sources are fresh enough for their prices to count: a table that rarely changes, so that quiet nights stay quiet."""
+"""What counts now and not a while later, as tables that rarely change, so that quiet nights stay quiet: which sources are
+fresh enough for their prices to count, and the day of each currency's rate.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +10,25 @@ import duckdb
 
 
 def keep(con: duckdb.DuckDBPyConnection, now: datetime) -> list[str]:
-    """Write core.source_freshness anew where a source passed its freshness limit by `now`; the tables that changed."""
-    con.execute(
-        """CREATE OR REPLACE TEMP TABLE freshness AS
-           SELECT source, coalesce(date_diff('minute', last_success_at, $now) <= freshness_hours * 60, false) AS is_usable
-           FROM ops.source_state""",
-        {"now": now},
-    )
+    """Write core.source_freshness and core.current_rate anew where they moved by `now`; the tables that changed."""
+    freshness = """SELECT source, coalesce(date_diff('minute', last_success_at, $now) <= freshness_hours * 60, false)
+                       AS is_usable FROM ops.source_state"""
+    # Rates of later days are there too after a backfill, and are not those of its days.
+    rates = """SELECT if(r.currency = 'USD', 'EUR', r.currency) AS currency, max(r.day) AS fx_day
+               FROM core.fx_rate r SEMI JOIN (FROM core.fx_rate WHERE base = 'EUR' AND currency = 'USD') d ON d.day = r.day
+               WHERE r.base = 'EUR' AND r.day BETWEEN $now::DATE - 10 AND $now::DATE GROUP BY ALL"""
+    asked = {"core.source_freshness": freshness, "core.current_rate": rates}
+    return [table for table, query in asked.items() if _replace(con, table, query, now)]
+
+
+def _replace(con: duckdb.DuckDBPyConnection, table: str, query: str, now: datetime) -> bool:
+    """Make a table what a query of `now` gives; whether that is something else than before."""
+    con.execute(f"CREATE OR REPLACE TEMP TABLE counted AS {query}", {"now": now})
     differs = con.execute(
-        """SELECT count(*) FROM (
-               (FROM freshness EXCEPT FROM core.source_freshness)
-               UNION ALL (FROM core.source_freshness EXCEPT FROM freshness)
-           )"""
+        f"SELECT count(*) FROM ((FROM counted EXCEPT FROM {table}) UNION ALL (FROM {table} EXCEPT FROM counted))"
     ).fetchone()
     if not differs or not differs[0]:
-        return []
-    con.execute("DELETE FROM core.source_freshness")
-    con.execute("INSERT INTO core.source_freshness FROM freshness")
-    return ["core.source_freshness"]
+        return False
+    con.execute(f"DELETE FROM {table}")
+    con.execute(f"INSERT INTO {table} FROM counted")
+    return True

@@ -9,6 +9,7 @@ from pathlib import Path
 import duckdb
 
 from gpuledger.warehouse.errors import NoWarehouse
+from gpuledger.warehouse.ledger import IS_PUBLISHED
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import file_query, query
 
@@ -28,7 +29,17 @@ def last_night(data: DataDir, source: str) -> datetime | None:
 
 def published_runs(path: Path) -> dict[str, datetime]:
     """The published runs that made a warehouse file, by run id with the times that they count as."""
-    return dict(file_query(path, "SELECT run_id, as_of FROM ops.run WHERE status LIKE 'published%'"))
+    return dict(file_query(path, f"SELECT run_id, as_of FROM ops.run WHERE {IS_PUBLISHED}"))
+
+
+def fetching_runs(data: DataDir) -> list[str]:
+    """The published runs, oldest first, that took in any source, as the published file says. Raises WarehouseError."""
+    _, rows = query(
+        data,
+        """SELECT run_id FROM ops.run WHERE status LIKE 'published%' AND run_id IN (SELECT run_id FROM ops.source_run)
+           ORDER BY started_at, run_id""",
+    )
+    return [run_id for (run_id,) in rows]
 
 
 def forget_accounts(con: duckdb.DuckDBPyConnection, cutoff: datetime) -> Mapping[str, int]:
@@ -42,7 +53,8 @@ def _forget(con: duckdb.DuckDBPyConnection, table: str, cutoff: datetime) -> int
     row = con.execute(
         f"""DELETE FROM {table} WHERE run_id IN (
                 SELECT run_id FROM ops.run WHERE as_of < $cutoff
-                EXCEPT SELECT max(run_id) FROM ops.source_run WHERE status IN ('ok', 'unchanged', 'partial') GROUP BY source
+                EXCEPT SELECT max(run_id) FROM ops.source_run
+                    WHERE status IN ('ok', 'unchanged', 'partial', 'degraded') GROUP BY source
             )""",
         {"cutoff": cutoff},
     ).fetchone()
@@ -57,8 +69,8 @@ def pages_of_rows(path: Path) -> set[str]:
            WHERE c.column_name = 'snapshot_sha256' AND c.database_name = 'gpuledger'
                AND t.database_name = 'gpuledger'""",
     )
-    found: set[str] = set()
+    hashes_named: set[str] = set()
     for (table,) in tables:
         hashes = f"SELECT DISTINCT snapshot_sha256 FROM {table} WHERE snapshot_sha256 IS NOT NULL"
-        found.update(sha256 for (sha256,) in file_query(path, hashes))
-    return found
+        hashes_named.update(sha256 for (sha256,) in file_query(path, hashes))
+    return hashes_named

@@ -14,7 +14,12 @@ from gpuledger.extract.items import Issue, to_json
 from gpuledger.warehouse.load.batch import Row
 from gpuledger.warehouse.load.stage import append
 
-SourceStatus = Literal["ok", "unchanged", "partial", "failed", "refused"]
+SourceStatus = Literal["ok", "unchanged", "partial", "degraded", "failed", "refused"]
+#: The batch was loaded, of a degraded source too: what it showed is as good as ever.
+_GOOD = "status IN ('ok', 'unchanged', 'partial', 'degraded')"
+
+#: The runs of ops.run that made a file which readers saw. The view ops.last_run has the same words, which a test compares.
+IS_PUBLISHED = "status LIKE 'published%'"
 
 #: An issue, with the hash of the archived page that it speaks of, if it does.
 IssueOfPage = tuple[Issue, str | None]
@@ -40,8 +45,13 @@ class SourceOutcome:
 
     @property
     def is_failure(self) -> bool:
-        """The last good data of the source stand."""
+        """Whether nothing of the source was loaded, so that its last good data stay."""
         return self.status in ("failed", "refused")
+
+    @property
+    def needs_somebody(self) -> bool:
+        """A person should look at it: it failed, or shows far fewer rows than usual."""
+        return self.is_failure or self.status == "degraded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +143,8 @@ def add_quarantined(
 def last_good(con: duckdb.DuckDBPyConnection, source: str) -> tuple[str, SourceOutcome]:
     """The run that loaded the source last, and what it counted."""
     row = con.execute(
-        """SELECT run_id, parsed, loaded, quarantined, duplicate FROM ops.source_run
-           WHERE source = ? AND status IN ('ok', 'unchanged', 'partial') ORDER BY rowid DESC LIMIT 1""",
+        f"""SELECT run_id, parsed, loaded, quarantined, duplicate FROM ops.source_run
+            WHERE source = ? AND {_GOOD} ORDER BY rowid DESC LIMIT 1""",
         [source],
     ).fetchone()
     assert row is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -11,7 +12,11 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from gpuledger.warehouse import private
 from gpuledger.warehouse.errors import Locked
+
+#: Time for a new holder to write its note [s].
+_NOTE_WITHIN_S = 2.0
 
 
 @contextmanager
@@ -21,7 +26,7 @@ def writer_lock(path: Path) -> Iterator[None]:
     Raises Locked, at once, naming process and start of the holder. The note beside the lock may outlive a killed holder;
     the lock itself does not, so the note alone never keeps anyone out.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    private.make_folder(path.parent)
     note = path.with_suffix(".json")
     lock = FileLock(path)
     try:
@@ -39,8 +44,13 @@ def writer_lock(path: Path) -> Iterator[None]:
 
 
 def _holder(note: Path) -> str:
-    try:
-        holder = json.loads(note.read_text())
-        return f"process {holder['pid']}, since {holder['since']}"
-    except (OSError, ValueError, KeyError, TypeError):
-        return f"its note {note.name} is not there yet"
+    # The holder writes its note just after it has the lock; who loses by a hair would read nothing.
+    until = time.monotonic() + _NOTE_WITHIN_S
+    while True:
+        try:
+            holder = json.loads(note.read_text())
+            return f"process {holder['pid']}, since {holder['since']}"
+        except (OSError, ValueError, KeyError, TypeError):
+            if time.monotonic() > until:
+                return f"its note {note.name} is not there"
+            time.sleep(0.05)

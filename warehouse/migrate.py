@@ -34,15 +34,15 @@ class Written:
 
 def scripts(folder: Path = MIGRATIONS) -> dict[int, Path]:
     """The migration scripts by the version that they lead to, ascending. Raises ValueError for a misnamed file."""
-    found = {}
+    by_version = {}
     for path in sorted(folder.glob("*.sql")):
         number = re.match(r"(\d+)_\w+\.sql$", path.name)
-        if number is None or int(number[1]) <= FIRST or int(number[1]) in found:
+        if number is None or int(number[1]) <= FIRST or int(number[1]) in by_version:
             raise ValueError(
                 f"{path}: a migration is named <version>_<what>.sql, each version once, from {FIRST + 1} on"
             )
-        found[int(number[1])] = path
-    return dict(sorted(found.items()))
+        by_version[int(number[1])] = path
+    return dict(sorted(by_version.items()))
 
 
 def current(folder: Path = MIGRATIONS) -> int:
@@ -66,15 +66,17 @@ _OPS_TABLES = """SELECT table_name FROM duckdb_tables()
     WHERE schema_name = 'ops' AND database_name = current_database() AND table_name IN ('run', 'schema_version')"""
 
 
-def refuse_newer(found: Written | None, name: str, folder: Path = MIGRATIONS) -> None:
+def refuse_newer(schema_found: Written | None, name: str, folder: Path = MIGRATIONS) -> None:
     """Raise NewerWarehouse, naming both versions, where the file `name` has a schema that this program does not know."""
-    if found is not None and found.version > current(folder):
-        raise NewerWarehouse(_newer(name, f"schema version {found.version}", found, f"knows up to {current(folder)}"))
+    if schema_found is not None and schema_found.version > current(folder):
+        raise NewerWarehouse(
+            _newer(name, f"schema version {schema_found.version}", schema_found, f"knows up to {current(folder)}")
+        )
 
 
-def _newer(name: str, has: str, found: Written, knows: str) -> str:
+def _newer(name: str, has: str, schema_found: Written, knows: str) -> str:
     return (
-        f"{name} has {has}, written by gpuledger {found.program}, and this is gpuledger {__version__}, which "
+        f"{name} has {has}, written by gpuledger {schema_found.program}, and this is gpuledger {__version__}, which "
         f"{knows}: update gpuledger, or use another --data-dir"
     )
 
@@ -89,9 +91,9 @@ def refuse_newer_duckdb(error: duckdb.Error, name: str) -> None:
         ) from None
 
 
-def is_current(found: Written) -> bool:
+def is_current(schema_found: Written) -> bool:
     """The file's tables are those of this program."""
-    return found.structure == _structure(dictionary())
+    return schema_found.structure == _structure(dictionary())
 
 
 def bring_up(con: duckdb.DuckDBPyConnection, run_id: str, name: str, folder: Path = MIGRATIONS) -> list[str]:
@@ -101,17 +103,17 @@ def bring_up(con: duckdb.DuckDBPyConnection, run_id: str, name: str, folder: Pat
     NewerWarehouse, and NotAWarehouse where a column has another type and no script says how to change it; both leave
     the file as it was. Call it outside of a transaction.
     """
-    found = written(con)
-    refuse_newer(found, name, folder)
-    if found is not None and is_current(found) and found.version == current(folder):
+    schema_found = written(con)
+    refuse_newer(schema_found, name, folder)
+    if schema_found is not None and is_current(schema_found) and schema_found.version == current(folder):
         return []
     con.execute("BEGIN")
     try:
-        done = [] if found is None else _run_scripts(con, found.version, folder)
+        done = [] if schema_found is None else _run_scripts(con, schema_found.version, folder)
         before = _columns(con)
         schema.create(con)
-        if found is not None:
-            done += _add_columns(con, dictionary(), before, found, name)
+        if schema_found is not None:
+            done += _add_columns(con, dictionary(), before, schema_found, name)
             _forget_builds(con)
         con.execute(
             "INSERT INTO ops.schema_version (run_id, version, definition, program) VALUES (?, ?, ?, ?)",
@@ -143,27 +145,27 @@ def _run_scripts(con: duckdb.DuckDBPyConnection, since: int, folder: Path) -> li
 
 def _columns(con: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str]]:
     """Types by column and table of the file in use, as they stand."""
-    found: dict[str, dict[str, str]] = {}
+    types: dict[str, dict[str, str]] = {}
     rows = con.execute(
         """SELECT schema_name || '.' || table_name, column_name, data_type FROM duckdb_columns()
            WHERE database_name = current_database() ORDER BY table_oid, column_index"""
     ).fetchall()
     for table, column, kind in rows:
-        found.setdefault(table, {})[column] = kind
-    return found
+        types.setdefault(table, {})[column] = kind
+    return types
 
 
 def _add_columns(
     con: duckdb.DuckDBPyConnection,
     known: Dictionary,
     before: Mapping[str, Mapping[str, str]],
-    found: Written,
+    schema_found: Written,
     name: str,
 ) -> list[str]:
     types = _types(con, known)
     done = []
     if strangers := _unknown_tables(con, known):
-        raise NewerWarehouse(_newer(name, f"the table {strangers[0]}", found, "does not know it"))
+        raise NewerWarehouse(_newer(name, f"the table {strangers[0]}", schema_found, "does not know it"))
     for table in known.tables.values():
         have, want = before.get(table.name), types[table.name]
         if have is None:
@@ -172,7 +174,7 @@ def _add_columns(
         unknown = [column for column in have if column not in want]
         if unknown:
             has = f"the column {table.name}.{unknown[0]}"
-            raise NewerWarehouse(_newer(name, has, found, "does not know it"))
+            raise NewerWarehouse(_newer(name, has, schema_found, "does not know it"))
         for column, kind in have.items():
             if kind != want[column]:
                 raise NotAWarehouse(

@@ -33,6 +33,11 @@ class DataDir:
         return self.state / "base.duckdb"
 
     @property
+    def checksums(self) -> Path:
+        """The sum of each file that was published, which is the base's too."""
+        return self.state / "checksums.jsonl"
+
+    @property
     def publishing(self) -> Path:
         """Name of the version that is being published; there only while that takes, or after a kill in the middle of it."""
         return self.state / "publishing"
@@ -68,6 +73,11 @@ class DataDir:
         return self.state / "loading.json"
 
     @property
+    def torn_loading(self) -> Path:
+        """What of the file above could not be read, for a person to look at."""
+        return self.state / "loading.torn"
+
+    @property
     def exports(self) -> Path:
         """CSV files of the last run."""
         return self.root / "exports"
@@ -76,6 +86,16 @@ class DataDir:
     def inbox(self) -> Path:
         """Vendor quotes dropped by a person."""
         return self.root / "inbox"
+
+    @property
+    def workloads(self) -> Path:
+        """Workloads that were added with `gpuledger workload add` or came with a measurement: one file each."""
+        return self.root / "workloads"
+
+    @property
+    def measurements(self) -> Path:
+        """Figures that were taken in with `gpuledger measure`: a CSV an import, and the file that it was read from."""
+        return self.root / "measurements"
 
     @property
     def models(self) -> Path:

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import duckdb
 
-from gpuledger.warehouse import migrate, schema
+from gpuledger.warehouse import integrity, migrate, schema
 from gpuledger.warehouse.errors import NotAWarehouse, WarehouseError
+from gpuledger.warehouse.integrity import Damaged
 from gpuledger.warehouse.paths import DataDir
 
 #: The file format that DuckDB 1.5 also opens; a default 2.0 file it does not.
@@ -80,8 +81,9 @@ def publish(
 ) -> Path:
     """Make the committed work file the published one, and keep the last versions; returns the version's path.
 
-    In this order, so that a kill at any moment leaves a whole published file: the version is complete on disk before its
-    name is, and the base and the symlink follow it. The note of the intent tells `heal` that they still have to.
+    The order matters: whenever the process is killed, a whole file stays published. The version is written completely
+    before it gets its name, then the base and the symlink follow. A note says that they are still due, so that `heal` can
+    finish them after a kill.
     """
     checkpoint(con)
     con.execute(f"USE memory; DETACH {CATALOG}")
@@ -91,6 +93,11 @@ def publish(
     shutil.copyfile(work, part)
     part.chmod(0o444)
     _sync(part)
+    # Of the copy as it is on disk: what went wrong in copying is found here, and not when it is needed.
+    sha256 = integrity.digest(part)
+    if sha256 != integrity.digest(work):
+        raise Damaged(f"{part} is not what was copied there: the disk fails; nothing was published")
+    integrity.note(data, version, sha256)
     data.publishing.write_text(version.name, encoding="utf-8")
     _sync(data.publishing)
     _sync(data.state)
@@ -120,8 +127,10 @@ def compact(con: duckdb.DuckDBPyConnection, work: Path) -> None:
     attach(con, work)
 
 
-def heal(data: DataDir) -> None:
-    """Finish a publish that was killed between its steps, and drop what was half written.
+def heal(data: DataDir) -> list[str]:
+    """Finish a publish that was killed between its steps, drop what was half written, and bring back a damaged base.
+
+    Returns what was damaged and what stands in its place, in words; mostly nothing. Raises Damaged where nothing does.
 
     A version whose name is on disk is whole, so the base and the symlink follow it. The note says which one it is: the
     newest by name may be another one, on a machine whose clock was set back. A base that was lost comes back from the
@@ -136,13 +145,80 @@ def heal(data: DataDir) -> None:
     for left in (*data.versions.glob("*.part"), *data.state.glob("*.part"), *swaps):
         left.unlink()
     if data.publishing.exists():
-        version = data.versions / data.publishing.read_text(encoding="utf-8")
-        if version.is_file():
+        name = data.publishing.read_bytes()
+        version = next((one for one in versions(data) if one.name.encode() == name), None)
+        if version is not None and integrity.is_whole(data, version) is not False:
             _restore_base(data, version)
             _point(data, version)
         data.publishing.unlink()
-    elif not data.base.exists() and (found := versions(data)):
-        _restore_base(data, data.published.resolve() if data.published.exists() else found[-1])
+    elif not data.base.exists() and (published := versions(data)):
+        newest = data.published.resolve() if data.published.exists() else published[-1]
+        if integrity.is_whole(data, newest) is not False:
+            _restore_base(data, newest)
+    return _mend_base(data)
+
+
+def _mend_base(data: DataDir) -> list[str]:
+    """Put the newest whole version in the place of a base that is not what was written; says so. Raises Damaged."""
+    sums = integrity.noted(data)
+    if not sums or (data.base.exists() and integrity.digest(data.base) in sums.values()):
+        return []
+    is_lost = not data.base.exists()
+    if is_lost and not versions(data):
+        return []
+    newest = data.published.resolve() if data.published.exists() else None
+    if not is_lost and newest is not None and newest.is_file() and _are_equal(data.base, newest):
+        # Two files of which each was written on its own: it is the note that was damaged.
+        integrity.note(data, newest, integrity.digest(newest))
+        return []
+    version = newest_whole(data)
+    seen = f"{data.base} {'is lost' if is_lost else 'is not what was written: the disk fails, or somebody changed it'}"
+    if version is None:
+        raise Damaged(
+            f"{seen}, and no version is whole: restore {data.root} from a backup, or move {data.state} and {data.versions} "
+            "away and run `gpuledger replay`, which makes the warehouse anew from the archive"
+        )
+    _restore_base(data, version)
+    lost = (
+        ""
+        if version == newest
+        else "; what later runs had loaded is in the archive: `gpuledger replay` takes it in again"
+    )
+    return [f"{seen}; {version.name} stands in its place{lost}"]
+
+
+def _are_equal(one: Path, other: Path) -> bool:
+    return one.stat().st_size == other.stat().st_size and integrity.digest(one) == integrity.digest(other)
+
+
+def newest_whole(data: DataDir) -> Path | None:
+    """The newest version that is what was written: the published one first, as its name may not sort so."""
+    newest = [data.published.resolve()] if data.published.exists() else []
+    for version in [*newest, *reversed(versions(data))]:
+        if version.is_file() and integrity.is_whole(data, version):
+            return version
+    return None
+
+
+def restore(data: DataDir) -> list[str]:
+    """Bring back the newest whole version, as base and as what is published; says what it did, nothing where all is whole.
+
+    The caller holds the writer's lock. Raises Damaged where no version is whole.
+    """
+    done = heal(data)
+    published = data.published.resolve() if data.published.exists() else None
+    if published is not None and published.is_file() and integrity.is_whole(data, published) is not False:
+        return done
+    version = newest_whole(data)
+    if version is None:
+        raise Damaged(
+            f"no version in {data.versions} is whole: restore {data.root} from a backup, or run `gpuledger replay`, which "
+            "makes the warehouse anew from the archive"
+        )
+    _restore_base(data, version)
+    _point(data, version)
+    was = published.name if published is not None else "nothing"
+    return [*done, f"{version.name} is published again, in the place of {was}"]
 
 
 def _restore_base(data: DataDir, version: Path) -> None:
@@ -175,8 +251,12 @@ def _point(data: DataDir, version: Path) -> None:
 
 def old_versions(data: DataDir, keep_versions: int) -> list[Path]:
     """The versions beyond the newest `keep_versions`; never the published one, which a set-back clock sorts first."""
-    found = versions(data)
-    return [old for old in found[: max(0, len(found) - keep_versions)] if old.resolve() != data.published.resolve()]
+    all_versions = versions(data)
+    return [
+        old
+        for old in all_versions[: max(0, len(all_versions) - keep_versions)]
+        if old.resolve() != data.published.resolve()
+    ]
 
 
 def remove_version(version: Path) -> int:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -40,14 +42,27 @@ def reader(data: DataDir) -> Iterator[duckdb.DuckDBPyConnection]:
                 f"{data.published} is a DuckDB file, but not a gpuledger warehouse: it has no table ops.run"
             )
         migrate.refuse_newer(written, str(data.published))
-        yield con
+        try:
+            yield con
+        except DAMAGE as error:
+            raise NotAWarehouse(damaged(str(data.published), error)) from None
     finally:
         con.close()
 
 
 def _refusal(data: DataDir, error: str) -> str:
     reason = error.splitlines()[0]
-    return f"{data.published} cannot be opened as a warehouse: {reason}; run `gpuledger refresh` to publish again"
+    return f"{data.published} cannot be opened as a warehouse: {reason}; `gpuledger restore` publishes the newest whole one"
+
+
+#: What DuckDB raises on meeting a part of a file that is not what was written, or that it cannot read.
+DAMAGE = (duckdb.IOException, duckdb.FatalException, duckdb.InternalException, duckdb.SerializationException)
+
+
+def damaged(name: str, error: Exception) -> str:
+    """The words for a file of which a part cannot be read."""
+    reason = str(error).splitlines()[0]
+    return f"{name} is damaged ({reason}); `gpuledger restore` brings back the newest whole version"
 
 
 def file_query(path: Path, sql: str) -> list[tuple[Any, ...]]:
@@ -77,7 +92,7 @@ def formats(data: DataDir) -> tuple[str, str]:
 def query(
     data: DataDir, sql: str, parameters: Sequence[object] | dict[str, object] | None = None
 ) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Rows of one of our own statements. Raises OlderWarehouse where an older program's file lacks what it reads."""
+    """Rows of one of our own statements. Raises OlderWarehouse where an older program wrote a file without what it reads."""
     with reader(data) as con:
         try:
             result = con.execute(sql, parameters)
@@ -97,31 +112,68 @@ def _refuse_older(con: duckdb.DuckDBPyConnection, data: DataDir, error: str) -> 
         ) from None
 
 
-def user_query(data: DataDir, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+@dataclass(frozen=True, slots=True)
+class QueryLimits:
+    """What a statement that a user wrote may use: time, memory as DuckDB writes it, and rows."""
+
+    seconds: float = 60.0
+    memory: str = "1GB"
+    rows: int = 100_000
+
+
+def user_query(data: DataDir, sql: str, limits: QueryLimits = QueryLimits()) -> tuple[list[str], list[tuple[Any, ...]]]:
     """Rows of one reading statement that a user wrote.
 
-    Raises BadQuery for several statements, for one that writes, and with DuckDB's own words where it refuses. The
-    connection cannot reach other files or the network, so a pasted query can do no harm.
+    Raises BadQuery for several statements, for one that writes, for one that goes beyond the limits, and with DuckDB's own
+    words where it refuses. The connection cannot reach other files or the network, so a pasted query can do no harm.
     """
     with reader(data) as con:
+        # Without a folder to spill to, as what does not fit would fill the disk instead.
+        con.execute(f"SET memory_limit = {quote(limits.memory)}; SET temp_directory = ''")
         con.execute("SET enable_external_access = false; SET lock_configuration = true")
+        alarm = threading.Timer(limits.seconds, con.interrupt)
+        alarm.daemon = True
+        alarm.start()
         try:
-            statements = con.extract_statements(sql)
-            if len(statements) != 1:
-                raise BadQuery(f"one statement at a time, please: this is {len(statements)}")
-            if statements[0].type.name not in ("SELECT", "EXPLAIN", "MULTI"):
-                raise BadQuery(
-                    f"only reading is possible here, and this is a statement of type {statements[0].type.name}"
-                )
-            result = con.execute(statements[0])
-            return [column[0] for column in result.description or []], result.fetchall()
+            return _rows_of(con, sql, limits)
+        except duckdb.InterruptException:
+            raise BadQuery(
+                f"the query took longer than {limits.seconds:g} s: narrow it, or raise sql_timeout_s in the settings"
+            ) from None
+        except (duckdb.OutOfMemoryException, MemoryError):
+            raise BadQuery(
+                f"the query needs more than {limits.memory} of memory: narrow it, or raise sql_memory_limit in the settings"
+            ) from None
+        except DAMAGE:
+            raise
         except duckdb.Error as error:
             raise BadQuery(str(error).strip()) from None
+        except (ValueError, OverflowError, RecursionError) as error:
+            # A value that Python has no word for, such as a day after the year 9999.
+            raise BadQuery(f"a value cannot be shown ({error}): cast it, as in value::VARCHAR") from None
+        finally:
+            alarm.cancel()
+
+
+def _rows_of(con: duckdb.DuckDBPyConnection, sql: str, limits: QueryLimits) -> tuple[list[str], list[tuple[Any, ...]]]:
+    statements = con.extract_statements(sql)
+    if len(statements) != 1:
+        raise BadQuery(f"one statement at a time, please: this is {len(statements)}")
+    if statements[0].type.name not in ("SELECT", "EXPLAIN", "MULTI"):
+        raise BadQuery(f"only reading is possible here, and this is a statement of type {statements[0].type.name}")
+    result = con.execute(statements[0])
+    rows = result.fetchmany(limits.rows + 1)
+    if len(rows) > limits.rows:
+        raise BadQuery(
+            f"more than {limits.rows:,} rows: add a LIMIT, raise sql_max_rows in the settings, or let `gpuledger export` "
+            "write whole tables"
+        )
+    return [column[0] for column in result.description or []], rows
 
 
 def columns_where(con: duckdb.DuckDBPyConnection, table: str, where: str) -> dict[str, list[Any]]:
     """The rows of a table for which a condition holds, by column."""
-    found = con.execute(f"SELECT * FROM {table} WHERE {where}")
-    names = [column[0] for column in found.description]
-    rows = found.fetchall()
+    answer = con.execute(f"SELECT * FROM {table} WHERE {where}")
+    names = [column[0] for column in answer.description]
+    rows = answer.fetchall()
     return {name: [row[place] for row in rows] for place, name in enumerate(names)}

@@ -42,26 +42,28 @@ def references(con: duckdb.DuckDBPyConnection, select: str) -> References:
         raise ValueError(tree.get("error_message", "not a SELECT"))
     if len(tree["statements"]) != 1:
         raise ValueError(f"one SELECT is wanted, and this is {len(tree['statements'])} statements")
-    found = References()
-    _walk(tree, found)
-    return found
+    mentioned = References()
+    _walk(tree, mentioned)
+    return mentioned
 
 
 class Remembered:
-    """References that the warehouse remembers by the hash of the text: to parse every model anew would be most of a night on
-    which nothing changed. A database that is read-only, or has no tables of ours, learns nothing.
+    """What each SELECT reads, remembered in the warehouse by the hash of its text.
+
+    On a night without changes it would take most of the time to parse every model again. A read-only database, or one
+    without our tables, remembers nothing.
     """
 
     def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
         self._con = con
         # Asked first: an error for a missing table would abort an open transaction. To list tables takes ten times as long.
-        found = con.execute(
+        has_table = con.execute(
             """SELECT readonly FROM duckdb_schemas() JOIN duckdb_databases() d USING (database_oid)
                WHERE d.database_name = current_database() AND schema_name = 'ops'"""
         ).fetchone()
-        self._can_learn = found == (False,)
+        self._can_learn = has_table == (False,)
         what = "SELECT content FROM ops.table_content WHERE table_id = ?"
-        kept = con.execute(what, [_ROW]).fetchone() if found else None
+        kept = con.execute(what, [_ROW]).fetchone() if has_table else None
         self._known: dict[str, _Found] = json.loads(kept[0]) if kept else {}
         self._used: dict[str, _Found] = {}
 
@@ -69,8 +71,8 @@ class Remembered:
         """See `references`."""
         key = hash_text(_READER + select)
         if key not in self._known:
-            found = references(self._con, select)
-            self._used[key] = [sorted(found.tables), sorted(found.names), found.has_star]
+            mentioned = references(self._con, select)
+            self._used[key] = [sorted(mentioned.tables), sorted(mentioned.names), mentioned.has_star]
         else:
             self._used[key] = self._known[key]
         tables, names, has_star = self._used[key]
@@ -83,24 +85,24 @@ class Remembered:
             self._con.execute("INSERT INTO ops.table_content VALUES (?, ?)", [_ROW, json.dumps(self._used)])
 
 
-def _walk(node: Any, found: References) -> None:
+def _walk(node: Any, mentioned: References) -> None:
     if isinstance(node, dict):  # what JSON has; asking for a Mapping takes ten times as long
         kind = node.get("type")
         if kind == "BASE_TABLE":
             if node.get("schema_name"):
-                found.tables.add(f"{node['schema_name']}.{node['table_name']}")
-            found.names.update(node.get("using_columns", ()))
+                mentioned.tables.add(f"{node['schema_name']}.{node['table_name']}")
+            mentioned.names.update(node.get("using_columns", ()))
         elif kind == "COLUMN_REF":
-            found.names.update(node["column_names"])
+            mentioned.names.update(node["column_names"])
         elif node.get("class") == "FUNCTION":
             # Macros of our own: scalar ones with their schema, table macros of `main` without.
-            found.tables.add(f"{node.get('schema') or 'main'}.{node['function_name']}")
+            mentioned.tables.add(f"{node.get('schema') or 'main'}.{node['function_name']}")
         elif kind == "STAR":
-            found.has_star = True
+            mentioned.has_star = True
         elif kind == "JOIN":
-            found.names.update(node.get("using_columns", ()))
+            mentioned.names.update(node.get("using_columns", ()))
         for child in node.values():
-            _walk(child, found)
+            _walk(child, mentioned)
     elif isinstance(node, list):
         for child in node:
-            _walk(child, found)
+            _walk(child, mentioned)

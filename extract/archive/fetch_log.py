@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import os
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from gpuledger.extract import local_files, sealed
 from gpuledger.extract.archive import files as archive_files
 from gpuledger.extract.archive.snapshot import Snapshot
 from gpuledger.extract.errors import CorruptSnapshot
+
+_RESTORE = "restore the file from a backup; a torn line can be deleted, as its page was not kept"
 
 
 class FetchLog:
@@ -28,26 +29,13 @@ class FetchLog:
 
     def append(self, snapshot: Snapshot) -> None:
         """Put one fetch on record, durably: when this returns, the line is on the disk."""
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        line = json.dumps(snapshot.to_json(), ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
         with self._lock:
             created = not self._path.exists()
-            handle = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
-            try:
-                # A line that a killed process left torn must not swallow this one. The write is a single one, so lines of
-                # several processes do not mix.
-                size = os.fstat(handle).st_size
-                torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
-                data = b"\n" + line if torn else line
-                if os.write(handle, data) != len(data):
-                    raise OSError(f"{self._path}: the line was not written whole; is the disk full?")
-                os.fsync(handle)
-            finally:
-                os.close(handle)
+            sealed.append(self._path, snapshot.to_json())
             if created:
                 archive_files.sync_folder(self._path.parent)
 
-    def read(self) -> Iterator[Snapshot]:
+    def fetches(self) -> Iterator[Snapshot]:
         """Every fetch in order. A line that cannot be read is passed over; `damage` names it."""
         for _, line in self._lines(0):
             try:
@@ -111,28 +99,27 @@ class FetchLog:
 
     def rewrite(self, snapshots: Iterable[Snapshot]) -> None:
         """Replace all lines. The caller holds the archive's lock."""
-        lines = (
-            json.dumps(snapshot.to_json(), ensure_ascii=False, separators=(",", ":")) + "\n" for snapshot in snapshots
-        )
+        lines = sealed.chain(snapshot.to_json() for snapshot in snapshots)
         with self._lock:
-            archive_files.write(self._path, "".join(lines).encode())
+            archive_files.write(self._path, b"".join(lines))
             self._runs = None
 
     def damage(self) -> list[CorruptSnapshot]:
         """A finding for each line that is no record. The torn last line of a killed process is one."""
-        found = []
-        for number, (_, line) in enumerate(self._lines(0), start=1):
+        damaged = []
+        lines = [line for _, line in self._lines(0)]
+        broken = {one.number: one for one in sealed.damage(lines)}
+        for number, line in enumerate(lines, start=1):
             try:
                 self._parse(line)
             except ValueError as error:
-                found.append(
-                    CorruptSnapshot(
-                        f"{self._path}:{number}",
-                        f"the line is no record of a fetch ({error})",
-                        "delete the line: its page was not kept",
-                    )
-                )
-        return found
+                seen = f"the line is no record of a fetch ({error})"
+            else:
+                if number not in broken:
+                    continue
+                seen = broken[number].reason
+            damaged.append(CorruptSnapshot(f"{self._path}:{number}", seen, _RESTORE))
+        return damaged
 
     def _lines(self, start: int) -> Iterator[tuple[int, bytes]]:
         """The lines from the byte `start` on, each with the place where it ends."""
@@ -146,10 +133,9 @@ class FetchLog:
             return
 
     def _parse(self, line: bytes) -> Snapshot:
-        try:
-            snapshot = Snapshot.from_json(json.loads(line))
-        except RecursionError:
-            raise ValueError("nested too deeply") from None
+        if not sealed.is_whole(line):
+            raise ValueError("it was changed after it was written")
+        snapshot = Snapshot.from_json(local_files.loads(line))
         if snapshot.source != self._source:
             raise ValueError(f"the line is of {snapshot.source}")
         return snapshot

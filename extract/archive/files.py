@@ -7,9 +7,11 @@ import os
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+#: For their owner alone, whatever the umask: the archive has vendors' quotes in it, and addresses that nobody else needs.
+FILE_MODE, FOLDER_MODE = 0o600, 0o700
 _TEMPORARY = ".tmp-"
 _LEFTOVER_AGE_S = 24 * 3600
 
@@ -24,7 +26,7 @@ def write(path: Path, data: bytes) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        temporary.chmod(0o644)
+        temporary.chmod(FILE_MODE)
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
@@ -41,11 +43,14 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-def remove_leftovers(root: Path) -> None:
-    """Remove the temporary files of processes that were killed. Young ones may be in use, and stay."""
-    for path in root.rglob(f"{_TEMPORARY}*"):
-        if path.stat().st_mtime < time.time() - _LEFTOVER_AGE_S:
-            path.unlink(missing_ok=True)
+def remove_leftovers(root: Path, younger_too: bool = False) -> None:
+    """Remove the temporary files of processes that were killed. Young ones may be in use, and stay, unless the caller knows
+    that nobody writes: `younger_too`.
+    """
+    for path in (*root.rglob(f"{_TEMPORARY}*"), *root.rglob("*.part")):
+        with suppress(FileNotFoundError):
+            if younger_too or path.stat().st_mtime < time.time() - _LEFTOVER_AGE_S:
+                path.unlink()
 
 
 @contextmanager
@@ -64,8 +69,11 @@ def exclusive(root: Path) -> Iterator[None]:
 
 @contextmanager
 def _locked(root: Path, how: int) -> Iterator[None]:
-    root.mkdir(parents=True, exist_ok=True)
-    handle = os.open(root / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
+    root.mkdir(parents=True, exist_ok=True, mode=FOLDER_MODE)
+    about = root.stat()
+    if about.st_uid == os.geteuid() and about.st_mode & 0o077:
+        root.chmod(FOLDER_MODE)
+    handle = os.open(root / ".lock", os.O_RDWR | os.O_CREAT, FILE_MODE)
     try:
         fcntl.flock(handle, how)  # let go when the handle is closed, also by a kill
         yield

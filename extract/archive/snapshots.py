@@ -104,7 +104,7 @@ class Archive:
         with archive_files.shared(self.root):
             yield
 
-    def read(self, sha256: str) -> bytes:
+    def content_of(self, sha256: str) -> bytes:
         """The bytes of one page. Raises CorruptSnapshot, naming the file, unless they are whole and are what was stored."""
         blob, sidecar = self._paths(sha256)
         try:
@@ -138,7 +138,7 @@ class Archive:
         return Page(
             url=snapshot.url,
             final_url=snapshot.final_url,
-            content=self.read(snapshot.sha256),
+            content=self.content_of(snapshot.sha256),
             sha256=snapshot.sha256,
             fetched_at=snapshot.fetched_at,
             status=200 if snapshot.not_modified else snapshot.status,
@@ -152,9 +152,9 @@ class Archive:
     def history(self, source: str | None = None) -> Iterator[Snapshot]:
         """Every fetch on record in the order of fetching: of one source, or of all merged by time."""
         if source is not None:
-            return self._log(source).read()
+            return self._log(source).fetches()
         return heapq.merge(
-            *(self._log(name).read() for name in self.sources()), key=lambda snapshot: snapshot.fetched_at
+            *(self._log(name).fetches() for name in self.sources()), key=lambda snapshot: snapshot.fetched_at
         )
 
     def prune(self, keep_days: int, now: datetime, keep: Collection[str] = (), *, dry_run: bool = False) -> list[str]:
@@ -174,7 +174,7 @@ class Archive:
                 newest = log.newest()
                 kept = [
                     snapshot
-                    for snapshot in log.read()
+                    for snapshot in log.fetches()
                     if snapshot.fetched_at >= cutoff or snapshot == newest[snapshot.url] or snapshot.sha256 in keep
                 ]
                 if not dry_run:
@@ -196,29 +196,45 @@ class Archive:
 
     def verify(self) -> list[CorruptSnapshot]:
         """Everything that is wrong with the archive: damaged or missing pages and sidecars, lines that cannot be read."""
-        found: list[CorruptSnapshot] = []
+        damaged: list[CorruptSnapshot] = []
         stored = set(self.pages())
-        logged: set[str] = set()
+        logged: dict[str, list[Snapshot]] = {}
         for name in self.sources():
             log = self._log(name)
-            logged.update(snapshot.sha256 for snapshot in log.read())
-            found.extend(log.damage())
-        for sha256 in sorted(stored | logged):
+            for snapshot in log.fetches():
+                logged.setdefault(snapshot.sha256, []).append(snapshot)
+            damaged.extend(log.damage())
+        for sha256 in sorted(stored | logged.keys()):
             try:
-                self.read(sha256)
+                self.content_of(sha256)
             except CorruptSnapshot as error:
-                found.append(error)
-        return found
+                damaged.append(error)
+                continue
+            origin, records = self.origin(sha256), logged.get(sha256, [])
+            # A sidecar may be of a fetch that was pruned; one of the same time and source must be the same.
+            twins = [
+                one for one in records if origin and (one.source, one.fetched_at) == (origin.source, origin.fetched_at)
+            ]
+            if origin is None or (twins and origin not in twins):
+                seen = (
+                    "the sidecar says another fetch than the log" if origin else "the sidecar is no record of a fetch"
+                )
+                damaged.append(CorruptSnapshot(str(self._paths(sha256)[1]), seen))
+        return damaged
 
     def _store(self, snapshot: Snapshot, content: bytes) -> None:
         blob, sidecar = self._paths(snapshot.sha256)
         with suppress(CorruptSnapshot):
             # Read, not only looked for: fetching a page again mends a damaged file.
-            self.read(snapshot.sha256)
+            self.content_of(snapshot.sha256)
             return
         archive_files.write(sidecar, json.dumps(snapshot.to_json(), ensure_ascii=False, indent=1).encode() + b"\n")
         # No time in the header: the same page packs to the same file.
         archive_files.write(blob, gzip.compress(content, 6, mtime=0))
+
+    def log_damage(self, source: str) -> list[CorruptSnapshot]:
+        """What is wrong with the lines of one source's log."""
+        return self._log(source).damage()
 
     def pages(self) -> list[str]:
         """The hashes of all pages in the archive, sorted."""

@@ -10,9 +10,12 @@ import ipaddress
 import re
 from collections.abc import Container
 from dataclasses import dataclass
-from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from gpuledger.extract.errors import ForbiddenAddress
+from gpuledger.extract.redaction import redact
+
+__all__ = ["Target", "check", "redact", "refused_ip"]
 
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -31,9 +34,6 @@ _HOST_NAME = re.compile(r"(?!-)[a-z0-9_-]{1,63}(\.(?!-)[a-z0-9_-]{1,63})*")
 # A host whose last label is a number is an IPv4 address to a browser and to getaddrinfo (WHATWG URL, "ends in a number").
 _ENDS_IN_NUMBER = re.compile(r"(.*\.)?(\d+|0x[0-9a-f]*)")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-_SECRET_PARAMETER = re.compile(
-    r"(?i)(api[-_]?key|key|token|access[-_]?token|secret|signature|sig|password|passwd|pwd|auth)"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,25 +114,6 @@ def refused_ip(address: str) -> str | None:
     if public:
         return None
     return f"{ip} is a {_kind(inner)} address"
-
-
-def redact(url: str) -> str:
-    """`url` without user name and password, and with the values of key-like query parameters replaced by `REDACTED`.
-
-    For logs, messages and the archive. An address that cannot be taken apart loses everything up to its last `@`.
-    """
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return "…@" + url.rpartition("@")[2] if "@" in url else url
-    netloc = parts.netloc.rpartition("@")[2]
-    query = parts.query
-    pairs = parse_qsl(query, keep_blank_values=True)
-    if any(_SECRET_PARAMETER.fullmatch(name) for name, _ in pairs):
-        query = urlencode([(name, "REDACTED" if _SECRET_PARAMETER.fullmatch(name) else value) for name, value in pairs])
-    if (netloc, query) == (parts.netloc, parts.query):
-        return url
-    return urlunsplit((parts.scheme, netloc, parts.path, query, parts.fragment))
 
 
 def _host(parts: SplitResult, shown: str) -> str:

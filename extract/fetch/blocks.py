@@ -58,9 +58,9 @@ def detect(page: bytes | str, url: str, headers: Mapping[str, str] | None = None
 
 def detect_redirect(url: str, final_url: str) -> None:
     """Raise Blocked where a page below the front page was redirected to the front page: it is gone (a soft 404)."""
-    asked, came = urlsplit(url), urlsplit(final_url)
-    was_front_page = _FRONT_PAGE.fullmatch(asked.path) and not asked.query
-    if not was_front_page and _FRONT_PAGE.fullmatch(came.path) and not came.query:
+    wanted, reached = urlsplit(url), urlsplit(final_url)
+    was_front_page = _FRONT_PAGE.fullmatch(wanted.path) and not wanted.query
+    if not was_front_page and _FRONT_PAGE.fullmatch(reached.path) and not reached.query:
         raise Blocked(url, "redirected to the front page: the page is gone", "correct the address in the source")
 
 
@@ -95,16 +95,16 @@ def _find_in_source(page: bytes | str, headers: Mapping[str, str]) -> Signal | N
     if len(source) > _SMALL_PAGE:
         return None
     text = visible_text(source)
-    words = text.count(" ") + 1
+    word_count = text.count(" ") + 1
     if (
-        words > _FEW_WORDS
+        word_count > _FEW_WORDS
         or len(text) > _SHORT_TEXT
         or block_signals.price().search(text)
         or block_signals.content_marks().search(source)
     ):
         return None
     signal = _search("mark", source) or _search("text", text)
-    if signal and signal.kind == "consent" and words > _FEWER_WORDS:
+    if signal and signal.kind == "consent" and word_count > _FEWER_WORDS:
         return None
     return signal
 
@@ -143,5 +143,5 @@ def _search(place: Place, text: str) -> Signal | None:
 
 
 def _whole(place: Place, text: str) -> Signal | None:
-    said = _INTERJECTION.sub("", text).strip().rstrip(" .…!?。")
-    return next((signal for signal in block_signals.signals(place) if signal.pattern.fullmatch(said)), None)
+    sentence = _INTERJECTION.sub("", text).strip().rstrip(" .…!?。")
+    return next((signal for signal in block_signals.signals(place) if signal.pattern.fullmatch(sentence)), None)

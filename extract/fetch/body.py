@@ -10,6 +10,8 @@ import zlib
 from collections.abc import Iterable, Mapping
 
 _PIECE = 1 << 16
+#: Digits of a size that may be meant: more than all disks of the world hold.
+_LONGEST_SIZE = 20
 
 #: What the client may ask for: the encodings whose end this module can check.
 ACCEPT_ENCODING = "gzip, deflate"
@@ -27,7 +29,7 @@ class UnknownEncoding(Exception):
     """The server used an encoding that was not asked for."""
 
 
-def read(pieces: Iterable[bytes], headers: Mapping[str, str], max_bytes: int) -> tuple[bytes, int]:
+def decompressed(pieces: Iterable[bytes], headers: Mapping[str, str], max_bytes: int) -> tuple[bytes, int]:
     """The body after decompression, and its size in bytes as sent.
 
     `pieces` are the raw bytes as they arrive; what is raised while reading them passes through. `headers` have lower-case
@@ -35,8 +37,9 @@ def read(pieces: Iterable[bytes], headers: Mapping[str, str], max_bytes: int) ->
     """
     announced = headers.get("content-length", "")
     measured = announced.isdecimal() or "transfer-encoding" in headers
-    if announced.isdecimal() and int(announced) > max_bytes:
-        raise BodyTooLarge(f"{announced} bytes announced, the cap is {max_bytes}")
+    # By length first: Python refuses to read a number of thousands of digits.
+    if announced.isdecimal() and (len(announced) > _LONGEST_SIZE or int(announced) > max_bytes):
+        raise BodyTooLarge(f"{announced:.{_LONGEST_SIZE}} bytes announced, the cap is {max_bytes}")
     unpack = _unpacker(headers)
     content, wire_bytes = bytearray(), 0
     for piece in pieces:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import random as random_module
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self
@@ -21,37 +22,41 @@ from gpuledger.extract.fetch.fetched import Fetched
 from gpuledger.extract.fetch.http_settings import PRODUCT, HttpSettings
 from gpuledger.extract.fetch.pinned import Resolver, Route, system_resolver
 from gpuledger.extract.fetch.retry import Transient
+from gpuledger.extract.fetch.site import Site
 from gpuledger.extract.fetch.statuses import raise_for_status
 from gpuledger.extract.fetch.transport import Answer, Transport
 from gpuledger.extract.fetch.turns import Turns
 
-__all__ = ["Client", "Fetched", "HttpSettings"]
+__all__ = ["Client", "Fetched", "HttpSettings", "Machine"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """What a client takes from the machine that it runs on. All of it is real unless a test hands in its own."""
+
+    #: Seconds that never go back.
+    clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+    #: Numbers from 0 to 1.
+    random: Callable[[], float] = random_module.random
+    #: The time of day.
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    #: The addresses of a host name.
+    resolve: Resolver = system_resolver
 
 
 class Client:
-    """Fetches pages for all sources; safe to share between threads. Use it as a context manager, or call `close`.
+    """Fetches pages for all sources; safe to share between threads. Use it as a context manager, or call `close`."""
 
-    `clock` gives seconds that never go back, `sleep` waits, `random` gives numbers from 0 to 1, `now` the time of day and
-    `resolve` the addresses of a name; all are real unless a test hands in its own.
-    """
-
-    def __init__(
-        self,
-        settings: HttpSettings,
-        *,
-        clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], None] = time.sleep,
-        random: Callable[[], float] = random_module.random,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
-        resolve: Resolver = system_resolver,
-    ) -> None:
+    def __init__(self, settings: HttpSettings, machine: Machine | None = None) -> None:
+        machine = machine or Machine()
         self._settings = settings
-        self._clock = clock
-        self._random = random
-        self._now = now
-        self._turns = Turns(clock, sleep, settings.delay_s)
-        self._robots = robots.Robots(self._get_robots, PRODUCT, clock)
-        self._transport = Transport(settings, self._turns, Route(settings.connect_to, resolve), clock)
+        self._clock = machine.clock
+        self._random = machine.random
+        self._now = machine.now
+        self._turns = Turns(machine.clock, machine.sleep, settings.delay_s)
+        self._robots = robots.Robots(self._get_robots, PRODUCT, machine.clock)
+        self._transport = Transport(settings, self._turns, Route(settings.connect_to, machine.resolve), machine.clock)
 
     def __enter__(self) -> Self:
         return self
@@ -65,18 +70,21 @@ class Client:
         """Close the connections."""
         self._transport.close()
 
-    def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> Fetched:
+    def fetch(
+        self, url: str, *, etag: str | None = None, last_modified: str | None = None, site: Site | None = None
+    ) -> Fetched:
         """The page at `url`, complete and judged to be a page.
 
         With the `etag` or `last_modified` of an earlier answer the server may say that nothing changed: `not_modified`.
-        Raises a FetchError: ForbiddenAddress, RobotsDisallowed, Blocked, NotFound, RateLimited, ServerError, Timeout,
-        ConnectionFailed, TooLarge, Truncated or TooManyRedirects.
+        With a `site` neither the address nor a redirect may leave its hosts.
+        Raises a FetchError: ForbiddenAddress, ForeignHost, RobotsDisallowed, Blocked, NotFound, RateLimited, ServerError,
+        Timeout, ConnectionFailed, TooLarge, Truncated or TooManyRedirects.
         """
         shown = addresses.redact(url)
         started = self._clock()
         validators = {"If-None-Match": etag, "If-Modified-Since": last_modified}
         headers = {name: value for name, value in validators.items() if value}
-        answer, attempts = self._with_retries(lambda: self._try_page(url, shown, headers))
+        answer, attempts = self._with_retries(lambda: self._try_page(url, shown, headers, site))
         return Fetched(
             url=url,
             final_url=answer.url,
@@ -93,8 +101,13 @@ class Client:
         """Fetch the site's robots.txt alone. Raises RobotsDisallowed where it forbids `url`, or why that is not known."""
         self._ask_robots(addresses.check(url, self._settings.connect_to), addresses.redact(url))
 
-    def _try_page(self, url: str, shown: str, headers: Mapping[str, str]) -> Answer:
-        answer = self._transport.follow(url, shown, headers, before_hop=lambda target: self._ask_robots(target, shown))
+    def _try_page(self, url: str, shown: str, headers: Mapping[str, str], site: Site | None) -> Answer:
+        def before_hop(target: Target) -> None:
+            if site is not None:
+                site.check(target, shown)
+            self._ask_robots(target, shown)
+
+        answer = self._transport.follow(url, shown, headers, before_hop=before_hop)
         raise_for_status(shown, answer, retry.retry_after_s(answer.headers, self._now), conditional=bool(headers))
         if answer.status != 304:
             try:

@@ -33,8 +33,8 @@ class RefusedPeer(Exception):
 
 def system_resolver(host: str, port: int) -> list[str]:
     """The addresses of `host` as the operating system knows them. Raises socket.gaierror."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
 
 class Route:
@@ -51,12 +51,12 @@ class Route:
         """
         if host in self._connect_to:
             return [self._connect_to[host]]
-        found = _within(timeout_s, lambda: self._resolve(host, port))
-        for address in found:
+        addresses = _within(timeout_s, lambda: self._resolve(host, port))
+        for address in addresses:
             reason = refused_ip(address)
             if reason:
                 raise RefusedPeer(f"{host} leads to {address}: {reason}")
-        return [(address, port) for address in found]
+        return [(address, port) for address in addresses]
 
 
 def _within(timeout_s: float, work: Callable[[], Sequence[str]]) -> Sequence[str]:
@@ -164,6 +164,8 @@ class PinnedAdapter(HTTPAdapter):
     def init_poolmanager(self, connections: int, maxsize: int, block: bool = False, **kwargs: Any) -> None:
         """Make the pools; called by requests."""
         context = create_urllib3_context()
+        # urllib3 lets whoever sets SSLKEYLOGFILE read along.
+        context.keylog_filename = None  # type: ignore[assignment]  # None, which switches it off, is unknown to the types
         context.sslsocket_class = _TLSSocket
         super().init_poolmanager(connections, maxsize, block=block, ssl_context=context, **kwargs)
         bound = {"route": self._route}

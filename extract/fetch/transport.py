@@ -17,6 +17,7 @@ from gpuledger.extract.errors import (
     ConnectionFailed,
     FetchError,
     ForbiddenAddress,
+    ForeignHost,
     Timeout,
     TooLarge,
     TooManyRedirects,
@@ -48,6 +49,18 @@ class Answer:
     wire_bytes: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Chain:
+    """What the hops of one chain of redirects share."""
+
+    #: The address to name in errors.
+    shown: str
+    headers: Mapping[str, str]
+    #: Some sites set a cookie and redirect to look for it.
+    jar: RequestsCookieJar
+    max_start_bytes: int | None
+
+
 class Transport:
     """Sends requests over checked connections. Safe to share between threads."""
 
@@ -77,7 +90,7 @@ class Transport:
         it by raising. With `max_start_bytes` the body is cut there instead of refused. Raises FetchError and Transient.
         """
         left_s = self._settings.deadline_s
-        jar = RequestsCookieJar()  # lives as long as this chain: some sites set a cookie and redirect to look for it
+        chain = _Chain(shown, headers, RequestsCookieJar(), max_start_bytes)
         seen: set[tuple[object, ...]] = set()
         for hop in range(self._settings.max_redirects + 1):
             target = self._checked(url, shown, hop)
@@ -86,16 +99,18 @@ class Transport:
                 raise Timeout(shown, f"not finished after {self._settings.deadline_s:g} s")
             with self._turns.take(target.host):
                 started = self._clock()
-                answer = self._exchange(target, shown, headers, jar, left_s, max_start_bytes)
+                answer = self._exchange(target, chain, left_s)
                 left_s -= self._clock() - started
             location = answer.headers.get("location")
             if answer.status not in _REDIRECTS or not location:
                 return answer
-            state = (target.url, *sorted((cookie.name, cookie.value or "") for cookie in jar))
+            state = (target.url, *sorted((cookie.name, cookie.value or "") for cookie in chain.jar))
             if state in seen:
                 raise TooManyRedirects(shown, f"a redirect loop at {addresses.redact(target.url)}")
             seen.add(state)
             url = _join(target, location, shown)
+            if target.scheme == "https" and url.lower().startswith("http:"):
+                raise ForeignHost(shown, f"{target.host} redirects from https to {addresses.redact(url)}")
         raise TooManyRedirects(shown, f"more than {self._settings.max_redirects} redirects")
 
     def _checked(self, url: str, shown: str, hop: int) -> Target:
@@ -106,19 +121,12 @@ class Transport:
                 raise
             raise ForbiddenAddress(shown, f"redirects to {error.url}: {error.seen}", error.action) from None
 
-    def _exchange(
-        self,
-        target: Target,
-        shown: str,
-        headers: Mapping[str, str],
-        jar: RequestsCookieJar,
-        left_s: float,
-        max_start_bytes: int | None,
-    ) -> Answer:
+    def _exchange(self, target: Target, chain: _Chain, left_s: float) -> Answer:
         """One request and its answer, read to the end."""
-        with _named(target, shown, self._settings.deadline_s):
-            request = requests.Request("GET", target.url, headers={**self._headers, **headers}, cookies=jar).prepare()
-            self._check_prepared(request.url or "", target, shown)
+        with _named(target, chain.shown, self._settings.deadline_s):
+            headers = {**self._headers, **chain.headers}
+            request = requests.Request("GET", target.url, headers=headers, cookies=chain.jar).prepare()
+            self._check_prepared(request.url or "", target, chain.shown)
             response = self._adapter.send(
                 request,
                 stream=True,
@@ -126,9 +134,9 @@ class Transport:
                 verify=self._settings.ca_bundle or True,
             )
             try:
-                extract_cookies_to_jar(jar, request, response.raw)  # type: ignore[no-untyped-call]
+                extract_cookies_to_jar(chain.jar, request, response.raw)  # type: ignore[no-untyped-call]
                 lower = {name.lower(): value for name, value in response.headers.items()}
-                content, wire_bytes = self._read(response, lower, max_start_bytes)
+                content, wire_bytes = self._read_body(response, lower, chain.max_start_bytes)
             finally:
                 response.close()
         return Answer(
@@ -140,7 +148,7 @@ class Transport:
             wire_bytes=wire_bytes,
         )
 
-    def _read(
+    def _read_body(
         self, response: requests.Response, headers: Mapping[str, str], max_start_bytes: int | None
     ) -> tuple[bytes, int]:
         status = response.status_code
@@ -159,7 +167,7 @@ class Transport:
         if max_start_bytes is not None:
             start = body.read_start(pieces, headers, max_start_bytes)
             return start, len(start)
-        return body.read(pieces, headers, self._settings.max_body_bytes)
+        return body.decompressed(pieces, headers, self._settings.max_body_bytes)
 
     def _check_prepared(self, url: str, target: Target, shown: str) -> None:
         """requests takes the address apart once more; what it would connect to must be what was checked."""
@@ -215,7 +223,8 @@ def _named(target: Target, shown: str, deadline_s: float) -> Iterator[None]:
         raise ForbiddenAddress(shown, f"not an address: {error}") from error
     except (urllib3_errors.ProtocolError, urllib3_errors.SSLError) as error:
         raise transient(Truncated, f"the body broke off: {_reason(error)}") from error
-    except (requests.exceptions.RequestException, urllib3_errors.HTTPError, UnicodeError) as error:
+    except (requests.exceptions.RequestException, urllib3_errors.HTTPError, ValueError) as error:
+        # A ValueError is urllib3's for a chunk of a negative size, and Python's for letters that no header may have.
         raise FetchError(shown, f"the answer is not HTTP as it should be: {_reason(error)}") from error
 
 

@@ -29,10 +29,11 @@ _CLASSES = etree.ElementDefaultClassLookup(
 
 
 def tree(content: bytes, content_type: str | None = None) -> HtmlElement:
-    """The page's `html` element. Never raises: a page with nothing in it is an `html` element without children.
+    """The page's `html` element; of a page with nothing in it one without children. Raises TooManyAttributes alone.
 
     `content_type` is the response header's value, None where there was none.
     """
+    refuse_attributes(content)
     # As UTF-8 bytes with the encoding said: lxml refuses text that declares an encoding in an XML prologue.
     parser = etree.HTMLParser(encoding="utf-8")
     parser.set_element_class_lookup(_CLASSES)
@@ -42,6 +43,38 @@ def tree(content: bytes, content_type: str | None = None) -> HtmlElement:
         # "Document is empty": nothing, white space or a lone comment. An assertion guards lxml's look for the root.
         return lxml.html.Element("html")
     return root if root.tag == "html" else lxml.html.Element("html")
+
+
+class TooManyAttributes(ValueError):
+    """A tag has more attributes than anybody writes."""
+
+
+def refuse_attributes(content: bytes) -> None:
+    """Raise TooManyAttributes before libxml2 looks at them: it compares each attribute of a tag with every other, so that
+    20,000 of them take a second and 40,000 twelve.
+    """
+    pieces = content.split(b"<")
+    if max(map(len, pieces)) < _LONG_TAG:
+        return
+    for piece in pieces:
+        # Texts, scripts and styles are long too, but behind the end of their tag; a comment has no attributes.
+        if len(piece) >= _LONG_TAG and piece[:1].isalpha() and len(_ATTRIBUTE.findall(_tag(piece))) > MAX_ATTRIBUTES:
+            raise TooManyAttributes(f"a tag has more than {MAX_ATTRIBUTES:,} attributes")
+
+
+def _tag(piece: bytes) -> bytes:
+    """The tag alone, up to the first > that stands in no quotes, and without what stands in quotes."""
+    found = _TAG.match(piece)
+    return _QUOTED.sub(b"=", found.group() if found else piece)
+
+
+#: Attributes of one tag: forms of shops have up to some hundred.
+MAX_ATTRIBUTES = 2_000
+#: A tag with so many attributes has more bytes than this.
+_LONG_TAG = 2 * MAX_ATTRIBUTES
+_TAG = re.compile(rb"""(?:[^>"']++|"[^"]*+"|'[^']*+'|["'])*+""")
+_QUOTED = re.compile(rb"""=\s*(?:"[^"]*"|'[^']*')""")
+_ATTRIBUTE = re.compile(rb"""[\s/"'][^\s/>"'=]""")
 
 
 def _as_utf8(content: bytes, content_type: str | None) -> bytes:
@@ -80,6 +113,7 @@ _PIECE = 16_384
 
 def soup(content: bytes, content_type: str | None = None) -> BeautifulSoup:
     """The page as BeautifulSoup on lxml, for pages whose tables and captions are read; about 10 times slower than `tree`."""
+    refuse_attributes(content)
     return BeautifulSoup(charset.decode(content, content_type).replace("\x00", ""), "lxml")
 
 

@@ -25,11 +25,11 @@ def items(tree: HtmlElement, url: str) -> Iterator[dict[str, Any]]:
     if not _ANY(tree):
         return
     try:
-        found = _extractor().extract_items(tree, base_url=url)
+        top_level = _extractor().extract_items(tree, base_url=url)
     except (ValueError, RecursionError):
         # An address that is none (`http://[`), or items nested without end: the page's other syntaxes still count.
         return
-    queue = list(found)
+    queue = list(top_level)
     for item in queue:
         if "properties" in item:
             queue.extend(_nested(item))

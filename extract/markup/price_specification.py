@@ -33,9 +33,9 @@ _MONTH = frozenset(("MON", "MONTH"))
 _SPAN = frozenset(("HUR", "DAY", "WEE", "ANN", "HOUR", "WEEK", "YEAR"))
 
 
-def read(value: Any) -> Specified:
+def specified_price(value: Any) -> Specified:
     """What `priceSpecification`, an object or a list of them, says."""
-    asked: list[tuple[str, dict[str, Any]]] = []
+    payable: list[tuple[str, dict[str, Any]]] = []
     old: str | None = None
     monthly: str | None = None
     currency: str | None = None
@@ -52,18 +52,18 @@ def read(value: Any) -> Specified:
         elif unit in _MONTH or first_text(node.get("billingDuration")) or first_text(node.get("billingIncrement")):
             monthly = monthly or price
         elif unit not in _SPAN and not _per_quantity(node) and not _for_some_buyers(node):
-            asked.append((price, node))
-    found = {to_decimal(price) or price: price for price, _ in _narrowed(asked)}
-    return Specified(tuple(found.values()), old, monthly, currency)
+            payable.append((price, node))
+    prices = {to_decimal(price) or price: price for price, _ in _narrowed(payable)}
+    return Specified(tuple(prices.values()), old, monthly, currency)
 
 
-def _narrowed(asked: list[tuple[str, dict[str, Any]]]) -> list[tuple[str, dict[str, Any]]]:
+def _narrowed(payable: list[tuple[str, dict[str, Any]]]) -> list[tuple[str, dict[str, Any]]]:
     """The prices with tax where both are given, and of these the ones that are called the price of the sale."""
-    with_tax = [str(node.get("valueAddedTaxIncluded")).lower() for _, node in asked]
+    with_tax = [str(node.get("valueAddedTaxIncluded")).lower() for _, node in payable]
     if "true" in with_tax:
-        asked = [one for one, included in zip(asked, with_tax, strict=True) if included != "false"]
-    sale = [one for one in asked if local_name(first_text(one[1].get("priceType")) or "") == "SalePrice"]
-    return sale or asked
+        payable = [one for one, included in zip(payable, with_tax, strict=True) if included != "false"]
+    sale = [one for one in payable if local_name(first_text(one[1].get("priceType")) or "") == "SalePrice"]
+    return sale or payable
 
 
 def _for_some_buyers(node: dict[str, Any]) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Literal
 from urllib.parse import urljoin
 
@@ -40,6 +41,10 @@ class StructuredOffer:
     seller: str | None = None
     url: str | None = None
     sku: str | None = None
+    #: VAT is in the price; None where the offer says nothing.
+    tax_included: bool | None = None
+    #: What shipping adds, in `currency`, where every destination has the same rate.
+    shipping: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +88,7 @@ def products(tree: HtmlElement, url: str, content: bytes | None = None) -> list[
     Related products are among them: which one is the page's own, the caller has to tell. `content` are the page's bytes,
     which tell faster than the tree that a syntax is not used at all.
     """
-    found: list[StructuredProduct] = []
+    on_page: list[StructuredProduct] = []
     for syntax, mark, read in _READERS:
         if content is not None and mark not in content and b"\x00" not in content:
             # A NUL byte is a sign of UTF-16, where the mark would be written in other bytes.
@@ -97,8 +102,8 @@ def products(tree: HtmlElement, url: str, content: bytes | None = None) -> list[
             if isinstance(goods, dict) and "offers" not in goods and ("price" in node or "priceSpecification" in node)
         ]
         known = {str(node["@id"]): node for node in items if node.get("@id") and len(node) > 2}
-        found.extend(_product(node, syntax, url, known) for node in items if is_goods(node))
-    return found
+        on_page.extend(_product(node, syntax, url, known) for node in items if is_goods(node))
+    return on_page
 
 
 def is_goods(node: dict[str, Any]) -> bool:
@@ -154,7 +159,7 @@ def _offer(node: dict[str, Any], url: str) -> StructuredOffer:
         node = {
             name: value for name, value in node.items() if not name.lower().endswith(("price", "pricespecification"))
         }
-    specified = price_specification.read(node.get("priceSpecification"))
+    specified = price_specification.specified_price(node.get("priceSpecification"))
     stated = {to_decimal(text) or text: text for text in texts(node.get("price"))}
     prices = tuple(stated.values()) or specified.prices or ((specified.monthly,) if specified.monthly else ())
     price = prices[0] if prices else None
@@ -177,7 +182,30 @@ def _offer(node: dict[str, Any], url: str) -> StructuredOffer:
         seller=first_text(node.get("seller")) or first_text(node.get("offeredBy")),
         url=_absolute(url, first_text(node.get("url"))),
         sku=first_text(node.get("sku")),
+        tax_included=_tax_included(node),
+        shipping=_shipping(node.get("shippingDetails"), currency),
     )
+
+
+def _tax_included(node: dict[str, Any]) -> bool | None:
+    """What the offer, or its one kind of price, says of VAT; None where it says nothing, or both."""
+    nodes = [node, *(one for one in _as_list(node.get("priceSpecification")) if isinstance(one, dict))]
+    said = {str(one["valueAddedTaxIncluded"]).strip().lower() for one in nodes if "valueAddedTaxIncluded" in one}
+    return said == {"true"} if said in ({"true"}, {"false"}) else None
+
+
+def _shipping(details: Any, currency: str | None) -> Decimal | None:
+    """The one rate of `shippingDetails`; None where there is none, several, or one in another currency."""
+    rates = [one["shippingRate"] for one in _as_list(details) if isinstance(one, dict) and "shippingRate" in one]
+    stated = {
+        (to_decimal(first_text(rate.get("value"))), first_text(rate.get("currency")) or currency)
+        for rate in rates
+        if isinstance(rate, dict)
+    }
+    if len(stated) != 1:
+        return None
+    ((amount, code),) = stated
+    return amount if amount is not None and amount >= 0 and code == currency else None
 
 
 def _absolute(base: str, address: str | None) -> str | None:

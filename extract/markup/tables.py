@@ -25,6 +25,8 @@ _BLOCKS = frozenset({"br", "div", "li", "ol", "p", "td", "th", "tr", "ul"})
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 # A table of the spans that HTML allows (1000 columns, 65534 rows) would fill the memory from one line of markup.
 _MAX_SPAN = 100
+#: Places of one table, spans filled in: 2,000 rows of 100 columns. 70 KB of spans make twenty million.
+MAX_CELLS = 200_000
 
 Row: TypeAlias = tuple[str, ...]
 
@@ -50,7 +52,11 @@ class Table:
 
     def find(self, pattern: re.Pattern[str]) -> int | None:
         """The first column whose header holds `pattern`."""
-        return next((i for i, words in enumerate(self.header) if pattern.search(words)), None)
+        return next((i for i, cell in enumerate(self.header) if pattern.search(cell)), None)
+
+
+class TableTooLarge(ValueError):
+    """The table is larger than any that is meant to be read."""
 
 
 def read_tables(page: BeautifulSoup) -> Iterator[Table]:
@@ -72,7 +78,7 @@ def read_tables(page: BeautifulSoup) -> Iterator[Table]:
         if len(grid) > heads:
             if not grid[0]:
                 continue  # rows without a single cell
-            header = tuple(clean(" ".join(dict.fromkeys(words))) for words in zip(*grid[:heads], strict=True))
+            header = tuple(clean(" ".join(dict.fromkeys(column))) for column in zip(*grid[:heads], strict=True))
             # Long tables repeat their header among the rows.
             rows = tuple(row for row in grid[heads:] if any(row) and row != grid[heads - 1])
             yield Table(position, caption, _heading(element), header, rows)
@@ -81,7 +87,7 @@ def read_tables(page: BeautifulSoup) -> Iterator[Table]:
 def cell_text(element: Tag) -> str:
     """The words of an element on one line; widgets and placeholders are no words."""
     skipped = {id(widget) for widget in element.select(_WIDGETS)}
-    text = clean("".join(_words(element, skipped)))
+    text = clean("".join(_text_pieces(element, skipped)))
     return "" if _PLACEHOLDER.fullmatch(text) else text
 
 
@@ -90,7 +96,7 @@ def clean(text: str) -> str:
     return " ".join(text.replace("\u200b", "").replace("\ufeff", "").split())
 
 
-def _words(element: Tag, skipped: set[int]) -> Iterator[str]:
+def _text_pieces(element: Tag, skipped: set[int]) -> Iterator[str]:
     child: PageElement
     for child in element.children:
         if isinstance(child, Tag):
@@ -99,7 +105,7 @@ def _words(element: Tag, skipped: set[int]) -> Iterator[str]:
             # Inline elements join without a space: `<b>1</b>,599` is one number.
             gap = " " if child.name in _BLOCKS else ""
             yield gap
-            yield from _words(child, skipped)
+            yield from _text_pieces(child, skipped)
             yield gap
         elif isinstance(child, NavigableString) and not isinstance(child, Comment):
             yield str(child)
@@ -116,12 +122,16 @@ def _grid(elements: list[Tag]) -> list[Row]:
                 c += 1
             text = cell_text(cell)
             wide, high = _span(cell, "colspan"), min(_span(cell, "rowspan"), len(elements) - r)
+            if len(places) + wide * high > MAX_CELLS:
+                raise TableTooLarge(f"a table has more than {MAX_CELLS:,} cells, row and column spans filled in")
             for dc in range(wide):
                 for dr in range(high):
                     # A title between the rows names a group, not a value of every column.
                     places[r + dr, c + dc] = "" if banner and dc else text
             c += wide
     width = max((c for _, c in places), default=-1) + 1
+    if width * len(elements) > MAX_CELLS:
+        raise TableTooLarge(f"a table of {len(elements)} rows and {width} columns is beyond {MAX_CELLS:,} cells")
     return [tuple(places.get((r, c), "") for c in range(width)) for r in range(len(elements))]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
 from babel.core import Locale, UnknownLocaleError
@@ -45,6 +45,10 @@ def to_decimal(text: str | int | float | Decimal | None) -> Decimal | None:
     """
     if text is None or isinstance(text, bool):
         return None
+    if isinstance(text, Decimal) and not is_writable(text):
+        return None
+    if isinstance(text, int) and abs(text) >= 10**MAX_DIGITS:
+        return None
     clean = format(text, "f") if isinstance(text, Decimal) else str(text).strip()
     if _MACHINE.fullmatch(clean) and clean.isascii():
         return Decimal(clean)
@@ -52,6 +56,28 @@ def to_decimal(text: str | int | float | Decimal | None) -> Decimal | None:
         last = max(clean.rfind("."), clean.rfind(","))
         return Decimal(re.sub(r"[.,]", "", clean[:last]) + "." + clean[last + 1 :])
     return None
+
+
+def json_number(text: str) -> Decimal | None:
+    """A number of a JSON feed exactly as written, for `json.loads(parse_float=…, parse_int=…)`; None where it has more
+    digits than any amount, or is none. `1e999999999` takes a billion of them as soon as somebody counts with it.
+    """
+    if len(text) > _LONGEST_NUMBER:
+        return None
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return None
+    return number if is_writable(number) else None
+
+
+def is_writable(number: Decimal) -> bool:
+    """Whether the number is finite and has no more than some dozens of digits when it is written out."""
+    return number.is_finite() and (not number or -_LONGEST_NUMBER < number.adjusted() < _LONGEST_NUMBER)
+
+
+#: Letters of a number: a float in full has up to 25.
+_LONGEST_NUMBER = 40
 
 
 class Format(NamedTuple):
@@ -73,12 +99,12 @@ def decimal_symbol(language: str | None, country: str | None) -> str | None:
         # Spanish is written with a comma in Spain and Argentina and with a point in Mexico: the language alone says nothing.
         return None if language in (None, "es") else _symbol(str(language))
     official = [code.split("_")[0] for code in get_official_languages(country, de_facto=True)]
-    asked = [f"{language}_{country}"] if language in official else [f"{code}_{country}" for code in official]
-    found = {_symbol(name) for name in asked}
+    locales = [f"{language}_{country}"] if language in official else [f"{code}_{country}" for code in official]
+    symbols = {_symbol(name) for name in locales}
     if language is not None and language not in official:
-        found.add(_symbol(language))
-    found.discard(None)
-    return found.pop() if len(found) == 1 else None
+        symbols.add(_symbol(language))
+    symbols.discard(None)
+    return symbols.pop() if len(symbols) == 1 else None
 
 
 def _symbol(name: str) -> str | None:

@@ -1,6 +1,6 @@
 """Which of the numbers of a text is its price, or why that cannot be told.
 
-The numbers come with their currencies and with what the words call them (`price_numbers`); the page's country and language
+The numbers come with their currencies and with what the words call them (`numbers`); the page's country and language
 decide what their digits mean (`amounts`).
 """
 
@@ -15,7 +15,7 @@ from gpuledger.extract.items import PriceKind
 from gpuledger.extract.price import amounts
 from gpuledger.extract.price import currency as currencies
 from gpuledger.extract.price import words as price_words
-from gpuledger.extract.price.numbers import MONEY_LIKE, Found
+from gpuledger.extract.price.numbers import MONEY_LIKE, PrintedNumber
 
 #: The reason of an Ambiguous whose digits are one price in parts (`$229 99`), or a price and another number.
 SET_APART = "cents set apart from the amount, or another number behind it"
@@ -55,17 +55,19 @@ _RANGE = re.compile(r"[\s\u00a0]*(?:[-–—~〜]|to|bis|do|до|až|à|al|a|at�
 _TWO_DIGITS = re.compile(r"\d{2}")
 
 
-def _prices(shown: str, found: list[Found]) -> list[Found] | str:
+def _prices(shown: str, printed: list[PrintedNumber]) -> list[PrintedNumber] | str:
     """The numbers that are amounts of money, or why that cannot be told."""
-    priced = [number for number in found if number.is_signed]
+    priced = [number for number in printed if number.is_signed]
     if not priced:
-        words = amounts.NUMBER.sub(" ", shown)
+        without_numbers = amounts.NUMBER.sub(" ", shown)
         return (
-            found if price_words.only_neutral(words) else "words that are not known beside a number without a currency"
+            printed
+            if price_words.only_neutral(without_numbers)
+            else "words that are not known beside a number without a currency"
         )
-    if len({number.token for number in found}) == 1:
+    if len({number.token for number in printed}) == 1:
         return priced
-    for number, following in pairwise(found):
+    for number, following in pairwise(printed):
         if not (number.symbols or following.symbols):
             continue
         if following.follows and _TWO_DIGITS.fullmatch(following.token) and not MONEY_LIKE.fullmatch(number.token):
@@ -75,17 +77,23 @@ def _prices(shown: str, found: list[Found]) -> list[Found] | str:
         if number.symbols and not following.is_signed and not number.after.strip(" \u00a0"):
             return "a number right behind the currency"
     return [
-        number for number in found if number.is_signed or (number.label == "now" and MONEY_LIKE.fullmatch(number.token))
+        number
+        for number in printed
+        if number.is_signed or (number.label == "now" and MONEY_LIKE.fullmatch(number.token))
     ]
 
 
-def _wanted(prices: list[Found]) -> list[Found]:
+def _wanted(prices: list[PrintedNumber]) -> list[PrintedNumber]:
     """The amounts that the words do not set aside for another one: savings never count, an old price only alone."""
-    by_label: dict[str, list[Found]] = {}
+    by_label: dict[str, list[PrintedNumber]] = {}
     for price in prices:
         by_label.setdefault(price.label, []).append(price)
     return next(
-        (by_label[label] for label in ("now", "bundle", "from", "net", "unit", "list", "monthly") if label in by_label),
+        (
+            by_label[label]
+            for label in ("now", "bundle", "from", "bid", "net", "unit", "list", "monthly")
+            if label in by_label
+        ),
         [],
     )
 
@@ -100,13 +108,13 @@ class Locale:
     language: str | None
     decimal: str | None
 
-    def read(self, price: Found) -> tuple[tuple[Decimal, ...], str | None]:
+    def possible_amounts(self, price: PrintedNumber) -> tuple[tuple[Decimal, ...], str | None]:
         """What a number may mean, and its currency. Raises ValueError where text and hints contradict on the currency."""
         code = self._code(price)
         sign = price.symbols[0] if price.symbols else ""
         return _readings(price, amounts.page_format(code, self.language, self.country, self.decimal, sign)), code
 
-    def _code(self, price: Found) -> str | None:
+    def _code(self, price: PrintedNumber) -> str | None:
         codes = {code for symbol in price.symbols if (code := currencies.of_symbol(symbol, self.country))}
         explicit = {code for symbol in price.symbols if (code := currencies.explicit(symbol))}
         if len(codes) > 1 and len(explicit) == 1:
@@ -128,16 +136,16 @@ class Locale:
         return codes.pop() if codes else None
 
 
-def choose(text: str, found: list[Found], locale: Locale) -> Money | Ambiguous | None:
+def choose(text: str, printed: list[PrintedNumber], locale: Locale) -> Money | Ambiguous | None:
     """The one price among the numbers of the text."""
-    prices = _prices(locale.shown, found)
+    prices = _prices(locale.shown, printed)
     if isinstance(prices, str):
         return Ambiguous(text, prices)
-    values: dict[tuple[Decimal, ...], Found] = {}
+    values: dict[tuple[Decimal, ...], PrintedNumber] = {}
     codes: set[str | None] = set()
     for price in _wanted(prices):
         try:
-            readings, code = locale.read(price)
+            readings, code = locale.possible_amounts(price)
         except ValueError as error:
             return Ambiguous(text, str(error))
         codes.add(code)
@@ -166,21 +174,21 @@ def choose(text: str, found: list[Found], locale: Locale) -> Money | Ambiguous |
     return Money(amount, code, kind, text.strip(), signed, price.token, old.pop() if len(old) == 1 else None)
 
 
-def _amounts(prices: list[Found], label: str, code: str | None, locale: Locale) -> set[Decimal]:
+def _amounts(prices: list[PrintedNumber], label: str, code: str | None, locale: Locale) -> set[Decimal]:
     """The amounts, in the currency, that the words of the text call so; without those that can be read in two ways."""
-    found: set[Decimal] = set()
+    values: set[Decimal] = set()
     for price in prices:
         if price.label == label:
             try:
-                readings, its_code = locale.read(price)
+                readings, its_code = locale.possible_amounts(price)
             except ValueError:
                 continue
             if its_code == code and len(readings) == 1:
-                found.update(readings)
-    return found
+                values.update(readings)
+    return values
 
 
-def _readings(price: Found, how: amounts.Format) -> tuple[Decimal, ...]:
+def _readings(price: PrintedNumber, how: amounts.Format) -> tuple[Decimal, ...]:
     """What the number may mean. Digits that a space joins, with a strange word beside them, may be two numbers."""
     if " " in price.token.replace(". ", ".").replace(", ", ","):
         after_name = not price_words.explains(price.before)

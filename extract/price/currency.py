@@ -135,8 +135,8 @@ def of_country(country: str | None) -> str | None:
     """The one currency that is legal tender in the country today; None where there are several or the country is unknown."""
     if not country:
         return None
-    found = get_territory_currencies(country.upper(), tender=True)
-    return str(found[0]) if len(found) == 1 else None
+    tenders = get_territory_currencies(country.upper(), tender=True)
+    return str(tenders[0]) if len(tenders) == 1 else None
 
 
 # Words that mean something else in another case: `6 ft`, `12 km`; and letters too short to be searched in any case.
@@ -198,13 +198,13 @@ _TOKEN = re.compile(r"[^\s\d(),:;|/]+")
 
 def find(text: str, country: str | None = None) -> str | None:
     """The one currency that a text names (`Price in USD`, `zł`, `$`); None where it names none, or several."""
-    found: set[str] = set()
+    codes: set[str] = set()
     for token in _TOKEN.findall(text):
         symbol = at_end(token) or at_start(token)
         code = of_symbol(symbol, country) if symbol else None
         if code and not (symbol in _ENGLISH and len(text) > len(token)):
-            found.add(code)
-    return found.pop() if len(found) == 1 else None
+            codes.add(code)
+    return codes.pop() if len(codes) == 1 else None
 
 
 def explicit(symbol: str) -> str | None:
@@ -222,3 +222,22 @@ def may_mean(symbol: str, code: str) -> bool:
 def is_country(code: str) -> bool:
     """Whether `code` is a territory of ISO 3166 that has money of its own or shares one."""
     return len(code) == 2 and bool(get_territory_currencies(code))
+
+
+def words() -> list[str]:
+    """All symbols, words and codes by which money is told, longest first, but for those that mean something else as well."""
+    single = {
+        symbol for symbol in (*_UNIQUE, *_BY_COUNTRY) if len(symbol) == 1 and symbol.isalpha() and symbol.isascii()
+    }
+    found = (
+        {*_UNIQUE, *_BY_COUNTRY, *(code.lower() for code in _HOME)}
+        - single
+        - _EXACT_CASE.keys()
+        - {"p.", "nu.", "um", "vt"}
+    )
+    return sorted(found, key=len, reverse=True)
+
+
+def is_money_word(word: str) -> bool:
+    """Whether letters, as printed, are a code or a word for money; a code that is an English word is not."""
+    return word not in _ENGLISH and _known(word)

@@ -42,13 +42,21 @@ def read_price(
         return None
     if len(shown) > MAX_LENGTH:
         return Ambiguous(text[:MAX_LENGTH], "a text this long is not that of a price element")
-    found = numbers(shown)
-    if not found:
+    printed = numbers(shown)
+    if not printed:
         return None
+    if _INEXACT.search(shown):
+        return Ambiguous(text, "a sign beside the amount says that it is not exact")
     if price_words.says_no_price(shown):
         return Ambiguous(text, "an amount beside words that say there is no price")
 
-    return choose(text, found, Locale(shown, currency, country, language, decimal))
+    return choose(text, printed, Locale(shown, currency, country, language, decimal))
+
+
+#: `~1599`, `<1599`, `≈ $1,599`, `1599?`: about, below, or not sure. Not `>` with a space, which bullets are made of.
+_INEXACT = re.compile(
+    r"^(?:[~≈≃∼〜±<≤≥＜]\s?|[>＞])[^\d\s]{0,3}\s?\d[\d.,\s]*[^\d\s]{0,3}\s*[?？]*$|^\D{0,6}\d[\d.,\s]*[^\d\s]{0,4}[?？]+$"
+)
 
 
 def label_in(text: str, part: str) -> price_words.Label | None:
@@ -63,11 +71,11 @@ def label_in(text: str, part: str) -> price_words.Label | None:
 
 def tokens(text: str) -> dict[str, price_words.Label]:
     """The different numbers in the text that carry a currency or look like money, each with what the words call it."""
-    found = numbers(tidy(text))
-    signed = any(number.is_signed for number in found)
+    printed = numbers(tidy(text))
+    signed = any(number.is_signed for number in printed)
     return {
         number.token: number.label
-        for number in found
+        for number in printed
         if number.is_signed or (MONEY_LIKE.fullmatch(number.token) and not (signed and _RATING.fullmatch(number.token)))
     }
 

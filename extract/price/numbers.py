@@ -26,7 +26,7 @@ def tidy(text: str) -> str:
     """
     text = _INVISIBLE.sub("", amounts.digits_to_ascii(text)).replace("\u202f", "\u00a0").replace("\u2009", "\u00a0")
     text = _SPACED_DOLLAR.sub(r"\1", _WHITE.sub(" ", text)).strip(" \u00a0")
-    return _EURO_CENTS.sub(lambda found: f"{found[1]},{found[2] or found[3]}€", text)
+    return _EURO_CENTS.sub(lambda match: f"{match[1]},{match[2] or match[3]}€", text)
 
 
 #: A dash for the cents: `1.299,-`, `1'299.–`, in Sweden `7 990:-`.
@@ -37,7 +37,7 @@ _NEGATIVE = re.compile(r"[\s\u00a0(]*[-−–]\s?")
 MONEY_LIKE = re.compile(r".*[.,]\s?\d{2}", re.DOTALL)
 
 
-class Found(NamedTuple):
+class PrintedNumber(NamedTuple):
     """One number of the text. `before` and `after` are the words up to its neighbours, without its currency symbols."""
 
     token: str
@@ -57,12 +57,12 @@ class Found(NamedTuple):
         return bool(self.symbols) or self.is_dashed
 
 
-def numbers(shown: str) -> list[Found]:
+def numbers(shown: str) -> list[PrintedNumber]:
     """The numbers of a tidy text that may be amounts, in their order: no percentages, no part of a word (32GB, 1e5)."""
     spans = [match.span() for match in amounts.NUMBER.finditer(shown)]
     starts, ends = [start for start, _ in spans], [end for _, end in spans]
     gaps = [shown[end:start] for end, start in zip([0, *ends], [*starts, len(shown)], strict=True)]
-    found: list[Found] = []
+    printed: list[PrintedNumber] = []
     for place, (prefix, suffix) in enumerate(_symbols([shown[start:end] for start, end in spans], gaps)):
         before, after = gaps[place], gaps[place + 1]
         dash = _CENTS_DASH.match(after)
@@ -74,9 +74,9 @@ def numbers(shown: str) -> list[Found]:
         in_code = after.isalpha() and not suffix and place + 1 < len(spans)
         if is_percentage or in_code or (in_word and not symbols):
             continue
-        if found and place == len(found) and found[-1].label == "net" and not _has_letters(found[0].before):
+        if printed and place == len(printed) and printed[-1].label == "net" and not _has_letters(printed[0].before):
             # A text that begins with an amount says behind each one what it is: `499 € ex VAT 599 € inc VAT`.
-            before = price_words.without_net_words(found[-1].after)
+            before = price_words.without_net_words(printed[-1].after)
         if prefix:
             before = before.rstrip(" \u00a0:").removesuffix(prefix)
         # Words behind an amount may hold a number of their own (`/100 g`, `for 24 months`).
@@ -87,8 +87,8 @@ def numbers(shown: str) -> list[Found]:
             rest = rest[skipped:].lstrip(" \u00a0").removeprefix(suffix)
         follows = place > 0 and prefix is None and not gaps[place].strip(" \u00a0")
         negative = place == 0 and _NEGATIVE.fullmatch(before)
-        found.append(
-            Found(
+        printed.append(
+            PrintedNumber(
                 token=shown[starts[place] : ends[place]],
                 before=before,
                 after=after,
@@ -99,7 +99,7 @@ def numbers(shown: str) -> list[Found]:
                 is_dashed=suffix is None and _DASHED.match(after) is not None,
             )
         )
-    return found
+    return printed
 
 
 def _has_letters(text: str) -> bool:

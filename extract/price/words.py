@@ -13,15 +13,17 @@ from typing import Literal
 from gpuledger.extract.items import PriceKind
 from gpuledger.extract.word_table import at_word_start
 
-#: What an amount may be. `now` where no word says otherwise; `net` is a price before tax where the tax is named; `noise` is
-#: no price of the goods (saving, delivery, fee).
-Label = Literal["now", "list", "from", "monthly", "bundle", "unit", "net", "noise"]
+#: What an amount may be. `now` where no word says otherwise; `net` is a price before tax where the tax is named; `bid` is
+#: what an auction stands at; `noise` is no price of the goods (saving, delivery, fee).
+Label = Literal["now", "list", "from", "monthly", "bundle", "unit", "net", "bid", "noise"]
 #: The kind of price that a label makes of an amount; the labels that are missing make it no price.
 KINDS: dict[Label, PriceKind] = {
     "now": "now",
     "net": "now",
     "list": "list",
     "from": "from",
+    # Whoever wins pays that at least.
+    "bid": "from",
     "monthly": "monthly",
     "bundle": "bundle",
 }
@@ -76,14 +78,18 @@ _NOISE_BEFORE = at_word_start(
     env[íi]o | gastos de | spedizione | frete | portes | verzend | wysyłk | dostaw | doprav | poštovn | dostav
     доставк | 배송 | 送料 | 運費 | frakt | fragt | toimitus | szállítás | livrare | dont | éco-?part | zzgl\.?
     plus\b
-    (?:current|starting|highest|winning|opening) bid\b | gebot\b | enchère | puja\b
+    (?:starting|opening|next|minimum|your|max(?:imum)?) (?:minimum )?bid\b | bid increment
+    (?:mindest|start|eröffnungs)gebot | gebot\b | nächstes gebot
+    gebotsschritt | mise à prix | prochaine enchère | enchère | puja (?:mínima|inicial)
+    próxima puja | offerta minima | prossima offerta | rilancio | minimumbod | startbod | volgend bod | utropspris
+    開始価格 | 最低入札 | 次の入札 | 起標價 | 시작가 | 다음 입찰
     ^\W*(?:days?|tagen?|jours|días|dias|giorni|dagen|dagar|dag[ae]r?|dn[íi]|dní|nap|zile|дн(?:и|ей|ів)|dan[ai]|päivää|pv|päeva|dien[uų]|ημέρ\w+|日間?|일)\b
     approx | deposit | pfand | up to | bis zu\b | over\b | orders?\b | minimum | mindest | trade-?in | points?\b
     """
 )
 # Words before a colon or another amount speak of that one: `$549.99 Shipping: $9.99`.
 _NOISE_AFTER = re.compile(
-    r"""\W{0,3}(?:off\b|discount|shipping|delivery|postage|p&p|versand|rabatt?|gespart|ersparnis|livraison|frais|envío|de\sdescuento
+    r"""\W{0,3}(?:折(?!後|后|扣價|扣价|抵)|off\b|discount|shipping|delivery|postage|p&p|versand|rabatt?|gespart|ersparnis|livraison|frais|envío|de\sdescuento
         |de\sréduction|d['’]éco|éco-?part|spedizione|frete|verzend|dostaw|doprav|доставк|배송|할인(?!가)|적립|割引|送料|cash\s?back|gift|credit
         |deposit|down\s?payment|anzahlung|acompte|zaliczk|rebate|coupon|savings?\b|saved\b|and\sunder|&\sunder|or\sless|trade-?in|points?\b)
         (?!\w*\s*(?::|[$€£¥]?\s?\d|free|gratuit|offert|inclus|kostenlos|gratis|included|za\sdarmo|zdarma|zadarmo|бесплатн|무료|無料))""",
@@ -122,6 +128,16 @@ _NOW_BEFORE = at_word_start(
     nyn[ií] | teď | po slev[ěe] | сейчас | цена со скидкой | теперь | 할인가 | 판매가 | 즉시할인가 | 特価 | 特價
     nüüd | tagad
     dabar
+    """
+)
+
+_BID_BEFORE = at_word_start(
+    r"""
+    (?:current|highest|winning|leading|high) (?:bid|offer)s?\b | (?:aktuelles|höchstes) gebot | höchstgebot | aktuelle gebote
+    enchère (?:actuelle|en cours) | meilleure enchère | puja (?:actual|más alta) | offerta (?:attuale|più alta)
+    (?:huidig|hoogste) bod | aktualna oferta | najwyższa oferta | lance atual | (?:nuvarande|ledande) bud
+    (?:nåværende|høyeste) bud | (?:nuværende|højeste) bud | korkein tarjous | текущая ставка | 現在価格 | 現在の価格
+    現在入札 | 目前出價 | 目前標價 | 当前价 | 현재\s?(?:입찰)?가
     """
 )
 
@@ -182,6 +198,12 @@ def explains(text: str) -> bool:
     return only_neutral(text)
 
 
+#: Of two that end at the same place the first counts.
+_NEAREST: tuple[tuple[Label, re.Pattern[str]], ...] = (
+    ("bid", _BID_BEFORE), ("noise", _NOISE_BEFORE), ("list", _LIST_BEFORE), ("now", _NOW_BEFORE)
+)  # fmt: skip
+
+
 def label(before: str, after: str) -> Label:
     """What the words around an amount call it. `before` starts at the previous number, `after` ends with the text."""
     if _MONTHLY_AFTER.match(after) or _MONTHLY_BEFORE.search(before):
@@ -193,22 +215,18 @@ def label(before: str, after: str) -> Label:
     if _NET_AFTER.match(after) or _NET_BEFORE.search(before):
         return "net"
     # The nearest word decides: 'was 10 % off, now' is a price of now.
-    found = {
-        name: last.end()
-        for name, pattern in (("noise", _NOISE_BEFORE), ("list", _LIST_BEFORE), ("now", _NOW_BEFORE))
-        if (last := _last(pattern, before))
-    }
-    if found:
-        nearest = max(found, key=lambda name: found[name])
+    places: dict[Label, int] = {name: last.end() for name, pattern in _NEAREST if (last := _last(pattern, before))}
+    if places:
+        nearest = max(places, key=lambda name: places[name])
         if nearest != "now":
-            return "noise" if nearest == "noise" else "list"
+            return nearest
     if _FROM_AFTER.match(after) or _FROM_BEFORE.search(before):
         return "from"
     return "bundle" if _BUNDLE_BEFORE.search(before) else "now"
 
 
 def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
-    found = None
-    for found in pattern.finditer(text):  # noqa: B007
+    match = None
+    for match in pattern.finditer(text):  # noqa: B007
         pass
-    return found
+    return match

@@ -7,8 +7,11 @@ each other: where they disagree, the offer comes without a price and an Issue sa
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from gpuledger.extract import wording
@@ -16,8 +19,8 @@ from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.fetch import blocks
 from gpuledger.extract.items import Availability, Issue, Offer, Parsed, SellerKind
 from gpuledger.extract.markup import html, structured
-from gpuledger.extract.markup.structured import StructuredProduct
-from gpuledger.extract.product import claims, context, decide, layout, numbers, own, stock, terms, visible
+from gpuledger.extract.markup.structured import StructuredOffer, StructuredProduct
+from gpuledger.extract.product import claims, context, decide, layout, numbers, own, scripts, stock, terms, visible
 from gpuledger.extract.product.context import Context
 from gpuledger.extract.source import Page
 
@@ -41,16 +44,17 @@ def parse(page: Page, *, country: str | None = None, language: str | None = None
     stated = claims.of_products(here, products)
     if (meta := claims.of_meta(here)) is not None:
         stated.append(meta)
-    parts = layout.read(here)
-    seen = visible.read(here, parts, next((claim.currency for claim in stated if claim.currency), None))
+    parts = layout.layout_of(here)
+    seen = visible.visible_prices(here, parts, next((claim.currency for claim in stated if claim.currency), None))
     available = stock.of_page(here, products, parts)
     title = _title(here, parts, products)
     if title is None or not (products or stated or seen.prices or available != "unknown"):
         raise _no_product(page, here, "neither structured data nor a title with a price or a means of ordering")
-    asked = {price.amount for price in seen.prices if price.kind == "now"}
-    if not (products or stated) and len(asked) > _MAX_PRICES:
-        raise _no_product(page, here, f"{len(asked)} prices and no product of its own, as on a listing")
-    decision = decide.decide(here, stated, seen)
+    amounts = {price.amount for price in seen.prices if price.kind == "now"}
+    is_product = (here.first_meta("og:type") or "").lower().startswith(("product", "og:product"))
+    if not (products or stated or is_product) and len(amounts) > _MAX_PRICES:
+        raise _no_product(page, here, f"{len(amounts)} prices and no product of its own, as on a listing")
+    decision = decide.decide(here, stated, seen, functools.cache(lambda: scripts.claims_of_scripts(here)))
     yield from decision.issues
     if decision.price is None and not decision.issues:
         yield Issue(code="no_price", message="the page shows no price", severity="info", url=here.url)
@@ -59,7 +63,9 @@ def parse(page: Page, *, country: str | None = None, language: str | None = None
         # The structured data stays: templates keep hidden parts for every state, which only a style sheet tells apart.
         message = f"the page's structured data says {available}, and the page itself {shown}"
         yield Issue(code="availability_disagreement", message=message, url=here.url)
-    yield _offer(here, products, parts, available, decision, title)
+    if available == "unknown" and shown is None and decision.price is not None and decision.kind == "now":
+        available = "in_stock"
+    yield _offer(here, _Goods(title, products, parts, available), decision)
 
 
 def _no_product(page: Page, here: Context, seen: str) -> LayoutChanged:
@@ -75,14 +81,17 @@ def _title(page: Context, parts: layout.Layout, products: list[StructuredProduct
     return name or shown or page.first_meta("og:title", "twitter:title") or page.document_title or None
 
 
-def _offer(
-    page: Context,
-    products: list[StructuredProduct],
-    parts: layout.Layout,
-    available: Availability,
-    decision: decide.Decision,
-    title: str,
-) -> Offer:
+class _Goods(NamedTuple):
+    """What a page sells, without its price."""
+
+    title: str
+    products: list[StructuredProduct]
+    parts: layout.Layout
+    available: Availability
+
+
+def _offer(page: Context, goods: _Goods, decision: decide.Decision) -> Offer:
+    title, products, parts, available = goods
     offers = [offer for product in products for offer in product.offers]
     codes = numbers.of_page(page, products, parts)
     seller = next((offer.seller for offer in offers if offer.seller), None)
@@ -107,7 +116,15 @@ def _offer(
         mpn=codes.mpn,
         gtin=codes.gtin,
         brand=next((product.brand for product in products if product.brand), None),
+        tax_included=next((offer.tax_included for offer in offers if offer.tax_included is not None), None),
+        shipping=_shipping(offers, decision.currency),
     )
+
+
+def _shipping(offers: Sequence[StructuredOffer], currency: str | None) -> Decimal | None:
+    """What shipping adds, where the page's structured data give one sum in the currency of the price."""
+    stated = {offer.shipping for offer in offers if offer.shipping is not None and offer.currency == currency}
+    return stated.pop() if len(stated) == 1 else None
 
 
 def _seller_kind(page: Context, stated: str | None, printed: str | None) -> SellerKind:

@@ -45,13 +45,13 @@ _THREE_DECIMALS = re.compile(r"[1-9]\d{0,2}\.\d{3}")
 
 def of_products(page: Context, products: list[StructuredProduct]) -> list[Claim]:
     """One claim for each syntax that states a price of the page's own product."""
-    found: list[Claim] = []
+    stated: list[Claim] = []
     for syntax in dict.fromkeys(product.syntax for product in products):
         offers = [offer for product in products if product.syntax == syntax for offer in _all_offers(product)]
         claim = _of_offers(page, syntax, offers)
         if claim is not None:
-            found.append(claim)
-    return found
+            stated.append(claim)
+    return stated
 
 
 def _all_offers(product: StructuredProduct) -> Iterator[StructuredOffer]:
@@ -85,9 +85,9 @@ def _of_offers(page: Context, syntax: str, offers: list[StructuredOffer]) -> Cla
         currency=offer.currency if offer.currency and currencies.is_code(offer.currency) else None,
         kind="from" if several and offer.kind == "now" else offer.kind,
         text=" or ".join((str(offer.price), *offer.more_prices)),
-        list_price=next(iter(_readings(page, offer.list_price, offer.currency)), None),
+        list_price=next(iter(amounts_of(page, offer.list_price, offer.currency)), None),
         others=frozenset(value for _, values in priced for value in values)
-        | frozenset(value for offer, _ in priced for value in _readings(page, offer.high_price, offer.currency)),
+        | frozenset(value for offer, _ in priced for value in amounts_of(page, offer.high_price, offer.currency)),
     )
 
 
@@ -98,7 +98,7 @@ def _shown(offer: StructuredOffer) -> str:
 def _offer_readings(page: Context, offer: StructuredOffer) -> tuple[Decimal, ...]:
     """What one offer's price may be: several values where it can be read in two ways, or where the offer states several."""
     texts = (offer.price, *offer.more_prices)
-    return tuple(dict.fromkeys(value for text in texts for value in _readings(page, text, offer.currency)))
+    return tuple(dict.fromkeys(value for text in texts for value in amounts_of(page, text, offer.currency)))
 
 
 def _is_tied(page: Context, offer: StructuredOffer) -> bool:
@@ -107,7 +107,7 @@ def _is_tied(page: Context, offer: StructuredOffer) -> bool:
     return named or (offer.url is not None and offer.url in (page.url, page.canonical) and "?" in offer.url)
 
 
-def _readings(page: Context, text: str | None, currency: str | None) -> tuple[Decimal, ...]:
+def amounts_of(page: Context, text: str | None, currency: str | None) -> tuple[Decimal, ...]:
     """What a price in structured data may mean: the vocabulary's plain number, or the shop's printed form."""
     if text is None:
         return ()
@@ -144,9 +144,9 @@ def of_meta(page: Context) -> Claim | None:
     currency = currency.strip().upper() if currency and currencies.is_code(currency.strip().upper()) else None
     for name, _ in _META:
         text = page.first_meta(name)
-        readings = _readings(page, text, currency)
+        readings = amounts_of(page, text, currency)
         if text is not None and readings:
             regular = page.first_meta("product:price:amount") if "sale" in name else page.first_meta(*_META_OLD)
-            old = _readings(page, regular, currency)
+            old = amounts_of(page, regular, currency)
             return Claim("meta", readings, currency, "now", text, old[0] if old else None)
     return None

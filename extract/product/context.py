@@ -68,8 +68,8 @@ class Context:
     @cached_property
     def address_words(self) -> str:
         """The addresses of the page (asked, canonical, og:url), unquoted, in small letters, to find codes and names in."""
-        found = (self.url, self.canonical or "", self.first_meta("og:url") or "")
-        return " ".join(unquote(address) for address in found).lower()
+        addresses = (self.url, self.canonical or "", self.first_meta("og:url") or "")
+        return " ".join(unquote(address) for address in addresses).lower()
 
 
 def build(page: Page, tree: HtmlElement, country: str | None, language: str | None) -> Context:
@@ -102,7 +102,7 @@ def _locale(
     declared = [tree.get("lang"), tree.get("{http://www.w3.org/XML/1998/namespace}lang"), tree.get("xml:lang")]
     declared += [*meta.get("og:locale", ())[:1], *meta.get("content-language", ())[:1], *meta.get("language", ())[:1]]
     locales = [match.groups() for text in declared if text and (match := _LOCALE.match(text))]
-    language = next((str(found).lower() for found, _ in locales), None)
+    language = next((str(code).lower() for code, _ in locales), None)
     country = _country_of_path(url) or _country_of_domain(url) or (_country_of_domain(canonical) if canonical else None)
     if country is None:
         regions = Counter(str(region).upper() for _, region in locales if region)

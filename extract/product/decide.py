@@ -8,23 +8,42 @@ named: a wrong price costs a buyer more than a missing one.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from typing import NamedTuple
 
 from gpuledger.extract.items import Issue, PriceKind
 from gpuledger.extract.markup.html import visible_text
 from gpuledger.extract.price import currency as currencies
-from gpuledger.extract.price import money
+from gpuledger.extract.price import money, vat
 from gpuledger.extract.price.no_price import is_stated_mark
+from gpuledger.extract.product import scripts
 from gpuledger.extract.product.claims import Claim
 from gpuledger.extract.product.context import Context
 from gpuledger.extract.product.price_kinds import VisiblePrice
 from gpuledger.extract.product.visible import Visible, beside, by_amount
 
-#: Score from which a visible price counts as the page's word against its structured data.
-STRONG = 4.0
-#: Score from which a visible price is believed alone, and by how much it must lead over another amount.
-ALONE, LEAD = 3.6, 0.6
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """From which score on a visible price counts, see `visible`.
+
+    `strong`: as the page's word against its structured data. `alone`: without any. `sole`: without any, where it is the only
+    price and stands beside the title. `lead`: by how much over another amount.
+    """
+
+    strong: float = 4.0
+    alone: float = 3.6
+    sole: float = 2.9
+    lead: float = 0.6
+
+
+LIMITS = Limits()
+#: The title and a price that stands beside it share a part of the page that is no further above the title.
+_BESIDE_TITLE = 3
+#: A price that is a smaller share of the stated one is a charge, a rate or a price by weight, whatever it is called.
+_SHARE_OF_ANOTHER_THING = Decimal("0.2")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,40 +58,65 @@ class Decision:
     issues: tuple[Issue, ...] = ()
 
 
-def decide(page: Context, claims: list[Claim], seen: Visible) -> Decision:
-    """The page's price by the claims of its structured data and the prices that are seen on it."""
+def decide(
+    page: Context, claims: list[Claim], seen: Visible, scripted: Callable[[], list[Claim]], limits: Limits = LIMITS
+) -> Decision:
+    """The page's price by the claims of its structured data and the prices that are seen on it.
+
+    `scripted` gives what scripts say, which takes long and is asked only where the others do not settle the price.
+    """
     if not claims:
-        return _from_sight(page, seen)
+        return _from_sight(page, seen, scripted, limits)
     amounts = _common(claims)
     prices = list(by_amount(seen.prices))
-    asked = [price for price in prices if price.kind not in ("list", "monthly")]
+    payable = [price for price in prices if price.kind not in ("list", "monthly")]
     if amounts is None:
-        return _of_disagreeing(page, claims, seen, asked)
+        return _of_disagreeing(page, claims, seen, payable, limits)
     claim = claims[0]
     # Of several readings, the page's old price settles nothing.
-    candidates = asked if len(amounts) > 1 else prices
+    candidates = payable if len(amounts) > 1 else prices
     shown = next((price for price in candidates if price.amount in amounts and _same_money(price, claim)), None)
-    main = asked[0] if asked else None
+    main = payable[0] if payable else None
     if len(amounts) > 1 and shown is None:
         return _open(page, claims, seen, "ambiguous_price", "the price can be read in more than one way")
     amount = shown.amount if shown else next(iter(amounts))
     foreign = main is not None and not _same_money(main, claim)
-    if main is not None and foreign and (main.amount in amounts or (shown is None and main.score >= STRONG)):
+    if main is not None and foreign and (main.amount in amounts or (shown is None and main.score >= limits.strong)):
         return _open(page, claims, seen, "currency_disagreement", "the page's sources disagree on the currency")
     if main is None or main is shown or main.amount in amounts or foreign:
         # Another amount in another currency is a conversion for visitors from abroad.
-        return _settled(page, claims, amount, shown, prices)
+        return _settled(page, _Said(claims, prices), amount, shown)
     if main.amount in claim.others:
         # The page shows one of several variants.
-        return _settled(page, claims, main.amount, main, prices, kind="now" if main.kind == "now" else "from")
+        return _settled(page, _Said(claims, prices), main.amount, main, kind="now" if main.kind == "now" else "from")
     is_old = (shown is not None and shown.kind == "list") or main.money.list_amount in amounts
     if is_old and main.amount < amount:
-        return _settled(page, claims, main.amount, main, prices)
-    if shown is not None and shown.kind != "list" and shown.score >= main.score - LEAD and not main.current:
-        return _settled(page, claims, amount, shown, prices)
-    if main.score >= STRONG or shown is not None:
+        return _settled(page, _Said(claims, prices), main.amount, main)
+    if main.score >= limits.alone and (amount in seen.net or _is_before_tax(page, amount, main.amount)):
+        return _settled(page, _Said([], prices), main.amount, main)
+    if shown is not None and shown.kind != "list":
+        if shown.score >= main.score - limits.lead and not main.current:
+            return _settled(page, _Said(claims, prices), amount, shown)
+        if main.amount < amount * _SHARE_OF_ANOTHER_THING or (main.amount > amount and not main.current):
+            # A charge or a price by weight, or an old price without a word for it: the stated price stands there too.
+            return _settled(page, _Said(claims, prices), amount, shown)
+    if main.score >= limits.strong or shown is not None:
+        third = [one for one in scripted() if one.may_be(main.amount) != (shown is not None and one.may_be(amount))]
+        if third and all(one.may_be(main.amount) for one in third) and main.score >= limits.alone:
+            return _settled(page, _Said([], prices), main.amount, main)
+        if third and shown is not None and shown.kind != "list" and all(one.may_be(amount) for one in third):
+            return _settled(page, _Said(claims, prices), amount, shown)
         return _open(page, claims, seen, "price_disagreement", "the page's sources disagree on the price")
-    return _settled(page, claims, amount, shown, prices)
+    return _settled(page, _Said(claims, prices), amount, shown)
+
+
+def _is_before_tax(page: Context, stated: Decimal, shown: Decimal) -> bool:
+    """Whether the shown price is the stated one and a value-added tax of the page's country, to the cent."""
+    return any(
+        abs(stated * (100 + rate) / 100 - shown) <= Decimal("0.01")
+        for rate in vat.rates(page.country)
+        if shown > stated
+    )
 
 
 def _common(claims: list[Claim]) -> set[Decimal] | None:
@@ -92,39 +136,81 @@ def _same_money(price: VisiblePrice, claim: Claim) -> bool:
     return price.money.currency is None or claim.currency is None or price.money.currency == claim.currency
 
 
-def _of_disagreeing(page: Context, claims: list[Claim], seen: Visible, asked: list[VisiblePrice]) -> Decision:
-    """Where structured sources differ: settled only if the page shows one amount as asked and marks all others as old."""
+def _of_disagreeing(
+    page: Context, claims: list[Claim], seen: Visible, payable: list[VisiblePrice], limits: Limits
+) -> Decision:
+    """Where structured sources differ: settled only if the page shows one amount as payable and none of the others so.
+
+    The others are marked as old on the page, are the price before tax, or do not stand on it at all (the price of members,
+    of yesterday, of another country).
+    """
     old = {price.amount for price in seen.prices if price.kind == "list"} | {claim.list_price for claim in claims}
-    if asked:
-        main = asked[0]
+    if payable and len({claim.currency for claim in claims if claim.currency}) <= 1:
+        main = payable[0]
         others = [claim for claim in claims if not claim.may_be(main.amount)]
-        if len(others) < len(claims) and all(set(claim.readings) & old for claim in others):
+        shown = {price.amount for price in payable}
+        is_strong = main.score >= limits.strong
+
+        def is_explained(claim: Claim) -> bool:
+            values = set(claim.readings)
+            return bool(values & old or values & seen.net) or (is_strong and not values & shown)
+
+        if len(others) < len(claims) and all(map(is_explained, others)):
             agreeing = [claim for claim in claims if claim.may_be(main.amount)]
-            return _settled(page, agreeing, main.amount, main, list(seen.prices))
+            return _settled(page, _Said(agreeing, seen.prices), main.amount, main)
     return _open(page, claims, seen, "price_disagreement", "the page's sources disagree on the price")
 
 
-def _from_sight(page: Context, seen: Visible) -> Decision:
+def _from_sight(page: Context, seen: Visible, scripted: Callable[[], list[Claim]], limits: Limits) -> Decision:
     """The price of a page that states none to machines."""
-    asked = [price for price in by_amount(seen.prices) if price.kind not in ("list", "monthly")]
-    if not asked:
-        if seen.unclear:
-            texts = "; ".join(dict.fromkeys(unclear.text for unclear in seen.unclear[:3]))
-            return Decision(issues=(_issue(page, "ambiguous_price", f"no price can be read from {texts!r}", texts),))
-        return Decision()
-    main = asked[0]
-    second = asked[1].score if len(asked) > 1 else -9.0
-    if main.score < ALONE or main.score - second < LEAD:
-        return _open(page, [], seen, "ambiguous_price", "several prices on the page, none clearly that of its goods")
-    if not main.money.signed and not (main.named and main.current):
-        return _open(
-            page, [], seen, "ambiguous_price", "a number without a currency, in a part that is not named as the price"
+    payable = [price for price in by_amount(seen.prices) if price.kind not in ("list", "monthly")]
+    if not payable:
+        return _from_scripts(page, seen, scripted())
+    main = payable[0]
+    second = payable[1].score if len(payable) > 1 else -9.0
+    why = ""
+    is_sole = len(payable) == 1 and main.money.signed and main.distance <= _BESIDE_TITLE and main.score >= limits.sole
+    if (main.score < limits.alone and not is_sole) or main.score - second < limits.lead:
+        why = "several prices on the page, none clearly that of its goods"
+    elif not main.money.signed and not (main.named and main.current):
+        why = "a number without a currency, in a part that is not named as the price"
+    elif not main.by_system and _is_beside_another(main, seen):
+        why = "another price stands beside it, and no word or name tells them apart"
+    if not why:
+        return _settled(page, _Said([], seen.prices), main.amount, main)
+    # What one of the prices has in common with all that scripts say of these goods, and no other price has.
+    third = scripted()
+    agreeing = [price for price in payable if third and all(one.may_be(price.amount) for one in third)]
+    if len(agreeing) == 1 and agreeing[0].score >= main.score - 2 * limits.lead:
+        return _settled(page, _Said([], seen.prices), agreeing[0].amount, agreeing[0])
+    return _open(page, [], seen, "ambiguous_price", why)
+
+
+def _from_scripts(page: Context, seen: Visible, scripted: list[Claim]) -> Decision:
+    """The price of a page that shows none, where all that its scripts say of it is one amount, or the reason why not."""
+    scripted = [one for one in scripted if one.source != scripts.DESCRIPTION]
+    values = set.intersection(*(set(one.readings) for one in scripted)) if scripted else set[Decimal]()
+    unclear = [one for one in seen.unclear if values & set(one.readings)]
+    if unclear:
+        # A text with two readings, of which scripts name one.
+        values &= set(unclear[0].readings)
+    if len(values) == 1 and (unclear or not (seen.unclear or seen.prices)):
+        claim = replace(
+            scripted[0], readings=tuple(values), currency=next((one.currency for one in scripted if one.currency), None)
         )
-    if _is_beside_another(main, seen):
+        return _settled(page, _Said([claim], seen.prices), values.pop(), None)
+    if seen.unclear:
+        texts = "; ".join(dict.fromkeys(one.text for one in seen.unclear[:3]))
+        return Decision(issues=(_issue(page, "ambiguous_price", f"no price can be read from {texts!r}", texts),))
+    if scripted and values:
         return _open(
-            page, [], seen, "ambiguous_price", "another price stands beside it, and no word or name tells them apart"
+            page,
+            scripted,
+            seen,
+            "ambiguous_price",
+            "only a script states a price, which can be read in more than one way",
         )
-    return _settled(page, [], main.amount, main, list(seen.prices))
+    return Decision()
 
 
 def _is_beside_another(main: VisiblePrice, seen: Visible) -> bool:
@@ -132,25 +218,28 @@ def _is_beside_another(main: VisiblePrice, seen: Visible) -> bool:
     amounts = beside(main, seen.part)
     if not amounts:
         return False
-    told = [price.money.text for price in seen.prices if price.kind in ("list", "monthly")]
-    told += [visible_text(element) for element in seen.set_aside]
+    explained = [price.money.text for price in seen.prices if price.kind in ("list", "monthly")]
+    explained += [visible_text(element) for element in seen.set_aside]
     # The whole part of the same price, whose cents are set small: `$229.99` for the ear and `$229` `99` for the eye.
     own = {*money.tokens(main.money.text), format(main.amount, ",f").partition(".")[0], str(int(main.amount))}
     return any(
-        label in ("now", "bundle", "from") and token not in own and not any(token in one for one in told)
+        label in ("now", "bundle", "from") and token not in own and not any(token in one for one in explained)
         for token, label in amounts.items()
     )
 
 
+class _Said(NamedTuple):
+    """What a page says of its price: to programs, and to people."""
+
+    claims: Sequence[Claim]
+    prices: Sequence[VisiblePrice]
+
+
 def _settled(
-    page: Context,
-    claims: list[Claim],
-    amount: Decimal,
-    shown: VisiblePrice | None,
-    prices: list[VisiblePrice],
-    kind: PriceKind | None = None,
+    page: Context, said: _Said, amount: Decimal, shown: VisiblePrice | None, kind: PriceKind | None = None
 ) -> Decision:
     """The decision for an amount, with its currency, its kind and the old price beside it."""
+    claims, prices = said
     currency = next((claim.currency for claim in claims if claim.currency), None)
     if currency is None and shown is not None:
         currency = shown.money.currency
@@ -190,8 +279,8 @@ def page_currency(page: Context, text: str | None) -> str | None:
     its country.
     """
     named = page.first_meta("product:price:currency", "og:price:currency", "pricecurrency", "currency")
-    found = {code.decode() for code in _IN_SOURCE.findall(page.content)}
-    for code in (named.strip().upper() if named else None, found.pop() if len(found) == 1 else None):
+    in_source = {code.decode() for code in _IN_SOURCE.findall(page.content)}
+    for code in (named.strip().upper() if named else None, in_source.pop() if len(in_source) == 1 else None):
         if code and currencies.is_code(code) and not _contradicts(text, code):
             return code
     country = currencies.of_country(page.country)
@@ -200,15 +289,15 @@ def page_currency(page: Context, text: str | None) -> str | None:
 
 def _contradicts(text: str | None, code: str) -> bool:
     """Whether the printed price has a sign that is not of the currency."""
-    found = money.read_price(text or "", currency=code)
-    return isinstance(found, money.Ambiguous) or (isinstance(found, money.Money) and found.currency != code)
+    reading = money.read_price(text or "", currency=code)
+    return isinstance(reading, money.Ambiguous) or (isinstance(reading, money.Money) and reading.currency != code)
 
 
 def _open(page: Context, claims: list[Claim], seen: Visible, code: str, why: str) -> Decision:
     """No price, and what each source said."""
-    said = [claim.shown() for claim in claims]
-    said += [f"seen on the page: {price.money.text!r}" for price in list(by_amount(seen.prices))[:3]]
-    text = "; ".join(said)
+    shown = [claim.shown() for claim in claims]
+    shown += [f"seen on the page: {price.money.text!r}" for price in list(by_amount(seen.prices))[:3]]
+    text = "; ".join(shown)
     return Decision(issues=(_issue(page, code, f"{why}: {text}", text),))
 
 

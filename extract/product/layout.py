@@ -76,17 +76,17 @@ class Layout:
     @cached_property
     def prices(self) -> list[tuple[int, HtmlElement]]:
         """Elements that may be a price, by their text or their name, with their place from the top."""
-        found = {element: order for order, element in self.parts.priced}
-        found.update((element, order) for order, element in self.parts.names.find(signs.PRICE))
-        return sorted(((order, element) for element, order in found.items()), key=lambda one: one[0])
+        order_of = {element: order for order, element in self.parts.priced}
+        order_of.update((element, order) for order, element in self.parts.names.find(signs.PRICE))
+        return sorted(((order, element) for element, order in order_of.items()), key=lambda one: one[0])
 
     @cached_property
     def statuses(self) -> list[HtmlElement]:
         """Parts named after stock that belong to the page's own goods."""
-        found = self.parts.names.find(signs.STATUS)
+        named = self.parts.names.find(signs.STATUS)
         # A button named after stock (`notify me`) lies hidden on the pages of goods that are there.
         return [
-            element for _, element in found if element.tag not in ("a", "button") and not self.is_elsewhere(element)
+            element for _, element in named if element.tag not in ("a", "button") and not self.is_elsewhere(element)
         ]
 
     def title_level(self, element: HtmlElement) -> int:
@@ -145,23 +145,23 @@ def _is_page_header(element: HtmlElement) -> bool:
     )
 
 
-def read(page: Context) -> Layout:
+def layout_of(page: Context) -> Layout:
     """The layout of a page."""
     return Layout(page.tree, page.url, main_heading(page))
 
 
 def main_heading(page: Context) -> HtmlElement | None:
     """The `h1` that names the goods: the one that shares most words with the document's title; None without an `h1`."""
-    words = _words(f"{page.document_title} {page.first_meta('og:title') or ''}")
+    page_words = _word_set(f"{page.document_title} {page.first_meta('og:title') or ''}")
 
     def shared(heading: tuple[HtmlElement, str]) -> tuple[float, int]:
-        own = _words(heading[1])
-        return len(own & words) / (len(own) + 2), len(own & words)
+        own = _word_set(heading[1])
+        return len(own & page_words) / (len(own) + 2), len(own & page_words)
 
     return max(page.headings, key=shared)[0] if page.headings else None
 
 
-def _words(text: str) -> set[str]:
+def _word_set(text: str) -> set[str]:
     return set(re.findall(r"\w+", text.lower()))
 
 

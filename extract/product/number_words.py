@@ -17,9 +17,9 @@ _LITERAL = re.compile(r"[^\W\d_]+")
 
 def labels(table: str) -> re.Pattern[str]:
     """A pattern for a text that begins with one of the words; ` | ` and the end of a line part them."""
-    words = entries(table)
-    BEGINNINGS.update(match.group()[:3].lower() for word in words if (match := _LITERAL.match(word)))
-    return re.compile(r"[\s(〈<\[]*(?:" + "|".join(words) + r")(?![^\W\d_])", re.IGNORECASE)
+    patterns = entries(table)
+    BEGINNINGS.update(match.group()[:3].lower() for word in patterns if (match := _LITERAL.match(word)))
+    return re.compile(r"[\s(〈<\[]*(?:" + "|".join(patterns) + r")(?![^\W\d_])", re.IGNORECASE)
 
 
 #: Tried in this order: a maker's number is often called an article number too.

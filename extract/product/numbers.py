@@ -1,9 +1,9 @@
 """The numbers by which a shop and a maker name the goods: sku, mpn, gtin.
 
-For the sku, in the order of belief: the structured `sku`, in the form in which the page prints it; a number that a hidden
-field or a `data-` attribute gives and the page's address holds too; a number that is printed behind a word for it beside the
-title (`Item no. 12-345`); the only one that scripts speak of; the number that ends the address. A gtin counts only with a
-right check digit.
+For the sku, in the order of belief: the only number that is printed behind a word for it beside the title (`Item no.
+12-345`); the structured `sku`, in the form in which the page prints it; a number that a hidden field or a `data-` attribute
+gives and the page's address holds too; the nearest of several that are printed; the only one that is printed anywhere on the
+page; the only one that scripts speak of; the number that ends the address. A gtin counts only with a right check digit.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from lxml.html import HtmlElement
 
 from gpuledger.extract.markup.html import visible_text
 from gpuledger.extract.markup.structured import StructuredProduct
+from gpuledger.extract.product import scan
 from gpuledger.extract.product.context import Context
 from gpuledger.extract.product.layout import Layout
 from gpuledger.extract.product.number_words import CODE_NAME, LABELS, Field
@@ -39,14 +40,39 @@ def of_page(page: Context, products: list[StructuredProduct], layout: Layout) ->
     printed: dict[Field, list[str]] = {"sku": [], "mpn": [], "gtin": []}
     for field, value in _printed(layout):
         printed[field].append(value)
+    codes = list(dict.fromkeys(printed["sku"]))
     stated = _first(products, "sku")
-    sku = (stated and _as_printed(stated, printed["sku"])) or _of_fields(page) or next(iter(printed["sku"]), None)
+    if stated is not None and " " in stated.strip() and _of_address(page):
+        # A maker's designation under the wrong name.
+        stated = None
+    # People are told one number, machines often that of a variant or of a database.
+    sku = codes[0] if len(codes) == 1 and codes[0] not in _others(products, printed) else None
+    sku = sku or (stated and _as_printed(stated, codes)) or _of_fields(page) or next(iter(codes), None)
+    sku = sku or _printed_anywhere(page, layout)
     gtins = [product.gtin for product in products if product.gtin] + printed["gtin"]
     return Numbers(
         sku=sku or _of_scripts(page) or _of_address(page),
         mpn=_first(products, "mpn") or next(iter(printed["mpn"]), None),
         gtin=next((gtin for text in gtins if (gtin := valid_gtin(text))), None),
     )
+
+
+def _others(products: list[StructuredProduct], printed: dict[Field, list[str]]) -> set[str | None]:
+    """The numbers that are known to be the maker's or the trade's, whatever word they are printed behind."""
+    known = {number for product in products for number in (product.mpn, product.gtin) if number != product.sku}
+    return known | set(printed["mpn"]) | set(printed["gtin"])
+
+
+def _printed_anywhere(page: Context, layout: Layout) -> str | None:
+    """The only number that the whole page prints behind a word for it, as in a table of specifications far below."""
+    if layout.part is page.tree:
+        return None
+    found = {
+        labelled[1]
+        for element in scan.walk(page.tree).labels
+        if (labelled := _labelled(element)) is not None and labelled[0] == "sku" and not layout.is_elsewhere(element)
+    }
+    return found.pop() if len(found) == 1 else None
 
 
 def _as_printed(stated: str, printed: list[str]) -> str:
@@ -67,16 +93,16 @@ def _first(products: list[StructuredProduct], field: str) -> str | None:
 
 def _printed(layout: Layout) -> Iterator[tuple[Field, str]]:
     """Numbers printed behind a word for them, or in an element named after one, those nearest to the title first."""
-    found: list[tuple[int, int, Field, str]] = []
+    labelled_numbers: list[tuple[int, int, Field, str]] = []
     for place, element in enumerate(layout.parts.labels):
         labelled = _labelled(element)
         if labelled is not None and not layout.is_elsewhere(element):
-            found.append((layout.title_level(element), place, *labelled))
+            labelled_numbers.append((layout.title_level(element), place, *labelled))
     for place, element in layout.parts.names.find(CODE_NAME):
         text = (element.text or "").strip()
         if len(text) <= 30 and _CODE.fullmatch(text) and not layout.is_elsewhere(element):
-            found.append((layout.title_level(element), place, "sku", text))
-    for _, _, field, value in sorted(found):
+            labelled_numbers.append((layout.title_level(element), place, "sku", text))
+    for _, _, field, value in sorted(labelled_numbers):
         yield field, value
 
 
@@ -133,13 +159,13 @@ def _of_fields(page: Context) -> str | None:
 
 def _codes_of_address(page: Context) -> list[str]:
     """What may be a product's number in the addresses: a part of them, or of a part between dashes, with a digit in it."""
-    found: dict[str, None] = {}
+    codes: dict[str, None] = {}
     for url in (page.url, page.canonical or ""):
         for part in re.split(r"[/?&=#;,]|\.html?$", unquote(url.partition("//")[2])):
             for code in (part, *re.split(r"[-_]", part)):
                 if 4 <= len(code) <= 30 and _CODE.fullmatch(code):
-                    found[code] = None
-    return list(found)
+                    codes[code] = None
+    return list(codes)
 
 
 _IN_SCRIPT = re.compile(rb'"sku"\s*:\s*"([\w./-]{3,30})"')
@@ -147,8 +173,8 @@ _IN_SCRIPT = re.compile(rb'"sku"\s*:\s*"([\w./-]{3,30})"')
 
 def _of_scripts(page: Context) -> str | None:
     """The only `sku` that the page's source speaks of; None where it speaks of several."""
-    found = set(_IN_SCRIPT.findall(page.content))
-    return found.pop().decode("utf-8", "replace") if len(found) == 1 else None
+    in_scripts = set(_IN_SCRIPT.findall(page.content))
+    return in_scripts.pop().decode("utf-8", "replace") if len(in_scripts) == 1 else None
 
 
 _LAST_NUMBER = re.compile(r"(?:^|[^A-Za-z0-9])([A-Z]?\d{5,14})(?:\.\w{1,5})?/?$", re.IGNORECASE)

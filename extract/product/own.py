@@ -44,13 +44,14 @@ def agreement(page: Context, product: StructuredProduct) -> float:
     if any(len(code) >= _MIN_CODE and code.lower() in page.address_words for code in codes):
         score += 2
     if product.name:
-        score += 2 * max((similarity(product.name, title) for title in _titles(page)), default=0.0)
+        score += 2 * max((similarity(product.name, title) for title in titles(page)), default=0.0)
     if any(offer.price for offer in product.offers):
         score += 0.5
     return score
 
 
-def _titles(page: Context) -> list[str]:
+def titles(page: Context) -> list[str]:
+    """What the page calls its goods: its headings, its title for other sites, its document's title."""
     titles = [text for _, text in page.headings]
     titles += [title for title in (page.first_meta("og:title", "twitter:title"), page.document_title) if title]
     return titles
@@ -58,7 +59,7 @@ def _titles(page: Context) -> list[str]:
 
 def similarity(name: str, title: str) -> float:
     """Share of words in common, from 0 to 1: all words of the shorter count fully if they are most of the longer."""
-    one, other = _words(name), _words(title)
+    one, other = _word_set(name), _word_set(title)
     if not one or not other:
         return 0.0
     shared = len(one & other) / (2 if _are_siblings(one, other) else 1)
@@ -76,11 +77,11 @@ def _are_siblings(one: set[str], other: set[str]) -> bool:
     """Whether two names are of two models: a word for it is in one alone, or each has a number that the other has not."""
     if (one ^ other) & _MODEL_WORDS:
         return True
-    numbers, others = ({number for word in words for number in re.findall(r"\d+", word)} for words in (one, other))
+    numbers, others = ({number for word in name for number in re.findall(r"\d+", word)} for name in (one, other))
     return bool(numbers - others) and bool(others - numbers)
 
 
-def _words(text: str) -> set[str]:
+def _word_set(text: str) -> set[str]:
     return set(re.findall(r"\w+", text.lower()))
 
 

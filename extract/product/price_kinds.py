@@ -29,6 +29,10 @@ class VisiblePrice:
     #: Whether it is `list` only for a name (`regular-price`) that also stands where there is no sale.
     usual: bool = False
     score: float = 0.0
+    #: How far above the title the smallest part lies that holds both.
+    distance: int = 99
+    #: Whether it stands where the shop's system is known to print it.
+    by_system: bool = False
 
     @property
     def amount(self) -> Decimal:

@@ -11,6 +11,7 @@ from gpuledger.extract.markup.html import visible_text
 from gpuledger.extract.price import money
 from gpuledger.extract.price.money import Ambiguous, Money
 from gpuledger.extract.product.context import Context
+from gpuledger.extract.product.scan import sign_beside
 
 CROSSED = ("del", "s", "strike")
 #: Longest text of an element that may be a price element with its label.
@@ -31,6 +32,8 @@ class Reader:
         if _CENTS_ALONE.fullmatch(behind) and text[-1:].isdigit():
             # `$549` and `99` are the parts of one price, of which none may be taken for the whole.
             return self._text(text + behind) if behind[0] in ".," else Ambiguous(f"{text} {behind}", money.SET_APART)
+        if beside := sign_beside(element, text):
+            text = f"{beside[0]} {text} {beside[1]}".strip()
         reading = self._text(text)
         crossed = next(element.iterdescendants(*CROSSED), None)
         if crossed is None or reading is None:
@@ -57,8 +60,8 @@ class Reader:
     def _habit(self) -> str | None:
         """The symbol before the cents in the page's prices; None where there are none, or both are used."""
         texts = [element.text or "" for _, element in self.marked]
-        found = {match.group(1) for text in texts if (match := _CENTS.search(text))}
-        return found.pop() if len(found) == 1 else None
+        marks = {match.group(1) for text in texts if (match := _CENTS.search(text))}
+        return marks.pop() if len(marks) == 1 else None
 
 
 _CENTS_ALONE = re.compile(r"[.,]?\d\d")

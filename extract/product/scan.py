@@ -16,23 +16,75 @@ from itertools import accumulate
 from lxml.html import HtmlElement
 
 from gpuledger.extract.markup.html import visible_text
+from gpuledger.extract.price import currency as currencies
 from gpuledger.extract.product import signs
 from gpuledger.extract.product.number_words import BEGINNINGS
 
 #: Signs of money, looked for one by one because most texts hold none: a set of characters is found much faster than words.
 _SIGN = re.compile(r"[$€£¥￥₩₹₽₴₺₪฿₫₱원円元]")
-_WORD_BEHIND = re.compile(
-    r"\d[\s\u00a0]?(?:zł|ZŁ|Kč|KČ|kč|kr|Kr|KR|руб|Руб|р\.|Р|тг|lei|Lei|LEI|Ft|лв|грн|TL|din|дин|kn|б\."
-    r"|CHF|EUR|USD|GBP|PLN|CAD|AUD|SEK|NOK|DKK|RON)"
+_MONEY_WORDS = "|".join(map(re.escape, currencies.words()))
+_WORD_BESIDE = re.compile(
+    rf"\d[\s\u00a0]?(?:{_MONEY_WORDS})(?![^\W\d_])|(?<![^\W\d_])(?:{_MONEY_WORDS})[\s\u00a0]?\d", re.IGNORECASE
 )
-_WORD_BEFORE = re.compile(r"(?:EUR|USD|GBP|PLN|CHF|CZK|SEK|NOK|DKK|CAD|AUD|Rs|kr|RM|Rp)\.?[\s\u00a0]?\d")
+
+
+#: A letter or a rare sign beside a number, at most a point and a space apart: texts without one need no closer look.
+_WORD_OR_SIGN = re.compile(r"\d[\s\u00a0]?[^\s\d\x00-\x40]|[^\s\d\x00-\x2d\x3a-\x40][.]?[\s\u00a0]?\d")
+#: What means money in capitals alone: codes, `RM`, `KM`, `Ft`, and South Africa's `R`.
+_CAPITALS_BESIDE = re.compile(
+    r"(?<![^\W\d_])([A-Z]{3}|RM|KM|R)[\s\u00a0]?\d|\d[\s\u00a0]?([A-Z]{3}|RM|KM|Ft)(?![^\W\d_])"
+)
 
 
 def _is_money(text: str) -> bool:
     """Whether a text with a digit in it looks like one that holds money."""
-    return bool(_SIGN.search(text) or _WORD_BEHIND.search(text) or _WORD_BEFORE.search(text))
+    if _SIGN.search(text):
+        return True
+    if not _WORD_OR_SIGN.search(text):
+        return False
+    if _WORD_BESIDE.search(text):
+        return True
+    return any(currencies.is_money_word(match.group(1) or match.group(2)) for match in _CAPITALS_BESIDE.finditer(text))
 
 
+#: A number that may be an amount whose currency stands beside its element: with groups or cents, or of several digits.
+_BARE = re.compile(r"\s*(?:\d{1,3}(?:[.,'’\s\u00a0]\d{3})*(?:[.,]\d{2})|\d{1,3}(?:[.,'’\s\u00a0]\d{3})+|\d{2,9})\s*")
+#: A text that is a currency and little else: `元`, `zł / szt.`, `원~`.
+_MAX_SIGN = 12
+
+
+def sign_beside(element: HtmlElement, text: str) -> tuple[str, str] | None:
+    """The currency before and the one behind an element with nothing but a number in it; None where there is neither.
+
+    Behind it: in its tail or in the next element. Before it: in the text of its parent, or in the element before.
+    """
+    if not _BARE.fullmatch(text):
+        return None
+    tail = (element.tail or "").strip(_SPACES)
+    follower = element.getnext() if not tail else None
+    if (
+        follower is not None
+        and isinstance(follower.tag, str)
+        and len(follower.text or "") <= _MAX_SIGN
+        and not len(follower)
+    ):
+        tail = (follower.text or "").strip(_SPACES)
+    behind = "" if tail[:1].isdigit() else currencies.at_start(tail) or ""
+    before = element.getprevious()
+    parent = element.getparent()
+    if before is not None:
+        head = (before.tail or "").strip(_SPACES)
+        if not head and isinstance(before.tag, str) and len(before.text or "") <= _MAX_SIGN and not len(before):
+            head = (before.text or "").strip(_SPACES)
+    else:
+        head = ((parent.text if parent is not None else None) or "").strip(_SPACES)
+    ahead = currencies.at_end(head) or ""
+    if not (behind or ahead):
+        return None
+    return ahead, f"{behind}~" if behind and tail.removeprefix(behind)[:1] == "~" else behind
+
+
+_SPACES = " \t\r\n\u00a0"
 _BEFORE_WORD = " \t\r\n\u00a0([<〈"
 _DIGIT = re.compile(r"\d")
 #: Longest text that is a price with little else.
@@ -47,12 +99,13 @@ class Names:
         # One text of all names: a call of the search for each of a thousand names costs more than the search itself.
         lines = [f"{classes or ''} {identifier or ''}".replace("\n", " ") + "\n" for classes, identifier in elements]
         text = "".join(lines)
-        self._text = low if len(low := text.lower()) == len(text) else text
+        #: All names, in small letters.
+        self.text = low if len(low := text.lower()) == len(text) else text
         self._ends = list(accumulate(map(len, lines)))
 
     def find(self, pattern: re.Pattern[str]) -> list[tuple[int, HtmlElement]]:
         """The elements whose class or id the pattern finds, with their places, in the order of the page."""
-        places = {bisect_right(self._ends, match.start()) for match in pattern.finditer(self._text)}
+        places = {bisect_right(self._ends, match.start()) for match in pattern.finditer(self.text)}
         return sorted((one for place in places for one in self._elements[place]), key=lambda one: one[0])
 
 
@@ -72,13 +125,13 @@ def walk(part: HtmlElement) -> Parts:
     for order, element in enumerate(part.iter(*_HOLD_TEXT)):
         text = element.text
         if text is not None and len(text) < _MAX_OWN_TEXT and not text.isspace():
-            if _DIGIT.search(text) and _is_money(text):
+            if _DIGIT.search(text) and (_is_money(text) or sign_beside(element, text)):
                 priced.append((order, element))
                 continue
             start = text.lstrip(_BEFORE_WORD)[:3].lower()
             if start in BEGINNINGS or start[:2] in BEGINNINGS:
                 labels.append(element)
-        names[element.get("class"), element.get("id")].append((order, element))
+        names[element.get("class"), element.get("id") or element.get("data-testid")].append((order, element))
         if element.get("itemprop") == "price":
             priced.append((order, element))
     names.pop((None, None), None)
@@ -110,8 +163,8 @@ _TRAITS = (
 
 
 def name_of(element: HtmlElement) -> str:
-    """The element's class and id."""
-    identifier = element.get("id")
+    """The element's class and its id, else the name that the shop's own tests know it by: it outlives made-up classes."""
+    identifier = element.get("id") or element.get("data-testid")
     classes = element.get("class") or ""
     return f"{classes} {identifier}" if identifier else classes
 

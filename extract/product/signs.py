@@ -97,7 +97,8 @@ ELSEWHERE = anywhere(
 BUY = at_word_start(
     r"""
     add (?:to|in) (?:your |my |shopping )?(?:cart|basket|bag|trolley) | buy (?:it )?now | buy\s*$
-    (?:pre-?)?order(?: now)?\s*$ | purchase
+    (?:pre-?)?order(?: now)?\s*$ | purchase | (?:place|submit)(?: a| your)? bid | bid now | bieten\s*$ | gebot abgeben
+    enchérir | pujar | fai un['’]offerta | bied(?:en)?\s*$ | licytuj | lägg bud | 入札 | 我要出價 | 입찰
     in den (?:waren|einkaufs) | warenkorb | jetzt (?:kaufen|bestellen) | kaufen | vorbestellen
     ajouter au panier | panier | acheter | commander | j['’]achète
     añadir | agregar (?:al?|a la) | a la (?:cesta|bolsa) | comprar | carrito
@@ -109,7 +110,8 @@ BUY = at_word_start(
     купить | купи\b | в корзину | в кошик | купити | добави в | поръчай | заказать | оформить
     lägg (?:i|till) | köp | varukorg | legg (?:i|til) | kjøp | handlekurv | læg i | køb | kurv
     lisää ost | ostoskori | osta | lisa (?:ost|korvi) | ostukorv | grozā | pirkt | į krepšelį | pirkti
-    sepete | satın al | καλάθι | αγορά | 加入購物車 | 放入購物車 | 立即購買 | 直接購買 | 加入购物车 | 立即购买 | 購買
+    sepete | satın al | καλάθι | αγορά | 加入購物車 | 放入購物車 | 立即購買 | 直接購買 | 我要購買
+    加入购物车 | 立即购买 | 購買
     カートに | 購入 | 買い物かご | 장바구니 | 구매하기 | 바로\s?구매 | 주문 | mua (?:ngay|hàng) | thêm vào | beli
     keranjang | entradas
     לסל | أضف | اشتر

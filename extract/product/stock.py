@@ -2,7 +2,7 @@
 
 In the order of belief: structured data of the own product, `meta` properties, the words of a part that is named after
 stock and lies nearest to the title, a means of ordering (button, form, field for the number of pieces), an offer with a
-price to machines, which is an offer to sell. `unknown` else.
+price to machines or, where nothing else is said, a price to people: both are offers to sell. `unknown` else.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ def of_page(page: Context, products: list[StructuredProduct], layout: Layout) ->
     """The availability of the page's own goods."""
     offers = [offer for product in products for offer in _offers(product) if offer.availability]
     if offers:
-        said = {offer.availability for offer in offers}
+        statuses = {offer.availability for offer in offers}
         # Sizes and sellers are offers of their own: the goods can be bought while one of them can.
-        return next(one for one in ("in_stock", "preorder", "out_of_stock", "unknown") if one in said)
+        return next(one for one in ("in_stock", "preorder", "out_of_stock", "unknown") if one in statuses)
     stated = availability(page.first_meta("product:availability", "og:availability", "og:product:availability"))
     if stated:
         return stated
@@ -36,7 +36,7 @@ def of_page(page: Context, products: list[StructuredProduct], layout: Layout) ->
     if status is not None:
         return status
     if layout.button is not None:
-        status = words(_text(layout.button))
+        status = status_in(_text(layout.button))
         return status if status in ("out_of_stock", "preorder") else "in_stock"
     if any(offer.price for product in products for offer in _offers(product)):
         return "in_stock"
@@ -45,13 +45,13 @@ def of_page(page: Context, products: list[StructuredProduct], layout: Layout) ->
 
 def printed(layout: Layout) -> Availability | None:
     """What the part named after stock that lies nearest to the title says; None where none says anything."""
-    found = (
-        words(visible_text(part, _MAX_STATUS + 30)) for part in sorted(layout.statuses, key=layout.title_level)[:10]
+    statuses = (
+        status_in(visible_text(part, _MAX_STATUS + 30)) for part in sorted(layout.statuses, key=layout.title_level)[:10]
     )
-    return next((status for status in found if status is not None), None)
+    return next((status for status in statuses if status is not None), None)
 
 
-def words(text: str) -> Availability | None:
+def status_in(text: str) -> Availability | None:
     """What a status line says; None where it says nothing of stock or is too long to be one."""
     if not text or len(text) > _MAX_STATUS:
         return None

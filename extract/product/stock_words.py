@@ -8,7 +8,9 @@ from gpuledger.extract.word_table import at_word_start
 _OUT = at_word_start(
     r"""
     out[ -]of[ -]stock | sold[ -]?out | unavailable | not (?:currently )?available | no longer | discontinued
-    temporarily out
+    temporarily out | (?:e-?mail|notify|alert|tell) me (?:when|if|as soon) | let me know when | back in stock
+    benachrichtig | prévenez-moi | m['’]alerter | alertez-moi | av[íi]same | avvisami | powiadom | hlídat | hlídací
+    avisem-me | houd me op de hoogte | bevaka | 入荷(?:の?お知らせ|通知|待ち) | 到貨通知 | 到货通知 | 貨到通知 | 재입고
     ausverkauft | nicht (?:mehr )?(?:verfügbar|lieferbar|auf lager|vorrätig) | derzeit nicht | vergriffen
     épuisé | rupture | indisponible | (?:non|plus) disponible | en réappro
     agotado | sin (?:stock|existencias) | no disponible | esaurito | non disponibile | non è disponibile

@@ -53,15 +53,15 @@ _NAME_END = re.compile(r"\s*(?:[|•·(,;]|\s[-–—]\s| and | und | et | y | e
 
 def condition(layout: Layout) -> Condition | None:
     """The condition that the page prints behind a word for it; None where it prints none, or several."""
-    found = {kind for text in _values(layout, _CONDITION) if (kind := _condition(text))}
-    return found.pop() if len(found) == 1 else None
+    conditions = {kind for text in _values(layout, _CONDITION) if (kind := _condition(text))}
+    return conditions.pop() if len(conditions) == 1 else None
 
 
 def seller(layout: Layout) -> str | None:
     """The seller that the page prints behind a word for it; None where it prints none, or several."""
     texts = [*_values(layout, _SOLD_BY, bare=True), *_values(layout, _SELLER)]
-    found = {name for text in texts if (name := _NAME_END.sub("", text).strip(" :.")) and name[0].isalnum()}
-    return found.pop() if len(found) == 1 else None
+    names = {name for text in texts if (name := _NAME_END.sub("", text).strip(" :.")) and name[0].isalnum()}
+    return names.pop() if len(names) == 1 else None
 
 
 def _condition(text: str) -> Condition | None:

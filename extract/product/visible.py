@@ -9,6 +9,7 @@ order of their weight (each is a term of the score in `_ranked`):
    is marked as schema.org's `price`.
 4. Its text carries a currency.
 5. It comes first.
+6. The shop's system is known to print it there (see `systems`).
 
 What speaks against: a part of the page that shows other goods (related, cart, menu), an old price (`del`, `was`), a
 monthly rate, a saving, a price of delivery. Such a price is never the one that is asked; an old one is kept as such.
@@ -24,10 +25,12 @@ from itertools import islice
 
 from lxml.html import HtmlElement
 
+from gpuledger.extract.items import PriceKind
 from gpuledger.extract.markup.html import visible_text
 from gpuledger.extract.price import money
 from gpuledger.extract.price import words as price_words
 from gpuledger.extract.price.money import Ambiguous, Money
+from gpuledger.extract.product import systems
 from gpuledger.extract.product.context import Context
 from gpuledger.extract.product.layout import Layout
 from gpuledger.extract.product.price_kinds import VisiblePrice, classified
@@ -47,20 +50,22 @@ class Visible:
     unclear: tuple[Ambiguous, ...]
     #: Elements whose amounts are no price of these goods: prices of other goods, savings, costs of delivery.
     set_aside: tuple[HtmlElement, ...]
+    #: Amounts that the page calls prices before tax.
+    net: frozenset[Decimal]
     #: The part of the page that was looked at.
     part: HtmlElement
 
 
-def read(page: Context, layout: Layout, currency: str | None) -> Visible:
+def visible_prices(page: Context, layout: Layout, currency: str | None) -> Visible:
     """The prices on the page, best first. `currency` is what the page's structured data states."""
-    found: list[VisiblePrice] = []
     unclear: list[Ambiguous] = []
     set_aside: list[HtmlElement] = []
-    taken: set[HtmlElement] = set()
     marked = layout.prices[:_MAX_ELEMENTS]
     reader = Reader(page, currency, marked)
+    prices = _by_system(layout, reader)
+    taken: set[HtmlElement] = {price.element for price in prices}
     for order, element in marked:
-        if any(up in taken for up in element.iterancestors()):
+        if element in taken or any(up in taken for up in element.iterancestors()):
             continue
         if layout.is_elsewhere(element):
             set_aside.append(element)
@@ -79,23 +84,50 @@ def read(page: Context, layout: Layout, currency: str | None) -> Visible:
             if price is None:
                 set_aside.append(element)
             else:
-                found.append(price)
+                prices.append(price)
         elif isinstance(reading, Ambiguous):
             unclear.append(reading)
             if reading.reason == money.SET_APART:
                 # `$229 99`: the parts of one price, of which none may be taken for the whole.
                 taken.add(element)
-    if any(price.money.signed for price in found):
+    if any(price.money.signed for price in prices):
         # Where prices carry their currency, a bare number in a part named after prices is something else.
-        found = [price for price in found if price.money.signed]
-    gross = [price for price in found if money.label_in(price.money.text, price.money.number) != "net"]
+        prices = [price for price in prices if price.money.signed]
+    net = frozenset(price.amount for price in prices if money.label_in(price.money.text, price.money.number) == "net")
+    gross = [price for price in prices if money.label_in(price.money.text, price.money.number) != "net"]
     if gross:
         # A price before tax is the asked one only where the page shows no other.
-        set_aside += [price.element for price in found if price not in gross]
-        found = gross
-    if all(price.kind in ("list", "monthly") for price in found):
-        found = [replace(price, kind="now") if price.usual else price for price in found]
-    return Visible(tuple(_ranked(found, layout)), tuple(unclear), tuple(set_aside), layout.part)
+        set_aside += [price.element for price in prices if price not in gross]
+        prices = gross
+    if all(price.kind in ("list", "monthly") for price in prices):
+        prices = [replace(price, kind="now") if price.usual else price for price in prices]
+    return Visible(tuple(_ranked(prices, layout)), tuple(unclear), tuple(set_aside), net, layout.part)
+
+
+def _by_system(layout: Layout, reader: Reader) -> list[VisiblePrice]:
+    """The asked and the old price where the shop's system is known to print them; empty where it is not, or they differ."""
+    system = systems.of_names(layout.parts.names.text)
+    if system is None:
+        return []
+    prices: list[VisiblePrice] = []
+    for selectors, is_old in ((system.asked, False), (system.old, True)):
+        by_value: dict[Decimal, VisiblePrice] = {}
+        for element in systems.elements_by(selectors, layout.part):
+            text = visible_text(element, MAX_TEXT + 60)
+            if layout.is_elsewhere(element) or not text or len(text) > MAX_TEXT:
+                continue
+            reading = reader.element(element, text)
+            if isinstance(reading, Money) and reading.kind in ("now", "list", "from"):
+                kind: PriceKind = "list" if is_old else "now" if reading.kind == "list" else reading.kind
+                by_value.setdefault(
+                    reading.amount,
+                    VisiblePrice(element, -1 - len(by_value) - len(prices), reading, kind, True, True, by_system=True),
+                )
+        if len(by_value) == 1:
+            prices += by_value.values()
+        elif not is_old:
+            return []
+    return prices
 
 
 def _on_tile(element: HtmlElement, layout: Layout) -> bool:
@@ -112,22 +144,23 @@ def _on_tile(element: HtmlElement, layout: Layout) -> bool:
     return False
 
 
-def _ranked(found: list[VisiblePrice], layout: Layout) -> list[VisiblePrice]:
-    title_levels = {price.order: layout.title_level(price.element) for price in found}
-    button_levels = {price.order: layout.button_level(price.element) for price in found}
+def _ranked(prices: list[VisiblePrice], layout: Layout) -> list[VisiblePrice]:
+    title_levels = {price.order: layout.title_level(price.element) for price in prices}
+    button_levels = {price.order: layout.button_level(price.element) for price in prices}
     title_ranks = {level: rank for rank, level in enumerate(sorted(set(title_levels.values())))}
     button_ranks = {level: rank for rank, level in enumerate(sorted(set(button_levels.values())))}
-    seen_often = Counter(price.amount for price in found)
+    seen_often = Counter(price.amount for price in prices)
     scored = []
-    for rank, price in enumerate(found):
+    for rank, price in enumerate(prices):
         score = 2.0 / (1 + title_ranks[title_levels[price.order]])
         if layout.button is not None:
             score += 1.5 / (1 + button_ranks[button_levels[price.order]])
         score += 1.0 * price.named + 0.7 * price.current + 0.5 * (price.money.currency is not None) + 0.5 / (1 + rank)
         score += 0.3 * min(seen_often[price.amount] - 1, 3)
+        score += 1.0 * price.by_system
         if price.kind in ("list", "monthly"):
             score -= 3
-        scored.append(replace(price, score=score))
+        scored.append(replace(price, score=score, distance=title_levels[price.order]))
     return sorted(scored, key=lambda price: -price.score)
 
 
@@ -142,9 +175,9 @@ def beside(price: VisiblePrice, part: HtmlElement) -> dict[str, price_words.Labe
         text = visible_text(up, MAX_TEXT + 10)
         if len(text) > MAX_TEXT:
             break
-        found = money.tokens(text)
-        if len(found) > 1:
-            return found
+        tokens = money.tokens(text)
+        if len(tokens) > 1:
+            return tokens
     return {}
 
 

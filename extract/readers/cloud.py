@@ -31,9 +31,9 @@ def read_rate(text: str) -> Rate | None:
 
     Not the reader of shop prices: an hour's rate has three and more decimals, where a shop's `1.460` could be a thousand.
     """
-    found = _RATE.fullmatch(text.strip())
-    signs = {_CURRENCIES[sign.upper()] for sign in found.group("before", "after") if sign} if found else set()
-    return Rate(Decimal(found["number"].replace(",", "")), signs.pop()) if found and len(signs) == 1 else None
+    match = _RATE.fullmatch(text.strip())
+    signs = {_CURRENCIES[sign.upper()] for sign in match.group("before", "after") if sign} if match else set()
+    return Rate(Decimal(match["number"].replace(",", "")), signs.pop()) if match and len(signs) == 1 else None
 
 
 def with_form_factor(gpu_name: str, *printed: str | None) -> str:
@@ -44,8 +44,8 @@ def with_form_factor(gpu_name: str, *printed: str | None) -> str:
     """
     if _FORM_FACTOR.search(gpu_name) or re.search(r"\dNVL", gpu_name):
         return gpu_name
-    words = {_spelled(word) for text in printed if text for word in _FORM_FACTOR.findall(text.replace("_", " "))}
-    return f"{gpu_name} {words.pop()}" if len(words) == 1 else gpu_name
+    form_factors = {_spelled(word) for text in printed if text for word in _FORM_FACTOR.findall(text.replace("_", " "))}
+    return f"{gpu_name} {form_factors.pop()}" if len(form_factors) == 1 else gpu_name
 
 
 def _spelled(word: str) -> str:

@@ -84,8 +84,8 @@ _AWS: Mapping[str, tuple[str, str]] = {
 def azure(size: str) -> Gpus | None:
     """The whole GPUs of an Azure size such as `Standard_NC24ads_A100_v4`; None for a share of one, or an unknown size."""
     for series in _AZURE:
-        if found := series.pattern.fullmatch(size):
-            count = series.counts.get(int(found[1]))
+        if match := series.pattern.fullmatch(size):
+            count = series.counts.get(int(match[1]))
             return Gpus(series.name, Decimal(series.memory_gb), count) if count else None
     return None
 

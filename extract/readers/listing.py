@@ -20,7 +20,7 @@ from lxml.html import HtmlElement
 from gpuledger.extract import wording
 from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.fetch import blocks
-from gpuledger.extract.items import Issue, Link, Offer, Parsed, PriceKind
+from gpuledger.extract.items import Issue, Link, ListingTotal, Offer, Parsed, PriceKind
 from gpuledger.extract.markup.mojibake import mend
 from gpuledger.extract.price.money import Ambiguous, Money, read_price
 from gpuledger.extract.price.no_price import is_shown_mark
@@ -49,8 +49,8 @@ def _compiled(css: str) -> CSSSelector:
 
 def select(element: HtmlElement, css: str) -> list[HtmlElement]:
     """All descendants that match the CSS selector, in document order."""
-    found: list[HtmlElement] = _compiled(css)(element)
-    return found
+    elements: list[HtmlElement] = _compiled(css)(element)
+    return elements
 
 
 def first(element: HtmlElement, css: str) -> HtmlElement | None:
@@ -89,7 +89,32 @@ def address(page: Page, root: HtmlElement, homepage: str) -> str:
 def next_page(root: HtmlElement, base: str, css: str = "") -> Iterator[Link]:
     """The link to the listing's next page, where there is one. `css` is a shop's own selector for it."""
     every = 'link[rel="next"], a[rel="next"]' + (f", {css}" if css else "")
-    yield from link_to(base, next((found for link in select(root, every) if (found := attribute(link, "href"))), ""))
+    yield from link_to(
+        base, next((address for link in select(root, every) if (address := attribute(link, "href"))), "")
+    )
+
+
+_TOTAL = re.compile(
+    r"""(?<![\d.,])(\d[\d.,]{0,8})\s*(?:[-–—~〜]|to|bis)\s*(\d[\d.,]{0,8})\s*(?:of|von|z|ze|de|di|van|av|af|из|out\sof)\s*
+        (\d{1,3}(?:[.,\s]\d{3})*|\d{1,9})(?!\d)\s*
+        (?:total\s)?(?:results?|items?|products?|ergebnisse\w*|artikel\w*|produkt\w*|résultats|articles|produits|resultados|productos
+        |produtos|risultati|prodotti|resultaten|producten|wynik\w*|резул\w*|товар\w*)\b
+        |全?(\d[\d,]{0,8})\s*件\s?中""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def listing_total(root: HtmlElement) -> Iterator[ListingTotal]:
+    """How many goods the listing says that it holds (`1-36 of 1,204 results`); nothing where it does not, or says several.
+
+    `over 1,000` is no number, and words for something else behind it (`1-5 of 240 reviews`) are no goods.
+    """
+    shown = clean(" ".join(root.xpath("//body//text()[not(parent::script or parent::style)]")))
+    found = {
+        int(re.sub(r"\D", "", match.group(3) or match.group(4))): match.group() for match in _TOTAL.finditer(shown)
+    }
+    if len(found) == 1:
+        yield from (ListingTotal(count=count, text=text) for count, text in found.items())
 
 
 def link_to(base: str, href: str) -> Iterator[Link]:
@@ -107,14 +132,14 @@ def not_understood(page: Page, seen: str) -> LayoutChanged:
 
 def cards(root: HtmlElement, css: str, page: Page) -> list[HtmlElement]:
     """The listing's cards. Raises LayoutChanged (or Blocked) where there is none."""
-    found = select(root, css)
-    if not found:
+    elements = select(root, css)
+    if not elements:
         raise not_understood(page, f"no listing card matches {css!r}")
-    return found
+    return elements
 
 
 def read_cards(
-    found: Iterable[HtmlElement], read: Callable[[HtmlElement], Iterable[Parsed]], page: Page
+    elements: Iterable[HtmlElement], read: Callable[[HtmlElement], Iterable[Parsed]], page: Page
 ) -> Iterator[Parsed]:
     """What `read` gives for each card; a card that it cannot read (ValueError) becomes an Issue with the card's text.
 
@@ -122,7 +147,7 @@ def read_cards(
     """
     issues: list[Issue] = []
     read_some = False
-    for position, card in enumerate(found, start=1):
+    for position, card in enumerate(elements, start=1):
         try:
             items = list(read(card))
         except ValueError as error:
@@ -155,48 +180,53 @@ def read_money(shown: str, locale: Locale, title: str, page: Page) -> tuple[Mone
     return money, None
 
 
-def offer(
-    page: Page,
-    locale: Locale,
-    *,
-    title: str,
-    url: str,
-    key: str,
-    price_text: str = "",
-    machine_price: str = "",
-    list_text: str = "",
-    price_kind: PriceKind = "now",
-    **facts: Any,
-) -> Iterator[Parsed]:
-    """One Offer of a card's words, and an Issue for each of its amounts that cannot be read without guessing.
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """What one card of a listing shows, as it is written there; a text is empty where the card has none."""
 
-    `price_text` is the text of the price element alone, `list_text` that of a was-price; empty where the card shows none.
-    `machine_price` is a number written for programs (`1599.99` in an attribute); where it and the text disagree, neither is
-    taken. `facts` are further fields of Offer. A condition that the title names wins over none; a title that names a set of
-    goods makes the price a `bundle` price. Raises BadCard where title, url or key is missing.
+    title: str
+    url: str
+    #: What the shop calls the listing by for as long as it keeps it.
+    key: str
+    #: The text of the price element alone.
+    price_text: str = ""
+    #: A number written for programs, `1599.99` in an attribute.
+    machine_price: str = ""
+    #: The text of a was-price.
+    list_text: str = ""
+    price_kind: PriceKind = "now"
+
+
+def offer(page: Page, locale: Locale, card: Card, **facts: Any) -> Iterator[Parsed]:
+    """One Offer of a card, and an Issue for each of its amounts that cannot be read without guessing.
+
+    Where the price in the text and the one for programs disagree, neither is taken. `facts` are further fields of Offer. A
+    condition that the title names wins over none; a title that names a set of goods makes the price a `bundle` price.
+    Raises BadCard where title, url or key is missing.
     """
-    title = clean(title)
-    if not (title and url and key):
-        missing = [name for name, value in (("title", title), ("address", url), ("key", key)) if not value]
+    title, price_text, machine_price = clean(card.title), card.price_text, card.machine_price
+    if not (title and card.url and card.key):
+        missing = [name for name, value in (("title", title), ("address", card.url), ("key", card.key)) if not value]
         raise BadCard(f"the card has no {' and no '.join(missing)}")
     money, issue = read_money(price_text, locale, title, page)
-    told = _machine(machine_price, locale)
-    if told and money and (money.amount, money.currency) != (told.amount, told.currency):
+    stated = _machine(machine_price, locale)
+    if stated and money and (money.amount, money.currency) != (stated.amount, stated.currency):
         message = f"{title!r} shows {clean(price_text)!r} and says {machine_price} to programs: no price is taken"
         money, issue = None, Issue(code="two_prices", message=message, text=price_text, url=page.final_url)
-    elif told:
-        money, issue = told, None
+    elif stated:
+        money, issue = stated, None
     if issue:
         yield issue
-    old, _ = read_money(list_text, locale, title, page)
+    old, _ = read_money(card.list_text, locale, title, page)
     is_higher = money and old and old.currency == money.currency and old.amount > money.amount
+    price_kind = card.price_kind
     if price_kind == "now" and money:
         price_kind = "bundle" if wording.is_bundle(title) else money.kind
     facts["condition"] = wording.condition(title) or facts.get("condition") or "new"
     yield Offer(
         title=title,
-        url=url,
-        key=key,
+        url=card.url,
+        key=card.key,
         price=money.amount if money else None,
         currency=money.currency if money else None,
         price_kind=price_kind if money else None,
@@ -214,14 +244,14 @@ def _machine(number: str, locale: Locale) -> Money | None:
     return Money(amount, locale.currency, "now", number) if amount and not is_shown_mark(amount) else None
 
 
-def refine(found: Iterable[Parsed], url: str, **known: Any) -> Iterator[Parsed]:
+def refine(items: Iterable[Parsed], url: str, **known: Any) -> Iterator[Parsed]:
     """The items of a product page with what the shop's own markup says of its offer; absent values change nothing.
 
     `url` is the address that stays the same from night to night. The shops read here sell new goods and say so of others,
     so a condition that nothing names is new.
     """
     facts = {name: value for name, value in known.items() if value is not None}
-    for item in found:
+    for item in items:
         if isinstance(item, Offer):
             condition = "new" if item.condition == "unknown" else item.condition
             item = dataclasses.replace(item, **{"url": url, "condition": condition} | facts)

@@ -41,8 +41,8 @@ def article(page: Page) -> BeautifulSoup:
 
 def page_number(url: str) -> int:
     """Which part of a split article an address is; 1 where it says nothing."""
-    found = _PAGE_IN_PATH.search(urlsplit(url).path.rstrip("/"))
-    return int(found["old"] or found["new"]) if found else 1
+    match = _PAGE_IN_PATH.search(urlsplit(url).path.rstrip("/"))
+    return int(match["old"] or match["new"]) if match else 1
 
 
 def next_page(tree: BeautifulSoup, url: str) -> Iterator[Link]:
@@ -59,7 +59,7 @@ def next_page(tree: BeautifulSoup, url: str) -> Iterator[Link]:
 def _article(url: str) -> tuple[str, str]:
     """What all parts of an article share: the host, and the path without the part's number."""
     parts = urlsplit(url)
-    path = _PAGE_IN_PATH.sub(lambda found: found["article"] or "", parts.path.rstrip("/"))
+    path = _PAGE_IN_PATH.sub(lambda match: match["article"] or "", parts.path.rstrip("/"))
     return parts.netloc.lower(), path
 
 
@@ -85,11 +85,11 @@ class Price(NamedTuple):
 
 def read_amount(text: str, where: str, url: str) -> Price | Issue | None:
     """The price of a cell on these English pages; None for an empty cell or words; an Issue where it is not sure."""
-    found = read_price(_FOOTNOTE.sub("", text), country="US", language="en")
-    if isinstance(found, Ambiguous):
-        return Issue(code="ambiguous_price", message=f"{where}: {found.reason}", where=where, text=text, url=url)
-    if found is not None and found.currency is not None and found.kind != "monthly":
-        return Price(found.amount, found.currency)
+    price = read_price(_FOOTNOTE.sub("", text), country="US", language="en")
+    if isinstance(price, Ambiguous):
+        return Issue(code="ambiguous_price", message=f"{where}: {price.reason}", where=where, text=text, url=url)
+    if price is not None and price.currency is not None and price.kind != "monthly":
+        return Price(price.amount, price.currency)
     if not re.search(r"[1-9]", text):
         return None
     message = f"{where}: no single price with a currency in {text!r}"
@@ -98,8 +98,8 @@ def read_amount(text: str, where: str, url: str) -> Price | Issue | None:
 
 def month_of(text: str) -> str | None:
     """`2023-10` out of `October 2023 …`; None where no month with a year is named."""
-    found = _MONTH_AND_YEAR.search(text)
-    return f"{found[2]}-{month_number(found[1]):02d}" if found else None
+    match = _MONTH_AND_YEAR.search(text)
+    return f"{match[2]}-{month_number(match[1]):02d}" if match else None
 
 
 def month_number(word: str) -> int:

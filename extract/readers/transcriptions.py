@@ -149,13 +149,13 @@ def match(
     shown: dict[str, set[str]] = {}
     for chart in charts:
         shown.setdefault(_place(chart.article_url), set()).add(chart.image_url)
-    found = []
+    issues = []
     for transcription in transcriptions:
         addresses = shown.get(_place(transcription.article_url))
         if addresses is not None and (change := _change(transcription, addresses, image_hashes, first_hashes or {})):
             code, seen = change
             message = f"the chart {transcription.chart!r} of {transcription.article_url}: {seen}"
-            found.append(
+            issues.append(
                 Issue(
                     code=code,
                     message=message,
@@ -165,7 +165,7 @@ def match(
                     url=transcription.article_url,
                 )
             )
-    return found
+    return issues
 
 
 def _change(

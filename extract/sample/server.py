@@ -110,17 +110,17 @@ def _with_pages() -> list[str]:
 
 def _pages(source: str, night: int) -> dict[str, _File]:
     """Every file of a source on a night, by its address below the host."""
-    found: dict[str, _File] = {}
+    by_path: dict[str, _File] = {}
     for layer in range(1, night + 1):
         top = _SITE / source / "sample" / f"night{layer}"
         for path in sorted(top.rglob("*")):
             if path.is_file():
                 name = path.relative_to(top).as_posix()
                 if name.endswith(_GONE):
-                    found.pop(name.removesuffix(_GONE), None)
+                    by_path.pop(name.removesuffix(_GONE), None)
                 else:
-                    found[name] = _File(path, layer)
-    return found
+                    by_path[name] = _File(path, layer)
+    return by_path
 
 
 class _Server(ThreadingHTTPServer):

@@ -17,13 +17,16 @@ from typing import Literal
 
 from filelock import FileLock, Timeout
 
+from gpuledger.extract import local_files
+from gpuledger.extract.redaction import redact_text
 from gpuledger.flows.night import run_log
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.prefect_ import compat
-from gpuledger.flows.setup import parts
+from gpuledger.flows.setup import decisions, parts
 from gpuledger.flows.setup.settings import SettingsError
 from gpuledger.flows.telling import health
 from gpuledger.transform.answers import runs
+from gpuledger.warehouse import integrity, publish
 from gpuledger.warehouse.errors import NoWarehouse, WarehouseError
 from gpuledger.warehouse.read import formats
 
@@ -46,20 +49,30 @@ class Check:
     action: str = ""
 
 
-def examine(context: Context, *, offline: bool = False) -> Iterator[Check]:
-    """All checks, cheap ones first; a check that itself fails is a failure with its words. `offline` asks no site."""
+def examine(context: Context, *, offline: bool = False, deep: bool = False) -> Iterator[Check]:
+    """All checks, cheap ones first; a check that itself fails is a failure with its words.
+
+    `offline` asks no site; `deep` reads every file that is kept.
+    """
     checks: list[Callable[[Context], Iterator[Check]]] = [
-        _python, _packages, _data_dir, _disk, _clock, _warehouse, _lock, _runs, _schedule, _notifications,
+        _python, _packages, _data_dir, _disk, _clock, _warehouse, _records, _lock, _runs, _schedule, _notifications,
     ]  # fmt: skip
+    if deep:
+        checks.append(_deep)
     if not offline:
         checks.append(_robots)
     for check in checks:
         try:
             yield from check(context)
         except Exception as error:  # noqa: BLE001
-            if isinstance(error, ModuleNotFoundError) and parts.is_of_nightly(error):
+            if isinstance(error, ModuleNotFoundError) and parts.part_of(error):
                 continue  # the check of the packages said so
-            yield Check(check.__name__.strip("_"), "failure", f"{type(error).__name__}: {error}", "mend what it names")
+            yield Check(
+                check.__name__.strip("_"),
+                "failure",
+                redact_text(f"{type(error).__name__}: {error}"),
+                "mend what it names",
+            )
 
 
 def _python(context: Context) -> Iterator[Check]:
@@ -88,7 +101,7 @@ def _data_dir(context: Context) -> Iterator[Check]:
             off = Path(file.name).stat().st_mtime - time.time()
     except OSError as error:
         yield Check(
-            "data directory", "failure", f"{near}: {error.strerror}", "mend its permissions, or name another --data-dir"
+            "data directory", "failure", f"{near}: {local_files.why(error)}", "mend that, or name another --data-dir"
         )
         return
     yield Check("data directory", "ok", f"{root} can be written")
@@ -180,16 +193,16 @@ def _is_free(path: Path) -> bool:
 
 def _runs(context: Context) -> Iterator[Check]:
     try:
-        found = [run for run in health.runs(context.data) if run.status != "running"]
+        ended = [run for run in health.runs(context.data) if run.status != "running"]
     except WarehouseError:
         return
-    if found and not found[0].status.startswith("published"):
-        seen = f"{found[0].run_id} {found[0].status}: {found[0].reason or 'it was killed'}"
+    if ended and not ended[0].status.startswith("published"):
+        seen = f"{ended[0].run_id} {ended[0].status}: {ended[0].reason or 'it was killed'}"
         yield Check(
             "last run", "warning", seen, "see the reason; the next run starts anew from the last good warehouse"
         )
-    elif found:
-        yield Check("last run", "ok", f"{found[0].run_id} {found[0].status}")
+    elif ended:
+        yield Check("last run", "ok", f"{ended[0].run_id} {ended[0].status}")
 
 
 def _schedule(context: Context) -> Iterator[Check]:
@@ -227,6 +240,40 @@ def _notifications(context: Context) -> Iterator[Check]:
         yield Check(
             "notifications", "ok", f"{len(urls) + len(context.settings.notify_blocks)} targets, {watches} watches"
         )
+
+
+def _records(context: Context) -> Iterator[Check]:
+    data = context.data
+    problems = [*run_log.damage(data), *integrity.damage(data), *decisions.damage(data)]
+    for problem in problems:
+        seen, _, action = problem.partition("; ")
+        yield Check("records", "failure", seen, action or "restore the file from a backup")
+    if not problems:
+        yield Check("records", "ok", "the logs of runs, of sums and of decisions are as they were written")
+
+
+def _deep(context: Context) -> Iterator[Check]:
+    """Every file against its sum: base, versions, baseline, archive."""
+    from gpuledger.extract.archive.snapshots import Archive
+
+    data = context.data
+    sums = integrity.noted(data)
+    if data.base.exists() and integrity.digest(data.base) not in sums.values():
+        yield Check("base", "failure", f"{data.base} is not what was written", "`gpuledger restore`")
+    for file in [*publish.versions(data), *([data.baseline] if data.baseline.exists() else [])]:
+        whole = integrity.is_whole(data, file)
+        if whole is None:
+            yield Check("sums", "warning", f"{file} has no sum on record", "nothing: the next versions have one")
+        elif not whole:
+            action = "`gpuledger restore`" if file != data.baseline else "restore the file from a backup"
+            yield Check("sums", "failure", f"{file} is not what was written", action)
+    if sums:
+        yield Check("sums", "ok", f"{len(publish.versions(data))} versions and the base were read")
+    damaged = Archive(data.snapshots).verify() if data.snapshots.exists() else []
+    for error in damaged:
+        yield Check("archive", "failure", f"{error.url}: {error.seen}", error.action)
+    if not damaged:
+        yield Check("archive", "ok", "every page and every line of its logs is as it was written")
 
 
 def _robots(context: Context) -> Iterator[Check]:

@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from gpuledger.extract import local_files
 from gpuledger.extract import source as sources
 from gpuledger.extract.collect import Reading, parse_page
 from gpuledger.extract.errors import ExtractError
 from gpuledger.extract.fetch.http import Client
-from gpuledger.extract.items import Issue, Item, Link
+from gpuledger.extract.fetch.site import site_of
+from gpuledger.extract.items import Aside, Issue, Item
 from gpuledger.extract.source import Page
 from gpuledger.flows.night import gather
 from gpuledger.flows.night.context import Context
@@ -48,14 +50,18 @@ def check(context: Context, progress: Callable[[str, str | None], None]) -> list
         return checked
 
     with gather.reader(context) as reader, ThreadPoolExecutor(context.settings.parallel_sources) as threads:
-        found = list(threads.map(one, readings))
-    return sorted([*found, *idle], key=lambda checked: checked.source)
+        results = list(threads.map(one, readings))
+    return sorted([*results, *idle], key=lambda checked: checked.source)
 
 
 def _idle(name: str, context: Context) -> Checked:
     if context.sample_night is not None:
         return Checked(source=name, status="idle", reason="it has no page on the sample site")
-    ways = {"generic_shop": "set product_urls", "quotes": f"drop a CSV or XLSX file in {context.data.inbox}"}
+    ways = {
+        "generic_shop": "set product_urls",
+        "product_feed": "set product_feeds",
+        "quotes": f"drop a CSV or XLSX file in {context.data.inbox}",
+    }
     return Checked(source=name, status="idle", reason=f"no page to read: {ways.get(name, 'it has no live address')}")
 
 
@@ -71,7 +77,7 @@ def _check(reading: Reading, client: Client, now: datetime, progress: Callable[[
         )
     except OSError as error:
         return Checked(source=name, status="failed", url=url, reason=str(error))
-    items = [item for item in parsed if not isinstance(item, Issue | Link)]
+    items = [item for item in parsed if not isinstance(item, Aside)]
     issues = [issue for issue in parsed if isinstance(issue, Issue)]
     counts = Counter(item.KIND for item in parsed if not isinstance(item, Issue))
     nothing = None if counts else "neither an item nor a link: compare the page with the source's fixture"
@@ -83,11 +89,12 @@ def _check(reading: Reading, client: Client, now: datetime, progress: Callable[[
 
 def _page(reading: Reading, url: str, client: Client, now: datetime) -> Page:
     if reading.starts:
-        fetched = client.fetch(url)
+        fetched = client.fetch(url, site=site_of(reading.starts, reading.source.hosts))
         final_url, content, headers = fetched.final_url, fetched.content, fetched.headers
     else:
         file = reading.files[0]
-        final_url, content, headers = url, file.path.read_bytes(), {"content-type": file.content_type}
+        content = local_files.read_bytes(file.path, follow=file.follows_links)
+        final_url, headers = url, {"content-type": file.content_type}
     return Page(
         url=url, final_url=final_url, content=content, sha256=hashlib.sha256(content).hexdigest(), fetched_at=now,
         headers=headers,

@@ -10,13 +10,16 @@ from typing import Any
 
 import click
 
+from gpuledger.flows.commands import _market
+from gpuledger.flows.commands._money import Money, money
 from gpuledger.flows.commands._show import show
 from gpuledger.flows.setup.lang import gettext
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.advice import cheaper_ruled_out, what_would
-from gpuledger.transform.buying.market import Evidence, Known
+from gpuledger.transform.buying.market import Evidence
 from gpuledger.transform.buying.need import Need
 from gpuledger.transform.buying.options import Limits, Option
+from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.warehouse.paths import DataDir
 
 
@@ -32,7 +35,7 @@ class Answer:
     options: Sequence[Option]
     now: datetime
     at_precision: Callable[[str], Need | None]
-    known: Sequence[Known]
+    known: Sequence[Gpu]
     elsewhere: Option | None
 
 
@@ -40,14 +43,17 @@ def show_answer(answer: Answer, data: DataDir, limit: int, form: str) -> None:
     """Print the options that keep to the limits; where there is none, what would give one (on standard error)."""
     ruled_out = cheaper_ruled_out(answer.options)
     chosen = list(ruled_out)[: limit or None]
+    shown = money(data)
     rows = [
-        _row(rank, answer.options[position], ruled_out[position], answer.now, data)
+        _row(rank, answer.options[position], shown.sentence(ruled_out[position]), data)
         for rank, position in enumerate(chosen, 1)
     ]
     if form != "table":
-        show(list(rows[0]) if rows else list(_COLUMNS), [list(row.values()) for row in rows], form)
+        columns, values = shown.table(_COLUMNS, [list(row.values()) for row in rows])
+        show(columns, values, form)
     elif rows:
-        _table(answer, rows, len(ruled_out))
+        paid = [{column: shown.amount(column, value) for column, value in row.items()} for row in rows]
+        _table(answer, paid, len(ruled_out), shown, _market.heading(data))
     if not rows:
         need = answer.need
         click.echo(f"nothing runs {need.model_id} at {need.precision} as asked", err=True)
@@ -61,20 +67,23 @@ def show_answer(answer: Answer, data: DataDir, limit: int, form: str) -> None:
 
 _COLUMNS = (
     "rank", "way", "condition", "what", "gpu_id", "gpu", "gpu_count", "price_usd", "price_is", "price_since",
-    "price_seen_at", "price_age_hours", "source", "needed_gb", "available_gb", "fits", "tokens_per_s", "speed_is",
+    "last_seen_at", "market", "source", "needed_gb", "available_gb", "fits", "tokens_per_s", "speed_is",
     "decode_bound_tokens_per_s", "expected_tokens_per_s", "speed_verdict", "prefill_bound_tokens_per_s", "total_usd",
     "host_share_usd", "electricity_usd", "resale_usd", "usd_per_million_tokens", "next_cheaper_is_ruled_out", "url",
-    "snapshot_sha256", "speed_url", "speed_snapshot_sha256",
+    "snapshot_sha256", "speed_url", "speed_snapshot_sha256", "low_tokens_per_s", "high_tokens_per_s", "engine", "split",
+    "fit", "users", "each_tokens_per_s", "first_token_s", "prefill_tokens_per_s", "usd_per_million_input_tokens", "host",
+    "note",
 )  # fmt: skip
 
 
-def _row(rank: int, option: Option, ruled_out: str, now: datetime, data: DataDir) -> dict[str, Any]:
-    speed, own, evidence = option.speed, option.own, option.evidence
+def _row(rank: int, option: Option, ruled_out: str, data: DataDir) -> dict[str, Any]:
+    speed, own, evidence, prediction = option.speed, option.own, option.evidence, option.prediction
+    rate, served = (None, None) if speed is None else (speed.rate, speed.serving)
     values = (
         rank, option.way, option.condition, option.what, option.gpu_id, option.gpu, option.gpu_count, option.price_usd,
         "all cards" if option.way == "buy" else "an hour", evidence.price_since, evidence.seen_at,
-        round((now - evidence.seen_at).total_seconds() / 3600, 1), evidence.source, round(option.needed_gb, 2),
-        round(option.available_gb, 2), option.fits, speed and round(speed.tokens_per_s, 1), speed and speed.basis,
+        evidence.market, evidence.source, round(option.needed_gb, 2),
+        round(option.available_gb, 2), option.fits, speed and round(speed.expected, 1), rate and rate.basis,
         speed and round(speed.bound, 1), speed and round(speed.expected, 1), speed and speed.verdict,
         option.prefill_bound and round(option.prefill_bound),
         _money(option.total_usd), _money(None if own is None else own.host),
@@ -82,6 +91,13 @@ def _row(rank: int, option: Option, ruled_out: str, now: datetime, data: DataDir
         _money(option.usd_per_million_tokens), ruled_out, evidence.url or _origin(evidence, data),
         evidence.snapshot_sha256, speed and speed.measured and speed.measured.url,
         speed and speed.measured and speed.measured.snapshot_sha256,
+        None if rate is None or rate.low is None else round(rate.low, 1),
+        None if rate is None or rate.high is None else round(rate.high, 1),
+        prediction and prediction.plan.engine.name, prediction.split if prediction and option.gpu_count > 1 else None,
+        prediction and prediction.verdict, prediction and prediction.job.load.users, speed and round(speed.each, 1),
+        served and round(served.first_token_s, 2),
+        None if prediction is None or prediction.prefill.expected is None else round(prediction.prefill.expected),
+        _money(option.usd_per_million_read), option.host and option.host.name, "; ".join(option.notes),
     )  # fmt: skip
     return dict(zip(_COLUMNS, values, strict=True))
 
@@ -98,33 +114,45 @@ def _origin(evidence: Evidence, data: DataDir) -> str | None:
     return None if snapshot is None else snapshot.url
 
 
-def _table(answer: Answer, rows: Sequence[dict[str, Any]], count: int) -> None:
+def _table(answer: Answer, rows: Sequence[dict[str, Any]], count: int, shown: Money, market: str) -> None:
     need, assumed = answer.need, answer.assumptions
     what = gettext("{model} at {precision}").format(model=need.model_id, precision=need.precision)
     if need.context_tokens is not None:
         what += ", " + gettext("{count} tokens of context").format(count=need.context_tokens)
-    words = [
+    if need.users > 1 and need.job is not None:
+        what += ", " + gettext("{users} at once, {read} tokens read and {written} written each").format(
+            users=need.users, read=need.job.load.prompt, written=need.answer_tokens
+        )
+    elif need.job is not None:
+        what += ", " + gettext("one user")
+    title_parts = [
         what,
         gettext("{hours} h a day for {years} years").format(
             hours=f"{assumed.hours_per_day.normalize():f}", years=f"{assumed.horizon_years.normalize():f}"
         ),
+        market,
         f"{assumed.electricity_usd_per_kwh.normalize():f} USD/kWh",
         gettext("prices as of {time} UTC").format(time=f"{answer.now:%Y-%m-%d %H:%M}"),
     ]
-    shown = [
+    lines = [
         [
-            row["rank"], row["what"], _way(row), row["price_usd"], _age(row["price_age_hours"]),
-            f"{row['needed_gb']} of {row['available_gb']}", row["tokens_per_s"], row["speed_is"] or "",
-            row["expected_tokens_per_s"], row["prefill_bound_tokens_per_s"], row["total_usd"], row["usd_per_million_tokens"],
-            row["next_cheaper_is_ruled_out"],
+            row["rank"], row["what"], _way(row), row["market"] or "", row["price_usd"],
+            f"{row['price_since']:%Y-%m-%d}", f"{row['last_seen_at']:%Y-%m-%d}",
+            f"{row['needed_gb']} of {row['available_gb']}", row["expected_tokens_per_s"], _range(row),
+            row["speed_is"] or "", row["each_tokens_per_s"], row["prefill_tokens_per_s"], row["first_token_s"],
+            row["total_usd"], row["usd_per_million_tokens"], row["host"] or "", row["next_cheaper_is_ruled_out"],
         ]
         for row in rows
     ]  # fmt: skip
     headings = [
-        "#", "what", "way", "USD (an hour, if rented)", "price age", "GB needed", "tokens/s", "speed is", "expected",
-        "reads tokens/s at most", "total USD", "USD per M tokens", "next cheaper is ruled out",
+        "#", "what", "way", "market", "USD (an hour, if rented)", "price since", "last confirmed",
+        "GB needed", "tokens/s", "range", "speed is",
+        "each user", "reads tokens/s", "first token s", "total USD", "USD per M tokens", "machine",
+        "next cheaper is ruled out",
     ]  # fmt: skip
-    show(headings, shown, "table", title=" · ".join(words))
+    # Also in a pipe: what the figures are for belongs to the answer.
+    click.echo(shown.title(" · ".join(title_parts)))
+    show([shown.heading(heading) for heading in headings], lines, "table")
     for line in _footnotes(rows):
         click.echo(line)
     if count > len(rows):
@@ -133,16 +161,18 @@ def _table(answer: Answer, rows: Sequence[dict[str, Any]], count: int) -> None:
 
 def _way(row: dict[str, Any]) -> str:
     """`buy`, `buy used`, `on demand`, `reserved 1y`."""
-    said = row["way"].replace("_", " ")
-    return said if row["condition"] in (None, "new") else f"{said} {_condition(row['condition'])}"
+    way = row["way"].replace("_", " ")
+    return way if row["condition"] in (None, "new") else f"{way} {_condition(row['condition'])}"
 
 
 def _condition(condition: str | None) -> str:
     return (condition or "").replace("_", " ")
 
 
-def _age(hours: float) -> str:
-    return f"{hours:.0f} h" if hours < 48 else f"{hours / 24:.0f} days"
+def _range(row: dict[str, Any]) -> str:
+    if row["low_tokens_per_s"] is None:
+        return ""
+    return f"{row['low_tokens_per_s']:g}–{row['high_tokens_per_s']:g}"
 
 
 def _footnotes(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
@@ -154,7 +184,12 @@ def _footnotes(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
             yield f"   {measured}: {row['speed_url']}  snapshot {row['speed_snapshot_sha256'][:12]}; {verdict}"
     if any(row["condition"] not in (None, "new") and row["what"] != row["gpu"] for row in rows):
         yield gettext("a used card is often a single piece: ask how many there are")
+    for row in rows:
+        if row["note"]:
+            yield f"{row['rank']}  {row['note']}"
+    engines = sorted({row["engine"] for row in rows if row["engine"]})
+    if engines:
+        message = gettext("speeds are of {engines}; the range of calibrated ones holds in 8 of 10 cases")
+        yield message.format(engines=", ".join(engines))
     if any(row["speed_is"] == "bound" for row in rows):
-        yield gettext(
-            "a bound is what memory bandwidth allows at most; expected is what to count on (expected_utilisation)"
-        )
+        yield gettext("bound: nobody measured this, so it is a share of what physics allows (expected_utilisation)")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from gpuledger.flows.setup import settings as settings_module
+from gpuledger.flows.setup import showing
+from gpuledger.flows.setup.lang import gettext
 from gpuledger.warehouse.paths import DataDir
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -36,12 +39,45 @@ def format_option(function: F) -> F:
     )(function)  # fmt: skip
 
 
+def market_option(function: F) -> F:
+    """--market of a reading command."""
+    return click.option(
+        "--market", metavar="M", expose_value=False, callback=showing.use_market,
+        help="Prices of this market: us, kr, de, eu …, or all, net of tax (default: the setting market).",
+    )(function)  # fmt: skip
+
+
+def currency_option(function: F) -> F:
+    """--currency of a command that shows money."""
+    return click.option(
+        "--currency", metavar="C", expose_value=False, callback=showing.use_currency,
+        help="Show money in this currency: EUR, KRW … (default: USD).",
+    )(function)  # fmt: skip
+
+
 def as_of_option(function: F) -> F:
     """--as-of of a reading command: a day, answered as it was known at its end."""
     return click.option(
         "--as-of", type=click.DateTime(["%Y-%m-%d"]), metavar="DAY",
         help="Answer as it was known at the end of this day (UTC).",
     )(function)  # fmt: skip
+
+
+def day_of(data: DataDir, as_of: datetime | None) -> date | None:
+    """The day of --as-of. A usage error for one that has not come; of one before the first, a line says which that is."""
+    if as_of is None:
+        return None
+    day, today = as_of.date(), datetime.now(UTC).date()
+    if day > today:
+        message = gettext("--as-of {day}: that day has not come yet; today is {today} (UTC)")
+        raise click.UsageError(message.format(day=day, today=today))
+    from gpuledger.transform.answers import runs
+
+    first = runs.first_day(data)
+    if first is not None and day < first:
+        message = gettext("nothing had been read by {day}: the first day is {first} (UTC)")
+        click.echo(message.format(day=day, first=first), err=True)
+    return day
 
 
 def data_of(data_dir: str | None) -> DataDir:

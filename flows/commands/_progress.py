@@ -5,32 +5,47 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich import box
-from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
+from gpuledger.extract.redaction import redact
 from gpuledger.flows.night.refresh import Progress as Report
 from gpuledger.flows.night.refresh import no_progress
 from gpuledger.flows.night.summary import Summary
+from gpuledger.flows.telling import terminal
+from gpuledger.flows.telling.clean import clean
 from gpuledger.transform.answers.held import HeldPrice, held
+from gpuledger.transform.answers.refused import RefusedRow, refused
 from gpuledger.warehouse.paths import DataDir
 
-_COLOURS = {"ok": "green", "unchanged": "dim", "partial": "yellow", "failed": "red", "refused": "red"}
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_COLOURS = {
+    "ok": "green",
+    "unchanged": "dim",
+    "partial": "yellow",
+    "degraded": "yellow",
+    "failed": "red",
+    "refused": "red",
+}
 
 
 @contextmanager
 def shown(quiet: bool) -> Iterator[Report]:
     """A report that draws a live line a source in a terminal, and prints a line a source elsewhere."""
-    console = Console(stderr=True)
+    console = terminal.console(stderr=True)
     if quiet:
         yield no_progress
     elif console.is_terminal:
         with Progress(
-            SpinnerColumn(), TextColumn("{task.fields[source]:<20}"), BarColumn(bar_width=12),
-            TextColumn("{task.completed:>3.0f} pages"), TextColumn("{task.description}", style="dim"), TimeElapsedColumn(),
+            SpinnerColumn(), TextColumn("{task.fields[source]:<20}", markup=False), BarColumn(bar_width=12),
+            TextColumn("{task.completed:>3.0f} pages", markup=False),
+            TextColumn("{task.description}", style="dim", markup=False), TimeElapsedColumn(),
             console=console, transient=True,
         ) as bars:  # fmt: skip
             yield _Live(bars)
@@ -52,7 +67,7 @@ class _Live:
         if url is None:
             self._bars.update(task, description="read", total=1, completed=1)
         else:
-            self._bars.update(task, description=url[-60:], advance=1)
+            self._bars.update(task, description=clean(redact(url))[-60:], advance=1)
 
 
 def _plain_line(console: Console) -> Report:
@@ -69,13 +84,16 @@ def _plain_line(console: Console) -> Report:
 
 def show_summary(summary: Summary, data: DataDir) -> None:
     """A table of the sources, what changed, what was rebuilt, and where the files are."""
-    console = Console()
+    console = terminal.console()
     if not console.is_terminal:
-        console = Console(width=max(160, console.width))
+        console = terminal.console(width=max(160, console.width))
     console.print(_sources(summary))
     for outcome in summary.failed_sources:
         stands = "; its last good data stand, marked stale" if summary.published else ""
-        console.print(Text.assemble((f"{outcome.source} {outcome.status}: ", "bold red"), f"{outcome.reason}{stands}"))
+        why = f"{clean(outcome.reason or '')}{stands}"
+        console.print(Text.assemble((f"{outcome.source} {outcome.status}: ", "bold red"), why))
+    for outcome in summary.degraded_sources:
+        console.print(Text.assemble((f"{outcome.source} degraded: ", "bold yellow"), clean(outcome.reason or "")))
     if summary.changes:
         console.print(_changes(summary))
     if summary.published is None:
@@ -87,7 +105,7 @@ def show_summary(summary: Summary, data: DataDir) -> None:
         return
     if summary.reason:
         console.print(Text(summary.reason, "yellow"))
-    for line in _held(held(data)):
+    for line in (*_held(held(data)), *_refused(refused(data, summary.run_id))):
         console.print(Text(line, "yellow"), soft_wrap=True)
     rebuilt = [build for build in summary.builds if build.action == "rebuilt"]
     console.print(f"{len(rebuilt)} models rebuilt, {len(summary.builds) - len(rebuilt)} kept", highlight=False)
@@ -117,6 +135,14 @@ def _held(prices: Sequence[HeldPrice]) -> Iterator[str]:
         yield f"{count} price{'s are' if count > 1 else ' is'} held {rule} until seen again: `gpuledger release` lists them"
 
 
+def _refused(rows: Sequence[RefusedRow], most: int = 5) -> Iterator[str]:
+    """A line for each row that the audit took out of a table; the rest are counted."""
+    for row in rows[:most]:
+        yield f"{row.model} is published without the row {row.row_key}: {row.reason}"
+    if len(rows) > most:
+        yield f"{len(rows) - most} more rows are left out; ops.refused_row has them all"
+
+
 def _changes(summary: Summary, most: int = 12) -> Table:
     table = Table(box=box.SIMPLE_HEAD, header_style="bold", title="Prices that changed", title_justify="left")
     for heading in ("source", "title", "change"):
@@ -128,7 +154,7 @@ def _changes(summary: Summary, most: int = 12) -> Table:
         old, new = (
             f"{p.removesuffix('00')} {change.currency}" if p else "" for p in (change.old_price, change.new_price)
         )
-        table.add_row(change.source, Text(change.title[:70]), change.change, old, new)
+        table.add_row(change.source, Text(clean(change.title)[:70]), change.change, old, new)
     if len(summary.changes) > len(shown[:most]):
         table.caption = f"{len(summary.changes) - len(shown[:most])} more in core.price_change"
         table.caption_justify = "left"

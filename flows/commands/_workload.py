@@ -7,17 +7,25 @@ from datetime import datetime
 import click
 
 from gpuledger.flows.setup.lang import gettext
+from gpuledger.transform import workloads as names
 from gpuledger.transform.answers import runs, workloads
 from gpuledger.warehouse.paths import DataDir
 
 
-def check(data: DataDir, workload: str) -> str:
-    """The workload in words. A usage error with the known ids where there is none of this name."""
+def check(data: DataDir, workload: str) -> tuple[str, str]:
+    """The id of a workload, whatever its letters' case, and the workload in words.
+
+    A usage error where there is none of this name: with the nearest ones, or else with all.
+    """
     known = workloads.ranked(data)
-    if workload not in known:
-        message = gettext("no workload is called {workload!r}; known are:").format(workload=workload)
-        raise click.UsageError("\n  ".join([message, *known]))
-    return known[workload]
+    workload_id = names.named(workload, known)
+    if workload_id is not None:
+        return workload_id, known[workload_id]
+    if close := names.nearest(workload, known):
+        message = gettext("no workload is called {workload!r}; the nearest are:").format(workload=workload)
+        raise click.UsageError("\n  ".join([message, *close, gettext("`gpuledger workloads` lists all")]))
+    message = gettext("no workload is called {workload!r}; known are:").format(workload=workload)
+    raise click.UsageError("\n  ".join([message, *known]))
 
 
 def when(data: DataDir, as_of: datetime | None) -> str:

@@ -40,10 +40,10 @@ def add(title: str, gpu_id: str, reason: str, source: str | None, data_dir: str 
     before = next((other for other in decisions.pins(data) if other.place == pin.place), None)
     pins.add(decisions.pins_file(data), pin)
     if before:
-        words = gettext("replaced the pin to {gpu_id} of {day} ({reason})")
-        click.echo(words.format(gpu_id=before.gpu_id, day=before.pinned_on, reason=before.reason))
-    words = gettext("{title!r} means {gpu_id} from the next `gpuledger refresh` or `gpuledger rebuild` on")
-    click.echo(words.format(title=title, gpu_id=gpu_id))
+        sentence = gettext("replaced the pin to {gpu_id} of {day} ({reason})")
+        click.echo(sentence.format(gpu_id=before.gpu_id, day=before.pinned_on, reason=before.reason))
+    sentence = gettext("{title!r} means {gpu_id} from the next `gpuledger refresh` or `gpuledger rebuild` on")
+    click.echo(sentence.format(title=title, gpu_id=gpu_id))
 
 
 @command.command("list")

@@ -25,5 +25,5 @@ def command(document: str | None, data_dir: str | None, form: str) -> None:
     chosen = [name for name in names if document in (None, name)]
     show(*claims.figures(data, chosen, short=form == "table"), form)
     if form == "table":
-        for name, words in claims.verdicts(data, chosen).items():
-            click.echo(f"{name}: {words}")
+        for name, verdict in claims.verdicts(data, chosen).items():
+            click.echo(f"{name}: {verdict}")

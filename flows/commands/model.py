@@ -27,12 +27,12 @@ def add(config: Path, model_id: str | None, data_dir: str | None) -> None:
 
     data = data_of(data_dir)
     try:
-        words = read_json(config)
-        model_id = model_id or suggest_id(words, config)
+        described = read_json(config)
+        model_id = model_id or suggest_id(described, config)
         if model_id is None:
             raise click.UsageError(f"{config} has no name of its own: give one with --id")
-        path = save(data.models, model_id, words, utc_now().date())
-        parameters = count_parameters(read_config(words)).total
+        path = save(data.models, model_id, described, utc_now().date())
+        parameters = count_parameters(read_config(described)).total
     except SizingError as error:
         raise click.UsageError(str(error)) from None
     click.echo(f"{model_id}: {parameters:,} parameters, kept in {path}")

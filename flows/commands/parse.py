@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import json
 import mimetypes
 import sys
 from datetime import UTC, datetime
@@ -29,8 +28,9 @@ def command(source: str, file: Path, url: str | None, fetched_at: str | None) ->
     """
     from gpuledger.extract import source as sources
     from gpuledger.extract.collect import parse_page
-    from gpuledger.extract.items import Issue, Link, to_json
+    from gpuledger.extract.items import Issue, Link, ListingTotal, to_json
     from gpuledger.extract.source import Page
+    from gpuledger.flows.telling import terminal
 
     name = "generic_shop" if source == "product" else source
     if name not in sources.names():
@@ -47,9 +47,9 @@ def command(source: str, file: Path, url: str | None, fetched_at: str | None) ->
         fetched_at=time if time.tzinfo else time.replace(tzinfo=UTC), headers={"content-type": kind} if kind else {},
     )  # fmt: skip
     for item in parse_page(sources.get(name), page):
-        line = json.dumps(to_json(item), ensure_ascii=False)
+        line = terminal.json_text(to_json(item))
         if isinstance(item, Issue):
             click.echo(line, err=True)
-        elif not isinstance(item, Link):
+        elif not isinstance(item, Link | ListingTotal):
             sys.stdout.write(line + "\n")
     return 0

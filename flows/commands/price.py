@@ -6,22 +6,51 @@ from datetime import datetime
 
 import click
 
-from gpuledger.flows.commands._options import as_of_option, data_dir_option, data_of, format_option
+from gpuledger.flows.commands._options import (
+    as_of_option,
+    currency_option,
+    data_dir_option,
+    data_of,
+    day_of,
+    format_option,
+    market_option,
+)  # fmt: skip
+from gpuledger.flows.setup import showing
 from gpuledger.flows.setup.lang import gettext
+
+#: The columns of most worth first, as a narrow screen keeps them.
+_HEADINGS = {
+    "gpu": "gpu", "price_usd": "USD", "market": "market", "source": "shop", "price_since": "price since",
+    "last_seen_at": "last confirmed", "premium_over_msrp": "over MSRP",
+    "hint": "hint", "used_price_usd": "used", "offers": "offers", "msrp_usd": "MSRP", "median_usd": "median",
+}  # fmt: skip
 
 
 @click.command()
 @click.argument("gpu", required=False)
 @as_of_option
+@market_option
+@currency_option
 @data_dir_option
 @format_option
-def command(gpu: str | None, as_of: datetime | None, data_dir: str | None, form: str) -> None:
+def command(gpu: str | None, as_of: datetime | None, data_dir: str | None, form: str) -> int:
     """Street prices of all GPUs, or of those whose name holds GPU ("rtx 4090"): where, since when, and the trend."""
-    from gpuledger.flows.commands import _workload
-    from gpuledger.flows.commands._show import show
-    from gpuledger.transform.answers.price import price
+    from gpuledger.flows.commands import _market, _workload
+    from gpuledger.flows.commands._money import money
+    from gpuledger.flows.commands._show import no_rows, show
+    from gpuledger.transform.answers.price import Cards, price
 
     data = data_of(data_dir)
-    columns, rows = price(data, gpu or "", as_of.date() if as_of else None, short=form == "table")
-    title = f"{gettext('Street prices')} · {_workload.when(data, as_of)}"
-    show(columns, rows, form, title=title, words={"price_usd": "USD"})
+    day, short = day_of(data, as_of), form == "table"
+    shown = money(data, day)
+    columns, rows = price(data, Cards(gpu or ""), day, showing.market(), short=short)
+    if gpu and not rows:
+        from gpuledger.flows.commands import _card
+
+        # Not as the catalogue writes it: "rtx4090", "3090 24GB". A name that nobody has is a usage error here.
+        columns, rows = price(data, Cards("", tuple(_card.ids(data, gpu))), day, showing.market(), short=short)
+    title = f"{gettext('Street prices')} · {_market.heading(data, day)} · {_workload.when(data, as_of)}"
+    headings = {**_HEADINGS, "price_usd": _market.money(data, day)}
+    show(*shown.table(columns, rows), form, title=shown.title(title), headings=shown.headings(columns, headings))
+    why = gettext("no shop in this warehouse lists it; `gpuledger show` has what is known of the card")
+    return 0 if rows else no_rows(why)

@@ -6,7 +6,12 @@ from datetime import datetime
 
 import click
 
-from gpuledger.flows.commands._options import as_of_option, data_dir_option, data_of, format_option
+from gpuledger.flows.commands._options import as_of_option, data_dir_option, data_of, day_of, format_option
+
+#: The columns of most worth first, as a narrow screen keeps them.
+_HEADINGS = {
+    "rank": "rank", "gpu": "gpu", "score": "score", "relative_to_baseline": "× baseline", "published_on": "published on",
+}  # fmt: skip
 
 
 @click.command()
@@ -21,7 +26,6 @@ def command(workload: str, as_of: datetime | None, data_dir: str | None, form: s
     from gpuledger.transform.answers.ranking import ranking
 
     data = data_of(data_dir)
-    words = _workload.check(data, workload)
-    columns, rows = ranking(data, workload, as_of.date() if as_of else None, short=form == "table")
-    headings = {"relative_to_baseline": "× baseline", "published_on": "published on"}
-    show(columns, rows, form, title=f"{words} · {_workload.when(data, as_of)}", words=headings)
+    workload, heading = _workload.check(data, workload)
+    columns, rows = ranking(data, workload, day_of(data, as_of), short=form == "table")
+    show(columns, rows, form, title=f"{heading} · {_workload.when(data, as_of)}", headings=_HEADINGS)

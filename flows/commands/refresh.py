@@ -54,7 +54,7 @@ def command(
     settings = settings_module.load({"data_dir": data_dir, "log_format": log_format})
     data = DataDir(Path(settings.data_dir))
     from gpuledger.flows.night.refresh import no_progress, read_plain, run
-    from gpuledger.flows.night.start import context_for
+    from gpuledger.flows.night.start import Request, context_for
     from gpuledger.flows.prefect_ import blocks
     from gpuledger.flows.telling import logs
     from gpuledger.flows.telling.after import reported
@@ -65,7 +65,7 @@ def command(
     if night is not None and not sample:
         raise click.UsageError("--night is a night of the sample site: give --sample with it")
     try:
-        context = context_for(settings, data, engine, sample=sample, night=night, only=only, as_of=as_of)
+        context = context_for(settings, data, engine, Request(sample=sample, night=night, only=only, as_of=as_of))
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     with nullcontext(no_progress) if quiet or is_log else _progress() as progress:

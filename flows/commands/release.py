@@ -1,4 +1,4 @@
-"""`gpuledger release`: let held prices pass."""
+"""`gpuledger release`: let held prices pass, and say that a source has no more rows than it shows."""
 
 from __future__ import annotations
 
@@ -6,43 +6,73 @@ import click
 
 from gpuledger.flows.commands._options import data_dir_option, data_of
 from gpuledger.flows.setup.lang import gettext
+from gpuledger.transform.answers.held import DegradedSource, HeldPrice
+from gpuledger.warehouse.paths import DataDir
 
 
 @click.command()
 @click.argument("listings", nargs=-1)
 @click.option("--all", "every", is_flag=True, help="Every price that is held now.")
+@click.option(
+    "--source", "sources", multiple=True, metavar="S",
+    help="All that is held of source S; and where it is degraded, the rows that it shows are all that it has.",
+)  # fmt: skip
 @click.option("--reason", default="", help="Why it may pass; kept with the decision.")
 @data_dir_option
-def command(listings: tuple[str, ...], every: bool, reason: str, data_dir: str | None) -> None:
-    """List the prices that are held, or let those of LISTINGS pass at the next run.
+def command(
+    listings: tuple[str, ...], every: bool, sources: tuple[str, ...], reason: str, data_dir: str | None
+) -> None:
+    """List what is held, or let those of LISTINGS pass at the next run.
 
-    A decision is for one listing at one price, and is kept with its date and reason in decisions/releases.jsonl.
+    A decision is for one listing at one price, or for one source at its number of rows: what it no longer shows ends with
+    the next run, and that many rows are usual from then on. It is kept with its date and reason in decisions/releases.jsonl.
     """
     from gpuledger.flows.commands._show import show
-    from gpuledger.flows.setup import decisions
-    from gpuledger.transform.answers.held import held
+    from gpuledger.transform.answers.held import degraded, held
 
     data = data_of(data_dir)
     prices = {price.listing_id: price for price in held(data)}
-    if not listings and not every:
+    short = {one.source: one for one in degraded(data)}
+    if not listings and not every and not sources:
         rows = [
             (p.listing_id, p.title, p.price, p.currency, p.reason, p.bound or "", p.held_at, p.times_held)
             for _, p in sorted(prices.items())
         ]
         columns = ["listing_id", "title", "price", "currency", "reason", "bound", "held_at", "times_held"]
         show(columns, rows, "table", title=gettext("Held prices"))
+        if short:
+            degraded_rows = [(one.source, one.rows, one.reason) for one in short.values()]
+            show(["source", "rows", "reason"], degraded_rows, "table", title=gettext("Degraded sources"))
         return
-    unknown = sorted(set(listings) - prices.keys())
-    if unknown:
+    if unknown := sorted(set(listings) - prices.keys()):
         message = gettext("no price is held of {listings}; `gpuledger release` lists those that are")
         raise click.UsageError(message.format(listings=", ".join(unknown)))
-    for listing in sorted(prices) if every else listings:
-        one = prices[listing]
-        if one.price is None or one.currency is None:
-            click.echo(
-                gettext("{listing}: the page shows no price, so there is none to release").format(listing=listing)
-            )
-            continue
-        decisions.release(data, listing, one.price, one.currency, reason)
-        words = gettext("{listing} ({title}) may pass at {price} {currency} from the next run on")
-        click.echo(words.format(listing=listing, title=one.title, price=one.price, currency=one.currency))
+    of_sources = [listing for listing, price in sorted(prices.items()) if price.source in sources]
+    if unknown := sorted(set(sources) - short.keys() - {prices[listing].source for listing in of_sources}):
+        message = gettext("nothing of {sources} is held, and it is not degraded; `gpuledger release` lists what is")
+        raise click.UsageError(message.format(sources=", ".join(unknown)))
+    for listing in sorted(prices) if every else dict.fromkeys((*listings, *of_sources)):
+        _release(data, prices[listing], reason)
+    for source in dict.fromkeys(sources):
+        if source in short:
+            _accept(data, short[source], reason)
+
+
+def _release(data: DataDir, one: HeldPrice, reason: str) -> None:
+    from gpuledger.flows.setup import decisions
+
+    if one.price is None or one.currency is None:
+        sentence = gettext("{listing}: the page shows no price, so there is none to release")
+        click.echo(sentence.format(listing=one.listing_id))
+        return
+    decisions.release(data, one.listing_id, one.price, one.currency, reason)
+    sentence = gettext("{listing} ({title}) may pass at {price} {currency} from the next run on")
+    click.echo(sentence.format(listing=one.listing_id, title=one.title, price=one.price, currency=one.currency))
+
+
+def _accept(data: DataDir, one: DegradedSource, reason: str) -> None:
+    from gpuledger.flows.setup import decisions
+
+    decisions.accept(data, one.source, one.rows, one.last_night, reason)
+    sentence = gettext("{source}: {rows} rows are all that it has; what it no longer shows ends with the next run")
+    click.echo(sentence.format(source=one.source, rows=one.rows))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -10,6 +10,7 @@ import click
 from gpuledger.flows.commands._options import data_dir_option
 from gpuledger.flows.night.context import Context, new_run_id, utc_now
 from gpuledger.flows.setup import settings as settings_module
+from gpuledger.flows.telling import terminal
 from gpuledger.warehouse.paths import DataDir
 
 
@@ -33,25 +34,24 @@ def command(until: str | None, to: Path | None, skip_damaged: bool, data_dir: st
     Nothing is published before the end, and the old versions stay: a replay that is stopped changes nothing, and goes on
     where it was when the same is started again. Exit status: 0 published, 1 nothing published.
     """
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from gpuledger.flows.history import replay
 
     settings = settings_module.load({"data_dir": data_dir})
     source = DataDir(Path(settings.data_dir))
-    runs = replay.runs_until(source, _time(until) if until else None)
+    runs = replay.runs_until(source, _time(until) if until else None, skip_damaged=skip_damaged)
     now = utc_now()
     context = Context(
         settings=settings, data=DataDir(to) if to else source, run_id=new_run_id(), as_of=now, started_at=now,
         engine="plain",
     )  # fmt: skip
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bar:
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=terminal.console(stderr=True)) as bar:
         task = bar.add_task("verify", total=len(runs))
         summary = replay.replay(
-            context, source, runs, skip_damaged=skip_damaged,
-            progress=lambda text, done: bar.update(task, description=text, completed=done),
+            context, source, runs, replay.Options(skip_damaged=skip_damaged),
+            lambda text, done: bar.update(task, description=text, completed=done),
         )  # fmt: skip
     names = {record.source for run in runs for record in run.sources}
     days = f", {runs[0].as_of:%Y-%m-%d} to {runs[-1].as_of:%Y-%m-%d}" if runs else ", all of them in the baseline"
@@ -67,5 +67,8 @@ def _time(text: str) -> datetime:
     except ValueError:
         raise click.UsageError(f"--until {text!r} is not a time such as 2026-11-20 or 2026-11-20T03:00:00Z") from None
     if len(text) == len("2026-11-20"):
-        time += timedelta(days=1, microseconds=-1)
-    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+        time = time.replace(hour=23, minute=59, second=59, microsecond=999_999)
+    try:
+        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    except OverflowError:
+        raise click.UsageError(f"--until {text!r} is before the first or after the last time that there is") from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 import click
@@ -36,6 +35,7 @@ def command(
     Titles that are pinned in the data directory (`gpuledger alias`) mean what they are pinned to.
     """
     from gpuledger.flows.setup import decisions
+    from gpuledger.flows.telling import terminal
     from gpuledger.transform.identity.resolver import Evidence, Resolver
 
     if not titles:
@@ -44,5 +44,5 @@ def command(
     evidence = Evidence(memory=memory, specs=specs, mpn=mpn, chipset=chipset)
     lines = (line.rstrip("\r\n") for line in sys.stdin) if titles == ("-",) else iter(titles)
     for title in lines:  # an empty one too: whoever pastes the answers beside the titles counts on a line each
-        found = resolver.resolve(title, evidence, source=source, explain=explain)
-        sys.stdout.write(json.dumps(found.to_json(explain=explain), ensure_ascii=False) + "\n")
+        resolution = resolver.resolve(title, evidence, source=source, explain=explain)
+        sys.stdout.write(terminal.json_text(resolution.to_json(explain=explain)) + "\n")

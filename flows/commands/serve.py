@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -18,12 +19,16 @@ from gpuledger.warehouse.paths import DataDir
 @click.option(
     "--sample", is_flag=True, help="Read the bundled sample site, a night a run, instead of the live sources."
 )
+@click.option(
+    "--connect", is_flag=True, help="Start nothing: print how to reach the Prefect server of the one that runs here."
+)
 @data_dir_option
 @log_format_option
-def command(cron: str | None, time_zone: str | None, sample: bool, data_dir: str | None, log_format: str | None) -> int:
+def command(connect: bool, data_dir: str | None, **given: Any) -> int:
     """Refresh every night through Prefect, and whenever a quote is dropped or a model is edited.
 
     Uses the Prefect server that PREFECT_API_URL names; where it names none, one runs beside this process and ends with it.
+    That one asks for a credential; the link in the first line of the log opens its UI, once, and --connect prints another.
     A night that was missed is made up for at the next start. Stop it with SIGTERM or Ctrl-C.
     """
     from gpuledger.flows.prefect_.plan import Plan
@@ -31,19 +36,37 @@ def command(cron: str | None, time_zone: str | None, sample: bool, data_dir: str
     from gpuledger.flows.prefect_.server import ServerFailed
     from gpuledger.flows.telling import logs
 
-    options = {"data_dir": data_dir, "cron": cron, "time_zone": time_zone, "log_format": log_format}
-    settings = settings_module.load(options)
-    # The runs are processes of their own, and one log is read by one program.
+    sample = given.pop("sample")
+    settings = settings_module.load({"data_dir": data_dir, **given})
+    data = DataDir(Path(settings.data_dir))
+    if connect:
+        return _connect(data)
+    # The runs are processes of their own: one log is read by one program, and which folder is meant is said here alone.
     os.environ["GPULEDGER_LOG_FORMAT"] = settings.log_format
+    os.environ["GPULEDGER_DATA_DIR"] = str(data.root.resolve())
     logs.set_up(settings)
-    plan = Plan(
-        settings=settings, data=DataDir(Path(settings.data_dir)), cron=settings.cron, time_zone=settings.time_zone,
-        sample=sample,
-    )  # fmt: skip
+    plan = Plan(settings=settings, data=data, cron=settings.cron, time_zone=settings.time_zone, sample=sample)
     try:
         serve(plan)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     except ServerFailed as error:
         raise click.ClickException(str(error)) from None
+    return 0
+
+
+def _connect(data: DataDir) -> int:
+    """Print a link for a browser, and what the `prefect` command needs, as a shell takes it."""
+    from gpuledger.flows.prefect_ import server as prefect_server
+
+    server = prefect_server.find(data.state)
+    if server is None:
+        raise click.ClickException(f"no `gpuledger serve` of this user runs on {data.root}")
+    try:
+        link = prefect_server.link(server)
+    except prefect_server.ServerFailed as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(f"# Opens the UI, once and within the hour: {link}")
+    click.echo(f"export PREFECT_API_URL={server.api_url}")
+    click.echo(f"export PREFECT_API_AUTH_STRING={server.credential}")
     return 0

@@ -46,14 +46,13 @@ def check(names: tuple[str, ...], sample: bool, night: int, data_dir: str | None
     from gpuledger.flows.checks import sources as check_sources
     from gpuledger.flows.commands import _progress
     from gpuledger.flows.commands._show import show
-    from gpuledger.flows.night.start import context_for
+    from gpuledger.flows.night.start import Request, context_for
     from gpuledger.flows.setup import settings as settings_module
 
     settings = settings_module.load({"data_dir": data_dir})
     try:
-        context = context_for(
-            settings, data_of(data_dir), "plain", sample=sample, night=night if sample else None, only=names
-        )
+        request = Request(sample=sample, night=night if sample else None, only=names)
+        context = context_for(settings, data_of(data_dir), "plain", request)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     with _progress.shown(quiet=form != "table") as progress:
@@ -65,14 +64,14 @@ def check(names: tuple[str, ...], sample: bool, night: int, data_dir: str | None
         for one in checked:
             for issue in one.issues:
                 click.echo(f"{one.source}: {issue.severity} {issue.code}: {issue.message}")
-        words = gettext("{checked} checked, {failed} failed").format(checked=len(checked), failed=len(failed))
-        click.echo(f"{words}{': ' if failed else ''}{', '.join(failed)}")
+        counts = gettext("{checked} checked, {failed} failed").format(checked=len(checked), failed=len(failed))
+        click.echo(f"{counts}{': ' if failed else ''}{', '.join(failed)}")
     return 1 if failed else 0
 
 
 def _row(one: Checked) -> tuple[Any, ...]:
     counts = ", ".join(f"{kind} {count}" for kind, count in (one.counts or {}).items())
-    first = _words(one.first) if one.first else None
+    first = _summary(one.first) if one.first else None
     return one.source, one.status, one.url, counts, len(one.issues) or None, first, one.reason
 
 
@@ -84,7 +83,7 @@ def _json_row(one: Checked) -> tuple[Any, ...]:
     return one.source, one.status, one.url, dict(one.counts or {}), issues, first, one.reason
 
 
-def _words(item: Item) -> str:
+def _summary(item: Item) -> str:
     """The item in short: what it is, and its figure."""
     from gpuledger.extract.items import to_json
 

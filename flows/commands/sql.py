@@ -14,7 +14,10 @@ from gpuledger.flows.commands._options import data_dir_option, data_of, format_o
 def command(query: str, data_dir: str | None, form: str) -> None:
     """Answer one read-only SQL query. `gpuledger describe` lists tables and columns."""
     from gpuledger.flows.commands._show import show
-    from gpuledger.warehouse.read import user_query
+    from gpuledger.flows.setup import settings as settings_module
+    from gpuledger.warehouse.read import QueryLimits, user_query
 
-    columns, rows = user_query(data_of(data_dir), query)
+    settings = settings_module.load({"data_dir": data_dir})
+    limits = QueryLimits(settings.sql_timeout_s, settings.sql_memory_limit, settings.sql_max_rows)
+    columns, rows = user_query(data_of(data_dir), query, limits)
     show(columns, rows, form)

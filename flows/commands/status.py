@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ import click
 
 from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
 from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.telling import terminal
 
 if TYPE_CHECKING:
     from gpuledger.transform.answers.runs import RunHealth
@@ -32,7 +32,7 @@ def command(data_dir: str | None, form: str, everything: bool, prometheus: Path 
     """For each source its last success, age against its limit, rows against normal and open issues; and the last runs.
 
     Exit status, for monitoring: 0 all well; 1 the newest run published nothing, or nothing was ever published; 3 a source
-    fails or is older than its limit.
+    fails, shows far fewer rows than usual (degraded) or is older than its limit.
     """
     from gpuledger.flows.commands._show import plain, show
     from gpuledger.flows.telling import health
@@ -42,11 +42,11 @@ def command(data_dir: str | None, form: str, everything: bool, prometheus: Path 
     sources = health.sources(data, health.clock(data))
     runs = health.runs(data)
     if not data.published.exists():
-        words = f"no warehouse in {data.root} yet: run `gpuledger refresh`, or name another --data-dir"
+        message = f"no warehouse in {data.root} yet: run `gpuledger refresh`, or name another --data-dir"
         # Whoever monitors the first night wants figures all the same.
         if not (runs or everything or prometheus):
-            raise NoWarehouse(words)
-        click.echo(f"gpuledger: {words}", err=True)
+            raise NoWarehouse(message)
+        click.echo(f"gpuledger: {message}", err=True)
     ended = next((run for run in runs if run.status != "running"), None)
     status = health.exit_status(sources, ended)
     if prometheus is not None:
@@ -55,7 +55,7 @@ def command(data_dir: str | None, form: str, everything: bool, prometheus: Path 
         write(prometheus, sources, runs)
     if everything:
         rows = {"exit_status": status, "sources": [_whole(s) for s in sources], "runs": [asdict(run) for run in runs]}
-        click.echo(json.dumps(rows, default=plain, ensure_ascii=False, indent=1))
+        click.echo(terminal.json_text(rows, default=plain, indent=1))
     elif form != "table":
         whole = [_whole(source) for source in sources]
         show(list(whole[0]) if whole else [], [list(row.values()) for row in whole], form)
@@ -66,7 +66,11 @@ def command(data_dir: str | None, form: str, everything: bool, prometheus: Path 
 
 
 def _whole(source: SourceHealth) -> dict[str, Any]:
-    return asdict(source) | {"is_overdue": source.is_overdue, "is_failing": source.is_failing}
+    return asdict(source) | {
+        "is_overdue": source.is_overdue,
+        "is_failing": source.is_failing,
+        "is_degraded": source.is_degraded,
+    }
 
 
 def _source_rows(sources: list[SourceHealth]) -> tuple[list[str], list[tuple[object, ...]]]:

@@ -7,15 +7,26 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpuledger.flows.commands._options import as_of_option, data_dir_option, data_of, format_option
+from gpuledger.flows.commands._options import (
+    as_of_option,
+    currency_option,
+    data_dir_option,
+    data_of,
+    day_of,
+    format_option,
+    market_option,
+)  # fmt: skip
+from gpuledger.flows.setup import showing
 from gpuledger.flows.setup.lang import gettext
 
 if TYPE_CHECKING:
     from gpuledger.transform.answers.value import Basis
 
+#: The columns of most worth first, as a narrow screen keeps them.
 _HEADINGS = {
-    "value_rank": "#", "price_usd": "USD", "per_1000_usd": "score per 1000 USD", "score_ratio": "× score",
-    "price_ratio": "× price", "price_since": "price since",
+    "value_rank": "#", "gpu": "gpu", "score": "score", "price_usd": "USD", "score_per_1000_usd": "score per 1000 USD",
+    "market": "market", "shop": "shop", "price_since": "price since", "last_seen_at": "last confirmed",
+    "frontier": "frontier", "score_ratio": "× score", "price_ratio": "× price",
 }  # fmt: skip
 
 
@@ -24,18 +35,31 @@ _HEADINGS = {
 @click.option("--price", "basis", type=click.Choice(["street", "msrp"]), default="street", show_default=True,
               help="Lowest price of a new card in a shop now, or launch price.")  # fmt: skip
 @as_of_option
+@market_option
+@currency_option
 @data_dir_option
 @format_option
 def command(workload: str, basis: Basis, as_of: datetime | None, data_dir: str | None, form: str) -> None:
     """GPUs by score per dollar in WORKLOAD, best value first."""
-    from gpuledger.flows.commands import _workload
+    from gpuledger.flows.commands import _market, _workload
+    from gpuledger.flows.commands._money import money
     from gpuledger.flows.commands._show import show
-    from gpuledger.transform.answers.value import value
+    from gpuledger.transform.answers.ranking import published_after
+    from gpuledger.transform.answers.value import Asked, value
 
     data = data_of(data_dir)
-    words = _workload.check(data, workload)
-    columns, rows = value(data, workload, basis, as_of.date() if as_of else None, short=form == "table")
+    workload, heading = _workload.check(data, workload)
+    day = day_of(data, as_of)
+    shown = money(data, day)
+    columns, rows = value(data, workload, basis, Asked(day, showing.market()), short=form == "table")
     by = gettext("by street price") if basis == "street" else gettext("by launch price")
-    show(columns, rows, form, title=f"{words} · {by} · {_workload.when(data, as_of)}", words=_HEADINGS)
+    if basis == "street":
+        by = f"{by} · {_market.heading(data, day)}"
+    title = shown.title(f"{heading} · {by} · {_workload.when(data, as_of)}")
+    headings = {**_HEADINGS, "price_usd": _market.money(data, day)}
+    show(*shown.table(columns, rows), form, title=title, headings=shown.headings(columns, headings))
     if form == "table":
         click.echo(gettext("● nobody else is at least as fast for no more money. Ratios are to the baseline GPU."))
+        if day and (later := published_after(data, workload, day)):
+            note = gettext("Some of the figures were published later, up to {day}; the prices are those of the day.")
+            click.echo(note.format(day=later))

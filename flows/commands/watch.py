@@ -76,7 +76,7 @@ def add(
     )  # fmt: skip
     _check(data, watch)
     added = store.add(data, watch)
-    click.echo(f"watch {added.id}: {added.words}")
+    click.echo(f"watch {added.id}: {added.waits_for}")
     _show_now(data, [added])
 
 
@@ -91,7 +91,7 @@ def list_(data_dir: str | None, form: str) -> None:
     watches = store.load(data_of(data_dir))
     show(
         ["id", "watch", "rule", "gpu_id", "added_on"],
-        [(w.id, w.words, w.rule, w.gpu_id, w.added_on) for w in watches],
+        [(w.id, w.waits_for, w.rule, w.gpu_id, w.added_on) for w in watches],
         form,
     )
 
@@ -103,7 +103,7 @@ def remove(number: int, data_dir: str | None) -> None:
     """Drop the watch with this NUMBER."""
     from gpuledger.flows.telling.watches import store
 
-    click.echo(f"removed: {store.remove(data_of(data_dir), number).words}")
+    click.echo(f"removed: {store.remove(data_of(data_dir), number).waits_for}")
 
 
 @command.command()
@@ -149,11 +149,11 @@ def _card(title: str, data: DataDir) -> tuple[str, str]:
     from gpuledger.flows.setup import decisions
     from gpuledger.transform.identity.resolver import Resolver
 
-    found = Resolver.load(decisions.pins(data)).resolve(title)
-    if found.status != "matched" or found.gpu_id is None or found.gpu is None:
-        several = f": say which of {', '.join(found.candidates)}" if found.candidates else ""
-        raise click.UsageError(f"{title!r} is {found.status.replace('_', ' ')}{several}")
-    return found.gpu_id, found.gpu
+    resolution = Resolver.load(decisions.pins(data)).resolve(title)
+    if resolution.status != "matched" or resolution.gpu_id is None or resolution.gpu is None:
+        several = f": say which of {', '.join(resolution.candidates)}" if resolution.candidates else ""
+        raise click.UsageError(f"{title!r} is {resolution.status.replace('_', ' ')}{several}")
+    return resolution.gpu_id, resolution.gpu
 
 
 def _usd(text: str) -> Decimal:
@@ -177,13 +177,16 @@ def _check(data: DataDir, watch: Watch) -> None:
     """A usage error for what can never fire: an unknown workload, model, precision or context."""
     from gpuledger.flows.telling.watches.look import look
     from gpuledger.transform.answers import workloads
+    from gpuledger.transform.workloads import nearest
     from gpuledger.warehouse.errors import NoWarehouse
 
     try:
         if watch.workload is not None:
             known = workloads.known(data)
             if watch.workload not in known:
-                raise click.UsageError(f"no workload is called {watch.workload!r}; known are {', '.join(known)}")
+                close = nearest(watch.workload, known)
+                hint = f"did you mean {' or '.join(close)}?" if close else f"known are {', '.join(known)}"
+                raise click.UsageError(f"no workload is called {watch.workload!r}; {hint}")
         look(data, [watch], datetime.now(UTC))
     except NoWarehouse:
         pass  # it is looked at after the first publish
@@ -196,12 +199,12 @@ def _show_now(data: DataDir, watches: list[Watch]) -> list[str]:
     from gpuledger.warehouse.errors import NoWarehouse
 
     try:
-        found = look(data, watches, health.clock(data)) if watches else []
+        states = look(data, watches, health.clock(data)) if watches else []
     except NoWarehouse:
         click.echo("nothing is published yet; it is looked at after the first run")
         return []
-    words = {True: "met now", False: "not met", None: "unknown"}
-    bodies = [f"[{words[one.is_met]}] {one.body}" for one in found]
-    for one, body in zip(found, bodies, strict=True):
+    verdicts = {True: "met now", False: "not met", None: "unknown"}
+    bodies = [f"[{verdicts[one.is_met]}] {one.body}" for one in states]
+    for one, body in zip(states, bodies, strict=True):
         click.echo(f"{one.watch.id}. {body}")
     return bodies

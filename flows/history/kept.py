@@ -1,7 +1,7 @@
 """How far a replay came, so that one that was killed goes on from there.
 
-A kept state is a copy of the work file between two runs. It is only gone on from where everything that made it is the same:
-the program's own files, the settings, what people decided, the baseline, and the runs up to there.
+A kept state is a copy of the work file between two runs. A replay goes on from it only where everything that made it is
+unchanged: the program's own files, the settings, what people decided, the baseline, and the runs up to there.
 """
 
 from __future__ import annotations
@@ -54,25 +54,25 @@ class Keeper:
 
     def find(self) -> Kept | None:
         """The furthest state that this replay can go on from."""
-        found = None
+        newest = None
         for note in self.data.state.glob(f"replay-{self.key}-*.json"):
-            words = json.loads(note.read_text(encoding="utf-8"))
-            file, done = note.with_suffix(".duckdb"), int(words["done"])
-            if file.exists() and words["runs"] == self._digest(done) and (found is None or done > found.done):
-                found = Kept(file, done, frozenset(words["changed"]), datetime.fromisoformat(words["newest"]))
-        return found
+            noted = json.loads(note.read_text(encoding="utf-8"))
+            file, done = note.with_suffix(".duckdb"), int(noted["done"])
+            if file.exists() and noted["runs"] == self._digest(done) and (newest is None or done > newest.done):
+                newest = Kept(file, done, frozenset(noted["changed"]), datetime.fromisoformat(noted["newest"]))
+        return newest
 
     def keep(self, con: duckdb.DuckDBPyConnection, work: Path, done: int, changed: set[str], newest: datetime) -> None:
-        """Keep the committed work file where the last time is long enough ago. The file's name is what makes it valid."""
+        """Keep a copy of the committed work file if the last one is old enough. It counts once it has its final name."""
         if time.monotonic() - self._kept_at < self.every_s:
             return
         publish.checkpoint(con)
         name = self.data.state / f"replay-{self.key}-{done}"
-        words = {
+        noted = {
             "done": done, "runs": self._digest(done), "changed": sorted(changed), "newest": newest.isoformat(),
         }  # fmt: skip
         before = list(self.data.state.glob("replay-*"))
-        name.with_suffix(".json").write_text(json.dumps(words), encoding="utf-8")
+        name.with_suffix(".json").write_text(json.dumps(noted), encoding="utf-8")
         part = name.with_suffix(".part")
         shutil.copyfile(work, part)
         part.replace(name.with_suffix(".duckdb"))

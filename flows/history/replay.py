@@ -19,12 +19,12 @@ from pathlib import Path
 import duckdb
 
 from gpuledger.extract import source as sources
-from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshot import Snapshot
 from gpuledger.extract.archive.snapshots import Archive
-from gpuledger.extract.collect import Collected, Reading
+from gpuledger.extract.collect import Collected, Parser, Reading
 from gpuledger.extract.errors import CorruptSnapshot
 from gpuledger.extract.pages import LocalFile, OfRun
+from gpuledger.extract.parse_pool import ParsePool
 from gpuledger.extract.source import Page
 from gpuledger.extract.sources.danawa_daily.nights import nights
 from gpuledger.flows.history import backfill
@@ -33,7 +33,7 @@ from gpuledger.flows.night import gather, run_log, store
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.run_log import RunRecord, SourceRecord
 from gpuledger.flows.night.summary import Summary
-from gpuledger.warehouse import history, publish
+from gpuledger.warehouse import history, integrity, publish
 from gpuledger.warehouse.errors import WarehouseError
 from gpuledger.warehouse.ledger import SourceOutcome
 from gpuledger.warehouse.load.stage import append
@@ -51,10 +51,11 @@ class ReplayRefused(WarehouseError):
     """The archive does not hold what a faithful replay needs. Nothing is changed."""
 
 
-def runs_until(data: DataDir, until: datetime | None) -> list[RunRecord]:
+def runs_until(data: DataDir, until: datetime | None, *, skip_damaged: bool = False) -> list[RunRecord]:
     """The runs on record that count as `until` or earlier; of a bulk load of many nights those nights, if any, that do.
 
-    Raises ReplayRefused where there are none.
+    Raises ReplayRefused where there are none, and BadRecord, naming the line, where the record of one was changed, unless
+    `skip_damaged`.
     """
     run_log.heal(data)
     folded = folded_runs(data)
@@ -63,20 +64,20 @@ def runs_until(data: DataDir, until: datetime | None) -> list[RunRecord]:
             f"{data.baseline} holds the runs up to {max(folded.values()):%Y-%m-%d %H:%M} UTC in one: a vacuum forgot their "
             "pages, so a replay cannot stop before that"
         )
-    found = []
-    for run in run_log.records(data):
+    runs = []
+    for run in run_log.records(data, skip_damaged=skip_damaged):
         if run.run_id in folded:
             continue
         kept = tuple(source for record in run.sources if (source := _cut(record, run, until)))
         if kept:
             last = max((record.nights[1] for record in kept if record.nights), default=run.as_of)
-            found.append(dataclasses.replace(run, as_of=last, sources=kept))
-    if not found and not folded:
+            runs.append(dataclasses.replace(run, as_of=last, sources=kept))
+    if not runs and not folded:
         when = f" up to {until:%Y-%m-%d %H:%M} UTC" if until else ""
         raise ReplayRefused(
             f"{data.runs}: no run is on record{when}, so there is nothing to replay; name another --data-dir or --until"
         )
-    return found
+    return runs
 
 
 def folded_runs(data: DataDir) -> dict[str, datetime]:
@@ -93,40 +94,52 @@ def _cut(record: SourceRecord, run: RunRecord, until: datetime | None) -> Source
     return dataclasses.replace(record, nights=(first, until)) if record.nights and first <= until else None
 
 
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How a replay is done."""
+
+    #: A damaged page counts as one that could not be read that night: its source fails or is incomplete, its last good data
+    #: stand, and ops.issue says so.
+    skip_damaged: bool = False
+    #: Write the CSV files as well.
+    export: bool = True
+    #: How often the state is kept from which a replay of the same that was killed goes on.
+    keep_every_s: float = replay_kept.KEEP_EVERY_S
+
+
 def replay(
     context: Context,
     archive_of: DataDir,
     runs: Sequence[RunRecord],
-    *,
-    skip_damaged: bool = False,
-    export: bool = True,
+    options: Options | None = None,
     progress: Progress = lambda text, done: None,
-    keep_every_s: float = replay_kept.KEEP_EVERY_S,
 ) -> Summary:
     """Publish in `context.data` what the `runs` of the archive of `archive_of` make; see `runs_until`.
 
-    Where a vacuum has folded earlier runs into a baseline, the runs go on from it. Its state is kept every `keep_every_s`,
-    and a replay of the same that was killed goes on from there.
+    Where a vacuum has folded earlier runs into a baseline, the runs go on from it.
 
-    Raises ReplayRefused, naming the files, where pages are damaged or missing: a history with a hole that looks like an
-    answer is worse than none. With `skip_damaged` such a page counts as one that could not be read that night: its source
-    fails or is incomplete, its last good data stand, and ops.issue says so. Raises also what `store.store` raises.
+    Raises ReplayRefused, naming the files, where pages are damaged or missing and are not to be skipped: a history with a
+    hole that looks like an answer is worse than none. Raises also what `store.store` raises.
     """
+    options = options or Options()
     archive = Archive(archive_of.snapshots)
     with writer_lock(context.data.lock), archive.held():
-        if not skip_damaged:
-            _refuse_damage(archive, runs)
+        if not options.skip_damaged:
+            _refuse_damage(archive_of, archive, runs)
         publish.heal(context.data)
         _bring_decisions(archive_of, context.data)
         limit = context.settings.memory_limit
-        key = replay_kept.key_of(context.settings, archive_of, skip_damaged=skip_damaged)
-        keeper = replay_kept.Keeper(context.data, key, runs, keep_every_s)
+        key = replay_kept.key_of(context.settings, archive_of, skip_damaged=options.skip_damaged)
+        keeper = replay_kept.Keeper(context.data, key, runs, options.keep_every_s)
         kept = keeper.find()
         start = kept.file if kept else archive_of.baseline
-        with publish.workspace(context.data, context.run_id, memory_limit=limit, copy_of=start) as (con, work):
+        with (
+            ParsePool(gather.limits(context.settings)) as parser,
+            publish.workspace(context.data, context.run_id, memory_limit=limit, copy_of=start) as (con, work),
+        ):
             con.begin()
             newest = max(folded_runs(archive_of).values(), default=context.as_of)
-            replayed = _Replay(con, context, archive, ParsedCache(archive_of.snapshots / "parsed"), newest)
+            replayed = _Replay(con, context, archive, parser, newest)
             if kept:
                 replayed.changed, replayed.newest = set(kept.changed), kept.newest
             for number, run in enumerate(runs[kept.done if kept else 0 :], start=kept.done if kept else 0):
@@ -141,7 +154,7 @@ def replay(
             builds = store.prepare_build(con, last, replayed.changed)
             summary = store.publish_build(con, last, work, (), builds)
         keeper.drop()
-        if export:
+        if options.export:
             csv_files.after_run(context.data)
     return summary
 
@@ -162,13 +175,13 @@ class _Replay:
         con: duckdb.DuckDBPyConnection,
         context: Context,
         archive: Archive,
-        cache: ParsedCache,
+        parser: Parser,
         newest: datetime,
     ) -> None:
         self._con = con
         self._context = context
         self._archive = archive
-        self._cache = cache
+        self._parser = parser
         #: Tables that the runs changed, and the newest time that one of them counted as.
         self.changed: set[str] = set()
         self.newest = newest
@@ -191,12 +204,16 @@ class _Replay:
             if not record.nights:
                 batches.append(self._read(record))
                 continue
-            found = self._nights(record)
-            context = dataclasses.replace(context, as_of=found[-1][0] if found else run.as_of)
-            if found:
-                filled = backfill.load(self._con, context, found, lambda night: None)
+            crawls = self._nights(record)
+            context = dataclasses.replace(context, as_of=crawls[-1][0] if crawls else run.as_of)
+            if crawls:
+                filled = backfill.load(self._con, context, crawls, lambda night: None)
                 self.changed |= filled.tables
                 outcomes += filled.sources
+        if outcomes:
+            # `load` may undo its own transaction, and must not undo these.
+            self._con.commit()
+            self._con.begin()
         night = store.load(self._con, context, batches)
         self.changed |= night.tables | store.settle(self._con, context)
         store.write_run(self._con, context, [*outcomes, *night.sources])
@@ -207,9 +224,8 @@ class _Replay:
             return Collected(record.source, failure=record.failure)
         of_run = OfRun(self._archive, pages(self._archive, record), record.missed)
         files = [LocalFile(Path(name), kind) for name, kind, _ in record.files]
-        return gather.read(
-            Reading(sources.get(record.source), record.starts, files), of_run, self._archive, self._cache
-        )
+        reading = Reading(sources.get(record.source), record.starts, files)
+        return gather.read_source_again(reading, of_run, self._archive, self._parser)
 
     def _nights(self, record: SourceRecord) -> list[backfill.Crawl]:
         if self._crawls[0] != record.fetched_by:
@@ -224,18 +240,26 @@ class _Replay:
             try:
                 yield self._archive.page(snapshot)
             except CorruptSnapshot as error:
-                words = ("CorruptSnapshot", "error", f"{error.seen}; {error.action}", None, None, snapshot.url)
-                append(self._con, "ops.issue", [(record.fetched_by, record.source, *words, snapshot.sha256)])
+                columns = ("CorruptSnapshot", "error", f"{error.seen}; {error.action}", None, None, snapshot.url)
+                append(self._con, "ops.issue", [(record.fetched_by, record.source, *columns, snapshot.sha256)])
 
 
 def pages(archive: Archive, record: SourceRecord) -> list[Snapshot]:
     """What the run fetched; of an attempt that was given up and done again, the last one."""
-    found = archive.of_run(record.source, record.fetched_by)
-    return found if record.nights else found[len(found) - record.fetched :] if len(found) > record.fetched else found
+    fetched = archive.of_run(record.source, record.fetched_by)
+    return (
+        fetched
+        if record.nights
+        else fetched[len(fetched) - record.fetched :]
+        if len(fetched) > record.fetched
+        else fetched
+    )
 
 
-def _refuse_damage(archive: Archive, runs: Sequence[RunRecord]) -> None:
-    damaged = list(_damage(archive, runs))
+def _refuse_damage(data: DataDir, archive: Archive, runs: Sequence[RunRecord]) -> None:
+    damaged = [*_lost_runs(data), *_damage(archive, runs)]
+    if data.baseline.exists() and integrity.is_whole(data, data.baseline) is False:
+        damaged.insert(0, f"{data.baseline}: it is not what was written")
     if not damaged:
         return
     named = "; ".join(damaged[:_NAMED]) + (f"; and {len(damaged) - _NAMED} more" if len(damaged) > _NAMED else "")
@@ -245,24 +269,40 @@ def _refuse_damage(archive: Archive, runs: Sequence[RunRecord]) -> None:
     )
 
 
+def _lost_runs(data: DataDir) -> Iterator[str]:
+    """Runs that the published file holds and the log does not: lines lost from the end of a log leave no gap in it."""
+    try:
+        published = history.fetching_runs(data)
+    except WarehouseError:
+        return  # the file is what the replay is to make anew
+    known = {record.run_id for record in run_log.records(data)} | folded_runs(data).keys()
+    for run_id in published:
+        if run_id not in known:
+            yield f"{data.runs}: the record of the published run {run_id} is not there"
+
+
 def _damage(archive: Archive, runs: Sequence[RunRecord]) -> Iterator[str]:
     """What of the pages of the runs is not there, or not as it was stored. Each file is read once."""
     seen: set[str] = set()
+    logs: set[str] = set()
     for run in runs:
         for record in run.sources:
             try:
                 sources.get(record.source)
             except KeyError as error:
                 yield f"run {run.run_id}: {error.args[0]}"
-            found = pages(archive, record)
-            if len(found) < record.fetched:
-                lost = f"{record.fetched - len(found)} of {record.fetched} fetches"
+            if record.source not in logs:
+                logs.add(record.source)
+                yield from (f"{error.url}: {error.seen}" for error in archive.log_damage(record.source))
+            fetched = pages(archive, record)
+            if len(fetched) < record.fetched:
+                lost = f"{record.fetched - len(fetched)} of {record.fetched} fetches"
                 yield f"log/{record.source}.jsonl: {lost} of run {record.fetched_by} are not there"
-            for snapshot in found:
+            for snapshot in fetched:
                 if snapshot.sha256 in seen:
                     continue
                 seen.add(snapshot.sha256)
                 try:
-                    archive.read(snapshot.sha256)
+                    archive.content_of(snapshot.sha256)
                 except CorruptSnapshot as error:
                     yield f"{error.url}: {error.seen}"

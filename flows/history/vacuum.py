@@ -22,7 +22,7 @@ from gpuledger.flows.night import run_log
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.run_log import RunRecord
 from gpuledger.transform.answers import runs
-from gpuledger.warehouse import history, publish
+from gpuledger.warehouse import history, integrity, publish
 from gpuledger.warehouse.errors import NoWarehouse
 from gpuledger.warehouse.lock import writer_lock
 from gpuledger.warehouse.paths import DataDir
@@ -125,12 +125,12 @@ def _pages_of(archive: Archive, runs: Iterable[RunRecord]) -> set[str]:
 
 def _first_images(archive: Archive) -> set[str]:
     """The first bytes of every watched image: what a transcription without a hash was read from."""
-    found: dict[str, str] = {}
+    first_by_url: dict[str, str] = {}
     for name in archive.sources():
         for page in archive.history(name):
             if page.headers.get("content-type", "").startswith("image/"):
-                found.setdefault(page.url, page.sha256)
-    return set(found.values())
+                first_by_url.setdefault(page.url, page.sha256)
+    return set(first_by_url.values())
 
 
 def _fold(context: Context, runs: list[RunRecord]) -> None:
@@ -141,11 +141,12 @@ def _fold(context: Context, runs: list[RunRecord]) -> None:
     aside = DataDir(data.state / "vacuum")
     shutil.rmtree(aside.root, ignore_errors=True)
     try:
-        replay.replay(dataclasses.replace(context, data=aside), data, runs, export=False)
+        replay.replay(dataclasses.replace(context, data=aside), data, runs, replay.Options(export=False))
         part = data.baseline.with_suffix(".part")
         shutil.copyfile(aside.base, part)
         with part.open("rb") as file:
             os.fsync(file.fileno())
+        integrity.note(data, data.baseline, integrity.digest(part))
         part.replace(data.baseline)
         archive_files.sync_folder(data.snapshots)
     finally:

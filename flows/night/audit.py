@@ -1,4 +1,9 @@
-"""The audit of a build: every mart that was rebuilt is held against its contract before anything is published."""
+"""The audit of a build: every mart that is built is held against its contract before anything is published.
+
+One bad row never stops a night: a table's row that its contract refuses is taken out, before another table is built from it,
+and is on record in ops.refused_row. What stops the publish is a broken table: a key that is not one, too few rows, more
+refused rows than a few, and anything in a view, whose rows follow from tables that passed.
+"""
 
 from __future__ import annotations
 
@@ -7,36 +12,57 @@ from datetime import date
 
 import duckdb
 
-from gpuledger.expectations.check import check_mart, plain
+from gpuledger.expectations.check import MartVerdict, check_mart, plain
 from gpuledger.expectations.contract import mart_contract
 from gpuledger.expectations.errors import AuditFailed
-from gpuledger.transform.build.graph import folder_of
+from gpuledger.transform.build.graph import Model, folder_of
+from gpuledger.transform.build.refused import take_out
 from gpuledger.transform.build.run import Build
 from gpuledger.warehouse.read import columns_where
 
 DAILY = "mart.price_daily"
 
 
-def audit(con: duckdb.DuckDBPyConnection, steps: Sequence[Build], first_day: date | None) -> None:
-    """Check what a build in the open transaction made. Raises AuditFailed.
+class Audit:
+    """The audit of one build, in the open transaction."""
 
-    A mart that was kept passed when it was built. A view is never rebuilt, and moves with what it reads: it is checked on
-    every run that built a table. Of the daily prices it is the days from `first_day` on: the others passed on their night.
-    """
-    if not any(step.action == "rebuilt" for step in steps):
-        return
-    checked = [step.model for step in steps if step.action == "rebuilt" or step.rows < 0]
-    problems = [words for model in checked for words in _problems(con, model, first_day)]
-    if problems:
-        raise AuditFailed(f"audit failed, nothing is published: {'; '.join(problems)}")
+    def __init__(self, con: duckdb.DuckDBPyConnection, run_id: str) -> None:
+        self._con, self._run_id = con, run_id
+        self._problems: list[str] = []
 
+    def refuse(self, model: Model) -> None:
+        """Take the rows that its contract refuses out of a table that was just built, and put them on record."""
+        contract = mart_contract(model.name, folder_of(model.name))
+        if contract is None:
+            return
+        table = columns_where(self._con, model.name, contract.where)
+        verdict = check_mart(contract, {name: plain(values) for name, values in table.items()})
+        self._problems += verdict.problems
+        if verdict.refused and not verdict.problems:
+            take_out(self._con, model, table, verdict.refused, self._run_id)
 
-def _problems(con: duckdb.DuckDBPyConnection, model: str, first_day: date | None) -> list[str]:
-    contract = mart_contract(model, folder_of(model))
-    if contract is None:
-        return []
-    where = contract.where
-    if model == DAILY:
-        where += f" AND day >= DATE '{first_day or date.max}'"
-    table = columns_where(con, model, where)
-    return check_mart(contract, {name: plain(values) for name, values in table.items()})
+    def finish(self, steps: Sequence[Build], first_day: date | None) -> None:
+        """Raise AuditFailed where a table or a view is broken.
+
+        A table that was kept passed when it was built. A view is never rebuilt, and moves with what it reads: it is checked
+        on every run that built a table. Of the daily prices it is the days from `first_day` on: the others passed on their
+        night.
+        """
+        if any(step.action == "rebuilt" for step in steps):
+            for step in steps:
+                if step.rows < 0:
+                    verdict = self._view(step.model, first_day)
+                    broken = [f"{step.model}: {why}" for why in dict.fromkeys(verdict.refused.values())]
+                    self._problems += [*verdict.problems, *broken]
+        if self._problems:
+            raise AuditFailed(f"audit failed, nothing is published: {'; '.join(self._problems)}")
+
+    def _view(self, model: str, first_day: date | None) -> MartVerdict:
+        contract = mart_contract(model, folder_of(model))
+        if contract is None:
+            return MartVerdict((), {})
+        where = contract.where
+        if model == DAILY:
+            where += f" AND day >= DATE '{first_day or date.max}'"
+        table = columns_where(self._con, model, where)
+        return check_mart(contract, {name: plain(values) for name, values in table.items()})

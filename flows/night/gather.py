@@ -10,17 +10,19 @@ from dataclasses import dataclass, replace
 from gpuledger.extract import source as sources
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshots import Archive
-from gpuledger.extract.collect import Collected, Reading, collect
-from gpuledger.extract.errors import Timeout
+from gpuledger.extract.collect import Collected, Parser, Reading, collect
+from gpuledger.extract.errors import Timeout, Unforeseen, described
 from gpuledger.extract.fetch.http import Client, HttpSettings
+from gpuledger.extract.fetch.site import site_of
 from gpuledger.extract.items import Chart
 from gpuledger.extract.pages import Fetching, LocalFile, Pages
+from gpuledger.extract.parse_pool import Limits, ParsePool
 from gpuledger.extract.readers import transcriptions
 from gpuledger.extract.sample import server
 from gpuledger.extract.source import Source
 from gpuledger.flows.night.context import Context
-from gpuledger.flows.setup import transcribe
-from gpuledger.flows.setup.settings import SettingsError
+from gpuledger.flows.setup import measure, transcribe
+from gpuledger.flows.setup.settings import Settings, SettingsError
 
 #: What a quote in the inbox may be, by the end of its name.
 QUOTE_TYPES = {
@@ -37,14 +39,16 @@ class Reader:
     client: Client
     archive: Archive
     cache: ParsedCache
+    parser: Parser
 
-    def read(self, reading: Reading, on_page: Callable[[str], None] = lambda url: None) -> Collected:
+    def read_source(self, reading: Reading, on_page: Callable[[str], None] = lambda url: None) -> Collected:
         """Read one source; its failure is in the result and never raised.
 
         A source that takes longer than the setting source_timeout_s has failed, at its next page: what it gave so far is
         archived, but half a source must not be taken for all of it.
         """
-        pages = Fetching(self.client, self.archive, self.context.as_of, self.context.run_id)
+        site = site_of(reading.starts, reading.source.hosts)
+        pages = Fetching(self.client, self.archive, self.context.as_of, self.context.run_id, site)
         longest = self.context.settings.source_timeout_s
         ends = time.monotonic() + longest
 
@@ -56,20 +60,23 @@ class Reader:
             on_page(url)
 
         try:
-            return read(reading, pages, self.archive, self.cache, in_time)
+            return _watch_charts(collect(reading, pages, self.cache, in_time, self.parser), self.archive)
         except Timeout as failure:
             return Collected(reading.source.name, failure=failure, is_complete=False)
+        except Exception as error:  # noqa: BLE001  one source's fault stops no other
+            return Collected(
+                reading.source.name, failure=Unforeseen(reading.source.name, described(error)), is_complete=False
+            )
 
 
-def read(
-    reading: Reading,
-    pages: Pages,
-    archive: Archive,
-    cache: ParsedCache,
-    on_page: Callable[[str], None] = lambda url: None,
-) -> Collected:
-    """Read one source by way of `pages`: a run and its replay alike."""
-    return _watch_charts(collect(reading, pages, cache, on_page), archive)
+def read_source_again(reading: Reading, pages: Pages, archive: Archive, parser: Parser) -> Collected:
+    """Read one source once more, from archived bytes alone: what was parsed of them before is not believed."""
+    return _watch_charts(collect(reading, pages, None, parser=parser), archive)
+
+
+def limits(settings: Settings) -> Limits:
+    """What one page may use, as the settings say."""
+    return Limits(settings.page_timeout_s, int(settings.page_memory_mb * 1_000_000))
 
 
 def _watch_charts(collected: Collected, archive: Archive) -> Collected:
@@ -82,11 +89,11 @@ def _watch_charts(collected: Collected, archive: Archive) -> Collected:
         transcription
         for url, sha256 in collected.parsed
         if url.endswith(".csv")
-        for transcription in transcriptions.read_csv(archive.read(sha256), url)[0]
+        for transcription in transcriptions.read_csv(archive.content_of(sha256), url)[0]
     ]
-    found = transcriptions.match(charts, collected.images, transcribed, first)
+    issues = transcriptions.match(charts, collected.images, transcribed, first)
     rows = [row for row in collected.rows if not isinstance(row[0], Chart)]
-    return replace(collected, rows=rows, issues=[*collected.issues, *((issue, None) for issue in found)])
+    return replace(collected, rows=rows, issues=[*collected.issues, *((issue, None) for issue in issues)])
 
 
 def readings(context: Context) -> list[Reading]:
@@ -96,23 +103,25 @@ def readings(context: Context) -> list[Reading]:
         raise SettingsError(f"no source is called {', '.join(unknown)}; known are {', '.join(sources.names())}")
     chosen = [sources.get(name) for name in wanted] if wanted else sources.discover()
     if context.sample_night is not None:
-        found = [Reading(source, server.start_urls(source), _dropped(source, context)) for source in chosen]
+        all_readings = [Reading(source, server.start_urls(source), _dropped(source, context)) for source in chosen]
     else:
-        found = [_live(source, context) for source in chosen]
-    # An inbox that is empty is read too: a quote that was taken out of it has ended.
-    has_inbox = context.data.inbox.is_dir()
+        all_readings = [_live(source, context) for source in chosen]
+    # A folder that is empty is read too: what was taken out of it has ended.
+    emptied = {"quotes": context.data.inbox.is_dir(), "measurements": context.data.measurements.is_dir()}
     return [
         reading
-        for reading in found
-        if reading.starts or reading.files or (reading.source.name == "quotes" and has_inbox)
+        for reading in all_readings
+        if reading.starts or reading.files or emptied.get(reading.source.name, False)
     ]
 
 
 def _live(source: Source, context: Context) -> Reading:
     if source.name == "generic_shop":
         return Reading(source, context.settings.product_urls)
+    if source.name == "product_feed":
+        return Reading(source, context.settings.product_feeds)
     if source.name == "toms_ai_articles":
-        bundled = [LocalFile(path, "text/csv") for path in transcriptions.bundled()]
+        bundled = [LocalFile(path, "text/csv", follows_links=True) for path in transcriptions.bundled()]
         return Reading(source, source.start, [*bundled, *_dropped(source, context)])
     return Reading(source, source.start, _dropped(source, context))
 
@@ -123,12 +132,14 @@ def _dropped(source: Source, context: Context) -> list[LocalFile]:
         return _quotes(context)
     if source.name == "toms_ai_articles":
         return [LocalFile(path, "text/csv") for path in transcribe.stored(context.data)]
+    if source.name == "measurements":
+        return [LocalFile(path, "text/csv") for path in measure.stored(context.data)]
     return []
 
 
 def _quotes(context: Context) -> list[LocalFile]:
-    found = sorted(path for path in context.data.inbox.glob("*") if path.suffix.lower() in QUOTE_TYPES)
-    return [LocalFile(path, QUOTE_TYPES[path.suffix.lower()]) for path in found]
+    paths = sorted(path for path in context.data.inbox.glob("*") if path.suffix.lower() in QUOTE_TYPES)
+    return [LocalFile(path, QUOTE_TYPES[path.suffix.lower()]) for path in paths]
 
 
 @contextmanager
@@ -144,12 +155,13 @@ def reader(context: Context) -> Iterator[Reader]:
         max_body_bytes=int(settings.max_body_mb * 1_000_000),
     )
     if context.sample_night is None:
-        with Client(http) as client:
-            yield Reader(context, client, archive, cache)
+        with Client(http) as client, ParsePool(limits(settings)) as parser:
+            yield Reader(context, client, archive, cache, parser)
         return
     with (
         server.SampleSite(context.sample_night) as site,
         # No pause between requests: the site is ours, and it is this machine.
         Client(replace(http, delay_s=0.0, connect_to=site.connect_to)) as client,
+        ParsePool(limits(settings)) as parser,
     ):
-        yield Reader(context, client, archive, cache)
+        yield Reader(context, client, archive, cache, parser)

@@ -1,4 +1,4 @@
-"""The main job: read every source, then write and publish. Plain functions; `prefect_engine` wraps the same ones."""
+"""The main job: read every source, then write and publish. Plain functions; `prefect_.engine` wraps the same ones."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
+from gpuledger.extract.archive import files as archive_files
 from gpuledger.extract.collect import Collected, Reading
 from gpuledger.flows.night import gather, run_log, take_in
 from gpuledger.flows.night.context import Context
@@ -45,6 +46,10 @@ def run_locked(
     """
     started = time.perf_counter()
     readings = gather.readings(context)
+    if run_log.has_ended_badly(context.data):
+        # Looked for after a kill or a full disk alone: an archive of many years has very many files.
+        archive_files.remove_leftovers(context.data.snapshots, younger_too=True)
+        archive_files.remove_leftovers(context.data.exports, younger_too=True)
     run_log.start(context)
     try:
         with gather.reader(context) as reader:
@@ -74,10 +79,10 @@ def _nothing(context: Context, collected: Sequence[Collected]) -> Summary:
 def read_plain(reader: Reader, readings: list[Reading], progress: Progress) -> list[Collected]:
     """The plain engine: a thread a source. In the order of `readings`, whichever ends first."""
 
-    def read(reading: Reading) -> Collected:
-        collected = reader.read(reading, lambda url: progress(reading.source.name, url))
+    def read_source(reading: Reading) -> Collected:
+        collected = reader.read_source(reading, lambda url: progress(reading.source.name, url))
         progress(reading.source.name, None)
         return collected
 
     with ThreadPoolExecutor(reader.context.settings.parallel_sources) as threads:
-        return list(threads.map(read, readings))
+        return list(threads.map(read_source, readings))

@@ -1,5 +1,6 @@
-"""Whether trying a run again can help: a site that was down may be up, a file that cannot be read stays as it is; and
-waiting for another that writes.
+"""Whether it helps to try a run again, and how to wait while another run is writing.
+
+A site that was down may be up again; a file that cannot be read stays as it is.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _PASSING = frozenset(
 
 
 class NothingPublished(Exception):
-    """A run that was carried out and published nothing; the message says why. Its log lines are written already."""
+    """A run that was carried out and published nothing; the message says why. It has been logged already."""
 
 
 def can_help(summary: Summary) -> bool:
@@ -38,7 +39,7 @@ def can_help(summary: Summary) -> bool:
 
 
 def when_free(work: Callable[[], T]) -> T:
-    """Do `work` as soon as nobody else writes: that one may take long, but ends. Raises Locked after LOCK_WAIT_S."""
+    """Do `work` as soon as no other run is writing. Raises Locked after LOCK_WAIT_S."""
     ends = time.monotonic() + LOCK_WAIT_S
     while True:
         try:

@@ -12,21 +12,20 @@ by its version's file.
 from __future__ import annotations
 
 import dataclasses
-import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from gpuledger.extract import errors
+from gpuledger.extract import errors, local_files, sealed
 from gpuledger.extract.collect import Collected
 from gpuledger.extract.errors import ExtractError
 from gpuledger.extract.fetch import addresses
+from gpuledger.extract.redaction import redact_text
 from gpuledger.flows.night.context import Context, Engine
 from gpuledger.flows.setup.settings import Settings
-from gpuledger.warehouse import publish
+from gpuledger.warehouse import private, publish
 from gpuledger.warehouse.errors import WarehouseError
 from gpuledger.warehouse.paths import DataDir
 
@@ -94,8 +93,8 @@ def start(context: Context) -> None:
 
 def finish(context: Context, status: str, reason: str | None) -> None:
     """Write down how a run ended."""
-    words = {"run_id": context.run_id, "status": status, "reason": reason, "finished_at": datetime.now(UTC)}
-    _append(context.data, "finish", words)
+    fields = {"run_id": context.run_id, "status": status, "reason": reason, "finished_at": datetime.now(UTC)}
+    _append(context.data, "finish", fields)
 
 
 def publishing(data: DataDir, record: RunRecord) -> None:
@@ -111,17 +110,23 @@ def published(data: DataDir, run_id: str) -> None:
 def heal(data: DataDir) -> None:
     """Finish what a kill interrupted. Call it before another run begins, since that may remove the version."""
     if data.old_loading.exists():
-        _append(data, "publishing", json.loads(data.old_loading.read_bytes()))
-        data.old_loading.unlink()
+        try:
+            words = local_files.loads(data.old_loading.read_bytes())
+            _record(words)
+            _append(data, "publishing", words)
+            data.old_loading.unlink()
+        except (ValueError, KeyError, TypeError):
+            # Torn: what it spoke of is lost, and the next run must not stop at it. `damage` names it.
+            data.old_loading.replace(data.torn_loading)
     if not data.runs.exists():
         return
     for line in reversed(data.runs.read_bytes().split(b"\n")):
-        event, words = _event(line)
+        event, fields = _event(line)
         if event == "published":
             return
         if event == "publishing":
-            if publish.version_of(data, words["run_id"]).exists():
-                published(data, words["run_id"])
+            if publish.version_of(data, fields["run_id"]).exists():
+                published(data, fields["run_id"])
             return
 
 
@@ -129,12 +134,18 @@ def entries(data: DataDir) -> list[Entry]:
     """All runs from start to end, in the order in which they began. A line that cannot be read is passed over."""
     runs: dict[str, dict[str, Any]] = {}
     for _, _, line in _lines(data.old_journal, data.runs):
-        event, words = _event(line)
+        event, fields = _event(line)
         if event == "start":
-            runs.setdefault(words["run_id"], {}).update(words)
-        elif event == "finish" and words["run_id"] in runs:
-            runs[words["run_id"]].update(words)
-    return [entry for words in runs.values() if (entry := _entry(words))]
+            runs.setdefault(fields["run_id"], {}).update(fields)
+        elif event == "finish" and fields["run_id"] in runs:
+            runs[fields["run_id"]].update(fields)
+    return [entry for fields in runs.values() if (entry := _entry(fields))]
+
+
+def has_ended_badly(data: DataDir) -> bool:
+    """Whether the last run that is on record came to no end, or to a bad one."""
+    last = entries(data)[-1:]
+    return bool(last) and not last[0].status.startswith("published")
 
 
 def has_published(data: DataDir) -> bool:
@@ -147,30 +158,52 @@ def ticks_done(data: DataDir) -> set[datetime]:
     return {entry.tick for entry in entries(data) if entry.tick is not None and entry.status.startswith("published")}
 
 
-def records(data: DataDir) -> list[RunRecord]:
+def damage(data: DataDir) -> list[str]:
+    """What of the records of runs cannot be believed, each with its file, its line and what to do about it."""
+    found = [
+        f"{data.runs}, line {one.number}: {one.reason}; restore the file from a backup, or leave its run out of a replay "
+        "with --skip-damaged"
+        for one in _changed(data)
+    ]
+    if data.torn_loading.exists():
+        found.append(f"{data.torn_loading}: a kill tore it, and its run is not on record; look at it, and remove it")
+    return found
+
+
+def _changed(data: DataDir) -> list[sealed.Damage]:
+    """What is wrong with the log's lines. A torn one is not: its run went no further, or `heal` has said it again."""
+    lines = data.runs.read_bytes().split(b"\n") if data.runs.exists() else []
+    return [one for one in sealed.damage(lines) if not one.is_torn]
+
+
+def records(data: DataDir, *, skip_damaged: bool = False) -> list[RunRecord]:
     """The runs that were published, in the order in which they were. Raises BadRecord, naming the line.
 
-    A line that a kill tore is passed over: its run went no further, or `heal` has said it again.
+    A line that a kill tore is passed over: its run went no further, or `heal` has said it again. With `skip_damaged` so is
+    one that was changed.
     """
-    found: dict[str, RunRecord] = {}
+    by_run: dict[str, RunRecord] = {}
     done: set[str] = set()
+    changed = {} if skip_damaged else {one.number: one for one in _changed(data)}
     for path, number, line in _lines(data.runs):
-        event, words = _event(line)
+        event, fields = _event(line)
         try:
-            if event is None and not _is_torn(line):
+            if number in changed:
+                raise ValueError(changed[number].reason)
+            if event is None and not sealed.is_torn(line) and not skip_damaged:
                 raise ValueError("neither the start nor the end of one")
-            if "sources" in words:
-                found[words["run_id"]] = _record(words)
+            if "sources" in fields:
+                by_run[fields["run_id"]] = _record(fields)
             if event == "published":
-                if words["run_id"] not in found:
-                    raise ValueError(f"the line with the sources of {words['run_id']} is not there")
-                done.add(words["run_id"])
+                if fields["run_id"] not in by_run and not skip_damaged:
+                    raise ValueError(f"the line with the sources of {fields['run_id']} is not there")
+                done.add(fields["run_id"])
         except (ValueError, KeyError, TypeError) as error:
             raise BadRecord(
-                f"{path}, line {number}: no record of a run ({type(error).__name__}: {error}); restore the file from a "
-                "backup, or delete the line: its run is then left out of a replay"
+                f"{path}, line {number}: no record of a run ({error}); restore the file from a backup, or give "
+                "--skip-damaged, which leaves its run out of the replay"
             ) from None
-    return [record for run_id, record in found.items() if run_id in done]
+    return [record for run_id, record in by_run.items() if run_id in done]
 
 
 def record_of(context: Context, collected: Sequence[Collected]) -> RunRecord:
@@ -197,18 +230,11 @@ def _gate(settings: Settings) -> dict[str, Any]:
     return {name: getattr(settings, name) for name in names}
 
 
-def _append(data: DataDir, event: Event, words: Mapping[str, Any]) -> None:
-    line = json.dumps({"event": event, **words}, default=_plain, ensure_ascii=False).encode() + b"\n"
-    data.runs.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(data.runs, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
-    try:
-        size = os.fstat(descriptor).st_size
-        # What a full disk or a kill left of a line must not swallow this one.
-        is_torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
-        os.write(descriptor, b"\n" * is_torn + line)
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+def _append(data: DataDir, event: Event, fields: Mapping[str, Any]) -> None:
+    if isinstance(reason := fields.get("reason"), str):
+        fields = {**fields, "reason": redact_text(reason)}  # of an error that nobody foresaw, with an address in it
+    private.make_folder(data.runs.parent)
+    sealed.append(data.runs, {"event": event, **fields}, _plain)
 
 
 def _plain(value: Any) -> Any:
@@ -235,49 +261,52 @@ def _event(line: bytes) -> tuple[str | None, dict[str, Any]]:
     Before there was one log, the archive's had only runs that were published, without the name of the event.
     """
     try:
-        words = json.loads(line)
-        run_id = words["run_id"]
+        fields = local_files.loads(line) if sealed.is_whole(line) else {}
+        run_id = fields["run_id"]
     except (ValueError, KeyError, TypeError):
         return None, {}
-    event = words.pop("event", "published" if "sources" in words else None)
-    return (event, words) if isinstance(run_id, str) else (None, {})
+    for name in ("after", "seal"):
+        fields.pop(name, None)
+    event = fields.pop("event", "published" if "sources" in fields else None)
+    return (event, fields) if isinstance(run_id, str) and isinstance(event, str) else (None, {})
 
 
-def _is_torn(line: bytes) -> bool:
-    """The beginning of a line, as a kill leaves it: more is opened than closed."""
-    return line.count(b"{") > line.count(b"}")
-
-
-def _entry(words: dict[str, Any]) -> Entry | None:
+def _entry(fields: dict[str, Any]) -> Entry | None:
     times = ("started_at", "as_of", "finished_at", "tick")
     try:
-        return Entry(**{**words, **{name: datetime.fromisoformat(words[name]) for name in times if words.get(name)}})
+        dated = {name: datetime.fromisoformat(fields[name]) for name in times if fields.get(name)}
+        entry = Entry(**{**fields, **dated})
     except (ValueError, TypeError):
         return None
+    said = [getattr(entry, name) for name in times]
+    is_dated = all(time is None or (isinstance(time, datetime) and time.tzinfo is not None) for time in said)
+    texts = [entry.engine, entry.status, entry.reason or ""]
+    is_worded = all(isinstance(text, str) for text in texts) and type(entry.sample_night) in (int, type(None))
+    return entry if is_dated and is_worded and all(said[:2]) else None
 
 
-def _record(words: Mapping[str, Any]) -> RunRecord:
+def _record(fields: Mapping[str, Any]) -> RunRecord:
     return RunRecord(
-        run_id=words["run_id"], as_of=datetime.fromisoformat(words["as_of"]),
-        started_at=datetime.fromisoformat(words["started_at"]), engine=words["engine"],
-        sample_night=words["sample_night"], settings=words["settings"],
-        sources=tuple(_source_record(source) for source in words["sources"]),
+        run_id=fields["run_id"], as_of=datetime.fromisoformat(fields["as_of"]),
+        started_at=datetime.fromisoformat(fields["started_at"]), engine=fields["engine"],
+        sample_night=fields["sample_night"], settings=fields["settings"],
+        sources=tuple(_source_record(source) for source in fields["sources"]),
     )  # fmt: skip
 
 
-def _source_record(words: Mapping[str, Any]) -> SourceRecord:
-    missed = words["missed"]
+def _source_record(fields: Mapping[str, Any]) -> SourceRecord:
+    missed = fields["missed"]
     if isinstance(missed, list):  # before there was one log
         missed = {error["address"]: error for error in missed}
-    nights = [datetime.fromisoformat(night) for night in words.get("nights") or ()]
+    nights = [datetime.fromisoformat(night) for night in fields.get("nights") or ()]
     return SourceRecord(
-        source=words["source"], fetched_by=words["fetched_by"], starts=tuple(words["starts"]),
-        files=tuple((name, kind, sha256) for name, kind, sha256 in words["files"]), fetched=words["fetched"],
+        source=fields["source"], fetched_by=fields["fetched_by"], starts=tuple(fields["starts"]),
+        files=tuple((name, kind, sha256) for name, kind, sha256 in fields["files"]), fetched=fields["fetched"],
         missed={address: _error(error) for address, error in missed.items()},
-        failure=_error(words["failure"]) if words.get("failure") else None,
+        failure=_error(fields["failure"]) if fields.get("failure") else None,
         nights=(nights[0], nights[1]) if nights else None,
     )  # fmt: skip
 
 
-def _error(words: Mapping[str, str]) -> ExtractError:
-    return errors.rebuilt(words["error"], words["url"], words["seen"], words["action"])
+def _error(fields: Mapping[str, str]) -> ExtractError:
+    return errors.rebuilt(fields["error"], fields["url"], fields["seen"], fields["action"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from gpuledger.flows.night.context import Context, Engine, new_run_id, utc_now
@@ -13,19 +14,20 @@ from gpuledger.warehouse.errors import NoWarehouse
 from gpuledger.warehouse.paths import DataDir
 
 
-def context_for(
-    settings: Settings,
-    data: DataDir,
-    engine: Engine,
-    *,
-    sample: bool = False,
-    night: int | None = None,
-    only: Sequence[str] = (),
-    as_of: str | None = None,
-) -> Context:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What is asked of a run: the live sources unless `sample`, all of them unless `only` some, now unless `as_of`."""
+
+    sample: bool = False
+    night: int | None = None
+    only: Sequence[str] = ()
+    as_of: str | None = None
+
+
+def context_for(settings: Settings, data: DataDir, engine: Engine, request: Request) -> Context:
     """The context of a run that starts now.
 
-    Without `night`, a run on the sample takes the night after the last one that was published in `data`, and stays on
+    Without a `night`, a run on the sample takes the night after the last one that was published in `data`, and stays on
     the last; one that reads the inbox alone stays on the night that is there, since an inbox has no nights.
 
     Raises ValueError, saying what is known, for an unknown source or night or for an `as_of` that is no time, and
@@ -33,6 +35,7 @@ def context_for(
     """
     from gpuledger.extract import source as sources
 
+    only, as_of = request.only, request.as_of
     unknown = sorted(set(only) - set(sources.names()))
     if unknown:
         raise ValueError(f"no source is called {', '.join(unknown)}; known are {', '.join(sources.names())}")
@@ -40,11 +43,11 @@ def context_for(
     now = utc_now()
     time = _time(as_of) if as_of else now
     chosen = None
-    if sample:
+    if request.sample:
         from gpuledger.extract.sample import server
 
         step = 0 if set(only) == {"quotes"} else 1
-        chosen = night if night is not None else _next_night(data, server.NIGHTS, step)
+        chosen = request.night if request.night is not None else _next_night(data, server.NIGHTS, step)
         time = _time(as_of) if as_of else server.clock(chosen)
     return Context(
         settings=settings, data=data, run_id=new_run_id(), as_of=time, started_at=now, engine=engine,
@@ -74,7 +77,10 @@ def _time(text: str) -> datetime:
         time = datetime.fromisoformat(text)
     except ValueError:
         raise ValueError(f"--as-of {text!r} is not a time such as 2026-11-20T03:00:00Z") from None
-    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    try:
+        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    except OverflowError:
+        raise ValueError(f"--as-of {text!r} is before the first or after the last time that there is") from None
 
 
 def _next_night(data: DataDir, nights: tuple[int, ...], step: int) -> int:

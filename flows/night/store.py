@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 
 import duckdb
 
+from gpuledger.expectations.errors import ExpectationsError
+from gpuledger.extract import local_files
 from gpuledger.extract.collect import Collected
+from gpuledger.extract.errors import Unforeseen, described
 from gpuledger.extract.items import FxRate, Issue
 from gpuledger.flows.night import run_log, take_in
-from gpuledger.flows.night.audit import audit
+from gpuledger.flows.night.audit import Audit
 from gpuledger.flows.night.context import Context, utc_now
 from gpuledger.flows.night.summary import Summary, failures, published_status
-from gpuledger.flows.setup import identities
+from gpuledger.flows.setup import decisions, identities
 from gpuledger.flows.setup.settings import SettingsError
-from gpuledger.transform import freshness
+from gpuledger.transform import freshness, workloads
 from gpuledger.transform.answers import runs
 from gpuledger.transform.build import graph, listing_versions, price_days
 from gpuledger.transform.build import run as builder
@@ -25,9 +29,10 @@ from gpuledger.transform.gate import loading
 from gpuledger.transform.identity import assign
 from gpuledger.transform.seeds import load as seeds
 from gpuledger.transform.sizing import own as own_models
-from gpuledger.warehouse import ledger, publish
+from gpuledger.warehouse import integrity, ledger, publish
 from gpuledger.warehouse.errors import WarehouseError
 from gpuledger.warehouse.ledger import SourceOutcome
+from gpuledger.warehouse.load.offers import MissingRate
 from gpuledger.warehouse.outputs import csv_files
 
 
@@ -35,44 +40,102 @@ class OutOfOrder(WarehouseError):
     """The run's time lies before what the warehouse already holds."""
 
 
+class DoubtfulClock(WarehouseError):
+    """The run's time lies so far from its neighbours' that the clock is more likely wrong than right."""
+
+
+class _NotStored(Exception):
+    """One source's batch could not be taken in, for a reason that is its own."""
+
+    def __init__(self, source: str, error: Exception) -> None:
+        self.source = source
+        self.failure = Unforeseen(source, f"what it gave could not be stored: {described(error)}")
+        super().__init__(source)
+
+
 def store(context: Context, collected: Sequence[Collected], *, export: bool = True) -> Summary:
     """Take in what was collected, publish it, and write the CSV files: what a night does after fetch, archive and parse.
 
     Raises ExpectationsError or WarehouseError; nothing is published then.
     """
-    publish.heal(context.data)
+    damaged = publish.heal(context.data)
     run_log.heal(context.data)
     with publish.workspace(context.data, context.run_id, memory_limit=context.settings.memory_limit) as (con, work):
         con.begin()
+        _refuse_doubtful_clock(con, context)
         night = load(con, context, collected)  # check, load
+        _note_damage(con, context, damaged)
         summary = finish(
             con, context, work, night, run_log.record_of(context, collected)
         )  # identify, build, audit, publish
+    if damaged:
+        summary = replace(summary, reason="; ".join(damaged))
     return write_exports(context, summary) if export else summary
 
 
 @dataclass(frozen=True, slots=True)
 class Night:
-    """What was loaded: how it went with each source, the tables that changed, and from when on, where that is known."""
+    """What was loaded: how it went with each source, the tables that changed, and from when on, where that is known; of a
+    bulk load also the prices that have no exchange rate.
+    """
 
     sources: tuple[SourceOutcome, ...]
     tables: frozenset[str]
     since: price_days.Since | None = None
+    unrated: tuple[MissingRate, ...] = ()
 
 
 def load(con: duckdb.DuckDBPyConnection, context: Context, collected: Sequence[Collected]) -> Night:
-    """Check and load the batches of one night, each as its contract says. Raises OutOfOrder."""
+    """Check and load the batches of one night, each as its contract says. Raises OutOfOrder.
+
+    A batch that cannot be taken in is its own source's failure: all is undone (DuckDB has no savepoints) and done again
+    without it. So nothing but these batches may be in the open transaction.
+    """
+    batches = list(collected)
+    while True:
+        try:
+            return _load(con, context, batches)
+        except _NotStored as error:
+            con.rollback()
+            con.begin()
+            batches = [
+                Collected(batch.source, failure=error.failure, is_complete=False, issues=batch.issues)
+                if batch.source == error.source
+                else batch
+                for batch in batches
+            ]
+
+
+def _load(con: duckdb.DuckDBPyConnection, context: Context, collected: Sequence[Collected]) -> Night:
     is_newest = price_days.is_newest(con, context.as_of)
     for batch in collected:
         _refuse_to_go_back(con, context, batch.source)
     # Exchange rates first: the prices of the same night are converted with them.
     ordered = sorted(collected, key=lambda c: (not any(isinstance(i, FxRate) for i, _ in c.rows), c.source))
-    taken = [take_in.take_in(con, context, batch) for batch in ordered]
+    taken = [_take_in(con, context, batch) for batch in ordered]
     return Night(
         sources=tuple(one.outcome for one in taken),
         tables=frozenset[str]().union(*(one.tables for one in taken)),
         since=price_days.since(con, context.as_of) if is_newest else None,
     )
+
+
+def _take_in(con: duckdb.DuckDBPyConnection, context: Context, batch: Collected) -> take_in.TakenIn:
+    try:
+        return take_in.take_in(con, context, batch)
+    except _NOBODYS:
+        raise
+    except Exception as error:
+        if batch.failure is not None:
+            raise  # not even its failure can be written down: that is no fault of the batch
+        raise _NotStored(batch.source, error) from error
+
+
+#: What is no source's fault: a full disk, too little memory, a damaged file, a check or a setting that is wrong.
+_NOBODYS = (
+    WarehouseError, ExpectationsError, SettingsError, OSError, MemoryError, duckdb.IOException, duckdb.OutOfMemoryException,
+    duckdb.FatalException, duckdb.InternalException, duckdb.InterruptException,
+)  # fmt: skip
 
 
 def finish(
@@ -83,7 +146,7 @@ def finish(
     run_log.publishing(context.data, record)
     summary = publish_build(con, context, work, night.sources, builds)
     run_log.published(context.data, context.run_id)
-    return summary
+    return replace(summary, unrated=night.unrated)
 
 
 def prepare_build(
@@ -102,9 +165,9 @@ def prepare_build(
     builder.refresh_contents(con, touched)
     models = graph.load(con)
     builder.drop_retired(con, models)
-    builds = builder.build(con, models, context.run_id, force=full)
-    first_day = price_days.keep(con, touched, since, force=full)
-    audit(con, builds, first_day)
+    audit = Audit(con, context.run_id)
+    builds = builder.build(con, models, context.run_id, force=full, refuse=audit.refuse)
+    audit.finish(builds, price_days.keep(con, touched, since, force=full))
     return builds
 
 
@@ -138,7 +201,7 @@ def write_exports(context: Context, summary: Summary) -> Summary:
         csv_files.after_run(context.data)
     except OSError as error:
         folder = error.filename or context.data.exports
-        return replace(summary, reason=f"the CSV files could not be written: {folder}: {error.strerror}")
+        return replace(summary, reason=f"the CSV files could not be written: {folder}: {local_files.why(error)}")
     except WarehouseError as error:
         # An analyst who opened the new version for writing in this moment keeps every reader out of it.
         return replace(summary, reason=f"the CSV files could not be written: {error}")
@@ -174,14 +237,46 @@ def _refuse_to_go_back(con: duckdb.DuckDBPyConnection, context: Context, source:
         )
 
 
+def _refuse_doubtful_clock(con: duckdb.DuckDBPyConnection, context: Context) -> None:
+    """Refuse a run at a time that no neighbour makes likely: history is written forwards, so it would shut out all later
+    ones, and no replay could take them in order.
+    """
+    most = context.settings.max_gap_days
+    way_out = "mend the clock (or --as-of), or raise max_gap_days in the settings if the time is right"
+    if context.as_of > context.started_at + timedelta(days=most):
+        raise DoubtfulClock(
+            f"this run counts as {context.as_of:%Y-%m-%d %H:%M} UTC, and this machine's clock says "
+            f"{context.started_at:%Y-%m-%d %H:%M}: {way_out}"
+        )
+    last = runs.last_in(con)
+    if last is not None and abs(context.started_at - last.started_at) > timedelta(days=most):
+        raise DoubtfulClock(
+            f"this machine's clock says {context.started_at:%Y-%m-%d %H:%M} UTC, and when the last run was published it "
+            f"said {last.started_at:%Y-%m-%d %H:%M}, more than {most:g} days away: {way_out}; a run that was published "
+            "under a wrong clock is left out by `gpuledger replay --until`"
+        )
+
+
+def _note_damage(con: duckdb.DuckDBPyConnection, context: Context, damaged: Sequence[str]) -> None:
+    """Put on record what was damaged, and which older records cannot be believed. It stops no run: a replay refuses it."""
+    data = context.data
+    reasons = [*damaged, *run_log.damage(data), *integrity.damage(data), *decisions.damage(data)]
+    issues = [(Issue(code="damaged_record", message=message, severity="error"), None) for message in reasons]
+    ledger.add_issues(con, context.run_id, "records", issues)
+
+
 def _seed(con: duckdb.DuckDBPyConnection, context: Context) -> set[str]:
     """Bring the seeded tables up to date; those that changed. Raises SettingsError for a baseline that is no card."""
     known = identities.of(context.data)
     own, wrong = own_models.load(context.data.models)
     issues = [(Issue(code="bad_model", message=str(error), severity="error"), None) for error in wrong]
     ledger.add_issues(con, context.run_id, "models", issues)
+    added, unusable = workloads.own(context.data.workloads)
+    issues = [(Issue(code="bad_workload", message=str(error), severity="error"), None) for error in unusable]
+    ledger.add_issues(con, context.run_id, "workloads", issues)
     settings = context.settings
-    changed = set(seeds.load(con, known.resolver, settings.for_warehouse(), known.version, settings.assumptions, own))
+    user = seeds.OfUser(settings.for_warehouse(), settings.assumptions, own, tuple(added.values()))
+    changed = set(seeds.load(con, known.resolver, known.version, user))
     baseline = settings.baseline_gpu_id
     if not assign.is_card(con, baseline):
         raise SettingsError(

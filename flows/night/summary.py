@@ -8,11 +8,14 @@ from pathlib import Path
 
 from gpuledger.transform.build.run import Build
 from gpuledger.warehouse.ledger import PriceChange, SourceOutcome
+from gpuledger.warehouse.load.offers import MissingRate
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The outcome of a run. `published` is the version's path, None where nothing was published."""
+    """The outcome of a run. `published` is the version's path, None where nothing was published; `unrated` are the prices
+    of a bulk load that have no exchange rate.
+    """
 
     run_id: str
     sources: Sequence[SourceOutcome] = ()
@@ -21,6 +24,7 @@ class Summary:
     published: Path | None = None
     reason: str | None = None
     seconds: float = 0.0
+    unrated: Sequence[MissingRate] = ()
 
     @property
     def failed_sources(self) -> list[SourceOutcome]:
@@ -28,10 +32,15 @@ class Summary:
         return [outcome for outcome in self.sources if outcome.is_failure]
 
     @property
+    def degraded_sources(self) -> list[SourceOutcome]:
+        """Sources that show far fewer rows than usual."""
+        return [outcome for outcome in self.sources if outcome.status == "degraded"]
+
+    @property
     def why(self) -> str | None:
         """The reason, with what each failed source said where nothing was published: nobody else will say it then."""
-        said = failures(self.sources)
-        return f"{self.reason}: {said}" if said and self.published is None else self.reason
+        failed = failures(self.sources)
+        return f"{self.reason}: {failed}" if failed and self.published is None else self.reason
 
     @property
     def status(self) -> str:
@@ -40,15 +49,16 @@ class Summary:
 
     @property
     def exit_status(self) -> int:
-        """0 published, 1 nothing published, 3 published with a failed source."""
-        return {"failed": 1, "published": 0, "published_with_failures": 3}[self.status]
+        """0 published, 1 not, 3 published with a source that failed or is degraded, or with prices that have no rate."""
+        status = {"failed": 1, "published": 0, "published_with_failures": 3}[self.status]
+        return status or (3 if self.unrated else 0)
 
 
 def published_status(sources: Sequence[SourceOutcome]) -> str:
     """The status of a run that is published."""
-    return "published_with_failures" if any(outcome.is_failure for outcome in sources) else "published"
+    return "published_with_failures" if any(outcome.needs_somebody for outcome in sources) else "published"
 
 
 def failures(sources: Sequence[SourceOutcome]) -> str:
-    """What each failed source said; empty where none failed."""
-    return "; ".join(f"{outcome.source}: {outcome.reason}" for outcome in sources if outcome.is_failure)
+    """What each source that failed or is degraded said; empty where none did."""
+    return "; ".join(f"{outcome.source}: {outcome.reason}" for outcome in sources if outcome.needs_somebody)

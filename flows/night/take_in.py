@@ -50,7 +50,7 @@ def take_in(con: duckdb.DuckDBPyConnection, context: Context, collected: Collect
     if account.status not in ("failed", "refused"):
         ledger.set_digest(con, source, digest)
         rows = account.loaded + account.quarantined
-        night = good_nights.GoodNight(context.as_of, rows, account.status != "partial")
+        night = good_nights.GoodNight(context.as_of, rows, account.status in ("ok", "unchanged"))
         good_nights.note(con, source, night)
         tables |= {"core.source_night"}
     issues = [*collected.issues, *account.issues]
@@ -131,28 +131,47 @@ def _load(
     accepted = [row for position, row in enumerate(first) if position not in kept_out]
     loaded = loading.load_batch(
         con,
-        Batch(source, context.as_of, accepted, collected.is_complete, held),
+        Batch(source, context.as_of, accepted, collected.is_complete, held, _is_whole(collected)),
         context.settings.gate_bounds(),
         decisions.releases(context.data, context.started_at),
         sources.get(source).kinds,
     )
-    reason = None
-    if not loaded.is_complete:
-        reason = (
-            "fewer rows than usual: absent listings are kept until the next run says so again"
-            if collected.is_complete
-            else "some pages could not be read; see ops.issue"
-        )
-    by_gate = _held_by_the_gate(first, source, loading.held_reasons(con, source)) if loaded.held else []
+    status, reason = how_it_went(loaded, source, len(accepted) + len(held))
+    by_gate = held_by_the_gate(first, source, loading.held_reasons(con, source)) if loaded.held else []
     return _Account(
-        "ok" if loaded.is_complete else "partial", reason, loaded=len(accepted) - loaded.held,
+        status, reason, loaded=len(accepted) - loaded.held,
         quarantined=len(kept_out) + loaded.held, changed=loaded.changes.total, tables=frozenset(loaded.changes.changed),
         issues=[(issue, None) for _, issue in loaded.changes.issues],
         refused=[*by_gate, *((first[position], why) for position, why in kept_out.items())],
     )  # fmt: skip
 
 
-def _held_by_the_gate(rows: Sequence[Row], source: str, reasons: Mapping[str, str]) -> list[tuple[Row, str]]:
+def how_it_went(loaded: loading.Loaded, source: str, rows: int) -> tuple[SourceStatus, str | None]:
+    """Status and reason of a batch of so many rows that was loaded."""
+    if loaded.usual_rows is not None:
+        return "degraded", (
+            f"{rows} rows, and {loaded.usual_rows} are usual: what is missing has not ended and no longer counts until it "
+            f"is seen again; `gpuledger release --source {source}` if the source has no more than this"
+        )
+    if loaded.is_shuffled:
+        return "partial", (
+            "many prices moved far at once, up and down: the night is held whole until a later one agrees with it; "
+            f"`gpuledger release --source {source}` if it is right"
+        )
+    return ("ok", None) if loaded.is_complete else ("partial", "some pages could not be read; see ops.issue")
+
+
+def _is_whole(collected: Collected) -> bool:
+    """The crawl reached the number of goods that the list itself states; or there is no list that may have broken off, but
+    files that lie there, or addresses that a person gave one by one.
+    """
+    total = collected.stated_total
+    is_all = total is not None and collected.is_complete and collected.listed >= total
+    return is_all or not collected.starts or not sources.get(collected.source).has_lists
+
+
+def held_by_the_gate(rows: Sequence[Row], source: str, reasons: Mapping[str, str]) -> list[tuple[Row, str]]:
+    """Those of `rows` whose price is held, for the record; `reasons` are those of the held prices, by listing."""
     ids = [(offers.listing_id(source, row.item), row) for row in rows if isinstance(row.item, Offer)]
     ids += [(others.offer_id(source, row.item), row) for row in rows if isinstance(row.item, CloudOffer)]
     return [(row, f"price held: {reasons[listing]}") for listing, row in ids if listing in reasons]
@@ -166,11 +185,14 @@ def _conflicts(source: str, first: Sequence[Row], repeats: Sequence[Row]) -> lis
     issues: list[IssueOfPage] = []
     for row in repeats:
         one = kept[others.key_of(source, row.item)]
-        said, says = ([getattr(item, name, None) for name in ("price", "score", "rate")] for item in (one, row.item))
-        if said != says:
+        figures_before, figures_now = (
+            [getattr(item, name, None) for name in ("price", "score", "rate")] for item in (one, row.item)
+        )
+        if figures_before != figures_now:
             what = getattr(row.item, "title", None) or getattr(row.item, "gpu_name", None) or row.item.KIND
             was, now = (
-                next((str(figure) for figure in figures if figure is not None), "none") for figures in (said, says)
+                next((str(figure) for figure in figures if figure is not None), "none")
+                for figures in (figures_before, figures_now)
             )
             message = f"{what!r} is there twice, with {was} and {now}; the first counts"
             url = getattr(row.item, "url", None)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from prefect.artifacts import create_link_artifact, create_markdown_artifact, create_table_artifact
 
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.telling import reporting
+from gpuledger.flows.telling.clean import clean
 from gpuledger.flows.telling.redact import Redactor
 from gpuledger.transform.answers import value
 
@@ -17,18 +20,24 @@ TOP = 10
 def create(context: Context, summary: Summary) -> None:
     """Create the artifacts of a run that is over."""
     redact = Redactor(context.settings.notify_urls)
+
+    def shown(rows: list[dict[str, str]]) -> list[dict[str, str]]:
+        return [{name: _as_text(clean(redact(text))) for name, text in row.items()} for row in rows]
+
     create_table_artifact(
         key="what-changed",
-        table=[{name: redact(text) for name, text in row.items()} for row in changes(summary)],
+        table=shown(changes(summary)),
         description=f"{len(summary.changes)} prices changed, {len(summary.failed_sources)} sources failed",
     )
     create_markdown_artifact(
-        key="failed-sources", markdown=redact(failed_sources(summary)), description="Sources whose last good data stand"
+        key="failed-sources",
+        markdown=redact(failed_sources(summary)),
+        description="Sources whose last good data stand",
     )
     if summary.published is None:
         return
     create_table_artifact(
-        key="top-value", table=top_value(context), description="Best score per dollar at today's street price"
+        key="top-value", table=shown(top_value(context)), description="Best score per dollar at today's street price"
     )
     (page,) = reporting.write(context.data, context.data.root / "report")
     create_link_artifact(
@@ -52,8 +61,8 @@ def changes(summary: Summary) -> list[dict[str, str]]:
 def top_value(context: Context) -> list[dict[str, str]]:
     """The cards with the highest score per dollar at street price, by workload, with the shop that the price is from."""
     names, rows = value.best(context.data, TOP)
-    found = [{name: "" if cell is None else str(cell) for name, cell in zip(names, row, strict=True)} for row in rows]
-    return found or [dict.fromkeys(names, "") | {"gpu": "no card has both a score and a street price"}]
+    lines = [{name: "" if cell is None else str(cell) for name, cell in zip(names, row, strict=True)} for row in rows]
+    return lines or [dict.fromkeys(names, "") | {"gpu": "no card has both a score and a street price"}]
 
 
 def failed_sources(summary: Summary) -> str:
@@ -67,4 +76,9 @@ def failed_sources(summary: Summary) -> str:
 
 
 def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
+    return _as_text(clean(text)).replace("|", "\\|")
+
+
+def _as_text(text: str) -> str:
+    """Words of a page as words: the UI takes a cell for Markdown, and Markdown for a page."""
+    return re.sub(r"([\\`*_\[\]!])", r"\\\1", text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))

@@ -13,10 +13,10 @@ BROKEN_FROM = (
 
 def problems() -> list[str]:
     """What is installed that would keep Prefect's own server from working, a sentence each, with the way out."""
-    found = []
+    messages = []
     for name, broken, what in BROKEN_FROM:
         version = metadata.version(name)
         if tuple(int(part) for part in version.split(".")[:2] if part.isdecimal()) >= broken:
             wanted = ".".join(map(str, broken))
-            found.append(f"with {name} {version} Prefect 3.8 fails: {what}; install '{name}<{wanted}'")
-    return found
+            messages.append(f"with {name} {version} Prefect 3.8 fails: {what}; install '{name}<{wanted}'")
+    return messages

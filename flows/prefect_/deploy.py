@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from typing import TYPE_CHECKING
 
 from prefect.client.orchestration import get_client
@@ -17,7 +18,7 @@ from prefect.types.entrypoint import EntrypointType
 
 from gpuledger.flows.night import run_log
 from gpuledger.flows.night.context import utc_now
-from gpuledger.flows.prefect_ import deployments, history_deployments
+from gpuledger.flows.prefect_ import deployments, served
 from gpuledger.flows.prefect_.inbox import MODELS_CHANGED, QUOTES_CHANGED
 from gpuledger.flows.prefect_.run import PRICES_CHANGED
 from gpuledger.flows.prefect_.schedule import Schedule, is_done
@@ -37,11 +38,13 @@ async def runner(plan: Plan, *, is_alone: bool) -> Runner:
     """
     if is_alone:
         await _bury_the_dead()
-    found = Runner(name="gpuledger", limit=1, pause_on_shutdown=False)
-    parameters = {"data_dir": str(plan.data.root.resolve()), "sample": plan.sample}
+    runs = Runner(name="gpuledger", limit=1, pause_on_shutdown=False)
+    parameters = {"sample": plan.sample}
     # The runner's limit holds for all of them together; the deployment's own counts the runs of other runners as well.
     limit = None if is_alone else 1
-    nightly = await found.aadd_deployment(
+    # Whatever is written into them on the server later: a run takes its flow from served.py.
+    os.environ.update(served.ENVIRONMENT)
+    nightly = await runs.aadd_deployment(
         await deployments.refresh.ato_deployment(
             name="nightly",
             description="Read every source, rebuild what changed, publish.",
@@ -51,7 +54,7 @@ async def runner(plan: Plan, *, is_alone: bool) -> Runner:
             entrypoint_type=EntrypointType.MODULE_PATH,
         )
     )
-    await found.aadd_deployment(
+    await runs.aadd_deployment(
         await deployments.refresh.ato_deployment(
             name="quotes",
             description="Read the vendor quotes in the inbox as soon as one is dropped there.",
@@ -61,27 +64,17 @@ async def runner(plan: Plan, *, is_alone: bool) -> Runner:
             entrypoint_type=EntrypointType.MODULE_PATH,
         )
     )
-    await found.aadd_deployment(
+    await runs.aadd_deployment(
         await deployments.rebuild.ato_deployment(
             name="on-change",
             description="Rebuild what edited models, settings or changed prices reach; nothing where all is up to date.",
-            parameters={"data_dir": parameters["data_dir"]},
             triggers=[_trigger(PRICES_CHANGED), _trigger(MODELS_CHANGED)],
             concurrency_limit=limit,
             entrypoint_type=EntrypointType.MODULE_PATH,
         )
     )
-    for flow in (history_deployments.backfill, history_deployments.replay):
-        await found.aadd_deployment(
-            await flow.ato_deployment(
-                name="on-demand",
-                parameters={"data_dir": parameters["data_dir"]},
-                concurrency_limit=limit,
-                entrypoint_type=EntrypointType.MODULE_PATH,
-            )
-        )
     await _catch_up(plan, nightly)
-    return found
+    return runs
 
 
 def _trigger(event: str) -> DeploymentEventTrigger:
@@ -96,9 +89,9 @@ async def _bury_the_dead() -> None:
         running = FlowRunFilterState(
             type=FlowRunFilterStateType(any_=[StateType.RUNNING, StateType.PENDING, StateType.CANCELLING])
         )
-        found = FlowRunFilter(state=running)
+        running_runs = FlowRunFilter(state=running)
         # Sort and limit are said since FastAPI from 0.151 on refuses the nulls that Prefect 3.8 sends for its own defaults.
-        for run in await client.read_flow_runs(flow_run_filter=found, sort=FlowRunSort.ID_DESC, limit=200):
+        for run in await client.read_flow_runs(flow_run_filter=running_runs, sort=FlowRunSort.ID_DESC, limit=200):
             state: State[object] = Crashed(message="the process that served it was killed")
             await client.set_flow_run_state(run.id, state, force=True)
             _log.warning("%s was interrupted", run.name)
@@ -114,7 +107,7 @@ async def _catch_up(plan: Plan, deployment: UUID) -> None:
         await client.create_flow_run_from_deployment(
             deployment,
             name=f"late {tick:%Y-%m-%d %H:%M}",
-            parameters={"data_dir": str(plan.data.root.resolve()), "sample": plan.sample, "tick": tick.isoformat()},
+            parameters={"sample": plan.sample, "tick": tick.isoformat()},
             idempotency_key=f"late {tick.isoformat()} {utc_now().isoformat()}",
         )
     _log.warning("the run of %s was missed; it is made up for now", tick.isoformat())

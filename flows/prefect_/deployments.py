@@ -1,6 +1,7 @@
 """The flows that a schedule, an event or a person starts on a Prefect server, one process a run.
 
-`gpuledger serve` and `deploy/prefect.yaml` deploy the same ones, by the name of this module.
+`gpuledger serve` and `deploy/prefect.yaml` deploy the same ones, by the name of this module. None takes a path: which data
+directory is meant is said by the environment of the process that runs it, and never by whoever asks for a run.
 """
 
 from __future__ import annotations
@@ -29,42 +30,39 @@ from gpuledger.flows.night import gather, retries, run_log
 from gpuledger.flows.night import rebuild as rebuilding
 from gpuledger.flows.night.context import Context, utc_now
 from gpuledger.flows.night.refresh import no_progress
-from gpuledger.flows.night.start import context_for, rebuild_context_for
+from gpuledger.flows.night.start import Request, context_for, rebuild_context_for
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.prefect_ import blocks, handover
 from gpuledger.flows.prefect_ import run as prefect_run
+from gpuledger.flows.prefect_.processes import end_with_owner
 from gpuledger.flows.prefect_.schedule import Schedule, is_done
 from gpuledger.flows.setup import settings as settings_module
 from gpuledger.flows.telling import logs
 from gpuledger.flows.telling.after import reported
+from gpuledger.warehouse import private
 from gpuledger.warehouse.lock import writer_lock
 from gpuledger.warehouse.outputs import csv_files
 from gpuledger.warehouse.paths import DataDir
 
-# Prefect wants to know these before the flow runs, in whole seconds; each run is a process of its own, so each has its own
-# chance.
-_SETTINGS = settings_module.load({})
-_RETRY_DELAY_S = round(_SETTINGS.run_retry_delay_s * random.uniform(1.0, 1.5))
 
-
-@flow(name="refresh", retries=_SETTINGS.run_retries, retry_delay_seconds=_RETRY_DELAY_S, persist_result=False)
-def refresh(
-    data_dir: str | None = None, sample: bool = False, only: list[str] | None = None, tick: datetime | None = None
-) -> State[object]:
+@flow(name="refresh", persist_result=False)
+def refresh(sample: bool = False, only: list[str] | None = None, tick: datetime | None = None) -> State[object]:
     """Read the sources, rebuild what changed, publish.
 
     A run of the schedule (or one for a missed `tick` of it) that was done already completes without doing anything. A run
     that publishes nothing fails, and is tried again where its reason may pass.
     """
-    settings = settings_module.load({"data_dir": data_dir})
+    end_with_owner()
+    settings = settings_module.load({})
     logs.set_up(settings)
+    set_retries(flow_run(), settings.run_retries, settings.run_retry_delay_s * random.uniform(1.0, 1.5))
     data = DataDir(Path(settings.data_dir))
-    data.state.mkdir(parents=True, exist_ok=True)
-    tick = tick or _tick_of(_flow_run())
+    private.make_folder(data.state)
+    tick = tick or _tick_of(flow_run())
     if tick is not None and is_done(tick, run_log.ticks_done(data)):
         return Completed(message=f"the run of {tick:%Y-%m-%d %H:%M} UTC is done already")
-    _cover_waiting(_flow_run())
-    context = context_for(settings, data, "prefect", sample=sample, only=only or ())
+    _cover_waiting(flow_run())
+    context = context_for(settings, data, "prefect", Request(sample=sample, only=only or ()))
     context = replace(context, tick=tick)
 
     def locked() -> Summary:
@@ -74,17 +72,23 @@ def refresh(
     summary = reported(context, locked, blocks.load)
     if summary.published is None:
         if not retries.can_help(summary):
-            _do_not_retry(_flow_run())
+            # A run waits for its next try in its process, so a quote that cannot be read would keep the mended one waiting
+            # for most of an hour.
+            set_retries(flow_run(), 0)
         raise retries.NothingPublished(summary.why or "nothing was published")
     failed = ", ".join(source.source for source in summary.failed_sources)
-    words = f"{len(summary.changes)} prices changed" + (f"; failed: {failed}" if failed else "")
-    return Completed(message=f"{summary.published.name}: {words}")
+    outcome = f"{len(summary.changes)} prices changed" + (f"; failed: {failed}" if failed else "")
+    return Completed(message=f"{summary.published.name}: {outcome}")
 
 
 @flow(name="read", persist_result=False)
-def read(source: str, run_id: str, as_of: datetime, data_dir: str, sample_night: int | None = None) -> State[object]:
-    """Read one source for the refresh `run_id`, which waits for it and writes. Both must see the same data directory."""
-    settings = settings_module.load({"data_dir": data_dir})
+def read_source(source: str, run_id: str, as_of: datetime, sample_night: int | None = None) -> State[object]:
+    """Read one source for the refresh `run_id`, which waits for it and writes. Both must see the same data directory.
+
+    Raises ValueError for what is no run's id.
+    """
+    end_with_owner()
+    settings = settings_module.load({})
     logs.set_up(settings)
     context = Context(
         settings=settings, data=DataDir(Path(settings.data_dir)), run_id=run_id, as_of=as_of, started_at=utc_now(),
@@ -92,7 +96,7 @@ def read(source: str, run_id: str, as_of: datetime, data_dir: str, sample_night:
     )  # fmt: skip
     with gather.reader(context) as reader:
         readings = gather.readings(context)
-        collected = reader.read(readings[0])
+        collected = reader.read_source(readings[0])
     handover.give(context.data, run_id, collected)
     if collected.failure is not None:
         return Completed(name="SourceFailed", message=str(collected.failure))
@@ -100,12 +104,13 @@ def read(source: str, run_id: str, as_of: datetime, data_dir: str, sample_night:
 
 
 @flow(name="rebuild", persist_result=False)
-def rebuild(data_dir: str | None = None) -> State[object]:
+def rebuild() -> State[object]:
     """Rebuild what edited models, data, settings or prices reach; where nothing is out of date, nothing is published."""
-    settings = settings_module.load({"data_dir": data_dir})
+    end_with_owner()
+    settings = settings_module.load({})
     logs.set_up(settings)
     data = DataDir(Path(settings.data_dir))
-    _cover_waiting(_flow_run())
+    _cover_waiting(flow_run())
     # A new context at each try: the refresh that it waits for may build what is asked for, but may also be past it.
     summary = retries.when_free(lambda: rebuilding.rebuild(rebuild_context_for(settings, data, "prefect")))
     rebuilt = sum(build.action == "rebuilt" for build in summary.builds)
@@ -116,16 +121,19 @@ def rebuild(data_dir: str | None = None) -> State[object]:
     return Completed(message=f"{summary.published.name}: {rebuilt} models rebuilt")
 
 
-def _do_not_retry(run: FlowRun | None) -> None:
-    """Let the run fail for good. A run waits for its next try in its process, so a quote that cannot be read would keep the
-    mended one waiting for most of an hour.
+def set_retries(run: FlowRun | None, retries: int, delay_s: float = 0) -> None:
+    """Have Prefect try the run again so often where it fails, after `delay_s`.
+
+    Said by the run itself and not where the flow is declared: there it would have to read the settings at import.
     """
     if run is not None:
         with get_client(sync_client=True) as client:
-            client.update_flow_run(run.id, empirical_policy=FlowRunPolicy(retries=0))
+            policy = FlowRunPolicy(retries=retries, retry_delay=round(delay_s))
+            client.update_flow_run(run.id, empirical_policy=policy)
 
 
-def _flow_run() -> FlowRun | None:
+def flow_run() -> FlowRun | None:
+    """The flow run that this code is part of; None outside of one."""
     context = FlowRunContext.get()
     return context.flow_run if context else None
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import logging
 import os
-import queue
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 from gpuledger.flows.night.context import Context
@@ -18,6 +17,7 @@ from gpuledger.flows.night.refresh import Progress, read_plain, run_locked
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.prefect_ import server as prefect_server
 from gpuledger.flows.prefect_.processes import guarded
+from gpuledger.warehouse import private
 from gpuledger.warehouse.lock import writer_lock
 from gpuledger.warehouse.paths import DataDir
 
@@ -30,7 +30,7 @@ def prepare(data: DataDir, log_level: str = "CRITICAL") -> None:
     No telemetry, of Prefect's own log nothing below `log_level`, and, without a server of the user's, a home in the data
     directory: a server of our own must not share a database with another project's.
     """
-    data.state.mkdir(parents=True, exist_ok=True)
+    private.make_folder(data.state)
     defaults = {
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
         "DO_NOT_TRACK": "1",
@@ -43,6 +43,8 @@ def prepare(data: DataDir, log_level: str = "CRITICAL") -> None:
     }
     if not has_own_server():
         defaults["PREFECT_HOME"] = str((data.state / "prefect").resolve())
+        # Of a server that is not used here: it would go before the credential of ours in the runs' processes.
+        os.environ.pop("PREFECT_API_AUTH_STRING", None)
     for name, value in defaults.items():
         os.environ.setdefault(name, value)
 
@@ -61,16 +63,19 @@ def server(data: DataDir) -> Iterator[None]:
     with ExitStack() as stack:
         stack.enter_context(guarded(data.state))
         own = stack.enter_context(prefect_server.running(data.state))
-        stack.enter_context(connected(own.api_url))
+        stack.enter_context(connected(own))
         yield
 
 
 @contextmanager
-def connected(api_url: str) -> Iterator[None]:
-    """Use the Prefect API at `api_url` for the block, whether or not Prefect was imported before."""
-    from prefect.settings import PREFECT_API_URL, temporary_settings
+def connected(own: prefect_server.Server) -> Iterator[None]:
+    """Use our own server for the block, whether or not Prefect was imported before.
 
-    with temporary_settings(updates={PREFECT_API_URL: api_url}):
+    Its credential stands in Prefect's settings and not in this process's environment, which anything that it starts gets.
+    """
+    from prefect.settings import PREFECT_API_AUTH_STRING, PREFECT_API_URL, temporary_settings
+
+    with temporary_settings(updates={PREFECT_API_URL: own.api_url, PREFECT_API_AUTH_STRING: own.credential}):
         yield
 
 
@@ -78,7 +83,7 @@ def refresh(context: Context, progress: Progress) -> Summary:
     """One refresh as a Prefect flow run; the same tables as under the plain engine.
 
     A Prefect server that cannot be reached, or that is lost on the way, is said so in the summary, and the warehouse is
-    published all the same. Raises what `flows.refresh.run` raises; Locked before anything of Prefect is started.
+    published all the same. Raises what `flows.night.refresh.run` raises; Locked before anything of Prefect is started.
     """
     with writer_lock(context.data.lock):
         prepare(context.data)
@@ -95,7 +100,6 @@ def refresh(context: Context, progress: Progress) -> Summary:
                 raise
             if run.summary.published is None:
                 return run.summary
-            _forget_events()
             lost = f"the Prefect server was lost or refused the run's last state ({type(error).__name__})"
             return noted(run.summary, lost)
         assert run.summary is not None
@@ -111,17 +115,24 @@ def noted(summary: Summary, lost: str) -> Summary:
     return replace(summary, reason=reason)
 
 
-def _forget_events() -> None:
-    """Drop what waits to be told to a server that is gone: at exit Prefect tries each message anew, for minutes in all.
+@contextmanager
+def _impatient() -> Iterator[None]:
+    """An event that the server does not take is tried once more, and dropped.
 
-    There is no public way to say so; where Prefect names its insides otherwise, the exit is slow and nothing else.
+    Prefect tries eleven times and pauses between them, each event anew: where the server is gone, the exit takes minutes.
     """
-    from prefect.events.worker import EventsWorker
+    from prefect.events.clients import PrefectEventsClient
+    from prefect.events.worker import EventsWorker, emit_events_to_cloud
+    from prefect.settings import PREFECT_API_URL
 
-    with suppress(AttributeError, queue.Empty):
-        for worker in list(getattr(EventsWorker, "_instances", {}).values()):
-            while True:
-                worker._queue.get_nowait()
+    if emit_events_to_cloud():
+        yield
+        return
+    EventsWorker.set_client_override(PrefectEventsClient, api_url=PREFECT_API_URL.value(), reconnection_attempts=1)
+    try:
+        yield
+    finally:
+        EventsWorker.set_client_override(None)
 
 
 class _FlowRun:
@@ -153,4 +164,5 @@ class _FlowRun:
             if self.summary.published is None:
                 raise RuntimeError(self.summary.reason or "nothing was published")
 
-        refresh_flow(context.run_id, context.as_of.isoformat(), context.sample_night)
+        with _impatient():
+            refresh_flow(context.run_id, context.as_of.isoformat(), context.sample_night)

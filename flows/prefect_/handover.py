@@ -7,11 +7,14 @@ warehouse itself. Prefect's own results would carry whole batches through its se
 from __future__ import annotations
 
 import pickle
+import re
 import shutil
 from pathlib import Path
 
 from gpuledger.extract.collect import Collected
 from gpuledger.warehouse.paths import DataDir
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
 def give(data: DataDir, run_id: str, collected: Collected) -> None:
@@ -26,11 +29,11 @@ def give(data: DataDir, run_id: str, collected: Collected) -> None:
 def take(data: DataDir, run_id: str, source: str) -> Collected | None:
     """The batch that a worker put down, None where it did not come to that."""
     try:
-        found = pickle.loads(_path(data, run_id, source).read_bytes())
+        collected = pickle.loads(_path(data, run_id, source).read_bytes())
     except FileNotFoundError:
         return None
-    assert isinstance(found, Collected)
-    return found
+    assert isinstance(collected, Collected)
+    return collected
 
 
 def clear(data: DataDir) -> None:
@@ -43,4 +46,7 @@ def _folder(data: DataDir) -> Path:
 
 
 def _path(data: DataDir, run_id: str, source: str) -> Path:
+    """Raises ValueError for words that would lead out of the folder."""
+    if not (_NAME.fullmatch(run_id) and _NAME.fullmatch(source)):
+        raise ValueError(f"{run_id!r} is no run's id, or {source!r} no source's name")
     return _folder(data) / run_id / f"{source}.pickle"

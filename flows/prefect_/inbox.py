@@ -24,20 +24,20 @@ _Seen = frozenset[tuple[str, int, int]]
 
 def listing(folder: Path, endings: tuple[str, ...]) -> _Seen:
     """Name, size and time of the files of a folder tree, or of one file, whose names end so; what is absent has none."""
-    found = []
+    files = []
     for path in [folder] if folder.is_file() else folder.rglob("*"):
         if path.suffix.lower() in endings:
             try:
                 about = path.stat()
             except OSError:
                 continue  # it went away between the two looks
-            found.append((str(path.relative_to(folder)), about.st_size, about.st_mtime_ns))
-    return frozenset(found)
+            files.append((str(path.relative_to(folder)), about.st_size, about.st_mtime_ns))
+    return frozenset(files)
 
 
 @dataclass(slots=True)
 class Folder:
-    """One folder: what it held when it was last reported, and what it holds since when."""
+    """One folder: what it held when it was last reported, what it holds now, and since when."""
 
     path: Path
     endings: tuple[str, ...]
@@ -62,8 +62,8 @@ class Folder:
 
 
 class Watcher:
-    """Looks at the inbox and at what tables are made of: models, catalogue and rules, a person's own models and pins, and
-    the settings file. What they hold at the start is known and no news.
+    """Looks at the inbox and at everything that tables are made of: models, catalogue and rules, a person's own models and
+    pins, and the settings file. What is there at the start is not reported.
     """
 
     def __init__(self, data: DataDir) -> None:

@@ -1,116 +1,119 @@
 """No process outlives the one that started it, also where that one was killed with -9.
 
-While `guarded` holds, everything that this process starts carries a mark in its environment, and a small warden process
-waits at the other end of a pipe. The pipe closes when its owner ends, by whatever means; the warden then kills all that
-carry the mark, those included that a library started three levels down. Where the warden was killed as well (a machine
-short of memory takes whom it likes), the next start does it: each owner holds a lock file that the operating system
-drops with it, so a mark whose lock is free belongs to nobody.
+While `guarded` holds, this process keeps a named pipe open for writing and names it in its environment, which everything
+that it starts inherits, also what Prefect starts for it. Each child holds the reading end (`end_with_owner`). When the
+owner ends, by whatever means, the operating system closes the pipe; the child then kills what it has started, and itself.
 """
 
 from __future__ import annotations
 
+import errno
+import logging
 import os
 import secrets
-import subprocess
-import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 import psutil
-from filelock import FileLock, Timeout
 
-#: Not GPULEDGER_…: those are settings.
-MARK = "_GPULEDGER_GUARD"
-#: Rounds without finding anyone after which the warden believes that all are gone: one may be between fork and exec.
-_QUIET_ROUNDS = 3
-_ROUND_S = 0.1
-_MAX_ROUNDS = 300
+_log = logging.getLogger("gpuledger.prefect")
+
+#: Where the pipe is. Not GPULEDGER_…: those are settings.
+OWNER = "_GPULEDGER_OWNER"
+#: How long an owner that ends waits for its children.
+_WAIT_S = 30.0
+_LOOK_EVERY_S = 0.05
 
 
 @contextmanager
 def guarded(state: Path) -> Iterator[None]:
-    """While the block runs, children die with this process; what an earlier owner left behind is killed first."""
+    """While the block runs, children end with this process; when it is over, they have ended."""
     folder = (state / "guards").resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    stop_leftovers(state)
-    path = folder / f"{os.getpid()}-{secrets.token_hex(4)}.lock"
-    lock = FileLock(path)
-    # Not at once: another owner that is looking for leftovers may hold it for a moment.
-    lock.acquire(timeout=10)
-    before = os.environ.get(MARK)
-    os.environ[MARK] = str(path)
-    # A session of its own: Ctrl-C in the terminal must not take the warden first.
-    warden = subprocess.Popen(
-        [sys.executable, "-m", "gpuledger.flows.prefect_.processes", str(path)],
-        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-    )  # fmt: skip
+    _remove_leftovers(folder)
+    path = folder / f"{os.getpid()}-{secrets.token_hex(4)}.pipe"
+    os.mkfifo(path, 0o600)
+    # For reading too: to open a pipe for writing alone waits for a reader.
+    pipe = os.open(path, os.O_RDWR)
+    before = os.environ.get(OWNER)
+    os.environ[OWNER] = str(path)
     try:
         yield
     finally:
         if before is None:
-            del os.environ[MARK]
+            del os.environ[OWNER]
         else:
-            os.environ[MARK] = before
-        assert warden.stdin is not None
-        warden.stdin.close()
-        warden.wait()
-        lock.release()
+            os.environ[OWNER] = before
+        os.close(pipe)
+        _wait_for_children(path)
         path.unlink(missing_ok=True)
 
 
-def stop_leftovers(state: Path) -> list[int]:
-    """Kill what owners that are no more have left running; returns the process ids."""
-    killed: list[int] = []
-    for path in sorted((state / "guards").resolve().glob("*.lock")):
-        lock = FileLock(path)
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            continue  # its owner lives
-        try:
-            killed += kill_marked(str(path))
-        finally:
-            lock.release()
-            path.unlink(missing_ok=True)
-    return killed
+@cache
+def end_with_owner() -> None:
+    """From now on this process ends when its owner does, at once where that is no more. Without an owner nothing happens.
+
+    Call it first in whatever runs in a process of its own; to call it again changes nothing.
+    """
+    path = os.environ.get(OWNER)
+    if path is None:
+        return
+    try:
+        pipe = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    except FileNotFoundError:
+        _end()
+    os.set_blocking(pipe, True)
+    threading.Thread(target=_wait_for_end, args=(pipe,), name="owner", daemon=True).start()
 
 
-def kill_marked(mark: str) -> list[int]:
-    """Kill every process of ours that carries `mark`, and wait until none is left; returns the process ids."""
-    killed: list[int] = []
-    quiet = 0
-    for _ in range(_MAX_ROUNDS):
-        found = marked(mark)
-        quiet = 0 if found else quiet + 1
-        if quiet == _QUIET_ROUNDS:
-            break
-        for process in found:
-            with suppress(psutil.Error):
-                process.kill()
-                killed.append(process.pid)
-        time.sleep(_ROUND_S)
-    return sorted(set(killed))
+def _wait_for_end(pipe: int) -> None:
+    # Nobody writes into the pipe: what comes is its end.
+    os.read(pipe, 1)
+    _end()
 
 
-def marked(mark: str) -> list[psutil.Process]:
-    """Running processes that were started with `mark`, this one left out."""
-    found = []
-    for process in psutil.process_iter():
-        if process.pid == os.getpid():
-            continue
-        with suppress(psutil.Error, OSError):
-            if process.environ().get(MARK) == mark and process.status() != psutil.STATUS_ZOMBIE:
-                found.append(process)
-    return found
+def _end() -> None:
+    """Kill what this process has started, at any depth, and then this process."""
+    me = psutil.Process()
+    for child in me.children(recursive=True):
+        with suppress(psutil.Error):
+            child.kill()
+    me.kill()
 
 
-def _ward(mark: str) -> None:
-    """Wait for the owner's end of the pipe to close, then kill what it left."""
-    sys.stdin.buffer.read()
-    kill_marked(mark)
+def _wait_for_children(path: Path) -> None:
+    """Wait until no process has the pipe open for reading."""
+    ends = time.monotonic() + _WAIT_S
+    while _has_reader(path):
+        if time.monotonic() > ends:
+            _log.warning("a process that was started here has not ended within %g s", _WAIT_S)
+            return
+        time.sleep(_LOOK_EVERY_S)
 
 
-if __name__ == "__main__":
-    _ward(sys.argv[1])
+def _has_reader(path: Path) -> bool:
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+    except OSError as error:
+        if error.errno == errno.ENXIO:
+            return False
+        raise
+    return True
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """Remove the pipes of owners that were killed: their children have ended, as the pipe did."""
+    for path in folder.glob("*.pipe"):
+        with suppress(FileNotFoundError):
+            pipe = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+            try:
+                os.read(pipe, 1)
+            except BlockingIOError:
+                continue  # its owner has it open
+            finally:
+                os.close(pipe)
+            path.unlink()

@@ -81,17 +81,17 @@ def _read_all(reader: Reader, readings: list[Reading], progress: Progress) -> li
         cache_policy=NO_CACHE,
         persist_result=False,
     )
-    def read(source: str) -> Collected:
+    def read_source(source: str) -> Collected:
         with turns:
             if context.settings.read_deployment:
                 collected = _read_elsewhere(context, source)
             else:
-                collected = reader.read(by_name[source], lambda url: progress(source, url))
+                collected = reader.read_source(by_name[source], lambda url: progress(source, url))
         progress(source, None)
         return collected
 
     try:
-        futures: list[PrefectFuture[Collected]] = [read.submit(name) for name in by_name]
+        futures: list[PrefectFuture[Collected]] = [read_source.submit(name) for name in by_name]
         return [future.result() for future in futures]
     finally:
         handover.clear(context.data)
@@ -104,14 +104,14 @@ def _read_elsewhere(context: Context, source: str) -> Collected:
         context.settings.read_deployment,
         parameters={
             "source": source, "run_id": context.run_id, "as_of": context.as_of.isoformat(),
-            "data_dir": str(context.data.root.resolve()), "sample_night": context.sample_night,
+            "sample_night": context.sample_night,
         },
         # Twice: it may have to wait for a worker to become free.
         timeout=2 * longest, poll_interval=1.0, flow_run_name=f"read {source} {context.run_id[-6:]}",
     )  # fmt: skip
-    found = handover.take(context.data, context.run_id, source)
-    if found is not None:
-        return found
+    handed_over = handover.take(context.data, context.run_id, source)
+    if handed_over is not None:
+        return handed_over
     state = run.state.name if isinstance(run, FlowRun) and run.state is not None else "unknown"
     seen = f"its worker handed nothing over within {2 * longest:g} s (the run is {state})"
     action = f"see that a worker serves {context.settings.read_deployment} and shares the data directory"

@@ -8,14 +8,11 @@ clock. So a scheduled run first asks which tick of the schedule it stands for, a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Coroutine
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cache
-from typing import Any
+from itertools import islice, takewhile
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
-
-from prefect.server.schemas.schedules import CronSchedule
 
 #: Days in which a tick is looked for, the nearest first: of a cron line that fires every minute only a thousand ticks come
 #: out at once, and a yearly one has none for long.
@@ -40,25 +37,27 @@ class Schedule:
             ZoneInfo(self.time_zone)
         except (ZoneInfoNotFoundError, ValueError, OSError):
             raise BadSchedule(f"there is no time zone {self.time_zone!r}; one is Europe/Berlin, for example") from None
-        try:
-            _planner(self.cron)
-        except ValueError:
-            raise BadSchedule(f"{self.cron!r} is no cron line; every night at three is '0 3 * * *'") from None
+        # Imported here, and below: who only looks at the warehouse has no croniter.
+        from croniter import croniter
+
+        # Prefect's server refuses random and hashed times, which croniter would take.
+        if not croniter.is_valid(self.cron) or {"r", "h"} & set(self.cron.lower().split()):
+            raise BadSchedule(f"{self.cron!r} is no cron line; every night at three is '0 3 * * *'")
 
     def last(self, now: datetime) -> datetime | None:
         """The newest tick that is not after `now`, in UTC; None where there is none within 400 days."""
         for days in _WINDOWS:
-            found = [tick for tick in self.between(now - timedelta(days=days), now) if tick <= now]
-            if found:
-                return found[-1]
+            past = [tick for tick in self.between(now - timedelta(days=days), now) if tick <= now]
+            if past:
+                return past[-1]
         return None
 
     def next(self, now: datetime) -> datetime | None:
         """The first tick after `now`, in UTC; None where there is none within 400 days."""
         for days in _WINDOWS:
-            found = [tick for tick in self.between(now, now + timedelta(days=days)) if tick > now]
-            if found:
-                return found[0]
+            coming = [tick for tick in self.between(now, now + timedelta(days=days)) if tick > now]
+            if coming:
+                return coming[0]
         return None
 
     def between(self, start: datetime, end: datetime) -> list[datetime]:
@@ -68,14 +67,21 @@ class Schedule:
         first counts. So a daily schedule has one tick on every local day.
         """
         start, end, zone = _plain(start), _plain(end), ZoneInfo(self.time_zone)
-        first, last = (time.astimezone(zone).replace(tzinfo=UTC) for time in (start, end))
-        # In UTC no hour is skipped or repeated: what comes out are the wall-clock times alone. A day more at both ends,
-        # since wall-clock times do not order instants.
-        walls = _run(
-            _planner(self.cron).get_dates(n=1000, start=first - timedelta(hours=3), end=last + timedelta(hours=3))
-        )
-        ticks = {_instant(datetime.fromisoformat(wall.isoformat()).replace(tzinfo=None), zone) for wall in walls}
+        first, last = (time.astimezone(zone).replace(tzinfo=None) for time in (start, end))
+        # Without a zone no hour is skipped or repeated: what comes out are the wall-clock times alone. Some hours more at
+        # both ends, since wall-clock times do not order instants.
+        walls = self._wall_times(first - timedelta(hours=3), last + timedelta(hours=3))
+        ticks = {_instant(wall, zone) for wall in walls}
         return sorted(tick for tick in ticks if start <= tick <= end)
+
+    def _wall_times(self, first: datetime, last: datetime) -> Iterator[datetime]:
+        """The times on a clock's face from `first` to `last`, both included, at most a thousand."""
+        from croniter import croniter
+
+        # croniter begins behind the time that it is given; a line without a time (30 February) it would look for 50 years.
+        behind = first.replace(microsecond=0) - timedelta(seconds=1)
+        times = croniter(self.cron, behind, ret_type=datetime, max_years_between_matches=2)
+        return takewhile(lambda wall: wall <= last, islice(times.all_next(datetime), 1000))
 
     def tick_of(self, due: datetime, now: datetime) -> datetime | None:
         """The tick that a run which Prefect planned for `due` stands for at `now`.
@@ -97,12 +103,6 @@ def is_done(tick: datetime, done: Collection[datetime]) -> bool:
     return any(other >= tick for other in done)
 
 
-@cache
-def _planner(cron: str) -> CronSchedule:
-    """Prefect's own reading of a cron line. Kept: each one lists all time zones of the machine when it is made."""
-    return CronSchedule(cron=cron, timezone="UTC")
-
-
 def _plain(time: datetime) -> datetime:
     """Prefect's times are of a subclass whose arithmetic has rules of its own."""
     return datetime.fromtimestamp(time.timestamp(), UTC)
@@ -111,12 +111,3 @@ def _plain(time: datetime) -> datetime:
 def _instant(wall: datetime, zone: ZoneInfo) -> datetime:
     """The instant of a wall-clock time: the first where it comes twice, moved forward where it is skipped (PEP 495)."""
     return wall.replace(tzinfo=zone, fold=0).astimezone(UTC)
-
-
-def _run(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    """The result of a coroutine that waits for nothing, from inside a running event loop as well as outside one."""
-    try:
-        coroutine.send(None)
-    except StopIteration as end:
-        return end.value
-    raise RuntimeError("the schedule's dates are no longer computed at once")

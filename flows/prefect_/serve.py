@@ -25,6 +25,8 @@ from gpuledger.flows.prefect_.inbox import Watcher
 from gpuledger.flows.prefect_.plan import Plan
 from gpuledger.flows.prefect_.processes import guarded
 from gpuledger.flows.telling import logs
+from gpuledger.flows.telling.logs import Plain
+from gpuledger.warehouse import private
 from gpuledger.warehouse.errors import Locked
 from gpuledger.warehouse.paths import DataDir
 
@@ -59,13 +61,13 @@ def serve(plan: Plan) -> None:
             server = stack.enter_context(
                 prefect_server.running(plan.data.state, has_services=True, port=plan.settings.ui_port)
             )
-            stack.enter_context(prefect_engine.connected(server.api_url))
+            stack.enter_context(prefect_engine.connected(server))
         runner = stack.enter_context(_Runner(plan, is_alone=server is not None))
         watcher = Watcher(plan.data)
         due = schedule.next(utc_now())
         logs.event(
             _log, logging.INFO, "serving", data_dir=str(plan.data.root), cron=plan.cron, time_zone=plan.time_zone,
-            next_run=due.isoformat() if due else None, ui=server.api_url.removesuffix("/api") if server else None,
+            next_run=due.isoformat() if due else None, ui=Plain(prefect_server.link(server)) if server else None,
         )  # fmt: skip
         while not stop.wait(LOOK_EVERY_S):
             if server is not None and not server.is_alive:
@@ -79,7 +81,7 @@ def serve(plan: Plan) -> None:
 @contextmanager
 def _only_one(data: DataDir) -> Iterator[None]:
     """Two on one folder would do every night twice."""
-    data.state.mkdir(parents=True, exist_ok=True)
+    private.make_folder(data.state)
     lock = FileLock(data.state / "serve.lock")
     try:
         lock.acquire(timeout=0)

@@ -21,27 +21,27 @@ class Given:
     place: str
 
 
-def given(words: object, place: str, environment: Mapping[str, str]) -> dict[str, Given]:
+def given(table: object, place: str, environment: Mapping[str, str]) -> dict[str, Given]:
     """What is set, by name. `words` is the table of the file at `place`, None where it has none.
 
     Raises ImpossibleAssumption, naming the place, where the table is none, or for an unknown name or impossible value.
     """
-    found: dict[str, Given] = {}
-    if words is not None:
-        if not isinstance(words, Mapping):
-            raise ImpossibleAssumption(f"{place}: {TABLE} must be a table ([{TABLE}]), not {words!r}")
-        found |= {name: Given(str(value), f"{place} [{TABLE}]") for name, value in words.items()}
+    values: dict[str, Given] = {}
+    if table is not None:
+        if not isinstance(table, Mapping):
+            raise ImpossibleAssumption(f"{place}: {TABLE} must be a table ([{TABLE}]), not {table!r}")
+        values |= {name: Given(str(value), f"{place} [{TABLE}]") for name, value in table.items()}
     for variable, text in environment.items():
         if variable.startswith(PREFIX):
-            found[variable.removeprefix(PREFIX).lower()] = Given(text, f"the environment variable {variable}")
-    for name, one in found.items():
+            values[variable.removeprefix(PREFIX).lower()] = Given(text, f"the environment variable {variable}")
+    for name, one in values.items():
         try:
             Assumptions().with_text({name: one.text})
         except ImpossibleAssumption as error:
             raise ImpossibleAssumption(f"{one.place}: {error}") from None
-    return found
+    return values
 
 
-def texts(found: Mapping[str, Given]) -> dict[str, str]:
+def texts(values: Mapping[str, Given]) -> dict[str, str]:
     """The values alone, as `Assumptions.with_text` takes them."""
-    return {name: one.text for name, one in found.items()}
+    return {name: one.text for name, one in values.items()}

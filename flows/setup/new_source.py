@@ -54,8 +54,8 @@ def write(name: str, url: str, root: Path) -> list[Path]:
         raise BadSource(
             f"{', '.join(str(path.relative_to(root)) for path in there)} is there already; move it away first"
         )
-    words = {"name": name, "url": url, "homepage": f"https://{parts.netloc}/"}
+    placeholders = {"name": name, "url": url, "homepage": f"https://{parts.netloc}/"}
     for stub, path in targets.items():
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(Template((_SCAFFOLD / stub).read_text("utf-8")).substitute(words), "utf-8")
+        path.write_text(Template((_SCAFFOLD / stub).read_text("utf-8")).substitute(placeholders), "utf-8")
     return list(targets.values())

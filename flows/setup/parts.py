@@ -1,6 +1,7 @@
-"""The parts that the program is installed in: what somebody needs who only asks, and with `nightly` all the rest.
+"""The parts of the program: what is needed to ask a published warehouse, with `nightly` what reads and builds, and with
+`charts` what reads the pictures of charts.
 
-Which packages are of the nightly part stands in pyproject.toml alone; an installed program has it in its metadata.
+Which packages belong to a part stands in pyproject.toml alone; an installed program has it in its metadata.
 """
 
 from __future__ import annotations
@@ -10,39 +11,56 @@ import re
 from importlib import metadata
 
 #: The module of a package, where it is not called as the package is.
-_PACKAGE_OF = {"bs4": "beautifulsoup4"}
+_PACKAGE_OF = {
+    "bs4": "beautifulsoup4",
+    "currency_converter": "currencyconverter",
+    "cv2": "opencv-python-headless",
+    "PIL": "pillow",
+}
+
+#: What is installed by name, the larger one first.
+PARTS = ("nightly", "charts")
 
 
 class NotInstalled(Exception):
-    """A command needs the nightly part. Exit status 1: the words were right, and nothing was done."""
+    """A command needs a part that is missing. Exit status 1: the words were right, and nothing was done."""
 
-    def __init__(self, command: str) -> None:
-        super().__init__(f"`{command}` needs the nightly part, which is not installed: {INSTALL}")
-
-
-INSTALL = "pip install 'gpuledger[nightly]'"
+    def __init__(self, command: str, part: str = "nightly") -> None:
+        super().__init__(f"`{command}` needs the {part} part, which is not installed: {install(part)}")
 
 
-def nightly() -> set[str]:
-    """Names of the packages that the nightly part asks for; empty where the program runs without being installed."""
+def install(part: str = "nightly") -> str:
+    """The command that adds a part."""
+    return f"pip install 'gpuledger[{part}]'"
+
+
+INSTALL = install()
+
+
+def packages(part: str = "nightly") -> set[str]:
+    """Names of the packages that a part asks for; empty where the program runs without being installed."""
     try:
         requires = metadata.requires("gpuledger") or []
     except metadata.PackageNotFoundError:
         return set()
-    of_part = (text for text in requires if re.search(r"""extra\s*==\s*['"]nightly['"]""", text))
+    of_part = (text for text in requires if re.search(rf"""extra\s*==\s*['"]{part}['"]""", text))
     return {_normal(re.split(r"[^\w.-]", text, maxsplit=1)[0]) for text in of_part}
 
 
-def missing() -> list[str]:
-    """Packages of the nightly part that are not installed."""
-    installed = {_normal(found.name) for found in metadata.distributions()}
-    return sorted(nightly() - installed)
+def missing(part: str = "nightly") -> list[str]:
+    """Packages of a part that are not installed."""
+    installed = {_normal(package.name) for package in metadata.distributions()}
+    return sorted(packages(part) - installed)
 
 
-def is_of_nightly(error: ModuleNotFoundError) -> bool:
-    """Whether the module is missing because its package, one of the nightly part, is; any other is a fault to be seen."""
+def part_of(error: ModuleNotFoundError) -> str | None:
+    """The part of the package without which the module is missing; None where it is of none: a fault to be seen."""
     module = (error.name or "").partition(".")[0]
-    return _normal(_PACKAGE_OF.get(module, module)) in missing() and importlib.util.find_spec(module) is None
+    package = _normal(_PACKAGE_OF.get(module, module))
+    for part in PARTS:
+        if package in missing(part) and importlib.util.find_spec(module) is None:
+            return part
+    return None
 
 
 def _normal(name: str) -> str:

@@ -9,12 +9,13 @@ import dataclasses
 import math
 import os
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_type_hints
 
+from gpuledger.extract import local_files
+from gpuledger.extract.redaction import redact_text
 from gpuledger.flows.setup import assumptions as assumptions_module
 from gpuledger.flows.setup.assumptions import Given
 from gpuledger.flows.setup.languages import LANGUAGES
@@ -37,10 +38,10 @@ def _setting(
 
     A `secret` comes from the environment alone, and is not in the settings' repr: that ends up in logs.
     """
-    words = {"meaning": meaning, "unit": unit, "in_warehouse": in_warehouse, "secret": secret}
+    metadata = {"meaning": meaning, "unit": unit, "in_warehouse": in_warehouse, "secret": secret}
     if isinstance(default, list):
-        return field(default_factory=lambda: tuple(default), metadata=words, repr=not secret)
-    return field(default=default, metadata=words, repr=not secret)
+        return field(default_factory=lambda: tuple(default), metadata=metadata, repr=not secret)
+    return field(default=default, metadata=metadata, repr=not secret)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +52,12 @@ class Settings:
     lang: str = _setting("en", f"Language of headings, messages and the report: {' or '.join(LANGUAGES)}")
     contact: str = _setting("", "Address or page at which a site's owner can reach you; part of the User-Agent")
     sources: tuple[str, ...] = _setting([], "Live sources to read; empty for all that have an address")
-    product_urls: tuple[str, ...] = _setting([], "Product pages of any shop, for the source generic_shop")
+    product_urls: tuple[str, ...] = _setting(
+        [], "Product pages of any shop, or its sitemap.xml, for the source generic_shop"
+    )
+    product_feeds: tuple[str, ...] = _setting(
+        [], "Product feeds of any shop (RSS, Atom or a table, also as gzip), for the source product_feed"
+    )
     delay_s: float = _setting(1.0, "Pause between two requests to one host", unit="s")
     fetch_deadline_s: float = _setting(30.0, "Longest time that one fetch may take", unit="s")
     max_body_mb: float = _setting(5.0, "Largest page", unit="MB")
@@ -60,6 +66,16 @@ class Settings:
     source_timeout_s: float = _setting(900.0, "Longest time that one source may take in a run", unit="s")
     read_deployment: str = _setting(
         "", "Prefect deployment that reads one source, such as read/on-workers: spreads the sources over its workers"
+    )
+    sql_timeout_s: float = _setting(60.0, "Longest time that a query of `sql` may take", unit="s")
+    sql_memory_limit: str = _setting("1GB", "Memory that a query of `sql` may take")
+    sql_max_rows: int = _setting(100_000, "Most rows that a query of `sql` may give")
+    page_timeout_s: float = _setting(
+        2.0, "Longest processor time that one page of up to 1 MB may be parsed; larger ones in proportion", unit="s"
+    )
+    page_memory_mb: float = _setting(200.0, "Memory that the parsing of one page may take", unit="MB")
+    max_gap_days: float = _setting(
+        400.0, "Time between two runs beyond which the machine's clock is doubted and the run refused", unit="d"
     )
     keep_versions: int = _setting(
         5, "Published versions that stay, for readers that are still on one and for looking back"
@@ -84,6 +100,16 @@ class Settings:
     notify_blocks: tuple[str, ...] = _setting([], "Names of Prefect Secret blocks that hold such addresses")
     notify_deadline_s: float = _setting(8.0, "Longest time that all notifications of a run may take", unit="s")
     baseline_gpu_id: str = _setting("nvidia-geforce-rtx-3060-12gb", "GPU that ratios are to", in_warehouse=True)
+    preferred_claim: str = _setting(
+        "own", "Whose figure counts where a card has several: own, published or vendor", in_warehouse=True
+    )
+    country: str = _setting(
+        "", "Your country (ISO 3166: US, KR, DE …), whose market the tables show where `market` is not set"
+    )
+    market: str = _setting(
+        "", "Market whose prices the tables show: us, kr, de …, eu, or all (net of tax); empty for that of `country`",
+        in_warehouse=True,
+    )  # fmt: skip
     marketplace_sellers: tuple[str, ...] = _setting(
         [], "Marketplace sellers whose offers count as street prices, as printed", in_warehouse=True
     )
@@ -123,15 +149,22 @@ class Settings:
             value = getattr(self, f.name)
             if isinstance(value, int | float) and not (math.isfinite(value) and value >= 0):
                 raise SettingsError(f"{f.name} must be a number that is not negative, not {value}")
-        for name in ("fetch_deadline_s", "max_body_mb"):
+        for name in ("fetch_deadline_s", "max_body_mb", "page_timeout_s", "page_memory_mb"):
             if getattr(self, name) == 0:
-                raise SettingsError(f"{name} must be above zero: nothing could be fetched")
+                raise SettingsError(f"{name} must be above zero: nothing could be read")
         if not (self.contact.isascii() and self.contact.isprintable()):
             raise SettingsError(f"contact must be printable ASCII, as it goes into a header, not {self.contact!r}")
-        if not re.fullmatch(r"\d+(\.\d+)?\s*([KMGT]i?B|%)", self.memory_limit):
-            raise SettingsError(f"memory_limit must be a size such as 2GB or 500MiB, not {self.memory_limit!r}")
+        for name in ("memory_limit", "sql_memory_limit"):
+            size = getattr(self, name)
+            if not re.fullmatch(r"\d+(\.\d+)?\s*([KMGT]i?B|%)", size):
+                raise SettingsError(f"{name} must be a size such as 2GB or 500MiB, not {size!r}")
         if self.lang not in LANGUAGES:
             raise SettingsError(f"lang must be one of {', '.join(LANGUAGES)}, not {self.lang!r}")
+        for name in ("country", "market"):
+            if not re.fullmatch(r"([A-Za-z]{2})?|[Aa][Ll][Ll]", getattr(self, name)):
+                raise SettingsError(
+                    f"{name} must be a country's code such as us, kr or de, or eu, not {getattr(self, name)!r}"
+                )
         if self.log_format not in ("text", "json"):
             raise SettingsError(f"log_format must be text or json, not {self.log_format!r}")
         if self.log_level not in _LEVELS:
@@ -147,11 +180,12 @@ class Settings:
 
     def for_warehouse(self) -> dict[str, tuple[str, str | None, str]]:
         """Value, unit and meaning of the settings that tables depend on."""
-        return {
+        words = {
             f.name: (_text(getattr(self, f.name)), f.metadata["unit"], f.metadata["meaning"])
             for f in dataclasses.fields(self)
             if f.metadata["in_warehouse"]
         }
+        return {**words, "market": ((self.market or self.country).lower(), *words["market"][1:])}
 
 
 def _text(value: Any) -> str:
@@ -174,32 +208,32 @@ def load(options: Mapping[str, Any], environment: Mapping[str, str] = os.environ
 
     Options that are None do not count. Raises SettingsError, naming the place, for an unknown name or an impossible value.
     """
-    return _settings(_found(options, environment, file), environment, file)
+    return _settings(_set_values(options, environment, file), environment, file)
 
 
-def _settings(found: Mapping[str, tuple[Any, str]], environment: Mapping[str, str], file: Path | None) -> Settings:
+def _settings(places: Mapping[str, tuple[Any, str]], environment: Mapping[str, str], file: Path | None) -> Settings:
     place = file or Path("gpuledger.toml")
-    words = tomllib.loads(place.read_text(encoding="utf-8")).get(assumptions_module.TABLE) if place.exists() else None
+    table = local_files.read_toml(place, follow=True).get(assumptions_module.TABLE) if place.exists() else None
     try:
-        given = assumptions_module.given(words, str(place), environment)
+        given = assumptions_module.given(table, str(place), environment)
         assumed = Assumptions().with_text(assumptions_module.texts(given))
     except ImpossibleAssumption as error:
         raise SettingsError(str(error)) from None
-    values = {name: value for name, (value, _) in found.items()}
+    values = {name: value for name, (value, _) in places.items()}
     return Settings(**values, assumptions=assumed, assumptions_given=given)
 
 
 def explain(environment: Mapping[str, str] = os.environ, file: Path | None = None) -> list[Origin]:
     """Every setting with its value, where that comes from, and its meaning. Raises SettingsError as `load` does."""
-    found = _found({}, environment, file)
-    settings = _settings(found, environment, file)
+    places = _set_values({}, environment, file)
+    settings = _settings(places, environment, file)
     rows = []
     for f in dataclasses.fields(settings):
         if f.name.startswith("assumptions"):
             continue
         value = getattr(settings, f.name)
-        shown = (f"{len(value)} set, not shown" if value else "") if f.metadata["secret"] else _text(value)
-        place = found[f.name][1] if f.name in found else "default"
+        shown = (f"{len(value)} set, not shown" if value else "") if f.metadata["secret"] else redact_text(_text(value))
+        place = places[f.name][1] if f.name in places else "default"
         rows.append(Origin(f.name, shown, f.metadata["unit"], place, f.metadata["meaning"]))
     for item in settings.assumptions.describe():
         given = settings.assumptions_given.get(item.name)
@@ -208,28 +242,30 @@ def explain(environment: Mapping[str, str] = os.environ, file: Path | None = Non
     return rows
 
 
-def _found(options: Mapping[str, Any], environment: Mapping[str, str], file: Path | None) -> dict[str, tuple[Any, str]]:
+def _set_values(
+    options: Mapping[str, Any], environment: Mapping[str, str], file: Path | None
+) -> dict[str, tuple[Any, str]]:
     """Value and place of every setting that is set anywhere; a later place goes before an earlier one."""
     file = file or Path("gpuledger.toml")
-    found: dict[str, tuple[Any, str]] = {}
+    values: dict[str, tuple[Any, str]] = {}
     if file.exists():
         try:
-            words = tomllib.loads(file.read_text(encoding="utf-8"))
-        except tomllib.TOMLDecodeError as error:
+            table = local_files.read_toml(file, follow=True)
+        except (OSError, ValueError) as error:
             raise SettingsError(f"{file}: {error}") from None
-        for name, value in words.items():
+        for name, value in table.items():
             if name == assumptions_module.TABLE:
                 continue
             _refuse_secret(name, str(file))
-            found[name] = (_read(name, value, str(file)), str(file))
+            values[name] = (_converted(name, value, str(file)), str(file))
     for variable, text in environment.items():
         if variable.startswith("GPULEDGER_") and not variable.startswith(assumptions_module.PREFIX):
             name, place = variable.removeprefix("GPULEDGER_").lower(), f"the environment variable {variable}"
-            found[name] = (_read(name, text, place), place)
+            values[name] = (_converted(name, text, place), place)
     for name, value in options.items():
         if value is not None:
-            found[name] = (_read(name, value, f"--{name}"), f"--{name}")
-    return found
+            values[name] = (_converted(name, value, f"--{name}"), f"--{name}")
+    return values
 
 
 def _refuse_secret(name: str, place: str) -> None:
@@ -240,7 +276,7 @@ def _refuse_secret(name: str, place: str) -> None:
         )
 
 
-def _read(name: str, value: Any, place: str) -> Any:
+def _converted(name: str, value: Any, place: str) -> Any:
     known = {name: kind for name, kind in get_type_hints(Settings).items() if not name.startswith("assumptions")}
     if name not in known:
         raise SettingsError(f"{place}: there is no setting {name!r}; known are {', '.join(sorted(known))}")

@@ -19,7 +19,8 @@ from pathlib import Path
 from gpuledger.extract.archive import files as archive_files
 from gpuledger.extract.readers import transcriptions
 from gpuledger.extract.readers.transcriptions import COLUMNS, Transcription, TranscriptionError
-from gpuledger.transform.seeds.load import workload_units
+from gpuledger.transform import workloads
+from gpuledger.transform.workloads import Workload
 from gpuledger.warehouse.paths import DataDir
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
@@ -57,10 +58,13 @@ def store(file: Path, data: DataDir, *, name: str | None = None, replace: bool =
         raise NotStored(
             [f"the name {name!r} is not lower-case words joined by hyphens, or is one of the program's own"]
         )
-    charts = _read(content, file.name)
+    charts = _transcriptions_of(content, file.name)
     # Other bytes under this name are to be replaced, so they contradict nothing.
     others = [other for other in (*bundled, *stored(data)) if other != path]
-    problems = [*_unknown(content, file.name), *_contradictions(charts, others, file.name)]
+    problems = [
+        *_unknown(content, file.name, workloads.known(data.workloads)),
+        *_contradictions(charts, others, file.name),
+    ]
     if problems:
         raise NotStored(problems)
     if path.exists() and path.read_bytes() != content and not replace:
@@ -85,7 +89,7 @@ def stored(data: DataDir) -> list[Path]:
     return sorted(folder(data).glob("*.csv"))
 
 
-def _read(content: bytes, name: str) -> list[Transcription]:
+def _transcriptions_of(content: bytes, name: str) -> list[Transcription]:
     try:
         charts, issues = transcriptions.read_csv(content, name)
     except TranscriptionError as error:
@@ -97,15 +101,19 @@ def _read(content: bytes, name: str) -> list[Transcription]:
     return charts
 
 
-def _unknown(content: bytes, name: str) -> Iterator[str]:
+def _unknown(content: bytes, name: str, known: Mapping[str, Workload]) -> Iterator[str]:
     """A workload that nobody knows would be compared with nothing, and a figure in another unit with the wrong thing."""
-    units = workload_units()
     for line, row in _lines(content):
         workload, unit = row["workload_id"], row["unit"]
-        if workload not in units:
-            yield f"{name}, line {line}: no workload is called {workload!r}; known are {', '.join(units)}"
-        elif unit != units[workload]:
-            yield f"{name}, line {line}: {workload} is measured in {units[workload]}, not in {unit!r}"
+        if workload not in known:
+            close = workloads.nearest(workload, known)
+            did_you_mean = f"did you mean {' or '.join(close)}? " if close else ""
+            yield (
+                f"{name}, line {line}: no workload is called {workload!r}; {did_you_mean}known are {', '.join(known)}; "
+                "`gpuledger workload add` adds another"
+            )
+        elif unit != known[workload].unit:
+            yield f"{name}, line {line}: {workload} is measured in {known[workload].unit}, not in {unit!r}"
 
 
 def _contradictions(charts: list[Transcription], others: list[Path], name: str) -> Iterator[str]:
@@ -119,9 +127,9 @@ def _contradictions(charts: list[Transcription], others: list[Path], name: str) 
         if before != figure:
             chart, _, gpu_name = place
             yield (
-                f"{name}: {gpu_name} in {chart!r} is {_words(figure)} here and {_words(before)} in {where}: look at the "
-                "chart again; where it is another chart give it another title, and where the old figure is wrong store the "
-                f"corrected file with --name {Path(where).stem} --replace"
+                f"{name}: {gpu_name} in {chart!r} is {_described(figure)} here and {_described(before)} in {where}: look at "
+                "the chart again; where it is another chart give it another title, and where the old figure is wrong store "
+                f"the corrected file with --name {Path(where).stem} --replace"
             )
 
 
@@ -136,7 +144,7 @@ def _figures(charts: list[Transcription]) -> Iterator[tuple[tuple[str, str, str]
             yield (chart.chart, chart.unit, gpu_name), (score, chart.workload_id, chart.published_on)
 
 
-def _words(figure: _Figure) -> str:
+def _described(figure: _Figure) -> str:
     score, workload, published = figure
     return f"{score} ({workload}, {published})"
 
@@ -148,7 +156,7 @@ def _lines(content: bytes) -> Iterator[tuple[int, Mapping[str, str]]]:
 
 
 def _provenance(name: str, sha256: str, charts: list[Transcription]) -> bytes:
-    words = {
+    fields = {
         "file": name,
         "sha256": sha256,
         "stored_at": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -162,4 +170,4 @@ def _provenance(name: str, sha256: str, charts: list[Transcription]) -> bytes:
             for chart in charts
         ],
     }  # fmt: skip
-    return json.dumps(words, ensure_ascii=False, indent=1).encode() + b"\n"
+    return json.dumps(fields, ensure_ascii=False, indent=1).encode() + b"\n"

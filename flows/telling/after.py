@@ -13,6 +13,7 @@ from dataclasses import replace
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.telling import alerts, logs, notify
+from gpuledger.flows.telling.clean import clean
 from gpuledger.flows.telling.notify import LoadBlocks
 from gpuledger.flows.telling.redact import Redactor
 from gpuledger.warehouse.errors import Locked
@@ -49,7 +50,7 @@ def after_run(context: Context, summary: Summary, load_blocks: LoadBlocks) -> No
             return  # nobody hears what it would take three readings of the warehouse to find out
         redact = Redactor((*context.settings.notify_urls, *urls))
         due = alerts.due(context, summary, is_heard=bool(urls))
-        messages = [replace(m, title=redact(m.title), body=redact(m.body)) for m in due]
+        messages = [replace(m, title=clean(redact(m.title)), body=clean(redact(m.body), keep_lines=True)) for m in due]
         notify.send(context.data.state / "outbox", messages, urls, max(0.0, ends - time.monotonic()))
     except Exception as error:  # noqa: BLE001
         logs.event(_log, logging.ERROR, "nobody could be told", error=f"{type(error).__name__}: {error}")

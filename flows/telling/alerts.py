@@ -19,14 +19,15 @@ MOST_HELD = 10
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """A thing that is so, is not so, or cannot be told, and the message for the day on which it becomes so."""
+    """Something that is true, false or unknown tonight, with the message for the night on which it becomes true."""
 
     is_so: bool | None
     message: Message
 
 
 def due(context: Context, summary: Summary, *, is_heard: bool) -> list[Message]:
-    """The messages that this run gives cause for, each said once: when its cause begins.
+    """The messages that this run gives cause for, each said once: when its cause begins. That a source is degraded is said
+    each night: its rows are missed while nothing fails.
 
     Where nobody listens yet (not `is_heard`) nothing counts as said.
     """
@@ -44,7 +45,7 @@ def due(context: Context, summary: Summary, *, is_heard: bool) -> list[Message]:
     now = {key: state.is_so for key, state in states.items()} | dict.fromkeys(prices, True)
     fresh = cross(context.data.state / "told.json" if is_heard else None, now, groups)
     messages = [states[key].message for key in fresh if key in states]
-    return messages + _held_message([prices[key] for key in fresh if key in prices])
+    return messages + _degraded(summary) + _held_message([prices[key] for key in fresh if key in prices])
 
 
 def _failed(context: Context, summary: Summary) -> _State:
@@ -53,49 +54,57 @@ def _failed(context: Context, summary: Summary) -> _State:
 
 
 def _drift(summary: Summary) -> dict[str, _State]:
-    found = {}
+    states = {}
     for s in summary.sources:
         body = f"{s.reason}\nIts last good data stand until the parser is mended."
         message = Message(f"gpuledger: {s.source} has changed its layout", body, "warning")
-        found[f"drift:{s.source}"] = _State(s.is_failure and (s.reason or "").startswith("LayoutChanged"), message)
-    return found
+        states[f"drift:{s.source}"] = _State(s.is_failure and (s.reason or "").startswith("LayoutChanged"), message)
+    return states
+
+
+def _degraded(summary: Summary) -> list[Message]:
+    return [Message(f"gpuledger: {s.source} is degraded", s.reason or "", "warning") for s in summary.degraded_sources]
 
 
 def _stale(context: Context) -> dict[str, _State]:
-    found = {}
+    states = {}
     # The run's own time and not the clock's: the sample's nights have theirs.
     for s in health.sources(context.data, context.as_of):
         age = "it was never read well" if s.age_hours is None else f"its last good data are {s.age_hours:.0f} h old"
         body = f"{age}; the limit is {s.limit_hours} h, and its prices no longer count.\n{s.reason or ''}".strip()
-        found[f"stale:{s.source}"] = _State(s.is_overdue, Message(f"gpuledger: {s.source} is too old", body, "warning"))
-    return found
+        states[f"stale:{s.source}"] = _State(
+            s.is_overdue, Message(f"gpuledger: {s.source} is too old", body, "warning")
+        )
+    return states
 
 
 def _watches(context: Context) -> dict[str, _State]:
-    found: dict[str, _State] = {}
+    states: dict[str, _State] = {}
     for watch in store.load(context.data):
         try:
             seen = look.look(context.data, [watch], context.as_of)[0]
         except BadQuery as error:
-            message = Message(f"gpuledger: watch {watch.id} cannot be looked at", f"{watch.words}: {error}", "warning")
-            found[f"watch:{watch.id} broken"] = _State(True, message)
+            message = Message(
+                f"gpuledger: watch {watch.id} cannot be looked at", f"{watch.waits_for}: {error}", "warning"
+            )
+            states[f"watch:{watch.id} broken"] = _State(True, message)
             continue
-        title = f"gpuledger: {watch.words}"
-        found[f"watch:{watch.id} {watch.words}"] = _State(seen.is_met, Message(title, seen.body, "success"))
-    return found
+        title = f"gpuledger: {watch.waits_for}"
+        states[f"watch:{watch.id} {watch.waits_for}"] = _State(seen.is_met, Message(title, seen.body, "success"))
+    return states
 
 
 def _held(context: Context) -> dict[str, str]:
     """Prices that the gate holds, a line each, by a key that changes with the price."""
-    found = {}
+    states = {}
     for p in held.held(context.data):
         before = f" (before: {p.reference_price})" if p.reference_price else ""
         bound = f" ({p.bound})" if p.bound else ""
-        found[f"held:{p.listing_id} {p.price}"] = (
+        states[f"held:{p.listing_id} {p.price}"] = (
             f"{p.source}: {p.title}: {p.price} {p.currency}{before}; {p.reason}{bound}\n{p.url or ''}\n"
             f"`gpuledger release {p.listing_id}` lets it pass"
         )
-    return found
+    return states
 
 
 def _held_message(lines: list[str]) -> list[Message]:

@@ -10,6 +10,8 @@ import json
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
+from gpuledger.warehouse import private
+
 
 def cross(path: Path | None, now: Mapping[str, bool | None], groups: Collection[str] = ()) -> list[str]:
     """The keys of `now` that became true since the last call, in their order; the answer is on disk when this returns.
@@ -18,7 +20,7 @@ def cross(path: Path | None, now: Mapping[str, bool | None], groups: Collection[
 
     Of the `groups` (the words before the colon of a key) all that is true is in `now`: what is not in it is over.
     """
-    before = _read(path) if path is not None else {}
+    before = _before(path) if path is not None else {}
     after = {key: value for key, value in before.items() if key.partition(":")[0] not in groups or key in now}
     fresh = []
     for key, is_true in now.items():
@@ -32,16 +34,14 @@ def cross(path: Path | None, now: Mapping[str, bool | None], groups: Collection[
     return fresh
 
 
-def _read(path: Path) -> dict[str, bool]:
+def _before(path: Path) -> dict[str, bool]:
     try:
-        words = json.loads(path.read_text(encoding="utf-8"))
+        stored = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return {str(key): bool(value) for key, value in words.items()} if isinstance(words, dict) else {}
+    return {str(key): bool(value) for key, value in stored.items()} if isinstance(stored, dict) else {}
 
 
-def _write(path: Path, words: Mapping[str, bool]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(".tmp")
-    part.write_text(json.dumps(words, indent=1, ensure_ascii=False), encoding="utf-8")
-    part.replace(path)
+def _write(path: Path, states: Mapping[str, bool]) -> None:
+    private.make_folder(path.parent)
+    private.write(path, json.dumps(states, indent=1, ensure_ascii=False).encode())

@@ -39,16 +39,16 @@ def _published(ask: Callable[[], T]) -> T | None:
 
 def runs(data: DataDir, limit: int = 10) -> list[RunHealth]:
     """The newest runs, those of the log that could not write their own row included."""
-    found = _published(lambda: recorded.newest(data, limit)) or []
-    known = {run.run_id for run in found}
+    newest = _published(lambda: recorded.newest(data, limit)) or []
+    known = {run.run_id for run in newest}
     at_work = writer(data) is not None
     entries = run_log.entries(data)
     for entry in entries[-limit:]:
         if entry.run_id not in known:
             is_last = at_work and entry is entries[-1] and entry.finished_at is None
             status = "running" if is_last else entry.status
-            found.append(RunHealth(entry.run_id, entry.started_at, entry.as_of, entry.engine, status, entry.reason))
-    return sorted(found, key=lambda run: (run.started_at, run.run_id), reverse=True)[:limit]
+            newest.append(RunHealth(entry.run_id, entry.started_at, entry.as_of, entry.engine, status, entry.reason))
+    return sorted(newest, key=lambda run: (run.started_at, run.run_id), reverse=True)[:limit]
 
 
 def writer(data: DataDir) -> dict[str, Any] | None:
@@ -69,10 +69,10 @@ def writer(data: DataDir) -> dict[str, Any] | None:
     return dict(note) if is_holder else None
 
 
-def exit_status(found: Sequence[SourceHealth], newest: RunHealth | None) -> int:
+def exit_status(sources: Sequence[SourceHealth], newest: RunHealth | None) -> int:
     """For monitoring: 0 all well, 1 the newest run that ended published nothing, or nothing was ever published, 3 a source
-    fails or is overdue.
+    fails, is degraded or is overdue.
     """
     if newest is None or not newest.status.startswith("published"):
         return 1
-    return 3 if any(source.is_failing or source.is_overdue for source in found) else 0
+    return 3 if any(source.is_failing or source.is_degraded or source.is_overdue for source in sources) else 0

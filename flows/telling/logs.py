@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import sys
 import time
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
 from gpuledger.flows.night.retries import NothingPublished
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.setup.settings import Settings
+from gpuledger.flows.telling.clean import clean
 from gpuledger.flows.telling.redact import Redactor
+from gpuledger.flows.telling.terminal import json_text
 
 NAME = "gpuledger"
 #: Fields of a record that are ours and not the logging module's: handed over as `extra={"fields": {…}}`.
@@ -44,22 +46,24 @@ def set_up(settings: Settings, level: str | None = None) -> None:
         logging.getLogger(name).propagate = False
 
 
-def summary(found: Summary) -> None:
+def summary(night: Summary) -> None:
     """One line a source and one for the run: errors for what failed, warnings for what is incomplete."""
     log = logging.getLogger(f"{NAME}.run")
-    for s in found.sources:
-        level = logging.ERROR if s.is_failure else logging.WARNING if s.status == "partial" else logging.INFO
+    for s in night.sources:
+        level = (
+            logging.ERROR if s.is_failure else logging.WARNING if s.status in ("partial", "degraded") else logging.INFO
+        )
         counts = {
             "pages": s.pages, "parsed": s.parsed, "loaded": s.loaded, "quarantined": s.quarantined,
             "duplicate": s.duplicate, "changed": s.changed, "issues": s.issues, "seconds": round(s.seconds, 3),
         }  # fmt: skip
         event(log, level, f"{s.source} {s.status}", source=s.source, status=s.status, reason=s.reason, **counts)
-    level = {"failed": logging.ERROR, "published_with_failures": logging.WARNING}.get(found.status, logging.INFO)
-    rebuilt = sum(build.action == "rebuilt" for build in found.builds)
+    level = {"failed": logging.ERROR, "published_with_failures": logging.WARNING}.get(night.status, logging.INFO)
+    rebuilt = sum(build.action == "rebuilt" for build in night.builds)
     event(
-        log, level, f"run {found.status}", run_id=found.run_id, status=found.status, reason=found.reason,
-        prices_changed=len(found.changes), models_rebuilt=rebuilt, seconds=round(found.seconds, 1),
-        version=found.published.name if found.published else None,
+        log, level, f"run {night.status}", run_id=night.run_id, status=night.status, reason=night.reason,
+        prices_changed=len(night.changes), models_rebuilt=rebuilt, seconds=round(night.seconds, 1),
+        version=night.published.name if night.published else None,
     )  # fmt: skip
 
 
@@ -79,8 +83,14 @@ def event(log: logging.Logger, level: int, message: str, **fields: Any) -> None:
 
 
 def _fields(record: logging.LogRecord) -> dict[str, Any]:
-    found = getattr(record, _FIELDS, {})
-    return found if isinstance(found, dict) else {}
+    fields = getattr(record, _FIELDS, {})
+    return fields if isinstance(fields, dict) else {}
+
+
+class Plain(str):
+    """A field that the log shows as it is: an address that opens the UI once, and that only its reader can use."""
+
+    __slots__ = ()
 
 
 class _Text(logging.Formatter):
@@ -92,8 +102,23 @@ class _Text(logging.Formatter):
         self._redact = redact
 
     def format(self, record: logging.LogRecord) -> str:
-        words = (f"{k}={v!r}" if isinstance(v, str) and " " in v else f"{k}={v}" for k, v in _fields(record).items())
-        return self._redact(" ".join([super().format(record), *words]))
+        pairs = (f"{k}={v!r}" if isinstance(v, str) and " " in v else f"{k}={v}" for k, v in self._shown(record))
+        # Each field on its own, and no field on a line of its own: a title with a new line in it would write a second entry.
+        record.message, record.asctime = record.getMessage(), self.formatTime(record, self.datefmt)
+        head = self.formatMessage(record)
+        more = [clean(self._redact(text), keep_lines=True) for text in self._below(record)]
+        return "\n".join([" ".join([clean(self._redact(head)), *pairs]), *more])
+
+    def _shown(self, record: logging.LogRecord) -> Iterator[tuple[str, object]]:
+        for name, value in _fields(record).items():
+            yield name, value if isinstance(value, int | float | Plain) else clean(self._redact(str(value)))
+
+    def _below(self, record: logging.LogRecord) -> Iterator[str]:
+        """What stands on lines of its own: the way to an error of a library."""
+        if record.exc_info:
+            yield self.formatException(record.exc_info)
+        if record.stack_info:
+            yield self.formatStack(record.stack_info)
 
 
 class _Json(logging.Formatter):
@@ -104,7 +129,7 @@ class _Json(logging.Formatter):
         self._redact = redact
 
     def format(self, record: logging.LogRecord) -> str:
-        words = {
+        fields = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
@@ -112,9 +137,9 @@ class _Json(logging.Formatter):
             **_fields(record),
         }
         if record.exc_info:
-            words["exception"] = self.formatException(record.exc_info)
+            fields["exception"] = self.formatException(record.exc_info)
         # Redacted value by value: cutting in the finished JSON could cut a quotation mark with it.
-        return json.dumps({name: self._clean(value) for name, value in words.items()}, ensure_ascii=False)
+        return json_text({name: self._clean(value) for name, value in fields.items()})
 
     def _clean(self, value: Any) -> Any:
-        return value if isinstance(value, int | float) else self._redact(str(value))
+        return value if isinstance(value, int | float | Plain) else clean(self._redact(str(value)), keep_lines=True)

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from gpuledger.flows.setup.settings import Settings
+from gpuledger.warehouse import private
 
 if TYPE_CHECKING:
     from apprise import Apprise
@@ -46,7 +47,7 @@ def targets(settings: Settings, load_blocks: LoadBlocks) -> list[str]:
 
     Takes at most half of the setting notify_deadline_s: a Prefect server that is gone is tried for longer than that.
     """
-    found = [url for text in settings.notify_urls for url in text.split()]
+    urls = [url for text in settings.notify_urls for url in text.split()]
     loaded: dict[str, str] = {}
     # A daemon, as below. It needs to know which Prefect server is meant, and that is in the context.
     loading = threading.Thread(
@@ -58,10 +59,10 @@ def targets(settings: Settings, load_blocks: LoadBlocks) -> list[str]:
         loading.join(settings.notify_deadline_s / 2)
     for name in settings.notify_blocks:
         if name in loaded:
-            found += loaded[name].split()
+            urls += loaded[name].split()
         else:
             _log.error("the Prefect block %s cannot be read: nobody is told through it", name)
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(urls))
 
 
 def send(outbox: Path, messages: Sequence[Message], urls: Sequence[str], deadline_s: float) -> int:
@@ -110,10 +111,10 @@ def _deliver(name: str, url: str, waiting: dict[Path, dict[str, list[str] | str]
     if sender is None:
         _log.error("the notification target %s (%s) is no address that Apprise knows", scheme, name)
         return
-    for path, words in waiting.items():
-        if name not in words["pending"]:
+    for path, message in waiting.items():
+        if name not in message["pending"]:
             continue
-        if sender.notify(title=str(words["title"]), body=str(words["body"]), notify_type=str(words["kind"])):
+        if sender.notify(title=str(message["title"]), body=str(message["body"]), notify_type=str(message["kind"])):
             done.add((path, name))
         else:
             _log.error(
@@ -123,44 +124,42 @@ def _deliver(name: str, url: str, waiting: dict[Path, dict[str, list[str] | str]
 
 
 def _put(outbox: Path, message: Message, names: Sequence[str]) -> None:
-    outbox.mkdir(parents=True, exist_ok=True)
+    private.make_folder(outbox)
     now = datetime.now(UTC)
     path = outbox / f"{now:%Y%m%dT%H%M%S.%fZ}-{hashlib.sha256(repr(message).encode()).hexdigest()[:8]}.json"
-    part = path.with_suffix(".part")
-    part.write_text(json.dumps({**asdict(message), "pending": list(names)}, ensure_ascii=False), encoding="utf-8")
-    part.replace(path)
+    private.write(path, json.dumps({**asdict(message), "pending": list(names)}, ensure_ascii=False).encode())
 
 
 def _waiting(outbox: Path, names: set[str]) -> dict[Path, dict[str, list[str] | str]]:
     """Messages that wait, oldest first; those that are too old, or whose targets are set no more, are dropped."""
-    found: dict[Path, dict[str, list[str] | str]] = {}
+    by_path: dict[Path, dict[str, list[str] | str]] = {}
     oldest = f"{datetime.now(UTC) - timedelta(days=KEEP_DAYS):%Y%m%dT%H%M%S}"
     for path in sorted(outbox.glob("*.json")):
         try:
-            words = json.loads(path.read_text(encoding="utf-8"))
-            words["pending"] = [name for name in words["pending"] if name in names]
+            message = json.loads(path.read_text(encoding="utf-8"))
+            message["pending"] = [name for name in message["pending"] if name in names]
         except (OSError, ValueError, KeyError, TypeError):
             path.unlink(missing_ok=True)
             continue
-        if path.name < oldest or not words["pending"]:
+        if path.name < oldest or not message["pending"]:
             path.unlink(missing_ok=True)
-            _log.warning("dropped a message that nobody took: %s", words.get("title"))
+            _log.warning("dropped a message that nobody took: %s", message.get("title"))
             continue
-        found[path] = words
-    return found
+        by_path[path] = message
+    return by_path
 
 
 def _settle(waiting: dict[Path, dict[str, list[str] | str]], done: set[tuple[Path, str]]) -> int:
     """Take what was delivered out of the outbox; returns how many messages stay."""
     left = 0
-    for path, words in waiting.items():
-        pending = [name for name in words["pending"] if (path, name) not in done]
+    for path, message in waiting.items():
+        pending = [name for name in message["pending"] if (path, name) not in done]
         if not pending:
             path.unlink(missing_ok=True)
             continue
         left += 1
-        if pending != words["pending"]:
-            path.write_text(json.dumps({**words, "pending": pending}, ensure_ascii=False), encoding="utf-8")
+        if pending != message["pending"]:
+            private.write(path, json.dumps({**message, "pending": pending}, ensure_ascii=False).encode())
     return left
 
 

@@ -15,6 +15,7 @@ def write(path: Path, sources: Sequence[SourceHealth], runs: Sequence[RunHealth]
     """Write sources and runs to `path`. An age that is not known is left out: 0 would read as fresh."""
     registry = CollectorRegistry()
     failing = _of_source(registry, "gpuledger_source_failing", "1 where the last attempt gave nothing usable")
+    degraded = _of_source(registry, "gpuledger_source_degraded", "1 where it shows far fewer rows than usual")
     overdue = _of_source(registry, "gpuledger_source_overdue", "1 where the data are older than they may be")
     age = _of_source(registry, "gpuledger_source_age_seconds", "Age of the last good batch")
     limit = _of_source(registry, "gpuledger_source_age_limit_seconds", "Age beyond which prices are no longer used")
@@ -23,6 +24,7 @@ def write(path: Path, sources: Sequence[SourceHealth], runs: Sequence[RunHealth]
     issues = _of_source(registry, "gpuledger_source_open_issues", "Issues of the newest run that tried the source")
     for s in sources:
         failing.labels(s.source).set(s.is_failing)
+        degraded.labels(s.source).set(s.is_degraded)
         overdue.labels(s.source).set(s.is_overdue)
         limit.labels(s.source).set(s.limit_hours * 3600)
         rows.labels(s.source).set(s.rows)

@@ -19,8 +19,8 @@ def write(data: DataDir, folder: Path) -> list[Path]:
     archive = Archive(data.snapshots)
 
     def archived(sha256: str) -> ArchivedPage | None:
-        found = archive.origin(sha256)
-        return ArchivedPage(found.url, found.fetched_at) if found else None
+        origin = archive.origin(sha256)
+        return ArchivedPage(origin.url, origin.fetched_at) if origin else None
 
     language = lang.current()
     return list(

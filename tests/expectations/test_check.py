@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -196,26 +197,37 @@ def test_a_page_in_another_currency_is_refused_whole() -> None:
 # ── marts ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("on_failure", ["reject", "quarantine"])
-def test_a_mart_that_breaks_its_contract_is_said_with_the_first_row(
-    on_failure: Literal["reject", "quarantine"],
-) -> None:
-    (problem,) = check_mart(contract(check("between", "a", on_failure, kind="", min=2)), MART)
+def test_a_row_of_a_mart_that_breaks_a_rule_of_rows_is_refused_and_the_mart_is_not() -> None:
+    verdict = check_mart(contract(check("between", "a", "quarantine", kind="", min=2)), MART)
+    assert (verdict.problems, verdict.refused) == ((), {0: "a: between (min 2): between it is"})
+
+
+def test_a_rule_that_a_mart_may_not_break_is_said_with_the_first_row() -> None:
+    (problem,) = check_mart(contract(check("between", "a", "reject", kind="", min=2)), MART).problems
     assert problem.startswith("shop: 1 rows break a: between (min 2): between it is; the first: {'a': 1.0,")
 
 
+def test_many_refused_rows_are_a_broken_mart() -> None:
+    rules = contract(check("between", "a", "quarantine", kind="", min=2))
+    few, many = ({"a": [1.0] * bad + [3.0] * (60 - bad)} for bad in (12, 13))
+    assert check_mart(replace(rules, max_rows=99, max_quarantined_share=0.2), few).problems == ()
+    (problem,) = check_mart(replace(rules, max_rows=99, max_quarantined_share=0.2), many).problems
+    assert problem.startswith("shop: 13 of 60 rows break its contract, more than 20%")
+
+
 def test_a_warning_keeps_no_mart_back() -> None:
-    assert check_mart(contract(check("between", "a", "warn", kind="", min=2)), MART) == []
+    verdict = check_mart(contract(check("between", "a", "warn", kind="", min=2)), MART)
+    assert (verdict.problems, verdict.refused) == ((), {})
 
 
 @pytest.mark.parametrize("bounds", [(5, 9), (1, 3)])
 def test_a_mart_with_too_few_or_too_many_rows_is_said(bounds: tuple[int, int]) -> None:
     low, high = bounds
-    (problem,) = check_mart(contract(rows=bounds), MART)
+    (problem,) = check_mart(contract(rows=bounds), MART).problems
     assert problem == f"shop has 4 rows, and {low} to {high} are expected: a shop has rows"
 
 
 def test_a_table_key_that_is_there_twice_is_said() -> None:
-    problems = check_mart(contract(check("unique", "word", "reject", kind="")), MART)
+    problems = check_mart(contract(check("unique", "word", "reject", kind="")), MART).problems
     assert len(problems) == 1
     assert "2 rows break word: unique" in problems[0]

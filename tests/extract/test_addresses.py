@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gpuledger.extract import errors
 from gpuledger.extract.fetch import addresses
-from gpuledger.extract.fetch.http import Client, HttpSettings
+from gpuledger.extract.fetch.http import Client, HttpSettings, Machine
 from gpuledger.extract.fetch.pinned import RefusedPeer, Route
 from tests.extract.fake_time import FakeTime
 from tests.extract.faulty_server import PAGE, FaultyServer, page
@@ -158,7 +158,7 @@ def listening(answer: Sequence[str] = ("127.0.0.1",)) -> Iterator[tuple[Client, 
     time, resolver = FakeTime(), Resolver(answer)
     with (
         FaultyServer({"/": page()}) as server,
-        Client(HttpSettings(), clock=time.clock, sleep=time.sleep, resolve=resolver) as client,
+        Client(HttpSettings(), Machine(clock=time.clock, sleep=time.sleep, resolve=resolver)) as client,
     ):
         yield client, server, resolver
 
@@ -211,7 +211,7 @@ def test_only_the_mapped_name_reaches_loopback_and_only_at_the_mapped_port() -> 
     resolver, time = Resolver(), FakeTime()
     with FaultyServer({"/": page()}) as other, FaultyServer({"/": page()}) as mapped:
         settings = HttpSettings(connect_to={"newegg.sample.test": ("127.0.0.1", mapped.port)})
-        with Client(settings, clock=time.clock, sleep=time.sleep, resolve=resolver) as client:
+        with Client(settings, Machine(clock=time.clock, sleep=time.sleep, resolve=resolver)) as client:
             assert client.fetch("http://newegg.sample.test/").content == PAGE
             # The port in the address is the mapped host's own business: it leads to the mapped one.
             assert client.fetch(f"http://newegg.sample.test:{other.port}/").content == PAGE

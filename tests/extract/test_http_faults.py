@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from gpuledger.extract import errors
-from gpuledger.extract.fetch.http import Client, HttpSettings
+from gpuledger.extract.fetch.http import Client, HttpSettings, Machine
 from tests.extract import faulty_server as faults
 from tests.extract.fake_time import FakeTime
 from tests.extract.faulty_server import PAGE, FaultyServer, Route, page, redirect, status
@@ -28,7 +28,7 @@ def shop(
     time = FakeTime()
     with FaultyServer({"/card": route, **(more or {})}) as server:
         chosen = HttpSettings(connect_to={HOST: ("127.0.0.1", server.port)}, **settings)
-        with Client(chosen, clock=time.clock, sleep=time.sleep, random=lambda: jitter) as client:
+        with Client(chosen, Machine(clock=time.clock, sleep=time.sleep, random=lambda: jitter)) as client:
             yield client, server, time
 
 
@@ -107,7 +107,7 @@ def test_a_refused_connection_fails_after_three_tries() -> None:
         port = server.port
     settings = HttpSettings(connect_to={HOST: ("127.0.0.1", port)})
     with (
-        Client(settings, clock=time.clock, sleep=time.sleep) as client,
+        Client(settings, Machine(clock=time.clock, sleep=time.sleep)) as client,
         pytest.raises(errors.ConnectionFailed, match=r"refused.*3 tries"),
     ):
         client.fetch(URL)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from gpuledger.extract import errors
-from gpuledger.extract.fetch.http import Client, HttpSettings
+from gpuledger.extract.fetch.http import Client, HttpSettings, Machine
 from gpuledger.extract.fetch.turns import Turns
 from tests.extract import faulty_server as faults
 from tests.extract.fake_time import FakeTime
@@ -29,7 +29,7 @@ def shop(routes: dict[str, Route], **settings: Any) -> Iterator[tuple[Client, Fa
     time = FakeTime()
     with FaultyServer(routes) as server:
         chosen = HttpSettings(connect_to={HOST: ("127.0.0.1", server.port)}, **settings)
-        with Client(chosen, clock=time.clock, sleep=time.sleep, random=lambda: 0.0, now=lambda: NOW) as client:
+        with Client(chosen, Machine(clock=time.clock, sleep=time.sleep, random=lambda: 0.0, now=lambda: NOW)) as client:
             yield client, server, time
 
 

@@ -15,7 +15,7 @@ from gpuledger.extract import errors, source
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected, Reading, collect, parse_page
-from gpuledger.extract.fetch.http import Client, HttpSettings
+from gpuledger.extract.fetch.http import Client, HttpSettings, Machine
 from gpuledger.extract.items import Issue, Link, Parsed
 from gpuledger.extract.markup import charset
 from gpuledger.extract.pages import Fetching
@@ -61,7 +61,7 @@ def read(name: str, route: Route, folder: Path) -> tuple[Collected, FaultyServer
     time, host = FakeTime(), "source.faulty.test"
     with FaultyServer({"/start": route}) as server:
         settings = HttpSettings(connect_to={host: ("127.0.0.1", server.port)}, deadline_s=0.1 if route in SLOW else 5.0)
-        with Client(settings, clock=time.clock, sleep=time.sleep, now=lambda: NOW) as client:
+        with Client(settings, Machine(clock=time.clock, sleep=time.sleep, now=lambda: NOW)) as client:
             reading = Reading(source.get(name), [f"http://{host}/start"])
             pages = Fetching(client, Archive(folder / "s"), NOW, "run")
             result = collect(reading, pages, ParsedCache(folder / "p"))

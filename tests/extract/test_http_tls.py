@@ -16,10 +16,10 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from gpuledger.extract import errors
-from gpuledger.extract.fetch.http import Client, HttpSettings
+from gpuledger.extract.fetch.http import Client, HttpSettings, Machine
 from tests.extract import faulty_server as faults
 from tests.extract.fake_time import FakeTime
-from tests.extract.faulty_server import PAGE, FaultyServer, Route, page
+from tests.extract.faulty_server import PAGE, Exchange, FaultyServer, Route, page
 
 HOST = "shop.tls.test"
 
@@ -61,7 +61,7 @@ def shop(
     time = FakeTime()
     with FaultyServer({"/card": route}, tls=context) as server:
         chosen = HttpSettings(connect_to={host: ("127.0.0.1", server.port)}, **settings)
-        with Client(chosen, clock=time.clock, sleep=time.sleep) as client:
+        with Client(chosen, Machine(clock=time.clock, sleep=time.sleep)) as client:
             yield client, server, names
 
 
@@ -111,7 +111,28 @@ def test_a_server_that_does_not_speak_tls_is_a_failed_connection() -> None:
     with FaultyServer({"/card": page()}) as server:
         settings = HttpSettings(connect_to={HOST: ("127.0.0.1", server.port)}, max_attempts=1, deadline_s=2)
         with (
-            Client(settings, clock=time.clock, sleep=time.sleep) as client,
+            Client(settings, Machine(clock=time.clock, sleep=time.sleep)) as client,
             pytest.raises(errors.ConnectionFailed, match="safe connection"),
         ):
             client.fetch(f"https://{HOST}/card")
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_https_redirects_to_no_http(certificate: Path, status: int) -> None:
+    def route(exchange: Exchange) -> None:
+        exchange.reply(status, headers={"Location": f"http://{HOST}/card?token=abcdefgh"})
+
+    with shop(certificate, route, ca_bundle=str(certificate)) as (client, server, _):
+        with pytest.raises(errors.ForeignHost, match=rf"{HOST} redirects from https to http://{HOST}/card") as caught:
+            client.fetch(f"https://{HOST}/card")
+        assert "abcdefgh" not in str(caught.value)
+        assert server.paths() == ["/card"]
+
+
+def test_nobody_reads_along(certificate: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SSLKEYLOGFILE makes OpenSSL write each connection's keys down, for whoever sets a service's environment."""
+    keys = tmp_path / "keys"
+    monkeypatch.setenv("SSLKEYLOGFILE", str(keys))
+    with shop(certificate, page(), ca_bundle=str(certificate)) as (client, _, _):
+        assert client.fetch(f"https://{HOST}/card").content == PAGE
+    assert not keys.exists() or "SECRET" not in keys.read_text()

@@ -175,7 +175,7 @@ def test_a_number_for_machines_that_can_be_read_in_two_ways_needs_the_eye() -> N
     assert (the_price(offer), issues) == ((None, None, None), ["ambiguous_price"])
 
 
-def test_structured_sources_that_differ_are_settled_only_by_an_old_price() -> None:
+def test_structured_sources_that_differ_are_settled_by_the_one_amount_that_people_see() -> None:
     meta = (
         '<meta property="product:price:amount" content="649.99"><meta property="product:price:currency" content="USD">'
     )
@@ -185,6 +185,9 @@ def test_structured_sources_that_differ_are_settled_only_by_an_old_price() -> No
     offer, issues = read(apart, stated=stated("549.99"), head=meta)
     assert (the_price(offer), offer.list_price, issues) == (("549.99", "USD", "now"), Decimal("649.99"), [])
     offer, issues = read(shown("$549.99"), stated=stated("549.99"), head=meta)
+    assert (the_price(offer), issues) == (("549.99", "USD", "now"), [])
+    both = f'<div class="product-price"><p class="price">$549.99</p><p class="price">$649.99</p></div>{CART}'
+    offer, issues = read(both, stated=stated("549.99"), head=meta)
     assert (the_price(offer), issues) == ((None, None, None), ["price_disagreement"])
     offer, issues = read(shown("$499.99"), stated=stated("549.99"), head=meta)
     assert (the_price(offer), issues) == ((None, None, None), ["price_disagreement"])

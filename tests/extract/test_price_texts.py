@@ -249,7 +249,8 @@ def test_what_the_words_before_and_behind_an_amount_call_it(before: str, after: 
 
 
 def test_what_is_known_of_words() -> None:
-    assert {one: one for one in ("now", "list", "from", "monthly", "bundle")} | {"net": "now"} == price_words.KINDS
+    same = {one: one for one in ("now", "list", "from", "monthly", "bundle")}
+    assert same | {"net": "now", "bid": "from"} == price_words.KINDS
     assert price_words.is_usual("Reg. price")
     assert not price_words.is_usual("was")
     assert price_words.says_no_price("call for price")

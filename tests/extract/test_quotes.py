@@ -26,6 +26,7 @@ from gpuledger.extract.source import Page
 from gpuledger.extract.sources import quotes
 from gpuledger.extract.sources.quotes import columns as quote_columns
 from gpuledger.extract.sources.quotes import sheets as quote_tables
+from gpuledger.extract.sources.quotes import template as quote_template
 
 
 def page(content: str | bytes, name: str = "file:///inbox/kettle.csv") -> Page:
@@ -50,7 +51,7 @@ def one(
     row: str, header: str = "product,price,currency,condition,quantity,valid until,vendor"
 ) -> tuple[Offer | None, str]:
     """The offer of a file of one row, or None and the reason."""
-    offers, rejected = quotes.read(page(f"{header}\n{row}\n"))
+    offers, rejected = quotes.read_quotes(page(f"{header}\n{row}\n"))
     assert len(offers) + len(rejected) == 1
     return (offers[0], "") if offers else (None, rejected[0].reason)
 
@@ -67,7 +68,7 @@ def test_korean_file_in_every_encoding_of_excel(encoding: str, separator: str) -
     rows = list(csv.reader(io.StringIO(KOREAN)))
     text = io.StringIO()
     csv.writer(text, delimiter=separator).writerows(rows)
-    offers, rejected = quotes.read(page(text.getvalue().encode(encoding)))
+    offers, rejected = quotes.read_quotes(page(text.getvalue().encode(encoding)))
     assert rejected == []
     (offer,) = offers
     assert (offer.title, offer.price, offer.currency) == ("바르데 지포스 RTX 4090 24GB", Decimal(2350000), "KRW")
@@ -78,7 +79,7 @@ def test_korean_file_in_every_encoding_of_excel(encoding: str, separator: str) -
 
 def test_western_file_in_windows_encoding() -> None:
     text = "Artikel;Item;Price (EUR);Supplier\n1;Varde GeForce RTX 4080 – 16GB;1.199,00 €;Kettler & Söhne GmbH\n"
-    offers, _ = quotes.read(page(text.encode("cp1252")))
+    offers, _ = quotes.read_quotes(page(text.encode("cp1252")))
     assert (offers[0].price, offers[0].currency, offers[0].seller) == (
         Decimal("1199.00"),
         "EUR",
@@ -103,7 +104,7 @@ def test_workbook_cells_of_every_type() -> None:
         ["Varde GeForce RTX 3050", -219.0, "USD", 1, None, None, None],
         ["Varde Arc A770", 0.1 + 0.2, "USD", 1.5, None, None, None],
     ]
-    offers, rejected = quotes.read(page(workbook([*header, *rows]), "file:///inbox/q.xlsx"))
+    offers, rejected = quotes.read_quotes(page(workbook([*header, *rows]), "file:///inbox/q.xlsx"))
     assert [(offer.price, offer.currency, offer.quantity, offer.valid_until) for offer in offers] == [
         (Decimal("1599.99"), "USD", 10, date(2023, 12, 31)),
         (Decimal(279), "USD", 3, date(2023, 12, 31)),
@@ -115,7 +116,7 @@ def test_workbook_cells_of_every_type() -> None:
 
 
 def test_sheet_without_a_header_is_told_and_the_others_are_read() -> None:
-    offers, rejected = quotes.read(
+    offers, rejected = quotes.read_quotes(
         page(workbook([["Terms and conditions"]], [["item", "price (USD)"], ["RTX 4090", 1599]]))
     )
     assert len(offers) == 1
@@ -214,11 +215,13 @@ def test_two_statements_of_the_currency_must_agree() -> None:
 
 def test_a_sum_is_no_price_of_a_piece() -> None:
     with pytest.raises(LayoutChanged, match="금액 is a sum"):
-        quotes.read(page("제품명,수량,금액\nRTX 4090,10,23500000\n"))
+        quotes.read_quotes(page("제품명,수량,금액\nRTX 4090,10,23500000\n"))
 
 
 def test_two_price_columns_are_refused_row_by_row() -> None:
-    offers, rejected = quotes.read(page("product,price (USD),price (KRW)\nA,1599.00,2100000\nB,999.00,\nC,,1300000\n"))
+    offers, rejected = quotes.read_quotes(
+        page("product,price (USD),price (KRW)\nA,1599.00,2100000\nB,999.00,\nC,,1300000\n")
+    )
     assert [(offer.title, offer.price, offer.currency) for offer in offers] == [
         ("B", Decimal("999.00"), "USD"),
         ("C", Decimal(1300000), "KRW"),
@@ -229,7 +232,7 @@ def test_two_price_columns_are_refused_row_by_row() -> None:
 def test_same_product_at_two_prices_goes_back_and_a_price_for_more_stays() -> None:
     rows = ("A,10.00,USD,1", "A,11.00,USD,1", "B,5.00,USD,1", "B,5.00,USD,1", "C,9.00,USD,1", "C,8.00,USD,10")
     text = "\n".join(("product,price,currency,quantity", *rows))
-    offers, rejected = quotes.read(page(text))
+    offers, rejected = quotes.read_quotes(page(text))
     assert [(offer.title, offer.price, offer.quantity) for offer in offers] == [
         ("B", Decimal("5.00"), 1),
         ("C", Decimal("9.00"), 1),
@@ -241,7 +244,7 @@ def test_same_product_at_two_prices_goes_back_and_a_price_for_more_stays() -> No
 
 def test_rejects_file_says_why_and_can_be_mended_and_dropped_again(tmp_path: Path) -> None:
     text = 'product,price,currency,remark\n=cmd|calc,1.599,USD,@x\nVarde RTX 4080,,USD,"a, b"\n'
-    _, rejected = quotes.read(page(text))
+    _, rejected = quotes.read_quotes(page(text))
     target = tmp_path / "kettle.rejected.csv"
     quotes.rejects_csv(rejected, target)
     assert target.read_bytes().startswith(b"\xef\xbb\xbf")
@@ -252,18 +255,18 @@ def test_rejects_file_says_why_and_can_be_mended_and_dropped_again(tmp_path: Pat
     assert rows[0]["remark"] == "'@x"
     assert "decimal or as thousands" in rows[0]["reason"]
     mended = target.read_text("utf-8-sig").replace(",1.599,", ",1599.00,")
-    offers, still = quotes.read(page(mended))
+    offers, still = quotes.read_quotes(page(mended))
     assert [offer.price for offer in offers] == [Decimal("1599.00")]
     assert len(still) == 1
 
 
 def test_rejects_file_keeps_columns_of_the_same_name(tmp_path: Path) -> None:
-    _, rejected = quotes.read(page("product,price,price,currency\nA,10.00,11.00,USD\n"))
+    _, rejected = quotes.read_quotes(page("product,price,price,currency\nA,10.00,11.00,USD\n"))
     quotes.rejects_csv(rejected, tmp_path / "r.csv")
     text = (tmp_path / "r.csv").read_text("utf-8-sig")
     assert "10.00" in text
     assert "11.00" in text
-    offers, _ = quotes.read(page(text.replace(",11.00,", ",,")))
+    offers, _ = quotes.read_quotes(page(text.replace(",11.00,", ",,")))
     assert [offer.price for offer in offers] == [Decimal("10.00")]
 
 
@@ -285,7 +288,7 @@ def test_parse_gives_an_issue_for_each_row_refused() -> None:
 )
 def test_what_is_no_quote_is_refused(content: bytes, seen: str) -> None:
     with pytest.raises(LayoutChanged, match=seen):
-        quotes.read(page(content))
+        quotes.read_quotes(page(content))
 
 
 def test_workbook_bomb_is_refused_before_it_is_unpacked() -> None:
@@ -294,7 +297,7 @@ def test_workbook_bomb_is_refused_before_it_is_unpacked() -> None:
         archive.writestr("xl/worksheets/sheet1.xml", b" " * (quote_tables.MAX_UNPACKED + 1))
     assert len(file.getvalue()) < 100_000
     with pytest.raises(TooLarge, match="unpacks to"):
-        quotes.read(page(file.getvalue()))
+        quotes.read_quotes(page(file.getvalue()))
 
 
 def test_workbook_that_lies_about_its_size_is_bounded() -> None:
@@ -304,7 +307,7 @@ def test_workbook_that_lies_about_its_size_is_bounded() -> None:
     with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(file, "w") as new:
         for name in old.namelist():
             new.writestr(name, old.read(name).replace(b'ref="A1:B2"', b'ref="A1:XFD1048576"'))
-    offers, _ = quotes.read(page(file.getvalue()))
+    offers, _ = quotes.read_quotes(page(file.getvalue()))
     assert [offer.price for offer in offers] == [Decimal("1599.0")]
 
 
@@ -321,7 +324,7 @@ def test_external_entities_and_entity_bombs_of_a_workbook_are_not_followed(tmp_p
                 body = entity + body.replace(b"PLACE", b"&e;")
             new.writestr(name, body)
     try:
-        offers, rejected = quotes.read(page(file.getvalue()))
+        offers, rejected = quotes.read_quotes(page(file.getvalue()))
     except LayoutChanged:
         return
     assert "1599" not in str([offers, rejected])
@@ -330,7 +333,7 @@ def test_external_entities_and_entity_bombs_of_a_workbook_are_not_followed(tmp_p
 def test_too_many_rows_are_refused() -> None:
     rows = "A,10.00,USD\n" * (quote_tables.MAX_ROWS + 1)
     with pytest.raises(TooLarge, match="rows"):
-        quotes.read(page("product,price,currency\n" + rows))
+        quotes.read_quotes(page("product,price,currency\n" + rows))
 
 
 _CELLS = st.text(st.characters(exclude_categories=("Cc", "Cs")), max_size=12)
@@ -340,7 +343,7 @@ _CELLS = st.text(st.characters(exclude_categories=("Cc", "Cs")), max_size=12)
 def test_no_row_is_lost_and_no_price_is_invented(rows: list[list[str]]) -> None:
     text = io.StringIO()
     csv.writer(text).writerows([["product", "price", "currency", "quantity", "valid until"], *rows])
-    offers, rejected = quotes.read(page(text.getvalue()))
+    offers, rejected = quotes.read_quotes(page(text.getvalue()))
     filled = [row for row in csv.reader(io.StringIO(text.getvalue())) if any(cell.strip() for cell in row)]
     # A header alone comes back too.
     assert len(offers) + len(rejected) == max(len(filled) - 1, 1)
@@ -393,3 +396,79 @@ def test_a_replay_gives_nothing_back(tmp_path: Path) -> None:
     again = collect.collect(reading, OfRun(archive, [snapshot], {}), ParsedCache(tmp_path / "p"))
     assert len(again.rows) == 1
     assert not returned.exists()
+
+
+@pytest.mark.parametrize(
+    ("header", "field"),
+    [
+        ("Title", "product"), ("Bezeichnung", "product"), ("商品名", "product"), ("Einzelpreis netto (EUR)", "price"),
+        ("Unit price excl. VAT", "price"), ("단가(VAT별도)", "price"), ("単価(税抜)", "price"),
+        ("Preis zzgl. MwSt.", "price"),
+        ("Währung", "currency"), ("通貨", "currency"), ("Zustand", "condition"), ("Stückzahl", "quantity"),
+        ("Gültig bis", "valid_until"), ("有効期限", "valid_until"), ("Lieferant", "vendor"), ("仕入先", "vendor"),
+        ("부가세", "tax"), ("Land", "market"), ("送料", "shipping"), ("Verfügbarkeit", "availability"), ("Bemerkung", None),
+    ],
+)  # fmt: skip
+def test_columns_are_known_in_four_languages(header: str, field: str | None) -> None:
+    assert quote_columns.field_of(header) == field
+
+
+def test_title_price_and_currency_are_enough() -> None:
+    offer, _ = one("ASUS GeForce RTX 4090 24GB,1599.00,USD", "title,price,currency")
+    assert offer is not None
+    assert (offer.availability, offer.seller_kind, offer.condition) == ("quoted", "quote", "new")
+
+
+def test_an_empty_cell_for_the_condition_is_no_condition() -> None:
+    offer, _ = one("ASUS GeForce RTX 4090 24GB,1599.00,USD,", "title,price,currency,condition")
+    assert offer is not None
+    assert offer.condition == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "taxed"),
+    [
+        ("title,price excl. VAT,currency", "RTX 4090,1599.00,EUR", False),
+        ("title,price (incl. VAT),currency", "RTX 4090,1599.00,EUR", True),
+        ("title,price,currency,VAT included", "RTX 4090,1599.00,EUR,yes", True),
+        ("품명,단가,통화,부가세", "RTX 4090,2350000,KRW,별도", False),
+        ("title,price,currency,VAT", "RTX 4090,1599.00,EUR,19 %", None),
+        ("title,price,currency", "RTX 4090,1599.00,EUR", None),
+    ],
+)
+def test_whether_tax_is_in_the_price_is_the_vendors_to_say(header: str, row: str, taxed: bool | None) -> None:
+    offer, reason = one(row, header)
+    assert offer is not None, reason
+    assert offer.tax_included is taxed
+
+
+@pytest.mark.parametrize("language", quote_template.LANGUAGES)
+@pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
+def test_a_filled_template_is_read_whole(tmp_path: Path, language: str, suffix: str) -> None:
+    target = tmp_path / f"quote{suffix}"
+    quote_template.write(target, language)
+    row = [
+        "Varde GeForce RTX 4090 24GB",
+        "VR-4090",
+        "1599.00",
+        "USD",
+        "excluded",
+        "new",
+        "3",
+        "2024-01-31",
+        "Kettle",
+        "US",
+        "0",
+    ]
+    if suffix == ".csv":
+        with target.open("a", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerow(row)
+    else:
+        book = openpyxl.load_workbook(target)
+        book.active.append(row)
+        book.save(target)
+    (offer,), rejected = quotes.read_quotes(page(target.read_bytes(), target.as_uri()))
+    assert rejected == []
+    assert (offer.title, offer.mpn, offer.price, offer.currency) == (row[0], row[1], Decimal("1599.00"), "USD")
+    assert (offer.tax_included, offer.condition, offer.quantity, offer.seller) == (False, "new", 3, "Kettle")
+    assert (offer.valid_until, offer.market, offer.shipping) == (date(2024, 1, 31), "us", Decimal(0))

@@ -65,7 +65,7 @@ def test_every_start_page_of_every_sample_source_is_there_on_every_night() -> No
 
 
 def test_a_source_without_a_sample_starts_nowhere() -> None:
-    source = Source(name="x", title="x", homepage="x", parse=lambda page: [], version=1, kinds=())
+    source = Source(name="x", title="x", homepage="x", parse=lambda page: [], kinds=())
     assert start_urls(source) == []
 
 

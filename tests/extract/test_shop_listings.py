@@ -310,4 +310,4 @@ def test_offer_needs_title_address_and_key(listing_of: Callable[[str], Page]) ->
     for missing in ("title", "url", "key"):
         words = {"title": "Card", "url": "https://x.test/", "key": "1"} | {missing: ""}
         with pytest.raises(listing.BadCard, match={"url": "address"}.get(missing, missing)):
-            list(listing.offer(page, locale, **words))
+            list(listing.offer(page, locale, listing.Card(**words)))

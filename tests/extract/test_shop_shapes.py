@@ -235,7 +235,7 @@ def test_the_price_of(name: str) -> None:
 @pytest.mark.parametrize(
     ("lang", "host", "markup"),
     [
-        ("en-US", "shop.example.com", '<div class="price">Current bid: $210.00</div>'),
+        ("en-US", "shop.example.com", '<div class="price">Starting bid: $210.00</div>'),
         ("en-US", "shop.example.com", '<div class="price">$50.00 deposit</div>'),
         (
             "en-US",

@@ -137,7 +137,7 @@ def test_a_source_name_leads_nowhere_else(archive: Archive, name: str) -> None:
 @pytest.mark.parametrize("sha256", ["", "../../etc/passwd", "a" * 63, "A" * 64])
 def test_only_a_hash_is_read(archive: Archive, sha256: str) -> None:
     with pytest.raises(ValueError, match="SHA-256"):
-        archive.read(sha256)
+        archive.content_of(sha256)
 
 
 def blob(archive: Archive, snapshot: Snapshot) -> Path:
@@ -175,7 +175,7 @@ def test_damage_is_detected_named_and_mended_by_fetching_again(archive: Archive,
         archive.page(snapshot)
     assert snapshot.sha256 in str(caught.value)
     assert [error.url for error in archive.verify()] == [caught.value.url]
-    assert archive.read(whole.sha256) == b"another"
+    assert archive.content_of(whole.sha256) == b"another"
     archive.save("newegg", fetched(), T0 + DAY)
     assert archive.verify() == []
 
@@ -184,7 +184,7 @@ def test_a_sidecar_with_more_in_it_still_reads(archive: Archive) -> None:
     snapshot = archive.save("newegg", fetched(), T0)
     sidecar = blob(archive, snapshot).with_suffix(".json")
     sidecar.write_text(json.dumps(json.loads(sidecar.read_text()) | {"new": {"from": "a later version"}}))
-    assert archive.read(snapshot.sha256) == b"<p>one</p>"
+    assert archive.content_of(snapshot.sha256) == b"<p>one</p>"
 
 
 def log_file(archive: Archive) -> Path:
@@ -259,7 +259,7 @@ def test_pruning_forgets_what_is_old_but_never_the_newest_nor_what_is_kept(archi
     assert list(archive.history("newegg")) == [kept, newest]
     assert list(archive.history("amazon")) == [only]
     assert archive.latest("newegg", URL) == newest
-    assert archive.read(shared.sha256) == b"shared"
+    assert archive.content_of(shared.sha256) == b"shared"
     assert archive.verify() == []
     assert archive.prune(0, now) == [kept.sha256]
 

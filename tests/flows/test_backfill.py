@@ -10,6 +10,7 @@ import pytest
 
 from gpuledger.extract.collect import Collected
 from gpuledger.flows.history import backfill
+from gpuledger.flows.night import gather
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.store import store
 from tests.command import rows, tables
@@ -53,7 +54,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 def loaded(data: Path, files: list[Path], *, by_night: bool, only: int | None = None) -> Context:
     run = context(data, 1)
-    found = backfill.pending(run, backfill.read(run, files))[:only]
+    found = backfill.pending(run, backfill.read_crawls(run, files))[:only]
     backfill.backfill(run, found, lambda number: None, 1 if by_night else backfill.PUBLISH_EVERY)
     return run
 
@@ -63,7 +64,11 @@ def both(tmp_path_factory: pytest.TempPathFactory, files: list[Path]) -> tuple[P
     """The same nights by a backfill, and each as a run of its own: checked, loaded, built and published like any other."""
     bulk, nightly = tmp_path_factory.mktemp("bulk"), tmp_path_factory.mktemp("nightly")
     loaded(bulk, files, by_night=False)
-    for seen_at, offers in backfill.read(context(nightly, 1), files):
+    crawls = backfill.read_crawls(context(nightly, 1), files)
+    first = replace(context(nightly, 1), as_of=crawls[0][0])
+    with gather.reader(first) as reader:
+        store(first, [reader.read_source(reading) for reading in backfill.needs(first)], export=False)
+    for seen_at, offers in crawls:
         run = replace(context(nightly, 1), as_of=seen_at)
         store(run, [Collected(backfill.SOURCE, rows=[*offers])], export=False)
     return bulk, nightly
@@ -73,7 +78,8 @@ def test_a_backfill_and_its_nights_as_runs_of_their_own_give_the_same_rows(both:
     bulk, nightly = (tables(path) for path in both)
     assert bulk.keys() == nightly.keys()
     assert len(bulk["core.price_span"]) > 10
-    assert len(bulk["core.source_night"]) == len(TIMES) - 1, "one night is refused whole"
+    nights = [row for row in bulk["core.source_night"] if row[0] == backfill.SOURCE]
+    assert len(nights) == len(TIMES) - 1, "one night is refused whole"
     for table, content in bulk.items():
         assert content == nightly[table], table
 
@@ -94,9 +100,22 @@ def test_a_stopped_backfill_goes_on_where_it_was(both: tuple[Path, Path], files:
     assert tables(tmp_path) == tables(both[0])
 
 
+def test_what_a_night_does_not_load_is_on_record_with_its_reason(files: list[Path], tmp_path: Path) -> None:
+    loaded(tmp_path, files, by_night=True)
+    counts = rows(
+        tmp_path,
+        """SELECT s.quarantined, (SELECT count(*) FROM ops.quarantine q WHERE q.run_id = s.run_id)
+           FROM ops.source_run s WHERE s.source = 'danawa_daily'""",
+    )
+    assert len(counts) == len(TIMES)
+    assert all(counted == on_record for counted, on_record in counts), counts
+    reasons = {reason.partition(":")[0] for (reason,) in rows(tmp_path, "SELECT reason FROM ops.quarantine")}
+    assert {"price held", "whole batch refused"} <= reasons
+
+
 def test_a_killed_bulk_load_keeps_what_it_published(both: tuple[Path, Path], files: list[Path], tmp_path: Path) -> None:
     run = context(tmp_path, 1)
-    found = backfill.pending(run, backfill.read(run, files))
+    found = backfill.pending(run, backfill.read_crawls(run, files))
     seen: list[int] = []
 
     def killed_at_nine(number: int) -> None:
@@ -108,7 +127,7 @@ def test_a_killed_bulk_load_keeps_what_it_published(both: tuple[Path, Path], fil
         backfill.backfill(run, found, killed_at_nine, publish_every=4)
     assert seen == list(range(1, 10))
     again = context(tmp_path, 1)
-    left = backfill.pending(again, backfill.read(again, files))
+    left = backfill.pending(again, backfill.read_crawls(again, files))
     assert left == found[8:]
     backfill.backfill(again, left, lambda number: None, publish_every=4)
     assert tables(tmp_path) == tables(both[0])
@@ -116,4 +135,4 @@ def test_a_killed_bulk_load_keeps_what_it_published(both: tuple[Path, Path], fil
 
 def test_a_second_backfill_of_the_same_files_has_nothing_to_do(both: tuple[Path, Path], files: list[Path]) -> None:
     run = context(both[0], 1)
-    assert backfill.pending(run, backfill.read(run, files)) == []
+    assert backfill.pending(run, backfill.read_crawls(run, files)) == []

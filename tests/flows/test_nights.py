@@ -210,5 +210,5 @@ def test_every_row_is_traced_to_bytes_that_are_in_the_archive(nights: dict[int, 
     hashes = {sha for table in traced for (sha,) in rows(data, f"SELECT DISTINCT snapshot_sha256 FROM {table}")}
     assert None not in hashes
     for sha in hashes:
-        assert archive.read(sha)
+        assert archive.content_of(sha)
     assert archive.verify() == []

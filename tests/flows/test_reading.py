@@ -74,8 +74,9 @@ def test_value_is_by_street_price_unless_asked(data: Path) -> None:
 
 
 def test_the_table_for_people_says_what_it_is_of_and_as_of_when(data: Path) -> None:
-    told = gpuledger("value", SD, data=data).out
-    assert "2023-11-17 03:00 UTC" in told, "a price without its age helps nobody"
+    answer = gpuledger("value", SD, data=data)
+    assert "2023-11-17 03:00 UTC" in answer.err, "a price without its age helps nobody"
+    told = answer.out
     assert "NVIDIA GeForce RTX 4070 Ti" in told
     for line in told.splitlines():
         if "RTX 4070 Ti" in line:
@@ -106,7 +107,7 @@ def test_sql_in_all_three_forms(data: Path) -> None:
     assert gpuledger("sql", query, "--format", "csv", data=data).out == 'a,b,c,d,e,f\n1,2.5,"x,y",,2023-11-16,true\n'
     assert "2023-11-16" in gpuledger("sql", query, data=data).out
     assert as_json("sql", "SELECT 1 AS a WHERE false", data=data) == []
-    assert "no rows" in gpuledger("sql", "SELECT 1 AS a WHERE false", data=data).out
+    assert "no rows" in gpuledger("sql", "SELECT 1 AS a WHERE false", data=data).err
 
 
 @pytest.mark.parametrize("query", ["DROP TABLE core.gpu", "SELECT nope", "SELECT 1; SELECT 2", ""])
@@ -187,7 +188,7 @@ def test_parquet_has_the_warehouses_types_and_rows(data: Path, tmp_path: Path) -
 def test_a_saved_page_gives_what_the_night_loaded(data: Path, tmp_path: Path) -> None:
     archive = Archive(data / "snapshots")
     snapshot = next(s for s in archive.history("newegg") if s.url.startswith(f"http://{host('newegg')}/"))
-    page = archive.read(snapshot.sha256)
+    page = archive.content_of(snapshot.sha256)
     (tmp_path / "page.html").write_bytes(page)
     (tmp_path / "page.html.gz").write_bytes(gzip.compress(page))
     told = [

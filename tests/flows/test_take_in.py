@@ -154,17 +154,53 @@ def test_the_same_bytes_are_loaded_where_a_held_price_waits_for_its_second_sight
     assert json.loads(item)["key"] == "a"
 
 
-def test_a_short_night_is_partial_and_ends_what_is_gone_when_it_comes_again(shop: Shop) -> None:
-    shop.take(1, *four())
+#: What was read from an address: a list, which may break off.
+LISTED = {"starts": ("http://shop.test/cards",)}
+
+
+def test_a_crawl_that_breaks_and_stays_broken_ends_nothing_and_says_so_each_night(shop: Shop) -> None:
+    shop.take(1, *four(), **LISTED)
     short = four()[:2]
-    outcome = again(shop, 2, short)
-    assert (outcome.status, outcome.reason) == (
-        "partial", "fewer rows than usual: absent listings are kept until the next run says so again",
-    )  # fmt: skip
-    assert set(shop.prices()) == {f"quotes:{key}" for key in "abcd"}
-    assert shop.rows("SELECT is_complete FROM core.source_night ORDER BY seen_at") == [(True,), (False,)]
-    assert again(shop, 3, short).status == "ok", "the same bytes, and now they are believed"
+    for number in range(2, 12):
+        outcome = again(shop, number, short, **LISTED)
+        assert outcome.status == "degraded"
+        assert outcome.reason == (
+            "2 rows, and 4 are usual: what is missing has not ended and no longer counts until it is seen again; "
+            "`gpuledger release --source quotes` if the source has no more than this"
+        )
+        assert set(shop.prices()) == {f"quotes:{key}" for key in "abcd"}
+    unconfirmed = "SELECT listing_id FROM core.price_open WHERE confirmed_until IS NOT NULL ORDER BY 1"
+    assert shop.rows(unconfirmed) == [("quotes:c",), ("quotes:d",)]
+    assert again(shop, 12, four(), **LISTED).status == "ok"
+    assert shop.rows(unconfirmed) == []
+    assert shop.rows("SELECT DISTINCT change FROM core.price_change") == [("appeared",)], "nothing ended or returned"
+
+
+def test_a_person_accepts_that_a_shop_has_fewer_and_what_is_gone_ends(shop: Shop) -> None:
+    shop.take(1, *four(), **LISTED)
+    again(shop, 2, four()[:2], **LISTED)
+    decisions.accept(shop.context.data, SHOP, 2, FIRST + timedelta(days=1), "closed half of its catalogue")
+    shop.context = replace(shop.context, started_at=datetime.now(UTC) + timedelta(minutes=1))
+    assert again(shop, 3, four()[:1], **LISTED).status == "degraded", "two rows were accepted, and this is one"
+    assert len(shop.prices()) == 4
+    assert again(shop, 4, four()[:2], **LISTED).status == "ok"
     assert set(shop.prices()) == {"quotes:a", "quotes:b"}
+    assert again(shop, 5, four()[:1], **LISTED).status == "degraded", "two rows are usual now"
+
+
+def test_a_crawl_that_reached_the_total_that_the_list_states_is_all_there_is(shop: Shop) -> None:
+    shop.take(1, *four(), **LISTED)
+    assert again(shop, 2, four()[:2], **LISTED, stated_total=4, listed=2).status == "degraded"
+    assert len(shop.prices()) == 4
+    assert again(shop, 3, four()[:2], **LISTED, stated_total=2, listed=2).status == "ok"
+    assert set(shop.prices()) == {"quotes:a", "quotes:b"}
+
+
+def test_a_file_is_all_there_is(shop: Shop) -> None:
+    """A quote that a person takes out of the inbox has ended, however many go with it."""
+    shop.take(1, *four())
+    assert again(shop, 2, four()[:1]).status == "ok"
+    assert set(shop.prices()) == {"quotes:a"}
 
 
 def test_pages_that_could_not_be_read_end_nothing(shop: Shop) -> None:

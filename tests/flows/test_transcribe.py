@@ -103,7 +103,7 @@ def test_a_name_that_means_no_card_for_certain_is_told(tmp_path: Path) -> None:
         ([{}, {"score": "12"}], ["line 3: RTX 4060 Ti 16GB is 12 here and 11.25 above"]),
         (
             [{}, {"workload_id": "sd-512"}],
-            ["line 3: no workload is called 'sd-512'; known are sd-512-image-generation"],
+            ["line 3: no workload is called 'sd-512'; did you mean sd-512-image-generation?"],
         ),
         ([{"unit": "img/min"}], ["line 2: sd-512-image-generation is measured in it/s, not in 'img/min'"]),
         ([], ["no line below the header"]),

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from gpuledger.flows.history import backfill
-from gpuledger.flows.history.replay import replay, runs_until
+from gpuledger.flows.history.replay import Options, replay, runs_until
 from gpuledger.flows.night.context import Context, new_run_id, utc_now
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.setup import settings
@@ -28,7 +28,7 @@ def context(data: Path) -> Context:
 def replayed(data: Path, to: Path, *, until: datetime | None = None, skip_damaged: bool = False) -> Summary:
     """`gpuledger replay --data-dir <data> --to <to>`, without the command around it."""
     run = replace(context(data), data=DataDir(to))
-    return replay(run, DataDir(data), runs_until(DataDir(data), until), skip_damaged=skip_damaged)
+    return replay(run, DataDir(data), runs_until(DataDir(data), until), Options(skip_damaged=skip_damaged))
 
 
 def price_table(
@@ -48,5 +48,5 @@ def price_table(
 def load(data: Path, *files: Path, by_night: bool = False) -> Summary:
     """`gpuledger backfill <files>`, without the command around it."""
     run = context(data)
-    nights = backfill.pending(run, backfill.read(run, files))
+    nights = backfill.pending(run, backfill.read_crawls(run, files))
     return backfill.backfill(run, nights, lambda done: None, 1 if by_night else backfill.PUBLISH_EVERY)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from tests.command import rows
-from tests.history.replays import START, load, price_table
+import pytest
+
+from gpuledger.flows.history import backfill
+from tests.command import gpuledger, rows, tables
+from tests.history.replays import START, context, load, price_table, replayed
 
 
 def test_a_card_that_comes_home_to_its_market_is_believed_at_once(tmp_path: Path) -> None:
@@ -24,7 +27,45 @@ def test_a_card_that_comes_home_to_its_market_is_believed_at_once(tmp_path: Path
     assert found == [(1_500_000, START), (500_000, START + timedelta(days=2))]
 
 
-def test_prices_without_an_exchange_rate_are_told_of_once(tmp_path: Path) -> None:
-    load(tmp_path / "data", price_table(tmp_path / "month.csv", 3, lambda product, night: "500,000"))
+def test_prices_after_the_last_rate_are_told_of_with_the_way_out(tmp_path: Path) -> None:
+    """The bank's file ends with the installed package: a price of later days has no rate until the nightly source has it."""
+    late = (datetime.now(UTC).date() - START.date()).days + 400
+    table = price_table(tmp_path / "month.csv", 3, lambda product, night: "500,000", first=late)
+    outcome = gpuledger("backfill", table, data=tmp_path / "data")
+    assert outcome.status == 3, outcome.err
+    first = START.date() + timedelta(days=late)
+    days = f"(KRW, {first} to {first + timedelta(days=2)})"
+    assert f"36 prices have no exchange rate {days} and are in no daily price: `gpuledger refresh" in outcome.out
     ((message,),) = rows(tmp_path / "data", "SELECT message FROM ops.issue WHERE code = 'missing_rate'")
-    assert "no reference rate for KRW up to 2021-11-03: 36 prices" in message
+    assert f"no reference rate for KRW from {first} to" in message
+    assert rows(tmp_path / "data", "SELECT count(*) FROM mart.price_daily") == [(0,)]
+
+
+def test_a_backfill_in_a_new_folder_has_daily_prices_and_answers_for_its_days(tmp_path: Path) -> None:
+    """With nothing else done: the rates of its days and the figures of the cards come with the program."""
+
+    def price(product: int, night: int) -> str:
+        return "일시품절" if (product, night) == (3, 2) else f"{500_000 + 10_000 * product + 100 * night:,}"
+
+    outcome = gpuledger("backfill", price_table(tmp_path / "month.csv", 4, price), data=tmp_path / "data")
+    assert outcome.status == 0, outcome.err
+    data, day = tmp_path / "data", START.date() + timedelta(days=2)
+    prices = rows(data, "SELECT gpu_id, day, low_usd FROM mart.price_daily ORDER BY ALL")
+    assert len(prices) == 3 * 4
+    for shown in (START.date() + timedelta(days=n) for n in range(4)):
+        then = rows(data, f"SELECT gpu_id, DATE '{shown}', price_usd FROM price_as_of(DATE '{shown}') ORDER BY ALL")
+        assert then == [row for row in prices if row[1] == shown]
+    ((won, dollar),) = rows(
+        data,
+        f"""SELECT max(rate) FILTER (currency = 'KRW'), max(rate) FILTER (currency = 'USD') FROM core.fx_rate
+            WHERE day = DATE '{day}'""",
+    )
+    (rtx,) = (low for gpu, on, low in prices if on == day and gpu == "nvidia-geforce-rtx-3060-12gb")
+    assert float(rtx) == pytest.approx(500_200 * float(dollar) / float(won), abs=0.01)
+    answer = gpuledger("value", "sd-512-image-generation", "--as-of", day, data=data)
+    assert answer.status == 0, answer.err
+    assert "NVIDIA GeForce RTX 3060 12GB" in answer.out
+    assert "Some of the figures were published later, up to 2023-11-16" in answer.out
+    replayed(data, tmp_path / "again")
+    assert tables(tmp_path / "again") == tables(data)
+    assert not backfill.needs(context(data)), "a second backfill has its rates and figures"

@@ -34,7 +34,7 @@ def _build(folder: Path) -> None:
     data = folder / "data"
     file = price_table(folder / "month.csv", NIGHTS, _price)
     files = {hashlib.sha256(file.read_bytes()).hexdigest(): file}
-    found = backfill.read(context(folder / "read"), [file])
+    found = backfill.read_crawls(context(folder / "read"), [file])
     # Of cards of which some were sold a year or two later: a replay has their launch prices in its table as well.
     stopped.figures(data, START, "toms_gpu_hierarchy")
     for nights, rated in RUNS:

@@ -87,7 +87,7 @@ def test_what_nothing_needs_goes_and_every_number_stays_traceable_and_replayable
     for (table,) in traced:
         if table != "mart.model_fit":
             for (sha,) in rows(data, f"SELECT DISTINCT snapshot_sha256 FROM {table} WHERE snapshot_sha256 IS NOT NULL"):
-                assert archive.read(sha)
+                assert archive.content_of(sha)
     assert DataDir(data).baseline.exists()
     replayed(data, tmp_path / "again")
     assert tables(tmp_path / "again") == before

@@ -142,10 +142,10 @@ def test_only_a_package_of_the_other_part_is_said_to_be_missing_from_it(base: Pa
     script = """
 import importlib.util, json, sys
 from gpuledger.flows.setup import parts
-def of_nightly(name):
-    return parts.is_of_nightly(ModuleNotFoundError(name=name))
-print(json.dumps({name: of_nightly(name) for name in sys.argv[1:] if importlib.util.find_spec(name) is None}))
-print(json.dumps([of_nightly(name) for name in ("tomlii", "gpuledger.flows.nothing", "duckdb.nothing", "rich", None)]))
+def of_part(name):
+    return parts.part_of(ModuleNotFoundError(name=name)) is not None
+print(json.dumps({name: of_part(name) for name in sys.argv[1:] if importlib.util.find_spec(name) is None}))
+print(json.dumps([of_part(name) for name in ("tomlii", "gpuledger.flows.nothing", "duckdb.nothing", "rich", None)]))
 """
     done = subprocess.run(
         [base, "-c", script, *libraries], cwd=tmp_path, env={**os.environ, "PYTHONPATH": ""}, check=True,

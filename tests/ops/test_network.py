@@ -17,6 +17,7 @@ from tests.command import environment
 from tests.ops.receivers import webhook
 from tests.support.served import Api, until
 
+CREDENTIAL = "gpuledger:of-this-test"
 WATCHED = str(Path(__file__).with_name("watched.py"))
 
 
@@ -36,10 +37,11 @@ def server(tmp_path: Path) -> Iterator[Api]:
         [sys.executable, WATCHED, str(tmp_path / "server.log"), "gpuledger.flows.prefect_.server", "0"],
         env=environment({
             "PREFECT_HOME": str(tmp_path / "prefect"), "PREFECT_SERVER_ANALYTICS_ENABLED": "false", "DO_NOT_TRACK": "1",
+            "PREFECT_SERVER_API_AUTH_STRING": CREDENTIAL,
         }), cwd=tempfile.gettempdir(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
     )  # fmt: skip
     assert process.stdout is not None
-    api = Api(f"http://127.0.0.1:{process.stdout.readline().strip()}/api")
+    api = Api(f"http://127.0.0.1:{process.stdout.readline().strip()}/api", CREDENTIAL)
     until(api.answers, "the server answers")
     yield api
     process.terminate()
@@ -60,6 +62,7 @@ def test_a_night_on_the_sample_stays_on_the_machine(server: Api, tmp_path: Path)
     with webhook() as hook:
         env = {
             "PREFECT_API_URL": server.url,
+            "PREFECT_API_AUTH_STRING": CREDENTIAL,
             "PREFECT_HOME": str(tmp_path / "prefect"),
             "GPULEDGER_NOTIFY_URLS": hook.url,
         }

@@ -36,7 +36,8 @@ def test_they_reach_their_targets_and_stand_nowhere_else(
     nights: dict[int, Night], server: Server, tmp_path: Path
 ) -> None:
     data = nights[1].copy(tmp_path / "data")
-    env = {"PREFECT_API_URL": server.api_url, "PREFECT_HOME": str(tmp_path / "home")}
+    env = {"PREFECT_API_URL": server.api_url, "PREFECT_API_AUTH_STRING": server.credential,
+           "PREFECT_HOME": str(tmp_path / "home")}  # fmt: skip
     with webhook() as by_block, webhook() as by_environment:
         save_block("ops-chat", by_block.url.replace("a-secret-path", IN_BLOCK), env)
         mail = f"mailto://robot:{PASSWORD}@127.0.0.1:9?from=robot@example.org&to=ops@example.org&mode=insecure"
@@ -57,7 +58,7 @@ def test_they_reach_their_targets_and_stand_nowhere_else(
     places += [(Path(name), repr(rows).encode()) for name, rows in tables(data, "core", "mart", "ops").items()]
     assert len(places) > 100
     for place, content in places:
-        for secret in (IN_BLOCK, IN_ENVIRONMENT, PASSWORD):
+        for secret in (IN_BLOCK, IN_ENVIRONMENT, PASSWORD, server.credential):
             assert secret.encode() not in content, place
 
 

@@ -22,7 +22,10 @@ def test_a_server_killed_in_the_middle_of_a_run(server: Server, tmp_path: Path) 
     data = DataDir(tmp_path / "data")
     run = subprocess.Popen(
         arguments("refresh", "--sample", "--night", 1, data=data.root),
-        env=environment({"PREFECT_API_URL": server.api_url, "PREFECT_HOME": str(tmp_path / "home"), **IMPATIENT}),
+        env=environment({
+            "PREFECT_API_URL": server.api_url, "PREFECT_API_AUTH_STRING": server.credential,
+            "PREFECT_HOME": str(tmp_path / "home"), **IMPATIENT,
+        }),
         cwd=tempfile.gettempdir(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     until(data.runs.exists, "the run begins")

@@ -132,10 +132,10 @@ def test_the_doctor_notes_a_clock_that_is_behind(nights: dict[int, Night]) -> No
     from dataclasses import replace
 
     from gpuledger.flows.checks.doctor import examine
-    from gpuledger.flows.night.start import context_for
+    from gpuledger.flows.night.start import Request, context_for
     from gpuledger.flows.setup.settings import load
 
-    context = context_for(load({}, {}, Path("/nowhere")), DataDir(nights[1].data), "plain")
+    context = context_for(load({}, {}, Path("/nowhere")), DataDir(nights[1].data), "plain", Request())
     behind = replace(context, started_at=datetime(2020, 1, 1, tzinfo=UTC))
     (clock,) = [check for check in examine(behind, offline=True) if check.name == "clock"]
     assert (clock.grade, bool(clock.action)) == ("failure", True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from gpuledger.extract.sample import server
 from gpuledger.flows.setup.settings import SettingsError
 from gpuledger.flows.telling.watches import store
-from gpuledger.flows.telling.watches.look import Found, look
+from gpuledger.flows.telling.watches.look import WatchResult, look
 from gpuledger.flows.telling.watches.store import Watch
 from gpuledger.warehouse.errors import BadQuery
 from gpuledger.warehouse.paths import DataDir
@@ -21,7 +22,7 @@ from tests.nights import Night
 CARD = {"gpu_id": "nvidia-geforce-rtx-4090", "gpu": "NVIDIA GeForce RTX 4090"}
 
 
-def found(night: Night, **words: object) -> Found:
+def found(night: Night, **words: object) -> WatchResult:
     watch = Watch(id=1, **{**CARD, **words})  # type: ignore[arg-type]
     return look(DataDir(night.data), [watch], server.clock(night.number))[0]
 
@@ -48,11 +49,13 @@ def test_the_evidence_is_what_a_buyer_would_check(nights: dict[int, Night]) -> N
         assert word in body
 
 
-def test_a_price_in_won_shows_both_amounts(nights: dict[int, Night]) -> None:
+def test_a_price_in_won_shows_both_amounts(nights: dict[int, Night], tmp_path: Path) -> None:
+    korea = replace(nights[1], data=nights[1].copy(tmp_path / "data"))
+    assert gpuledger("rebuild", data=korea.data, env={"GPULEDGER_MARKET": "kr"}).status == 0
     ((gpu_id, gpu, printed),) = rows(
-        nights[1].data, "SELECT gpu_id, gpu, price FROM mart.gpu_price WHERE currency = 'KRW' ORDER BY gpu_id LIMIT 1"
+        korea.data, "SELECT gpu_id, gpu, price FROM mart.gpu_price WHERE currency = 'KRW' ORDER BY gpu_id LIMIT 1"
     )
-    assert f"({printed:,.0f} KRW)" in found(nights[1], rule="below", usd=Decimal(9000), gpu_id=gpu_id, gpu=gpu).body
+    assert f"({printed:,.0f} KRW)" in found(korea, rule="below", usd=Decimal(9000), gpu_id=gpu_id, gpu=gpu).body
 
 
 def test_value_rank_is_met_at_the_rank_and_above(nights: dict[int, Night]) -> None:

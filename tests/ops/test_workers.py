@@ -24,6 +24,7 @@ from tests.support.served import Api, until
 
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text(encoding="utf-8"))
 SERVICES = COMPOSE["services"]
+CREDENTIAL = "gpuledger:of-this-test"
 
 
 def command(service: str) -> list[str]:
@@ -47,12 +48,15 @@ class Machines:
             **of_compose,
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
             "PREFECT_API_URL": f"http://127.0.0.1:{self.port}/api", "PREFECT_HOME": str(folder / "prefect"),
+            # What stands in compose.env; the one for the server is the server's alone, and does the others no good.
+            "PREFECT_API_AUTH_STRING": CREDENTIAL, "PREFECT_SERVER_API_AUTH_STRING": CREDENTIAL,
+            "PREFECT_SERVER_CSRF_PROTECTION_ENABLED": "true",
             "GPULEDGER_DATA_DIR": str(folder / "data"),
             # The server plans every minute and a worker asks every 10 s; a test is less patient.
             "PREFECT_SERVER_SERVICES_SCHEDULER_LOOP_SECONDS": "3", "PREFECT_WORKER_QUERY_SECONDS": "2",
             "PREFECT_LOGGING_LEVEL": "ERROR",
         })  # fmt: skip
-        self.api = Api(self.env["PREFECT_API_URL"])
+        self.api = Api(self.env["PREFECT_API_URL"], CREDENTIAL)
 
     def start(self, words: list[str]) -> None:
         words = [self.port if word == "4200" else "127.0.0.1" if word == "0.0.0.0" else word for word in words]
@@ -128,6 +132,25 @@ def test_the_compose_file_has_what_its_services_name() -> None:
         assert not name.startswith("GPULEDGER_") or name.removeprefix("GPULEDGER_").lower() in _settings(), name
 
 
+def test_nothing_starts_without_a_credential_and_pinned_images() -> None:
+    """`${NAME:?…}` is compose's word for what must be given."""
+    server = SERVICES["prefect-server"]["environment"]
+    for name, service in SERVICES.items():
+        if name != "postgres":
+            assert service["environment"]["PREFECT_API_AUTH_STRING"].startswith("${PREFECT_API_AUTH_STRING:?"), name
+        image = service["build"]["args"]["PYTHON_IMAGE"] if "build" in service else service["image"]
+        assert "@sha256:" in image or ":?" in image, name
+        assert "no-new-privileges:true" in service["security_opt"], name
+    assert server["PREFECT_SERVER_API_AUTH_STRING"].startswith("${PREFECT_API_AUTH_STRING:?")
+    assert server["PREFECT_SERVER_CSRF_PROTECTION_ENABLED"] == "true"
+    assert "*" not in server["PREFECT_SERVER_CORS_ALLOWED_ORIGINS"]
+    dockerfile = (ROOT / "deploy" / "Dockerfile").read_text(encoding="utf-8").splitlines()
+    images = [line.split()[1] for line in dockerfile if line.startswith("FROM ")]
+    assert all(
+        "@sha256:" in image or (image == "${PYTHON_IMAGE}" and "ARG PYTHON_IMAGE" in dockerfile) for image in images
+    )
+
+
 def _settings() -> set[str]:
     from gpuledger.flows.setup.settings import explain
 
@@ -142,6 +165,6 @@ def test_the_deployments_name_flows_that_are_there() -> None:
         names[f"{getattr(importlib.import_module(module), name).name}/{one['name']}"] = one["work_pool"]["name"]
     assert names == {
         "refresh/nightly": "gpuledger", "refresh/quotes": "gpuledger", "rebuild/on-change": "gpuledger",
-        "read/on-workers": "gpuledger-read", "backfill/on-demand": "gpuledger", "replay/on-demand": "gpuledger",
+        "read/on-workers": "gpuledger-read",
     }  # fmt: skip
     assert SERVICES["writer"]["environment"]["GPULEDGER_READ_DEPLOYMENT"] in names

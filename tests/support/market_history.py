@@ -76,7 +76,7 @@ def small(root: Path, nights: Sequence[backfill.Crawl]) -> None:
 
 def read(root: Path) -> list[backfill.Crawl]:
     """All nights of the real series, archived under `root`."""
-    return backfill.read(context(root, datetime(2023, 8, 1, tzinfo=UTC)), files())
+    return backfill.read_crawls(context(root, datetime(2023, 8, 1, tzinfo=UTC)), files())
 
 
 #: SQL that makes copy `k` of a table's rows. `n` is the listing's number; a price moves by a factor of the listing's own

@@ -76,7 +76,7 @@ def _say_monthly(content: bytes, _: random.Random) -> bytes:
 
 
 #: Damage to single bytes and charsets is done to the beginning of a page: what is shown is that the reader stands it, and
-#: what a large page in an odd charset costs to decode is for `extract.charset` to bound.
+#: what a large page in an odd charset costs to decode is for `extract.markup.charset` to bound.
 _MOST_BYTES = 8_000
 _OF_BYTES = (_flip, _encode)
 MUTATIONS: tuple[Mutation, ...] = (

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import gzip
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from gpuledger.extract import product
 from gpuledger.extract.errors import ExtractError
 from gpuledger.extract.items import Issue, Offer
+from gpuledger.extract.markup import html, structured
 from gpuledger.extract.price import currency as currencies
 from gpuledger.extract.price.amounts import decimal_symbol
+from gpuledger.extract.product import claims, context, decide, layout, own, scripts, visible
 from gpuledger.extract.source import Page
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "product_pages"
@@ -78,11 +83,16 @@ def read(page: Page) -> tuple[Offer | None, list[Issue]]:
     return next((item for item in items if isinstance(item, Offer)), None), [i for i in items if isinstance(i, Issue)]
 
 
-def measure(folder: Path = DATA, *, by_sight: bool = False) -> dict[str, Count]:
-    """Counts for `price`, `currency` (of the right prices), `availability` and `sku`; `by_sight` of `silent` pages."""
+def as_it_is(page: Page) -> Page:
+    """The page itself."""
+    return page
+
+
+def measure(folder: Path = DATA, seen_as: Callable[[Page], Page] = as_it_is) -> dict[str, Count]:
+    """Counts for `price`, `currency` (of the right prices), `availability` and `sku`, of pages as `seen_as` makes them."""
     counts = {name: Count() for name in ("price", "currency", "availability", "sku")}
     for page, truth in pages(folder):
-        offer, _ = read(silent(page) if by_sight else page)
+        offer, _ = read(seen_as(page))
         name = page.url[:70]
         amount = offer.price if offer else None
         right = amount is not None and any(
@@ -105,6 +115,67 @@ def silent(page: Page) -> Page:
     for mark in (b"ld+json", b"itemscope", b"itemprop", b"typeof", b"product:", b"og:price", b"og:product"):
         content = content.replace(mark, b"x-" + mark[::-1])
     return dataclasses.replace(page, content=content)
+
+
+def nameless(page: Page) -> Page:
+    """The page without a class or an id: a template whose names nobody knows."""
+    return dataclasses.replace(page, content=re.sub(rb"""(?i)\s(?:class|id)=(?:"[^"]*"|'[^']*')""", b"", page.content))
+
+
+#: What is tried for the numbers in `decide.Limits`.
+_LIMITS = [
+    decide.Limits(strong, alone, sole, lead)
+    for strong in (3.4, 4.0, 4.6)
+    for alone in (3.0, 3.6, 4.2)
+    for sole in (2.3, 2.9, 3.6)
+    for lead in (0.3, 0.6, 0.9)
+]
+
+
+def leave_one_host_out(folder: Path = DATA, seen_as: Callable[[Page], Page] = as_it_is) -> Count:
+    """Prices of each host's pages, read with the limits that are best on the pages of all other hosts."""
+    hosts: dict[str, list[list[Count]]] = {}
+    for page, truth in pages(folder):
+        decided = _decided(seen_as(page))
+        counts = [Count() for _ in _LIMITS]
+        for count, (amount, currency) in zip(counts, decided, strict=True):
+            right = amount is not None and any(_same(amount, str(currency), t) for t in truth.get("price", []))
+            count.add(None if amount is None else str(amount), truth.get("price", []), right, page.url[:70])
+        hosts.setdefault(urlsplit(page.url).hostname or "", []).append(counts)
+    total = Count()
+    for host, own_pages in hosts.items():
+        others = [_sum(one[at] for other, ones in hosts.items() if other != host for one in ones)
+                  for at in range(len(_LIMITS))]  # fmt: skip
+        best = max(
+            range(len(_LIMITS)), key=lambda at: (others[at].wrong == 0, others[at].f1, _LIMITS[at] == decide.LIMITS)
+        )
+        total = _sum([total, *(counts[best] for counts in own_pages)])
+    return total
+
+
+def _sum(counts: Iterable[Count]) -> Count:
+    total = Count()
+    for count in counts:
+        total.right += count.right
+        total.wrong += count.wrong
+        total.missing += count.missing
+        total.faults += count.faults
+    return total
+
+
+def _decided(page: Page) -> list[tuple[Decimal | None, str | None]]:
+    """Price and currency of a page under each of the limits."""
+    tree = html.tree(page.content, page.headers.get("content-type"))
+    here = context.build(page, tree, None, None)
+    stated = claims.of_products(here, own.own_products(here, structured.products(tree, here.url, page.content)))
+    if (meta := claims.of_meta(here)) is not None:
+        stated.append(meta)
+    seen = visible.visible_prices(
+        here, layout.layout_of(here), next((claim.currency for claim in stated if claim.currency), None)
+    )
+    told = functools.cache(lambda: scripts.claims_of_scripts(here))
+    found = (decide.decide(here, stated, seen, told, limits) for limits in _LIMITS)
+    return [(decision.price, decision.currency) for decision in found]
 
 
 def _same(amount: Decimal, currency: str, truth: str) -> bool:

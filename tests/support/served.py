@@ -4,6 +4,7 @@ benchmarks alike.
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import signal
@@ -54,10 +55,15 @@ def until(what: Callable[[], T], why: str, patience_s: float = PATIENCE_S) -> T:
 
 
 class Api:
-    """The API at `url`, as in http://127.0.0.1:4200/api."""
+    """The API at `url`, as in http://127.0.0.1:4200/api, asked by who has its credential."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, credential: str = "") -> None:
         self.url = url
+        self.headers = (
+            {"Authorization": "Basic " + base64.b64encode(credential.encode()).decode()} if credential else {}
+        )
+        self._client = str(uuid.uuid4())
+        self._token = ""
 
     def pause(self, name: str) -> None:
         """Plan no more runs of a deployment; those that are planned and not begun are dropped."""
@@ -65,14 +71,20 @@ class Api:
 
     def get(self, path: str) -> Any:
         """What the server answers to GET."""
-        return _answer(urllib.request.Request(f"{self.url}{path}"))
+        return _answer(urllib.request.Request(f"{self.url}{path}", headers=self.headers))
 
     def post(self, path: str, words: object) -> Any:
         """What the server answers to `words` as JSON, None where it answers nothing."""
-        request = urllib.request.Request(
-            f"{self.url}{path}", data=json.dumps(words).encode(), headers={"Content-Type": "application/json"}
-        )
-        return _answer(request)
+        return self.send("POST", path, words)
+
+    def send(self, method: str, path: str, words: object) -> Any:
+        """The same with another method."""
+        if self.headers and not self._token:
+            self._token = str(self.get(f"/csrf-token?client={self._client}")["token"])
+        of_csrf = {"Prefect-Csrf-Token": self._token, "Prefect-Csrf-Client": self._client} if self._token else {}
+        headers = {"Content-Type": "application/json", **self.headers, **of_csrf}
+        data = json.dumps(words).encode()
+        return _answer(urllib.request.Request(f"{self.url}{path}", data=data, headers=headers, method=method))
 
     def answers(self) -> bool:
         """Whether the server is up."""
@@ -159,15 +171,16 @@ class Serving:
             )  # fmt: skip
         self.log = log
         self.note = data / "state" / "prefect-server.json"
-        self.api = Api(f"http://127.0.0.1:{until(self._port, 'the server answers')}/api")
+        note = until(self._note, "the server answers")
+        self.api = Api(f"http://127.0.0.1:{note['port']}/api", note["credential"])
 
-    def _port(self) -> int | None:
+    def _note(self) -> dict[str, Any] | None:
         assert self.process.poll() is None, self.log.read_text(errors="replace")
         try:
             words = json.loads(self.note.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
-        return int(words["port"]) if words["pid"] == self.process.pid else None
+        return words if words["pid"] == self.process.pid else None
 
     def stop(self) -> int:
         """SIGTERM; the exit status."""
@@ -181,11 +194,11 @@ class Serving:
 
 
 def marked(data: object) -> list[psutil.Process]:
-    """The processes that were started for a data directory, by the guard's mark or by their command line."""
+    """The processes that were started for a data directory, by their owner's pipe or by their command line."""
     found = []
     for process in psutil.process_iter():
         try:
-            words = [process.environ().get("_GPULEDGER_GUARD", ""), *process.cmdline()]
+            words = [process.environ().get("_GPULEDGER_OWNER", ""), *process.cmdline()]
         except psutil.Error:
             continue
         if any(str(data) in word for word in words) and process.status() != psutil.STATUS_ZOMBIE:

@@ -106,4 +106,4 @@ def _rates(run: Context) -> Collected:
     with gather.reader(run) as reader:
         pages = Fetching(reader.client, reader.archive, run.as_of, run.run_id)
         reading = Reading(get("ecb_fx"), (), (LocalFile(file, "text/xml"),))
-        return gather.read(reading, pages, reader.archive, reader.cache)
+        return gather.read_source_from(reading, pages, reader.archive, reader.cache)

@@ -56,7 +56,7 @@ class Cloud:
         self.night += not again
         offers = [make(key, price) for key, price in (USUAL if rates is None else rates).items()]
         batch = Batch(SOURCE, START + timedelta(days=self.night), [Row(offer, "sha") for offer in offers])
-        loaded = loading.load_batch(self.con, batch, Bounds(), released or [], ["cloud_offer"])
+        loaded = loading.load_batch(self.con, batch, Bounds(), good_nights.Released(released or []), ["cloud_offer"])
         good_nights.note(self.con, SOURCE, good_nights.GoodNight(batch.seen_at, len(offers), loaded.is_complete))
         names = {others.offer_id(SOURCE, offer): offer.instance for offer in offers}
         held = self.con.execute("SELECT listing_id, hold, kind FROM core.held_price").fetchall()
@@ -176,7 +176,7 @@ def test_half_a_page_ends_nothing_at_once(cloud: Cloud) -> None:
     cloud.load(half)
     assert cloud.con.execute(count).fetchone() == (30, 15)
     cloud.load(half)
-    assert cloud.con.execute(count).fetchone() == (15, 15), "a second night as short is believed"
+    assert cloud.con.execute(count).fetchone() == (30, 15), "however often it is repeated"
 
 
 def test_rates_that_vanish_from_most_offers_are_doubted_once(cloud: Cloud) -> None:

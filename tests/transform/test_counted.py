@@ -11,7 +11,7 @@ from gpuledger.transform.seeds import counted, models
 
 
 def test_the_file_is_up_to_date() -> None:
-    assert counted.is_fresh(), "run `python -m tools.counted`"
+    assert counted.is_fresh(), "run `make generated`"
 
 
 def test_the_file_gives_what_counting_gives() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -37,15 +38,16 @@ class Market:
         currency: str = "USD",
         released: list[tuple[str, Decimal]] | None = None,
         again: bool = False,
+        hours: int = 0,
     ) -> dict[str, str]:
         self.night += not again
         rows = [
             Row(_offer(key, price, currency), "sha") for key, price in (USUAL if prices is None else prices).items()
         ]
-        batch = Batch("shop", START + timedelta(days=self.night), rows)
+        batch = Batch("shop", START + timedelta(days=self.night, hours=hours), rows)
         offers.stage_batch(self.con, batch)
         past = good_nights.past(self.con, "shop", batch.seen_at, Bounds())
-        loaded = loading.load_staged(self.con, batch.night, Bounds(), past, released or [])
+        loaded = loading.load_staged(self.con, batch.night, Bounds(), past, good_nights.Released(released or []))
         good_nights.note(self.con, "shop", good_nights.GoodNight(batch.seen_at, len(rows), loaded.is_complete))
         return dict(self.con.execute("SELECT listing_id, hold FROM core.held_price").fetchall())
 
@@ -155,7 +157,7 @@ def test_a_currency_change_is_held(market: Market) -> None:
     batch = Batch("shop", START + timedelta(days=9), rows)
     offers.stage_batch(market.con, batch)
     past = good_nights.past(market.con, "shop", batch.seen_at, Bounds())
-    loading.load_staged(market.con, batch.night, Bounds(), past, [])
+    loading.load_staged(market.con, batch.night, Bounds(), past, good_nights.Released())
     assert market.con.execute("SELECT listing_id, hold FROM core.held_price").fetchall() == [("shop:k3", "currency")]
 
 
@@ -184,7 +186,9 @@ def test_half_a_page_ends_nothing_at_once(market: Market) -> None:
     open_rows = "SELECT count(*), count(*) FILTER (confirmed_until IS NULL) FROM core.price_open"
     assert market.con.execute(open_rows).fetchone() == (30, 15)
     market.load(half)
-    assert market.con.execute(open_rows).fetchone() == (15, 15), "a second night as short is believed"
+    assert market.con.execute(open_rows).fetchone() == (30, 15), "however often it is repeated"
+    market.load()
+    assert market.con.execute(open_rows).fetchone() == (30, 30)
 
 
 def test_prices_that_vanish_from_most_listings_are_doubted_once(market: Market) -> None:
@@ -217,3 +221,47 @@ def test_a_card_that_comes_home_to_its_market_is_not_held(market: Market) -> Non
     assert USUAL["k20"] / peers > Decimal("1.67")
     assert market.load(changed(k20=peers)) == {}
     assert market.price("k20") == peers
+
+
+# ── shuffled nights ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def shuffled(seed: int = 1) -> dict[str, Decimal | None]:
+    """The usual prices beside other listings than their own."""
+    prices = list(USUAL.values())
+    random.Random(seed).shuffle(prices)
+    return dict(zip(USUAL, prices, strict=True))
+
+
+def believed(market: Market) -> dict[str, Decimal | None]:
+    return {key: market.price(key) for key in USUAL}
+
+
+def test_a_shuffled_night_is_held_whole_and_forgotten_when_the_next_is_as_before(market: Market) -> None:
+    held = market.load({**shuffled(), "new": Decimal(400)})
+    assert held == {f"shop:{key}": "shuffled" for key in (*USUAL, "new")}, "also those that did not move, and a new one"
+    assert believed(market) == USUAL
+    assert not any(market.is_confirmed(key) for key in USUAL)
+    assert market.load() == {}
+    assert believed(market) == USUAL
+    assert all(market.is_confirmed(key) for key in USUAL)
+
+
+def test_a_night_shuffled_anew_agrees_with_nobody(market: Market) -> None:
+    for seed in (1, 2, 3, 4):
+        assert set(market.load(shuffled(seed)).values()) == {"shuffled"}
+    assert believed(market) == USUAL
+
+
+def test_the_same_wrong_page_is_not_believed_within_its_session(market: Market) -> None:
+    for hours in (0, 1, 5, 9, 19):
+        assert set(market.load(shuffled(), hours=hours, again=hours > 0).values()) == {"shuffled"}, hours
+    assert believed(market) == USUAL
+
+
+def test_a_later_night_that_agrees_makes_it_believed(market: Market) -> None:
+    """Where a shop really priced everything anew, the next day says so again."""
+    anew = shuffled()
+    market.load(anew)
+    assert market.load({**anew, "k3": Decimal(123)}) == {"shop:k3": "move"}
+    assert believed(market) == {**anew, "k3": USUAL["k3"]}

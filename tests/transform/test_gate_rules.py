@@ -9,19 +9,22 @@ from decimal import Decimal
 
 import pytest
 
-from gpuledger.transform.gate.good_nights import GoodNight, is_short
+from gpuledger.transform.gate.good_nights import Acceptance, GoodNight, Released, rows_missed
 from gpuledger.transform.gate.rules import (
     Bounds,
     Compared,
     Held,
     Sighting,
     Tally,
+    agrees,
     has_moved,
     hold,
     is_explained,
     is_placeholder,
+    is_shuffled,
     suspected,
 )
+from gpuledger.warehouse.load.batch import Night
 
 NOW = datetime(2024, 3, 9, 3, tzinfo=UTC)
 YESTERDAY = NOW - timedelta(days=1)
@@ -53,11 +56,11 @@ def judge(
 
 def row(
     price: str | None, reference: str | None = "100", *, currency: str | None = "USD", was: str | None = "USD",
-    had_price: bool = True, is_steady: bool = True, label: str = "",
+    had_price: bool = True, is_steady: bool = True, label: str = "", listing_id: str = "shop:a",
 ) -> Compared:  # fmt: skip
     amount, old = (None if text is None else Decimal(text) for text in (price, reference))
     return Compared(
-        "shop:a", amount, currency, old, was, had_price, "sha", is_steady=is_steady, label=label
+        listing_id, amount, currency, old, was, had_price, "sha", is_steady=is_steady, label=label
     )  # fmt: skip
 
 
@@ -254,13 +257,58 @@ def good(rows: int, is_complete: bool = True) -> GoodNight:
         # Seven nights and no more.
         (50, [*[good(100)] * 4, *[good(50)] * 4], True),
         (50, [*[good(100)] * 3, *[good(50)] * 4, *[good(100)] * 9], False),
-        # A second short night is believed where it is about as short.
-        (15, [good(15, False), good(30), good(30)], False),
-        (15, [good(17, False), good(30), good(30)], False),
-        (15, [good(19, False), good(30), good(30)], True),
-        (15, [good(11, False), good(30), good(30)], True),
+        # A crawl that stays broken never becomes the usual one.
+        (15, [good(15, False), good(30), good(30)], True),
+        (15, [*[good(15, False)] * 40, good(30)], True),
+        (25, [*[good(15, False)] * 40, good(30)], False),
         (15, [good(15), good(30), good(30)], True),
     ],
 )
 def test_a_night_is_short_by_the_middle_of_the_nights_before(rows: int, past: list[GoodNight], expected: bool) -> None:
-    assert is_short(rows, BOUNDS, past) is expected
+    missed = rows_missed(Night("shop", NOW, rows, True), BOUNDS, past, Released())
+    assert (missed is not None) is expected
+
+
+def test_what_is_known_to_be_all_there_is_is_not_short() -> None:
+    assert rows_missed(Night("shop", NOW, 1, True), BOUNDS, [good(30)], Released()) == 30
+    assert rows_missed(Night("shop", NOW, 1, True, is_whole=True), BOUNDS, [good(30)], Released()) is None
+
+
+def test_an_acceptance_begins_a_new_count() -> None:
+    def missed(rows: int, *past: GoodNight, source: str = "shop") -> int | None:
+        released = Released(sources=[Acceptance(source, 15, NOW - timedelta(days=2))])
+        return rows_missed(Night("shop", NOW, rows, True), BOUNDS, past, released)
+
+    before = GoodNight(NOW - timedelta(days=9), 30, True)
+    after = GoodNight(NOW - timedelta(days=1), 20, True)
+    assert missed(15, before) is None
+    assert missed(11, before) == 15, "so many rows and no fewer"
+    assert missed(15, before, source="another") == 30
+    assert missed(15, after, before) == 20, "what came since says what is usual"
+
+
+# ── shuffled nights ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("moved", "rose", "expected"),
+    [(40, 20, True), (40, 8, True), (40, 7, False), (40, 32, True), (40, 33, False), (21, 10, True), (20, 10, False)],
+)
+def test_a_night_is_shuffled_where_many_prices_move_both_ways(moved: int, rose: int, expected: bool) -> None:
+    assert is_shuffled(Tally(100, moved, 100, 0, rose), BOUNDS) is expected
+
+
+def test_three_cards_of_a_small_shop_are_no_shuffle() -> None:
+    assert not is_shuffled(Tally(12, 9, 12, 0, 4), BOUNDS)
+
+
+def test_a_night_agrees_with_a_held_one_only_in_another_session() -> None:
+    moved = [row(str(100 + 50 * n), listing_id=f"shop:{n}") for n in range(1, 6)]
+
+    def seen(hours: float, of: int) -> dict[str, Sighting]:
+        held_at = NOW - timedelta(hours=hours)
+        return {c.listing_id: Sighting(c.price, "USD", held_at, 1) for c in moved[:of]}
+
+    assert agrees(moved, seen(24, of=3), NOW, BOUNDS)
+    assert not agrees(moved, seen(24, of=2), NOW, BOUNDS), "less than half of them"
+    assert not agrees(moved, seen(10, of=5), NOW, BOUNDS), "the same wrong page once more"

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from gpuledger.transform.build import graph
-from gpuledger.warehouse import schema
+from gpuledger.warehouse import ledger, schema
 from gpuledger.warehouse.dictionary import dictionary
 from gpuledger.warehouse.references import references
 from tests.nights import Night
@@ -255,3 +255,8 @@ def test_a_past_day_of_what_the_sql_does_not_read_is_refused(
     write("mart.a", "SELECT x FROM mart.b", side)
     with pytest.raises(ValueError, match=r"a/table\.toml.*'mart\.bee'.*does not have"):
         graph.load(con, tmp_path)
+
+
+def test_a_published_run_is_the_same_to_python_and_to_the_view_that_readers_ask() -> None:
+    text = (graph.folder_of("ops.last_run") / "query.sql").read_text(encoding="utf-8")
+    assert f"\nWHERE {ledger.IS_PUBLISHED}\n" in text

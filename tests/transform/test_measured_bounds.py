@@ -8,7 +8,7 @@ import pytest
 
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.identity.resolver import Resolver
-from tests.support.measured import Excluded, Residual, measure, read_rows
+from tools.measured import Excluded, Residual, measure, read_rows
 
 TABLE = """
 # Results

@@ -5,7 +5,7 @@ every kind, and it moves with every assumption behind it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,10 @@ import duckdb
 import pytest
 
 from gpuledger.transform.assumptions import Assumptions, settings
-from gpuledger.transform.buying.parallel import fit, parallel_tokens_per_s
-from gpuledger.transform.buying.performance import decode_bound
+from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.sizing import catalogue
-from gpuledger.transform.sizing.memory import inference_memory, kv_cache_bytes
-from gpuledger.transform.sizing.weights import weights
+from gpuledger.transform.speed.engines import default_engine
+from gpuledger.transform.speed.predict import Plan, job_of, load_of, predict
 from tests.nights import Night
 
 #: Dense, grouped-query, sliding windows, experts, latent attention, tied embeddings, an encoder.
@@ -27,7 +26,10 @@ MODELS = [
 ]  # fmt: skip
 PRECISIONS = ["fp16", "int4", "Q4_K_M"]
 CARDS = ["nvidia-geforce-rtx-3060-12gb", "nvidia-geforce-rtx-4090"]
-FIT = ["needed_gb", "available_gb", "fits", "decode_bound_tokens_per_s"]
+FIT = [
+    "needed_gb", "available_gb", "fits", "decode_bound_tokens_per_s", "expected_tokens_per_s", "low_tokens_per_s",
+    "high_tokens_per_s", "engine", "fit",
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -39,32 +41,23 @@ def con(nights: dict[int, Night], tmp_path_factory: pytest.TempPathFactory) -> I
         yield con
 
 
-@pytest.fixture(scope="module")
-def gpus(con: duckdb.DuckDBPyConnection) -> dict[str, tuple[float, float]]:
-    found = con.execute("SELECT gpu_id, memory_gb, memory_bandwidth_gb_s FROM core.gpu").fetchall()
-    return {gpu_id: (memory, bandwidth) for gpu_id, memory, bandwidth in found}
-
-
 def expected(
-    model: str, precision: str, context: int, batch: int, memory: float, bandwidth: float, cards: int, a: Assumptions
-) -> tuple[float, float, bool, float | None]:
-    """What the functions of sizing, performance and parallel say."""
-    shape = catalogue.architecture(model)
-    needed = inference_memory(shape, precision, context, batch, a, devices=cards)
-    room = fit(needed, memory, cards, a)
-    bound = None
-    if shape.kind == "decoder":
-        cache = kv_cache_bytes(shape, context, 1, a.kv_cache_bits)
-        one = decode_bound(weights(shape, precision), cache, bandwidth, batch=batch)
-        bound = parallel_tokens_per_s(one, shape, cards, a, batch=batch)
-    return needed.total / 1e9, room.available / 1e9, room.fits, bound
+    model: str, precision: str, context: int, batch: int, gpu_id: str, cards: int, a: Assumptions
+) -> list[float | bool | str | None]:
+    """What `gpuledger predict` says."""
+    shape, engine = catalogue.architecture(model), default_engine(precision, batch)
+    job = job_of(shape, precision, load_of(shape, context, batch, None, a), a)
+    found = predict(job, Plan(gpu=by_id()[gpu_id], count=cards, engine=engine, split=engine.split))
+    rate = found.decode
+    return [
+        found.needed / 1e9, found.usable / 1e9, found.verdict != "no", rate.bound, rate.expected, rate.low, rate.high,
+        engine.name, found.verdict,
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("context", "batch"), [(512, 1), (300, 4), (8192, 1), (2048, 16)])
 @pytest.mark.parametrize("model", MODELS)
-def test_sql_and_python_agree(
-    con: duckdb.DuckDBPyConnection, gpus: dict[str, tuple[float, float]], model: str, context: int, batch: int
-) -> None:
+def test_sql_and_python_agree(con: duckdb.DuckDBPyConnection, model: str, context: int, batch: int) -> None:
     rows = con.execute(
         f"""SELECT precision, gpu_id, gpu_count, {", ".join(FIT)} FROM fit_at(?, ?, ?) f
             WHERE f.model_id = ? AND list_contains(?, f.gpu_id)""",
@@ -75,10 +68,20 @@ def test_sql_and_python_agree(
         return
     assert len(rows) == len(PRECISIONS) * len(CARDS) * 4
     for precision, gpu, cards, *found in rows:
-        wanted = expected(model, precision, context, batch, *gpus[gpu], cards, Assumptions())
-        assert found == [pytest.approx(wanted[0]), pytest.approx(wanted[1]), wanted[2], pytest.approx(wanted[3])], (
-            precision, gpu, cards,
-        )  # fmt: skip
+        wanted = expected(model, precision, context, batch, gpu, cards, Assumptions())
+        if model == "llama-13b" and precision == "int4" and batch == 1:
+            # This one is measured, with other software: see below.
+            found, wanted = found[:4], wanted[:4]
+        # Where several sequences meet the arithmetic of the card, SQL leaves the scores of attention out.
+        assert agree(found, wanted, 0.03 if batch > 1 else 1e-6), (precision, gpu, cards, found, wanted)
+
+
+def agree(found: Sequence[Any], wanted: Sequence[Any], rel: float = 1e-6) -> bool:
+    """Figures to a share `rel`; words and gaps exactly."""
+    return all(
+        one == pytest.approx(other, rel=rel) if isinstance(other, float) else one == other
+        for one, other in zip(found, wanted, strict=True)
+    )
 
 
 def answers(con: duckdb.DuckDBPyConnection) -> list[tuple[Any, ...]]:
@@ -87,6 +90,8 @@ def answers(con: duckdb.DuckDBPyConnection) -> list[tuple[Any, ...]]:
         """SELECT * FROM mart.model_fit
            WHERE model_id IN ('llama-13b', 'stable-diffusion-xl') AND gpu_id = 'nvidia-geforce-rtx-3060-12gb'
            UNION ALL SELECT * FROM mart.model_fit
+           WHERE model_id = 'llama-2-7b' AND gpu_id = 'nvidia-geforce-rtx-3060-12gb'
+           UNION ALL SELECT * FROM fit_at(['fp8'], [2048], 1)
            WHERE model_id = 'llama-2-7b' AND gpu_id = 'nvidia-geforce-rtx-3060-12gb' ORDER BY ALL"""
     ).fetchall()
 
@@ -101,6 +106,8 @@ def test_every_assumption_of_memory_and_speed_moves_the_fit_at_once(con: duckdb.
     setting = settings()[name]
     value = float(getattr(Assumptions(), name))
     other = setting.low if value > (setting.low + setting.high) / 2 else min(setting.high, value * 1.5 or 1)
+    if name == "link_gb_s":
+        other = 1.0  # slower than the card's slot, which is what counts otherwise
     if name == "low_utilisation":
         other = 0.1  # below what was measured, so that the verdict is another one
     con.execute("UPDATE core.assumption SET amount = ? WHERE assumption = ?", [other, name])
@@ -112,23 +119,21 @@ def test_every_assumption_of_memory_and_speed_moves_the_fit_at_once(con: duckdb.
 
 
 @pytest.mark.parametrize("name", ["device_overhead_gb", "kv_cache_bits", "parallel_fraction", "link_gb_s"])
-def test_sql_and_python_agree_under_other_assumptions(
-    con: duckdb.DuckDBPyConnection, gpus: dict[str, tuple[float, float]], name: str
-) -> None:
+def test_sql_and_python_agree_under_other_assumptions(con: duckdb.DuckDBPyConnection, name: str) -> None:
     value = getattr(Assumptions(), name)
     assumed = dataclasses.replace(Assumptions(), **{name: type(value)(value / 2)})
     con.execute("UPDATE core.assumption SET amount = ? WHERE assumption = ?", [value / 2, name])
     try:
         rows = con.execute(
-            f"""SELECT gpu_id, gpu_count, {", ".join(FIT)} FROM fit_at(['int4'], [512], 1) f
-                WHERE f.model_id = 'llama-13b' AND list_contains(?, f.gpu_id)""",
+            f"""SELECT gpu_id, gpu_count, {", ".join(FIT)} FROM fit_at(['fp8'], [512], 1) f
+                WHERE f.model_id = 'llama-2-13b' AND list_contains(?, f.gpu_id)""",
             [CARDS],
         ).fetchall()
     finally:
         con.execute("UPDATE core.assumption SET amount = ? WHERE assumption = ?", [value, name])
     for gpu, cards, *found in rows:
-        wanted = expected("llama-13b", "int4", 512, 1, *gpus[gpu], cards, assumed)
-        assert found == [pytest.approx(wanted[0]), pytest.approx(wanted[1]), wanted[2], pytest.approx(wanted[3])]
+        wanted = expected("llama-2-13b", "fp8", 512, 1, gpu, cards, assumed)
+        assert agree(found, wanted), (found, wanted)
 
 
 def test_nothing_that_was_measured_is_above_its_bound(con: duckdb.DuckDBPyConnection) -> None:

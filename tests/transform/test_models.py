@@ -52,6 +52,8 @@ def name_of(case: Path) -> str:
     return f"{case.parents[2].name}.{case.parents[1].name}"
 
 
+#: Models that have rows where nothing was loaded: a dollar, the printed figures, the home market.
+ROWS_OF_THEIR_OWN = ("core.fx_usd", "mart.claim_audit", "core.home_market")
 IDS = [f"{name_of(path)}/{path.stem}" for path in CASES]
 
 
@@ -185,7 +187,7 @@ def test_every_model_is_empty_and_not_broken_where_nothing_was_loaded(models: li
     with warehouse() as con:
         builder.build(con, models, "test")
         for model in models:
-            if model.materialized in ("table", "view") and model.name not in ("core.fx_usd", "mart.claim_audit"):
+            if model.materialized in ("table", "view") and model.name not in ROWS_OF_THEIR_OWN:
                 assert con.execute(f"SELECT count(*) FROM {model.name}").fetchone() == (0,), model.name
 
 

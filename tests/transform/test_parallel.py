@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuledger.transform.assumptions import Assumptions
-from gpuledger.transform.buying.parallel import amdahl_speedup, exchange_seconds, parallel_tokens_per_s
 from gpuledger.transform.sizing import catalogue
+from gpuledger.transform.speed.links import Link, amdahl_speedup, exchange_seconds
 
 
 @pytest.mark.parametrize(("p", "n", "expected"), [(0.6, 4, 1.82), (0.95, 32768, 19.99)])
@@ -34,24 +31,7 @@ def test_impossible_parts_are_refused(p: float, n: int, c: float) -> None:
 
 def test_exchange_of_a_token() -> None:
     # Llama-2-7B on 2 cards: 64 exchanges of 8,192 bytes, of which half goes each way twice, over 31.5 GB/s after 10 µs.
-    seconds = exchange_seconds(catalogue.architecture("llama-2-7b"), 1, 2, Assumptions())
+    link = Link(31.5, 10, "a slot")
+    seconds = exchange_seconds(catalogue.architecture("llama-2-7b"), 1, 2, link)
     assert seconds == pytest.approx(64 * (10e-6 + 8192 / 31.5e9))
-    assert exchange_seconds(catalogue.architecture("llama-2-7b"), 1, 1, Assumptions()) == 0
-
-
-def test_one_card_is_one_card() -> None:
-    assert parallel_tokens_per_s(50, catalogue.architecture("llama-2-7b"), 1, Assumptions()) == pytest.approx(50)
-
-
-def test_each_assumption_on_speed_changes_the_answer() -> None:
-    architecture, base = catalogue.architecture("llama-3-70b"), Assumptions()
-    speed = parallel_tokens_per_s(20, architecture, 4, base)
-    assert 20 < speed < 80
-    assert parallel_tokens_per_s(20, architecture, 4, dataclasses.replace(base, parallel_fraction=0.99)) > speed
-    assert parallel_tokens_per_s(20, architecture, 4, dataclasses.replace(base, link_gb_s=450.0)) > speed
-    assert parallel_tokens_per_s(20, architecture, 4, dataclasses.replace(base, link_latency_us=100.0)) < speed
-
-
-def test_communication_can_make_more_cards_slower() -> None:
-    slow = dataclasses.replace(Assumptions(), link_latency_us=10_000.0)
-    assert parallel_tokens_per_s(100, catalogue.architecture("llama-2-7b"), 8, slow) < 100
+    assert exchange_seconds(catalogue.architecture("llama-2-7b"), 1, 1, link) == 0

@@ -6,8 +6,8 @@ import dataclasses
 
 import pytest
 
-from gpuledger.transform.buying import peaks
 from gpuledger.transform.identity.catalogue import by_id, gpus
+from gpuledger.transform.speed import peaks
 
 
 def test_peak_of_the_third_document() -> None:
@@ -69,10 +69,10 @@ def test_matrix_rates_of_cards() -> None:
     assert rates("nvidia-tesla-t4") == [8, 65, 130, 260]
     assert rates("nvidia-a100-sxm4-80gb") == pytest.approx([19, 312, 624, 1248], abs=2)
     # A P40 multiplies on its shaders; an RDNA 3 card's matrix rate is its 16-bit shader rate.
-    assert rates("nvidia-tesla-p40") == [12, 12, None, None]
+    assert rates("nvidia-tesla-p40") == [12, 12, 47, None]
     assert rates("amd-radeon-rx-7900-xtx") == [61, 123, 123, 246]
     # Of Turing, the GTX 16 cards have no tensor cores and multiply 16 bits at twice their 32-bit rate.
-    assert rates("nvidia-geforce-gtx-1660-ti") == [5, 11, None, None]
+    assert rates("nvidia-geforce-gtx-1660-ti") == [5, 11, 22, None]
 
 
 def test_a_rate_that_nobody_published_is_not_made_up() -> None:
@@ -110,10 +110,20 @@ def test_narrow_weights_are_multiplied_at_their_width_or_a_wider_one(gpu_id: str
     assert _rates(gpu_id) == rates
 
 
-def test_where_a_narrow_rate_may_be_missing_there_is_no_bound() -> None:
+def test_a_pascal_card_multiplies_eight_bits_four_at_a_time() -> None:
     pascal = by_id()["nvidia-geforce-gtx-1080-ti"]
+    assert pascal.fp32_tflops is not None
     assert peaks.fastest_matrix_tflops(pascal, 16) == pascal.fp32_tflops
-    assert peaks.fastest_matrix_tflops(pascal, 4) is None, (
-        "it has an 8-bit dot product that the catalogue does not state"
-    )
+    assert peaks.fastest_matrix_tflops(pascal, 4) == 4 * pascal.fp32_tflops
     assert peaks.fastest_matrix_tflops(pascal, 32) == pascal.fp32_tflops
+
+
+def test_a_file_of_sixteen_bits_with_a_few_wider_vectors_has_the_rate_of_sixteen_bits() -> None:
+    card = by_id()["nvidia-geforce-rtx-4090"]
+    assert peaks.fastest_matrix_tflops(card, 16.0005) == 330.3
+    assert peaks.fastest_matrix_tflops(card, 17) == card.fp32_tflops
+
+
+def test_where_a_narrow_rate_may_be_missing_there_is_no_bound() -> None:
+    intel = by_id()["intel-arc-a770-16gb"]
+    assert peaks.fastest_matrix_tflops(intel, 4) is None, "its matrix units' rate is not in the catalogue"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -49,7 +50,28 @@ def test_a_night_leaves_the_days_before_it_alone(con: duckdb.DuckDBPyConnection)
     low = con.execute("SELECT DISTINCT low_usd = 1 FROM core.price_day WHERE day < ?", [bound.day]).fetchall()
     assert low == [(True,)]
     last = con.execute(f"FROM ({ALL}) WHERE day = ? ORDER BY ALL", [bound.day]).fetchall()
-    assert last == [row for row in before if row[1] == bound.day]
+    # But for the mark that follows from their neighbours, which comes last.
+    assert [row[:-1] for row in last] == [row[:-1] for row in before if row[1] == bound.day]
+    assert any(row[-1] for row in last), "beside days at one dollar"
+
+
+def test_a_night_looks_again_at_the_two_weeks_before_it(con: duckdb.DuckDBPyConnection) -> None:
+    """A low that no neighbour speaks against is suspect as soon as one does."""
+    con.execute(
+        "DELETE FROM core.price_day; INSERT INTO core.price_day BY NAME FROM (VALUES "
+        "('card', DATE '2023-11-02', 100), ('card', DATE '2023-11-05', 100)) t(gpu_id, day, low_usd)"
+    )
+    con.execute("UPDATE core.price_day SET high_usd = low_usd, listings = 1, suspect = false")
+    bound = newest(con)
+    assert bound.day == date(2023, 11, 18)
+    con.execute(
+        "INSERT INTO core.price_day BY NAME SELECT 'card' AS gpu_id, DATE '2023-11-06' + i::INTEGER AS day, "
+        "500 AS low_usd, 500 AS high_usd, 1 AS listings, false AS suspect FROM range(3) t(i)"
+    )
+    price_days.keep(con, CHANGED, replace(bound, day=bound.day))
+    marks = dict(con.execute("SELECT day, suspect FROM core.price_day WHERE gpu_id = 'card'").fetchall())
+    assert marks[date(2023, 11, 5)], "within the two weeks"
+    assert not marks[date(2023, 11, 2)], "before them: it was looked at on its nights"
 
 
 @pytest.mark.parametrize(

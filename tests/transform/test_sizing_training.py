@@ -9,6 +9,8 @@ import pytest
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.errors import ContextTooLong, SizingError, UnknownPrecision
 from gpuledger.transform.sizing.training import (
+    Adapter,
+    Training,
     factored_state_bytes,
     lora_memory,
     lora_parameters,
@@ -23,23 +25,23 @@ def test_the_published_rule(optimizer: str, gb: int) -> None:
 
 
 def test_mixed_precision_adamw_takes_16_bytes_a_parameter() -> None:
-    memory = training_memory(catalogue.architecture("llama-2-7b"), "adamw", 2048)
+    memory = training_memory(catalogue.architecture("llama-2-7b"), Training("adamw", 2048))
     assert memory.total - memory.activations == 16 * 6_738_415_616
 
 
 def test_full_precision_adamw_takes_16_too_and_8_bit_states_save_6() -> None:
     architecture = catalogue.architecture("llama-2-7b")
-    full = training_memory(architecture, "adamw", 2048, mixed_precision=False)
-    eight = training_memory(architecture, "adamw-8bit", 2048)
+    full = training_memory(architecture, Training("adamw", 2048, mixed_precision=False))
+    eight = training_memory(architecture, Training("adamw-8bit", 2048))
     assert full.total - full.activations == 16 * 6_738_415_616
     assert eight.total - eight.activations == 10 * 6_738_415_616
 
 
 def test_checkpointing_keeps_a_seventeenth_of_the_activations() -> None:
     architecture = catalogue.architecture("llama-2-7b")
-    kept = training_memory(architecture, "adamw", 2048, checkpointing=False).activations
+    kept = training_memory(architecture, Training("adamw", 2048, checkpointing=False)).activations
     assert kept == 34 * 2048 * 4096 * 32
-    assert training_memory(architecture, "adamw", 2048).activations * 17 == kept
+    assert training_memory(architecture, Training("adamw", 2048)).activations * 17 == kept
 
 
 def test_adafactor_as_its_paper_has_it_is_thousands_of_times_smaller() -> None:
@@ -73,21 +75,21 @@ def test_lora_as_peft_counts_it(model_id: str, rank: int, targets: tuple[str, ..
 
 def test_lora_memory_is_the_frozen_model_and_16_bytes_for_each_trained_weight() -> None:
     architecture = catalogue.architecture("llama-2-7b")
-    memory = lora_memory(architecture, 8, "adamw", 512)
+    memory = lora_memory(architecture, Adapter(8), Training("adamw", 512))
     assert memory.total - memory.activations == 2 * 6_738_415_616 + 16 * 4_194_304
-    packed = lora_memory(architecture, 8, "adamw", 512, base_bits=Fraction(4127, 1000))
+    packed = lora_memory(architecture, Adapter(8, base_bits=Fraction(4127, 1000)), Training("adamw", 512))
     assert memory.weights - packed.weights == 2 * 6_738_415_616 - round(6_738_415_616 * Fraction(4127, 8000))
 
 
 def test_what_cannot_be_trained_is_refused() -> None:
     architecture = catalogue.architecture("llama-2-7b")
     with pytest.raises(SizingError, match="'sgd' is not known; known are adamw, adafactor, adamw-8bit"):
-        training_memory(architecture, "sgd", 512)
+        training_memory(architecture, Training("sgd", 512))
     with pytest.raises(SizingError, match=r"has no c_attn; its matrices are attn_k, attn_output"):
         lora_parameters(architecture, 8, ("c_attn",))
     with pytest.raises(SizingError, match="rank must be at least 1"):
         lora_parameters(architecture, 0)
     with pytest.raises(ContextTooLong):
-        training_memory(architecture, "adamw", 5000)
+        training_memory(architecture, Training("adamw", 5000))
     with pytest.raises(UnknownPrecision, match="positive number of bits"):
-        lora_memory(architecture, 8, "adamw", 512, base_bits=Fraction(0))
+        lora_memory(architecture, Adapter(8, base_bits=Fraction(0)), Training("adamw", 512))

@@ -22,12 +22,13 @@ def data(nights: dict[int, Night], tmp_path: Path) -> DataDir:
     copied = nights[3].copy(tmp_path / "data")
     for table, (day, days) in HISTORIES.items():
         table = table.replace("mart.price_daily", "core.price_day")
+        shown = "AND market = 'us'" if table == "core.price_day" else ""
         for age in (days, days - 1):
             newest = f"(SELECT max({day}) FROM {table})"
             edit(
                 copied,
                 f"""INSERT INTO {table} SELECT * REPLACE ({day} - INTERVAL {age} DAY AS {day}) FROM {table}
-                    WHERE {day} = {newest} LIMIT 1""",
+                    WHERE {day} = {newest} {shown} LIMIT 1""",
             )
     return DataDir(copied)
 

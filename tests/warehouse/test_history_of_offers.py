@@ -13,6 +13,7 @@ import pytest
 
 from gpuledger.extract.items import FxRate, Issue, Offer
 from gpuledger.transform.gate import good_nights, loading
+from gpuledger.transform.gate.good_nights import Released
 from gpuledger.transform.gate.rules import Bounds
 from gpuledger.warehouse import schema
 from gpuledger.warehouse.load.batch import Batch, ChangeSet, Row, split_duplicates
@@ -64,7 +65,7 @@ def load(
         tuple(Row(one, sha) for one in held),
     )
     batch = Batch(source, night(number), rows, is_complete, refused)
-    loaded = loading.load_batch(con, batch, limits, released or [], ["offer"])
+    loaded = loading.load_batch(con, batch, limits, Released(released or []), ["offer"])
     count = len(shown) + len(held)
     good_nights.note(con, source, good_nights.GoodNight(batch.seen_at, count, loaded.is_complete))
     return loaded
@@ -253,8 +254,11 @@ def test_a_load_says_which_tables_it_changed(con: duckdb.DuckDBPyConnection) -> 
 def test_a_run_of_rates_alone_changes_rates_alone(con: duckdb.DuckDBPyConnection) -> None:
     rate = FxRate(day=date(2024, 1, 1), currency="KRW", rate=Decimal("1400"), base="EUR")
     batch = Batch("ecb_fx", night(1), [Row(rate, "sha")])
-    assert loading.load_batch(con, batch, Bounds(), [], ["fx_rate"]).changes.changed == {"core.fx_rate": 1}
-    assert loading.load_batch(con, replace(batch, seen_at=night(2)), Bounds(), [], ["fx_rate"]).changes.changed == {}
+    assert loading.load_batch(con, batch, Bounds(), Released(), ["fx_rate"]).changes.changed == {"core.fx_rate": 1}
+    assert (
+        loading.load_batch(con, replace(batch, seen_at=night(2)), Bounds(), Released(), ["fx_rate"]).changes.changed
+        == {}
+    )
 
 
 def test_won_that_stand_for_no_price_are_held_every_night(con: duckdb.DuckDBPyConnection) -> None:
@@ -347,7 +351,9 @@ def test_prices_without_a_rate_are_named_by_currency(con: duckdb.DuckDBPyConnect
         FxRate(day=date(2023, 12, 22), currency="KRW", rate=Decimal("1400"), base="EUR"),
         FxRate(day=date(2023, 12, 21), currency="PLN", rate=Decimal("4"), base="EUR"),
     ]
-    loading.load_batch(con, Batch("ecb_fx", night(1), [Row(rate, "sha") for rate in rates]), Bounds(), [], ["fx_rate"])
+    loading.load_batch(
+        con, Batch("ecb_fx", night(1), [Row(rate, "sha") for rate in rates]), Bounds(), Released(), ["fx_rate"]
+    )
     shown = [
         offer("a", currency="KRW"),
         offer("b", currency="PLN"),
@@ -358,10 +364,11 @@ def test_prices_without_a_rate_are_named_by_currency(con: duckdb.DuckDBPyConnect
     said = [
         (issue.code, issue.severity, issue.text, issue.message.partition(";")[0]) for _, issue in loaded.changes.issues
     ]
-    end = "prices stay without a USD amount and out of every comparison"
+    days = "from 2024-01-01 to 2024-01-01"
+    end = "prices stay without a USD amount and out of every comparison until there is one"
     assert said == [
-        ("missing_rate", "warning", "GBP", f"no reference rate for GBP up to 2024-01-01: 1 {end}"),
-        ("missing_rate", "warning", "PLN", f"no reference rate for PLN up to 2024-01-01: 2 {end}"),
+        ("missing_rate", "warning", "GBP", f"no reference rate for GBP {days}: 1 {end}"),
+        ("missing_rate", "warning", "PLN", f"no reference rate for PLN {days}: 2 {end}"),
     ]
 
 
@@ -396,6 +403,6 @@ def test_a_note_of_a_night_replaces_its_own_and_no_other(con: duckdb.DuckDBPyCon
     good_nights.note(con, SHOP, good_nights.GoodNight(night(9), 5, False))
     past = good_nights.past(con, SHOP, night(10), Bounds())
     assert [(good.seen_at, good.rows, good.is_complete) for good in past] == [
-        (night(9), 5, False), *((night(n), 10 * n, True) for n in range(8, 2, -1)),
+        (night(9), 5, False), *((night(n), 10 * n, True) for n in range(8, 1, -1)),
     ]  # fmt: skip
     assert rows(con, "SELECT count(*) FROM core.source_night") == [(20,)]

@@ -58,7 +58,7 @@ def test_work_that_is_not_published_leaves_nothing(data: DataDir) -> None:
     with publish.workspace(data, "2") as (con, _):
         con.execute("INSERT INTO ops.run (run_id) VALUES ('2')")
     assert runs(data) == ["1"]
-    assert sorted(path.name for path in data.state.iterdir()) == ["base.duckdb"]
+    assert sorted(path.name for path in data.state.iterdir()) == ["base.duckdb", "checksums.jsonl"]
 
 
 def test_a_work_file_of_a_killed_run_is_swept_away(data: DataDir) -> None:
@@ -186,8 +186,18 @@ def test_a_file_of_somebody_else_is_not_written_over(data: DataDir) -> None:
     assert data.published.read_text() == "a diary"
 
 
-def test_a_base_that_is_no_database_says_the_way_out(data: DataDir) -> None:
+def test_a_base_that_is_no_database_is_replaced_by_the_version(data: DataDir) -> None:
     run(data, "1")
+    data.base.write_bytes(b"garbage" * 1000)
+    (said,) = publish.heal(data)
+    assert "base.duckdb is not what was written" in said
+    run(data, "2")
+    assert runs(data) == ["1", "2"]
+
+
+def test_a_base_without_a_sum_that_is_no_database_says_the_way_out(data: DataDir) -> None:
+    run(data, "1")
+    data.checksums.unlink()
     data.base.write_bytes(b"garbage" * 1000)
     with pytest.raises(
         NotAWarehouse, match=r"base\.duckdb cannot be opened by DuckDB .*restore it from a file in versions/"

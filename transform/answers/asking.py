@@ -12,8 +12,13 @@ Rows = tuple[list[str], list[tuple[Any, ...]]]
 
 def view(name: str) -> str:
     """The SELECT of a view, to be read in its place: a file that an earlier program published may not have the view yet."""
+    return f"({select_of(name)})"
+
+
+def select_of(name: str) -> str:
+    """The SELECT of a model (`mart.value`), to be asked with another relation in the place of one that it reads."""
     schema, _, table = name.partition(".")
-    return f"({(FOLDER / schema / table / 'query.sql').read_text(encoding='utf-8')})"
+    return (FOLDER / schema / table / "query.sql").read_text(encoding="utf-8")
 
 
 def columns_of(row: type) -> str:

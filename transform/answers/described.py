@@ -38,13 +38,13 @@ def table(data: DataDir, name: str) -> Rows:
 def macro(data: DataDir, name: str) -> Rows:
     """Columns of a macro's answer. DuckDB has no place for their comments, so the words are those of the model."""
     schema, _, function = name.partition(".")
-    _, found = query(
+    _, parameters = query(
         data,
         """SELECT parameters FROM duckdb_functions()
            WHERE schema_name = ? AND function_name = ? AND database_name = 'gpuledger'""",
         [schema, function],
     )
-    nothing = ", ".join("NULL" for _ in found[0][0])
+    nothing = ", ".join("NULL" for _ in parameters[0][0])
     _, columns = query(data, f"SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM {name}({nothing}))")
     own, known = column_words(name), dictionary().columns
     rows = [(c, kind, own.get(c) or (known[c].comment if c in known else None)) for c, kind in columns]

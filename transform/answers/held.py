@@ -1,4 +1,4 @@
-"""Which prices are held, why, and by which setting?"""
+"""Which prices are held, why, and by which setting? Which sources show far fewer rows than usual?"""
 
 from __future__ import annotations
 
@@ -33,3 +33,24 @@ def held(data: DataDir) -> list[HeldPrice]:
     """Every price that is held now, by source and listing."""
     _, rows = query(data, f"SELECT {columns_of(HeldPrice)} FROM {view('core.held')} ORDER BY source, listing_id")
     return [HeldPrice(*row) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class DegradedSource:
+    """A source that shows far fewer rows than usual: how many on its last night, and the reason in words."""
+
+    source: str
+    rows: int
+    last_night: datetime
+    reason: str
+
+
+def degraded(data: DataDir) -> list[DegradedSource]:
+    """Every source that is degraded now, by name."""
+    _, rows = query(
+        data,
+        """SELECT s.source, arg_max(n.rows, n.seen_at)::BIGINT, max(n.seen_at), any_value(s.reason)
+           FROM ops.source_state s JOIN core.source_night n ON n.source = s.source
+           WHERE s.status = 'degraded' GROUP BY s.source ORDER BY s.source""",
+    )
+    return [DegradedSource(*row) for row in rows]

@@ -13,9 +13,18 @@ def ranking(data: DataDir, workload: str, day: date | None, *, short: bool) -> R
     """Cards by their score, the fastest first, now or as known at the end of `day`; `short` for people."""
     table = "ranking_as_of($day)" if day else "mart.ranking"
     columns = (
-        "rank, gpu, score, unit, round(relative_to_baseline, 2) AS relative_to_baseline, source, published_on"
+        "rank, gpu, score, unit, round(relative_to_baseline, 2) AS relative_to_baseline, claim, source, published_on"
         if short
         else "*"
     )
     sql = f"SELECT {columns} FROM {table} WHERE workload_id = $workload ORDER BY rank, gpu_id"
     return query(data, sql, {"workload": workload, **({"day": day} if day else {})})
+
+
+def published_after(data: DataDir, workload: str, day: date) -> date | None:
+    """The last publication of the figures that are counted as known at the end of `day`, where it is a later one: a backfill
+    takes in the figures of today, as a card was no slower before somebody measured it.
+    """
+    sql = "SELECT max(published_on) FROM ranking_as_of($day) WHERE workload_id = $workload AND published_on > $day"
+    found: date | None = query(data, sql, {"workload": workload, "day": day})[1][0][0]
+    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 
 import duckdb
 
@@ -57,6 +57,13 @@ def last_in(con: duckdb.DuckDBPyConnection) -> LastRun | None:
 
 def _last() -> str:
     return f"SELECT {columns_of(LastRun)} FROM {view('ops.last_run')}"
+
+
+def first_day(data: DataDir) -> date | None:
+    """The first day (UTC) on which anything was read."""
+    rows = query(data, "SELECT (min(seen_at) AT TIME ZONE 'UTC')::DATE FROM core.source_night")[1]
+    first: date | None = rows[0][0]
+    return first
 
 
 def newest(data: DataDir, most: int) -> list[RunHealth]:

@@ -33,13 +33,18 @@ class SourceHealth:
         return self.age_hours is None or self.age_hours > self.limit_hours
 
     @property
+    def is_degraded(self) -> bool:
+        """It shows far fewer rows than usual."""
+        return self.status == "degraded"
+
+    @property
     def is_failing(self) -> bool:
         """Its last attempt gave nothing that could be used."""
         return self.status in ("failed", "refused")
 
 
 def sources(data: DataDir, now: datetime) -> list[SourceHealth]:
-    """Every source that was ever read, by name. An age is never below zero: a clock that went back makes nothing newer."""
+    """Every source that was ever read, by name. No age is below zero: setting the clock back makes nothing newer."""
     _, rows = query(
         data,
         f"""WITH good AS (

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from gpuledger.transform.answers.asking import Rows
+from gpuledger.transform.answers.asking import Rows, select_of
+from gpuledger.transform.answers.price import asked, street_prices
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 
@@ -13,18 +14,42 @@ from gpuledger.warehouse.read import query
 Basis = Literal["street", "msrp"]
 
 
-def value(data: DataDir, workload: str, basis: Basis, day: date | None, *, short: bool) -> Rows:
-    """Cards by score per dollar, the best first, now or as known at the end of `day`; `short` for people."""
-    values, prices = ("value_as_of($day)", "price_as_of($day)") if day else ("mart.value", "mart.gpu_price")
-    sql = f"SELECT * FROM {values} WHERE workload_id = $workload AND price_basis = $basis ORDER BY value_rank, gpu_id"
+class Asked(NamedTuple):
+    """When and where: now, or as known at the end of `day`; of `market`, or the home market."""
+
+    day: date | None = None
+    market: str | None = None
+
+
+def value(data: DataDir, workload: str, basis: Basis, at: Asked, *, short: bool) -> Rows:
+    """Cards by score per dollar, the best first; `short` for people."""
+    day, market = at
+    prices = street_prices(day, market)
+    sql = f"""SELECT * FROM {_values(day, market)} WHERE workload_id = $workload AND price_basis = $basis
+        ORDER BY value_rank, gpu_id"""
+    is_street = basis == "street"
     if short:
-        street = ", p.source AS shop, p.price_since::DATE AS price_since" if basis == "street" else ""
+        shop = """, p.offered_in AS market, p.source AS shop, p.price_since::DATE AS price_since,
+            p.last_seen_at::DATE AS last_seen_at"""
         sql = f"""
-            SELECT v.value_rank, v.gpu, v.score, v.unit, v.price_usd, round(v.score_per_usd * 1000, 2) AS per_1000_usd,
+            SELECT v.value_rank, v.gpu, v.score, v.unit, v.price_usd, round(v.score_per_usd * 1000, 2) AS score_per_1000_usd,
                 round(v.score_ratio, 2) AS score_ratio, round(v.price_ratio, 2) AS price_ratio,
-                CASE WHEN v.on_pareto_frontier THEN '●' ELSE '' END AS frontier{street}
-            FROM ({sql}) v LEFT JOIN {prices} p USING (gpu_id) ORDER BY v.value_rank, v.gpu_id"""
-    return query(data, sql, {"workload": workload, "basis": basis, **({"day": day} if day else {})})
+                CASE WHEN v.on_pareto_frontier THEN '●' ELSE '' END AS frontier{shop if is_street else ""}
+            FROM ({sql}) v {f"LEFT JOIN {prices} p USING (gpu_id)" if is_street else ""} ORDER BY v.value_rank, v.gpu_id"""
+    needs_market = market is not None or (day is not None and short and is_street)
+    parameters = asked(day, market)
+    if not needs_market:
+        parameters.pop("market", None)
+    return query(data, sql, {"workload": workload, "basis": basis, **parameters})
+
+
+def _values(day: date | None, market: str | None) -> str:
+    """mart.value of a market and a day: its own SQL over the prices of that market, where it is not the home market."""
+    if market is None:
+        return "value_as_of($day)" if day else "mart.value"
+    prices = f"{street_prices(day, market)}"
+    ranking = "ranking_as_of($day)" if day else "mart.ranking"
+    return f"({select_of('mart.value').replace('mart.gpu_price', prices).replace('mart.ranking', ranking)})"
 
 
 def best(data: DataDir, most: int) -> Rows:

@@ -42,7 +42,7 @@ def lowest_before(con: duckdb.DuckDBPyConnection, gpu_id: str | None, now: datet
         con,
         """SELECT min(low_usd) AS low, arg_min(day, (low_usd, day)) AS low_on, count(*) AS days, min(day) AS since
            FROM mart.price_daily
-           WHERE gpu_id = $gpu_id AND day < ($now AT TIME ZONE 'UTC')::DATE
+           WHERE gpu_id = $gpu_id AND suspect IS NOT TRUE AND day < ($now AT TIME ZONE 'UTC')::DATE
                AND day >= ($now AT TIME ZONE 'UTC')::DATE - $days::INTEGER""",
         {"gpu_id": gpu_id, "now": now, "days": days},
     )

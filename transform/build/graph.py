@@ -76,7 +76,11 @@ class Model:
 def load(con: duckdb.DuckDBPyConnection, folder: Path = MODELS) -> list[Model]:
     """All models of `folder`, each after those that it reads. Raises ValueError, naming the file, where one is wrong."""
     remembered = Remembered(con)
-    models = {model.name: model for path in sorted(folder.glob("*/*/table.toml")) for model in _read(remembered, path)}
+    models = {
+        model.name: model
+        for path in sorted(folder.glob("*/*/table.toml"))
+        for model in _models_described_in(remembered, path)
+    }
     remembered.keep()
     order = TopologicalSorter({name: model.inputs.keys() & models.keys() for name, model in models.items()})
     ordered = [models[name] for name in order.static_order()]
@@ -93,23 +97,23 @@ def _keep_off_history(ordered: Iterable[Model], folder: Path) -> None:
     """Raise ValueError where a table is built from a history table, also through views: its changes are not followed."""
     long = {table.name for table in dictionary().tables.values() if table.is_history}
     for model in ordered:
-        if found := sorted(long & model.inputs.keys()):
+        if histories := sorted(long & model.inputs.keys()):
             if model.materialized == "table":
                 raise ValueError(
-                    f"{folder}: {model.name} is built whole from {found[0]}, which only grows: make it a view"
+                    f"{folder}: {model.name} is built whole from {histories[0]}, which only grows: make it a view"
                 )
             long.add(model.name)
 
 
-def _read(remembered: Remembered, sidecar: Path) -> Iterator[Model]:
+def _models_described_in(remembered: Remembered, sidecar: Path) -> Iterator[Model]:
     """The model of a table's description, and the macro that answers the same question for a past day, where it has one."""
     name = f"{sidecar.parents[1].name}.{sidecar.parent.name}"
-    words = tomllib.loads(sidecar.read_text(encoding="utf-8"))
+    described = tomllib.loads(sidecar.read_text(encoding="utf-8"))
     sql_file, python_file = sidecar.with_name("query.sql"), sidecar.with_name("model.py")
     if sql_file.exists() == python_file.exists():
         raise ValueError(f"{sidecar}: needs exactly one of {sql_file.name} and {python_file.name} beside it")
     definition = (sql_file if sql_file.exists() else python_file).read_text(encoding="utf-8")
-    materialized = words.get("materialized", "table")
+    materialized = described.get("materialized", "table")
     build = None
     inputs: dict[str, frozenset[str] | None]
     if python_file.exists():
@@ -120,25 +124,25 @@ def _read(remembered: Remembered, sidecar: Path) -> Iterator[Model]:
         definition += "".join(inspect.getsource(used) for used in getattr(module, "USES", ()))
     else:
         inputs = _inputs(remembered, sql_file, definition if materialized != "function" else f"SELECT ({definition})")
-    if (materialized in ("macro", "function")) != ("parameters" in words) or (build and materialized != "table"):
+    if (materialized in ("macro", "function")) != ("parameters" in described) or (build and materialized != "table"):
         raise ValueError(
             f"{sidecar}: a macro or function, and nothing else, has parameters, and a Python model is a table"
         )
     model = Model(
         name=name,
         materialized=materialized,
-        description=words["description"],
-        key=tuple(words["key"]),
-        columns=words.get("columns", {}),
-        parameters={name: _parameter(entry) for name, entry in words.get("parameters", {}).items()},
+        description=described["description"],
+        key=tuple(described["key"]),
+        columns=described.get("columns", {}),
+        parameters={name: _parameter(entry) for name, entry in described.get("parameters", {}).items()},
         text=definition + sidecar.read_text(encoding="utf-8"),
         inputs=inputs,
         sql=definition if build is None else None,
         build=build,
     )
     yield model
-    if "as_of" in words:
-        yield _as_of(remembered, sidecar, model, words["as_of"])
+    if "as_of" in described:
+        yield _as_of(remembered, sidecar, model, described["as_of"])
 
 
 def _inputs(remembered: Remembered, file: Path, select: str) -> dict[str, frozenset[str] | None]:
@@ -158,7 +162,7 @@ def _as_of(remembered: Remembered, sidecar: Path, model: Model, replaced: Mappin
             raise ValueError(f"{sidecar}: [as_of] names {now!r}, which its SQL does not have")
     # In one pass: what is put in may hold the words of another.
     every = "|".join(re.escape(now) for now in replaced)
-    sql = re.sub(rf"\b(?:{every})\b", lambda found: replaced[found[0]].strip(), sql)
+    sql = re.sub(rf"\b(?:{every})\b", lambda match: replaced[match[0]].strip(), sql)
     return dataclasses.replace(
         model,
         name=f"main.{sidecar.parent.name}{AS_OF}",

@@ -1,7 +1,7 @@
-"""Versions of what a listing said it was: its title, its address and the card that they mean.
+"""Versions of what a listing said it was: its title, its address, and the card that they mean.
 
-A question about a past day is answered with the card that the listing was taken for on that day. Shops edit titles, and
-people pin them; neither may change what a report of last month said.
+A question about a past day is answered with the card that the listing was taken for on that day. Shops edit titles and
+people pin them, and neither may change what a report of last month said.
 """
 
 from __future__ import annotations

@@ -17,10 +17,15 @@ import duckdb
 from gpuledger.warehouse.schema import hash_text
 
 _SQL = Path(__file__).with_suffix(".sql").read_text(encoding="utf-8")
+_SUSPECT = Path(__file__).with_name("price_days_suspect.sql").read_text(encoding="utf-8")
+#: Days on each side of a day that say whether its low and high can be.
+NEIGHBOURS = 14
 _ROW = "price_day:settled"
 _INPUTS = {"core.price_open", "core.source_night", "core.fx_rate", "core.listing", "core.gpu", "core.setting"}
 #: Days that are computed in one go.
 PART_DAYS = 92
+#: No price is older; of days before it none can be told.
+_FIRST_DAY = date(1900, 1, 1)
 #: Later than anything that is known.
 _ALWAYS = datetime(9999, 1, 1, tzinfo=UTC)
 
@@ -64,10 +69,22 @@ def keep(
         first = bound.day
     con.execute("DELETE FROM core.price_day WHERE day >= $since", {"since": first})
     for since, until in _parts(con, first):
-        con.execute(f"INSERT INTO core.price_day {_SQL}", {"since": since, "until": until})
+        con.execute(f"INSERT INTO core.price_day BY NAME {_SQL}", {"since": since, "until": until})
+    _mark_suspects(con, first)
     con.execute("DELETE FROM ops.table_content WHERE table_id = ?", [_ROW])
     con.execute("INSERT INTO ops.table_content VALUES (?, ?)", [_ROW, settled])
     return first
+
+
+def _mark_suspects(con: duckdb.DuckDBPyConnection, first: date) -> None:
+    """Mark the days whose low or high their neighbours do not allow, from those on that have one of `first` or later."""
+    since = first if first == date.min else first - timedelta(days=NEIGHBOURS)
+    con.execute(f"CREATE OR REPLACE TEMP TABLE judged AS {_SUSPECT}", {"since": max(since, _FIRST_DAY)})
+    con.execute(
+        """UPDATE core.price_day d SET suspect = j.suspect FROM judged j
+           WHERE d.gpu_id = j.gpu_id AND d.market IS NOT DISTINCT FROM j.market AND d.day = j.day
+               AND d.suspect <> j.suspect"""
+    )
 
 
 def _parts(con: duckdb.DuckDBPyConnection, first: date) -> Iterator[tuple[date, date]]:
@@ -88,13 +105,16 @@ def _settled(con: duckdb.DuckDBPyConnection, known_before: datetime) -> str:
     """Fingerprint of what a day rests on beside its prices, rates and nights: of all that was known before a time."""
     row = con.execute(
         """SELECT concat_ws(' ',
-               (SELECT count(*) || ':' || sum(hash(listing_id, source, gpu_id, gpu_count, match_status)) FROM core.listing
+               (SELECT count(*) || ':' || sum(hash(
+                       listing_id, source, gpu_id, gpu_count, match_status, market, channel, tax_included)) FROM core.listing
                    WHERE first_seen_at < $known_before),
                (SELECT sum(hash(gpu_id, msrp_usd)) FROM core.gpu),
                (SELECT sum(hash(setting, value)) FROM core.setting),
+               (SELECT sum(hash(market, tax_rate, prices_include_tax)) FROM core.market),
                (SELECT string_agg(definition, ' ' ORDER BY model) FROM ops.model_state
-                   WHERE model IN ('core.fx_usd_daily', 'core.usd_rate_on', 'core.offer_exclusion')))""",
+                   WHERE model IN (
+                       'core.fx_usd_daily', 'core.usd_rate_on', 'core.offer_exclusion', 'core.shelf_factor')))""",
         {"known_before": known_before},
     ).fetchone()
     assert row is not None
-    return f"{hash_text(_SQL)} {row[0]}"
+    return f"{hash_text(_SQL + _SUSPECT)} {row[0]}"

@@ -10,7 +10,7 @@ import json
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -47,7 +47,7 @@ def refresh_contents(con: duckdb.DuckDBPyConnection, changed: Collection[str]) -
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class _InputState:
     """Content of one input: of the whole table, and of the columns that the model mentions."""
 
     whole: str
@@ -59,7 +59,7 @@ class _State:
     """What a model was last built from."""
 
     definition: str
-    inputs: Mapping[str, _Read]
+    inputs: Mapping[str, _InputState]
     fingerprint: str
     content: str
     rows: int
@@ -71,8 +71,12 @@ def build(
     run_id: str,
     *,
     force: bool = False,
+    refuse: Callable[[Model], None] = lambda model: None,
 ) -> list[Build]:
-    """Build what changed, in the order given, and write `ops.model_build`. `force` builds all."""
+    """Build what changed, in the order given, and write `ops.model_build`. `force` builds all.
+
+    `refuse` is called with each table that was built, before another is built from it, and may take rows out of it.
+    """
     models = list(models)
     # Views and macros: their rows are found at every read.
     views = {model.name for model in models if model.materialized != "table"}
@@ -80,15 +84,23 @@ def build(
     states = _states(con)
     # A table is built before another reads it, and then no more.
     columns_of = cache(lambda table: schema.columns(con, table))
+
+    def content_of(table: str, names: Collection[str]) -> str:
+        return schema.content_of(con, table, [column for column in columns_of(table) if column[0] in names])
+
     done: list[Build] = []
     for model in models:
         before = states.get(model.name)
         inputs = {
-            name: _read(con, name, columns if name not in views else None, contents.get(name, ""), before, columns_of)
+            name: _input_state(
+                contents.get(name, ""),
+                before.inputs.get(name) if before else None,
+                None if columns is None or name in views else partial(content_of, name, columns),
+            )
             for name, columns in sorted(model.inputs.items())
         }
         fingerprint = schema.hash_text(
-            model.version + json.dumps([(name, read.columns) for name, read in inputs.items()])
+            model.version + json.dumps([(name, state.columns) for name, state in inputs.items()])
         )
         if before and before.fingerprint == fingerprint and not force:
             step = Build(model.name, "kept", "no input changed", fingerprint, before.content, before.rows, 0.0)
@@ -97,7 +109,7 @@ def build(
             step = Build(model.name, "kept", reason, fingerprint, fingerprint, before.rows, 0.0)
         else:
             started = time.perf_counter()
-            content, rows = _materialize(con, model, fingerprint)
+            content, rows = _materialize(con, model, fingerprint, refuse)
             reason = _reason(model, before, inputs)
             if before and before.content == content:
                 reason += "; its rows came out the same, so nothing is rebuilt for it"
@@ -110,8 +122,8 @@ def build(
 
 
 def drop_retired(con: duckdb.DuckDBPyConnection, models: Iterable[Model]) -> None:
-    """Drop what earlier programs built and is not among `models`, all that this one has: a table that nobody builds answers
-    with old numbers.
+    """Drop the tables that earlier programs built and this one does not: nobody would update them, and they would answer
+    with old numbers. `models` are all that this program builds.
     """
     for name in sorted(_states(con).keys() - {model.name for model in models}):
         kinds = con.execute(
@@ -128,38 +140,37 @@ def drop_retired(con: duckdb.DuckDBPyConnection, models: Iterable[Model]) -> Non
 def _states(con: duckdb.DuckDBPyConnection) -> dict[str, _State]:
     return {
         model: _State(
-            definition, {name: _Read(*read) for name, read in json.loads(inputs).items()}, fingerprint, content, rows
+            definition,
+            {name: _InputState(*state) for name, state in json.loads(inputs).items()},
+            fingerprint,
+            content,
+            rows,
         )
         for model, definition, inputs, fingerprint, content, rows in con.execute("FROM ops.model_state").fetchall()
     }
 
 
-def _read(
-    con: duckdb.DuckDBPyConnection,
-    table: str,
-    columns: Collection[str] | None,
-    whole: str,
-    before: _State | None,
-    columns_of: Callable[[str], list[tuple[str, str]]],
-) -> _Read:
-    """What a model reads of `table`. The columns are hashed only where the whole table changed."""
-    known = before.inputs.get(table) if before else None
-    if columns is None or not whole:
-        return _Read(whole, whole)
-    if known and known.whole == whole:
-        return known
-    return _Read(whole, schema.content_of(con, table, [column for column in columns_of(table) if column[0] in columns]))
+def _input_state(whole: str, before: _InputState | None, of_columns: Callable[[], str] | None) -> _InputState:
+    """What a model reads of a table whose content is `whole`; `of_columns` gives the content of what it reads of it.
+
+    That is asked only where the whole table changed; it is None for a view, and for a model that may read every column.
+    """
+    if of_columns is None or not whole:
+        return _InputState(whole, whole)
+    if before and before.whole == whole:
+        return before
+    return _InputState(whole, of_columns())
 
 
-def _reason(model: Model, before: _State | None, inputs: Mapping[str, _Read]) -> str:
+def _reason(model: Model, before: _State | None, inputs: Mapping[str, _InputState]) -> str:
     if before is None:
         return "first build"
     if before.definition != model.version:
         return "its definition changed"
     changed = [
         name
-        for name, read in inputs.items()
-        if name not in before.inputs or before.inputs[name].columns != read.columns
+        for name, state in inputs.items()
+        if name not in before.inputs or before.inputs[name].columns != state.columns
     ]
     return f"{', '.join(changed)} changed" if changed else "a full build was asked for"
 
@@ -189,7 +200,9 @@ def _record(con: duckdb.DuckDBPyConnection, run_id: str, done: Sequence[Build], 
     )
 
 
-def _materialize(con: duckdb.DuckDBPyConnection, model: Model, fingerprint: str) -> tuple[str, int]:
+def _materialize(
+    con: duckdb.DuckDBPyConnection, model: Model, fingerprint: str, refuse: Callable[[Model], None]
+) -> tuple[str, int]:
     """Create the table, view or macro with its comments; returns the fingerprint of its content and its number of rows."""
     if model.materialized == "macro":
         _create_macro(con, model)
@@ -213,6 +226,7 @@ def _materialize(con: duckdb.DuckDBPyConnection, model: Model, fingerprint: str)
     if model.materialized == "view":
         # Its rows follow its inputs at every read, so what stands for its content is what it is made from.
         return fingerprint, -1
+    refuse(model)
     content = schema.content_of(con, model.name, columns)
     return content, int(content.partition(":")[0])
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 
-from gpuledger.transform.buying.market import Known
+from gpuledger.transform.buying.hosts import host_for
 from gpuledger.transform.buying.need import Need
 from gpuledger.transform.buying.options import NODES, Limits, Option
+from gpuledger.transform.identity.gpu import Gpu
 
 #: Precisions to fall back to, from the most bits.
 _SMALLER = ("fp16", "int8", "Q4_K_M", "int4")
@@ -17,13 +18,13 @@ def cheaper_ruled_out(options: Sequence[Option]) -> dict[int, str]:
     """For each answer, by its position, what speaks against the option that is next cheaper; "" where that is an answer
     too, or there is none.
     """
-    words = {}
+    verdicts = {}
     for position, option in enumerate(options):
         if option.against:
             continue
         before = options[position - 1] if position else None
-        words[position] = "" if before is None or not before.against else _verdict(before)
-    return words
+        verdicts[position] = "" if before is None or not before.against else _verdict(before)
+    return verdicts
 
 
 def _verdict(option: Option) -> str:
@@ -37,7 +38,7 @@ def what_would(
     limits: Limits,
     need: Need,
     at: Callable[[str], Need | None],
-    known: Sequence[Known],
+    known: Sequence[Gpu],
 ) -> Iterator[str]:
     """Sentences on what would give an answer, where there is none. `at` sizes the model at another precision, None where
     that is not possible; `known` are all cards that there are, priced or not, the smallest first.
@@ -47,23 +48,24 @@ def what_would(
         yield from _what_would_fit(options, need, at)
         yield from _what_would_hold(need, known)
         return
-    fast = [option for option in fitting if not any("tokens/s" in reason for reason in option.against)]
+    held = [option for option in fitting if not any("no machine" in reason for reason in option.against)]
+    fast = [option for option in held if not any("tokens/s" in reason for reason in option.against)]
     if limits.min_tokens_per_s is not None and not fast:
-        best = max((o for o in fitting if o.speed), key=lambda o: o.speed.expected if o.speed else 0, default=None)
+        best = max((o for o in held if o.speed), key=lambda o: o.speed.each if o.speed else 0, default=None)
         if best is not None and best.speed is not None:
             yield (
-                f"the fastest that fits is {best.what}, at {best.speed.expected:.1f} tokens/s: ask for that, or for a "
+                f"the fastest that fits is {best.what}, at {best.speed.each:.1f} tokens/s: ask for that, or for a "
                 "precision of fewer bits"
             )
         return
     if limits.budget_usd is not None:
-        cheapest = min(fast or fitting, key=lambda option: option.outlay_usd)
+        cheapest = min(fast or held or fitting, key=lambda option: option.outlay_usd)
         yield f"the cheapest that does it is {cheapest.what}: raise the budget to {math.ceil(cheapest.outlay_usd):,} USD"
 
 
 def _what_would_fit(options: Sequence[Option], need: Need, at: Callable[[str], Need | None]) -> Iterator[str]:
     largest = max(options, key=lambda option: option.available_gb, default=None)
-    one = need.memory(1) / 1e9
+    one = need.needed_bytes(1) / 1e9
     if largest is None:
         yield "nothing has a price yet: run `gpuledger refresh`"
         return
@@ -73,26 +75,31 @@ def _what_would_fit(options: Sequence[Option], need: Need, at: Callable[[str], N
     )
     for precision in _SMALLER:
         smaller = at(precision)
-        if smaller is None or smaller.memory(1) >= need.memory(1):
+        if smaller is None or smaller.needed_bytes(1) >= need.needed_bytes(1):
             continue
         room = [o for o in options if o.total_usd is not None and _holds(smaller, o)]
         if room:
             cheapest = min(room, key=lambda option: option.total_usd or 0)
-            yield f"at {precision} it needs {smaller.memory(1) / 1e9:.1f} GB and fits on {cheapest.what}"
+            yield f"at {precision} it needs {smaller.needed_bytes(1) / 1e9:.1f} GB and fits on {cheapest.what}"
             return
     yield "no smaller precision fits either: take a smaller model or a shorter context"
 
 
 def _holds(need: Need, option: Option) -> bool:
-    return need.memory(option.gpu_count if need.splits else 1) / 1e9 <= option.available_gb
+    return need.needed_bytes(option.gpu_count if need.splits else 1) / 1e9 <= option.available_gb
 
 
-def _what_would_hold(need: Need, known: Sequence[Known]) -> Iterator[str]:
+def _what_would_hold(need: Need, known: Sequence[Gpu]) -> Iterator[str]:
     """The smallest card, or node of one card, that would hold the model, whether it has a price or not."""
     for count in NODES if need.splits else (1,):
-        card = next((c for c in known if need.memory(count) <= c.usable_bytes(count)), None)
+        holds = (
+            gpu
+            for gpu in known
+            if need.needed_bytes(count) <= need.usable_bytes(gpu, count) and host_for(gpu, count, gpu.tdp_w)
+        )
+        card = next(holds, None)
         if card is not None:
-            node = card.gpu if count == 1 else f"{count} × {card.gpu}"
+            node = card.display_name if count == 1 else f"{count} × {card.display_name}"
             yield f"{node} would hold it as asked, and has no price here"
             return
     yield "no node of up to 8 cards of one kind would hold it as asked"

@@ -66,6 +66,14 @@ class Ownership:
 
 
 @dataclass(frozen=True, slots=True)
+class Machine:
+    """What stands around the cards: the dollars of it that this use bears, and the watts that it draws beside them."""
+
+    usd: Decimal
+    watts: Decimal
+
+
+@dataclass(frozen=True, slots=True)
 class RentVsBuy:
     """Owning and renting over the same hours. `break_even_hours` is None where renting costs less an hour than running."""
 
@@ -90,10 +98,16 @@ def electricity_prices() -> Mapping[str, ElectricityPrice]:
     )
 
 
-def wall_watts(tdp_w: int, count: int, assumptions: Assumptions, *, busy: bool) -> Decimal:
-    """Power that the meter counts for a machine with `count` cards: (share of TDP × cards + host) / supply efficiency."""
+def wall_watts(
+    tdp_w: int, count: int, assumptions: Assumptions, *, busy: bool, host_w: Decimal | None = None
+) -> Decimal:
+    """Power that the meter counts for a machine with `count` cards: (share of TDP × cards + host) / supply efficiency.
+
+    Without `host_w` the host draws what is assumed of a desktop.
+    """
     share = assumptions.load_power_share if busy else assumptions.idle_power_share
-    return (tdp_w * share * count + assumptions.host_power_w) / assumptions.supply_efficiency
+    host = assumptions.host_power_w if host_w is None else host_w
+    return (tdp_w * share * count + host) / assumptions.supply_efficiency
 
 
 def resale_usd(price_usd: Decimal, years: Decimal, assumptions: Assumptions) -> Decimal:
@@ -102,8 +116,10 @@ def resale_usd(price_usd: Decimal, years: Decimal, assumptions: Assumptions) -> 
     return price_usd * assumptions.value_kept_per_year**years
 
 
-def ownership(price_usd: Decimal, tdp_w: int, assumptions: Assumptions, *, count: int = 1) -> Ownership:
-    """The cost of `count` cards of `price_usd` and `tdp_w` watts each over the horizon.
+def ownership(
+    price_usd: Decimal, tdp_w: int, assumptions: Assumptions, *, count: int = 1, machine: Machine | None = None
+) -> Ownership:
+    """The cost of `count` cards of `price_usd` and `tdp_w` watts each over the horizon, in `machine` (else a desktop).
 
     Raises ImpossibleCost for a price or a power below zero, or fewer than one card.
     """
@@ -114,12 +130,13 @@ def ownership(price_usd: Decimal, tdp_w: int, assumptions: Assumptions, *, count
         )
     hours = assumptions.hours_per_day * DAYS_A_YEAR * assumptions.horizon_years
     busy_hours = hours * assumptions.utilisation
-    watt_hours = busy_hours * wall_watts(tdp_w, count, assumptions, busy=True) + (hours - busy_hours) * wall_watts(
-        tdp_w, count, assumptions, busy=False
-    )
+    machine = machine or Machine(assumptions.host_usd * assumptions.host_share, assumptions.host_power_w)
+    busy = wall_watts(tdp_w, count, assumptions, busy=True, host_w=machine.watts)
+    idle = wall_watts(tdp_w, count, assumptions, busy=False, host_w=machine.watts)
+    watt_hours = busy_hours * busy + (hours - busy_hours) * idle
     return Ownership(
         purchase=price_usd * count,
-        host=assumptions.host_usd * assumptions.host_share,
+        host=machine.usd,
         electricity=watt_hours / 1000 * assumptions.electricity_usd_per_kwh,
         resale=resale_usd(price_usd, assumptions.horizon_years, assumptions) * count,
         hours=hours,

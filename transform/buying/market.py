@@ -7,26 +7,29 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from types import MappingProxyType
+from typing import Any
 
 import duckdb
 
 from gpuledger.transform.answers.asking import view
 from gpuledger.transform.answers.runs import last_in
 from gpuledger.transform.assumptions import Assumptions
-from gpuledger.transform.buying.parallel import usable_bytes
 from gpuledger.transform.buying.rent_or_buy import from_table
 from gpuledger.transform.identity.gpu import Gpu
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """Where a price is from: the shop or cloud, since when it has stood, when it was last seen, page and archived bytes."""
+    """Where a price is from: the shop or cloud, since when it has stood, when it was last confirmed, page and archived
+    bytes, and the market that it is offered in; a cloud has none.
+    """
 
     source: str
     price_since: datetime
     seen_at: datetime
     url: str | None
     snapshot_sha256: str
+    market: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +50,32 @@ class Card:
     value_kept: Decimal | None
     history_years: float | None
     evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A product on sale that holds cards: a server, a laptop, a lot. `gpus` GPUs are in it; memory and bandwidth are of one.
+
+    `price_usd` is of all of it, `tdp_w` the power of all its cards. `contents` is what else the offer names.
+    """
+
+    kind: str
+    title: str
+    gpu_id: str
+    gpu: str
+    gpus: int
+    contents: str | None
+    condition: str
+    price_usd: Decimal
+    memory_gb: float | None
+    bandwidth_gb_s: float | None
+    tdp_w: int | None
+    evidence: Evidence
+
+    @property
+    def is_machine(self) -> bool:
+        """It runs by itself: an eGPU box, a kit and a lot need a host."""
+        return self.kind in ("server", "workstation", "computer", "laptop")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,27 +109,13 @@ class Measurement:
     snapshot_sha256: str
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """A card of the catalogue, whether anybody sells it or not."""
-
-    gpu: str
-    memory_gb: float
-    assumptions: Assumptions
-
-    def usable_bytes(self, count: int) -> int:
-        """Bytes for a model on so many of them."""
-        return usable_bytes(self.memory_gb, count, self.assumptions)
-
-
-def known(con: duckdb.DuckDBPyConnection, assumed: Assumptions) -> list[Known]:
+def known(con: duckdb.DuckDBPyConnection) -> list[Gpu]:
     """Every desktop, workstation and data-center card, those of less memory first, of equal ones the newest first."""
-    rows = con.execute(
-        """SELECT gpu, memory_gb FROM core.gpu
-           WHERE memory_gb > 0 AND segment IN ('consumer', 'workstation', 'data_center')
-           ORDER BY memory_gb, released_on DESC NULLS LAST, gpu_id"""
-    ).fetchall()
-    return [Known(gpu, memory, assumed) for gpu, memory in rows]
+    return _gpus(
+        con,
+        """memory_gb > 0 AND segment IN ('consumer', 'workstation', 'data_center')
+           ORDER BY memory_gb, released_on DESC NULLS LAST, gpu_id""",
+    )
 
 
 def assumptions(con: duckdb.DuckDBPyConnection) -> Assumptions:
@@ -124,23 +139,25 @@ CONDITIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 
 
-def cards(con: duckdb.DuckDBPyConnection, conditions: Sequence[str] = CONDITIONS["new"]) -> list[Card]:
+def cards(
+    con: duckdb.DuckDBPyConnection, conditions: Sequence[str] = CONDITIONS["new"], market: str | None = None
+) -> list[Card]:
     """The cheapest offer of every card that is on sale in one of `conditions`: one new and one other, if both are asked for.
 
-    The new ones are those of mart.gpu_price.
+    Of `market`, or the home market; the new ones are those of mart.gpu_price.
     """
     rows = con.execute(
         f"""SELECT p.gpu_id, g.gpu, p.condition, p.price_usd, g.memory_gb, g.memory_bandwidth_gb_s, g.tdp_w, g.gpus_on_board,
                r.observed_value_kept_per_year, r.history_years,
                p.source, p.valid_from, coalesce(p.confirmed_until, st.last_success_at, p.valid_from), p.url,
-               p.snapshot_sha256
-           FROM {view("core.best_offer")} p
+               p.snapshot_sha256, p.market
+           FROM {view("core.market_best_offer")} p
            JOIN core.gpu g ON g.gpu_id = p.gpu_id
            LEFT JOIN ops.source_state st ON st.source = p.source
            LEFT JOIN mart.resale r ON r.gpu_id = p.gpu_id
-           WHERE list_contains(?, p.condition)
+           WHERE list_contains(?, p.condition) AND p.in_market = coalesce(?, (SELECT market FROM core.home_market))
            ORDER BY p.gpu_id, p.condition""",
-        [list(conditions)],
+        [list(conditions), market],
     ).fetchall()
     return [
         Card(
@@ -152,22 +169,53 @@ def cards(con: duckdb.DuckDBPyConnection, conditions: Sequence[str] = CONDITIONS
     ]  # fmt: skip
 
 
-def chips(con: duckdb.DuckDBPyConnection, gpu_ids: Iterable[str]) -> dict[str, Gpu]:
-    """What the rates of these cards follow from: cores, clock, architecture and published figures, as core.gpu has them."""
+def nodes(
+    con: duckdb.DuckDBPyConnection, conditions: Sequence[str] = CONDITIONS["new"], market: str | None = None
+) -> list[Node]:
+    """The cheapest offer of every kind of product with as many of the same GPUs, in one of `conditions`, as mart.node_offer
+    has them. Of `market`, or the home market; of several markets net of tax.
+    """
     rows = con.execute(
-        f"SELECT {', '.join(_RATES)} FROM core.gpu WHERE list_contains(?, gpu_id)", [sorted(set(gpu_ids))]
+        f"""WITH asked AS (SELECT coalesce($market, (SELECT market FROM core.home_market)) AS market)
+           SELECT n.product_kind, n.title, n.gpu_id, n.gpu, n.gpus, n.contents, n.condition,
+               CASE WHEN a.market IN ('eu', 'all') THEN n.net_usd ELSE n.price_usd END AS paid_usd, g.memory_gb,
+               g.memory_bandwidth_gb_s, (g.tdp_w * n.gpus / coalesce(g.gpus_on_board, 1))::INTEGER, n.source,
+               n.price_since, n.last_seen_at, n.url, n.snapshot_sha256, n.market
+           FROM {view("mart.node_offer")} n CROSS JOIN asked a JOIN core.gpu g ON g.gpu_id = n.gpu_id
+           WHERE n.exclusion IS NULL AND list_contains($conditions, n.condition)
+               AND a.market IN ('all', n.market, n.market_region) AND paid_usd IS NOT NULL
+           QUALIFY row_number() OVER (
+               PARTITION BY n.product_kind, n.gpu_id, n.gpus, n.condition = 'new'
+               ORDER BY paid_usd, n.price_since, n.listing_id
+           ) = 1
+           ORDER BY n.product_kind, n.gpu_id, n.gpus, n.condition""",
+        {"conditions": list(conditions), "market": market},
     ).fetchall()
-    return {
-        row[0]: Gpu(**{name: value for name, value in zip(_RATES, row, strict=True) if value is not None})
+    return [
+        Node(
+            kind=row[0], title=row[1], gpu_id=row[2], gpu=row[3], gpus=row[4], contents=row[5], condition=row[6],
+            price_usd=row[7], memory_gb=row[8], bandwidth_gb_s=row[9], tdp_w=row[10], evidence=_evidence(row[11:]),
+        )
         for row in rows
-    }
+    ]  # fmt: skip
+
+
+def chips(con: duckdb.DuckDBPyConnection, gpu_ids: Iterable[str]) -> dict[str, Gpu]:
+    """What memory and speed of these cards follow from: cores, clock, architecture and published figures of core.gpu."""
+    return {gpu.gpu_id: gpu for gpu in _gpus(con, "list_contains(?, gpu_id)", sorted(set(gpu_ids)))}
 
 
 _RATES = (
-    "gpu_id", "vendor", "name", "architecture", "chip", "tensor_cores", "boost_clock_mhz", "fp32_tflops", "fp16_tflops",
+    "gpu_id", "vendor", "name", "architecture", "chip", "segment", "form_factor", "gpus_on_board", "memory_gb",
+    "memory_type", "memory_bandwidth_gb_s", "tensor_cores", "boost_clock_mhz", "fp32_tflops", "fp16_tflops",
     "tensor_fp16_tflops", "tensor_bf16_tflops", "tensor_int8_tops", "tensor_fp8_tflops", "tensor_fp4_tflops",
-    "tensor_int4_tops",
+    "tensor_int4_tops", "tdp_w", "bus_interface",
 )  # fmt: skip
+
+
+def _gpus(con: duckdb.DuckDBPyConnection, where: str, *parameters: object) -> list[Gpu]:
+    rows = con.execute(f"SELECT {', '.join(_RATES)} FROM core.gpu WHERE {where}", list(parameters)).fetchall()
+    return [Gpu(**{name: value for name, value in zip(_RATES, row, strict=True) if value is not None}) for row in rows]
 
 
 def instances(con: duckdb.DuckDBPyConnection) -> list[Instance]:
@@ -203,7 +251,9 @@ def measurements(con: duckdb.DuckDBPyConnection, model_id: str, precision: str) 
            FROM core.workload w
            JOIN mart.ranking r ON r.workload_id = w.workload_id
            JOIN core.gpu g ON g.gpu_id = r.gpu_id
-           WHERE w.output = 'token' AND w.model_id = ? AND w.precision = ? AND g.memory_bandwidth_gb_s > 0""",
+           WHERE w.output = 'token' AND w.model_id = ? AND w.precision = ? AND g.memory_bandwidth_gb_s > 0
+           -- Of several, the last one stays: one's own, and of those the newest.
+           ORDER BY (r.claim = 'own'), r.published_on NULLS FIRST, r.workload_id DESC""",
         [model_id, precision],
     ).fetchall()
     return {
@@ -234,6 +284,13 @@ def electricity_usd(con: duckdb.DuckDBPyConnection, country: str) -> Decimal:
     return round(Decimal(price) * Decimal(str(rate)), 6)
 
 
-def _evidence(row: tuple[str, datetime, datetime, str | None, str]) -> Evidence:
-    source, since, seen, url, sha256 = row
-    return Evidence(source=source, price_since=since, seen_at=seen, url=url, snapshot_sha256=sha256)
+def _evidence(row: tuple[Any, ...]) -> Evidence:
+    source, since, seen, url, sha256, *market = row
+    return Evidence(
+        source=source,
+        price_since=since,
+        seen_at=seen,
+        url=url,
+        snapshot_sha256=sha256,
+        market=market[0] if market else None,
+    )

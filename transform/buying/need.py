@@ -1,55 +1,98 @@
-"""What a model asks of cards: memory by their number, and how fast one of them can be."""
+"""What a model asks of cards: memory by their number, and how fast they can be."""
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from gpuledger.transform.assumptions import Assumptions
-from gpuledger.transform.buying.parallel import parallel_tokens_per_s
-from gpuledger.transform.buying.performance import decode_bound, roofline_seconds
+from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.architecture import read_config
 from gpuledger.transform.sizing.diffusion import DiffusionModel, diffusion_models, image_memory
 from gpuledger.transform.sizing.errors import SizingError
-from gpuledger.transform.sizing.flops import prefill_flops
-from gpuledger.transform.sizing.memory import check_context, inference_memory, kv_cache_bytes
 from gpuledger.transform.sizing.own import load
 from gpuledger.transform.sizing.tensors import Architecture
-from gpuledger.transform.sizing.weights import UNIFORM_BITS, normalise_precision, weights
+from gpuledger.transform.sizing.weights import UNIFORM_BITS, normalise_precision
+from gpuledger.transform.speed import memory
+from gpuledger.transform.speed.engines import Engine, default_engine, engines
+from gpuledger.transform.speed.predict import Job, Plan, Prediction, job_of, load_of, predict
 
 #: Context where none is asked for, at most the model's own.
 DEFAULT_CONTEXT = 4096
+#: The program that is assumed to make pictures.
+_OF_PICTURES = "transformers"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """How a model is used: tokens of `context` (None: the default), `users` at once, tokens that each reads (`prompt`,
+    None: a share of the context) and writes (`answer`, None: the rest of the context).
+    """
+
+    context: int | None = None
+    users: int = 1
+    prompt: int | None = None
+    answer: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
-    """A model at one precision and context.
+    """A model at one precision under a load.
 
-    `memory` gives the bytes needed on so many GPUs together. `bound` gives the tokens a second of one GPU of so many GB/s
-    at most, `bound_of_empty_cache` the same before anything was written; both are None where nothing is written token by
-    token. `several` gives the speed of so many GPUs from that of one. `splits` says that the model may be spread over them:
-    an image model is not, each card makes its own pictures.
+    `job` is the work of a model of text, None for an image model, which needs `image_bytes` on each card: each makes its own
+    pictures, so `splits` is false.
     """
 
     model_id: str
     precision: str
     context_tokens: int | None
-    memory: Callable[[int], int]
-    bound: Callable[[float], float] | None
-    bound_of_empty_cache: Callable[[float], float] | None
-    several: Callable[[float, int], float]
-    splits: bool
-    #: Bits of a weight on average; 0 where nothing is read token by token.
-    weight_bits: float = 0
-    #: Prompt tokens a second at most of so many GPUs, from the tera-operations and GB a second of one of them.
-    prefill: Callable[[float, float, int], float] | None = None
+    users: int
+    answer_tokens: int
+    engine: Engine
+    assumptions: Assumptions
+    job: Job | None
+    image_bytes: int
+
+    @property
+    def splits(self) -> bool:
+        """Whether the model may be spread over several cards."""
+        return self.job is not None
+
+    @property
+    def writes(self) -> bool:
+        """Whether it writes token by token."""
+        return self.job is not None and self.job.decode_flops is not None
+
+    def on(self, gpu: Gpu, count: int) -> Prediction | None:
+        """What so many GPUs make of it; None for an image model."""
+        if self.job is None:
+            return None
+        return predict(self.job, Plan(gpu=gpu, count=count, engine=self.engine, split=self.engine.split))
+
+    def needed_bytes(self, count: int) -> int:
+        """Bytes on `count` GPUs together."""
+        if self.job is None:
+            return self.image_bytes
+        resident = self.job.size.on_cards if self.engine.embedding_on_host else self.job.size.total
+        return resident + self.job.cache + count * self.job.activations
+
+    def usable_bytes(self, gpu: Gpu, count: int) -> int:
+        """Bytes that so many GPUs have for it."""
+        driver = memory.driver_memory(gpu)
+        return 0 if driver is None else memory.usable_bytes(driver.size, count, self.engine, self.assumptions)
+
+    def bound_of_empty_cache(self, bandwidth_gb_s: float) -> float:
+        """Tokens a second of one sequence on one GPU before anything was written, by its memory alone."""
+        assert self.job is not None, "an image model writes nothing"
+        return bandwidth_gb_s * 1e9 / self.job.size.read_bytes(1)
 
 
 def shape_of(model_id: str, own: Path) -> Architecture | DiffusionModel:
-    """The model of that name, of the catalogue or added in the folder `own`. Raises UnknownModel with the known names."""
+    """The model of that name, of the catalogue (see catalogue.canonical) or added in the folder `own`.
+
+    Raises UnknownModel with the known names.
+    """
     if model_id in catalogue.models():
         return catalogue.architecture(model_id)
     if model_id in diffusion_models():
@@ -57,52 +100,60 @@ def shape_of(model_id: str, own: Path) -> Architecture | DiffusionModel:
     added = {one.model_id: one for one in load(own)[0]}
     if model_id in added:
         return read_config(added[model_id].config)
+    known = catalogue.canonical(model_id)
+    if known is not None:
+        return catalogue.architecture(known)
     raise catalogue.unknown(model_id, [*catalogue.models(), *diffusion_models(), *added])
 
 
-def need_of(
-    model_id: str, shape: Architecture | DiffusionModel, precision: str, context: int | None, assumptions: Assumptions
-) -> Need:
-    """What the model needs. Raises SizingError where the precision is not known or the context cannot be."""
+def text_shape(model_id: str, own: Path) -> Architecture:
+    """The same of a model of text. Raises UnknownModel, and SizingError for an image model."""
+    shape = shape_of(model_id, own)
     if isinstance(shape, DiffusionModel):
-        if context is not None:
+        raise SizingError(f"{model_id} makes pictures, and no text")
+    return shape
+
+
+def need_of(
+    model_id: str, shape: Architecture | DiffusionModel, precision: str, asked: Asked, assumptions: Assumptions
+) -> Need:
+    """What the model needs. Raises SizingError where the precision is not known or the load cannot be."""
+    if isinstance(shape, DiffusionModel):
+        if asked.context is not None:
             raise SizingError("an image model has no context; leave it out")
-        resident, activations = image_memory(shape, precision, 1, assumptions)
         return Need(
             model_id=model_id,
             precision=precision.lower(),
             context_tokens=None,
-            memory=lambda count: resident + activations,
-            bound=None,
-            bound_of_empty_cache=None,
-            several=lambda one, count: one * count,
-            splits=False,
+            users=1,
+            answer_tokens=0,
+            engine=engines()[_OF_PICTURES],
+            assumptions=assumptions,
+            job=None,
+            image_bytes=sum(image_memory(shape, precision, 1, assumptions)),
         )
     name = normalise_precision(precision)
     if name.isdigit():  # `4` says the same as `int4`, which is what the tables call it
         name = next(other for other, bits in UNIFORM_BITS.items() if not other.isdigit() and bits == int(name))
-    tokens = min(DEFAULT_CONTEXT, shape.context) if context is None else context
-    check_context(shape, tokens)
-    size = weights(shape, name)
-    cache = kv_cache_bytes(shape, tokens, 1, assumptions.kv_cache_bits)
-    writes = shape.kind == "decoder"
-    # An encoder-decoder reads one text and writes another: its prefill is none of a single prompt.
-    flops = None if shape.kind == "encoder_decoder" else prefill_flops(shape, tokens).total
-
-    def prefill(tflops: float, bandwidth: float, gpus: int) -> float:
-        one = tokens / roofline_seconds(flops or 0, size.read_bytes(tokens), tflops, bandwidth)
-        return parallel_tokens_per_s(one, shape, gpus, assumptions, batch=tokens)
-
+    context = _context(shape, asked)
+    job = job_of(shape, name, load_of(shape, context, asked.users, asked.prompt, assumptions), assumptions)
     return Need(
-        model_id=model_id,
+        model_id=catalogue.canonical(model_id) or model_id,
         precision=name,
-        context_tokens=tokens,
-        # Asked for every card, and the same for all of them.
-        memory=functools.cache(lambda gpus: inference_memory(shape, name, tokens, 1, assumptions, devices=gpus).total),
-        bound=(lambda bandwidth: decode_bound(size, cache, bandwidth)) if writes else None,
-        bound_of_empty_cache=(lambda bandwidth: decode_bound(size, 0, bandwidth)) if writes else None,
-        several=lambda one, count: parallel_tokens_per_s(one, shape, count, assumptions),
-        splits=True,
-        weight_bits=size.bits_per_weight,
-        prefill=None if flops is None else prefill,
+        context_tokens=context,
+        users=asked.users,
+        answer_tokens=asked.answer or max(1, context - job.load.prompt),
+        engine=default_engine(name, asked.users),
+        assumptions=assumptions,
+        job=job,
+        image_bytes=0,
     )
+
+
+def _context(shape: Architecture, asked: Asked) -> int:
+    """The context that is asked for, that prompt and answer need, or the default."""
+    if asked.context is not None:
+        return asked.context
+    if asked.prompt is not None or asked.answer is not None:
+        return (asked.prompt or 0) + (asked.answer or 0)
+    return min(DEFAULT_CONTEXT, shape.context)

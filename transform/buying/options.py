@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying import costs
-from gpuledger.transform.buying.market import Card, Evidence, Instance, Measurement
+from gpuledger.transform.buying.hosts import Host, host_for, outlet_watts
+from gpuledger.transform.buying.market import Card, Evidence, Instance, Measurement, Node
 from gpuledger.transform.buying.need import Need
-from gpuledger.transform.buying.parallel import usable_bytes
-from gpuledger.transform.buying.peaks import fastest_matrix_tflops
 from gpuledger.transform.buying.performance import utilisation
 from gpuledger.transform.buying.rent_or_buy import kept
 from gpuledger.transform.identity.gpu import Gpu
+from gpuledger.transform.speed.predict import MOST_CARDS, Prediction, Rate, with_ceiling, with_measurement
+from gpuledger.transform.speed.serving import Serving, serving
 
 #: Cards of one kind in one machine.
 NODES = (1, 2, 4, 8)
@@ -22,31 +23,54 @@ NODES = (1, 2, 4, 8)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What an answer must keep to; None for no limit."""
+    """What an answer must keep to; None for no limit. `min_tokens_per_s` is what each user must see; `country` says what an
+    outlet gives.
+    """
 
     budget_usd: Decimal | None = None
     min_tokens_per_s: float | None = None
+    country: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Market:
+    """What can be had, what was measured by card, and what memory and speed of the cards follow from."""
+
+    cards: Sequence[Card]
+    instances: Sequence[Instance]
+    measured: Mapping[str, Measurement]
+    chips: Mapping[str, Gpu]
+    nodes: Sequence[Node] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Speed:
-    """Tokens a second of an option. `tokens_per_s` is `basis` (measured, or the bound of what nobody measured); `expected`
-    is what to count on. `measured` is where a measurement is published.
+    """Tokens a second of an option, all users together: what to expect with its range and bound (`rate`), what each user
+    sees (`each`), and the shares of reading and writing in a steady state. `verdict` and `measured` are of a measurement.
     """
 
-    tokens_per_s: float
-    basis: str
-    bound: float
-    expected: float
+    rate: Rate
+    each: float
     verdict: str | None
     measured: Measurement | None
+    serving: Serving | None
+
+    @property
+    def expected(self) -> float:
+        """What to count on, all users together."""
+        return self.rate.expected or 0.0
+
+    @property
+    def bound(self) -> float:
+        """What physics allows at most."""
+        return self.rate.bound or 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
     """One way to run the model. `price_usd` is of all cards, or of an hour; `outlay_usd` what the budget is asked for.
 
-    `against` are the reasons why it is no answer, empty where it is one.
+    `against` are the reasons why it is no answer, empty where it is one; `notes` what its buyer must know.
     """
 
     way: str
@@ -60,164 +84,209 @@ class Option:
     outlay_usd: Decimal
     needed_gb: float
     available_gb: float
+    prediction: Prediction | None
     speed: Speed | None
-    #: Prompt tokens a second at most; None where a rate of the card is not known or the model reads no prompt.
-    prefill_bound: float | None
+    host: Host | None
     own: costs.Ownership | None
     total_usd: Decimal | None
     usd_per_million_tokens: Decimal | None
+    usd_per_million_read: Decimal | None
     evidence: Evidence
     against: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def fits(self) -> bool:
         """The model fits in the memory."""
         return self.needed_gb <= self.available_gb
 
+    @property
+    def prefill_bound(self) -> float | None:
+        """Prompt tokens a second at most; None where a rate of the card is not known or the model reads no prompt."""
+        return None if self.prediction is None else self.prediction.prefill.bound
 
-def options(
-    need: Need,
-    limits: Limits,
-    cards: Sequence[Card],
-    instances: Sequence[Instance],
-    measured: Mapping[str, Measurement],
-    chips: Mapping[str, Gpu],
-    assumptions: Assumptions,
-) -> list[Option]:
+
+def options(need: Need, limits: Limits, market: Market, assumptions: Assumptions) -> list[Option]:
     """All options, the cheapest over the horizon first; those whose cost is not known come last.
 
-    `chips` gives what the arithmetic of a card follows from; a card that is not in it has no bound for reading.
+    Of a card or instance whose chip is not in the market's `chips` only memory and bandwidth are taken to be known.
     """
-    rates = {gpu_id: fastest_matrix_tflops(chip, need.weight_bits) for gpu_id, chip in chips.items()}
-    found = [
-        *_bought(need, limits, cards, measured, rates, assumptions),
-        *_rented(need, limits, instances, measured, rates, assumptions),
-    ]
+    asked = _Asked(need, limits, market, assumptions)
+    found = [*asked.bought(), *asked.offered(), *asked.rented()]
     return sorted(found, key=lambda o: (o.total_usd is None, o.total_usd or 0, o.gpu_count, o.what))
 
 
-def _prefill(need: Need, tflops: float | None, bandwidth: float | None, gpus: int) -> float | None:
-    return need.prefill(tflops, bandwidth, gpus) if need.prefill and tflops and bandwidth else None
+def beside_measurements(
+    prediction: Prediction, measured: Mapping[str, Measurement], gpu_id: str | None, bandwidth: float
+) -> tuple[Rate, Measurement | None]:
+    """The rate of writing as it stands beside measurements of that model and precision, and the card's own where it has one.
+
+    What nobody measured is never expected above what a card of more bandwidth was measured at: where software limited that
+    one, it limits this one too. Measurements are of one sequence on one card.
+    """
+    rate = prediction.decode
+    if prediction.job.load.users > 1:
+        return rate, None
+    own = measured.get(gpu_id or "") if prediction.plan.count == 1 else None
+    if own is not None:
+        return with_measurement(rate, own.tokens_per_s), own
+    faster = [m.tokens_per_s for m in measured.values() if m.bandwidth_gb_s >= bandwidth]
+    return (with_ceiling(rate, min(faster)) if faster else rate), None
 
 
-def _bought(
-    need: Need,
-    limits: Limits,
-    cards: Sequence[Card],
-    measured: Mapping[str, Measurement],
-    rates: Mapping[str, float | None],
-    assumptions: Assumptions,
-) -> Iterator[Option]:
-    for card in cards:
-        if not card.memory_gb:
-            continue  # whether anything fits on it is not known
-        long_enough = card.history_years is not None and card.history_years * 2 >= float(assumptions.horizon_years)
-        assumed = kept(assumptions, card.value_kept if long_enough else None)
-        for boards in NODES if need.splits else (1,):
-            gpus = boards * card.gpus_on_board
-            price = card.price_usd * boards
-            own = None if card.tdp_w is None else costs.ownership(card.price_usd, card.tdp_w, assumed, count=boards)
-            total = own.total if own else None
-            speed = _speed(need, card.gpu_id, card.bandwidth_gb_s, gpus, measured, assumptions)
-            prefill = _prefill(need, rates.get(card.gpu_id), card.bandwidth_gb_s, gpus)
-            needed, available = _memory(need, card.memory_gb, gpus, assumptions)
-            yield Option(
-                way="buy", condition=card.condition, what=card.gpu if boards == 1 else f"{boards} × {card.gpu}",
-                gpu_id=card.gpu_id, gpu=card.gpu,
-                gpu_count=gpus, price_usd=price, outlay_usd=price, needed_gb=needed, available_gb=available,
-                speed=speed, prefill_bound=prefill, own=own, total_usd=total,
-                usd_per_million_tokens=_per_million(total, own.busy_hours if own else None, speed),
-                evidence=card.evidence,
-                against=_against(needed, available, price, speed, total, limits),
-            )  # fmt: skip
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One question to one market."""
 
+    need: Need
+    limits: Limits
+    market: Market
+    assumptions: Assumptions
 
-def _rented(
-    need: Need,
-    limits: Limits,
-    instances: Sequence[Instance],
-    measured: Mapping[str, Measurement],
-    rates: Mapping[str, float | None],
-    assumptions: Assumptions,
-) -> Iterator[Option]:
-    hours = assumptions.hours_per_day * costs.DAYS_A_YEAR * assumptions.horizon_years
-    for one in instances:
-        total = costs.rent_per_used_hour(one.hour_usd, one.pricing_model, assumptions) * hours
-        speed = _speed(need, one.gpu_id, one.bandwidth_gb_s, one.gpu_count, measured, assumptions)
-        prefill = _prefill(need, rates.get(one.gpu_id or ""), one.bandwidth_gb_s, one.gpu_count)
-        needed, available = _memory(need, one.memory_gb, one.gpu_count, assumptions)
-        place = " ".join(filter(None, [one.provider, one.instance, one.region]))
-        gpus = one.gpu if one.gpu_count == 1 else f"{one.gpu_count} × {one.gpu}"
-        yield Option(
-            way=one.pricing_model, condition=None, what=f"{gpus} at {place}", gpu_id=one.gpu_id, gpu=one.gpu,
-            gpu_count=one.gpu_count,
-            price_usd=one.hour_usd, outlay_usd=total, needed_gb=needed, available_gb=available, speed=speed,
-            prefill_bound=prefill, own=None,
-            total_usd=total, usd_per_million_tokens=_per_million(total, hours * assumptions.utilisation, speed),
-            evidence=one.evidence, against=_against(needed, available, total, speed, total, limits),
+    def bought(self) -> Iterator[Option]:
+        for card in self.market.cards:
+            if not card.memory_gb:
+                continue  # whether anything fits on it is not known
+            gpu = self._chip(card.gpu_id, card.gpu, card.memory_gb, card.bandwidth_gb_s)
+            long_enough = card.history_years is not None and card.history_years * 2 >= float(
+                self.assumptions.horizon_years
+            )
+            assumed = kept(self.assumptions, card.value_kept if long_enough else None)
+            for boards in NODES if self.need.splits else (1,):
+                yield self._node(card, gpu, boards, assumed)
+
+    def _node(self, card: Card, gpu: Gpu, boards: int, assumed: Assumptions) -> Option:
+        gpus, price = boards * card.gpus_on_board, card.price_usd * boards
+        host = host_for(gpu, boards, card.tdp_w)
+        own = None
+        if card.tdp_w is not None:
+            machine = None if host is None else costs.Machine(host.cost_usd(assumed), host.power_w(assumed))
+            own = costs.ownership(card.price_usd, card.tdp_w, assumed, count=boards, machine=machine)
+        total = own.total if own else None
+        prediction = self.need.on(gpu, gpus)
+        speed = self._speed(prediction, card.gpu_id, card.bandwidth_gb_s)
+        needed, available = self._memory(gpu, gpus)
+        against = (*self._against(needed, available, price, speed, total), *self._unsupported(gpu))
+        if host is None:
+            watts = (card.tdp_w or 0) * boards
+            against = (*against, f"no machine of hosts.toml holds {boards} of it ({watts:,} W)")
+        written, read = self._per_million(total, own.busy_hours if own else None, speed)
+        return Option(
+            way="buy", condition=card.condition, what=card.gpu if boards == 1 else f"{boards} × {card.gpu}",
+            gpu_id=card.gpu_id, gpu=card.gpu, gpu_count=gpus, price_usd=price, outlay_usd=price, needed_gb=needed,
+            available_gb=available, prediction=prediction, speed=speed, host=host, own=own, total_usd=total,
+            usd_per_million_tokens=written, usd_per_million_read=read, evidence=card.evidence, against=against,
+            notes=self._power(card, boards, host),
         )  # fmt: skip
 
+    def _power(self, card: Card, boards: int, host: Host | None) -> tuple[str, ...]:
+        """Says so where the machine draws more than an outlet gives."""
+        if card.tdp_w is None or host is None:
+            return ()
+        watts = costs.wall_watts(card.tdp_w, boards, self.assumptions, busy=True, host_w=host.power_w(self.assumptions))
+        outlet = outlet_watts(self.limits.country)
+        return (f"draws {watts:,.0f} W; an ordinary outlet gives {outlet:,} W",) if watts > outlet else ()
 
-def _memory(need: Need, memory_gb: float, gpus: int, assumptions: Assumptions) -> tuple[float, float]:
-    """GB (10^9 bytes) that the model needs, and that so many GPUs have for it."""
-    together = gpus if need.splits else 1
-    return need.memory(together) / 1e9, usable_bytes(memory_gb, together, assumptions) / 1e9
+    def offered(self) -> Iterator[Option]:
+        """Servers, laptops and lots as they are offered: the price is of the whole, and a machine has its host in it."""
+        for node in self.market.nodes:
+            if not node.memory_gb or node.gpus > MOST_CARDS:
+                continue  # whether anything fits on it is not known
+            gpu = self._chip(node.gpu_id, node.gpu, node.memory_gb, node.bandwidth_gb_s)
+            assumed = replace(self.assumptions, host_usd=Decimal(0)) if node.is_machine else self.assumptions
+            own = None if node.tdp_w is None else costs.ownership(node.price_usd, node.tdp_w, assumed)
+            total = own.total if own else None
+            prediction = self.need.on(gpu, node.gpus)
+            speed = self._speed(prediction, node.gpu_id, node.bandwidth_gb_s)
+            needed, available = self._memory(gpu, node.gpus)
+            written, read = self._per_million(total, own.busy_hours if own else None, speed)
+            yield Option(
+                way="buy", condition=node.condition, what=f"{node.kind}: {node.title}", gpu_id=node.gpu_id,
+                gpu=node.gpu if node.gpus == 1 else f"{node.gpus} × {node.gpu}", gpu_count=node.gpus,
+                price_usd=node.price_usd, outlay_usd=node.price_usd, needed_gb=needed, available_gb=available,
+                prediction=prediction, speed=speed, host=None, own=own, total_usd=total, usd_per_million_tokens=written,
+                usd_per_million_read=read, evidence=node.evidence,
+                against=(*self._against(needed, available, node.price_usd, speed, total), *self._unsupported(gpu)),
+            )  # fmt: skip
 
+    def rented(self) -> Iterator[Option]:
+        hours = self.assumptions.hours_per_day * costs.DAYS_A_YEAR * self.assumptions.horizon_years
+        for one in self.market.instances:
+            total = costs.rent_per_used_hour(one.hour_usd, one.pricing_model, self.assumptions) * hours
+            gpu = self._chip(one.gpu_id, one.gpu, one.memory_gb, one.bandwidth_gb_s)
+            prediction = self.need.on(gpu, one.gpu_count) if one.gpu_count <= MOST_CARDS else None
+            speed = self._speed(prediction, one.gpu_id, one.bandwidth_gb_s)
+            needed, available = self._memory(gpu, one.gpu_count)
+            place = " ".join(filter(None, [one.provider, one.instance, one.region]))
+            gpus = one.gpu if one.gpu_count == 1 else f"{one.gpu_count} × {one.gpu}"
+            written, read = self._per_million(total, hours * self.assumptions.utilisation, speed)
+            yield Option(
+                way=one.pricing_model, condition=None, what=f"{gpus} at {place}", gpu_id=one.gpu_id, gpu=one.gpu,
+                gpu_count=one.gpu_count, price_usd=one.hour_usd, outlay_usd=total, needed_gb=needed,
+                available_gb=available, prediction=prediction, speed=speed, host=None, own=None, total_usd=total,
+                usd_per_million_tokens=written, usd_per_million_read=read, evidence=one.evidence,
+                against=(*self._against(needed, available, total, speed, total), *self._unsupported(gpu)),
+            )  # fmt: skip
 
-def _speed(
-    need: Need,
-    gpu_id: str | None,
-    bandwidth: float | None,
-    gpus: int,
-    measured: Mapping[str, Measurement],
-    assumptions: Assumptions,
-) -> Speed | None:
-    """Speed of so many GPUs; None where nothing is written token by token or the bandwidth is not known.
+    def _unsupported(self, gpu: Gpu) -> tuple[str, ...]:
+        if self.need.engine.runs_on(gpu, self.need.precision):
+            return ()
+        return (f"{self.need.engine.name} does not run {self.need.precision} on {gpu.display_name}",)
 
-    What nobody measured is expected at `expected_utilisation` of its bound, and never above what a card of more bandwidth
-    was measured at: where software limited that one, it limits this one too.
-    """
-    if need.bound is None or need.bound_of_empty_cache is None or not bandwidth:
-        return None
-    bound = need.bound(bandwidth)
-    own = measured.get(gpu_id) if gpu_id else None
-    if own is not None:
-        expected = min(own.tokens_per_s, bound)
-        verdict = utilisation(own.tokens_per_s, need.bound_of_empty_cache(bandwidth), assumptions).verdict
-    else:
-        faster = [m.tokens_per_s for m in measured.values() if m.bandwidth_gb_s >= bandwidth]
-        expected, verdict = min([bound * assumptions.expected_utilisation, *faster]), None
-    is_measured = own is not None and gpus == 1
-    return Speed(
-        tokens_per_s=own.tokens_per_s if own is not None and is_measured else need.several(bound, gpus),
-        basis="measured" if is_measured else "bound",
-        bound=need.several(bound, gpus),
-        expected=need.several(expected, gpus),
-        verdict=verdict if is_measured else None,
-        measured=own if is_measured else None,
-    )
+    def _chip(self, gpu_id: str | None, name: str, memory_gb: float, bandwidth: float | None) -> Gpu:
+        known = self.market.chips.get(gpu_id or "")
+        if known is not None:
+            return known
+        return Gpu(gpu_id=gpu_id or "", vendor="", name=name, memory_gb=memory_gb, memory_bandwidth_gb_s=bandwidth)
 
+    def _memory(self, gpu: Gpu, gpus: int) -> tuple[float, float]:
+        """GB (10^9 bytes) that the model needs, and that so many GPUs have for it."""
+        together = gpus if self.need.splits else 1
+        return self.need.needed_bytes(together) / 1e9, self.need.usable_bytes(gpu, together) / 1e9
 
-def _per_million(total: Decimal | None, busy_hours: Decimal | None, speed: Speed | None) -> Decimal | None:
-    if total is None or not busy_hours or speed is None or speed.expected <= 0:
-        return None
-    return costs.cost_per_million_tokens(total, busy_hours, speed.expected)
+    def _speed(self, prediction: Prediction | None, gpu_id: str | None, bandwidth: float | None) -> Speed | None:
+        """Speed of so many GPUs; None where nothing is written token by token or the bandwidth is not known."""
+        if prediction is None or prediction.decode.expected is None or not bandwidth:
+            return None
+        rate, own = beside_measurements(prediction, self.market.measured, gpu_id, bandwidth)
+        verdict = None
+        if own is not None:
+            bound = self.need.bound_of_empty_cache(bandwidth)
+            verdict = utilisation(own.tokens_per_s, bound, self.assumptions).verdict
+        served = serving(prediction, self.need.answer_tokens)
+        each = (rate.expected or 0.0) / self.need.users
+        if served is not None and self.need.users > 1:
+            each = served.each_tokens_per_s
+        return Speed(rate=rate, each=each, verdict=verdict, measured=own, serving=served)
 
+    def _per_million(
+        self, total: Decimal | None, busy_hours: Decimal | None, speed: Speed | None
+    ) -> tuple[Decimal | None, Decimal | None]:
+        """Dollars for a million tokens written and read at the load; for one user all is put on what is written."""
+        if total is None or not busy_hours or speed is None or speed.expected <= 0:
+            return None, None
+        served = speed.serving
+        if self.need.users == 1 or served is None or self.need.job is None:
+            return costs.cost_per_million_tokens(total, busy_hours, speed.expected), None
+        read_share = Decimal(str(served.read_share))
+        read_rate = served.all_tokens_per_s * self.need.job.load.prompt / self.need.answer_tokens
+        written = costs.cost_per_million_tokens(total * (1 - read_share), busy_hours, served.all_tokens_per_s)
+        return written, costs.cost_per_million_tokens(total * read_share, busy_hours, read_rate)
 
-def _against(
-    needed: float, available: float, outlay: Decimal, speed: Speed | None, total: Decimal | None, limits: Limits
-) -> tuple[str, ...]:
-    reasons = []
-    if needed > available:
-        reasons.append(f"needs {needed:.1f} GB and has {available:.1f}")
-    if limits.budget_usd is not None and outlay > limits.budget_usd:
-        reasons.append(f"costs {outlay:,.0f} USD, over the budget of {limits.budget_usd:,.0f}")
-    if limits.min_tokens_per_s is not None:
-        if speed is None:
-            reasons.append("its speed is not known")
-        elif speed.expected < limits.min_tokens_per_s:
-            basis = "as measured" if speed.basis == "measured" else f"expected of a bound of {speed.bound:.1f}"
-            reasons.append(f"{speed.expected:.1f} tokens/s ({basis}), under {limits.min_tokens_per_s:g}")
-    if total is None:
-        reasons.append("its power is not known, so its cost is not")
-    return tuple(reasons)
+    def _against(
+        self, needed: float, available: float, outlay: Decimal, speed: Speed | None, total: Decimal | None
+    ) -> tuple[str, ...]:
+        limits, reasons = self.limits, []
+        if needed > available:
+            reasons.append(f"needs {needed:.1f} GB and has {available:.1f}")
+        if limits.budget_usd is not None and outlay > limits.budget_usd:
+            reasons.append(f"costs {outlay:,.0f} USD, over the budget of {limits.budget_usd:,.0f}")
+        if limits.min_tokens_per_s is not None:
+            if speed is None:
+                reasons.append("its speed is not known")
+            elif speed.each < limits.min_tokens_per_s:
+                basis = "as measured" if speed.rate.basis == "measured" else f"expected of a bound of {speed.bound:.1f}"
+                reasons.append(f"{speed.each:.1f} tokens/s ({basis}), under {limits.min_tokens_per_s:g}")
+        if total is None:
+            reasons.append("its power is not known, so its cost is not")
+        return tuple(reasons)

@@ -51,13 +51,13 @@ def sensitivity(
     Without `names`, every setting that changes the answer. Settings that change nothing are left out.
     """
     answer = question(assumptions)
-    found = []
+    effects = []
     for name in names if names is not None else settings():
         (low_value, lower), (high_value, higher) = _both_ways(assumptions, name, share)
         low, high = question(lower), question(higher)
         if low != answer or high != answer:
-            found.append(Sensitivity(name, low_value, low, answer, high_value, high))
-    return sorted(found, key=lambda item: (-item.swing, item.name))
+            effects.append(Sensitivity(name, low_value, low, answer, high_value, high))
+    return sorted(effects, key=lambda item: (-item.swing, item.name))
 
 
 # Making assumptions checks all of them, which takes longer than asking, and many questions are asked of the same ones.

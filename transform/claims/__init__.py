@@ -1,6 +1,7 @@
 """The figures that the source documents publish, each beside the value recomputed from its inputs.
 
-One pair of files a document: `<name>.toml` holds what is published, `<name>.py` recomputes it. Found, not registered.
+One pair of files for each document: `<name>.toml` holds what is published, `<name>.py` recomputes it. There is no list of
+them: what is in the folder counts.
 """
 
 from gpuledger.transform.claims.audit import Claim, recompute

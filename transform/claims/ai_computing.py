@@ -35,6 +35,9 @@ def recompute(inputs: Mapping[str, Any]) -> dict[str, Fraction | None]:
         "a100-cuda-cores": Fraction(a100["multiprocessors"] * a100["cuda_cores_each"]),
         "a100-tensor-cores": Fraction(a100["multiprocessors"] * a100["tensor_cores_each"]),
         "a100-memory": Fraction(_known(card.memory_gb)),
+        "pixar-frame": Fraction(inputs["pixar_hours"] * 3600),
+        # Two multiprocessors to a cluster: NVIDIA, A100 white paper, 2020.
+        "a100-tpcs": Fraction(inputs["a100"]["graphics_clusters"] * inputs["a100"]["clusters_each"]),
         "gtx-580-memory": Fraction(_known(_gpu(inputs["gtx_580"]).memory_gb)),
     }
 
@@ -68,7 +71,7 @@ def top500(inputs: Mapping[str, Any]) -> list[Supercomputer]:
 
 
 def _amdahl(p: Fraction, n: int) -> Fraction:
-    """Exact, to be compared to the last printed digit; `parallel.amdahl_speedup` is the same in floats."""
+    """Exact, to be compared to the last printed digit; `links.amdahl_speedup` is the same in floats."""
     share = Fraction(p)
     return 1 / ((1 - share) + share / n)
 

@@ -7,11 +7,14 @@ from fractions import Fraction
 from typing import Any
 
 from gpuledger.transform.claims.published_methods import (
+    park_conclusion_as_printed,
     park_memory_gb,
     park_optimizer_gb,
     park_simplified_as_printed,
     park_simplified_flops,
+    park_simplified_per_token_as_printed,
     park_transformer_flops,
+    park_value_1_as_printed,
 )
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.flops import prefill_flops
@@ -42,6 +45,17 @@ def recompute(inputs: Mapping[str, Any]) -> dict[str, Fraction | None]:
         "simplified-formula-as-printed": park_simplified_as_printed(
             hidden=hidden, layers=layers, heads=heads, inner=inner
         ),
+        "simplified-formula-per-token-as-printed": park_simplified_per_token_as_printed(
+            hidden=hidden, layers=layers, heads=heads, inner=inner
+        ),
+        "value-1-equation-as-printed": park_value_1_as_printed(
+            tokens=tokens, hidden=hidden, inner=inner, layers=layers, heads=heads
+        ),
+        "concluding-formula-as-printed": park_conclusion_as_printed(
+            tokens=tokens, hidden=hidden, inner=inner, layers=layers, heads=heads
+        ),
+        "value-4": Fraction(simplified, tokens),
+        "times-ten": Fraction(10 * simplified, tokens),
         "weights-32-bit": park_memory_gb(billions, 32),
         "weights-16-bit": park_memory_gb(billions, 16),
         "weights-8-bit": park_memory_gb(billions, 8),

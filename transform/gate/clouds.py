@@ -12,7 +12,6 @@ from decimal import Decimal
 
 import duckdb
 
-from gpuledger.transform.gate.good_nights import GoodNight
 from gpuledger.transform.gate.rules import Bounds
 from gpuledger.transform.gate.tables import Market, Verdict, judge, times
 from gpuledger.warehouse.load.batch import Night
@@ -27,7 +26,6 @@ def hold(
     con: duckdb.DuckDBPyConnection,
     night: Night,
     bounds: Bounds,
-    past: Sequence[GoodNight],
     released: Sequence[tuple[str, Decimal]] = (),
 ) -> Verdict:
     """Find the staged rates of `incoming_cloud` that are not to be believed yet; see `transform.gate.shops.hold`.
@@ -35,7 +33,7 @@ def hold(
     They stand in core.held_price with the offer's id as `listing_id`; the caller loads the others.
     """
     _compare(con, night, bounds)
-    return judge(con, night, bounds, past, released, _MARKET)
+    return judge(con, night, bounds, released, _MARKET)
 
 
 def _compare(con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds) -> None:
@@ -65,7 +63,7 @@ _MARKET = Market(
     kind="cloud_offer",
     open=f"""(SELECT offer_id AS listing_id, price, {_CURRENCY.format("c")} AS currency, valid_from, confirmed_until
               FROM core.cloud_offer_history c WHERE source = $source AND valid_to IS NULL)""",
-    asked="""SELECT o.offer_id AS listing_id, o.price, o.currency FROM core.cloud_offer_history o
+    asked_before="""SELECT o.offer_id AS listing_id, o.price, o.currency FROM core.cloud_offer_history o
              WHERE o.source = $source AND o.offer_id IN (SELECT unnest($ids)) AND o.price > 0
                  AND o.valid_from < $seen_at AND (o.valid_to IS NULL OR o.valid_to > $since)""",
     peers=f"""SELECT s.listing_id, o.price FROM compared s

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
+from statistics import median_high
 
 import duckdb
 
 from gpuledger.transform.gate.rules import Bounds
+from gpuledger.warehouse.load.batch import Night
 from gpuledger.warehouse.load.stage import append
 
 
@@ -21,15 +24,42 @@ class GoodNight:
     is_complete: bool
 
 
-def is_short(rows: int, bounds: Bounds, past: Sequence[GoodNight]) -> bool:
-    """Fewer rows than usual, for the first time: a page that lost half of its list looks like a shop that sold out.
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """A person says that `source` has no more than so many `rows` any more, having seen its night `last_night`."""
 
-    A second short night in a row, about as short, is believed. `past` are the source's good nights, newest first.
+    source: str
+    rows: int
+    last_night: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """What people let pass: listings with the price, and sources with the number of their rows."""
+
+    prices: Sequence[tuple[str, Decimal]] = ()
+    sources: Sequence[Acceptance] = ()
+
+
+def rows_missed(night: Night, bounds: Bounds, past: Sequence[GoodNight], released: Released) -> int | None:
+    """How many rows the source usually has, where the night has far fewer: its list broke off, or the shop sold out. None
+    where it is as long as usual, or known to be all there is.
+
+    Only complete nights say what is usual, so a crawl that stays broken never becomes the usual one. A person's acceptance
+    begins a new count. `past` are the source's good nights, newest first.
     """
-    usual = sorted(good.rows for good in past[: bounds.row_nights])
-    if not usual or rows >= usual[len(usual) // 2] * bounds.min_row_share:
-        return False
-    return past[0].is_complete or abs(rows - past[0].rows) > rows * (1 - bounds.min_row_share)
+    if night.is_whole:
+        return None
+    accepted = max(
+        (one for one in released.sources if one.source == night.source and one.last_night < night.seen_at),
+        key=lambda one: one.last_night,
+        default=None,
+    )
+    counted = [good.rows for good in past if good.is_complete and (not accepted or good.seen_at > accepted.last_night)]
+    usual = counted[: bounds.row_nights] or ([accepted.rows] if accepted else [])
+    if not usual or night.rows >= median_high(usual) * bounds.min_row_share:
+        return None
+    return median_high(usual)
 
 
 def note(con: duckdb.DuckDBPyConnection, source: str, night: GoodNight) -> None:
@@ -39,10 +69,12 @@ def note(con: duckdb.DuckDBPyConnection, source: str, night: GoodNight) -> None:
 
 
 def past(con: duckdb.DuckDBPyConnection, source: str, before: datetime, bounds: Bounds) -> list[GoodNight]:
-    """The source's good nights before a time, newest first: as many as the median of rows is over."""
+    """The source's good nights before a time, newest first: the last one, and as many complete ones as say what is usual."""
     rows = con.execute(
-        """SELECT seen_at, rows, is_complete FROM core.source_night WHERE source = ? AND seen_at < ?
-           ORDER BY seen_at DESC LIMIT ?""",
+        """WITH earlier AS (SELECT seen_at, rows, is_complete FROM core.source_night WHERE source = ? AND seen_at < ?)
+           FROM (FROM earlier ORDER BY seen_at DESC LIMIT 1)
+           UNION FROM (FROM earlier WHERE is_complete ORDER BY seen_at DESC LIMIT ?)
+           ORDER BY seen_at DESC""",
         [source, before, bounds.row_nights],
     ).fetchall()
     return [GoodNight(*row) for row in rows]

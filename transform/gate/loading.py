@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from decimal import Decimal
 
 import duckdb
 
 from gpuledger.transform.gate import clouds, good_nights, shops
+from gpuledger.transform.gate.good_nights import Released
 from gpuledger.transform.gate.rules import Bounds
 from gpuledger.warehouse.load import offers, others
 from gpuledger.warehouse.load.batch import Batch, ChangeSet, Night
@@ -17,29 +17,31 @@ from gpuledger.warehouse.load.batch import Batch, ChangeSet, Night
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What became of a checked batch: what changed, how many prices the gate held, and whether absence means the end."""
+    """What became of a checked batch: what changed, how many prices the gate held, and whether absence means the end.
+
+    `usual_rows` are those that the source usually has, where the batch has far fewer; `is_shuffled` says that it is held as
+    a whole.
+    """
 
     changes: ChangeSet
     held: int
     is_complete: bool
+    usual_rows: int | None = None
+    is_shuffled: bool = False
 
 
 def load_batch(
-    con: duckdb.DuckDBPyConnection,
-    batch: Batch,
-    bounds: Bounds,
-    released: Sequence[tuple[str, Decimal]],
-    kinds: Collection[str],
+    con: duckdb.DuckDBPyConnection, batch: Batch, bounds: Bounds, released: Released, kinds: Collection[str]
 ) -> Loaded:
     """Load a checked batch: exchange rates, offers and cloud rates through the price gate, then the rest.
 
-    `kinds` are those that its source can have: one that is missing tonight has ended. `released` are listings with the
-    price that a person let pass.
+    `kinds` are those that its source can have: one that is missing tonight has ended. `released` is what people let pass.
     """
     past = good_nights.past(con, batch.source, batch.seen_at, bounds)
+    usual = good_nights.rows_missed(batch.night, bounds, past, released)
     kinds = {*kinds, *(row.item.KIND for row in (*batch.rows, *batch.held))}
     changes = others.load_rates(con, batch)
-    held, is_complete = 0, batch.is_complete
+    held, is_complete, is_shuffled = 0, batch.is_complete and usual is None, False
     if "offer" in kinds:
         offers.stage_batch(con, batch)
         loaded = load_staged(con, batch.night, bounds, past, released)
@@ -47,19 +49,20 @@ def load_batch(
         day = batch.seen_at.astimezone(UTC).date()
         seen = f"""(SELECT currency, DATE '{day}' AS day, count(*) AS prices
                     FROM incoming_offer WHERE price IS NOT NULL GROUP BY ALL)"""
-        changes.issues += [(batch.source, issue) for issue in offers.missing_rates(con, seen)]
-        held, is_complete = loaded.held, loaded.is_complete
+        changes.issues += [(batch.source, missing.issue) for missing in offers.missing_rates(con, seen)]
+        held, is_complete, is_shuffled = loaded.held, loaded.is_complete, loaded.is_shuffled
         if "core.price_open" in loaded.changes.changed:
             changes.add("core.price_change", offers.record_changes(con, batch.source, batch.seen_at))
     if "cloud_offer" in kinds:
         others.stage_cloud(con, batch)
-        verdict = clouds.hold(con, batch.night, bounds, past, released)
+        verdict = clouds.hold(con, batch.night, bounds, released.prices)
         changes.add("core.held_price", max(len(verdict.held), verdict.held_before))
-        held, is_complete = held + len(verdict.held), is_complete and verdict.is_long
-        ids = {found.compared.listing_id for found in verdict.held}
-        batch = replace(others.hold_cloud(batch, ids), is_complete=is_complete)
+        held, is_complete = held + len(verdict.held), is_complete and not verdict.is_shuffled
+        is_shuffled = is_shuffled or verdict.is_shuffled
+        batch = others.hold_cloud(batch, {one.compared.listing_id for one in verdict.held})
+    batch = replace(batch, is_complete=is_complete)
     changes.merge(others.load(con, batch, past[0].seen_at if past else None))
-    return Loaded(changes, held, is_complete)
+    return Loaded(changes, held, is_complete, usual, is_shuffled)
 
 
 def load_staged(
@@ -67,16 +70,19 @@ def load_staged(
     night: Night,
     bounds: Bounds,
     past: Sequence[good_nights.GoodNight],
-    released: Sequence[tuple[str, Decimal]],
+    released: Released,
 ) -> Loaded:
-    """Load staged offers through the price gate; see `shops.hold` and `offers.load`."""
-    verdict = shops.hold(con, night, bounds, past, released)
-    is_complete = night.is_complete and verdict.is_long
+    """Load staged offers through the price gate; see `shops.hold` and `offers.load`. `past` are the source's good nights,
+    newest first.
+    """
+    verdict = shops.hold(con, night, bounds, released.prices)
+    usual = good_nights.rows_missed(night, bounds, past, released)
+    is_complete = night.is_complete and usual is None and not verdict.is_shuffled
     previous = past[0].seen_at if past else None
     changes = offers.load(con, replace(night, is_complete=is_complete), previous)
     # Also where the last of them was let go.
     changes.add("core.held_price", max(len(verdict.held), verdict.held_before))
-    return Loaded(changes, len(verdict.held), is_complete)
+    return Loaded(changes, len(verdict.held), is_complete, usual, verdict.is_shuffled)
 
 
 def held_reasons(con: duckdb.DuckDBPyConnection, source: str) -> Mapping[str, str]:
@@ -85,7 +91,7 @@ def held_reasons(con: duckdb.DuckDBPyConnection, source: str) -> Mapping[str, st
 
 
 def is_settled(con: duckdb.DuckDBPyConnection, source: str) -> bool:
-    """Nothing of the source waits to be seen again: no held price, no doubtful end."""
+    """Whether nothing of the source waits to be seen again: no held price and no end in doubt."""
     row = con.execute(
         """SELECT (SELECT count(*) FROM core.held_price WHERE source = $source) = 0
                AND coalesce((SELECT arg_max(is_complete, seen_at) FROM core.source_night WHERE source = $source), false)""",

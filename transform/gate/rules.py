@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from statistics import median
 from typing import Literal, NamedTuple
@@ -28,6 +28,11 @@ class Bounds:
     max_crowd_share: float = 0.2
     #: Fewer than this say nothing about a crowd.
     min_crowd: int = 10
+    #: A crowd of which this share rises, and as much falls, is no market that moved: prices changed their places. On the
+    #: worst real night a ninth of the listings moved so; where the source shuffled its prices, seven tenths did.
+    min_both_ways: float = 0.2
+    #: A page that is wrong stays wrong for hours: only a sighting that much later, in hours, is one of its own.
+    session_hours: float = 20.0
     #: Rows against the median of the last nights.
     min_row_share: float = 0.8
     #: Nights that the median is over.
@@ -56,15 +61,15 @@ _IS_PLACEHOLDER, _IS_PLACEHOLDER_WON = re.compile(_PLACEHOLDER), re.compile(_PLA
 _WON = ("KRW", "JPY")
 _MIN_WON = 9_999_000
 
-Hold = Literal["placeholder", "currency", "move", "crowd", "lost"]
+Hold = Literal["placeholder", "currency", "move", "crowd", "lost", "shuffled"]
 
 
 class Compared(NamedTuple):
     """An incoming price beside the newest one that was believed, within the reference time.
 
-    `had_price` says that this one still stood when the night began. `is_steady` prices stand still from day to day, so that
-    many that move at once say something; another that moved far and stays there still wanders, and would be held for ever
-    if it had to be seen twice at one price. `label` stands before the reason.
+    `had_price` says that this one was still valid when the night began. `is_steady` prices normally stay the same from day
+    to day, so that many moves at once mean something; others wander, and would be held for ever if they had to be seen
+    twice at the same price. `label` stands before the reason.
     """
 
     listing_id: str
@@ -89,13 +94,19 @@ class Compared(NamedTuple):
 
 class Tally(NamedTuple):
     """A night in numbers: steady prices with a reference, those of them that moved by more than a crowd may, listings that
-    had a price, and those of them that show none now.
+    had a price, those of them that show none now, and those of the moved ones that rose.
     """
 
     comparable: int
     moved: int
     known: int
     lost: int
+    rose: int = 0
+
+    @property
+    def fell(self) -> int:
+        """Those of the moved ones that fell."""
+        return self.moved - self.rose
 
 
 class Sighting(NamedTuple):
@@ -120,7 +131,7 @@ class Held(NamedTuple):
 def is_placeholder(price: Decimal, currency: str | None) -> bool:
     """The amount stands for "no price", whatever source it came from. It is never released by being seen again.
 
-    What a page's own marks of that are, `extract/price/no_price.py` says; those never become a price.
+    The marks that pages themselves use for that are in `extract/price/no_price.py`; those never become a price.
     """
     if not price:
         return True
@@ -134,6 +145,30 @@ def suspected(doubtful: Iterable[Compared], tally: Tally, bounds: Bounds) -> lis
     is_crowd = tally.comparable >= bounds.min_crowd and tally.moved > tally.comparable * bounds.max_crowd_share
     is_loss = tally.known >= bounds.min_crowd and tally.lost > tally.known * bounds.max_lost_share
     return [(c, rule) for c in doubtful if (rule := _suspicion(c, bounds, is_crowd=is_crowd, is_loss=is_loss))]
+
+
+def is_shuffled(tally: Tally, bounds: Bounds) -> bool:
+    """Many prices moved at once, both up and down: they stand beside other listings than their own, or nearly all do."""
+    is_crowd = tally.moved >= bounds.min_crowd and tally.moved > tally.comparable * bounds.max_crowd_share
+    return is_crowd and min(tally.rose, tally.fell) >= tally.moved * bounds.min_both_ways
+
+
+def agrees(moved: Sequence[Compared], seen: Mapping[str, Sighting], seen_at: datetime, bounds: Bounds) -> bool:
+    """Most of the listings that `moved` away from what is believed ask what a held night asked, in another session: the
+    night agrees with that one rather than with the one before it.
+    """
+    again = [
+        c
+        for c in moved
+        if (before := seen.get(c.listing_id)) and _is_same(c, before, bounds) and _is_later(before, seen_at, bounds)
+    ]
+    # None moved where this very run believed the night before: a repeated run comes to the same.
+    return not moved or len(again) > len(moved) / 2
+
+
+def _is_later(before: Sighting, seen_at: datetime, bounds: Bounds) -> bool:
+    """The sighting is of an earlier session than a night at `seen_at`: what is wrong now was not wrong then for its sake."""
+    return seen_at - before.held_at >= timedelta(hours=bounds.session_hours)
 
 
 def hold(
@@ -157,8 +192,8 @@ def hold(
         if before is not None and not _is_same(c, before, bounds):
             # Another price than the one that is held is a first sighting, whenever the listing was first held.
             before = None
-        # Seen before, on an earlier run, at the same price: believed.
-        if before is not None and before.held_at < seen_at and rule != "placeholder":
+        # Seen before, in an earlier session, at the same price: believed. A night that is held whole is believed whole.
+        if before is not None and _is_later(before, seen_at, bounds) and rule not in ("placeholder", "shuffled"):
             continue
         if any(_is_near(c.price, price, bounds.same_price) for price in passed.get(c.listing_id, ())):
             continue
@@ -183,21 +218,23 @@ def _suspicion(c: Compared, bounds: Bounds, *, is_crowd: bool, is_loss: bool) ->
 
 
 def has_moved(factor: float, bounds: Bounds) -> bool:
-    """The move is one that says something where many make it."""
+    """Whether the move is large enough to mean something where many listings make it at once."""
     return abs(factor - 1) > bounds.crowd_move
 
 
-def is_explained(c: Compared, asked: tuple[Decimal, Decimal] | None, peers: Sequence[Decimal], bounds: Bounds) -> bool:
-    """Other evidence explains the move: it is no slip.
+def is_explained(
+    c: Compared, asked_before: tuple[Decimal, Decimal] | None, peers: Sequence[Decimal], bounds: Bounds
+) -> bool:
+    """Whether other evidence explains the move, so that it is no slip.
 
-    A listing that goes back and forth between two sellers asks a price that it asked before: `asked` are the least and the
-    most within the reference time, in the currency of now. A card that was far off its market comes home to what the other
-    listings of the same GPU ask: `peers` are their prices in its currency, above zero.
+    A listing that goes back and forth between two sellers asks a price that it asked before: `asked_before` are the lowest
+    and the highest within the reference time, in the currency of now. A card that was far off its market may come back to
+    what the other listings of the same GPU ask: `peers` are their prices in its currency, above zero.
     """
     assert c.price is not None
     price = float(c.price)
-    if asked:
-        least, most = (float(amount) for amount in asked)
+    if asked_before:
+        least, most = (float(amount) for amount in asked_before)
         if least * (1 - bounds.same_price) <= price <= most * (1 + bounds.same_price):
             return True
     return len(peers) >= bounds.min_peers and not bounds.is_far(price / float(median(peers)))
@@ -217,13 +254,16 @@ def _is_near(price: Decimal | None, other: Decimal | None, share: float) -> bool
 def _reason(c: Compared, hold: Hold, tally: Tally) -> str:
     match hold:
         case "placeholder":
-            said = f"{c.price} {c.currency} stands for no price"
+            seen = f"{c.price} {c.currency} stands for no price"
         case "currency":
-            said = f"currency was {c.reference_currency} and is {c.currency}"
+            seen = f"currency was {c.reference_currency} and is {c.currency}"
+        case "shuffled":
+            moves = f"{tally.rose} of {tally.comparable} prices rose and {tally.fell} fell"
+            seen = f"the night is held whole: {moves} far at once"
         case "lost":
-            said = f"the price is gone, as on {tally.lost} of {tally.known} listings at once"
+            seen = f"the price is gone, as on {tally.lost} of {tally.known} listings at once"
         case _:
             percent = f"{100 * ((c.factor or 0) - 1):+.0f}%"
             crowd = ", as on many others" if hold == "crowd" else ""
-            said = f"{c.reference_price} to {c.price} {c.currency} ({percent}) at once{crowd}"
-    return f"{c.label}: {said}" if c.label else said
+            seen = f"{c.reference_price} to {c.price} {c.currency} ({percent}) at once{crowd}"
+    return f"{c.label}: {seen}" if c.label else seen

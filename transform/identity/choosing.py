@@ -40,13 +40,13 @@ def choose(reading: Reading, index: Index, vocabulary: Vocabulary) -> Choice:
     return chosen
 
 
-def _by_place(found: list[tuple[int, Choice]]) -> list[Choice]:
+def _by_place(placed: list[tuple[int, Choice]]) -> list[Choice]:
     """One choice for each place in the title: families that share a bare number stand at one place, and any may be meant.
 
     Those that have no such card are left out: `AMD 7900 XT` is no GeForce 7900.
     """
     places: dict[int, list[Choice]] = {}
-    for start, choice in found:
+    for start, choice in placed:
         places.setdefault(start, []).append(choice)
     united = []
     for choices in places.values():
@@ -140,7 +140,7 @@ def _of(mention: Mention, reading: Reading, index: Index, vocabulary: Vocabulary
         fitting = _versions(family, reading, vocabulary) or fitting
     choice.members = _mobile(fitting, choice, reading, vocabulary)
     if not choice.members:
-        choice.conflict = f"no card is called {mention.words!r}"
+        choice.conflict = f"no card is called {mention.spelled!r}"
         choice.unknown = True
         choice.members = [member for member in family.members if member.mobile is None and member.suffixes <= suffixes]
         return choice
@@ -151,7 +151,7 @@ def _of(mention: Mention, reading: Reading, index: Index, vocabulary: Vocabulary
     narrowing.by_words(choice, reading)
     narrowing.by_memory(choice, reading)
     names = dict.fromkeys(member.name for member in choice.members)
-    choice.notes.insert(0, f"{mention.words!r} names {' or '.join(names)}")
+    choice.notes.insert(0, f"{mention.spelled!r} names {' or '.join(names)}")
     return choice
 
 
@@ -190,7 +190,7 @@ def _other_line(mention: Mention, choice: Choice, reading: Reading, index: Index
     if len(core) != 2:
         return
     # "RX 580" is that line's; "Radeon 580" and "Radeon VII" may be a Radeon Pro's.
-    own = core[0] != "radeon" and mention.words.startswith(core[0])
+    own = core[0] != "radeon" and mention.spelled.startswith(core[0])
     prefixes = set() if own and core[0] in NUMBERED - {"gt", "gts"} else reading.marks & NUMBERED
     for prefix in (prefixes | (set() if own else reading.marks & {"pro"})) - {core[0]}:
         other = index.families.get((prefix, core[1]))

@@ -32,24 +32,24 @@ class NameParts:
 
 def name_words(name: str) -> list[str]:
     """A catalogue name in the pieces that titles are read in: letters stay with a number only where they are its name."""
-    found: list[str] = []
-    for word in text.words(text.normalise(name)):
+    words: list[str] = []
+    for word in text.split_words(text.normalise(name)):
         parts = text.pieces(word)
         while parts:
             head = parts.pop(0)
             if head.isalpha() and head not in SEPARATE and parts and parts[0][0].isdigit():
                 head += parts.pop(0)
-            found.append(head)
-    return found
+            words.append(head)
+    return words
 
 
 def parts(name: str) -> NameParts | None:
     """Core and other words of a name without its memory size; None where no title could mean it."""
     words = name_words(name)
     for rule in (_phrase, _vega, _numbered, _line_number, _joined):
-        found = rule(words)
-        if found:
-            return found
+        name_parts = rule(words)
+        if name_parts:
+            return name_parts
     return None
 
 

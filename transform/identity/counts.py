@@ -9,50 +9,54 @@ from gpuledger.transform.identity.words import MOST_CARDS
 _SETS = frozenset(("set", "lot", "pack", "bundle", "box", "case"))
 
 
-def of_token(reading: Reading, position: int, words: Vocabulary) -> int:
+def of_token(reading: Reading, position: int, vocabulary: Vocabulary) -> int:
     """How many cards the count at `position` (`2x`, `x2`) means; 1 where it counts something else."""
     token = reading.tokens[position]
-    if _of_fans(reading, position, position + 1, words):
+    if _of_fans(reading, position, position + 1, vocabulary):
         return 1
-    counts = _behind_a_name(reading, position, words) if token.count_behind else _begins(reading, position, words)
+    counts = (
+        _behind_a_name(reading, position, vocabulary) if token.count_behind else _begins(reading, position, vocabulary)
+    )
     lanes = token.count_behind and token.count == MOST_CARDS  # PCI Express x16
     return token.count if counts and token.count > 1 and not lanes else 1
 
 
-def of_number(reading: Reading, position: int, words: Vocabulary) -> int:
+def of_number(reading: Reading, position: int, vocabulary: Vocabulary) -> int:
     """The same for a number and a word apart: `4 x Tesla V100`, `8-GPU`."""
     number, after = reading.tokens[position : position + 2]
     if not number.text.isdigit() or not 1 < int(number.text) <= MOST_CARDS:
         return 1
-    if _of_fans(reading, position, position + 2, words):
+    if _of_fans(reading, position, position + 2, vocabulary):
         return 1
-    times = after.text == "x" and not after.glued and _begins(reading, position, words)  # not `4X61C56103`
+    times = after.text == "x" and not after.glued and _begins(reading, position, vocabulary)  # not `4X61C56103`
     before = [token.text for token in reading.tokens[max(0, position - 2) : position]]
     of_a_set = before[-1:] == ["of"] and before[0] in _SETS  # `Set of 2 RTX 3090`
-    return int(number.text) if times or of_a_set or after.text in ("gpu", "gpus") or after.text in words.units else 1
+    return (
+        int(number.text) if times or of_a_set or after.text in ("gpu", "gpus") or after.text in vocabulary.units else 1
+    )
 
 
-def _of_fans(reading: Reading, start: int, end: int, words: Vocabulary) -> bool:
+def _of_fans(reading: Reading, start: int, end: int, vocabulary: Vocabulary) -> bool:
     """Whether the count from `start` to `end` is of fans: `x3 fan`, `팬 3개`; but `3팬 2개` are two cards of three fans."""
     tokens = [token.text for token in reading.tokens]
-    if tokens[end : end + 1] and tokens[end] in words.fans:
+    if tokens[end : end + 1] and tokens[end] in vocabulary.fans:
         return True
-    behind = start > 0 and tokens[start - 1] in words.fans
-    return behind and not (start > 1 and (tokens[start - 2].isdigit() or tokens[start - 2] in words.fan_counts))
+    behind = start > 0 and tokens[start - 1] in vocabulary.fans
+    return behind and not (start > 1 and (tokens[start - 2].isdigit() or tokens[start - 2] in vocabulary.fan_counts))
 
 
-def _begins(reading: Reading, position: int, words: Vocabulary) -> bool:
+def _begins(reading: Reading, position: int, vocabulary: Vocabulary) -> bool:
     """At the start, or behind "with", "lot of": there a count is of what is sold."""
     if position == 0:
         return True
     before = reading.tokens[position - 1].text
-    return before in words.before_count or before == "("
+    return before in vocabulary.before_count or before == "("
 
 
-def _behind_a_name(reading: Reading, position: int, words: Vocabulary) -> bool:
+def _behind_a_name(reading: Reading, position: int, vocabulary: Vocabulary) -> bool:
     """Directly behind a card's name and memory, if the board's maker does not call its fans so."""
     named = next((mention for mention in reversed(reading.mentions) if not mention.weak or mention.family.joined), None)
-    if named is None or any(token.text in words.fans_behind_name for token in reading.tokens):
+    if named is None or any(token.text in vocabulary.fans_behind_name for token in reading.tokens):
         return False
     between = reading.tokens[named.end : position]
     return all(token.memory or token.memory_type or token.text in FORM_WORDS or token.text == ")" for token in between)

@@ -14,7 +14,7 @@ from gpuledger.transform.identity.resolution import Evidence
 from gpuledger.transform.identity.vocabulary import Vocabulary
 
 
-def settle(choice: Choice, evidence: Evidence, reader: Reader, index: Index, words: Vocabulary) -> None:
+def settle(choice: Choice, evidence: Evidence, reader: Reader, index: Index, vocabulary: Vocabulary) -> None:
     """Narrow `choice` by the fields of `evidence`, most certain first.
 
     The chip field and the memory field speak of this card, so they can also contradict the title. A specification text or a
@@ -22,18 +22,20 @@ def settle(choice: Choice, evidence: Evidence, reader: Reader, index: Index, wor
     """
     if evidence.chipset:
         # Part catalogues write the shader count behind a dash: "Radeon RX 560 - 1024".
-        _by_chip(choice, choose(reader.read(evidence.chipset.split(" - ")[0]), index, words), evidence.chipset)
+        _by_chip(
+            choice, choose(reader.read_title(evidence.chipset.split(" - ")[0]), index, vocabulary), evidence.chipset
+        )
     if evidence.memory:
         field = f"{evidence.memory} GB" if _is_number(evidence.memory) else evidence.memory
-        _by_memory(choice, reader.read(field), f"the memory field says {evidence.memory!r}", contradicts=True)
+        _by_memory(choice, reader.read_title(field), f"the memory field says {evidence.memory!r}", contradicts=True)
     for name, text in (("part number", evidence.mpn), ("specification", evidence.specs)):
         if not text:
             continue
-        reading = reader.read(text)
+        reading = reader.read_title(text)
         if text == evidence.mpn:
-            _by_code(choice, text, reading, _Tools(reader, index, words))
+            _by_code(choice, text, reading, _Tools(reader, index, vocabulary))
         if not choice.members:
-            _by_text(choice, reading, index, words, f"the {name} names it")
+            _by_text(choice, reading, index, vocabulary, f"the {name} names it")
         elif len(choice.members) > 1:
             _by_memory(choice, reading, f"by the {name}", contradicts=False)
             _by_type(choice, reading, f"memory type by the {name}")
@@ -89,21 +91,21 @@ class _Tools:
 
     reader: Reader
     index: Index
-    words: Vocabulary
+    vocabulary: Vocabulary
 
 
 def _by_code(choice: Choice, mpn: str, whole: Reading, tools: _Tools) -> None:
     """A maker's part number that names a chip (`GV-N406TEAGLE OC-8GD`) shows that the product is a card, and which."""
-    sure = [words for words, _ in part_numbers.readings(mpn, checks=True)]
-    for words, maker in part_numbers.readings(mpn):
-        reading = tools.reader.read(words)
+    sure = [spelled for spelled, _ in part_numbers.readings(mpn, checks=True)]
+    for spelled, maker in part_numbers.readings(mpn):
+        reading = tools.reader.read_title(spelled)
         sold = frozenset(size for mention in reading.mentions for size in mention.family.sizes)
         reading.memory += [(size, inside) for size, inside in whole.memory if size in sold]
-        coded = choose(reading, tools.index, tools.words)
+        coded = choose(reading, tools.index, tools.vocabulary)
         if coded.conflict or not coded.members:
             continue
         both = [member for member in choice.members if member in coded.members]
-        why = f"{maker}'s part number says {words!r}"
+        why = f"{maker}'s part number says {spelled!r}"
         if both:
             choice.narrow(both, why)
         elif not choice.members:
@@ -114,7 +116,7 @@ def _by_code(choice: Choice, mpn: str, whole: Reading, tools: _Tools) -> None:
                 False,
             )
             choice.notes += [why, *coded.notes]
-        elif words in sure:
+        elif spelled in sure:
             choice.members, choice.conflict = choice.members + coded.members, f"{why}, the title another card"
         else:
             continue
@@ -122,15 +124,15 @@ def _by_code(choice: Choice, mpn: str, whole: Reading, tools: _Tools) -> None:
         return
 
 
-def _by_text(choice: Choice, reading: Reading, index: Index, words: Vocabulary, why: str) -> None:
+def _by_text(choice: Choice, reading: Reading, index: Index, vocabulary: Vocabulary, why: str) -> None:
     """A text that names exactly one family names the card; one that names several compares cards."""
     if len({mention.family.core for mention in reading.mentions if not mention.weak}) == 1:
-        found = choose(reading, index, words)
-        if found.members and not found.conflict:
+        named = choose(reading, index, vocabulary)
+        if named.members and not named.conflict:
             choice.members, choice.conflict, choice.unknown, choice.mentions = (
-                found.members,
+                named.members,
                 None,
                 False,
-                found.mentions,
+                named.mentions,
             )
-            choice.notes += [why, *found.notes]
+            choice.notes += [why, *named.notes]

@@ -47,29 +47,29 @@ def member(gpu: Gpu) -> tuple[tuple[str, ...], Member] | None:
     name = gpu.name
     if gpu.memory_gb and gpu.gpu_id.endswith(("gb", "mb")) and name.endswith(("GB", "MB")):
         name = name.rsplit(" ", 1)[0]
-    found = cores.parts(name)
-    if not found:
+    name_parts = cores.parts(name)
+    if not name_parts:
         return None
-    rest = {"sxm" if word.startswith("sxm") else word for word in found.rest}
+    rest = {"sxm" if word.startswith("sxm") else word for word in name_parts.rest}
     laptop = gpu.segment in ("mobile", "embedded", "integrated") or "maxq" in rest
     mobile = next((_MOBILE[word] for word in rest if word in _MOBILE), None) if laptop else None
     named_type = next((TYPES[word] for word in rest if word in TYPES), None)
     opened = rest & OPEN_WORDS
     silent: frozenset[str] = _SILENT
-    if found.core == ("titan",):
+    if name_parts.core == ("titan",):
         opened = rest & {"gtx"}
         silent -= {"rtx"}
-    if found.core[0] != "rtx":
+    if name_parts.core[0] != "rtx":
         # "pro" tells RTX PRO from RTX; behind Radeon it is part of the line's name, or of an old card's: a suffix.
         opened -= {"pro"}
-    silent |= {found.core[0]}
+    silent |= {name_parts.core[0]}
     silent |= opened | (frozenset(_MOBILE) if laptop else frozenset())
-    if {"radeon", "arc"} & set(found.rest) and found.core[0] not in ("radeon", "pro"):
+    if {"radeon", "arc"} & set(name_parts.rest) and name_parts.core[0] not in ("radeon", "pro"):
         silent |= {"pro"}
     suffixes = frozenset(word for word in rest if word not in silent and word not in TYPES)
     sizes = frozenset((gpu.memory_gb, gpu.memory_gb * gpu.gpus_on_board)) if gpu.memory_gb else frozenset()
     sizes |= frozenset(overlay.memory_also().get(gpu.gpu_id, ()))
-    return found.core, Member(
+    return name_parts.core, Member(
         gpu=gpu,
         name=name,
         maker="AMD" if gpu.vendor == "ATI" else gpu.vendor,
@@ -87,9 +87,9 @@ def build(gpus: Iterable[Gpu]) -> Index:
     members: dict[tuple[str, ...], list[Member]] = defaultdict(list)
     for gpu in gpus:
         if gpu.segment in _READABLE and (gpu.released_on is None or gpu.released_on.year >= _OLDEST):
-            found = member(gpu)
-            if found and not _found_in_anything(gpu, found[0]):
-                members[found[0]].append(found[1])
+            entry = member(gpu)
+            if entry and not _found_in_anything(gpu, entry[0]):
+                members[entry[0]].append(entry[1])
     families = {core: Family(core) for core in members}
     start: dict[str, Node] = {}
     for core, family in families.items():
@@ -137,14 +137,14 @@ def _add_other_prefixes(start: dict[str, Node], families: dict[tuple[str, ...], 
         if len(core) == 2 and core[1].isdigit() and any(item.gpu.segment == "consumer" for item in family.members):
             for prefix in _ALSO_WRITTEN.get(core[0], ()):
                 meant[prefix, core[1]].append(family)
-    for other, found in meant.items():
-        if other not in families and len(found) == 1:
-            _put(start, other, found[0])
+    for other, named in meant.items():
+        if other not in families and len(named) == 1:
+            _put(start, other, named[0])
 
 
 def _numbers(families: dict[tuple[str, ...], Family]) -> dict[str, tuple[Family, ...]]:
     """Families by bare number, for `3090 Ti` and `AMD 7900 XT`: numbers of three and more digits."""
-    found: dict[str, list[Family]] = defaultdict(list)
+    by_number: dict[str, list[Family]] = defaultdict(list)
     for core, family in families.items():
         newest = max((item.gpu.released_on.year for item in family.members if item.gpu.released_on), default=0)
         if core[0] == "geforce" and newest < _OLDEST_BARE:
@@ -152,5 +152,5 @@ def _numbers(families: dict[tuple[str, ...], Family]) -> dict[str, tuple[Family,
         if not any(item.gpu.segment in ("consumer", "workstation", "data_center") for item in family.members):
             continue
         if len(core) == 2 and core[1].isdigit() and len(core[1]) >= 3 and core[0] not in ("uhd", "nvs", "fx"):
-            found[core[1]].append(family)
-    return {number: tuple(named) for number, named in found.items()}
+            by_number[core[1]].append(family)
+    return {number: tuple(named) for number, named in by_number.items()}

@@ -33,12 +33,12 @@ _BARE_MB = frozenset((128, 256, 512, 768, 896, 1024, 1280, 1536, 2048, 3072, 409
 
 def glued(word: str) -> tuple[float, str | None] | None:
     """Size in GiB and memory type of a word such as `12gb`, `o8g`, `8gbd6`; None where the word is no memory size."""
-    if "g" in word and not _NOT_MEMORY.search(word) and (found := _GLUED.fullmatch(word)):
-        kind = f"gddr{found[2]}" if found[2] and found[2] >= "5" else f"ddr{found[2]}" if found[2] else found[3]
-        size = _plausible(float(found[1]))
+    if "g" in word and not _NOT_MEMORY.search(word) and (match := _GLUED.fullmatch(word)):
+        kind = f"gddr{match[2]}" if match[2] and match[2] >= "5" else f"ddr{match[2]}" if match[2] else match[3]
+        size = _plausible(float(match[1]))
         return (size, TYPES.get(kind) if kind else None) if size else None
-    if "m" in word and (found := _GLUED_MB.fullmatch(word)):
-        size = _plausible(int(found[1]) / 1024) if found[2] or int(found[1]) in _BARE_MB else None
+    if "m" in word and (match := _GLUED_MB.fullmatch(word)):
+        size = _plausible(int(match[1]) / 1024) if match[2] or int(match[1]) in _BARE_MB else None
         return (size, None) if size else None
     return None
 

@@ -14,7 +14,7 @@ from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.identity.naming import DATA
 
 
-def read(name: str) -> Iterator[dict[str, str]]:
+def rows_of(name: str) -> Iterator[dict[str, str]]:
     """The rows of a commented CSV file of the overlay; lines that start with # are comments."""
     with (DATA / name).open(encoding="utf-8", newline="") as file:
         yield from csv.DictReader(line for line in file if line.strip() and not line.startswith("#"))
@@ -25,14 +25,16 @@ def sold_memory() -> dict[tuple[str, str], tuple[float, ...]]:
     """Memory sizes in GiB that a name was sold with, by vendor and name, where the catalogue knows only some of them."""
     return {
         (row["vendor"], row["name"]): tuple(float(size) for size in row["memory_gb"].split())
-        for row in read("memory.csv")
+        for row in rows_of("memory.csv")
     }
 
 
 @cache
 def memory_also() -> dict[str, tuple[float, ...]]:
     """Other figures in GB under which a card's memory is listed, by gpu_id."""
-    return {row["gpu_id"]: tuple(float(size) for size in row["memory_gb"].split()) for row in read("memory_also.csv")}
+    return {
+        row["gpu_id"]: tuple(float(size) for size in row["memory_gb"].split()) for row in rows_of("memory_also.csv")
+    }
 
 
 def _integer(text: str) -> int:
@@ -63,14 +65,14 @@ def apply(cards: list[Gpu]) -> list[Gpu]:
         if card.gpu_id in by_id:
             raise ValueError(f"two cards share the gpu_id {card.gpu_id}: {card.name}")
         by_id[card.gpu_id] = {field.name: getattr(card, field.name) for field in dataclasses.fields(Gpu)}
-    for row in read("additions.csv"):
+    for row in rows_of("additions.csv"):
         if row["gpu_id"] not in by_id:  # the package may have learned it meanwhile: `disagreements` says so
             values = {column: parse(column, value) for column, value in row.items() if column in _TYPES}
             by_id[row["gpu_id"]] = {column: value for column, value in values.items() if value is not None}
-    for row in read("corrections.csv"):
+    for row in rows_of("corrections.csv"):
         _known(by_id, row["gpu_id"], "corrections.csv")[row["column"]] = parse(row["column"], row["value"])
     for file in ("msrp.csv", "tensor.csv"):
-        for row in read(file):
+        for row in rows_of(file):
             card_values = _known(by_id, row["gpu_id"], file)
             card_values.update(
                 {column: parse(column, value) for column, value in row.items() if value and column != "gpu_id"}

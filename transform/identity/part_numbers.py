@@ -19,7 +19,7 @@ class Code:
 
     maker: str
     pattern: re.Pattern[str]
-    words: str
+    spellings: str
     example: str
     says: str
     #: Sure enough to contradict a chip named in words.
@@ -64,15 +64,15 @@ def readings(title: str, *, checks: bool = False) -> Iterator[tuple[str, str]]:
     for code in codes():
         if checks and not code.checks:
             continue
-        found = code.pattern.search(text)
-        if found:
-            groups = {name: value or "" for name, value in found.groupdict().items()}
+        match = code.pattern.search(text)
+        if match:
+            groups = {name: value or "" for name, value in match.groupdict().items()}
             for letter in ("s", "z"):
                 if letter in groups:
                     groups[letter] = _SUFFIX[groups[letter]]
             if groups.get("m"):
                 groups["m"] = f"{int(groups['m'])}gb"
-            if not code.words:
+            if not code.spellings:
                 return
-            for words in code.words.format(**groups).split("|"):
-                yield " ".join(words.split()), code.maker
+            for spelled in code.spellings.format(**groups).split("|"):
+                yield " ".join(spelled.split()), code.maker

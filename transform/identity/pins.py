@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import json
 import os
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
 
+from gpuledger.extract import local_files
 from gpuledger.transform.identity import catalogue
 
 NOT_A_GPU = "not_a_gpu"
@@ -57,15 +57,14 @@ class Pin:
         return place_of(self.title, self.source)
 
 
-def read(path: Path) -> tuple[Pin, ...]:
+def read_pins(path: Path) -> tuple[Pin, ...]:
     """The pins of a file, in its order; none where there is no file. Raises PinError where it cannot be understood."""
     if not path.exists():
         return ()
     try:
-        with path.open("rb") as file:
-            raw: list[dict[str, Any]] = tomllib.load(file).get("pin", [])
+        raw: list[dict[str, Any]] = local_files.read_toml(path, follow=True).get("pin", [])
         pins = tuple(Pin(**row) for row in raw)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, TypeError, PinError) as error:
+    except (OSError, ValueError, TypeError) as error:
         raise PinError(f"{path}: {error}; correct the file or take the pin out") from error
     _check(pins, path)
     return pins
@@ -76,7 +75,7 @@ def add(path: Path, pin: Pin) -> tuple[Pin, ...]:
 
     The file is replaced in one step, so that a reader sees the old pins or the new ones, never half of them.
     """
-    pins = (*(other for other in read(path) if other.place != pin.place), pin)
+    pins = (*(other for other in read_pins(path) if other.place != pin.place), pin)
     _write(path, pins)
     return pins
 
@@ -86,12 +85,12 @@ def remove(path: Path, title: str, source: str | None = None) -> Pin:
 
     Only the pin of exactly this place: a pin that holds everywhere is not taken out by naming one source.
     """
-    pins, place = read(path), place_of(title, source)
-    found = next((pin for pin in pins if pin.place == place), None)
-    if found is None:
+    pins, place = read_pins(path), place_of(title, source)
+    removed = next((pin for pin in pins if pin.place == place), None)
+    if removed is None:
         raise KeyError(title)
-    _write(path, tuple(pin for pin in pins if pin is not found))
-    return found
+    _write(path, tuple(pin for pin in pins if pin is not removed))
+    return removed
 
 
 def place_of(title: str, source: str | None) -> tuple[str, str]:

@@ -35,7 +35,7 @@ class Reader:
             spelling=vocabulary.spelling,
         )
 
-    def read(self, title: str) -> Reading:
+    def read_title(self, title: str) -> Reading:
         """The reading of `title`."""
         tokens = self._words.tokens(title)
         reading = Reading(tokens)
@@ -103,15 +103,15 @@ class Reader:
             reading.marks.add("pro")
         if best.short and (memory := tokens[position].memory) is not None:
             reading.memory_in_names.append((memory, inside))
-        return self._named(reading, best, position, end, weak=best.short, inside=inside)
+        return self._named(reading, best, range(position, end), weak=best.short, inside=inside)
 
-    def _named(self, reading: Reading, family: Family, start: int, end: int, *, weak: bool, inside: bool) -> int:
-        """Note that the tokens from `start` to `end` name `family`; the position behind the suffixes."""
-        run = suffixes.read(reading.tokens, family, end, self._vocabulary)
+    def _named(self, reading: Reading, family: Family, place: range, *, weak: bool, inside: bool) -> int:
+        """Note that the tokens at `place` name `family`; the position behind the suffixes."""
+        run = suffixes.read_suffixes(reading.tokens, family, place.stop, self._vocabulary)
         reading.marks |= run.marks
         reading.letters_in_codes |= run.in_code
-        words = " ".join(token.text for token in reading.tokens[start : run.end])
-        reading.mentions.append(Mention(family, frozenset(run.found), words, start, run.end, weak, inside))
+        spelled = " ".join(token.text for token in reading.tokens[place.start : run.end])
+        reading.mentions.append(Mention(family, frozenset(run.suffixes), spelled, place.start, run.end, weak, inside))
         return run.end
 
     def _number(self, reading: Reading, position: int, inside: bool) -> int:
@@ -132,7 +132,7 @@ class Reader:
         end = position + 1
         for family in self._index.numbers.get(token.text, ()):
             if after is None or not after.glued or _is_suffix(after.text, family):
-                end = max(end, self._named(reading, family, position, position + 1, weak=True, inside=inside))
+                end = max(end, self._named(reading, family, range(position, position + 1), weak=True, inside=inside))
         return end
 
 

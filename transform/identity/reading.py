@@ -24,7 +24,7 @@ class Mention:
 
     family: Family
     suffixes: frozenset[str]
-    words: str
+    spelled: str
     start: int
     end: int
     #: Only a bare number or a short code was there: counts where nothing better is in the title.

@@ -6,6 +6,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 Status = Literal["matched", "ambiguous", "unmatched", "not_a_gpu"]
+#: What is sold: a card, a product with cards in it, or what holds none.
+ProductKind = Literal[
+    "card", "server", "workstation", "computer", "laptop", "egpu", "kit", "lot",
+    "accessory", "service", "broken", "other",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,9 +33,11 @@ class Resolution:
     """Which GPU a title means, or why it means none.
 
     `gpu_id` and `gpu` are set only where `status` is `matched`. `candidates` are the gpu_ids that remain possible; for
-    `not_a_gpu` they are the card that the product is for or contains. `gpu_count` is above 1 where several are sold
-    together. `rule` names what decided, `notes` the reasons in the order in which they applied, `decided_by` the words of
-    the title that named the card. `ignored` are the words that meant nothing; it is filled only when asked for.
+    `not_a_gpu` they are the card that the product is for or contains. `product_kind` says what is sold, None where the
+    title does not; `gpu_count` is the cards in it, None where it holds some and nothing says how many. `contained` is the
+    card in a product that is none, where it is certain, and `parts` counts what else is in it. `rule` names what decided,
+    `notes` the reasons in the order in which they applied, `decided_by` the words of the title that named the card.
+    `ignored` are the words that meant nothing; it is filled only when asked for.
     """
 
     title: str
@@ -38,7 +45,10 @@ class Resolution:
     gpu_id: str | None = None
     gpu: str | None = None
     candidates: tuple[str, ...] = ()
-    gpu_count: int = 1
+    product_kind: ProductKind | None = None
+    gpu_count: int | None = 1
+    contained: tuple[str, str] | None = None
+    parts: tuple[tuple[str, int], ...] = ()
     rule: str = ""
     notes: tuple[str, ...] = ()
     decided_by: tuple[str, ...] = ()
@@ -50,20 +60,31 @@ class Resolution:
         return "; ".join(self.notes)
 
     def to_json(self, *, explain: bool = False) -> dict[str, Any]:
-        """`title, status, gpu_id, gpu, candidates`; with `explain` also what decided and what was ignored."""
+        """`title, status, gpu_id, gpu, product_kind, gpu_count, candidates, contains`; with `explain` also what decided and
+        what was ignored. `contains` has, for a product that is no card, each part with its count.
+        """
         row: dict[str, Any] = {
             "title": self.title,
             "status": self.status,
             "gpu_id": self.gpu_id,
             "gpu": self.gpu,
+            "product_kind": self.product_kind,
+            "gpu_count": self.gpu_count,
             "candidates": list(self.candidates),
+            "contains": self._contains(),
         }
         if explain:
             row |= {
-                "gpu_count": self.gpu_count,
                 "rule": self.rule,
                 "explanation": self.explanation,
                 "decided_by": list(self.decided_by),
                 "ignored": list(self.ignored),
             }
         return row
+
+    def _contains(self) -> list[dict[str, Any]]:
+        cards: list[dict[str, Any]] = []
+        if self.contained is not None:
+            gpu_id, gpu = self.contained
+            cards = [{"part": "gpu", "count": self.gpu_count, "gpu_id": gpu_id, "gpu": gpu}]
+        return cards + [{"part": part, "count": count} for part, count in self.parts]

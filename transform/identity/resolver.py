@@ -6,19 +6,35 @@ import dataclasses
 import re
 from collections.abc import Iterable
 
-from gpuledger.transform.identity import aliases, catalogue, index, part_numbers, products, rented, verdict, vocabulary
+from gpuledger.transform.identity import (
+    aliases,
+    catalogue,
+    index,
+    part_numbers,
+    products,
+    rented,
+    systems,
+    verdict,
+    vocabulary,
+)  # fmt: skip
 from gpuledger.transform.identity import evidence as fields
 from gpuledger.transform.identity.choice import Choice
 from gpuledger.transform.identity.choosing import choose
 from gpuledger.transform.identity.pins import NOT_A_GPU, Pin
 from gpuledger.transform.identity.reader import Reader
 from gpuledger.transform.identity.reading import Reading
-from gpuledger.transform.identity.resolution import Evidence, Resolution
+from gpuledger.transform.identity.resolution import Evidence, ProductKind, Resolution
+from gpuledger.transform.identity.verdict import Item, Why
 
 __all__ = ["Evidence", "Resolution", "Resolver"]
 
 #: A computer that a shop names so is on sale; in a table of results stands the system's name.
 _SOLD_AS = frozenset(("gaming", "gamer"))
+#: What a title may sell that holds no card, by the kind of `products`.
+_KINDS_WITHOUT_CARDS: dict[str, ProductKind] = {
+    "accessory": "accessory", "service": "service", "broken": "broken", "other": "other",
+}  # fmt: skip
+_GIGABYTES = re.compile(r"(?<![\d.])(\d{1,4})\s?gb?\b")
 _IN_BRACKETS = re.compile(r"\(([^()]*)\)")
 
 
@@ -32,11 +48,11 @@ class Resolver:
     def __init__(self, built: index.Index, pinned: Iterable[Pin] = ()) -> None:
         """A resolver over an index. Raises AliasError where an alias contradicts the catalogue."""
         self._index = built
-        self._words = vocabulary.load()
-        self._reader = Reader(built, self._words)
+        self._vocabulary = vocabulary.load()
+        self._reader = Reader(built, self._vocabulary)
         self._pins = {pin.place: pin for pin in pinned}
         self._aliases = aliases.load()
-        self._aliases.check(lambda name: {member.gpu.gpu_id for member in self._read(name).members})
+        self._aliases.check(lambda name: {member.gpu.gpu_id for member in self._choice_of(name).members})
 
     @classmethod
     def load(cls, pins: Iterable[Pin] = ()) -> Resolver:
@@ -55,44 +71,84 @@ class Resolver:
         """
         if self._pins and (pin := self._pin(title, source)):
             return _pinned(title, pin)
-        reading = self._reader.read(title)
-        found = self._decide(title, reading, evidence, source)
+        reading = self._reader.read_title(title)
+        resolution = self._decide(title, reading, evidence, source)
         if explain:
             ignored = tuple(token.text for token in reading.tokens if not token.live)
-            return dataclasses.replace(found, ignored=ignored)
-        return found
+            return dataclasses.replace(resolution, ignored=ignored)
+        return resolution
 
     def _decide(self, title: str, reading: Reading, evidence: Evidence | None, source: str | None) -> Resolution:
         context = self._aliases.context(source)
         reading.rented = context == "cloud"
         choice = self._choose(title, reading)
         if context not in ("benchmark", "cloud"):
-            reason = products.not_a_card(reading, title, self._words, chip_field=bool(evidence and evidence.chipset))
+            reason = products.not_a_card(
+                reading, title, self._vocabulary, chip_field=bool(evidence and evidence.chipset)
+            )
             if reason and context is None and reason.kind == "computer" and (system := self._system(title, reading)):
-                return verdict.of_choice(title, system, reading) or verdict.answer(title, "matched", system, "system")
+                return verdict.of_choice(title, system, reading) or verdict.answer(
+                    title, "matched", system, Why("system")
+                )
+            # The name of a machine with one chip (DGX Spark) is that chip's in a question; a shop sells the machine.
+            aliased = context is None and self._aliases.find(title, None)
+            if not aliased and (product := self._with_cards(title, reading, reason, choice)):
+                return product
             if reason:
-                return verdict.answer(title, "not_a_gpu", choice, reason.kind, str(reason), count=reading.count)
+                answer = verdict.answer(title, "not_a_gpu", choice, Why(reason.kind, str(reason)), count=reading.count)
+                return dataclasses.replace(answer, product_kind=_KINDS_WITHOUT_CARDS.get(reason.kind))
         if evidence:
-            fields.settle(choice, evidence, self._reader, self._index, self._words)
+            fields.settle(choice, evidence, self._reader, self._index, self._vocabulary)
         if reading.rented:
             rented.narrow(choice)
             if choice.members and rented.is_slice(title):
-                return verdict.answer(title, "unmatched", choice, "slice", "a part of a card, not the whole")
+                return verdict.answer(title, "unmatched", choice, Why("slice", "a part of a card, not the whole"))
         open_still = len(choice.members) != 1 and not (choice.conflict and choice.members)
         if open_still and (alias := self._aliases.find(title, source)):
             return _aliased(title, alias, source, choice)
+        item = Item(title, context, evidence)
         product = verdict.of_choice(title, choice, reading) or verdict.of_product(
-            title, reading, choice, context, evidence, self._words
+            item, reading, choice, self._vocabulary
         )
         if context is None and product and product.rule == "product open" and (system := self._system(title, reading)):
-            return verdict.answer(title, "matched", system, "system")
-        return product or verdict.answer(title, "matched", choice, "name", count=reading.count)
+            return verdict.answer(title, "matched", system, Why("system"))
+        return product or verdict.answer(title, "matched", choice, Why("name"), count=reading.count)
 
-    def _read(self, text: str) -> Choice:
-        return choose(self._reader.read(text), self._index, self._words)
+    def _with_cards(
+        self, title: str, reading: Reading, reason: products.NotACard | None, choice: Choice
+    ) -> Resolution | None:
+        """The answer where the product is no card and holds some: a server, a laptop, a lot; None where it is not."""
+        if reason is not None and reason.kind in _KINDS_WITHOUT_CARDS:
+            return None
+        is_edition = any("server" in member.suffixes for member in choice.members)
+        sold = systems.find(title, reading, self._vocabulary, is_edition=is_edition)
+        if sold is None and reason is not None:
+            sold = systems.of_kind(reason, title, reading, self._vocabulary)
+        if sold is None:
+            return None
+        why = Why(reason.kind, str(reason)) if reason else Why(sold.kind, sold.why)
+        return verdict.of_system(title, sold, self._inside(title, sold), why)
+
+    def _inside(self, title: str, sold: systems.System) -> Choice:
+        """The card in a product: by the title without the words of the product, whose memory is not always the card's."""
+        text = systems.without_words_of_systems(title)
+        # A short name (A100) counts beside a word for cards only, and a product that holds some is such a word.
+        beside = [text, sold.gpu or "", "laptop" if sold.kind == "laptop" else "gpu"]
+        reading = self._reader.read_title(" ".join(beside))
+        reading.memory = []
+        choice = choose(reading, self._index, self._vocabulary)
+        sizes = frozenset().union(*(member.sizes for member in choice.members))
+        stated = [float(size) for size in _GIGABYTES.findall(text)]
+        own = [size for size in stated if size in sizes]
+        shares = [size / sold.gpu_count for size in stated if sold.gpu_count]
+        reading.memory = [(size, False) for size in own or shares if size in sizes]
+        return choose(reading, self._index, self._vocabulary) if reading.memory else choice
+
+    def _choice_of(self, text: str) -> Choice:
+        return choose(self._reader.read_title(text), self._index, self._vocabulary)
 
     def _choose(self, title: str, reading: Reading) -> Choice:
-        choice = choose(reading, self._index, self._words)
+        choice = choose(reading, self._index, self._vocabulary)
         if not choice.mentions:
             return self._by_part_number(title, reading) or choice
         if part_numbers.to_check(title):
@@ -104,16 +160,16 @@ class Resolver:
 
     def _by_part_number(self, title: str, reading: Reading, *, checks: bool = False) -> Choice | None:
         """The card that a part number names, with the memory that the whole title states."""
-        for words, maker in part_numbers.readings(title, checks=checks):
-            coded = self._reader.read(words)
+        for spelled, maker in part_numbers.readings(title, checks=checks):
+            coded = self._reader.read_title(spelled)
             sold = frozenset(size for mention in coded.mentions for size in mention.family.sizes)
             coded.memory = reading.memory or [(size, inside) for size, inside in coded.memory if size in sold]
             coded.memory_types |= reading.memory_types
             coded.marks |= reading.marks
-            choice = choose(coded, self._index, self._words)
+            choice = choose(coded, self._index, self._vocabulary)
             if choice.members and not choice.conflict:
                 choice.coded = True
-                choice.notes.insert(0, f"{maker}'s part number says {words!r}")
+                choice.notes.insert(0, f"{maker}'s part number says {spelled!r}")
                 if not checks:
                     reading.mentions = coded.mentions
                 return choice
@@ -122,13 +178,13 @@ class Resolver:
     def _system(self, title: str, reading: Reading) -> Choice | None:
         """`Ryzen 9 7900X (Nvidia 4090)` in a table of results: the brackets hold nothing but a chip's name."""
         outside = any(not mention.in_brackets for mention in reading.mentions)
-        sold = reading.marks & (self._words.computer | self._words.laptop | _SOLD_AS)
+        sold = reading.marks & (self._vocabulary.computer | self._vocabulary.laptop | _SOLD_AS)
         if outside or sold:
             return None
         for inside in _IN_BRACKETS.findall(title):
-            alone = self._reader.read(inside)
-            choice = choose(alone, self._index, self._words)
-            if choice.members and products.is_bare(alone, self._words):
+            alone = self._reader.read_title(inside)
+            choice = choose(alone, self._index, self._vocabulary)
+            if choice.members and products.is_bare(alone, self._vocabulary):
                 choice.notes.insert(0, "a system named by the GPU in brackets")
                 return choice
         return None

@@ -40,43 +40,43 @@ class Suffixes:
     """The suffixes from one place of a title on, and where the words behind them begin."""
 
     end: int
-    found: set[str] = field(default_factory=set)
+    suffixes: set[str] = field(default_factory=set)
     #: Words of laptops met among them.
     marks: set[str] = field(default_factory=set)
     #: A letter inside a part number: perhaps a suffix, perhaps the code's (`RX-560D4SFG5`).
     in_code: set[str] = field(default_factory=set)
 
 
-def read(tokens: list[Token], family: Family, start: int, words: Vocabulary) -> Suffixes:
+def read_suffixes(tokens: list[Token], family: Family, start: int, vocabulary: Vocabulary) -> Suffixes:
     """The suffixes of `family` in the tokens from `start` on."""
     run = Suffixes(start)
-    while run.end < len(tokens) and _take(tokens, run, family, words):
+    while run.end < len(tokens) and _take(tokens, run, family, vocabulary):
         run.end += 1
     return run
 
 
-def _take(tokens: list[Token], run: Suffixes, family: Family, words: Vocabulary) -> bool:
+def _take(tokens: list[Token], run: Suffixes, family: Family, vocabulary: Vocabulary) -> bool:
     """Take the token at the run's end as a suffix, if it is one."""
     token = tokens[run.end]
     word = token.text
     after = tokens[run.end + 1] if run.end + 1 < len(tokens) else None
-    if after is not None and word not in family.suffixes and after.text in words.lines_behind.get(word, ()):
+    if after is not None and word not in family.suffixes and after.text in vocabulary.lines_behind.get(word, ()):
         return False  # Super JetStream
     if word in GLUED and word not in family.suffixes:
-        run.found.update(GLUED[word])
+        run.suffixes.update(GLUED[word])
     elif word == "s" and "s" not in family.suffixes and "super" in family.suffixes:
-        run.found.add("super")
+        run.suffixes.add("super")
     elif word == "s" and "s" not in family.suffixes and "server" in family.suffixes:
-        run.found.add("server")  # `RTX PRO 6000 S` beside `RTX PRO 6000 WS`
+        run.suffixes.add("server")  # `RTX PRO 6000 S` beside `RTX PRO 6000 WS`
     elif word == "m" and token.glued and "m" not in family.suffixes and _ends_word(after):
         run.marks.add("mobile")
     elif word in family.suffixes and token.memory_type is None:
         return _take_known(token, after, run)
     elif word in ALWAYS:
-        run.found.add(word)
+        run.suffixes.add(word)
     elif token.glued and (meant := next((meant for start, meant in _BEGINNINGS if word.startswith(start)), ())):
-        run.found.update(meant)
-    elif word in words.mobile or word == "maxq":
+        run.suffixes.update(meant)
+    elif word in vocabulary.mobile or word == "maxq":
         run.marks.add(word)
     else:
         return False
@@ -91,7 +91,7 @@ def _take_known(token: Token, after: Token | None, run: Suffixes) -> bool:
             return False
         if not token.glued and token.text not in _APART:
             return False
-    run.found.add(token.text)
+    run.suffixes.add(token.text)
     return True
 
 

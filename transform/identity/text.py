@@ -64,11 +64,11 @@ def normalise(title: str) -> str:
     return text
 
 
-def _in_english(words: dict[str, str]) -> Callable[[re.Match[str]], str]:
-    return lambda found: f" {words[found.group()]} "
+def _in_english(translations: dict[str, str]) -> Callable[[re.Match[str]], str]:
+    return lambda match: f" {translations[match.group()]} "
 
 
-def words(normalised: str) -> list[str]:
+def split_words(normalised: str) -> list[str]:
     """Words, and the signs `(`, `)`, `,`, `/` and `|` as words of their own, since they part one product from another."""
     return _WORD.findall(normalised)
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from gpuledger.transform.identity import products
+import dataclasses
+from typing import NamedTuple
+
+from gpuledger.transform.identity import products, systems
 from gpuledger.transform.identity.aliases import Context
 from gpuledger.transform.identity.choice import Choice
 from gpuledger.transform.identity.reading import Reading
@@ -10,10 +13,23 @@ from gpuledger.transform.identity.resolution import Evidence, Resolution, Status
 from gpuledger.transform.identity.vocabulary import Vocabulary
 
 
-def answer(
-    title: str, status: Status, choice: Choice, rule: str, reason: str | None = None, *, count: int = 1
-) -> Resolution:
-    """The answer `status`, with the reasons gathered on the way and `reason` as the last."""
+class Why(NamedTuple):
+    """The rule that decided, and the reason in words where the notes on the way do not give it."""
+
+    rule: str
+    reason: str | None = None
+
+
+class Item(NamedTuple):
+    """A title, where it stands, and what stands beside it."""
+
+    title: str
+    context: Context | None
+    evidence: Evidence | None
+
+
+def answer(title: str, status: Status, choice: Choice, why: Why, *, count: int = 1) -> Resolution:
+    """The answer `status`, with the reasons gathered on the way and that of `why` as the last."""
     gpu = choice.members[0].gpu if status == "matched" else None
     return Resolution(
         title=title,
@@ -21,10 +37,23 @@ def answer(
         gpu_id=gpu.gpu_id if gpu else None,
         gpu=gpu.display_name if gpu else None,
         candidates=tuple(sorted({member.gpu.gpu_id for member in choice.members})),
+        product_kind=("card" if count == 1 else "lot") if choice.members and status != "not_a_gpu" else None,
         gpu_count=count,
-        rule=rule,
-        notes=(*choice.notes, reason) if reason else tuple(choice.notes),
-        decided_by=tuple(mention.words for mention in choice.mentions),
+        rule=why.rule,
+        notes=(*choice.notes, why.reason) if why.reason else tuple(choice.notes),
+        decided_by=tuple(mention.spelled for mention in choice.mentions),
+    )
+
+
+def of_system(title: str, sold: systems.System, choice: Choice, why: Why) -> Resolution:
+    """The answer for a product with cards in it: never one card, and which and how many are in it where that is certain."""
+    inside = choice.members[0].gpu if len(choice.members) == 1 and not choice.conflict else None
+    return dataclasses.replace(
+        answer(title, "not_a_gpu", choice, why),
+        product_kind=sold.kind,
+        gpu_count=sold.gpu_count,
+        contained=(inside.gpu_id, inside.display_name) if inside and sold.gpu_count != 0 else None,
+        parts=tuple(sold.parts.items()),
     )
 
 
@@ -38,44 +67,46 @@ def of_choice(title: str, choice: Choice, reading: Reading) -> Resolution | None
     if choice.conflict:
         none = choice.unknown or not choice.members or reading.rented
         status: Status = "unmatched" if none else "ambiguous"
-        return answer(title, status, choice, "conflict", choice.conflict, count=count)
+        return answer(title, status, choice, Why("conflict", choice.conflict), count=count)
     if not choice.members:
-        return answer(title, "unmatched", choice, "no card", "no card of the catalogue is named")
+        return answer(title, "unmatched", choice, Why("no card", "no card of the catalogue is named"))
     if len(choice.members) > 1:
-        return answer(title, "ambiguous", choice, "open", "nothing says which of them", count=count)
+        return answer(title, "ambiguous", choice, Why("open", "nothing says which of them"), count=count)
     return None
 
 
-def of_product(
-    title: str, reading: Reading, choice: Choice, context: Context | None, evidence: Evidence | None, words: Vocabulary
-) -> Resolution | None:
+def of_product(item: Item, reading: Reading, choice: Choice, vocabulary: Vocabulary) -> Resolution | None:
     """The answer where the title means one card and yet sells something else; None where it sells the card.
 
     A benchmark's table may name a laptop or a whole system by its GPU, a cloud's rents several as one instance: there the
     name is enough. In a shop the price belongs to whatever is sold.
     """
+    title, context, evidence = item
     if context == "benchmark":
         return None
     inside = choice.members[0].gpu.segment in ("mobile", "integrated")
-    if inside and (context == "shop" or not products.is_bare(reading, words)):
+    if inside and (context == "shop" or not products.is_bare(reading, vocabulary)):
         # "RTX 4060 Laptop" alone is the chip's name; a shop that prints it sells the laptop.
-        return answer(
-            title, "not_a_gpu", choice, "inside", "a chip for laptops or processors, which no shop sells alone"
-        )
+        why = Why("inside", "a chip for laptops or processors, which no shop sells alone")
+        return answer(title, "not_a_gpu", choice, why)
     if context == "cloud":
         return None
     if reading.count > 1:
-        reason = f"{reading.count} cards in one product"
-        return answer(title, "not_a_gpu", choice, "several", reason, count=reading.count)
-    if not choice.coded and not products.shows_a_card(reading, words) and not _field_shows_a_card(evidence, words):
-        reason = "names the chip, but nothing says that the product is a card"
-        return answer(title, "ambiguous", choice, "product open", reason)
+        sold = systems.of_several(reading.count, title)
+        return of_system(title, sold, choice, Why("several", sold.why))
+    if (
+        not choice.coded
+        and not products.shows_a_card(reading, vocabulary)
+        and not _field_shows_a_card(evidence, vocabulary)
+    ):
+        why = Why("product open", "names the chip, but nothing says that the product is a card")
+        return answer(title, "ambiguous", choice, why)
     return None
 
 
-def _field_shows_a_card(evidence: Evidence | None, words: Vocabulary) -> bool:
+def _field_shows_a_card(evidence: Evidence | None, vocabulary: Vocabulary) -> bool:
     """Whether a field that only cards have is there: memory or chip, or the brand of a maker of cards."""
     if evidence is None:
         return False
     brand = (evidence.brand or "").lower().split()
-    return bool(evidence.memory or evidence.chipset or words.board_maker.intersection(brand))
+    return bool(evidence.memory or evidence.chipset or vocabulary.board_maker.intersection(brand))

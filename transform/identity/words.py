@@ -96,13 +96,13 @@ class Words:
     def tokens(self, title: str) -> list[Token]:
         """The tokens of a title."""
         known = self._known
-        found: list[Token] = []
-        for word in text.words(text.normalise(title)):
+        tokens: list[Token] = []
+        for word in text.split_words(text.normalise(title)):
             made = known.get(word)
             if made is None:
                 made = self._learn(word)
-            found += made
-        return found
+            tokens += made
+        return tokens
 
     def _learn(self, word: str) -> tuple[Token, ...]:
         if len(self._known) >= self.CAPACITY:
@@ -122,8 +122,8 @@ class Words:
             return [Token(word, live=True, memory_type=memory_words.TYPES[word])]
         if word in self._joined or word in self._live:
             return [Token(word, live=True)]
-        if found := memory_words.glued(word):
-            return [Token(word, live=True, memory=found[0], memory_type=found[1])]
+        if amount := memory_words.glued(word):
+            return [Token(word, live=True, memory=amount[0], memory_type=amount[1])]
         return self._pieces(text.pieces(word))
 
     def _pieces(self, parts: list[str]) -> list[Token]:
@@ -175,9 +175,9 @@ class Words:
                 tokens.append(Token(part, glued, live=True))
             elif split := self._split(part):
                 tokens += [Token(name, glued or bool(number), live=True) for number, name in enumerate(split)]
-            elif glued and known and (words := self._behind(part, after)):
-                tokens += [Token(name, glued, live=True) for name in words]
-                position += 2 if words[-1][-1].isdigit() else 1
+            elif glued and known and (pieces := self._behind(part, after)):
+                tokens += [Token(name, glued, live=True) for name in pieces]
+                position += 2 if pieces[-1][-1].isdigit() else 1
                 continue
             else:
                 tokens.append(Token(part, glued))
@@ -212,9 +212,9 @@ class Words:
         """
         for whole in (letters + digits, letters) if digits[:1].isdigit() else (letters,):
             for letter in ("", whole[0]):
-                words = self._known_words(whole[len(letter) :])
-                if words and (not letter or letter in self._live):
-                    return [letter, *words] if letter else words
+                pieces = self._known_words(whole[len(letter) :])
+                if pieces and (not letter or letter in self._live):
+                    return [letter, *pieces] if letter else pieces
         return []
 
     def _known_words(self, text: str) -> list[str]:

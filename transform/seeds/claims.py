@@ -43,11 +43,11 @@ def _survey(resolver: Resolver) -> Iterator[Sequence[Value]]:
     with (_HERE / "survey_claims.csv").open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines):
             measure = row["measure"]
-            words = "score per launch dollar" if measure == "score_per_usd" else "score relative to the RTX 3060"
+            measured = "score per launch dollar" if measure == "score_per_usd" else "score relative to the RTX 3060"
             claim = f"{row['place']}/{row['workload_id']}/{measure}/{row['gpu_name'].lower().replace(' ', '-')}"
             place = row["place"].replace("-", " ").capitalize()
             yield (
-                SURVEY, claim, f"{place}: {words} of {row['gpu_name']} in {row['workload_id']}", row["workload_id"],
+                SURVEY, claim, f"{place}: {measured} of {row['gpu_name']} in {row['workload_id']}", row["workload_id"],
                 row["gpu_name"], resolver.resolve(row["gpu_name"], source=_NAMES_OF).gpu_id, measure, row["published"],
                 row["decimals"], _UNITS.get(measure), "equals", None,
             )  # fmt: skip
@@ -58,7 +58,8 @@ def _prose(resolver: Resolver) -> Iterator[Sequence[Value]]:
     for claim in tomllib.loads((_HERE / "survey_prose.toml").read_text(encoding="utf-8"))["claim"]:
         gpu_id = resolver.resolve(claim["gpu_name"], source=_NAMES_OF).gpu_id
         yield (
-            PROSE, claim["id"], claim["statement"], claim["workload_id"], claim["gpu_name"], gpu_id, claim["measure"],
+            claim.get("document", PROSE),
+            claim["id"], claim["statement"], claim["workload_id"], claim["gpu_name"], gpu_id, claim["measure"],
             claim["published"], claim.get("decimals", 0), _UNITS.get(claim["measure"]), claim.get("comparison", "equals"),
             claim.get("erratum"),
         )  # fmt: skip

@@ -1,7 +1,7 @@
 """The catalogue's models as counted once and kept in `counted.json`: counting ninety models takes a second.
 
 The file carries the fingerprint of the code and data that it was counted from. Where they have moved on it is not used, so
-it can be slow but never wrong; `python -m tools.counted` writes it, and a test says when that is due.
+it can be slow but never wrong; `make generated` writes it, and a test says when that is due.
 """
 
 from __future__ import annotations

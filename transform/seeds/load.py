@@ -3,65 +3,80 @@
 from __future__ import annotations
 
 import json
-import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import duckdb
 
 from gpuledger.transform import claims as claim_files
+from gpuledger.transform import speed
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.costs import electricity_prices
 from gpuledger.transform.claims import ai_computing, published_methods, recompute
 from gpuledger.transform.claims.audit import load as claim_file
 from gpuledger.transform.identity import catalogue
 from gpuledger.transform.identity.resolver import Resolver
-from gpuledger.transform.seeds import claims, counted
+from gpuledger.transform.seeds import claims, counted, markets, speeds
 from gpuledger.transform.seeds.version import version_of
 from gpuledger.transform.sizing import own as own_models
 from gpuledger.transform.sizing.own import OwnModel
+from gpuledger.transform.workloads import Workload, packaged
 from gpuledger.warehouse.dictionary import dictionary
 from gpuledger.warehouse.load.stage import Value, stage
 from gpuledger.warehouse.schema import content, hash_text
 
-_HERE = Path(__file__).parent
 _SIZING, _CLAIMS = Path(own_models.__file__).parent, Path(claim_files.__file__).parent
+_SPEED = Path(speed.__file__).parent
 _METHODS = Path(published_methods.__file__)
+
+
+@dataclass(frozen=True, slots=True)
+class OfUser:
+    """What a user decides about the tables: settings, assumptions, and the models and workloads that he added."""
+
+    #: Value, unit and description by name.
+    settings: Mapping[str, tuple[str, str | None, str]]
+    assumptions: Assumptions
+    models: Sequence[OwnModel] = ()
+    workloads: Sequence[Workload] = ()
 
 
 def load(
     con: duckdb.DuckDBPyConnection,
     resolver: Callable[[], Resolver],
-    settings: Mapping[str, tuple[str, str | None, str]],
     version: str,
-    assumptions: Assumptions,
-    own: Sequence[OwnModel] = (),
+    user: OfUser,
 ) -> list[str]:
     """Fill the tables of what is known without reading any source; returns those that changed.
 
-    `settings` are value, unit and description by name; `version` is the catalogue's, so that three thousand rows are only
-    compared where it moved. `own` are the models that the user added.
+    `version` is the catalogue's, so that three thousand rows are only compared where it moved.
     """
     changed = []
     if _moved(con, "core.gpu", version):
         changed += _replace(con, "core.gpu", list(_gpus()))
+    if _moved(con, "core.gpu_speed", version + version_of(_SPEED)):
+        changed += _replace(con, "core.gpu_speed", list(speeds.rows()))
     sizing = version_of(_SIZING, _CLAIMS, _METHODS)
     if _moved(con, "core.published_claim", version + sizing):
         documents = recompute()
         changed += _replace(con, "core.published_claim", list(claims.published(resolver(), documents)))
         changed += _replace(con, "core.recomputed_figure", list(claims.recomputed(documents)))
         changed += _replace(con, "core.supercomputer", list(_supercomputers()))
-    added = json.dumps([(model.model_id, str(model.added_on), dict(model.config)) for model in own], sort_keys=True)
+    added = json.dumps(
+        [(model.model_id, str(model.added_on), dict(model.config)) for model in user.models], sort_keys=True
+    )
     if _moved(con, "core.model", sizing + hash_text(added)):
-        rows = counted.rows(own)
+        rows = counted.rows(user.models)
         changed += _replace(con, "core.model", rows.model)
         changed += _replace(con, "core.model_weights", rows.weights)
         changed += _replace(con, "core.model_cache", rows.cache)
-    changed += _replace(con, "core.workload", list(_workloads()))
-    changed += _replace(con, "core.setting", [(name, *words) for name, words in sorted(settings.items())])
-    changed += _replace(con, "core.assumption", list(_assumptions(assumptions)))
+    every_workload = [*packaged().values(), *user.workloads]
+    changed += _replace(con, "core.workload", list(_workloads(every_workload)))
+    changed += _replace(con, "core.setting", [(name, *columns) for name, columns in sorted(user.settings.items())])
+    changed += _replace(con, "core.assumption", list(_assumptions(user.assumptions)))
     changed += _replace(con, "core.electricity_price", list(_electricity()))
+    changed += _replace(con, "core.market", markets.markets())
     return changed
 
 
@@ -91,20 +106,11 @@ def _gpus() -> Iterator[Sequence[Value]]:
         yield [gpu.display_name if name == "gpu" else getattr(gpu, name) for name in columns]
 
 
-def workload_units() -> dict[str, str]:
-    """The unit of every workload that is known, by its id."""
-    return {workload_id: words["unit"] for workload_id, words in _workload_words().items()}
-
-
-def _workload_words() -> dict[str, dict[str, Any]]:
-    return tomllib.loads((_HERE / "workloads.toml").read_text(encoding="utf-8"))
-
-
-def _workloads() -> Iterator[Sequence[Value]]:
-    for workload_id, words in _workload_words().items():
+def _workloads(workloads: Iterable[Workload]) -> Iterator[Sequence[Value]]:
+    for one in workloads:
         yield (
-            workload_id, words["workload"], words["unit"], words["description"], words.get("output"),
-            words.get("iterations"), words.get("model"), words.get("precision"),
+            one.workload_id, one.workload, one.unit, one.direction, one.description, one.gpu_count, one.output,
+            one.iterations, one.model, one.precision, one.resolution, one.software, one.source,
         )  # fmt: skip
 
 
@@ -115,8 +121,8 @@ def _assumptions(assumptions: Assumptions) -> Iterator[Sequence[Value]]:
 
 
 def _electricity() -> Iterator[Sequence[Value]]:
-    for country, words in electricity_prices().items():
-        yield country, words.price, words.currency, words.period, words.source
+    for country, price in electricity_prices().items():
+        yield country, price.price, price.currency, price.period, price.source
 
 
 def _supercomputers() -> Iterator[Sequence[Value]]:

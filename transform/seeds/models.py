@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.architecture import count_parameters, read_config
@@ -34,65 +35,76 @@ class ModelRows:
 
 def rows(own: Iterable[OwnModel] = ()) -> ModelRows:
     """The models of the catalogue, image models, and `own`."""
-    found = ModelRows()
+    model_rows = ModelRows()
     for model in catalogue.models().values():
-        published: list[Value] = [model.published_parameters, model.published_source]
-        words: list[Value] = [model.family, model.repository]
-        _add(found, model.model_id, catalogue.architecture(model.model_id), words, published, None)
+        origin = _Origin(model.family, model.repository, model.published_parameters, model.published_source)
+        _add(model_rows, model.model_id, catalogue.architecture(model.model_id), origin)
     for image in diffusion_models().values():
-        _add_image(found, image)
-    _add_own(found, own)
-    return found
+        _add_image(model_rows, image)
+    _add_own(model_rows, own)
+    return model_rows
 
 
 def own_rows(own: Iterable[OwnModel]) -> ModelRows:
     """The models that the user added, alone."""
-    found = ModelRows()
-    _add_own(found, own)
-    return found
+    model_rows = ModelRows()
+    _add_own(model_rows, own)
+    return model_rows
 
 
-def _add_own(found: ModelRows, own: Iterable[OwnModel]) -> None:
+def _add_own(model_rows: ModelRows, own: Iterable[OwnModel]) -> None:
     for added in own:
-        _add(found, added.model_id, read_config(added.config), ["own", None], [None, None], added.added_on.isoformat())
+        origin = _Origin("own", added_on=added.added_on.isoformat())
+        _add(model_rows, added.model_id, read_config(added.config), origin)
 
 
-def _add(
-    found: ModelRows, model_id: str, shape: Architecture, words: list[Value], published: list[Value], added: str | None
-) -> None:
+class _Origin(NamedTuple):
+    """Where a model is from, and what its makers publish of it."""
+
+    family: str
+    repository: str | None = None
+    published_parameters: Value = None
+    published_source: Value = None
+    #: The day on which a user added it.
+    added_on: str | None = None
+
+
+def _add(model_rows: ModelRows, model_id: str, shape: Architecture, origin: _Origin) -> None:
     count = count_parameters(shape)
     sizes = {precision: weights(shape, precision) for precision in _PRECISIONS}
     # Activations grow by the same bytes with every token, from what the last token of each sequence takes.
     one, two = activation_bytes(shape, 1), activation_bytes(shape, 2)
     used = max((tensor.used_experts for tensor in shape.tensors if tensor.experts > 1), default=1)
-    found.model.append(
+    model_rows.model.append(
         [
-            model_id, shape.kind, *words, count.total, count.active, *published, shape.context, shape.layers,
-            shape.hidden, shape.vocab, shape.experts, used, kv_bytes_per_token(shape),
-            *(sizes[precision].total / 1e9 for precision in _SHOWN), two - one, 2 * one - two, None, None, added,
+            model_id, shape.kind, origin.family, origin.repository, count.total, count.active,
+            origin.published_parameters, origin.published_source, shape.context, shape.layers, shape.hidden,
+            shape.attention[0].heads if shape.attention else None, shape.vocab, shape.experts, used,
+            kv_bytes_per_token(shape), *(sizes[precision].total / 1e9 for precision in _SHOWN), two - one,
+            2 * one - two, None, None, origin.added_on,
         ]
     )  # fmt: skip
-    found.weights += [
+    model_rows.weights += [
         [model_id, name, size.total, size.bits_per_weight, size.always_read, size.expert, 0]
         for name, size in sizes.items()
     ]
     windows: Counter[int | None] = Counter()
     for layer in shape.attention:
         windows[layer.window] += layer.cached
-    found.cache += [[model_id, window, elements] for window, elements in windows.items()]
+    model_rows.cache += [[model_id, window, elements] for window, elements in windows.items()]
 
 
-def _add_image(found: ModelRows, image: DiffusionModel) -> None:
+def _add_image(model_rows: ModelRows, image: DiffusionModel) -> None:
     denoiser = sum(part.parameters for part in image.parts if part.role == "denoiser")
     sizes = {name: weights_bytes(image, name) for name in _UNIFORM}
     shown = [sizes[name] / 1e9 if name in sizes else None for name in _SHOWN]
-    found.model.append(
+    model_rows.model.append(
         [
             image.model_id, "diffusion", "diffusion", image.repository, image.parameters, denoiser, None, None,
-            *[None] * 7, *shown, None, None, image.steps, image.side, None,
+            *[None] * 8, *shown, None, None, image.steps, image.side, None,
         ]
     )  # fmt: skip
-    found.weights += [
+    model_rows.weights += [
         [image.model_id, name, size, size * 8 / image.parameters, None, None,
          size - weights_bytes(image, name, offload_text=True)]
         for name, size in sizes.items()

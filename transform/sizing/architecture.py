@@ -21,13 +21,17 @@ from gpuledger.transform.sizing.tensors import Architecture, Tensor
 #: Settings that mark weights already packed in another type. They change bytes, not the number of weights.
 _IGNORED_PARTS = ("quantization_config",)
 
+#: Families whose makers leave the embedding table, of which a token uses one row, out of the active parameters.
+#: Source: OpenAI 2025, gpt-oss-120b & gpt-oss-20b model card, table 1 (5.13B and 3.61B active).
+_WITHOUT_EMBEDDING = ("gpt_oss",)
+
 
 @dataclass(frozen=True, slots=True)
 class ParameterCount:
     """Numbers of weights. `total` is all of them; the others are parts of it, except `active` and `multiplied`.
 
     `active` are those that one token uses: all but the experts that were not chosen (the whole embedding table
-    included, as model cards count). `multiplied` are those that a token is multiplied with: matrices of chosen experts
+    included, as most model cards count). `multiplied` are those that a token is multiplied with: matrices of chosen experts
     and the output projection, also where it is the embedding itself; the rest is looked up or added.
     """
 
@@ -44,11 +48,11 @@ class ParameterCount:
 @functools.cache
 def known_model_types() -> dict[str, Callable[[Config], Architecture]]:
     """`model_type` to the function that reads it, sorted by name."""
-    found: dict[str, Callable[[Config], Architecture]] = {}
+    readers: dict[str, Callable[[Config], Architecture]] = {}
     for info in pkgutil.iter_modules(families.__path__):
         if not info.name.startswith("_"):
-            found |= importlib.import_module(f"{families.__name__}.{info.name}").FAMILIES
-    return dict(sorted(found.items()))
+            readers |= importlib.import_module(f"{families.__name__}.{info.name}").FAMILIES
+    return dict(sorted(readers.items()))
 
 
 def read_config(config: Mapping[str, object]) -> Architecture:
@@ -79,9 +83,12 @@ def count_parameters(architecture: Architecture) -> ParameterCount:
     for tensor in architecture.tensors:
         parts[_part(tensor)] += tensor.parameters
     parts["other"] += sum(tensor.parameters for tensor in architecture.extra)
+    active = sum(tensor.active_parameters for tensor in tensors)
+    if architecture.model_type in _WITHOUT_EMBEDDING:
+        active -= parts["embedding"]
     return ParameterCount(
         total=sum(tensor.parameters for tensor in tensors),
-        active=sum(tensor.active_parameters for tensor in tensors),
+        active=active,
         multiplied=multiplied,
         **parts,
     )

@@ -18,6 +18,8 @@ from gpuledger.transform.sizing.architecture import read_config
 from gpuledger.transform.sizing.errors import UnknownModel
 from gpuledger.transform.sizing.tensors import Architecture
 
+_TUNED = frozenset({"instruct", "chat", "it", "hf", "base", "gguf"})
+
 MODELS = Path(__file__).parent / "models"
 
 
@@ -40,7 +42,7 @@ class Model:
 @functools.cache
 def models() -> Mapping[str, Model]:
     """All models by id, in the order of the files."""
-    found: dict[str, Model] = {}
+    by_id: dict[str, Model] = {}
     for path in sorted(MODELS.glob("*.toml")):
         if path.stem == "diffusion":
             continue
@@ -54,10 +56,10 @@ def models() -> Mapping[str, Model]:
                 published_parameters=entry.get("parameters"),
                 published_source=entry.get("parameters_source"),
             )
-            if model.model_id in found:
+            if model.model_id in by_id:
                 raise ValueError(f"{path.name}: the id {model.model_id!r} stands twice")
-            found[model.model_id] = model
-    return MappingProxyType(found)
+            by_id[model.model_id] = model
+    return MappingProxyType(by_id)
 
 
 def get(model_id: str) -> Model:
@@ -68,15 +70,38 @@ def get(model_id: str) -> Model:
     return known[model_id]
 
 
+def canonical(name: str) -> str | None:
+    """The id of the model that `name` means: its id, its repository (`meta-llama/Llama-3.1-8B-Instruct`) or its Ollama tag;
+    None where it is none of the catalogue's. Tuned to follow instructions or not, a model has the same shape.
+    """
+    if name in models():
+        return name
+    return _by_written_name().get(_untuned(name))
+
+
+@functools.cache
+def _by_written_name() -> Mapping[str, str]:
+    """Model ids by the names under which people know them; a name that two models have is left out."""
+    found: dict[str, set[str]] = {}
+    for model in models().values():
+        for written in (model.model_id, model.repository, *model.ollama):
+            found.setdefault(_untuned(written), set()).add(model.model_id)
+    return MappingProxyType({written: ids.pop() for written, ids in found.items() if len(ids) == 1})
+
+
+def _untuned(name: str) -> str:
+    """A name without its owner, its punctuation, and the words that say how the same shape was tuned."""
+    words = name.rpartition("/")[2].lower().replace(":", "-").replace("_", "-").split("-")
+    return "".join(_plain(word) for word in words if word not in _TUNED)
+
+
 def unknown(name: str, known: Iterable[str]) -> UnknownModel:
     """The error for a name that no model of `known` has: those that look like it first, by id, repository and Ollama tag."""
     written = {_plain(model_id): model_id for model_id in known}
     for model in models().values():
         if model.model_id in written.values():
             written |= {_plain(other): model.model_id for other in (model.repository, *model.ollama)}
-    similar = dict.fromkeys(
-        written[found] for found in difflib.get_close_matches(_plain(name), written, n=5, cutoff=0.7)
-    )
+    similar = dict.fromkeys(written[near] for near in difflib.get_close_matches(_plain(name), written, n=5, cutoff=0.7))
     meant = f"; did you mean {' or '.join(list(similar)[:3])}?" if similar else ""
     return UnknownModel(f"no model is called {name!r}{meant}; known are {', '.join(sorted(set(written.values())))}")
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+from gpuledger.extract import local_files
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.architecture import read_config
 from gpuledger.transform.sizing.diffusion import diffusion_models
@@ -30,17 +31,19 @@ class OwnModel:
     config: Mapping[str, object]
 
 
-def read_json(path: Path) -> Mapping[str, object]:
-    """A `config.json`. Raises BadModelFile where it is no JSON object."""
+def read_json(path: Path, *, follow: bool = True) -> Mapping[str, object]:
+    """A `config.json`. Raises BadModelFile where it is no JSON object. `follow` links: model hubs keep their files so."""
     try:
-        words = json.loads(path.read_text(encoding="utf-8"))
+        content = local_files.loads(local_files.read_bytes(path, follow=follow))
+    except OSError as error:
+        raise BadModelFile(f"{path} cannot be read ({local_files.why(error)})") from None
     except ValueError as error:
         raise BadModelFile(
             f"{path} is not JSON ({error}); use the config.json that stands beside the weights"
         ) from None
-    if not isinstance(words, dict):
+    if not isinstance(content, dict):
         raise BadModelFile(f"{path} holds no JSON object; use the config.json that stands beside the weights")
-    return words
+    return content
 
 
 def suggest_id(config: Mapping[str, object], path: Path) -> str | None:
@@ -64,38 +67,40 @@ def save(folder: Path, model_id: str, config: Mapping[str, object], day: date) -
         raise BadModelFile(f"the catalogue already has a model {model_id!r}: give yours another name with --id")
     read_config(config)
     path = folder / f"{model_id}.json"
-    if path.exists() and _read(path).config != config:
+    if path.exists() and _own_model_in(path).config != config:
         raise BadModelFile(f"{path} is another model of that name: remove the file, or give yours another with --id")
     folder.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
-    words = {"model_id": model_id, "added_on": day.isoformat(), "config": dict(config)}
-    part.write_text(json.dumps(words, ensure_ascii=False, indent=1), encoding="utf-8")
+    stored = {"model_id": model_id, "added_on": day.isoformat(), "config": dict(config)}
+    part.write_text(json.dumps(stored, ensure_ascii=False, indent=1), encoding="utf-8")
     part.replace(path)
     return path
 
 
 def load(folder: Path) -> tuple[list[OwnModel], list[BadModelFile]]:
     """The added models, and what is wrong with those that cannot be used: one bad file stops no other."""
-    found: list[OwnModel] = []
+    own_models: list[OwnModel] = []
     wrong: list[BadModelFile] = []
     for path in sorted(folder.glob("*.json")):
         try:
-            found.append(_read(path))
+            own_models.append(_own_model_in(path))
         except BadModelFile as error:
             wrong.append(error)
-    return found, wrong
+    return own_models, wrong
 
 
-def _read(path: Path) -> OwnModel:
-    words = read_json(path)
-    config = words.get("config")
+def _own_model_in(path: Path) -> OwnModel:
+    stored = read_json(path, follow=False)
+    config = stored.get("config")
     try:
-        model = OwnModel(str(words["model_id"]), date.fromisoformat(str(words["added_on"])), dict(config))  # type: ignore[call-overload]
+        model = OwnModel(str(stored["model_id"]), date.fromisoformat(str(stored["added_on"])), dict(config))  # type: ignore[call-overload]
         if model.model_id != path.stem or model.model_id in catalogue.models() or model.model_id in diffusion_models():
             raise BadModelFile(f"{path}: its model_id must be {path.stem!r}, and none of the catalogue's")
         read_config(model.config)
     except BadModelFile:
         raise
-    except (KeyError, TypeError, ValueError) as error:
-        raise BadModelFile(f"{path}: {error}; remove the file and add the model with `gpuledger model add`") from None
+    except Exception as error:  # noqa: BLE001  whatever one file does stops no other
+        raise BadModelFile(
+            f"{path}: {type(error).__name__}: {error}; remove the file and add the model with `gpuledger model add`"
+        ) from None
     return model

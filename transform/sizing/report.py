@@ -15,6 +15,8 @@ from gpuledger.transform.sizing.tensors import Architecture
 from gpuledger.transform.sizing.training import (
     LORA_DEFAULT_TARGETS,
     OPTIMIZER_STATE_BYTES,
+    Adapter,
+    Training,
     lora_memory,
     training_memory,
 )
@@ -57,11 +59,11 @@ def sizes(
     yield Quantity("activations", memory.activations, "bytes", "an estimate, on each card")
     yield Quantity("memory to run", memory.total / _GB, "GB", "of 10^9 bytes; driver and runtime take more")
     for optimizer in OPTIMIZER_STATE_BYTES:
-        trained = training_memory(shape, optimizer, context, batch)
+        trained = training_memory(shape, Training(optimizer, context, batch))
         yield Quantity(f"memory to train with {optimizer}", trained.total / _GB, "GB", "16-bit mixed precision")
     roles = {tensor.role for tensor in shape.tensors}
     if set(LORA_DEFAULT_TARGETS) <= roles:
-        adapted = lora_memory(shape, _LORA_RANK, "adamw", context, batch)
+        adapted = lora_memory(shape, Adapter(_LORA_RANK), Training("adamw", context, batch))
         yield Quantity(
             "memory to train with LoRA", adapted.total / _GB, "GB", f"rank {_LORA_RANK}, 16-bit weights, adamw"
         )

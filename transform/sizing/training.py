@@ -69,29 +69,42 @@ def layer_activation_bytes(architecture: Architecture, tokens: int, batch: int, 
     return per_value * tokens * batch * architecture.hidden * architecture.layers
 
 
-def training_memory(
-    architecture: Architecture,
-    optimizer: str,
-    tokens: int,
-    batch: int = 1,
-    *,
-    mixed_precision: bool = True,
-    checkpointing: bool = True,
-) -> TrainingMemory:
+@dataclass(frozen=True, slots=True)
+class Training:
+    """How a model is trained: `batch` sequences of `tokens` tokens in a step."""
+
+    optimizer: str
+    tokens: int
+    batch: int = 1
+    mixed_precision: bool = True
+    #: Only each layer's input is kept for the backward pass, and the rest is computed again.
+    checkpointing: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Adapter:
+    """A LoRA adapter over frozen weights of `base_bits` bits: 16, or 4.127 for QLoRA's NF4."""
+
+    rank: int
+    targets: tuple[str, ...] = LORA_DEFAULT_TARGETS
+    base_bits: Fraction = Fraction(16)
+
+
+def training_memory(architecture: Architecture, training: Training) -> TrainingMemory:
     """The full account of training every weight.
 
     Mixed precision: 2 bytes a weight, 2 a gradient, 4 for the fp32 master copy, and the optimizer's state; with AdamW
     16 bytes a parameter (Rajbhandari et al. 2020, ZeRO, section 3.1). Without: 4 a weight, 4 a gradient, and the state.
     Raises ContextTooLong, SizingError.
     """
-    check_context(architecture, tokens)
+    check_context(architecture, training.tokens)
     parameters = sum(tensor.parameters for tensor in architecture.tensors)
     return TrainingMemory(
-        weights=(2 if mixed_precision else 4) * parameters,
-        gradients=(2 if mixed_precision else 4) * parameters,
-        master=4 * parameters if mixed_precision else 0,
-        optimizer=optimizer_state_bytes(parameters, optimizer),
-        activations=layer_activation_bytes(architecture, tokens, batch, checkpointing=checkpointing),
+        weights=(2 if training.mixed_precision else 4) * parameters,
+        gradients=(2 if training.mixed_precision else 4) * parameters,
+        master=4 * parameters if training.mixed_precision else 0,
+        optimizer=optimizer_state_bytes(parameters, training.optimizer),
+        activations=_activations(architecture, training),
     )
 
 
@@ -110,30 +123,24 @@ def lora_parameters(architecture: Architecture, rank: int, targets: tuple[str, .
     return sum(rank * (tensor.rows + tensor.cols) * tensor.experts for tensor in matrices if tensor.role in targets)
 
 
-def lora_memory(
-    architecture: Architecture,
-    rank: int,
-    optimizer: str,
-    tokens: int,
-    batch: int = 1,
-    *,
-    targets: tuple[str, ...] = LORA_DEFAULT_TARGETS,
-    base_bits: Fraction = Fraction(16),
-    checkpointing: bool = True,
-) -> TrainingMemory:
-    """The account of training an adapter over frozen weights of `base_bits` bits (16, or 4.127 for QLoRA's NF4).
+def _activations(architecture: Architecture, training: Training) -> int:
+    return layer_activation_bytes(architecture, training.tokens, training.batch, checkpointing=training.checkpointing)
 
-    The adapter itself is trained in mixed precision. Raises ContextTooLong, SizingError, UnknownPrecision.
+
+def lora_memory(architecture: Architecture, adapter: Adapter, training: Training) -> TrainingMemory:
+    """The account of training an adapter, which is trained in mixed precision whatever the frozen weights have.
+
+    Raises ContextTooLong, SizingError, UnknownPrecision.
     """
-    if base_bits <= 0:
-        raise UnknownPrecision(f"frozen weights need a positive number of bits, not {base_bits}")
-    check_context(architecture, tokens)
+    if adapter.base_bits <= 0:
+        raise UnknownPrecision(f"frozen weights need a positive number of bits, not {adapter.base_bits}")
+    check_context(architecture, training.tokens)
     frozen = sum(tensor.parameters for tensor in architecture.tensors)
-    trainable = lora_parameters(architecture, rank, targets)
+    trainable = lora_parameters(architecture, adapter.rank, adapter.targets)
     return TrainingMemory(
-        weights=round(frozen * base_bits / 8) + 2 * trainable,
+        weights=round(frozen * adapter.base_bits / 8) + 2 * trainable,
         gradients=2 * trainable,
         master=4 * trainable,
-        optimizer=optimizer_state_bytes(trainable, optimizer),
-        activations=layer_activation_bytes(architecture, tokens, batch, checkpointing=checkpointing),
+        optimizer=optimizer_state_bytes(trainable, training.optimizer),
+        activations=_activations(architecture, training),
     )

@@ -91,6 +91,11 @@ class Weights:
         """Average over all weights."""
         return self.total * 8 / self.parameters
 
+    @property
+    def on_cards(self) -> int:
+        """Bytes without an embedding table that is only looked up, which programs may leave with the processor."""
+        return self.always_read + self.expert
+
     def read_bytes(self, batch: int = 1) -> float:
         """Bytes read from memory in one decoding step of `batch` sequences.
 

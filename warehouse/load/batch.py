@@ -19,12 +19,13 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Night:
-    """One source at one run: what a load must know beside the staged rows. `rows` counts all of them, held ones too."""
+    """One source in one run: what a load must know beside the staged rows. `rows` counts all of them, held ones too."""
 
     source: str
     seen_at: datetime
     rows: int
     is_complete: bool
+    is_whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,8 @@ class Batch:
     """Accepted rows of one source.
 
     `is_complete` says that every page was read, so that what is absent has really vanished. `seen_at` is the run's time
-    (UTC): it dates what the rows begin and end. `held` are rows that a contract refused: they were there, so what they
+    (UTC): it dates what the rows begin and end. `is_whole` says that they are known to be all there is, however few:
+    files, and pages that were asked for one by one. `held` are rows that a contract refused: they were there, so what they
     speak of has not ended, but what they say is not taken over.
     """
 
@@ -41,11 +43,12 @@ class Batch:
     rows: Sequence[Row]
     is_complete: bool = True
     held: Sequence[Row] = ()
+    is_whole: bool = False
 
     @property
     def night(self) -> Night:
         """The batch without its rows."""
-        return Night(self.source, self.seen_at, len(self.rows) + len(self.held), self.is_complete)
+        return Night(self.source, self.seen_at, len(self.rows) + len(self.held), self.is_complete, self.is_whole)
 
 
 @dataclass(slots=True)

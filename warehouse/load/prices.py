@@ -1,8 +1,8 @@
 """Prices of listings as versions: core.price_span has all of them, core.price_open those that have not ended.
 
-A night says of few listings something new: one is seen in another state, goes on in doubt, or ends. What is open is read
-for these alone, however long the history is, and a version that ends is written anew at its end: so the history stays in
-order of time, and no old part of it is rewritten.
+On most nights few listings change: one is seen in another state, goes on in doubt, or ends. Only for these is the open
+version read, however long the history is. A version that ends is written at the end of the history, which therefore stays
+in order of time, and no old part of it is rewritten.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from datetime import datetime
 import duckdb
 
 from gpuledger.warehouse.load.batch import Night
-from gpuledger.warehouse.load.spans import Spans, judge
+from gpuledger.warehouse.load.spans import Spans, Staged, judge
 
 STATE = ("price", "currency", "price_kind", "list_price", "availability")
 #: Attributes that decide whether an offer counts: they are part of each version too, so that the past keeps its answer.
@@ -23,12 +23,12 @@ COLUMNS = (*STATE, *TERMS, *EVIDENCE)
 
 
 def write(con: duckdb.DuckDBPyConnection, night: Night, previous_success: datetime | None) -> tuple[int, int]:
-    """Write the versions that a night makes, from its staged offers (`incoming_offer`, `held_offer`) and what is open.
+    """Write the versions that a night makes, from its staged offers (`incoming_offer`, `held_offer`) and the open versions.
 
-    What is absent from a complete night has ended. What is absent from an incomplete one, and what the contract or the gate
-    holds, goes on as a version in doubt. A night that is repeated at the same time replaces the versions that it wrote
-    itself. The listings are in core.listing already. Returns how many versions were begun or closed, and how many listings
-    ended.
+    A listing that is absent from a complete night has ended. One that is absent from an incomplete night, or that the
+    contract or the gate holds, goes on as a version in doubt. A night that is repeated at the same time replaces the
+    versions that it wrote itself. The listings are in core.listing already. Returns how many versions were begun or closed,
+    and how many listings ended.
     """
     spans = Spans(
         table="core.price_open",
@@ -38,7 +38,8 @@ def write(con: duckdb.DuckDBPyConnection, night: Night, previous_success: dateti
         scope=f"starts_with(o.listing_id, '{night.source}:')",
         has_doubt=True,
     )
-    judge(con, spans, "incoming_offer", "held_offer", night.seen_at, is_complete=night.is_complete)
+    staged = Staged(incoming="incoming_offer", held="held_offer", seen_at=night.seen_at, is_complete=night.is_complete)
+    judge(con, spans, staged)
     counted = con.execute("SELECT count(why), count(*) FILTER (why = 'ended') FROM verdict").fetchone()
     assert counted is not None
     changed, ended = counted

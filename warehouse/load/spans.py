@@ -1,7 +1,7 @@
 """Versioned rows: a state is written once with `valid_from`, and closed with `valid_to` when another state is seen.
 
-Nothing that was known on a day is ever rewritten later, so a question as of that day keeps its answer: also the doubt about
-a row that a batch did not confirm is a version of its own.
+What was known on a day is never rewritten later, so a question about that day keeps its answer. Even the doubt about a row
+that a batch did not confirm is a version of its own.
 """
 
 from __future__ import annotations
@@ -30,9 +30,19 @@ class Spans:
     has_doubt: bool = False
 
 
-def judge(
-    con: duckdb.DuckDBPyConnection, spans: Spans, incoming: str, held: str, seen_at: datetime, *, is_complete: bool
-) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Staged:
+    """A batch in temporary tables: `incoming` is what it shows and is believed, `held` what it shows and is not."""
+
+    incoming: str
+    held: str
+    #: The run's time.
+    seen_at: datetime
+    #: What is absent has really vanished.
+    is_complete: bool
+
+
+def judge(con: duckdb.DuckDBPyConnection, spans: Spans, staged: Staged) -> None:
     """Write the temporary table `verdict`: what the staged tables say of each open row of `spans`, and what is new.
 
     `why` is `new`; `replaced`: another state is seen; `ended`: it is gone; `doubted`: it may be there, and was not seen;
@@ -41,47 +51,38 @@ def judge(
     doubt = "o.confirmed_until IS NOT NULL" if spans.has_doubt else "false"
     same_key = " AND ".join(f"o.{c} IS NOT DISTINCT FROM i.{c}" for c in spans.key)
     same_state = " AND ".join(f"o.{c} IS NOT DISTINCT FROM i.{c}" for c in spans.state)
-    is_held = f"EXISTS (SELECT 1 FROM {held} i WHERE {same_key})"
+    is_held = f"EXISTS (SELECT 1 FROM {staged.held} i WHERE {same_key})"
     con.execute(
         f"""CREATE OR REPLACE TEMP TABLE verdict AS
             WITH o AS (
                 SELECT rowid AS id, {", ".join(spans.key)}, {", ".join(spans.state)}, valid_from, {doubt} AS is_doubted
                 FROM {spans.table} o WHERE {spans.scope}
             ),
-            i AS (SELECT rowid AS seen_id, {", ".join(spans.key)}, {", ".join(spans.state)} FROM {incoming})
+            i AS (SELECT rowid AS seen_id, {", ".join(spans.key)}, {", ".join(spans.state)} FROM {staged.incoming})
             SELECT o.id, i.seen_id, {", ".join(f"coalesce(o.{c}, i.{c}) AS {c}" for c in spans.key)},
                 o.valid_from = $seen_at AS is_same_run,
                 CASE WHEN o.id IS NULL THEN 'new'
                     WHEN i.seen_id IS NOT NULL THEN CASE WHEN o.is_doubted OR NOT ({same_state}) THEN 'replaced' END
-                    WHEN {is_held if is_complete else "true"} THEN
+                    WHEN {is_held if staged.is_complete else "true"} THEN
                         CASE WHEN {str(spans.has_doubt).lower()} AND NOT o.is_doubted AND o.valid_from < $seen_at
                             THEN 'doubted' END
                     ELSE 'ended'
                 END AS why
             FROM o FULL JOIN i ON {same_key}""",
-        {"seen_at": seen_at},
+        {"seen_at": staged.seen_at},
     )
 
 
-def merge(
-    con: duckdb.DuckDBPyConnection,
-    spans: Spans,
-    incoming: str,
-    held: str,
-    seen_at: datetime,
-    *,
-    is_complete: bool,
-    previous_success: datetime | None,
-) -> int:
-    """Bring the open rows of `spans` in line with the staged table `incoming`; how many rows were written or closed.
+def merge(con: duckdb.DuckDBPyConnection, spans: Spans, staged: Staged, previous_success: datetime | None) -> int:
+    """Bring the open rows of `spans` in line with what is staged; how many rows were written or closed.
 
-    What is absent from a complete batch ends. What is absent from an incomplete one, and what stands in the staged table
-    `held`, goes on as a version in doubt: nobody saw it end, and nobody confirmed it. A run that is repeated at the same
-    `seen_at` replaces the versions that it wrote itself, so it leaves none of length zero.
+    What is absent from a complete batch ends. What is absent from an incomplete one, and what is held, goes on as a version
+    in doubt: nobody saw it end, and nobody confirmed it. `previous_success` is when it was last confirmed. A run that is
+    repeated at the same time replaces the versions that it wrote itself, so it leaves none of length zero.
     """
     table = spans.table
-    times = {"seen_at": seen_at}
-    judge(con, spans, incoming, held, seen_at, is_complete=is_complete)
+    times = {"seen_at": staged.seen_at}
+    judge(con, spans, staged)
     counted = con.execute(
         """SELECT count(*) FILTER (why IN ('new', 'replaced')), count(*) FILTER (why = 'doubted'),
                count(*) FILTER (why <> 'new'), count(*) FILTER (why <> 'new' AND is_same_run) FROM verdict"""
@@ -94,7 +95,7 @@ def merge(
     if seen:
         changed += _count(
             con,
-            f"""INSERT INTO {table} ({columns}, valid_from) SELECT {columns}, $seen_at FROM {incoming}
+            f"""INSERT INTO {table} ({columns}, valid_from) SELECT {columns}, $seen_at FROM {staged.incoming}
                 WHERE rowid IN (SELECT seen_id FROM verdict WHERE why IN ('new', 'replaced'))""",
             times,
         )

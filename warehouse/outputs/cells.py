@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
+from contextlib import suppress
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import lru_cache
@@ -31,7 +32,12 @@ def cell(value: Hashable) -> str:
     if isinstance(value, int):
         return str(value)
     if isinstance(value, datetime):
-        return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if value.tzinfo else value.isoformat()
+        if not value.tzinfo:
+            return value.isoformat()
+        with suppress(OverflowError):  # the first and last day that there are, in another zone
+            value = value.astimezone(UTC)
+        # Not strftime: it writes the year 1 as 1.
+        return f"{value.replace(tzinfo=None).isoformat(timespec='seconds')}Z"
     if isinstance(value, date):
         return value.isoformat()
     # One kind of line end: Python's CSV writer leaves a lone carriage return unquoted, which breaks the row for a reader.

@@ -68,11 +68,11 @@ class Report:
         return sorted({row[name] for row in rows for name in row if name.endswith("sha256") and row[name]})
 
 
-def read(data: DataDir) -> Report:
+def read_report(data: DataDir) -> Report:
     """The report of what is published now. Raises NoWarehouse or NotAWarehouse, or WarehouseError for an old version."""
     with reader(data) as con:
         try:
-            return _read(con)
+            return _report_of(con)
         except duckdb.CatalogException as error:
             reason = str(error).splitlines()[0]
             raise WarehouseError(
@@ -80,7 +80,7 @@ def read(data: DataDir) -> Report:
             ) from None
 
 
-def _read(con: duckdb.DuckDBPyConnection) -> Report:
+def _report_of(con: duckdb.DuckDBPyConnection) -> Report:
     run = _rows(con, "run")
     if not run:
         raise WarehouseError("no run of this warehouse was published, so there is nothing to report")

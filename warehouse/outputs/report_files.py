@@ -50,7 +50,7 @@ def export(
     `archived` finds an archived page by its SHA-256; `translations` has the words of `language` (ISO 639), English without.
     Raises NoWarehouse, NotAWarehouse or WarehouseError.
     """
-    html = render(report_data.read(data), archived, language, translations or gettext_module.NullTranslations())
+    html = render(report_data.read_report(data), archived, language, translations or gettext_module.NullTranslations())
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / NAME
     part = path.with_suffix(f".{os.getpid()}.part")
@@ -77,7 +77,7 @@ def render(
     return environment.get_template("report.html").render(
         report=report,
         language=language,
-        words=report_words.words(translations.gettext),
+        words=report_words.translated_values(translations.gettext),
         pages={sha256: archived(sha256) for sha256 in report.pages()},
         chart=report_charts,
         scatters={row["workload_id"]: _scatter(report, row["workload_id"]) for row in report.workloads if row["is_ai"]},

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 _MAKER = re.compile(r"^(?:NVIDIA|AMD|Intel) (?:GeForce |Radeon )?")
 
 
-def words(_: Callable[[str], str]) -> Mapping[str, Mapping[str, str]]:
+def translated_values(_: Callable[[str], str]) -> Mapping[str, Mapping[str, str]]:
     """The values of the warehouse that are shown as words, by vocabulary, in the language of `_`."""
     return {
         "basis": {"street": _("street price"), "msrp": _("launch price")},
@@ -26,7 +26,8 @@ def words(_: Callable[[str], str]) -> Mapping[str, Mapping[str, str]]:
             "reserved_3y": _("reserved, 3 years"),
         },
         "status": {
-            "ok": _("ok"), "partial": _("partial"), "failed": _("failed"), "refused": _("refused"),
+            "ok": _("ok"), "partial": _("partial"), "degraded": _("degraded"), "failed": _("failed"),
+            "refused": _("refused"),
             "published": _("published"), "published_with_failures": _("published, with a source that failed"),
         },
         "match": {"ambiguous": _("ambiguous"), "unmatched": _("unmatched"), "not_a_gpu": _("not a GPU")},
@@ -43,15 +44,21 @@ def words(_: Callable[[str], str]) -> Mapping[str, Mapping[str, str]]:
             "several GPUs in one product": _("several GPUs in one product"),
             "condition not stated": _("condition not stated"), "source too old": _("source too old"),
             "out of stock": _("out of stock"), "preorder": _("preorder"), "unknown": _("availability unknown"),
-            "marketplace seller": _("marketplace seller"), "price held": _("price held"),
+            "marketplace seller": _("marketplace seller"), "grey import": _("grey import"),
+            "tax not stated": _("tax not stated"), "price held": _("price held"),
             "not seen in the newest batch": _("not seen in the newest batch"), "no price": _("no price"),
             "from price": _("starting price"), "list price": _("list price"), "monthly price": _("monthly price"),
             "bundle price": _("price of a bundle"), "no exchange rate": _("no exchange rate"),
             "far above launch price": _("far above launch price"), "far below launch price": _("far below launch price"),
+            "beyond what a card costs": _("beyond what a card costs"),
             "used": _("used"), "refurbished": _("refurbished"), "open_box": _("open box"),
         },
+        "channel": {
+            "official": _("official"), "grey_import": _("grey import"), "marketplace": _("marketplace seller"),
+            "refurbished": _("refurbished"),
+        },
         "availability": {
-            "in_stock": _("in stock"), "out_of_stock": _("out of stock"), "preorder": _("preorder"),
+            "in_stock": _("in stock"), "out_of_stock": _("out of stock"), "preorder": _("preorder"), "quoted": _("quoted"),
             "unknown": _("availability unknown"),
         },
     }  # fmt: skip

@@ -77,6 +77,7 @@ def parse(page: Page) -> Iterator[Parsed]:
     cards = listing.cards(root, CARD, page)
     yield from listing.read_cards(cards, partial(_card, page, site), page)
     base = listing.address(page, root, f"https://www.{site}/")
+    yield from listing.listing_total(root)
     yield from listing.next_page(root, base, "a.s-pagination-next, ul.a-pagination li.a-last a")
 
 
@@ -89,8 +90,8 @@ def _site(page: Page, root: HtmlElement) -> str:
 
 def _product(page: Page, root: HtmlElement, site: str) -> Iterator[Parsed]:
     locale = _SITES[site]
-    found = _ASIN.search(listing.address(page, root, ""))
-    asin = found.group(1) if found else attribute(first(root, "input#ASIN"), "value") or None
+    match = _ASIN.search(listing.address(page, root, ""))
+    asin = match.group(1) if match else attribute(first(root, "input#ASIN"), "value") or None
     title, seller = text(root, "#productTitle"), _seller(root)
     items = listing.refine(
         product.parse(page, country=locale.country, language=locale.language),
@@ -128,7 +129,7 @@ def _product(page: Page, root: HtmlElement, site: str) -> Iterator[Parsed]:
 
 def _own_price(page: Page, root: HtmlElement, locale: Locale) -> Money | None:
     """The price on which all of the page's price elements agree."""
-    found: set[Money] = set()
+    prices: set[Money] = set()
     for css in PRICES:
         for element in select(root, css):
             shown = text(element, ".a-offscreen") or text(element)
@@ -136,9 +137,9 @@ def _own_price(page: Page, root: HtmlElement, locale: Locale) -> Money | None:
             if issue:
                 return None
             if money:
-                found.add(dataclasses.replace(money, text=shown))
-    amounts = {(money.amount, money.currency, money.kind) for money in found}
-    return min(found, key=lambda money: money.text) if len(amounts) == 1 else None
+                prices.add(dataclasses.replace(money, text=shown))
+    amounts = {(money.amount, money.currency, money.kind) for money in prices}
+    return min(prices, key=lambda money: money.text) if len(amounts) == 1 else None
 
 
 def _seller(root: HtmlElement) -> str | None:
@@ -167,11 +168,13 @@ def _card(page: Page, site: str, card: HtmlElement) -> Iterator[Parsed]:
     yield from listing.offer(
         page,
         _SITES[site],
-        title=title,
-        url=f"https://www.{site}/dp/{asin}",
-        key=asin,
-        price_text=_price_text(card),
-        list_text=text(card, '.a-price[data-a-strike="true"] .a-offscreen'),
+        listing.Card(
+            title=title,
+            url=f"https://www.{site}/dp/{asin}",
+            key=asin,
+            price_text=_price_text(card),
+            list_text=text(card, '.a-price[data-a-strike="true"] .a-offscreen'),
+        ),
         availability=_availability(card),
         condition=wording.condition(text(card, '.s-price-instructions-style, [data-cy="price-recipe"]')),
         sku=asin,
@@ -190,10 +193,10 @@ def _price_text(card: HtmlElement) -> str:
 
 def _availability(card: HtmlElement) -> Availability:
     shown = clean(card.text_content())
-    told = wording.availability(shown)
-    if told in (None, "in_stock") and _price_text(card) and _DELIVERY.search(shown):
+    stated = wording.availability(shown)
+    if stated in (None, "in_stock") and _price_text(card) and _DELIVERY.search(shown):
         return "in_stock"
-    return told or "unknown"
+    return stated or "unknown"
 
 
 SOURCE = Source(
@@ -201,7 +204,6 @@ SOURCE = Source(
     title="Amazon",
     homepage=HOMEPAGE,
     parse=parse,
-    version=1,
     kinds=("offer",),
     start=(
         "https://www.amazon.com/s?k=geforce+rtx+graphics+card&rh=n%3A284822",

@@ -11,11 +11,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from decimal import Decimal, InvalidOperation
-from typing import Any
+from decimal import Decimal
+from typing import Any, NamedTuple
 
 from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.items import CloudOffer, Issue, Parsed, PricingModel
+from gpuledger.extract.price.amounts import json_number
 from gpuledger.extract.readers import cloud_instances
 from gpuledger.extract.readers.cloud import Rate, hourly, to_micro
 from gpuledger.extract.readers.cloud_instances import Gpus
@@ -32,7 +33,7 @@ def parse(page: Page) -> Iterable[Parsed]:
     LayoutChanged where it is no offer file.
     """
     try:
-        offer_file = json.loads(page.content, parse_float=Decimal)
+        offer_file = json.loads(page.content, parse_float=json_number)
         products, terms = offer_file["products"], offer_file["terms"]
         left_out: Counter[str] = Counter()
         for sku, product in products.items():
@@ -58,7 +59,7 @@ def _product(
         left_out[f"of an unknown type or a share of a GPU ({kind})"] += 1
     else:
         for term in terms.get("OnDemand", {}).get(sku, {}).values():
-            yield _offer(attributes, gpus, "on_demand", _rate(term, 0), term, page)
+            yield _offer(attributes, gpus, _Terms("on_demand", _rate(term, 0), _printed(term)), page)
         for term in terms.get("Reserved", {}).get(sku, {}).values():
             lease = term["termAttributes"]
             length, option = lease["LeaseContractLength"], lease["PurchaseOption"]
@@ -66,7 +67,7 @@ def _product(
                 left_out["reserved otherwise than 1 or 3 years, standard, all upfront"] += 1
                 continue
             years, model = _LEASES[length]
-            yield _offer(attributes, gpus, model, _rate(term, years), term, page)
+            yield _offer(attributes, gpus, _Terms(model, _rate(term, years), _printed(term)), page)
 
 
 def _rate(term: dict[str, Any], years: int) -> Rate | None:
@@ -74,11 +75,8 @@ def _rate(term: dict[str, Any], years: int) -> Rate | None:
     total, currencies = Decimal(0), set()
     for dimension in term["priceDimensions"].values():
         ((currency, text),) = dimension["pricePerUnit"].items()
-        try:
-            amount = Decimal(text)
-        except InvalidOperation:
-            return None
-        if not amount.is_finite() or amount < 0:
+        amount = json_number(text)
+        if amount is None or amount < 0:
             return None
         if dimension["unit"] == "Quantity" and years:
             amount = hourly(amount, years)
@@ -89,14 +87,24 @@ def _rate(term: dict[str, Any], years: int) -> Rate | None:
     return Rate(to_micro(total), currencies.pop()) if len(currencies) == 1 else None
 
 
-def _offer(
-    attributes: dict[str, str], gpus: Gpus, model: PricingModel, rate: Rate | None, term: dict[str, Any], page: Page
-) -> CloudOffer | Issue:
-    text = " + ".join(
+def _printed(term: dict[str, Any]) -> str:
+    return " + ".join(
         f"{amount} {currency} per {dimension['unit']}"
         for dimension in term["priceDimensions"].values()
         for currency, amount in dimension["pricePerUnit"].items()
     )
+
+
+class _Terms(NamedTuple):
+    """What an instance is let for; `rate` is None where the price of an hour cannot be told."""
+
+    model: PricingModel
+    rate: Rate | None
+    text: str
+
+
+def _offer(attributes: dict[str, str], gpus: Gpus, terms: _Terms, page: Page) -> CloudOffer | Issue:
+    model, rate, text = terms
     region = attributes.get("regionCode") or attributes.get("location")
     if rate is None:
         where = f"{attributes['instanceType']}, {region}, {model}"
@@ -125,10 +133,7 @@ def _whole(text: str) -> int | None:
 
 def _gib(text: str) -> Decimal | None:
     number, _, unit = text.replace(",", "").partition(" ")
-    try:
-        return Decimal(number) if unit == "GiB" else None
-    except InvalidOperation:
-        return None
+    return json_number(number) if unit == "GiB" else None
 
 
 SOURCE = Source(
@@ -136,7 +141,6 @@ SOURCE = Source(
     title="AWS EC2 price lists, instances with GPUs",
     homepage="https://docs.aws.amazon.com/awsaccountbilling/latest/aboutv2/price-changes.html",
     parse=parse,
-    version=1,
     kinds=("cloud_offer",),
     language="en",
 )

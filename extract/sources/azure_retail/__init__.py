@@ -19,6 +19,7 @@ from urllib.parse import urljoin, urlsplit
 
 from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.items import CloudOffer, Issue, Link, Parsed, PricingModel
+from gpuledger.extract.price.amounts import json_number
 from gpuledger.extract.readers import cloud_instances
 from gpuledger.extract.readers.cloud import hourly
 from gpuledger.extract.readers.cloud_instances import Gpus
@@ -36,7 +37,7 @@ def parse(page: Page) -> Iterable[Parsed]:
     LayoutChanged where the answer is no JSON object with Items, or an item lacks a field.
     """
     try:
-        answer = json.loads(page.content, parse_float=Decimal, parse_int=Decimal)
+        answer = json.loads(page.content, parse_float=json_number, parse_int=json_number)
         items = answer["Items"]
         left_out: Counter[str] = Counter()
         for item in items:
@@ -72,8 +73,16 @@ def _meter(item: dict[str, Any], page: Page, left_out: Counter[str]) -> Iterator
         yield _offer(item, size, gpus, page)
 
 
+def _price(value: object) -> Decimal:
+    """The price as the feed writes it, a number or text. Raises ValueError where it is none."""
+    price = value if isinstance(value, Decimal) else json_number(str(value))
+    if price is None:
+        raise ValueError(f"the price {str(value)[:40]} is none")
+    return price
+
+
 def _offer(item: dict[str, Any], size: str, gpus: Gpus, page: Page) -> CloudOffer | Issue:
-    meter, printed = str(item["meterName"]), Decimal(item["retailPrice"])
+    meter, printed = str(item["meterName"]), _price(item["retailPrice"])
     price, model, instance, text = printed, _model(meter), size, f"{printed:f}"
     unit = str(item.get("unitOfMeasure", "1 Hour"))
     problem = None
@@ -129,7 +138,6 @@ SOURCE = Source(
     title="Azure retail prices of virtual machines with GPUs",
     homepage="https://learn.microsoft.com/rest/api/cost-management/retail-prices/azure-retail-prices",
     parse=parse,
-    version=1,
     kinds=("cloud_offer",),
     start=(
         "https://prices.azure.com/api/retail/prices?api-version=2023-01-01-preview&$filter="

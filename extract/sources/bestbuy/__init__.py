@@ -19,6 +19,7 @@ from lxml.html import HtmlElement
 from gpuledger.extract import product, wording
 from gpuledger.extract.items import Availability, Condition, Issue, Link, Offer, Parsed, SellerKind
 from gpuledger.extract.markup.html import tree
+from gpuledger.extract.price.amounts import json_number
 from gpuledger.extract.readers import listing
 from gpuledger.extract.readers.listing import Locale, absolute, attribute, first, select, text
 from gpuledger.extract.source import Page, Source
@@ -50,14 +51,15 @@ def parse(page: Page) -> Iterator[Parsed]:
         yield from _product(page, base)
         return
     yield from listing.read_cards(listing.cards(root, CARD, page), partial(_card, page, base), page)
+    yield from listing.listing_total(root)
     yield from listing.next_page(root, base, "a.sku-list-page-next, a.pagination-arrow[aria-label*='ext']")
 
 
 def _product(page: Page, base: str) -> Iterator[Parsed]:
-    found = product.parse(page, country=LOCALE.country, language=LOCALE.language)
+    items = product.parse(page, country=LOCALE.country, language=LOCALE.language)
     condition: Condition | None = "open_box" if "openbox" in base.lower() else None
     sku = _sku(base)
-    for item in listing.refine(found, url=base.partition("?")[0], key=sku, sku=sku, condition=condition):
+    for item in listing.refine(items, url=base.partition("?")[0], key=sku, sku=sku, condition=condition):
         if isinstance(item, Offer):
             item = dataclasses.replace(item, seller_kind=_MARKET[item.seller not in (None, "Best Buy", "BestBuy")])
         yield item
@@ -71,15 +73,17 @@ def _card(page: Page, base: str, card: HtmlElement) -> Iterator[Parsed]:
     price = text(card, '.priceView-customer-price [aria-hidden="true"], [data-testid="price-block-customer-price"]')
     price = price or text(card, '.priceView-customer-price span, [data-testid="customer-price"]')
     sold_by = re.search(r"Sold by (.+)", text(card, ".marketplace-seller, [data-testid='seller-name']"))
-    status = " ".join(text(found) for found in select(card, ".fulfillment-add-to-cart-button, button"))
+    status = " ".join(text(element) for element in select(card, ".fulfillment-add-to-cart-button, button"))
     yield from listing.offer(
         page,
         LOCALE,
-        title=title,
-        url=url.partition("?")[0],
-        key=sku,
-        price_text=price,
-        list_text=text(card, '.pricing-price__regular-price, [data-testid="price-block-regular-price"]'),
+        listing.Card(
+            title=title,
+            url=url.partition("?")[0],
+            key=sku,
+            price_text=price,
+            list_text=text(card, '.pricing-price__regular-price, [data-testid="price-block-regular-price"]'),
+        ),
         availability=wording.availability(status) or "unknown",
         condition="open_box" if "openbox" in url.lower() else None,
         seller=sold_by.group(1) if sold_by else None,
@@ -90,8 +94,8 @@ def _card(page: Page, base: str, card: HtmlElement) -> Iterator[Parsed]:
 
 
 def _sku(url: str) -> str | None:
-    found = _SKU.search(url)
-    return next((group for group in found.groups() if group), None) if found else None
+    match = _SKU.search(url)
+    return next((group for group in match.groups() if group), None) if match else None
 
 
 def _labelled(card: HtmlElement, name: str) -> str | None:
@@ -102,7 +106,7 @@ def _labelled(card: HtmlElement, name: str) -> str | None:
 
 def _api(page: Page) -> Iterator[Parsed]:
     try:
-        answer = json.loads(page.content.decode("utf-8-sig"), parse_float=Decimal)
+        answer = json.loads(page.content.decode("utf-8-sig"), parse_float=json_number)
     except ValueError as error:
         raise listing.not_understood(page, f"it begins like JSON and is none: {error}") from error
     products = answer.get("products", [answer] if "sku" in answer else None)
@@ -127,17 +131,19 @@ def _api(page: Page) -> Iterator[Parsed]:
 def _api_offer(page: Page, row: Mapping[str, Any]) -> Iterator[Parsed]:
     sku = str(row["sku"])
     online = row.get("onlineAvailability")
-    told: Availability = "unknown" if online is None else "in_stock" if online else "out_of_stock"
+    online_status: Availability = "unknown" if online is None else "in_stock" if online else "out_of_stock"
     yield from listing.offer(
         page,
         LOCALE,
-        title=row["name"],
-        url=absolute(HOMEPAGE, (row.get("url") or f"/site/{sku}.p").partition("?")[0]),
-        key=sku,
-        machine_price=_number(row.get("salePrice")),
-        list_text=f"${row['regularPrice']}" if row.get("regularPrice") else "",
-        price_kind="bundle" if row.get("type") == "Bundle" else "now",
-        availability=_ORDERABLE.get(str(row.get("orderable")), told),
+        listing.Card(
+            title=row["name"],
+            url=absolute(HOMEPAGE, (row.get("url") or f"/site/{sku}.p").partition("?")[0]),
+            key=sku,
+            machine_price=_number(row.get("salePrice")),
+            list_text=f"${row['regularPrice']}" if row.get("regularPrice") else "",
+            price_kind="bundle" if row.get("type") == "Bundle" else "now",
+        ),
+        availability=_ORDERABLE.get(str(row.get("orderable")), online_status),
         condition=_api_condition(row),
         seller_kind=_MARKET[bool(row.get("marketplace"))],
         sku=sku,
@@ -152,8 +158,8 @@ def _number(value: object) -> str:
 
 
 def _api_condition(row: Mapping[str, Any]) -> Condition | None:
-    told = str(row.get("condition") or "")
-    return wording.condition(told) or ("used" if row.get("preowned") else "new" if told.lower() == "new" else None)
+    stated = str(row.get("condition") or "")
+    return wording.condition(stated) or ("used" if row.get("preowned") else "new" if stated.lower() == "new" else None)
 
 
 SOURCE = Source(
@@ -161,7 +167,6 @@ SOURCE = Source(
     title="Best Buy",
     homepage=HOMEPAGE,
     parse=parse,
-    version=1,
     kinds=("offer",),
     start=("https://www.bestbuy.com/site/computer-cards-components/video-graphics-cards/abcat0507002.c",),
     country="US",

@@ -39,6 +39,7 @@ def parse(page: Page) -> Iterator[Parsed]:
     # A card may hold the inner element that older pages used for the card itself.
     cards = [card for card in listing.cards(root, CARD, page) if not any(_is_card(up) for up in card.iterancestors())]
     yield from listing.read_cards(cards, partial(_card, page, base), page)
+    yield from listing.listing_total(root)
     yield from listing.next_page(root, base, '[data-selenium="listingPagingPageNext"]')
 
 
@@ -66,12 +67,14 @@ def _card(page: Page, base: str, card: HtmlElement) -> Iterator[Parsed]:
     yield from listing.offer(
         page,
         LOCALE,
-        title=title,
-        url=url.partition("?")[0],
-        key=key or "",
-        price_text=_price_text(card),
-        list_text=text(card, '[data-selenium="preSavingsPrice"], [data-selenium="pricingWas"], del'),
-        availability=wording.availability(" ".join(text(found) for found in select(card, _STATUS))) or "unknown",
+        listing.Card(
+            title=title,
+            url=url.partition("?")[0],
+            key=key or "",
+            price_text=_price_text(card),
+            list_text=text(card, '[data-selenium="preSavingsPrice"], [data-selenium="pricingWas"], del'),
+        ),
+        availability=wording.availability(" ".join(text(element) for element in select(card, _STATUS))) or "unknown",
         condition=_condition(key, title),
         seller="B&H",
         seller_kind="first_party",
@@ -94,14 +97,14 @@ def _condition(key: str | None, title: str) -> Condition | None:
 
 
 def _key(url: str) -> str | None:
-    found = _ID.search(url)
-    return found.group(1).upper() if found else None
+    match = _ID.search(url)
+    return match.group(1).upper() if match else None
 
 
 def _number(numbers: str, kind: str) -> str | None:
     """The number behind `BH #` or `MFR #` in the line that holds both."""
-    found = re.search(rf"\b{kind}\s*#\s*(\S+)", numbers)
-    return found.group(1) if found else None
+    match = re.search(rf"\b{kind}\s*#\s*(\S+)", numbers)
+    return match.group(1) if match else None
 
 
 SOURCE = Source(
@@ -109,7 +112,6 @@ SOURCE = Source(
     title="B&H Photo Video",
     homepage=HOMEPAGE,
     parse=parse,
-    version=1,
     kinds=("offer",),
     start=("https://www.bhphotovideo.com/c/buy/Graphic-Cards/ci/6567/N/3668461602",),
     sample=(

@@ -41,6 +41,7 @@ def parse(page: Page) -> Iterator[Parsed]:
         return
     cards = sorted(listing.cards(root, CARD, page), key=_is_advertised)
     yield from _once(listing.read_cards(cards, partial(_card, page, base), page))
+    yield from listing.listing_total(root)
     yield from listing.next_page(root, base)
 
 
@@ -48,9 +49,9 @@ def _product(page: Page, base: str) -> Iterator[Parsed]:
     """The lowest price of the shops is what a buyer pays, as in the list, though the page's data calls it a price from."""
     code = _PCODE.search(base)
     key = code.group(1) if code else None
-    found = product.parse(page, country=LOCALE.country, language=LOCALE.language)
+    items = product.parse(page, country=LOCALE.country, language=LOCALE.language)
     for item in listing.refine(
-        found, url=_address(base, key) if key else base, key=key, sku=key, seller_kind="unknown"
+        items, url=_address(base, key) if key else base, key=key, sku=key, seller_kind="unknown"
     ):
         if isinstance(item, Offer) and item.price_kind == "from":
             known = item.availability
@@ -92,10 +93,12 @@ def _card(page: Page, base: str, card: HtmlElement) -> Iterator[Parsed]:
         yield from listing.offer(
             page,
             LOCALE,
-            title=name if not label or label in name else f"{name} {label}",
-            url=_address(own if code in own else href, code),
-            key=code,
-            price_text=f"{amount}원" if amount[-1:].isdigit() else amount,
+            listing.Card(
+                title=name if not label or label in name else f"{name} {label}",
+                url=_address(own if code in own else href, code),
+                key=code,
+                price_text=f"{amount}원" if amount[-1:].isdigit() else amount,
+            ),
             availability=wording.availability(shown) or ("in_stock" if any(map(str.isdigit, shown)) else "unknown"),
             sku=code,
             specs=text(card, ".spec_list") or None,
@@ -130,7 +133,6 @@ SOURCE = Source(
     title="Danawa",
     homepage=HOMEPAGE,
     parse=parse,
-    version=1,
     kinds=("offer",),
     start=("https://prod.danawa.com/list/?cate=112753",),
     sample=("/list/",),

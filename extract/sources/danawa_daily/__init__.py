@@ -63,8 +63,8 @@ def frame(page: Page) -> pd.DataFrame:
     """The observations as a pandas frame with the fields of Observation as columns, for a bulk load."""
     import pandas as pd  # here, since it takes a second and reading prices by hand must not
 
-    found = pd.DataFrame.from_records(list(observations(page)), columns=list(Observation._fields))
-    return found.astype({"price_krw": "Int64", "shop_count": "Int64"})
+    observed = pd.DataFrame.from_records(list(observations(page)), columns=list(Observation._fields))
+    return observed.astype({"price_krw": "Int64", "shop_count": "Int64"})
 
 
 def account(page: Page) -> dict[str, int]:
@@ -184,7 +184,7 @@ def _text(page: Page) -> str:
     content = page.content
     if content[:2] == b"\x1f\x8b":
         try:
-            content, _ = body.read([content], {"content-encoding": "gzip"}, MAX_BYTES)
+            content, _ = body.decompressed([content], {"content-encoding": "gzip"}, MAX_BYTES)
         except body.BodyTooLarge as error:
             raise TooLarge(page.url, str(error), "split the file by month") from error
         except body.BodyTruncated as error:
@@ -202,7 +202,6 @@ SOURCE = Source(
     title="Danawa by day",
     homepage="https://prod.danawa.com/list/?cate=112753",
     parse=parse,
-    version=1,
     kinds=("index_price",),
     country="KR",
     language="ko",

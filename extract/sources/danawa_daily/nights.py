@@ -10,6 +10,7 @@ from functools import cache
 
 from gpuledger.extract import wording
 from gpuledger.extract.items import Availability, Condition, Offer
+from gpuledger.extract.market import with_market
 from gpuledger.extract.source import Page
 from gpuledger.extract.sources.danawa_daily import Observation, observations
 from gpuledger.extract.sources.danawa_daily.cells import Status
@@ -39,7 +40,7 @@ def nights(pages: Iterable[Page]) -> list[tuple[datetime, list[tuple[Offer, str]
 
 def _offer(seen: Observation) -> Offer:
     has_price = seen.price_krw is not None
-    return Offer(
+    offer = Offer(
         title=seen.name,
         url=_URL.format(seen.product_code),
         key=seen.product_code,
@@ -52,6 +53,9 @@ def _offer(seen: Observation) -> Offer:
         seller=seen.shop,
         shop_count=seen.shop_count,
     )
+    marked = with_market(offer, "KR")
+    assert isinstance(marked, Offer)
+    return marked
 
 
 @cache

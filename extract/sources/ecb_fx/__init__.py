@@ -72,7 +72,6 @@ SOURCE = Source(
     title="European Central Bank euro reference rates",
     homepage="https://www.ecb.europa.eu/stats/policy_and_exchange_rates/euro_reference_exchange_rates/html/index.en.html",
     parse=parse,
-    version=1,
     kinds=("fx_rate",),
     # Holds the last working day too, so the daily file need not be fetched beside it.
     start=("https://www.ecb.europa.eu/stats/eurofxref/eurofxref-hist-90d.xml",),

@@ -1,7 +1,8 @@
 """Any shop's product pages, at the addresses that the settings name (`product_urls`).
 
-There is no list of shops and no rule for one: the page says itself what it sells, in structured data or to the eye. A shop
-that is read often deserves a source of its own, which also knows its sellers and its listings.
+An address may also be a shop's `sitemap.xml`: the product pages in it whose addresses name a graphics card are read, so many
+a night, the stalest first. There is no list of shops and no rule for one: the page says itself what it sells, in structured
+data or to the eye. A shop that is read often deserves a source of its own, which also knows its sellers and its listings.
 """
 
 from __future__ import annotations
@@ -10,12 +11,16 @@ from collections.abc import Iterator
 
 from gpuledger.extract import product
 from gpuledger.extract.items import Parsed
+from gpuledger.extract.readers import sitemaps
 from gpuledger.extract.source import Page, Source
 
 
 def parse(page: Page) -> Iterator[Parsed]:
-    """The page's own product as one Offer with its Issues. Raises LayoutChanged where there is none, and Blocked."""
-    return product.parse(page)
+    """The page's own product as one Offer with its Issues, or the Links of a sitemap.
+
+    Raises LayoutChanged where the page is neither, and Blocked.
+    """
+    return sitemaps.links(page) if sitemaps.is_sitemap(page) else product.parse(page)
 
 
 SOURCE = Source(
@@ -23,7 +28,6 @@ SOURCE = Source(
     title="Product pages of any shop",
     homepage="",
     parse=parse,
-    version=1,
     kinds=("offer",),
     sample=(
         "/products/rtx-3060-ti/",
@@ -33,4 +37,6 @@ SOURCE = Source(
         "/products/rtx-3080-renewed/",
     ),
     max_pages=500,
+    max_products=100,
+    has_lists=False,
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.items import CloudOffer, Issue, Parsed, PricingModel
@@ -40,30 +41,37 @@ _NONE = re.compile(r"n/?a|없음|미제공", re.IGNORECASE)
 
 def parse(page: Page) -> Iterable[Parsed]:
     """CloudOffer items of every provider's table. LayoutChanged where no table has a GPU column and a pricing model."""
-    found = False
+    has_tables = False
     for table in read_tables(soup(page.content, page.headers.get("content-type"))):
-        provider = next((name for name, words in _PROVIDERS if words.search(table.title)), None)
+        provider = next((name for name, pattern in _PROVIDERS if pattern.search(table.title)), None)
         gpu = table.find(_GPU)
-        models = {i: model for i, words in enumerate(table.header) if (model := _model(words)) is not None}
+        models = {i: model for i, header in enumerate(table.header) if (model := _model(header)) is not None}
         if provider is None or gpu is None or not models:
             continue
-        found = True
+        has_tables = True
         for row in table.rows:
             for column, model in models.items():
-                yield from _offer(table, row, column, model, provider, page)
-    if not found:
+                yield from _offer(_Price(provider, model, column), table, row, page)
+    if not has_tables:
         raise LayoutChanged(page.url, "no table of a provider with a GPU column and hourly prices")
 
 
 def _model(header: str) -> PricingModel | None:
     if _NOT_HOURLY.search(header):
         return None
-    return next((model for model, words in _MODELS if words.search(header)), None)
+    return next((model for model, pattern in _MODELS if pattern.search(header)), None)
 
 
-def _offer(
-    table: Table, row: Row, column: int, model: PricingModel, provider: str, page: Page
-) -> Iterator[CloudOffer | Issue]:
+class _Price(NamedTuple):
+    """Whose price a column of a table is, and for what."""
+
+    provider: str
+    model: PricingModel
+    column: int
+
+
+def _offer(price: _Price, table: Table, row: Row, page: Page) -> Iterator[CloudOffer | Issue]:
+    provider, model, column = price
     gpu_name, text = _cell(table, row, _GPU), row[column]
     if not gpu_name or not text.strip("-–— "):
         return
@@ -94,15 +102,15 @@ def _offer(
     )
 
 
-def _cell(table: Table, row: Row, words: re.Pattern[str]) -> str:
-    column = table.find(words)
+def _cell(table: Table, row: Row, pattern: re.Pattern[str]) -> str:
+    column = table.find(pattern)
     return "" if column is None else row[column]
 
 
 def _note(table: Table, row: Row) -> str | None:
     """What the columns say that are no hourly price: `할인율: 60%`."""
-    said = [f"{words}: {row[i]}" for i, words in enumerate(table.header) if _NOT_HOURLY.search(words) and row[i]]
-    return "; ".join(said) or None
+    terms = [f"{header}: {row[i]}" for i, header in enumerate(table.header) if _NOT_HOURLY.search(header) and row[i]]
+    return "; ".join(terms) or None
 
 
 SOURCE = Source(
@@ -111,7 +119,6 @@ SOURCE = Source(
     # The page that the project knows is a document handed to it; name its address in the settings to read it live.
     homepage="https://gpu-wiki-cloud.sample.test/",
     parse=parse,
-    version=1,
     kinds=("cloud_offer",),
     sample=("/wiki/GPU",),
     country="KR",

@@ -116,7 +116,6 @@ SOURCE = Source(
     title="gpuhunt catalogues of cloud GPU offers",
     homepage="https://github.com/dstackai/gpuhunt",
     parse=parse,
-    version=1,
     kinds=("cloud_offer",),
     start=tuple(f"{CATALOG_URL}/{provider}/version" for provider in OFFLINE_PROVIDERS),
     language="en",

@@ -43,11 +43,11 @@ def parse(page: Page) -> Iterator[Parsed]:
 
 
 def _product(page: Page, root: HtmlElement, base: str) -> Iterable[Parsed]:
-    found = _ID.search(base)
+    match = _ID.search(base)
     return listing.refine(
         product.parse(page, country=LOCALE.country, language=LOCALE.language),
         url=base.partition("?")[0],
-        key=_key(found.group(1), base) if found else None,
+        key=_key(match.group(1), base) if match else None,
         seller=_seller(text(root, ".inventory, .stock")),
         seller_kind="first_party",
     )
@@ -62,12 +62,14 @@ def _card(page: Page, base: str, card: HtmlElement) -> Iterator[Parsed]:
         page,
         LOCALE,
         # The attribute leaves the brand out, the heading's text does not.
-        title=text(card, ".h2, h2") or clean(f"{attribute(link, 'data-brand')} {attribute(link, 'data-name')}"),
-        url=absolute(base, attribute(link, "href")).partition("?")[0],
-        key=_key(number, base) if number else "",
-        price_text=text(card, '[itemprop="price"], .price'),
-        machine_price=attribute(link, "data-price").replace(",", ""),
-        list_text=text(card, ".price_wrapper del, .price_wrapper .ObsValue, .price_wrapper strike"),
+        listing.Card(
+            title=text(card, ".h2, h2") or clean(f"{attribute(link, 'data-brand')} {attribute(link, 'data-name')}"),
+            url=absolute(base, attribute(link, "href")).partition("?")[0],
+            key=_key(number, base) if number else "",
+            price_text=text(card, '[itemprop="price"], .price'),
+            machine_price=attribute(link, "data-price").replace(",", ""),
+            list_text=text(card, ".price_wrapper del, .price_wrapper .ObsValue, .price_wrapper strike"),
+        ),
         availability=wording.availability(stock) or "unknown",
         seller=_seller(stock),
         seller_kind="first_party",
@@ -92,7 +94,6 @@ SOURCE = Source(
     title="Micro Center",
     homepage=HOMEPAGE,
     parse=parse,
-    version=1,
     kinds=("offer",),
     start=("https://www.microcenter.com/search/search_results.aspx?N=4294966937&NTK=all&storeid=029",),
     country="US",

@@ -38,12 +38,13 @@ def parse(page: Page) -> Iterator[Parsed]:
     if not cards:
         raise listing.not_understood(page, "no listing card has a product name")
     yield from listing.read_cards(cards, partial(_card, page, base), page)
+    yield from listing.listing_total(root)
     yield from listing.next_page(root, base, ".pagination .next a")
 
 
 def _product(page: Page, root: HtmlElement, base: str) -> Iterable[Parsed]:
-    found = _ID.search(base.partition("?")[0])
-    key = found.group(1) if found else attribute(first(root, "[data-product-id]"), "data-product-id") or None
+    match = _ID.search(base.partition("?")[0])
+    key = match.group(1) if match else attribute(first(root, "[data-product-id]"), "data-product-id") or None
     seller = _SELLER.search(text(root, ".product-seller, .prod-seller"))
     return listing.refine(
         product.parse(page, country=LOCALE.country, language=LOCALE.language),
@@ -59,17 +60,19 @@ def _card(page: Page, base: str, card: HtmlElement) -> Iterator[Parsed]:
     name = attribute(card, "data-product-name")
     # In brackets at the end may also stand a word on the condition, such as Outlet.
     part_number = re.search(r"\(([^()]*\d[^()]*)\)$", name)
-    buttons = " ".join(text(found) for found in select(card, ".cat-product-buttons, .cat-product-availability"))
+    buttons = " ".join(text(element) for element in select(card, ".cat-product-buttons, .cat-product-availability"))
     features = [text(feature) for feature in select(card, ".cat-product-feature")]
     yield from listing.offer(
         page,
         LOCALE,
-        title=name,
-        url=absolute(base, attribute(first(card, "a.productLink"), "href")).partition("?")[0],
-        key=attribute(card, "data-product-id"),
-        price_text=text(card, ".price-new"),
-        machine_price=attribute(card, "data-product-price"),
-        list_text=text(card, ".price-old"),
+        listing.Card(
+            title=name,
+            url=absolute(base, attribute(first(card, "a.productLink"), "href")).partition("?")[0],
+            key=attribute(card, "data-product-id"),
+            price_text=text(card, ".price-new"),
+            machine_price=attribute(card, "data-product-price"),
+            list_text=text(card, ".price-old"),
+        ),
         availability=wording.availability(buttons) or "unknown",
         sku=attribute(card, "data-product-id"),
         mpn=part_number.group(1) if part_number else None,
@@ -83,7 +86,6 @@ SOURCE = Source(
     title="morele.net",
     homepage=HOMEPAGE,
     parse=parse,
-    version=1,
     kinds=("offer",),
     start=("https://www.morele.net/kategoria/karty-graficzne-12/",),
     country="PL",

@@ -44,6 +44,7 @@ def parse(page: Page) -> Iterator[Parsed]:
         return
     cards = listing.cards(root, CARD, page)
     yield from listing.read_cards(cards, partial(_card, page, base), page)
+    yield from listing.listing_total(root)
     yield from listing.next_page(root, base, 'a[title="Next"]')
 
 
@@ -70,13 +71,15 @@ def _card(page: Page, base: str, card: HtmlElement) -> Iterator[Parsed]:
     yield from listing.offer(
         page,
         _locale(base),
-        title=text(link),
-        url=_plain(url),
-        key=item or "",
-        # "See price in cart" stands in price-map, which is there and empty on every other card.
-        price_text=text(card, "li.price-map") or price,
-        list_text=text(card, "li.price-was"),
-        price_kind="bundle" if item and item.lower().startswith("combo") else "now",
+        listing.Card(
+            title=text(link),
+            url=_plain(url),
+            key=item or "",
+            # "See price in cart" stands in price-map, which is there and empty on every other card.
+            price_text=text(card, "li.price-map") or price,
+            list_text=text(card, "li.price-was"),
+            price_kind="bundle" if item and item.lower().startswith("combo") else "now",
+        ),
         availability=_availability(card, bool(price)),
         seller_kind=_seller_kind(item) or "unknown",
         sku=item,
@@ -105,7 +108,7 @@ def _price_text(price: HtmlElement | None) -> str:
 
 def _availability(card: HtmlElement, has_price: bool) -> Availability:
     """What promotion line and button say. Newegg marks cards that are out of stock, so a priced one without mark is not."""
-    status = " ".join(text(found) for found in select(card, ".item-promo, .item-operate, .item-button-area"))
+    status = " ".join(text(element) for element in select(card, ".item-promo, .item-operate, .item-button-area"))
     return wording.availability(status) or ("in_stock" if has_price else "unknown")
 
 
@@ -116,7 +119,7 @@ def _seller_kind(item: str | None) -> SellerKind | None:
 
 
 def _item_number(url: str) -> str | None:
-    return next((found.group(1) for pattern in _ITEM if (found := pattern.search(url))), None)
+    return next((match.group(1) for pattern in _ITEM if (match := pattern.search(url))), None)
 
 
 def _plain(url: str) -> str:
@@ -144,7 +147,6 @@ SOURCE = Source(
     title="Newegg",
     homepage=HOMEPAGE,
     parse=parse,
-    version=1,
     kinds=("offer",),
     start=("https://www.newegg.com/GPUs-Video-Graphics-Cards/SubCategory/ID-48",),
     sample=("/gpus/",),

@@ -2,7 +2,8 @@
 
 What cannot be read for sure comes back with its reason and is never guessed: an amount that can mean two things, a price
 without a currency, a condition that is not known. `rejects_csv` writes those rows as a file that can be mended and
-dropped again. Prices are taken as printed; whether tax is in them is the vendor's to say.
+dropped again. Prices are taken as printed; whether tax is in them is the vendor's to say, in a column or in the name of the
+price's.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from pathlib import Path
 
 from gpuledger.extract import wording
 from gpuledger.extract.errors import LayoutChanged
-from gpuledger.extract.items import Issue, Offer, Parsed
+from gpuledger.extract.items import Availability, Issue, Offer, Parsed
 from gpuledger.extract.source import Page, Source
 from gpuledger.extract.sources.quotes import columns as quote_columns
 from gpuledger.extract.sources.quotes.cells import (
@@ -21,7 +22,10 @@ from gpuledger.extract.sources.quotes.cells import (
     read_condition,
     read_currency,
     read_date,
+    read_market,
     read_quantity,
+    read_shipping,
+    read_tax,
     shown,
 )
 from gpuledger.extract.sources.quotes.rejects import Rejected, agreed, rejects_csv
@@ -33,7 +37,7 @@ __all__ = ["SOURCE", "Rejected", "parse", "read", "rejects_csv"]
 _HEADER_WITHIN = 30
 
 
-def read(page: Page) -> tuple[list[Offer], list[Rejected]]:
+def read_quotes(page: Page) -> tuple[list[Offer], list[Rejected]]:
     """The file's offers, and its rows that are none with the reason of each.
 
     Raises LayoutChanged where the file is no CSV or XLSX or no sheet has a column for the product and one for the price,
@@ -45,7 +49,7 @@ def read(page: Page) -> tuple[list[Offer], list[Rejected]]:
     names = [sheet.name for sheet in sheets]
     if all(_header(sheet) is None for sheet in sheets):
         seen = f"no sheet has a column for the product and one for the price of a piece{_hint(sheets)}"
-        action = "name the columns product, price, currency, condition, quantity, valid until, vendor"
+        action = "name the columns product, price, currency …, or start from `gpuledger quotes template`"
         raise LayoutChanged(page.url, seen, action)
     for sheet in sheets:
         start = _header(sheet)
@@ -71,7 +75,7 @@ def read(page: Page) -> tuple[list[Offer], list[Rejected]]:
 
 def parse(page: Page) -> Iterator[Parsed]:
     """The file's offers, and an Issue for each row that is none."""
-    offers, rejected = read(page)
+    offers, rejected = read_quotes(page)
     yield from offers
     for row in rejected:
         where = f"{row.sheet} row {row.row}".strip()
@@ -81,7 +85,7 @@ def parse(page: Page) -> Iterator[Parsed]:
 
 def give_back(page: Page, target: Path) -> bool:
     """Write the rows that are no offer to `target`, with their reasons; False, and nothing written, where all are."""
-    rejected = read(page)[1]
+    rejected = read_quotes(page)[1]
     if rejected:
         target.parent.mkdir(exist_ok=True)
         rejects_csv(rejected, target)
@@ -99,8 +103,8 @@ def _header(sheet: Table) -> int | None:
 def _hint(sheets: Sequence[Table]) -> str:
     names = [shown(cell) for sheet in sheets for _, cells in sheet.rows[:1] for cell in cells if cell is not None]
     totals = [name for name in names if "".join(name.lower().split()) in quote_columns.TOTALS]
-    told = f" ({', '.join(totals)} is a sum, not the price of a piece)" if totals else ""
-    return f"; the first row says {', '.join(names)[:120]!r}{told}" if names else "; the file is empty"
+    about_totals = f" ({', '.join(totals)} is a sum, not the price of a piece)" if totals else ""
+    return f"; the first row says {', '.join(names)[:120]!r}{about_totals}" if names else "; the file is empty"
 
 
 def _offer(page: Page, headers: list[str], cells: list[Cell]) -> Offer:
@@ -110,6 +114,8 @@ def _offer(page: Page, headers: list[str], cells: list[Cell]) -> Offer:
         filled = [cells[at] for at in fields.get(field, []) if at < len(cells) and cells[at] not in (None, "")]
         if field == "price" and len(filled) > 1:
             raise Unreadable(f"the row has {len(filled)} prices: {', '.join(map(shown, filled))}")
+        if field == "product":  # a column of article numbers may stand before that of the articles
+            filled = [one for one in filled if any(map(str.isalpha, shown(one)))] or filled
         return filled[0] if filled else None
 
     title = shown(cell("product")).strip()
@@ -125,7 +131,9 @@ def _offer(page: Page, headers: list[str], cells: list[Cell]) -> Offer:
     money = read_amount(amount, stated or named)
     was = cell("list_price")
     list_price = read_amount(was, money.currency).amount if was is not None else None
-    condition = read_condition(cell("condition"), title)
+    # Who quotes goods without a word on their condition quotes new ones; an empty cell in a column for it says less.
+    condition = read_condition(cell("condition"), title, otherwise="unknown" if "condition" in fields else "new")
+    taxed = read_tax(cell("tax"))
     vendor, sku, mpn = (shown(cell(field)).strip() or None for field in ("vendor", "sku", "mpn"))
     return Offer(
         title=title,
@@ -136,9 +144,10 @@ def _offer(page: Page, headers: list[str], cells: list[Cell]) -> Offer:
         price_kind="bundle" if wording.is_bundle(title) else "now",
         price_text=shown(amount),
         list_price=list_price,
-        availability=wording.availability(shown(cell("availability"))) or "unknown",
+        availability=_availability(shown(cell("availability"))),
         condition=condition,
         seller=vendor,
+        seller_kind="quote",
         sku=sku,
         mpn=mpn,
         gtin=shown(cell("gtin")).strip() or None,
@@ -146,13 +155,22 @@ def _offer(page: Page, headers: list[str], cells: list[Cell]) -> Offer:
         specs=_specs(shown(cell("specs")), shown(cell("memory")), headers, fields) or None,
         quantity=read_quantity(cell("quantity")),
         valid_until=read_date(cell("valid_until")),
+        market=read_market(cell("market")),
+        tax_included=quote_columns.stated_tax(column) if taxed is None else taxed,
+        shipping=read_shipping(cell("shipping"), money.currency),
     )
 
 
-def _specs(told: str, memory: str, headers: list[str], fields: dict[str, list[int]]) -> str:
+def _availability(told: str) -> Availability:
+    """What a vendor quotes is quoted, unless the file says that it cannot be had now."""
+    said = wording.availability(told)
+    return said if said in ("out_of_stock", "preorder") else "quoted"
+
+
+def _specs(specs: str, memory: str, headers: list[str], fields: dict[str, list[int]]) -> str:
     if memory.isdecimal() and quote_columns.has_gigabytes(headers[fields["memory"][0]]):
         memory = f"{memory}GB"
-    return " / ".join(part.strip() for part in (told, memory and f"memory {memory}") if part.strip())
+    return " / ".join(part.strip() for part in (specs, memory and f"memory {memory}") if part.strip())
 
 
 def _named(headers: list[str], cells: list[Cell]) -> tuple[tuple[str, str], ...]:
@@ -170,7 +188,6 @@ SOURCE = Source(
     homepage="",
     parse=parse,
     give_back=give_back,
-    version=1,
     kinds=("offer",),
     freshness_hours=24 * 31,
 )

@@ -17,10 +17,25 @@ class Unreadable(ValueError):
     """The cell does not say what it should; the message tells a person what to mend."""
 
 
-_NEW = re.compile(r"\bnew\b|\bsealed\b|신품|새\s?제품|새\s?상품|미개봉|신제품", re.IGNORECASE)
-_QUANTITY = re.compile(r"(\d{1,3}(?:,\d{3})+|\d+)\s*(?:ea|pcs?|pieces?|units?|개|대|장|매)?\.?", re.IGNORECASE)
+_NEW = re.compile(
+    r"\bnew\b|\bsealed\b|\bneu(?:ware)?\b|신품|새\s?제품|새\s?상품|미개봉|신제품|新品|未使用", re.IGNORECASE
+)
+_QUANTITY = re.compile(
+    r"(\d{1,3}(?:,\d{3})+|\d+)\s*(?:ea|pcs?|pieces?|units?|stk|stück|개|대|장|매|個|台|枚)?\.?", re.IGNORECASE
+)
 _EXCEL_ERROR = re.compile(r"#(?:N/A|REF!|VALUE!|DIV/0!|NAME\?|NUM!|NULL!)")
-_DATES = ("%Y-%m-%d", "%Y.%m.%d", "%Y/%m/%d", "%Y%m%d", "%d %b %Y", "%d %B %Y", "%b %d %Y", "%B %d %Y", "%d-%b-%Y")
+_DATES = (
+    "%Y-%m-%d",
+    "%Y.%m.%d",
+    "%Y/%m/%d",
+    "%Y%m%d",
+    "%d.%m.%Y",
+    "%d %b %Y",
+    "%d %B %Y",
+    "%b %d %Y",
+    "%B %d %Y",
+    "%d-%b-%Y",
+)
 
 
 def shown(cell: Cell) -> str:
@@ -74,13 +89,84 @@ def read_amount(cell: Cell, currency: str | None) -> Money:
     return money
 
 
-def read_condition(cell: Cell, title: str) -> Condition:
-    """The condition that the cell names, else the title; `unknown` where neither says any."""
+def read_condition(cell: Cell, title: str, *, otherwise: Condition = "unknown") -> Condition:
+    """The condition that the cell names, else the title; `otherwise` where neither says any."""
     text = shown(cell).strip()
     named = wording.condition(text) or ("new" if _NEW.search(text) else None)
     if text and named is None:
         raise Unreadable(f"the condition {text!r} is not known: write new, used, refurbished or open box")
-    return named or wording.condition(title) or "unknown"
+    return named or wording.condition(title) or otherwise
+
+
+#: Answers to "is tax included?".
+_YES = frozenset(
+    ("yes", "y", "true", "1", "incl", "included", "inkl", "ja", "포함", "예", "과세포함", "内税", "税込", "込", "はい")
+)
+_NO = frozenset(
+    (
+        "no",
+        "n",
+        "false",
+        "0",
+        "excl",
+        "excluded",
+        "exkl",
+        "nein",
+        "별도",
+        "미포함",
+        "아니오",
+        "外税",
+        "税抜",
+        "抜",
+        "いいえ",
+        "none",
+    )
+)
+
+
+def read_tax(cell: Cell) -> bool | None:
+    """Whether tax is in the price; None for an empty cell, and for a mere rate or amount (`19%`), which does not say."""
+    text = shown(cell).strip()
+    if not text or re.fullmatch(r"\d{1,2}(?:[.,]\d+)?\s?%", text):
+        return None
+    plain = text.lower().rstrip(".")
+    if plain in _YES or plain in _NO:
+        return plain in _YES
+    said = wording.tax_included(text)
+    if said is None:
+        raise Unreadable(f"the tax {text!r} is not known: write included or excluded")
+    return said
+
+
+def read_market(cell: Cell) -> str | None:
+    """Country or region in small letters (`kr`, `eu`); None for an empty cell."""
+    text = shown(cell).strip()
+    if not text:
+        return None
+    code = _COUNTRIES.get(text.lower(), text.lower())
+    if not re.fullmatch(r"[a-z]{2}", code):
+        raise Unreadable(f"the market {text!r} is not known: write a country's code, such as US, KR or DE, or EU")
+    return code
+
+
+#: Names of countries that vendors write out.
+_COUNTRIES = {
+    "usa": "us", "united states": "us", "미국": "us", "アメリカ": "us", "米国": "us",
+    "korea": "kr", "south korea": "kr", "한국": "kr",
+    "대한민국": "kr", "韓国": "kr", "germany": "de", "deutschland": "de", "독일": "de", "ドイツ": "de",
+    "japan": "jp", "일본": "jp",
+    "日本": "jp", "uk": "gb", "united kingdom": "gb", "europe": "eu", "europa": "eu", "유럽": "eu",
+}  # fmt: skip
+
+
+def read_shipping(cell: Cell, currency: str | None) -> Decimal | None:
+    """What shipping adds, 0 where it is free; None for an empty cell."""
+    text = shown(cell).strip()
+    if not text:
+        return None
+    if re.fullmatch(r"0+(?:[.,]0+)?|free|included|frei|kostenlos|무료|포함|無料", text, re.IGNORECASE):
+        return Decimal(0)
+    return read_amount(cell, currency).amount
 
 
 def read_quantity(cell: Cell) -> int | None:
@@ -90,10 +176,10 @@ def read_quantity(cell: Cell) -> int | None:
         return None
     if isinstance(cell, Decimal) and cell == cell.to_integral_value() and cell >= 0:
         return int(cell)
-    found = _QUANTITY.fullmatch(text)
-    if found is None or isinstance(cell, bool):
+    match = _QUANTITY.fullmatch(text)
+    if match is None or isinstance(cell, bool):
         raise Unreadable(f"the quantity {text!r} is no whole number of pieces")
-    return int(found.group(1).replace(",", ""))
+    return int(match.group(1).replace(",", ""))
 
 
 def read_date(cell: Cell) -> date | None:
@@ -105,7 +191,7 @@ def read_date(cell: Cell) -> date | None:
     text = shown(cell).strip()
     if not text:
         return None
-    plain = re.sub(r"\s*(?:년|월)\s*", "-", text).replace("일", "").strip(" -~.까지")
+    plain = re.sub(r"\s*(?:년|월|年|月)\s*", "-", text).replace("일", "").replace("日", "").strip(" -~.까지まで")
     plain = re.sub(r"[,\s]+", " ", re.sub(r"\s*([./-])\s*", r"\1", plain))
     for form in _DATES:
         try:

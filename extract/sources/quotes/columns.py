@@ -1,45 +1,103 @@
-"""Which column of a vendor's table holds what: matched by its name, in English and Korean, never by its position."""
+"""Which column of a vendor's table holds what: matched by its name, in English, Korean, German and Japanese, never by its
+position.
+"""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 
+from gpuledger.extract import wording
 from gpuledger.extract.price import currency
 
 #: Field to the names by which vendors head it, in small letters without spaces, signs and what stands in brackets.
 _NAMES: dict[str, tuple[str, ...]] = {
     "product": (
-        "product", "productname", "item", "itemname", "description", "productdescription", "itemdescription", "gpu", "card",
-        "제품명", "제품", "품명", "품목", "품목명", "상품명", "상품", "물품명", "제품설명",
+        "product", "productname", "producttitle", "item", "itemname", "itemtitle", "title", "name", "article", "description",
+        "productdescription", "itemdescription", "goods", "gpu", "gpuname", "card", "graphicscard",
+        "제품명", "제품", "품명", "품목", "품목명", "상품명", "상품", "물품명", "제품설명", "그래픽카드", "명칭",
+        "artikel", "artikelbezeichnung", "artikelname", "bezeichnung", "produkt", "produktname", "produktbezeichnung",
+        "beschreibung", "ware", "grafikkarte",
+        "製品名", "商品名", "品名", "製品", "商品", "品目", "名称", "商品説明", "摘要",
     ),
     "price": (
         "price", "unitprice", "unitcost", "priceeach", "priceperunit", "quotedprice", "quoteprice", "netprice", "offerprice",
-        "saleprice", "yourprice", "가격", "단가", "공급가", "공급단가", "견적가", "견적단가", "판매가", "판매단가", "매입가",
+        "saleprice", "yourprice", "sellingprice", "unitnetprice", "grossprice", "cost", "ourprice", "bestprice",
+        "가격", "단가", "공급가", "공급단가", "견적가", "견적단가", "판매가", "판매단가", "매입가", "제안가", "제시가",
+        "단위가격",
+        "preis", "einzelpreis", "stückpreis", "stueckpreis", "nettopreis", "bruttopreis", "einzelpreisnetto", "preisnetto",
+        "netto", "brutto", "preisbrutto", "ep", "epnetto", "angebotspreis", "verkaufspreis", "ihrpreis", "vk", "vknetto",
+        "単価", "価格", "見積単価", "見積価格", "販売価格", "販売単価", "提示価格", "税抜単価", "税抜価格", "税込単価",
+        "税込価格",
+        "仕入単価", "卸価格",
     ),
-    "list_price": ("listprice", "msrp", "rrp", "srp", "regularprice", "retailprice", "정가", "소비자가", "권장가", "출시가"),
-    "currency": ("currency", "currencycode", "ccy", "cur", "curr", "통화", "화폐", "통화단위"),
-    "condition": ("condition", "cond", "itemcondition", "grade", "상태", "제품상태", "상품상태", "구분"),
-    "quantity": ("quantity", "qty", "quantityavailable", "availableqty", "units", "수량", "재고수량", "공급수량", ),
+    "list_price": (
+        "listprice", "msrp", "rrp", "srp", "regularprice", "retailprice", "정가", "소비자가", "권장가", "출시가",
+        "listenpreis", "uvp", "定価", "希望小売価格", "標準価格",
+    ),
+    "currency": (
+        "currency", "currencycode", "ccy", "cur", "curr", "통화", "화폐", "통화단위", "währung", "waehrung", "通貨",
+        "通貨単位",
+    ),
+    "condition": (
+        "condition", "cond", "itemcondition", "grade", "상태", "제품상태", "상품상태", "구분",
+        "zustand", "artikelzustand", "状態", "商品状態", "コンディション",
+    ),
+    "quantity": (
+        "quantity", "qty", "quantityavailable", "availableqty", "units", "pieces", "수량", "재고수량", "공급수량",
+        "menge", "stückzahl", "stueckzahl", "anzahl", "stk", "stück", "数量", "個数", "台数", "枚数",
+    ),
     "valid_until": (
         "validuntil", "validthrough", "validto", "validtill", "valid", "validity", "expiry", "expirydate", "expires",
         "expirationdate", "quotevaliduntil", "유효기간", "유효기한", "유효일", "견적유효기간", "견적유효일", "만료일",
+        "gültigbis", "gueltigbis", "gültigkeit", "angebotgültigbis", "bindefrist", "有効期限", "見積有効期限", "有効期間",
     ),
     "vendor": (
-        "vendor", "vendorname", "supplier", "suppliername", "seller", "distributor", "reseller", "company",
-        "공급업체", "공급사", "공급자", "공급처", "업체", "업체명", "판매자", "판매처", "거래처", "회사명",
+        "vendor", "vendorname", "supplier", "suppliername", "seller", "sellername", "distributor", "reseller", "company",
+        "quotedby", "공급업체", "공급사", "공급자", "공급처", "업체", "업체명", "판매자", "판매처", "거래처", "회사명",
+        "lieferant", "anbieter", "händler", "haendler", "verkäufer", "verkaeufer", "firma", "distributorname",
+        "仕入先", "業者", "業者名", "販売元", "販売店", "会社名", "見積元", "ベンダー", "サプライヤー", "取引先",
     ),
-    "sku": ("sku", "vendorsku", "itemno", "itemnumber", "itemcode", "productcode", "품번", "상품코드", "제품코드"),
+    "sku": (
+        "sku", "vendorsku", "itemno", "itemnumber", "itemcode", "productcode", "품번", "상품코드", "제품코드",
+        "artikelnummer", "artikelnr", "artnr", "bestellnummer", "bestellnr", "品番", "商品コード", "商品番号",
+    ),
     "mpn": (
         "mpn", "partnumber", "partno", "partnum", "pn", "mfrpartnumber", "manufacturerpartnumber", "model", "modelno",
         "modelnumber", "modelname", "모델", "모델명", "모델번호", "부품번호", "제조사품번",
+        "herstellernummer", "herstellernr", "herstellerartikelnummer", "teilenummer", "modell", "typ",
+        "型番", "モデル", "型式", "モデル名", "部品番号", "メーカー型番",
     ),
-    "gtin": ("gtin", "ean", "upc", "ean13", "barcode", "바코드"),
-    "brand": ("brand", "manufacturer", "maker", "mfr", "make", "브랜드", "제조사", "제조업체"),
-    "memory": ("memory", "vram", "memorysize", "memorygb", "vramgb", "gpumemory", "메모리", "그래픽메모리", "용량"),
-    "specs": ("specs", "spec", "specification", "specifications", "규격", "사양", "스펙"),
-    "availability": ("availability", "stock", "stockstatus", "instock", "leadtime", "재고", "재고상태", "재고여부", "납기"),
-    "url": ("url", "link", "producturl", "링크", "주소"),
+    "gtin": ("gtin", "ean", "upc", "ean13", "barcode", "바코드", "strichcode", "jan", "janコード", "バーコード"),
+    "brand": (
+        "brand", "manufacturer", "maker", "mfr", "make", "브랜드", "제조사", "제조업체", "hersteller", "marke",
+        "メーカー", "ブランド", "製造元",
+    ),
+    "memory": (
+        "memory", "vram", "memorysize", "memorygb", "vramgb", "gpumemory", "메모리", "그래픽메모리", "용량",
+        "speicher", "grafikspeicher", "videospeicher", "メモリ", "メモリー", "ビデオメモリ",
+    ),
+    "specs": (
+        "specs", "spec", "specification", "specifications", "규격", "사양", "스펙",
+        "spezifikation", "spezifikationen", "technischedaten", "仕様", "スペック",
+    ),
+    "availability": (
+        "availability", "stock", "stockstatus", "instock", "leadtime", "재고", "재고상태", "재고여부", "납기",
+        "verfügbarkeit", "verfuegbarkeit", "lagerstatus", "lieferbarkeit", "lieferzeit", "bestand", "在庫",
+        "在庫状況", "納期",
+    ),
+    "tax": (
+        "tax", "vat", "vatincluded", "taxincluded", "priceincludesvat", "inclvat", "gst", "salestax",
+        "부가세", "부가가치세", "부가세포함", "부가세포함여부", "세금", "과세", "mwst", "ust", "steuer", "mehrwertsteuer",
+        "税", "消費税", "税区分", "税込税抜",
+    ),
+    "market": ("market", "country", "region", "시장", "국가", "지역", "markt", "land", "国", "市場", "地域"),
+    "shipping": (
+        "shipping", "shippingcost", "shippingfee", "freight", "deliverycost", "배송비", "운송비", "운임",
+        "versand", "versandkosten", "fracht", "送料", "運賃",
+    ),
+    "url": ("url", "link", "producturl", "링크", "주소", "リンク"),
 }  # fmt: skip
 _FIELD_OF = {name: field for field, names in _NAMES.items() for name in names}
 #: Sums over a quantity: never the price of one piece.
@@ -57,7 +115,21 @@ TOTALS = frozenset(
         "총액",
         "합계금액",
         "공급가액",
+        "gesamt",
+        "gesamtpreis",
+        "summe",
+        "betrag",
+        "zeilensumme",
+        "合計",
+        "金額",
+        "小計",
+        "合計金額",
     )
+)
+#: What a column's name says of tax and currency beside what it holds: "Price excl. VAT", "단가 VAT별도", "単価(税抜)".
+_BESIDE = re.compile(
+    r"(?:excl?|exkl|incl?|inkl|excluding|including|ohne|zzgl|ex)[.\s]*(?:vat|tax|mwst|ust|gst)|(?:vat|부가세)\s?(?:별도|포함|미포함|제외)"
+    r"|税抜き?|税込み?|税別|netto|brutto|\bnet\b|\bgross\b"
 )
 
 _BRACKETS = re.compile(r"[(\[{（]([^)\]}）]*)[)\]}）]")
@@ -65,23 +137,25 @@ _BRACKETS = re.compile(r"[(\[{（]([^)\]}）]*)[)\]}）]")
 
 def field_of(header: str) -> str | None:
     """The field that a column of this name holds, or None."""
-    bare = re.sub(r"[\W_]+", "", _BRACKETS.sub("", header).lower())
+    told = unicodedata.normalize("NFC", _BRACKETS.sub("", header).lower())
+    bare = re.sub(r"[\W_]+", "", told)
     if bare in _FIELD_OF:
         return _FIELD_OF[bare]
+    bare = re.sub(r"[\W_]+", "", _BESIDE.sub("", told)) or bare
     # "Price USD", "단가 KRW": the currency without brackets.
-    return _FIELD_OF.get(re.sub(r"(usd|krw|eur|gbp|jpy|pln|cny)$", "", bare))
+    return _FIELD_OF.get(bare) or _FIELD_OF.get(re.sub(r"(usd|krw|eur|gbp|jpy|pln|cny)$", "", bare))
 
 
 def fields(headers: Sequence[str]) -> dict[str, list[int]]:
     """Field to the positions of its columns, of which there may be several. Without a product, the model stands for it."""
-    found: dict[str, list[int]] = {}
+    positions: dict[str, list[int]] = {}
     for position, header in enumerate(headers):
         field = field_of(header)
         if field:
-            found.setdefault(field, []).append(position)
-    if "product" not in found and "mpn" in found:
-        found["product"] = found["mpn"]
-    return found
+            positions.setdefault(field, []).append(position)
+    if "product" not in positions and "mpn" in positions:
+        positions["product"] = positions["mpn"]
+    return positions
 
 
 def stated_currency(header: str) -> str | None:
@@ -89,6 +163,11 @@ def stated_currency(header: str) -> str | None:
     inside = " ".join(_BRACKETS.findall(header))
     codes = {code for word in (inside, header) if (code := currency.find(word))}
     return codes.pop() if len(codes) == 1 else None
+
+
+def stated_tax(header: str) -> bool | None:
+    """Whether a price column's name says that tax is in the price: `단가 (VAT 별도)`, `Nettopreis`; None where not."""
+    return wording.tax_included(header)
 
 
 def has_gigabytes(header: str) -> bool:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import csv
 import io
+import math
+import re
 import warnings
 import zipfile
 from collections.abc import Iterator
 from datetime import date, datetime, time
 from decimal import Decimal
-from typing import NamedTuple, TypeAlias
+from typing import IO, NamedTuple, TypeAlias
 
 from gpuledger.extract.errors import LayoutChanged, TooLarge
+from gpuledger.extract.markup import charset_evidence
 from gpuledger.extract.sources.quotes.columns import fields
 
 Cell: TypeAlias = str | int | Decimal | bool | date | datetime | time | None
@@ -21,6 +24,10 @@ MAX_ROWS = 50_000
 MAX_COLUMNS = 200
 #: Bytes of an XLSX after unpacking. A sheet of MAX_ROWS rows and ten columns takes about 20 MB.
 MAX_UNPACKED = 64_000_000
+#: Bytes between two tags of its XML: Excel's own bound of a cell is 32,767 letters.
+MAX_TEXT = 200_000
+#: How deep its XML is nested: a cell stands six deep, a drawing some twenty.
+MAX_DEPTH = 200
 _SMALLER = "send the rows that are quotes, in a file of their own"
 
 
@@ -52,15 +59,33 @@ def _decode(content: bytes, name: str) -> str:
             return content.decode("utf-16")
         except UnicodeDecodeError as error:
             raise LayoutChanged(name, f"UTF-16 text that breaks off: {error}", "save it as CSV in UTF-8") from error
-    # Excel in Korea saves CP949, elsewhere in the West CP1252; text of the latter hardly ever is valid in the former.
-    for encoding in ("utf-8-sig", "cp949", "cp1252"):
+    try:
+        text = content.decode("utf-8-sig")
+        if "\0" not in text:
+            return text
+    except UnicodeDecodeError:
+        pass  # some other charset
+    # Excel in Korea saves CP949, in China GB18030, in the West CP1252. Bytes of one often are valid in another, so what they
+    # say decides, and only where that tells nothing their validity.
+    sample = charset_evidence.sample(content)
+    # A few Chinese words may be Korean syllables too; the currency tells the country.
+    is_chinese = _YUAN.search(content) is not None and _WON.search(content) is None
+    order = ("gb18030", "cp949") if is_chinese else ("cp949", "gb18030")
+    likely = [name for name in order if charset_evidence.makes_sense(sample, name)]
+    for encoding in (*likely, "cp949", "cp1252"):
         try:
             text = content.decode(encoding)
         except UnicodeDecodeError:
             continue
         if "\0" not in text:
             return text
-    raise LayoutChanged(name, "neither a CSV in UTF-8, UTF-16, CP949 or CP1252 nor an XLSX", "save it as CSV in UTF-8")
+    raise LayoutChanged(
+        name, "neither a CSV in UTF-8, UTF-16, CP949, GB18030 or CP1252 nor an XLSX", "save it as UTF-8"
+    )
+
+
+_YUAN = re.compile(rb"\b(?:CNY|RMB)\b|" + "元".encode("gb18030"))
+_WON = re.compile(rb"\bKRW\b|" + "원".encode("cp949"))
 
 
 def _csv_rows(text: str, name: str) -> Iterator[list[Cell]]:
@@ -89,8 +114,11 @@ def _xlsx(content: bytes, name: str) -> list[Table]:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             unpacked = sum(entry.file_size for entry in archive.infolist())
-        if unpacked > MAX_UNPACKED:
-            raise TooLarge(name, f"the workbook unpacks to {unpacked} bytes, the bound is {MAX_UNPACKED}", _SMALLER)
+            if unpacked > MAX_UNPACKED:
+                raise TooLarge(name, f"the workbook unpacks to {unpacked} bytes, the bound is {MAX_UNPACKED}", _SMALLER)
+            for entry in archive.infolist():
+                with archive.open(entry) as part:
+                    _refuse_bomb(part, f"{name}: {entry.filename}")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # openpyxl tells of extensions it leaves out, which no cell depends on
             book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
@@ -106,6 +134,26 @@ def _xlsx(content: bytes, name: str) -> list[Table]:
         ) from error
 
 
+def _refuse_bomb(part: IO[bytes], name: str) -> None:
+    """Raise TooLarge for a text or a nesting that no spreadsheet program writes, before a tree is made of it.
+
+    Counted on the bytes, a piece at a time: where more is opened than closed by the end of a piece, it is nested so deeply.
+    """
+    depth, text = 0, 0
+    while piece := part.read(_PIECE):
+        first, *rest = piece.split(b"<")
+        longest = max(text + len(first), *map(len, rest[:-1]), 0)
+        text = len(rest[-1]) if rest else text + len(first)
+        if max(longest, text) > MAX_TEXT:
+            raise TooLarge(name, f"a cell of more than {MAX_TEXT} bytes", _SMALLER)
+        depth += len(rest) - 2 * piece.count(b"</") - piece.count(b"/>") - piece.count(b"<?") - piece.count(b"<!")
+        if depth > MAX_DEPTH:
+            raise TooLarge(name, f"XML that is nested more than {MAX_DEPTH} deep", "save it as .xlsx or CSV again")
+
+
+_PIECE = 1 << 16
+
+
 def _sheet(sheet: object, name: str) -> Table:
     # Without max_row openpyxl goes by the dimension that the file states, which may be a million empty rows.
     values = sheet.iter_rows(values_only=True, max_row=4 * MAX_ROWS, max_col=MAX_COLUMNS)  # type: ignore[attr-defined]
@@ -114,7 +162,7 @@ def _sheet(sheet: object, name: str) -> Table:
 
 
 def _plain(value: object) -> Cell:
-    if isinstance(value, float):
+    if isinstance(value, float) and math.isfinite(value):
         # repr gives the shortest decimal that is this float: what the person typed, not 1599.99000000000000909.
         return Decimal(repr(value))
     if value is None or isinstance(value, bool | int | date | datetime | time):

@@ -71,7 +71,7 @@ def _transcription(page: Page) -> Iterator[Parsed]:
 
 def _pictures(tree: BeautifulSoup) -> Iterator[tuple[str, str]]:
     """Address and caption of every picture of the article's text, then of the galleries that a script would build."""
-    body = next((found for selector in _BODY if (found := tree.select_one(selector)) is not None), None)
+    body = next((part for selector in _BODY if (part := tree.select_one(selector)) is not None), None)
     if body is not None:
         outside = {id(element) for element in body.select(_NOT_THE_ARTICLE)}
         for image in body.find_all("img"):
@@ -99,7 +99,7 @@ def _address(image: Tag) -> str | None:
 def _widest(srcset: str) -> str:
     """The address of the largest picture of a `srcset`: `a.png 320w, b.png 1200w` gives `b.png`."""
     candidates = [part.split() for part in re.split(r",\s+", srcset) if part.strip()]
-    widths = [(float(found[1]) if (found := re.match(r"([\d.]+)[wx]$", words[-1])) else 1.0) for words in candidates]
+    widths = [(float(match[1]) if (match := re.match(r"([\d.]+)[wx]$", parts[-1])) else 1.0) for parts in candidates]
     return candidates[widths.index(max(widths))][0] if candidates else ""
 
 
@@ -111,7 +111,7 @@ def _caption(image: Tag) -> str:
 
 def _gallery(script: str) -> Iterator[tuple[str, str]]:
     """The pictures of `var data = {"galleryData": [{"image": {"src": …, "name": …}}]}`."""
-    for start in (found.start() for found in re.finditer(r"\{", script)):
+    for start in (brace.start() for brace in re.finditer(r"\{", script)):
         try:
             data, _ = json.JSONDecoder().raw_decode(script, start)
         except (ValueError, RecursionError):
@@ -120,8 +120,8 @@ def _gallery(script: str) -> Iterator[tuple[str, str]]:
         for row in rows if isinstance(rows, list) else ():
             image = row.get("image") if isinstance(row, dict) else None
             if isinstance(image, dict) and isinstance(image.get("src"), str):
-                words = (image.get(key) for key in ("alt", "caption", "title", "name"))
-                yield image["src"], next((clean(text) for text in words if isinstance(text, str) and text), "")
+                captions = (image.get(key) for key in ("alt", "caption", "title", "name"))
+                yield image["src"], next((clean(text) for text in captions if isinstance(text, str) and text), "")
         if rows is not None:
             return
 
@@ -131,8 +131,9 @@ SOURCE = Source(
     title="Tom's Hardware AI benchmark articles and their transcribed charts",
     homepage="https://www.tomshardware.com/pc-components/gpus/stable-diffusion-benchmarks",
     parse=parse,
-    version=1,
     kinds=("score", "chart"),
+    # The pictures of its articles.
+    hosts=("cdn.mos.cms.futurecdn.net",),
     start=(
         "https://www.tomshardware.com/pc-components/gpus/stable-diffusion-benchmarks",
         "https://www.tomshardware.com/news/running-your-own-chatbot-on-a-single-gpu",

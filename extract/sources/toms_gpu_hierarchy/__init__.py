@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import NamedTuple
 
 from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.items import Condition, IndexPrice, Issue, Parsed, Score
@@ -72,7 +73,7 @@ def parse(page: Page) -> Iterable[Parsed]:
     LayoutChanged where the first part has no table with a graphics-card column and figures in it.
     """
     tree = article(page)
-    found = 0
+    table_count = 0
     for table in read_tables(tree):
         columns = _columns(table)
         if columns is None:
@@ -85,9 +86,9 @@ def parse(page: Page) -> Iterable[Parsed]:
                 url=page.url,
             )
             continue
-        found += 1
+        table_count += 1
         yield from _table(table, columns, page)
-    if not found:
+    if not table_count:
         if page_number(page.final_url) == 1:
             raise LayoutChanged(page.url, "no table with a graphics-card column and scores or prices")
         # The last parts of a split article may be prose and charts only.
@@ -100,14 +101,14 @@ def _columns(table: Table) -> _Columns | None:
     if name is None:
         return None
     scores, prices, specs, unknown = [], [], [], []
-    for i, words in enumerate(table.header):
-        if i == name or _IGNORED.search(words) or _QUOTIENT.search(words):
+    for i, header in enumerate(table.header):
+        if i == name or _IGNORED.search(header) or _QUOTIENT.search(header):
             continue
-        if _SPECS.search(words) or _SPEC_PARTS.search(words):
+        if _SPECS.search(header) or _SPEC_PARTS.search(header):
             specs.append(i)
-        elif _PRICE.search(words):
+        elif _PRICE.search(header):
             prices.append(i)
-        elif _RESOLUTION.search(words) or _holds_percentages(table, i):
+        elif _RESOLUTION.search(header) or _holds_percentages(table, i):
             if not _QUOTIENT.search(table.title):
                 scores.append(i)
         elif any(row[i] and row[i] != row[name] for row in table.rows):
@@ -148,7 +149,7 @@ def _table(table: Table, columns: _Columns, page: Page) -> Iterator[Parsed]:
         for column in columns.prices:
             yield from _price(table, column, row[column], name, page)
         for column in columns.scores:
-            yield from _score(table, column, row, name, specs, page)
+            yield from _score(table, column, row, _Card(name, specs), page)
 
 
 def _price(table: Table, column: int, text: str, name: str, page: Page) -> Iterator[Parsed]:
@@ -171,7 +172,14 @@ def _price(table: Table, column: int, text: str, name: str, page: Page) -> Itera
     )
 
 
-def _score(table: Table, column: int, row: Row, name: str, specs: str | None, page: Page) -> Iterator[Parsed]:
+class _Card(NamedTuple):
+    """The card of a row, and what its row says of it besides."""
+
+    name: str
+    specs: str | None
+
+
+def _score(table: Table, column: int, row: Row, card: _Card, page: Page) -> Iterator[Parsed]:
     text, header = row[column], table.header[column]
     if _NO_FIGURE.fullmatch(text):
         return
@@ -184,12 +192,12 @@ def _score(table: Table, column: int, row: Row, name: str, specs: str | None, pa
         elif "%" in header:
             percent, score = score, None
     if percent is None and (score is None or unit is None):
-        where = f"{table.title!r}, {header!r}, {name}"
+        where = f"{table.title!r}, {header!r}, {card.name}"
         message = f"{where}: {text!r} is no percentage and no figure with a unit"
         yield Issue(code="unreadable_score", message=message, where=where, text=text, url=page.url)
         return
     yield Score(
-        gpu_name=name,
+        gpu_name=card.name,
         table=table.title,
         column=header,
         workload_id=_workload(table, header, page),
@@ -197,22 +205,22 @@ def _score(table: Table, column: int, row: Row, name: str, specs: str | None, pa
         unit=unit.lower() if score is not None and unit is not None else None,
         relative_percent=Decimal(percent) if percent is not None else None,
         article_url=page.url,
-        specs=specs,
+        specs=card.specs,
     )
 
 
 def _workload(table: Table, header: str, page: Page) -> str | None:
     """`gaming-1440p-ultra`, with `-rt` for ray tracing; None where resolution, preset or test suite is not sure."""
-    words = f"{table.title} {header}"
+    heading = f"{table.title} {header}"
     resolution, preset = _RESOLUTION.search(header), _PRESET.search(header)
-    if not resolution or not preset or page_number(page.final_url) > 1 or _EARLIER_SUITE.search(words):
+    if not resolution or not preset or page_number(page.final_url) > 1 or _EARLIER_SUITE.search(heading):
         return None
     size = resolution[0].lower()
     lines = "1080p" if "1080" in size else "1440p" if "1440" in size else "4k"
     workload = f"gaming-{lines}-{preset[1].lower()}"
     if workload not in _WORKLOADS:
         return None
-    return f"{workload}-rt" if _RAY_TRACING.search(words) else workload
+    return f"{workload}-rt" if _RAY_TRACING.search(heading) else workload
 
 
 SOURCE = Source(
@@ -220,7 +228,6 @@ SOURCE = Source(
     title="Tom's Hardware GPU benchmarks hierarchy",
     homepage="https://www.tomshardware.com/reviews/gpu-hierarchy,4388.html",
     parse=parse,
-    version=1,
     kinds=("score", "index_price"),
     start=("https://www.tomshardware.com/reviews/gpu-hierarchy,4388.html",),
     sample=("/reviews/gpu-hierarchy,4388.html",),

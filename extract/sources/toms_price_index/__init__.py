@@ -61,7 +61,7 @@ def parse(page: Page) -> Iterable[Parsed]:
     """
     tree = article(page)
     titles, headlines = page_titles(tree, page.final_url), {cell_text(element) for element in tree.find_all("h1")}
-    found = 0
+    table_count = 0
     for table in read_tables(tree):
         name = table.find(_NAME)
         if name is None:
@@ -70,13 +70,13 @@ def parse(page: Page) -> Iterable[Parsed]:
         columns = list(_price_columns(table, month, titles)) if name is not None else []
         if name is None or not columns:
             continue
-        found += 1
+        table_count += 1
         if month is None and any(column.period is None for column in columns):
             message = f"no month is named for {table.title!r}: its prices have no period"
             yield Issue(code="no_period", message=message, where=f"table {table.position}", url=page.url)
         for row in table.rows:
             yield from _row(table, row, name, columns, page)
-    if not found:
+    if not table_count:
         if page_number(page.final_url) == 1:
             raise LayoutChanged(page.url, "no table with a column of cards and one of prices")
         yield Issue(code="no_table", message="this part of the article has no table of prices", url=page.url)
@@ -91,40 +91,40 @@ def _month(table: Table, titles: list[str], headlines: set[str]) -> str | None:
 
 
 def _price_columns(table: Table, month: str | None, titles: list[str]) -> Iterator[_PriceColumn]:
-    for i, words in enumerate(table.header):
-        if _NO_PRICE.search(words) or _QUANTITY.search(words):
+    for i, header in enumerate(table.header):
+        if _NO_PRICE.search(header) or _QUANTITY.search(header):
             continue
         # Some months head the column with the month or the marketplace alone.
-        if not (_PRICE.search(words) or _USED.search(words) or MONTH_WORD.fullmatch(words) or month_of(words)):
+        if not (_PRICE.search(header) or _USED.search(header) or MONTH_WORD.fullmatch(header) or month_of(header)):
             continue
-        condition = _condition(words, table, titles)
-        period = _period(words, month)
+        condition = _condition(header, table, titles)
+        period = _period(header, month)
         yield _PriceColumn(i, condition, period, is_sold=condition == "used" and period == month)
 
 
-def _condition(words: str, table: Table, titles: list[str]) -> Condition:
+def _condition(header: str, table: Table, titles: list[str]) -> Condition:
     """New or used by the column's words, else by the table's, else by the page's; unknown where none says."""
-    for text in (words, table.title, *titles):
+    for text in (header, table.title, *titles):
         new, used = bool(_NEW.search(text)), bool(_USED.search(text))
         if new != used:
             return "new" if new else "used"
     return "unknown"
 
 
-def _period(words: str, month: str | None) -> str | None:
+def _period(header: str, month: str | None) -> str | None:
     """The month of a column: as `2023-10`, the one it names, the one before for `Last Price`, else the table's."""
-    if _TIMELESS.search(words):
+    if _TIMELESS.search(header):
         return None
-    if named := month_of(words):
+    if named := month_of(header):
         return named
     if month is None:
         return None
     year, number = int(month[:4]), int(month[5:])
-    if found := MONTH_WORD.search(words):
+    if named_month := MONTH_WORD.search(header):
         # A column may name a month before the table's, of the year before in January; never one to come.
-        other = month_number(found[0])
+        other = month_number(named_month[0])
         return f"{year - (other > number)}-{other:02d}"
-    if _LAST.search(words):
+    if _LAST.search(header):
         return f"{year - (number == 1)}-{(number - 2) % 12 + 1:02d}"
     return month
 
@@ -140,9 +140,10 @@ def _row(table: Table, row: Row, name_column: int, columns: list[_PriceColumn], 
         quantity = None
     if price_in_name is not None:
         # Nothing on these pages says what the price beside a name is: a list price, or the cheapest of the day.
-        yield from _price(table, _PriceColumn(name_column, "unknown", None, False), price_in_name, name, None, page)
+        yield from _price(table, _PriceColumn(name_column, "unknown", None, False), price_in_name, _Card(name), page)
     for column in columns:
-        yield from _price(table, column, row[column.column], name, quantity if column.is_sold else None, page)
+        card = _Card(name, quantity if column.is_sold else None)
+        yield from _price(table, column, row[column.column], card, page)
 
 
 def _quantity(table: Table, row: Row) -> int | str | None:
@@ -153,23 +154,28 @@ def _quantity(table: Table, row: Row) -> int | str | None:
     return int(text) if text.isascii() and text.isdigit() else text
 
 
-def _price(
-    table: Table, column: _PriceColumn, text: str, name: str, quantity: int | None, page: Page
-) -> Iterator[IndexPrice | Issue]:
+class _Card(NamedTuple):
+    """The card of a row, and how many were sold at the row's price."""
+
+    name: str
+    quantity_sold: int | None = None
+
+
+def _price(table: Table, column: _PriceColumn, text: str, card: _Card, page: Page) -> Iterator[IndexPrice | Issue]:
     header = table.header[column.column]
     if _NOTHING.fullmatch(text):
         return
-    price = read_amount(text, f"{table.title!r}, {header!r}, {name}", page.url)
+    price = read_amount(text, f"{table.title!r}, {header!r}, {card.name}", page.url)
     if isinstance(price, Price):
         yield IndexPrice(
-            gpu_name=name,
+            gpu_name=card.name,
             price=price.amount,
             currency=price.currency,
             condition=column.condition,
             table=table.title,
             column=header,
             period=column.period,
-            quantity_sold=quantity,
+            quantity_sold=card.quantity_sold,
             price_text=text,
         )
     elif price is not None:
@@ -181,7 +187,6 @@ SOURCE = Source(
     title="Tom's Hardware eBay price index and price lists",
     homepage="https://www.tomshardware.com/news/gpus-historical-ebay-pricing",
     parse=parse,
-    version=1,
     kinds=("index_price",),
     start=("https://www.tomshardware.com/news/gpus-historical-ebay-pricing",),
     sample=("/news/gpus-historical-ebay-pricing",),

@@ -16,7 +16,7 @@ from gpuledger.warehouse.read import reader
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class WatchResult:
     """What one watch found. `is_met` is None where it cannot be told: the card has no usable price tonight."""
 
     watch: Watch
@@ -30,7 +30,7 @@ class Found:
         return "\n".join([self.headline, *self.evidence])
 
 
-def look(data: DataDir, watches: list[Watch], now: datetime) -> list[Found]:
+def look(data: DataDir, watches: list[Watch], now: datetime) -> list[WatchResult]:
     """Each watch against the published file. Raises NoWarehouse, and BadQuery where a watch asks for what cannot be."""
     if not watches:
         return []
@@ -38,16 +38,16 @@ def look(data: DataDir, watches: list[Watch], now: datetime) -> list[Found]:
         return [_RULES[watch.rule](con, watch, now) for watch in watches]
 
 
-def _below(con: duckdb.DuckDBPyConnection, watch: Watch, now: datetime) -> Found:
+def _below(con: duckdb.DuckDBPyConnection, watch: Watch, now: datetime) -> WatchResult:
     price = watched.street_price(con, watch.gpu_id)
     if price is None:
         return _unknown(watch)
     assert watch.usd is not None
     headline = f"{watch.gpu} costs {_usd(price['price_usd'])}; you asked for below {_usd(watch.usd)}"
-    return Found(watch, price["price_usd"] < watch.usd, headline, _offer(price, now))
+    return WatchResult(watch, price["price_usd"] < watch.usd, headline, _offer(price, now))
 
 
-def _value_rank(con: duckdb.DuckDBPyConnection, watch: Watch, now: datetime) -> Found:
+def _value_rank(con: duckdb.DuckDBPyConnection, watch: Watch, now: datetime) -> WatchResult:
     row = watched.place(con, watch.workload, watch.basis, watch.gpu_id)
     if row is None:
         return _unknown(watch, f"it has no score and {watch.basis} price in {watch.workload} now")
@@ -57,10 +57,10 @@ def _value_rank(con: duckdb.DuckDBPyConnection, watch: Watch, now: datetime) -> 
         f"{row['score'].normalize():f} {row['unit']} for {_usd(row['price_usd'])}"
     )
     price = watched.street_price(con, watch.gpu_id) if watch.basis == "street" else None
-    return Found(watch, row["value_rank"] <= watch.rank, headline, _offer(price, now) if price else ())
+    return WatchResult(watch, row["value_rank"] <= watch.rank, headline, _offer(price, now) if price else ())
 
 
-def _new_low(con: duckdb.DuckDBPyConnection, watch: Watch, now: datetime) -> Found:
+def _new_low(con: duckdb.DuckDBPyConnection, watch: Watch, now: datetime) -> WatchResult:
     price = watched.street_price(con, watch.gpu_id)
     row = watched.lowest_before(con, watch.gpu_id, now, watch.days)
     # Without a day before there is nothing to be lower than: the first price ever seen is no news.
@@ -73,10 +73,10 @@ def _new_low(con: duckdb.DuckDBPyConnection, watch: Watch, now: datetime) -> Fou
         f"on {row['low_on']}"
     )
     known = f"prices are known for {row['days']} of those days, since {row['since']}"
-    return Found(watch, price["price_usd"] < row["low"], headline, (known, *_offer(price, now)))
+    return WatchResult(watch, price["price_usd"] < row["low"], headline, (known, *_offer(price, now)))
 
 
-def _fits(con: duckdb.DuckDBPyConnection, watch: Watch, now: datetime) -> Found:
+def _fits(con: duckdb.DuckDBPyConnection, watch: Watch, now: datetime) -> WatchResult:
     row = watched.cheapest_fit(con, watch.model, watch.precision, watch.context_tokens, watch.gpu_id)
     if row is None:
         return _unknown(watch)
@@ -90,7 +90,9 @@ def _fits(con: duckdb.DuckDBPyConnection, watch: Watch, now: datetime) -> Found:
         f"they hold {row['available_gb']:.1f} GB"
     )
     price = watched.street_price(con, row["gpu_id"])
-    return Found(watch, row["total_price_usd"] < watch.usd, headline, (need, *(_offer(price, now) if price else ())))
+    return WatchResult(
+        watch, row["total_price_usd"] < watch.usd, headline, (need, *(_offer(price, now) if price else ()))
+    )
 
 
 _RULES = {"below": _below, "value_rank": _value_rank, "new_low": _new_low, "fits": _fits}
@@ -108,8 +110,8 @@ def _offer(price: Row, now: datetime) -> tuple[str, ...]:
     )
 
 
-def _unknown(watch: Watch, why: str = "no price counts now") -> Found:
-    return Found(watch, None, f"{watch.words}: it cannot be told, as {why}")
+def _unknown(watch: Watch, why: str = "no price counts now") -> WatchResult:
+    return WatchResult(watch, None, f"{watch.waits_for}: it cannot be told, as {why}")
 
 
 def _usd(amount: Any) -> str:

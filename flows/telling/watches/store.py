@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import date
@@ -11,6 +10,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from gpuledger.extract import local_files
 from gpuledger.flows.setup.settings import SettingsError
 from gpuledger.warehouse.paths import DataDir
 
@@ -43,7 +43,7 @@ class Watch:
     added_on: date | None = None
 
     @property
-    def words(self) -> str:
+    def waits_for(self) -> str:
         """What it waits for, in words."""
         match self.rule:
             case "below":
@@ -68,14 +68,14 @@ def load(data: DataDir) -> list[Watch]:
     if not file.exists():
         return []
     try:
-        tables = tomllib.loads(file.read_text(encoding="utf-8")).get("watch", [])
-    except tomllib.TOMLDecodeError as error:
+        tables = local_files.read_toml(file, follow=True).get("watch", [])
+    except (OSError, ValueError) as error:
         raise SettingsError(f"{file}: {error}") from None
-    found = [_watch(words, f"{file}: watch {position}") for position, words in enumerate(tables, start=1)]
-    ids = [watch.id for watch in found]
+    watches = [_watch(table, f"{file}: watch {position}") for position, table in enumerate(tables, start=1)]
+    ids = [watch.id for watch in watches]
     if len(set(ids)) != len(ids):
         raise SettingsError(f"{file}: two watches have the same id")
-    return found
+    return watches
 
 
 def add(data: DataDir, watch: Watch) -> Watch:
@@ -83,7 +83,7 @@ def add(data: DataDir, watch: Watch) -> Watch:
     known = load(data)
     for other in known:
         if replace(other, id=0, added_on=None) == replace(watch, id=0, added_on=None):
-            raise SettingsError(f"watch {other.id} is the same: {other.words}")
+            raise SettingsError(f"watch {other.id} is the same: {other.waits_for}")
     added = replace(watch, id=max((other.id for other in known), default=0) + 1)
     save(data, [*known, added])
     return added
@@ -92,12 +92,12 @@ def add(data: DataDir, watch: Watch) -> Watch:
 def remove(data: DataDir, number: int) -> Watch:
     """Drop the watch with this id. Raises SettingsError, with the known ids, where there is none."""
     known = load(data)
-    found = [watch for watch in known if watch.id == number]
-    if not found:
+    removed = [watch for watch in known if watch.id == number]
+    if not removed:
         ids = ", ".join(str(watch.id) for watch in known) or "none"
         raise SettingsError(f"there is no watch {number}; there are: {ids}")
     save(data, [watch for watch in known if watch.id != number])
-    return found[0]
+    return removed[0]
 
 
 def save(data: DataDir, watches: Sequence[Watch]) -> None:
@@ -109,12 +109,12 @@ def save(data: DataDir, watches: Sequence[Watch]) -> None:
     part.replace(file)
 
 
-def _watch(words: dict[str, Any], place: str) -> Watch:
+def _watch(table: dict[str, Any], place: str) -> Watch:
     known = {f.name for f in fields(Watch)}
-    if unknown := sorted(set(words) - known):
+    if unknown := sorted(set(table) - known):
         raise SettingsError(f"{place}: unknown {', '.join(unknown)}; known are {', '.join(sorted(known))}")
     try:
-        watch = Watch(**{**words, "usd": Decimal(str(words["usd"])) if "usd" in words else None})
+        watch = Watch(**{**table, "usd": Decimal(str(table["usd"])) if "usd" in table else None})
     except (TypeError, InvalidOperation) as error:
         raise SettingsError(f"{place}: {error}") from None
     needed = {

@@ -139,7 +139,7 @@ def test_segment(gpu_id: str, segment: str) -> None:
 
 def test_the_committed_file_is_what_the_package_and_the_overlay_make() -> None:
     made = generate.text(generate.build())
-    assert generate.CATALOGUE.read_text("utf-8") == made, "run python -m tools.catalogue"
+    assert generate.CATALOGUE.read_text("utf-8") == made, "run `make generated`"
 
 
 def test_no_rule_for_names_and_no_memory_line_is_dead() -> None:

@@ -44,12 +44,12 @@ def test_the_pin_of_a_source_counts_there_and_before_the_general_one() -> None:
 
 def test_pins_are_read_back_in_order_and_the_same_place_is_replaced(tmp_path: Path) -> None:
     path = tmp_path / "own" / "pins.toml"
-    assert pins.read(path) == ()
+    assert pins.read_pins(path) == ()
     first, second = _pin(), _pin("RTX 3060", "nvidia-geforce-rtx-3060-12gb", "newegg")
     pins.add(path, first)
     assert pins.add(path, second) == (first, second)
     changed = _pin(gpu_id=NOT_A_GPU)
-    assert pins.add(path, changed) == (second, changed) == pins.read(path)
+    assert pins.add(path, changed) == (second, changed) == pins.read_pins(path)
     assert [file.name for file in path.parent.iterdir()] == ["pins.toml"]
 
 
@@ -59,7 +59,7 @@ def test_any_title_and_reason_survive_the_file(title: str, reason: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "pins.toml"
         pins.add(path, pin)
-        assert pins.read(path) == (pin,)
+        assert pins.read_pins(path) == (pin,)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_a_file_that_cannot_be_understood_is_named(tmp_path: Path, text: str) ->
     path = tmp_path / "pins.toml"
     path.write_text(text)
     with pytest.raises(PinError, match=r"pins\.toml"):
-        pins.read(path)
+        pins.read_pins(path)
     with pytest.raises(PinError):
         pins.add(path, _pin())
     assert path.read_text() == text
@@ -102,4 +102,4 @@ def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
     path = tmp_path / "pins.toml"
     path.write_bytes(b'[[pin]]\ntitle = "\xff"\n')
     with pytest.raises(PinError, match=r"pins\.toml"):
-        pins.read(path)
+        pins.read_pins(path)

@@ -3,77 +3,67 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 from gpuledger.transform.identity import catalogue
 from gpuledger.transform.identity.resolver import Resolver
+from tests.support import labelled_titles
 
 RESOLVER = Resolver.load()
 KNOWN = frozenset(catalogue.by_id())
 
 
-@pytest.fixture(scope="module")
-def bench(shared_data: Path) -> ModuleType:
-    """The measuring code, which builds the truth from the labels without the resolver. It reads the same folder."""
-    path = Path(__file__).parents[3] / "benchmarks" / "bench_identity.py"
-    spec = importlib.util.spec_from_file_location("bench_identity", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # its dataclasses look themselves up by name
-    spec.loader.exec_module(module)
-    assert module.DATA.is_dir(), shared_data
-    return module
+@pytest.fixture(autouse=True)
+def _real_titles(shared_data: Path) -> None:
+    """Every test here reads the same folder as the measuring code, and is skipped where it is not."""
+    assert labelled_titles.DATA.is_dir(), shared_data
 
 
-def test_titles_that_name_their_chip_find_it_by_the_memory_field(bench: ModuleType) -> None:
-    named = [one for one in bench.part_catalogue(KNOWN) if one.names_chip]
-    found = bench.measure(RESOLVER, named, bench.memory_field)
+def test_titles_that_name_their_chip_find_it_by_the_memory_field() -> None:
+    named = [one for one in labelled_titles.part_catalogue(KNOWN) if one.names_chip]
+    found = labelled_titles.measure(RESOLVER, named, labelled_titles.memory_field)
     assert found.titles > 400
     assert found.share >= 0.995, found.unmatched
     assert found.precision >= 0.999, found.wrong
 
 
-def test_without_the_memory_field_they_are_right_or_open(bench: ModuleType) -> None:
-    named = [one for one in bench.part_catalogue(KNOWN) if one.names_chip]
-    found = bench.measure(RESOLVER, named)
+def test_without_the_memory_field_they_are_right_or_open() -> None:
+    named = [one for one in labelled_titles.part_catalogue(KNOWN) if one.names_chip]
+    found = labelled_titles.measure(RESOLVER, named)
     assert not found.wrong
     open_ones = [answer for one, answer in found.unmatched if one.truth in answer.candidates]
     assert (found.matched + len(open_ones)) / found.titles >= 0.995
 
 
-def test_titles_of_a_line_only_are_found_by_the_chip_field_and_never_guessed_without(bench: ModuleType) -> None:
-    parts = bench.part_catalogue(KNOWN)
-    found = bench.measure(RESOLVER, parts, bench.all_fields)
+def test_titles_of_a_line_only_are_found_by_the_chip_field_and_never_guessed_without() -> None:
+    parts = labelled_titles.part_catalogue(KNOWN)
+    found = labelled_titles.measure(RESOLVER, parts, labelled_titles.all_fields)
     assert found.titles > 5000
     assert found.share >= 0.995
     assert found.precision >= 0.999, found.wrong
-    assert not bench.measure(RESOLVER, parts).wrong
+    assert not labelled_titles.measure(RESOLVER, parts).wrong
 
 
-def test_wrong_labels_are_listed_with_evidence_and_are_really_there(bench: ModuleType) -> None:
-    rows = {(one.title, one.label, one.memory) for one in bench.part_catalogue(KNOWN)}
-    assert set(bench.LABEL_ERRORS) <= rows
-    assert all(len(evidence) > 20 for evidence in bench.LABEL_ERRORS.values())
+def test_wrong_labels_are_listed_with_evidence_and_are_really_there() -> None:
+    rows = {(one.title, one.label, one.memory) for one in labelled_titles.part_catalogue(KNOWN)}
+    assert set(labelled_titles.LABEL_ERRORS) <= rows
+    assert all(len(evidence) > 20 for evidence in labelled_titles.LABEL_ERRORS.values())
 
 
-def test_every_title_of_a_shop_finds_its_card(bench: ModuleType) -> None:
-    found = bench.measure(RESOLVER, bench.newegg(KNOWN))
+def test_every_title_of_a_shop_finds_its_card() -> None:
+    found = labelled_titles.measure(RESOLVER, labelled_titles.newegg(KNOWN))
     assert found.titles > 40
     assert found.share >= 0.995, found.unmatched
     assert not found.wrong
 
 
-def test_korean_names_are_matched_or_rightly_open(bench: ModuleType) -> None:
-    answers = Counter(RESOLVER.resolve(name, source="danawa_daily").status for name in bench.danawa())
+def test_korean_names_are_matched_or_rightly_open() -> None:
+    answers = Counter(RESOLVER.resolve(name, source="danawa_daily").status for name in labelled_titles.danawa())
     cards = sum(answers.values()) - answers["not_a_gpu"]
     assert cards > 3000
     assert (answers["matched"] + answers["ambiguous"]) / cards >= 0.98, answers

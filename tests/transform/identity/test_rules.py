@@ -74,7 +74,7 @@ def test_no_word_is_in_two_lists_of_kinds(one: str, other: str) -> None:
 def test_every_word_of_the_lists_can_be_met() -> None:
     """A word that the spelling of titles never leaves standing would be dead."""
     for word in WORDS.marks:
-        assert text.words(text.normalise(word)) == [word], word
+        assert text.split_words(text.normalise(word)) == [word], word
     assert WORDS.common_on_cards <= WORDS.accessory_unless_card
 
 

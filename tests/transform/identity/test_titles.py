@@ -104,7 +104,10 @@ def test_the_answer_as_json_has_exactly_the_promised_fields() -> None:
         "status": "matched",
         "gpu_id": "nvidia-geforce-rtx-3060-12gb",
         "gpu": "NVIDIA GeForce RTX 3060 12GB",
+        "product_kind": "card",
+        "gpu_count": 1,
         "candidates": ["nvidia-geforce-rtx-3060-12gb"],
+        "contains": [],
     }
     explained = found.to_json(explain=True)
     assert explained.keys() - found.to_json().keys()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from gpuledger.transform.sizing.errors import BadConfig
 from gpuledger.transform.sizing.tensors import Tensor
@@ -32,29 +33,31 @@ def embedding(role: str, rows: int, width: int) -> Tensor:
     return Tensor(role, None, rows, width, "embedding")
 
 
-def grouped_attention(
-    layer: int,
-    *,
-    hidden: int,
-    heads: int,
-    kv_heads: int,
-    head_dim: int,
-    qkv_bias: bool = False,
-    output_bias: bool = False,
-    fused: bool = False,
-) -> Iterator[Tensor]:
-    """Query, key, value and output projections; kv_heads = heads is multi-head, 1 is multi-query, between is grouped.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attention:
+    """The attention of a layer; kv_heads = heads is multi-head, 1 is multi-query, between is grouped."""
 
-    `fused` is one stored matrix for the first three. Source: Vaswani et al. 2017; Shazeer 2019; Ainslie et al. 2023.
-    """
-    query, key = heads * head_dim, kv_heads * head_dim
-    if fused:
-        yield from matrix("attn_qkv", layer, query + 2 * key, hidden, bias=qkv_bias)
+    hidden: int
+    heads: int
+    kv_heads: int
+    head_dim: int
+    qkv_bias: bool = False
+    output_bias: bool = False
+    #: Query, key and value are one stored matrix.
+    fused: bool = False
+
+
+def grouped_attention(layer: int, attention: Attention) -> Iterator[Tensor]:
+    """Query, key, value and output projections. Source: Vaswani et al. 2017; Shazeer 2019; Ainslie et al. 2023."""
+    a = attention
+    query, key = a.heads * a.head_dim, a.kv_heads * a.head_dim
+    if a.fused:
+        yield from matrix("attn_qkv", layer, query + 2 * key, a.hidden, bias=a.qkv_bias)
     else:
-        yield from matrix("attn_q", layer, query, hidden, bias=qkv_bias)
-        yield from matrix("attn_k", layer, key, hidden, bias=qkv_bias)
-        yield from matrix("attn_v", layer, key, hidden, bias=qkv_bias)
-    yield from matrix("attn_output", layer, hidden, query, bias=output_bias)
+        yield from matrix("attn_q", layer, query, a.hidden, bias=a.qkv_bias)
+        yield from matrix("attn_k", layer, key, a.hidden, bias=a.qkv_bias)
+        yield from matrix("attn_v", layer, key, a.hidden, bias=a.qkv_bias)
+    yield from matrix("attn_output", layer, a.hidden, query, bias=a.output_bias)
 
 
 def gated_ffn(layer: int, hidden: int, inner: int, *, bias: bool = False, suffix: str = "") -> Iterator[Tensor]:

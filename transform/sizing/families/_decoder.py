@@ -60,46 +60,57 @@ def layer_windows(
     return tuple(window if kind == "sliding_attention" else None for kind in kinds)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Style:
+    """In what the layers of a family differ from those of others, beside their shape."""
+
+    qkv_bias: bool = False
+    output_bias: bool = False
+    fused_qkv: bool = False
+    qk_norm: bool = False
+    norms: tuple[str, ...] = ("attn_norm", "ffn_norm")
+    norm_bias: bool = False
+    head_bias: bool = False
+    #: Further vectors of a layer.
+    extra_vectors: Callable[[int], Iterable[Tensor]] = lambda layer: ()
+
+
 def build(
     config: Config,
     shape: Shape,
     *,
     ffn: int,
     ffn_tensors: Callable[[int], Iterable[Tensor]],
-    qkv_bias: bool = False,
-    output_bias: bool = False,
-    fused_qkv: bool = False,
-    qk_norm: bool = False,
-    norms: tuple[str, ...] = ("attn_norm", "ffn_norm"),
-    norm_bias: bool = False,
-    head_bias: bool = False,
-    extra_vectors: Callable[[int], Iterable[Tensor]] = lambda layer: (),
+    style: Style | None = None,
 ) -> Architecture:
     """A decoder of this shape. `ffn` is the inner width that a token passes, `ffn_tensors` gives the tensors of a layer."""
+    own = style or Style()
 
     def tensors() -> Iterator[Tensor]:
         yield blocks.embedding("token_embd", shape.vocab, shape.hidden)
         for layer in range(shape.layers):
-            for name in norms:
-                yield from blocks.norm(name, layer, shape.hidden, bias=norm_bias)
+            for name in own.norms:
+                yield from blocks.norm(name, layer, shape.hidden, bias=own.norm_bias)
             yield from blocks.grouped_attention(
                 layer,
-                hidden=shape.hidden,
-                heads=shape.heads,
-                kv_heads=shape.kv_heads,
-                head_dim=shape.head_dim,
-                qkv_bias=qkv_bias,
-                output_bias=output_bias,
-                fused=fused_qkv,
+                blocks.Attention(
+                    hidden=shape.hidden,
+                    heads=shape.heads,
+                    kv_heads=shape.kv_heads,
+                    head_dim=shape.head_dim,
+                    qkv_bias=own.qkv_bias,
+                    output_bias=own.output_bias,
+                    fused=own.fused_qkv,
+                ),
             )
-            if qk_norm:
+            if own.qk_norm:
                 yield blocks.vector("attn_q_norm", layer, shape.head_dim)
                 yield blocks.vector("attn_k_norm", layer, shape.head_dim)
-            yield from extra_vectors(layer)
+            yield from own.extra_vectors(layer)
             yield from ffn_tensors(layer)
-        yield from blocks.norm("output_norm", None, shape.hidden, bias=norm_bias)
+        yield from blocks.norm("output_norm", None, shape.hidden, bias=own.norm_bias)
         if not shape.tied:
-            yield from blocks.matrix("output", None, shape.vocab, shape.hidden, bias=head_bias)
+            yield from blocks.matrix("output", None, shape.vocab, shape.hidden, bias=own.head_bias)
 
     return Architecture(
         model_type=config.model_type,

@@ -16,7 +16,10 @@ from gpuledger.transform.sizing.tensors import Architecture, ArchitectureKind, A
 
 def _layer(layer: int, hidden: int, heads: int, head_dim: int, inner: int) -> Iterator[Tensor]:
     yield from blocks.grouped_attention(
-        layer, hidden=hidden, heads=heads, kv_heads=heads, head_dim=head_dim, qkv_bias=True, output_bias=True
+        layer,
+        blocks.Attention(
+            hidden=hidden, heads=heads, kv_heads=heads, head_dim=head_dim, qkv_bias=True, output_bias=True
+        ),
     )
     yield from blocks.norm("attn_output_norm", layer, hidden, bias=True)
     yield from blocks.plain_ffn(layer, hidden, inner, bias=True)

@@ -27,10 +27,7 @@ def _build(config: Config, shape: decoder.Shape) -> Architecture:
         shape,
         ffn=inner,
         ffn_tensors=lambda layer: blocks.gated_ffn(layer, shape.hidden, inner),
-        qkv_bias=bias,
-        output_bias=bias,
-        norms=("attn_norm",),
-        extra_vectors=vectors,
+        style=decoder.Style(qkv_bias=bias, output_bias=bias, norms=("attn_norm",), extra_vectors=vectors),
     )
 
 

@@ -41,11 +41,13 @@ def _falcon(config: Config) -> Architecture:
         shape,
         ffn=inner,
         ffn_tensors=lambda layer: blocks.plain_ffn(layer, hidden, inner, bias=bias),
-        qkv_bias=bias,
-        output_bias=bias,
-        fused_qkv=True,
-        norms=("attn_norm", "attn_norm_2") if two_norms else ("attn_norm",),
-        norm_bias=True,
+        style=decoder.Style(
+            qkv_bias=bias,
+            output_bias=bias,
+            fused_qkv=True,
+            norms=("attn_norm", "attn_norm_2") if two_norms else ("attn_norm",),
+            norm_bias=True,
+        ),
     )
     return dataclasses.replace(architecture, model_type="falcon")
 

@@ -26,10 +26,7 @@ def _build(config: Config, shape: decoder.Shape, *, norms: tuple[str, ...], qk_n
         shape,
         ffn=inner,
         ffn_tensors=lambda layer: blocks.gated_ffn(layer, shape.hidden, inner),
-        qkv_bias=bias,
-        output_bias=bias,
-        qk_norm=qk_norm,
-        norms=norms,
+        style=decoder.Style(qkv_bias=bias, output_bias=bias, qk_norm=qk_norm, norms=norms),
     )
 
 
@@ -77,12 +74,14 @@ def _vision_tower(config: Config, text_hidden: int) -> Iterator[Tensor]:
         yield from blocks.norm("v.ln1", layer, hidden, bias=True)
         yield from blocks.grouped_attention(
             layer,
-            hidden=hidden,
-            heads=heads,
-            kv_heads=heads,
-            head_dim=config.head_dim(hidden, heads),
-            qkv_bias=True,
-            output_bias=True,
+            blocks.Attention(
+                hidden=hidden,
+                heads=heads,
+                kv_heads=heads,
+                head_dim=config.head_dim(hidden, heads),
+                qkv_bias=True,
+                output_bias=True,
+            ),
         )
         yield from blocks.norm("v.ln2", layer, hidden, bias=True)
         yield from blocks.plain_ffn(layer, hidden, inner, bias=True)

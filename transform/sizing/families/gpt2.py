@@ -38,10 +38,7 @@ def _build(config: Config, shape: decoder.Shape, inner: int, *, fused: bool, add
         shape,
         ffn=inner,
         ffn_tensors=lambda layer: blocks.plain_ffn(layer, shape.hidden, inner, bias=True),
-        qkv_bias=True,
-        output_bias=True,
-        fused_qkv=fused,
-        norm_bias=True,
+        style=decoder.Style(qkv_bias=True, output_bias=True, fused_qkv=fused, norm_bias=True),
     )
     return dataclasses.replace(architecture, tensors=(*added, *architecture.tensors))
 
@@ -85,9 +82,7 @@ def _gptj(config: Config) -> Architecture:
         shape,
         ffn=inner,
         ffn_tensors=lambda layer: blocks.plain_ffn(layer, shape.hidden, inner, bias=True),
-        norms=("attn_norm",),
-        norm_bias=True,
-        head_bias=True,
+        style=decoder.Style(norms=("attn_norm",), norm_bias=True, head_bias=True),
     )
 
 
@@ -115,7 +110,7 @@ def _mpt(config: Config) -> Architecture:
         shape,
         ffn=inner,
         ffn_tensors=lambda layer: blocks.plain_ffn(layer, hidden, inner, bias=False),
-        fused_qkv=True,
+        style=decoder.Style(fused_qkv=True),
     )
 
 

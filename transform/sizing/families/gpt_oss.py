@@ -36,9 +36,11 @@ def _gpt_oss(config: Config) -> Architecture:
         shape,
         ffn=used * inner,
         ffn_tensors=ffn_tensors,
-        qkv_bias=True,
-        output_bias=True,
-        extra_vectors=lambda layer: (blocks.vector("attn_sinks", layer, shape.heads),),
+        style=decoder.Style(
+            qkv_bias=True,
+            output_bias=True,
+            extra_vectors=lambda layer: (blocks.vector("attn_sinks", layer, shape.heads),),
+        ),
     )
 
 

@@ -22,8 +22,7 @@ def _llama(config: Config) -> Architecture:
         shape,
         ffn=inner,
         ffn_tensors=lambda layer: blocks.gated_ffn(layer, shape.hidden, inner, bias=bias),
-        qkv_bias=attention_bias,
-        output_bias=attention_bias,
+        style=decoder.Style(qkv_bias=attention_bias, output_bias=attention_bias),
     )
 
 

@@ -26,10 +26,9 @@ def _olmo2(config: Config) -> Architecture:
         shape,
         ffn=inner,
         ffn_tensors=lambda layer: blocks.gated_ffn(layer, shape.hidden, inner),
-        qkv_bias=bias,
-        output_bias=bias,
-        norms=("post_attention_norm", "post_ffw_norm"),
-        extra_vectors=vectors,
+        style=decoder.Style(
+            qkv_bias=bias, output_bias=bias, norms=("post_attention_norm", "post_ffw_norm"), extra_vectors=vectors
+        ),
     )
 
 

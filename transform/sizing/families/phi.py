@@ -21,11 +21,7 @@ def _phi(config: Config) -> Architecture:
         shape,
         ffn=inner,
         ffn_tensors=lambda layer: blocks.plain_ffn(layer, shape.hidden, inner, bias=True),
-        qkv_bias=True,
-        output_bias=True,
-        norms=("attn_norm",),
-        norm_bias=True,
-        head_bias=True,
+        style=decoder.Style(qkv_bias=True, output_bias=True, norms=("attn_norm",), norm_bias=True, head_bias=True),
     )
 
 
@@ -39,7 +35,7 @@ def _phi3(config: Config) -> Architecture:
         yield from blocks.matrix("ffn_up", layer, 2 * inner, shape.hidden)
         yield from blocks.matrix("ffn_down", layer, shape.hidden, inner)
 
-    return decoder.build(config, shape, ffn=inner, ffn_tensors=ffn_tensors, fused_qkv=True)
+    return decoder.build(config, shape, ffn=inner, ffn_tensors=ffn_tensors, style=decoder.Style(fused_qkv=True))
 
 
 def _phimoe(config: Config) -> Architecture:
@@ -52,10 +48,9 @@ def _phimoe(config: Config) -> Architecture:
         shape,
         ffn=used * inner,
         ffn_tensors=lambda layer: blocks.routed_experts(layer, shape.hidden, inner, experts, used),
-        qkv_bias=bias,
-        output_bias=bias,
-        norm_bias=True,
-        head_bias=config.flag("lm_head_bias", default=False),
+        style=decoder.Style(
+            qkv_bias=bias, output_bias=bias, norm_bias=True, head_bias=config.flag("lm_head_bias", default=False)
+        ),
     )
 
 

@@ -33,9 +33,7 @@ def _dense(config: Config, *, qkv_bias: bool, qk_norm: bool, output_bias: bool =
         shape,
         ffn=inner,
         ffn_tensors=lambda layer: blocks.gated_ffn(layer, shape.hidden, inner),
-        qkv_bias=qkv_bias,
-        output_bias=output_bias,
-        qk_norm=qk_norm,
+        style=decoder.Style(qkv_bias=qkv_bias, output_bias=output_bias, qk_norm=qk_norm),
     )
 
 
@@ -60,8 +58,7 @@ def _mixture(config: Config, *, shared: int | None, qkv_bias: bool, qk_norm: boo
         shape,
         ffn=used * inner + (shared or 0),
         ffn_tensors=ffn_tensors,
-        qkv_bias=qkv_bias,
-        qk_norm=qk_norm,
+        style=decoder.Style(qkv_bias=qkv_bias, qk_norm=qk_norm),
     )
 
 

@@ -33,10 +33,7 @@ def _gpt_bigcode(config: Config) -> Architecture:
         shape,
         ffn=inner,
         ffn_tensors=lambda layer: blocks.plain_ffn(layer, hidden, inner, bias=True),
-        qkv_bias=True,
-        output_bias=True,
-        fused_qkv=True,
-        norm_bias=True,
+        style=decoder.Style(qkv_bias=True, output_bias=True, fused_qkv=True, norm_bias=True),
     )
     positions = blocks.embedding("position_embd", shape.context, hidden)
     return dataclasses.replace(architecture, tensors=(positions, *architecture.tensors))
@@ -51,9 +48,7 @@ def _starcoder2(config: Config) -> Architecture:
         shape,
         ffn=inner,
         ffn_tensors=lambda layer: blocks.plain_ffn(layer, shape.hidden, inner, bias=bias),
-        qkv_bias=bias,
-        output_bias=bias,
-        norm_bias=True,
+        style=decoder.Style(qkv_bias=bias, output_bias=bias, norm_bias=True),
     )
 
 

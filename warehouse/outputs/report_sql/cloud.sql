@@ -10,9 +10,11 @@ SELECT
     c.gpu_count,
     c.source AS price_source,
     c.price_since,
+    coalesce(st.last_success_at, c.price_since) AS last_seen_at,
     c.snapshot_sha256 AS price_sha256,
     count(*) OVER (PARTITION BY coalesce(c.gpu_id, c.gpu_name), c.pricing_model) AS offers
 FROM mart.cloud_price c
+LEFT JOIN ops.source_state st ON st.source = c.source
 WHERE c.gpu_hour_usd IS NOT NULL
 QUALIFY row_number() OVER (
     PARTITION BY coalesce(c.gpu_id, c.gpu_name), c.pricing_model

@@ -9,6 +9,11 @@ SELECT
     p.title,
     p.url AS price_url,
     p.price_since,
+    coalesce(st.last_success_at, p.price_since) AS last_seen_at,
+    p.market,
+    p.offered_in,
+    p.channel,
+    p.is_net,
     p.snapshot_sha256 AS price_sha256,
     p.median_usd,
     p.offers,
@@ -29,5 +34,6 @@ SELECT
 FROM mart.gpu_price p
 JOIN core.gpu g ON g.gpu_id = p.gpu_id
 LEFT JOIN core.best_offer u ON u.gpu_id = p.gpu_id AND u.condition <> 'new'
+LEFT JOIN ops.source_state st ON st.source = p.source
 LEFT JOIN mart.price_trend t ON t.gpu_id = p.gpu_id
 ORDER BY p.gpu

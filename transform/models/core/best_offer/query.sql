@@ -1,3 +1,1 @@
--- Equal prices: the listing that has stood longest, then its id, so that two runs choose the same.
-FROM core.offer WHERE exclusion IS NULL
-QUALIFY row_number() OVER (PARTITION BY gpu_id, condition = 'new' ORDER BY price_usd, valid_from, listing_id) = 1
+FROM core.market_best_offer WHERE in_market = (SELECT market FROM core.home_market)

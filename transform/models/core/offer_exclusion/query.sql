@@ -4,18 +4,22 @@ CASE
     WHEN gpus <> 1 THEN 'several GPUs in one product'
     WHEN item_condition = 'unknown' THEN 'condition not stated'
     WHEN NOT coalesce(usable, false) THEN 'source too old'
-    WHEN stock <> 'in_stock' THEN replace(stock, '_', ' ')
-    -- A seller that is named and is not known to be the shop is somebody else until a person says otherwise.
-    WHEN kind_of_seller <> 'first_party' AND (kind_of_seller = 'marketplace' OR seller_name IS NOT NULL)
+    WHEN stock NOT IN ('in_stock', 'quoted') THEN replace(stock, '_', ' ')
+    -- A seller that is named and is not known to be the shop is somebody else until a person says otherwise. Whoever quotes to
+    -- us is known.
+    WHEN kind_of_seller NOT IN ('first_party', 'quote') AND (kind_of_seller = 'marketplace' OR seller_name IS NOT NULL)
         AND NOT coalesce(list_contains(string_split((
             SELECT max(value) FROM core.setting WHERE setting = 'marketplace_sellers'
         ), '|'), seller_name), false)
         THEN CASE kind_of_seller WHEN 'marketplace' THEN 'marketplace seller' ELSE 'seller not known' END
+    WHEN sales_channel = 'grey_import' THEN 'grey import'
     WHEN held THEN 'price held'
     WHEN NOT confirmed THEN 'not seen in the newest batch'
     WHEN amount IS NULL THEN 'no price'
     WHEN kind_of_price <> 'now' THEN kind_of_price || ' price'
     WHEN usd IS NULL THEN 'no exchange rate'
+    -- The bounds of the contract of mart.gpu_price: what it refuses for a card never stands for the card.
+    WHEN usd NOT BETWEEN 2 AND 100000 THEN 'beyond what a card costs'
     WHEN usd > launch_usd * (
         SELECT max(value)::DOUBLE FROM core.setting WHERE setting = 'street_price_max_msrp_ratio'
     ) THEN 'far above launch price'

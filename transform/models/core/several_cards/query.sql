@@ -1,12 +1,12 @@
 -- Only a part of the work divides (Amdahl 1967), and each layer exchanges the hidden state twice, 16 bits a value, in a ring
 -- (Shoeybi et al. 2019; Patarasuk & Yuan 2009).
--- tests/transform/test_model_fit.py holds it equal to transform/buying/parallel.py.
+-- tests/transform/test_model_fit.py holds it equal to transform/speed/predict.py.
 sequences / (
     sequences / one_card_rate * (1 - core.assumed('parallel_fraction') + core.assumed('parallel_fraction') / cards)
     + CASE WHEN cards = 1 THEN 0 ELSE
         2 * model_layers * (
             core.assumed('link_latency_us') * 1e-6
-            + 2 * (cards - 1) / cards * 2 * model_hidden * sequences / (core.assumed('link_gb_s') * 1e9)
+            + 2 * (cards - 1) / cards * 2 * model_hidden * sequences / (link_gb_a_second * 1e9)
         )
     END
 )

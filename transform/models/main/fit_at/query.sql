@@ -1,12 +1,19 @@
+-- The same arithmetic as transform/speed/predict.py, which `gpuledger predict` and `buy` ask; tests/transform/test_model_fit.py
+-- holds the two together. What follows from a card's own figures and the calibration stands in core.gpu_speed.
 -- A measured speed stands beside the bound of an empty cache: benchmarks write a few hundred tokens, and at a longer context
 -- the same speed may be above what the card can reach.
 WITH measured AS (
     SELECT w.model_id, w.precision, r.gpu_id, r.score::DOUBLE AS tokens_per_s
     FROM core.workload w JOIN mart.ranking r ON r.workload_id = w.workload_id
     WHERE w.output = 'token'
+    -- A model may be a workload of several programs.
+    QUALIFY row_number() OVER (
+        PARTITION BY w.model_id, w.precision, r.gpu_id
+        ORDER BY (r.claim = 'own') DESC, r.published_on DESC NULLS LAST, r.workload_id
+    ) = 1
 ),
 -- A card of less bandwidth is not expected to be faster than one that was measured with more: where software or the CPU
--- was what limited, it limits the others too.
+-- was what limited, it limits the others too. And cards that share the layers are no faster than one for one sequence.
 ceiling AS (
     SELECT m.model_id, m.precision, g.gpu_id, min(m.tokens_per_s) AS tokens_per_s
     FROM measured m
@@ -15,33 +22,112 @@ ceiling AS (
     GROUP BY m.model_id, m.precision, g.gpu_id
 ),
 card AS (
-    SELECT g.gpu_id, g.gpu, g.memory_gb, g.memory_bandwidth_gb_s, n.cards
-    FROM core.gpu g CROSS JOIN (SELECT unnest([1, 2, 4, 8]) AS cards) n
+    SELECT
+        g.gpu_id,
+        g.gpu,
+        g.memory_bandwidth_gb_s * 1e9 AS bandwidth,
+        -- A card sold as 24 GB holds 24 × 2^30 bytes.
+        coalesce(s.driver_memory_gb, g.memory_gb * 1.073741824) AS driver_gb,
+        s.* EXCLUDE (gpu_id),
+        n.cards
+    FROM core.gpu g
+    LEFT JOIN core.gpu_speed s ON s.gpu_id = g.gpu_id
+    CROSS JOIN (SELECT unnest([1, 2, 4, 8]) AS cards) n
     WHERE g.memory_gb > 0
 ),
-fit AS (
+work AS (
     SELECT
-        n.model_id,
-        n.precision,
-        n.context_tokens,
-        c.gpu_id,
-        c.gpu,
-        c.cards,
+        n.*,
+        w.always_read_bytes,
+        w.expert_bytes,
+        m.experts,
+        m.used_experts,
+        m.attention_heads,
+        -- What llama.cpp does not load, or what several people are served with, runs on a server that divides every layer.
+        n.precision IN ('fp8', 'gptq-int4-g128', 'gptq-int8-g128', 'awq-int4-g128', 'nf4')
+            OR (sequences > 1 AND n.precision IN ('fp32', 'fp16', 'bf16', 'int8', 'int4', 'mxfp4')) AS on_server,
+        round(w.bits_per_weight, 1) AS bits,
+        -- Two operations for each weight that a token is multiplied with.
+        2 * m.parameters * (w.always_read_bytes + w.expert_bytes * m.used_experts / m.experts) / w.weights_bytes AS flops
+    FROM model_need(precisions, contexts, sequences) n
+    JOIN core.model m ON m.model_id = n.model_id
+    JOIN core.model_weights w ON w.model_id = n.model_id AND w.precision = n.precision
+),
+plan AS (
+    SELECT
+        n.*,
+        c.*,
         -- A model of text is spread over all cards, an image model is not: each card makes its own pictures.
         CASE WHEN n.model_kind = 'diffusion' THEN 1 ELSE c.cards END AS together,
-        (n.resident_bytes + n.cache_bytes + n.activation_bytes * together) / 1e9 AS needed_gb,
-        core.usable_gb(c.memory_gb, together) AS available_gb,
-        sequences * c.memory_bandwidth_gb_s * 1e9 / (n.weights_read_bytes + n.cache_bytes) AS bound,
-        sequences * c.memory_bandwidth_gb_s * 1e9 / n.weights_read_bytes AS bound_of_empty_cache,
+        n.on_server AND c.cards > 1 AND coalesce(n.attention_heads % c.cards = 0, true) AS in_parts,
+        CASE WHEN n.bits > 16 THEN c.bound_tflops_32 WHEN n.bits > 8 THEN c.bound_tflops_16
+            WHEN n.bits > 4 THEN c.bound_tflops_8 ELSE c.bound_tflops_4 END * 1e12 AS roof,
+        n.written_cache_bytes / sequences AS written_cache,
         -- Of one sequence: that is what was measured.
         CASE WHEN sequences = 1 THEN m.tokens_per_s END AS measured,
-        CASE WHEN sequences = 1 THEN t.tokens_per_s END AS ceiling,
-        n.layers,
-        n.hidden_size
-    FROM model_need(precisions, contexts, sequences) n
+        CASE WHEN sequences = 1 THEN t.tokens_per_s END AS ceiling
+    FROM work n
     CROSS JOIN card c
     LEFT JOIN measured m ON m.model_id = n.model_id AND m.precision = n.precision AND m.gpu_id = c.gpu_id
     LEFT JOIN ceiling t ON t.model_id = n.model_id AND t.precision = n.precision AND t.gpu_id = c.gpu_id
+),
+shared AS (
+    SELECT *, sequences / CASE WHEN in_parts THEN 1 ELSE least(cards, sequences) END AS at_once FROM plan
+),
+timed AS (
+    SELECT
+        *,
+        (CASE WHEN on_server OR model_kind = 'diffusion' THEN resident_bytes ELSE on_card_bytes END
+            + cache_bytes + activation_bytes * together) / 1e9 AS needed_gb,
+        core.usable_gb(driver_gb, together, on_server) AS available_gb,
+        -- Nothing is written token by token where no bytes are read for it.
+        CASE WHEN weights_read_bytes IS NULL THEN NULL ELSE sequences END * CASE WHEN in_parts THEN cards ELSE 1 END / greatest(
+            (always_read_bytes + CASE WHEN experts = 1 THEN 0
+                ELSE expert_bytes * (1 - (1 - used_experts / experts) ** ceil(at_once)) END + at_once * written_cache)
+                / bandwidth,
+            at_once * flops / roof
+        ) AS bound,
+        sequences * bandwidth / weights_read_bytes AS bound_of_empty_cache,
+        weights_read_bytes + sequences * written_cache AS reading,
+        -- Half of the 16-bit rate is what many sequences at once are taken to reach.
+        CASE WHEN sequences = 1 OR tflops_16 IS NULL THEN 0 ELSE sequences * flops / (tflops_16 * 0.5e12) END AS computing,
+        seconds_per_billion_bytes IS NOT NULL AND NOT on_server AS is_calibrated
+    FROM shared
+),
+rated AS (
+    SELECT
+        *,
+        CASE WHEN is_calibrated THEN
+            sequences / (
+                seconds_per_billion_bytes * reading / 1e9
+                + seconds_per_layer * CASE WHEN experts = 1 THEN 1 ELSE mixture_factor END * layers
+                + seconds_per_handover * (cards - 1) + computing
+            )
+        ELSE
+            core.several_cards(
+                sequences / (reading / (bandwidth * core.assumed('expected_utilisation')) + computing),
+                CASE WHEN in_parts THEN cards ELSE 1 END, layers, hidden_size, sequences,
+                coalesce(fabric_gb_s, least(slot_gb_s, core.assumed('link_gb_s')))
+            )
+        END AS unmeasured
+    FROM timed
+),
+answered AS (
+    SELECT
+        *,
+        CASE
+            WHEN bound IS NULL THEN NULL
+            WHEN measured IS NOT NULL AND cards = 1 THEN least(measured, bound)
+            ELSE least(unmeasured, bound, ceiling)
+        END AS expected,
+        -- Standard deviations of the logarithm: of a repeated measurement, of the calibration, of what nobody measured.
+        CASE
+            WHEN measured IS NOT NULL AND cards = 1 THEN 0.05
+            WHEN NOT is_calibrated THEN 0.4
+            ELSE sqrt(CASE WHEN experts = 1 THEN deviation ELSE mixture_deviation END ** 2
+                + CASE WHEN sequences > 1 THEN 0.3 ELSE 0 END ** 2)
+        END AS off
+    FROM rated
 )
 SELECT
     f.model_id,
@@ -53,7 +139,7 @@ SELECT
     f.needed_gb,
     f.available_gb,
     f.needed_gb <= f.available_gb AS fits,
-    core.several_cards(f.bound, f.cards, f.layers, f.hidden_size, sequences) AS decode_bound_tokens_per_s,
+    f.bound AS decode_bound_tokens_per_s,
     CASE WHEN f.cards = 1 THEN f.measured END AS measured_tokens_per_s,
     CASE WHEN f.cards = 1 THEN f.measured / f.bound_of_empty_cache END AS bandwidth_utilisation,
     CASE
@@ -63,12 +149,23 @@ SELECT
             THEN 'limited by software or CPU, not by the card'
         ELSE 'limited by the card'
     END AS verdict,
-    core.several_cards(
-        CASE
-            WHEN f.bound IS NULL THEN NULL
-            WHEN f.measured IS NOT NULL THEN least(f.measured, f.bound)
-            ELSE least(f.bound * core.assumed('expected_utilisation'), f.ceiling)
-        END,
-        f.cards, f.layers, f.hidden_size, sequences
-    ) AS expected_tokens_per_s
-FROM fit f
+    f.expected AS expected_tokens_per_s,
+    f.expected / exp(1.2816 * f.off) AS low_tokens_per_s,
+    least(f.expected * exp(1.2816 * f.off), f.bound) AS high_tokens_per_s,
+    CASE
+        WHEN f.bound IS NULL THEN 'unknown'
+        WHEN f.measured IS NOT NULL AND f.cards = 1 THEN 'measured'
+        WHEN f.is_calibrated THEN 'calibrated'
+        ELSE 'bound'
+    END AS speed_basis,
+    CASE WHEN f.model_kind = 'diffusion' THEN NULL WHEN f.on_server THEN 'vllm' ELSE 'llama.cpp' END AS engine,
+    CASE
+        WHEN f.model_kind = 'diffusion' OR f.cards = 1 THEN NULL
+        WHEN f.in_parts THEN 'tensor' WHEN f.on_server THEN 'pipeline' ELSE 'layer'
+    END AS split,
+    CASE
+        WHEN f.needed_gb > f.available_gb THEN 'no'
+        WHEN f.needed_gb > f.available_gb * 0.95 THEN 'tight'
+        ELSE 'fits'
+    END AS fit
+FROM answered f

@@ -1,10 +1,13 @@
 WITH asked AS (
-    SELECT unnest(contexts)::BIGINT AS tokens
+    SELECT tokens, greatest(1, round_even(tokens * core.assumed('context_read'), 0))::BIGINT AS written
+    FROM (SELECT unnest(contexts)::BIGINT AS tokens)
 ),
 -- A layer with a sliding window keeps no more than the window.
 cache AS (
     SELECT k.model_id, a.tokens,
-        sum(k.cache_elements_per_token * least(a.tokens, coalesce(k.window_tokens, a.tokens))) AS elements
+        sum(k.cache_elements_per_token * least(a.tokens, coalesce(k.window_tokens, a.tokens))) AS elements,
+        -- While an answer is written a share of the context is held.
+        sum(k.cache_elements_per_token * least(a.written, coalesce(k.window_tokens, a.written))) AS written_elements
     FROM core.model_cache k CROSS JOIN asked a
     GROUP BY k.model_id, a.tokens
 ),
@@ -17,7 +20,9 @@ SELECT
     w.precision,
     a.tokens AS context_tokens,
     w.weights_bytes AS resident_bytes,
+    w.always_read_bytes + w.expert_bytes AS on_card_bytes,
     (c.elements * sequences * bits.kv // 8)::BIGINT AS cache_bytes,
+    (c.written_elements * bits.kv // 8 * sequences)::BIGINT AS written_cache_bytes,
     sequences * (least(a.tokens, bits.chunk) * m.activation_bytes_per_token + m.activation_bytes_per_sequence)
         AS activation_bytes,
     -- With even routing, this many of the experts are reached by all sequences together.
@@ -39,6 +44,8 @@ SELECT
     w.precision,
     NULL,
     round(w.weights_bytes - (1 - core.assumed('text_encoders_on_card')) * w.text_encoder_bytes)::BIGINT,
+    w.weights_bytes,
+    0,
     0,
     round(sequences * core.assumed('image_activation_gb_per_megapixel') * 1e3 * m.image_side_px ** 2)::BIGINT,
     NULL,

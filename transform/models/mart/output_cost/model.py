@@ -53,29 +53,27 @@ def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         ["gpu_id", "pricing_model"]
     )
     rows: list[dict[str, Any]] = []
-    for words in measured.merge(cards.dropna(), on="gpu_id").to_dict("records"):
-        assumed = kept(base, observed.get(words["gpu_id"]))
-        own = costs.ownership(Decimal(str(words["price_usd"])), round(words["tdp_w"]), assumed)
-        rows.append(_row(words, "buy", None, own.total, own.busy_hours))
+    for row in measured.merge(cards.dropna(), on="gpu_id").to_dict("records"):
+        assumed = kept(base, observed.get(row["gpu_id"]))
+        own = costs.ownership(Decimal(str(row["price_usd"])), round(row["tdp_w"]), assumed)
+        rows.append(_row(row, "buy", None, own.total, own.busy_hours))
     hours = base.hours_per_day * costs.DAYS_A_YEAR * base.horizon_years
-    for words in measured.merge(rentals.dropna(), on="gpu_id").to_dict("records"):
-        hour = Decimal(str(words["instance_hour_usd"]))
-        total = costs.rent_per_used_hour(hour, words["pricing_model"], base) * hours
-        rows.append(_row(words, words["pricing_model"], words["offer_id"], total, hours * base.utilisation))
+    for row in measured.merge(rentals.dropna(), on="gpu_id").to_dict("records"):
+        hour = Decimal(str(row["instance_hour_usd"]))
+        total = costs.rent_per_used_hour(hour, row["pricing_model"], base) * hours
+        rows.append(_row(row, row["pricing_model"], row["offer_id"], total, hours * base.utilisation))
     frame = pd.DataFrame(rows, columns=list(_COLUMNS)).astype(_COLUMNS)
     return frame.sort_values(["workload_id", "total_usd", "gpu_id", "way"], ignore_index=True)
 
 
-def _row(
-    words: Mapping[Any, Any], way: str, offer_id: str | None, total: Decimal, busy_hours: Decimal
-) -> dict[str, Any]:
-    speed = float(words["score"]) / int(words["iterations_per_output"])
-    per = costs.cost_per_million_tokens if words["output"] == "token" else costs.cost_per_thousand_images
+def _row(row: Mapping[Any, Any], way: str, offer_id: str | None, total: Decimal, busy_hours: Decimal) -> dict[str, Any]:
+    speed = float(row["score"]) / int(row["iterations_per_output"])
+    per = costs.cost_per_million_tokens if row["output"] == "token" else costs.cost_per_thousand_images
     # Nobody computes where the utilisation is zero, and then nothing has a price.
     cost = float(round(per(total, busy_hours, speed), 4)) if busy_hours else None
     return {
-        "workload_id": words["workload_id"], "gpu_id": words["gpu_id"], "gpu": words["gpu"], "way": way,
-        "offer_id": offer_id, "output": words["output"], "outputs_per_s": speed, "total_usd": float(round(total, 2)),
-        "usd_per_million_tokens": cost if words["output"] == "token" else None,
-        "usd_per_thousand_images": cost if words["output"] == "image" else None,
+        "workload_id": row["workload_id"], "gpu_id": row["gpu_id"], "gpu": row["gpu"], "way": way,
+        "offer_id": offer_id, "output": row["output"], "outputs_per_s": speed, "total_usd": float(round(total, 2)),
+        "usd_per_million_tokens": cost if row["output"] == "token" else None,
+        "usd_per_thousand_images": cost if row["output"] == "image" else None,
     }  # fmt: skip

@@ -2,6 +2,7 @@
 WITH daily AS (
     SELECT gpu_id, day, low_usd::DOUBLE AS low, lag(low_usd::DOUBLE) OVER (PARTITION BY gpu_id ORDER BY day) AS before
     FROM mart.price_daily
+    WHERE suspect IS NOT TRUE
 ),
 latest AS (
     SELECT gpu_id, max(day) AS day, arg_max(low, day) AS low FROM daily GROUP BY gpu_id

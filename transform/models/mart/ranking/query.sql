@@ -1,10 +1,17 @@
 WITH newest AS (
-    SELECT workload_id, gpu_id, score, unit, source, published_on, article_url, snapshot_sha256
-    FROM core.benchmark_score
-    WHERE valid_to IS NULL AND match_status = 'matched' AND workload_id IS NOT NULL AND score > 0
-    -- Of several publications the newest counts; names in order of the alphabet, so that two runs choose the same.
+    SELECT s.workload_id, s.gpu_id, s.score, s.unit, s.gpu_count, s.claim, s.source, s.published_on, s.article_url, s.snapshot_sha256,
+        w.direction
+    FROM (SELECT *, coalesce(gpu_count, 1) AS cards FROM core.benchmark_score) s
+    LEFT JOIN core.workload w USING (workload_id)
+    WHERE s.valid_to IS NULL AND s.match_status = 'matched' AND s.workload_id IS NOT NULL AND s.score > 0
+        -- A figure of eight cards says nothing of one: they are a workload of their own.
+        AND s.cards = coalesce(w.gpu_count, 1)
+    -- The claim that is preferred counts first; of several publications the newest; names in order of the alphabet, so that two
+    -- runs choose the same.
     QUALIFY row_number() OVER (
-        PARTITION BY workload_id, gpu_id ORDER BY published_on DESC NULLS LAST, valid_from DESC, source, gpu_name, score
+        PARTITION BY s.workload_id, s.gpu_id
+        ORDER BY (s.claim = (SELECT value FROM core.setting WHERE setting = 'preferred_claim')) DESC NULLS LAST,
+            s.published_on DESC NULLS LAST, s.valid_from DESC, s.source, s.gpu_name, s.score
     ) = 1
 ),
 baseline AS (
@@ -13,13 +20,20 @@ baseline AS (
 )
 SELECT
     n.workload_id,
-    rank() OVER (PARTITION BY n.workload_id ORDER BY n.score DESC)::INTEGER AS rank,
+    rank() OVER (
+        PARTITION BY n.workload_id ORDER BY CASE WHEN n.direction = 'less' THEN n.score ELSE -n.score END
+    )::INTEGER AS rank,
     n.gpu_id,
     g.gpu,
     n.score,
     n.unit,
-    core.ratio_half_up(n.score, b.score, 12) AS relative_to_baseline,
+    CASE
+        WHEN n.direction = 'less' THEN core.ratio_half_up(b.score, n.score, 12)
+        ELSE core.ratio_half_up(n.score, b.score, 12)
+    END AS relative_to_baseline,
     b.gpu_id AS baseline_gpu_id,
+    coalesce(n.gpu_count, 1) AS gpu_count,
+    coalesce(n.claim, 'published') AS claim,
     n.source,
     n.published_on,
     n.article_url,

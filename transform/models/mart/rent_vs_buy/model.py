@@ -43,12 +43,12 @@ def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     base = from_table(inputs["core.assumption"][["assumption", "amount"]].itertuples(index=False, name=None))
     observed = observed_value_kept(inputs["mart.resale"])
     rows: list[dict[str, Any]] = []
-    for words in inputs["core.comparable_rental"].sort_values(["gpu_id", "offer_id"]).to_dict("records"):
-        pair = pair_of(words, observed)
+    for row in inputs["core.comparable_rental"].sort_values(["gpu_id", "offer_id"]).to_dict("records"):
+        pair = pair_of(row, observed)
         answer = compare(pair, base)
         own = answer.own
         rows.append(
-            {name: words[name] for name in _NAMES}
+            {name: row[name] for name in _NAMES}
             | {
                 "purchase_usd": float(round(own.purchase, 2)),
                 "host_share_usd": float(round(own.host, 2)),
@@ -76,15 +76,15 @@ def observed_value_kept(resale: pd.DataFrame) -> dict[str, Decimal]:
     }
 
 
-def pair_of(words: Mapping[Any, Any], observed: Mapping[str, Decimal]) -> Pair:
+def pair_of(row: Mapping[Any, Any], observed: Mapping[str, Decimal]) -> Pair:
     """One row of core.comparable_rental as a question."""
     return Pair(
-        price_usd=Decimal(str(words["price_usd"])),
-        tdp_w=round(words["tdp_w"]),
-        cards=int(words["cards"]),
-        hour_usd=Decimal(str(words["instance_hour_usd"])),
-        pricing_model=words["pricing_model"],
-        value_kept=observed.get(words["gpu_id"]),
+        price_usd=Decimal(str(row["price_usd"])),
+        tdp_w=round(row["tdp_w"]),
+        cards=int(row["cards"]),
+        hour_usd=Decimal(str(row["instance_hour_usd"])),
+        pricing_model=row["pricing_model"],
+        value_kept=observed.get(row["gpu_id"]),
     )
 
 

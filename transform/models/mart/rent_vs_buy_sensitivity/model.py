@@ -36,13 +36,13 @@ def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     observed = observed_value_kept(inputs["mart.resale"])
     pairs = inputs["core.comparable_rental"].sort_values([*_KIND, "instance_hour_usd", "offer_id"])
     rows: list[dict[str, Any]] = []
-    for words in pairs.drop_duplicates(_KIND).to_dict("records"):
-        pair = pair_of(words, observed)
+    for row in pairs.drop_duplicates(_KIND).to_dict("records"):
+        pair = pair_of(row, observed)
         assumed = kept(base, pair.value_kept)
         for name, moved in moves(pair, base).items():
             hours, saving = moved.break_even, moved.saving
             rows.append(
-                {key: words[key] for key in ("gpu_id", "gpu", "comparability", "pricing_model", "offer_id")}
+                {key: row[key] for key in ("gpu_id", "gpu", "comparability", "pricing_model", "offer_id")}
                 | {
                     "assumption": name,
                     "low_amount": float(saving.low_value),

@@ -1,0 +1,166 @@
+"""Writes docs/forty-questions.md: the most likely questions and their answers, `python docs/forty_questions.py`.
+
+Cards at their makers' launch prices, since a page cannot carry today's: `gpuledger buy` answers with those. What to rent for
+is the price of an hour at which renting and owning cost the same.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+
+from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.buying import costs
+from gpuledger.transform.buying.hosts import Host, host_for
+from gpuledger.transform.buying.need import Asked, Need, need_of
+from gpuledger.transform.identity.catalogue import gpus
+from gpuledger.transform.identity.gpu import Gpu
+from gpuledger.transform.sizing import catalogue
+from gpuledger.transform.speed.predict import Prediction
+from gpuledger.transform.speed.serving import Serving, serving
+
+PAGE = Path(__file__).with_name("forty-questions.md")
+COUNTS = (1, 2, 4, 8)
+#: Every model with the precision that people take for one person, and for many.
+MODELS = (
+    ("llama-3.1-8b", "Q4_K_M", "fp16"),
+    ("qwen3-14b", "Q4_K_M", "fp16"),
+    ("qwen3-32b", "Q4_K_M", "fp16"),
+    ("llama-3.3-70b", "Q4_K_M", "fp8"),
+    ("gpt-oss-120b", "mxfp4", "mxfp4"),
+    ("deepseek-v3", "Q4_K_M", "fp8"),
+)
+#: None asks for the least outlay, a budget for the fastest within it.
+BUDGETS = (None, 10_000, 50_000)
+#: Models for which several people ask what 10,000 USD buy as well.
+SMALL = ("llama-3.1-8b",)
+#: Users at once, tokens that each reads and is answered with, and what each must see a second.
+LOADS = ((1, 2048, 1024, 10), (8, 1024, 256, 15), (64, 1024, 256, 15))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """Cards in a machine that answer a question. `outlay` is what is paid on the first day."""
+
+    gpu: Gpu
+    count: int
+    host: Host
+    outlay: Decimal
+    own: costs.Ownership
+    prediction: Prediction
+    serving: Serving
+
+
+def cards() -> list[Gpu]:
+    """Cards of the last years with a launch price."""
+    return [
+        gpu
+        for gpu in gpus()
+        if gpu.msrp_usd and gpu.tdp_w and gpu.released_on and gpu.released_on.year >= 2020 and (gpu.memory_gb or 0) >= 8
+        and gpu.segment in ("consumer", "workstation", "data_center") and gpu.vendor in ("NVIDIA", "AMD")
+    ]  # fmt: skip
+
+
+def choices(need: Need, least: float, assumptions: Assumptions) -> list[Choice]:
+    """Every choice that holds the model and is fast enough, the cheapest on the first day first."""
+    found = []
+    for gpu in cards():
+        for count in COUNTS:
+            host = host_for(gpu, count, gpu.tdp_w)
+            prediction = need.on(gpu, count)
+            if host is None or prediction is None or prediction.verdict != "fits" or not gpu.msrp_usd or not gpu.tdp_w:
+                continue
+            if not need.engine.runs_on(gpu, need.precision):
+                continue
+            served = serving(prediction, need.answer_tokens)
+            if served is None or served.each_tokens_per_s < least:
+                continue
+            machine = costs.Machine(host.cost_usd(assumptions), host.power_w(assumptions))
+            own = costs.ownership(gpu.msrp_usd, gpu.tdp_w, assumptions, count=count, machine=machine)
+            outlay = own.purchase + own.host
+            found.append(
+                Choice(gpu=gpu, count=count, host=host, outlay=outlay, own=own, prediction=prediction, serving=served)
+            )
+    return sorted(found, key=lambda one: (one.outlay, one.count, one.gpu.gpu_id))
+
+
+def page() -> str:
+    """The whole page."""
+    assumptions = Assumptions()
+    lines = [_HEAD]
+    number = 0
+    for users, read, written, least in LOADS:
+        people = "one person" if users == 1 else f"{users} people at once"
+        lines += [
+            f"## {people.capitalize()}, {read:,} tokens read and {written:,} written each, at {least} tokens/s or more",
+            "",
+            "| # | model | budget USD | cards | in a | GB needed of usable | each sees tokens/s (range) | first token s "
+            "| outlay USD | 3 years USD | renting pays below USD an hour | speed is |",
+            "|---|---|---|---|---|---|---|---|---|---|---|---|",
+        ]
+        for model_id, alone, many in MODELS:
+            need = _need(model_id, alone if users == 1 else many, Asked(users=users, prompt=read, answer=written))
+            found = choices(need, least, assumptions)
+            for budget in BUDGETS:
+                if users > 1 and budget == BUDGETS[1] and model_id not in SMALL:
+                    continue
+                number += 1
+                lines.append(_row(number, f"{model_id} {need.precision}", budget, found))
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _need(model_id: str, precision: str, asked: Asked) -> Need:
+    return need_of(model_id, catalogue.architecture(model_id), precision, asked, Assumptions())
+
+
+def _row(number: int, what: str, budget: int | None, found: list[Choice]) -> str:
+    within = [one for one in found if budget is None or one.outlay <= budget]
+    asked = "the least" if budget is None else f"{budget:,}"
+    if not within:
+        dear = f"nothing; from {found[0].outlay:,.0f} with {_cards(found[0])}" if found else _NOTHING
+        return f"| {number} | {what} | {asked} | {dear} | | | | | | | | |"
+    one = within[0] if budget is None else max(within, key=lambda choice: choice.serving.each_tokens_per_s)
+    prediction, own = one.prediction, one.own
+    rate = prediction.decode
+    assert rate.expected
+    assert rate.low
+    assert rate.high
+    each = one.serving.each_tokens_per_s
+    low, high = each * rate.low / rate.expected, each * rate.high / rate.expected
+    return (
+        f"| {number} | {what} | {asked} | {_cards(one)} | {one.host.name} "
+        f"| {prediction.needed / 1e9:.0f} of {prediction.usable / 1e9:.0f} | {each:.0f} ({low:.0f}–{high:.0f}) "
+        f"| {one.serving.first_token_s:.2f} | {one.outlay:,.0f} | {own.total:,.0f} | {own.total / own.hours:.2f} "
+        f"| {rate.basis}, {prediction.plan.engine.name} |"
+    )
+
+
+def _cards(one: Choice) -> str:
+    return one.gpu.display_name if one.count == 1 else f"{one.count} × {one.gpu.display_name}"
+
+
+_NOTHING = "nothing that has a launch price is large and fast enough: ask `buy` for rented nodes"
+_HEAD = """# The forty most likely questions
+
+Which cards, in which machine, for which model, for how many people and how much money? Each row is a choice that holds the
+model with 5% to spare and is fast enough for each: the one of the least outlay, or the fastest that a budget buys.
+`python docs/forty_questions.py` writes this page from the catalogue, the machines of `transform/buying/hosts.toml` and the
+calibrated speeds.
+
+- **Prices are the makers' launch prices**, and the share of a desktop that the assumption `host_share` says; `gpuledger buy`
+  answers with today's prices of shops and clouds, used cards included. Cards without a launch price (all data-center ones)
+  are not here.
+- **A speed is what is expected, with the range that holds in 8 of 10 cases.** `calibrated` is fitted to measurements of that
+  engine; `bound` means that nobody measured it, so it is a share of what physics allows with a wide range.
+- One person runs llama.cpp, where several cards add memory and no speed. Several people are served by vLLM, which divides
+  every layer.
+- Three years, 8 hours a day, half of them computing, 0.16 USD/kWh, and the cards sold at the end (`gpuledger describe
+  assumptions`). Renting the same cards for those hours costs less than owning them below the price in the last but one
+  column.
+"""
+
+if __name__ == "__main__":
+    sys.exit(PAGE.write_text(page(), encoding="utf-8") and 0)

@@ -1,0 +1,36 @@
+"""Read a picture in a process of its own, which may take neither more time nor more memory than one picture is worth."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import signal
+import subprocess
+import sys
+
+from gpuledger.extract.charts.limits import MOST_MEMORY, MOST_SECONDS, MOST_WAIT, BadPicture
+from gpuledger.extract.charts.outcome import ChartReading
+
+
+def is_installed() -> bool:
+    """Whether `gpuledger[charts]` is. Nothing of it is imported."""
+    return all(importlib.util.find_spec(name) for name in ("rapidocr", "onnxruntime", "cv2"))
+
+
+def read(content: bytes, wait: float = MOST_WAIT) -> ChartReading:
+    """What the picture of these bytes shows; `wait` is in seconds. Raises BadPicture where nothing can be read from it."""
+    command = [sys.executable, "-m", "gpuledger.extract.charts"]
+    try:
+        done = subprocess.run(command, input=content, capture_output=True, timeout=wait, check=False)
+    except subprocess.TimeoutExpired:
+        raise BadPicture("too_slow", f"not read within {wait:g} seconds; read it by eye") from None
+    if done.returncode == -signal.SIGXCPU:
+        raise BadPicture("too_slow", f"not read within {MOST_SECONDS} seconds of processor; read it by eye")
+    if done.returncode:
+        last = (done.stderr.decode("utf-8", "replace").strip().splitlines() or [f"status {done.returncode}"])[-1]
+        message = f"reading it failed within {MOST_MEMORY // 1_000_000:,} MB of memory ({last}); read it by eye"
+        raise BadPicture("not_read", message)
+    answer = json.loads(done.stdout.decode("utf-8").splitlines()[-1])
+    if "reading" not in answer:
+        raise BadPicture(answer["code"], answer["problem"])
+    return ChartReading.from_json(answer["reading"])

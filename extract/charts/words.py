@@ -1,0 +1,121 @@
+"""The words of a picture with their places, and one word read again, by rapidocr with the models in its wheel."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import cv2
+import numpy as np
+from rapidocr import RapidOCR
+
+from gpuledger.extract.charts.outcome import Box
+from gpuledger.extract.charts.picture import Pixels
+
+#: Pictures narrower than this are read at twice their size: the models were trained on larger letters.
+_SMALL = 1_500
+#: A number with at most one word of unit behind it, or a currency sign before it.
+_NUMBER = re.compile(
+    r"^[$€£~]?\s?(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?)\s?(?P<unit>%|[a-zA-Zµ][\w/·.]{0,12})?$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """Text as read and its place; `slanted` where it does not run from left to right."""
+
+    text: str
+    box: Box
+    score: float
+    slanted: bool = False
+
+    @property
+    def height(self) -> float:
+        """In pixels."""
+        return self.box[3] - self.box[1]
+
+    @property
+    def middle(self) -> tuple[float, float]:
+        """Of its box."""
+        left, top, right, bottom = self.box
+        return (left + right) / 2, (top + bottom) / 2
+
+    @property
+    def number(self) -> str | None:
+        """The number as printed, without its unit; None where the text is something else."""
+        found = _NUMBER.match(self.text.strip())
+        return found["number"] if found else None
+
+    @property
+    def unit(self) -> str | None:
+        """The unit behind the number."""
+        found = _NUMBER.match(self.text.strip())
+        return found["unit"] if found else None
+
+
+def stacked(strips: list[Pixels]) -> tuple[Pixels, list[int]]:
+    """Strips of one width below each other, with the row at which each begins: one question instead of many.
+
+    The model enlarges what is low, and a single strip would be brought to tens of thousands of pixels in width.
+    """
+    starts, parts, row = [], [], 0
+    for strip in strips:
+        gap = np.repeat(strip[-1:, :, :], 12, axis=0)
+        starts.append(row)
+        parts += [strip, gap]
+        row += len(strip) + len(gap)
+    return np.concatenate(parts), starts
+
+
+class Reader:
+    """The models, loaded once. `threads` are what one question may use."""
+
+    def __init__(self, threads: int = 1) -> None:
+        engine = "EngineConfig.onnxruntime"
+        cv2.setNumThreads(threads)
+        self._models = RapidOCR(
+            params={
+                f"{engine}.intra_op_num_threads": threads,
+                f"{engine}.inter_op_num_threads": 1,
+                "Global.use_cls": False,
+                "Global.max_side_len": 4_096,
+                "Global.log_level": "error",
+            }
+        )
+
+    def words(self, picture: Pixels, left: float = 0, top: float = 0, times: float | None = None) -> list[Word]:
+        """All words of a picture, or of a part of one whose corner is at `left` and `top`; `times` enlarges it first."""
+        times = times or (2.0 if picture.shape[1] < _SMALL else 1.0)
+        enlarged = cv2.resize(picture, None, fx=times, fy=times, interpolation=cv2.INTER_CUBIC)
+        found: Any = self._models(np.ascontiguousarray(enlarged[:, :, ::-1]), use_det=True, use_cls=False)
+        if found.boxes is None:
+            return []
+        return [
+            _word(corners / times + np.array([left, top]), text, float(score))
+            for corners, text, score in zip(found.boxes, found.txts, found.scores, strict=True)
+        ]
+
+    def read(self, crops: list[Pixels]) -> list[tuple[str, float]]:
+        """The text of each crop of one line, with the model's own certainty."""
+        answers = []
+        for crop in crops:
+            found: Any = self._models(np.ascontiguousarray(crop[:, :, ::-1]), use_det=False, use_cls=False)
+            answers.append((found.txts[0], float(found.scores[0])) if found.txts else ("", 0.0))
+        return answers
+
+
+def crop_of(picture: Pixels, box: Box, margin: float = 0) -> Pixels:
+    """The pixels in a box, which may reach over the picture's border."""
+    left, top, right, bottom = box
+    height, width = picture.shape[:2]
+    rows = slice(max(0, int(top - margin)), min(height, int(np.ceil(bottom + margin))))
+    columns = slice(max(0, int(left - margin)), min(width, int(np.ceil(right + margin))))
+    return picture[rows, columns]
+
+
+def _word(corners: Any, text: str, score: float) -> Word:
+    (left, top), (right, bottom) = corners.min(axis=0), corners.max(axis=0)
+    along = corners[1] - corners[0]
+    slanted = abs(along[1]) > 0.18 * max(abs(along[0]), 1) or (bottom - top > 1.6 * (right - left) and len(text) > 2)
+    return Word(text, (float(left), float(top), float(right), float(bottom)), score, bool(slanted))

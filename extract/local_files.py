@@ -1,0 +1,96 @@
+"""Files that people leave for the program, read without trusting them: an inbox can be written by more than its owner.
+
+A name may lead anywhere: a link to another user's secrets, a pipe that never ends, a device without end, a sparse file as
+large as the disk. So a file is opened without following a link and without waiting, must be a regular one, and is read in
+one go up to a bound. Imports nothing of ours, so that every room may use it.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import stat
+import tomllib
+from pathlib import Path
+from typing import Any
+
+#: Bytes of a file that a person writes or exports: quotes, models, transcriptions. A list of 50,000 quotes has 10 MB.
+MAX_BYTES = 20_000_000
+
+
+class Refused(OSError):
+    """The file is not one that is read. `strerror` says why, and what to do."""
+
+
+def read_bytes(path: Path, max_bytes: int = MAX_BYTES, *, follow: bool = False) -> bytes:
+    """The bytes of a regular file. Raises Refused for anything else, or for more than `max_bytes`, and OSError.
+
+    `follow` is for a file that a person named in a command: the link is theirs.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | (0 if follow else os.O_NOFOLLOW) | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise _refused(path, "it is a link, and links are not followed: put the file itself here") from None
+        if error.errno == errno.ENXIO:
+            raise _refused(path, "it is a socket, and not a file: take it away") from None
+        raise
+    about = os.fstat(handle)
+    if not stat.S_ISREG(about.st_mode):
+        os.close(handle)
+        raise _refused(path, "it is a folder, a pipe or a device, and not a file: take it away")
+    with os.fdopen(handle, "rb") as file:
+        if about.st_size > max_bytes:
+            raise _refused(path, _too_large(about.st_size, max_bytes))
+        content = file.read(max_bytes + 1)
+    if len(content) > max_bytes:
+        raise _refused(path, _too_large(len(content), max_bytes))
+    return content
+
+
+def read_toml(path: Path, *, follow: bool = False) -> dict[str, Any]:
+    """The tables of a TOML file. Raises ValueError for what is no TOML in UTF-8, and what `read_bytes` raises."""
+    try:
+        return tomllib.loads(read_bytes(path, follow=follow).decode("utf-8"))
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def loads(text: str | bytes) -> Any:
+    """The value of a JSON text. Raises ValueError, also for one that is nested more deeply than Python can follow."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def name_of(path: Path) -> str:
+    """The file's name as text. A byte that is no UTF-8 (a name in CP949) stands as % and two digits."""
+    return "".join(f"%{ord(letter) - 0xDC00:02X}" if "\udc80" <= letter <= "\udcff" else letter for letter in path.name)
+
+
+def why(error: OSError) -> str:
+    """What the system says of a file, with what to do where that is known."""
+    words = error.strerror or str(error) or type(error).__name__
+    return f"{words}: {_WAYS_OUT[error.errno]}" if error.errno in _WAYS_OUT else words
+
+
+_WAYS_OUT = {
+    errno.ENOSPC: "make room on the disk",
+    errno.EDQUOT: "make room, or have the quota raised",
+    errno.EROFS: "mount the disk for writing",
+    errno.EACCES: "mend the permissions",
+    errno.EPERM: "mend the permissions",
+    errno.EMFILE: "raise the number of open files (ulimit -n)",
+    errno.EIO: "the disk fails: look at the system's log",
+    errno.ENAMETOOLONG: "give it a shorter name",
+}
+
+
+def _refused(path: Path, reason: str) -> Refused:
+    return Refused(errno.EINVAL, reason, str(path))
+
+
+def _too_large(size: int, bound: int) -> str:
+    return f"it has {size} bytes or more, the bound is {bound}: leave a smaller file, or several"

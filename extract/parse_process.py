@@ -1,0 +1,104 @@
+"""The process in which pages are parsed: it takes one page after the other, and the system ends it where one takes too much.
+
+A page is strangers' bytes. What it can make a parser do is bounded here and not in each parser: the processor time by a
+timer whose signal ends the process, in the middle of a C library too, and the memory by a limit on its address space. The
+process knows no secret: `parse_pool` starts it with an environment of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import resource
+import signal
+import struct
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from gpuledger.extract import source as sources
+from gpuledger.extract.collect import parse_page
+from gpuledger.extract.errors import ExtractError, LayoutChanged, described
+from gpuledger.extract.source import Page
+
+#: Before each message: its length in bytes.
+LENGTH = struct.Struct(">Q")
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A page to parse, or, with `target`, one whose rows that could not be read are to be written there."""
+
+    source: str
+    page: Page
+    seconds: float
+    memory_bytes: int
+    target: Path | None = None
+
+
+def main() -> None:
+    """Take orders from standard input until it ends; answer each on standard output with what came of it, or its failure."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints is no answer
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    while (order := receive(sys.stdin.buffer)) is not None:
+        assert isinstance(order, Order)
+        send(answers, _carried_out(order))
+
+
+def _carried_out(order: Order) -> object:
+    source = sources.get(order.source)  # its imports are ours, and not the page's
+    free = _limit(order)
+    try:
+        if order.target is None:
+            return parse_page(source, order.page)
+        return source.give_back(order.page, order.target) if source.give_back else False
+    except MemoryError:
+        return _too_much(order)
+    except ExtractError as error:
+        return _too_much(order) if "MemoryError" in error.seen else error
+    except OSError as error:
+        return error
+    except Exception as error:  # noqa: BLE001  whatever a page does is an answer
+        return LayoutChanged(order.page.url, described(error))
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        resource.setrlimit(resource.RLIMIT_AS, free)
+
+
+def _limit(order: Order) -> tuple[int, int]:
+    """Bound what the page may use from here on; returns the limits of memory that held before."""
+    free = resource.getrlimit(resource.RLIMIT_AS)
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    resource.setrlimit(resource.RLIMIT_AS, (used + order.memory_bytes, free[1]))
+    signal.setitimer(signal.ITIMER_PROF, order.seconds)
+    return free
+
+
+def _too_much(order: Order) -> LayoutChanged:
+    return LayoutChanged(order.page.url, too_much(order), WAY_OUT)
+
+
+#: What to do about a page that was ended.
+WAY_OUT = "look at the archived page; raise page_timeout_s or page_memory_mb in the settings if it is really this large"
+
+
+def too_much(order: Order) -> str:
+    """Why a page was ended that used up its memory."""
+    return f"parsing it took more than {order.memory_bytes // 1_000_000} MB of memory ({len(order.page.content)} bytes)"
+
+
+def send(to: BinaryIO, message: object) -> None:
+    """Write one message."""
+    data = pickle.dumps(message)
+    to.write(LENGTH.pack(len(data)) + data)
+    to.flush()
+
+
+def receive(source: BinaryIO) -> object | None:
+    """The next message, None at the end."""
+    head = source.read(LENGTH.size)
+    if len(head) < LENGTH.size:
+        return None
+    return pickle.loads(source.read(*LENGTH.unpack(head)))  # type: ignore[no-any-return]

@@ -1,0 +1,25 @@
+"""Rates of value-added tax: whether one amount is another with the tax of its country."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+_CH, _CH_UNTIL_2023 = Decimal("8.1"), Decimal("7.7")
+
+#: Standard rates in per cent, with a reduced rate where one is in wide use; those of the European Union from the
+#: Commission's list "VAT rates applied in the Member States", earlier ones where they changed after 2020, as archived pages
+#: are read too.
+_RATES: dict[str, tuple[int | Decimal, ...]] = {
+    "AT": (20, 10), "AU": (10,), "BE": (21, 6), "BG": (20, 9),
+    "CH": (_CH, _CH_UNTIL_2023), "CY": (19,), "CZ": (21, 12, 15), "DE": (19, 7, 16),
+    "DK": (25,), "EE": (24, 22, 20), "ES": (21, 10), "FI": (24, 14), "FR": (20, 10), "GB": (20, 5), "GR": (24, 13),
+    "HR": (25, 13), "HU": (27, 5), "IE": (23, 21), "IN": (18, 12, 28), "IT": (22, 10), "JP": (10, 8), "KR": (10,),
+    "LT": (21, 9), "LU": (17, 16), "LV": (21, 12), "MT": (18,), "MX": (16,), "NL": (21, 9), "NO": (25, 15), "NZ": (15,),
+    "PL": (23, 8), "PT": (23, 13), "RO": (21, 19, 9), "SE": (25, 12), "SG": (9, 8, 7), "SI": (22,), "SK": (23, 20, 10),
+    "TR": (20, 18), "UA": (20,), "ZA": (15,),
+}  # fmt: skip
+
+
+def rates(country: str | None) -> tuple[int | Decimal, ...]:
+    """The rates of a country (ISO 3166) in per cent; none where it is not known."""
+    return _RATES.get(country or "", ())

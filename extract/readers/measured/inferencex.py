@@ -1,0 +1,72 @@
+"""Results of InferenceX (formerly InferenceMAX): agg_bmk.json of a run, and rows of its API.
+
+Rates are of one GPU. The API's `num_*_gpu` is tensor times expert parallelism, several times too many: cards are counted as
+tp × pp × pcp_size, or where prefill and decode run apart as the GPUs of both. Source: SemiAnalysisAI/InferenceX,
+utils/process_result.py, docs/results-and-ingestion.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gpuledger.extract.readers.measured.figure import Figure, Taken, amount, day, slug, whole
+
+FORMAT = "InferenceX"
+
+
+def is_json(rows: Any) -> bool:
+    """Whether these are results of a run or rows of the API."""
+    return (
+        isinstance(rows, list)
+        and bool(rows)
+        and all(
+            isinstance(row, dict) and {"isl", "osl", "conc"} <= row.keys() and ("hw" in row or "hardware" in row)
+            for row in rows
+        )
+    )
+
+
+def read_json(rows: Sequence[Mapping[str, Any]]) -> Taken:
+    """The rate of written tokens of all cards of each row."""
+    taken = Taken(FORMAT)
+    for number, row in enumerate(rows, start=1):
+        measures = {**row, **(row.get("metrics") or {})}
+        hardware = str(row.get("hw") or row.get("hardware"))
+        where = f"row {number} ({hardware}, {row.get('conc')} at once)"
+        count, rate = _cards(measures), measures.get("output_tput_per_gpu")
+        if rate is None or count is None:
+            taken.left_out.append(f"{where}: no output_tput_per_gpu, or no count of cards that can be trusted")
+            continue
+        model = str(row.get("model") or row.get("infmax_model_prefix"))
+        prefix = str(row.get("infmax_model_prefix") or model).rpartition("/")[2]
+        precision, framework = str(row.get("precision") or ""), str(row.get("framework") or "")
+        speculative = str(row.get("spec_decoding") or row.get("spec_method") or "none")
+        lengths, cards = f"{row['isl']}-{row['osl']}", f"{count} card{'s' if count > 1 else ''}"
+        extra = None if speculative == "none" else speculative
+        read, written = whole(row["isl"]) or 0, whole(row["osl"]) or 0
+        load = f"{read} tokens read and {written} written, {row['conc']} requests at once"
+        taken.figures.append(
+            Figure(
+                workload_id=slug("inferencex", prefix, precision, lengths, f"c{row['conc']}", extra, f"{count}x"),
+                workload=f"{model} {precision}, {load}, {cards}",
+                unit="tokens/s", score=amount(rate, "output_tput_per_gpu", where) * count,
+                gpu_name=hardware.split("-")[0].split("_")[0].upper(), gpu_count=count,
+                is_single_stream=str(row["conc"]) == "1" and count == 1,
+                model=model, precision=precision or None, software=f"{framework} {row.get('image') or ''}".strip() or None,
+                context_tokens=read + written or None, concurrent_users=whole(row["conc"]),
+                measured_on=day(row.get("date")), measured_by="InferenceX", where=where,
+            )
+        )  # fmt: skip
+    return taken
+
+
+def _cards(row: Mapping[str, Any]) -> int | None:
+    """Cards of the system: of prefill and decode together where they run apart."""
+    if row.get("disagg") in (True, "true", "True") or row.get("is_multinode") in (True, "true", "True"):
+        parts = [whole(row.get("num_prefill_gpu")), whole(row.get("num_decode_gpu"))]
+        return sum(part or 0 for part in parts) or None
+    tensor = whole(row.get("tp")) or whole(row.get("prefill_tp")) or whole(row.get("decode_tp"))
+    if tensor is None:
+        return None
+    return tensor * (whole(row.get("pp")) or 1) * (whole(row.get("pcp_size")) or 1)

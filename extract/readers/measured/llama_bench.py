@@ -1,0 +1,154 @@
+"""llama-bench of llama.cpp: its JSON (`-o json`, `-o jsonl`) and its Markdown table.
+
+`gpu_info` lists every GPU of the machine, not those that ran: several of them leave the count open, unless the row names
+its devices. A row with prompt and answer together divides both counts of tokens by one time, so it is the speed of neither,
+and is left out. Source: ggml-org/llama.cpp, tools/llama-bench/llama-bench.cpp.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gpuledger.extract.readers.measured.figure import Figure, NotReadable, Taken, amount, day, slug, whole
+
+FORMAT = "llama-bench"
+_QUANTISATION = re.compile(r"(?i)(?:^|[-_.])((?:I?Q\d(?:_[A-Z0-9]+)*|F16|BF16|F32|MXFP4(?:_MOE)?))(?=[-_.]|$)")
+_DEVICE = re.compile(r"(?m)^\s*Device \d+: ([^,\n]+),")
+#: A row of the Markdown table gives the rate as `123.45 ± 0.67`.
+_RATE = re.compile(r"^([\d.]+)\s*(?:±|\+/-)?\s*[\d.]*$")
+_TEST = re.compile(r"^(pp|tg)(\d+)(?:\s*@\s*d(\d+))?$")
+_SUMMED = re.compile(r"^pp\d+\s*\+\s*tg\d+")
+
+
+def is_json(rows: Any) -> bool:
+    """Whether these are llama-bench's rows."""
+    return isinstance(rows, list) and bool(rows) and all(isinstance(row, dict) and "avg_ts" in row for row in rows)
+
+
+def read_json(rows: Sequence[Mapping[str, Any]]) -> Taken:
+    """The figures of the rows of one file."""
+    taken = Taken(FORMAT)
+    for number, row in enumerate(rows, start=1):
+        where = f"row {number}"
+        prompt, answer = whole(row.get("n_prompt")) or 0, whole(row.get("n_gen")) or 0
+        if prompt and answer:
+            taken.left_out.append(
+                f"{where}: {prompt} prompt and {answer} answer tokens are divided by one time: the speed of neither"
+            )
+            continue
+        if not prompt and not answer:
+            raise NotReadable(f"{where}: neither n_prompt nor n_gen is set")
+        if whole(row.get("n_gpu_layers")) == 0:
+            taken.left_out.append(f"{where}: n_gpu_layers is 0: it ran on the processor")
+            continue
+        name, count = _cards(row)
+        test = f"pp{prompt}" if prompt else f"tg{answer}"
+        depth = whole(row.get("n_depth")) or 0
+        build = " ".join(str(row[key]) for key in ("build_number", "build_commit") if row.get(key))
+        model = str(row.get("model_filename") or row.get("model_type") or "")
+        taken.figures.append(
+            _figure(
+                model=model.replace("\\", "/").rpartition("/")[2], kind=str(row.get("model_type") or ""), test=(test, depth),
+                score=row.get("avg_ts"), where=where, gpu_name=name, gpu_count=count,
+                software=f"llama.cpp {build}".strip(), measured_on=day(row.get("test_time")),
+            )
+        )  # fmt: skip
+    return taken
+
+
+def _cards(row: Mapping[str, Any]) -> tuple[str | None, int | None]:
+    """The card and how many of it ran, as far as the row says it for sure."""
+    names = [name.strip() for name in str(row.get("gpu_info") or "").split(",") if name.strip()]
+    kinds = Counter(names)
+    if len(names) == 1:
+        return names[0], 1
+    name = names[0] if len(kinds) == 1 else None
+    if str(row.get("split_mode")) == "none":
+        main = whole(row.get("main_gpu"))
+        return (names[main] if main is not None and main < len(names) else name), 1
+    devices = str(row.get("devices") or "auto")
+    if devices not in ("auto", "none", ""):
+        return name, len([one for one in re.split(r"[/,;+]", devices) if one])
+    return name, None
+
+
+def is_markdown(text: str) -> bool:
+    """Whether a table of llama-bench stands in this text."""
+    return any(_header(line) is not None for line in text.splitlines())
+
+
+def read_markdown(text: str) -> Taken:
+    """The figures of all tables of a text; the card is that of the lines that ggml prints before them, if they are there."""
+    taken = Taken(FORMAT)
+    devices = _DEVICE.findall(text)
+    name, count = (devices[0].strip(), 1) if len(devices) == 1 else (None, None)
+    build = re.search(r"(?m)^build: (\S+) \((\d+)\)", text)
+    software = f"llama.cpp {build[2]} {build[1]}" if build else "llama.cpp"
+    columns: dict[str, int] | None = None
+    for number, line in enumerate(text.splitlines(), start=1):
+        if (header := _header(line)) is not None:
+            columns = header
+            continue
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if columns is None or not line.strip().startswith("|") or set(line) <= set("|-: \t"):
+            continue
+        if len(cells) <= max(columns.values()):
+            raise NotReadable(f"line {number}: {len(cells)} cells, and the header has more")
+        test, rate = cells[columns["test"]], _RATE.match(cells[columns["t/s"]])
+        if _SUMMED.match(test):
+            taken.left_out.append(
+                f"line {number}: {test} divides two counts of tokens by one time: the speed of neither"
+            )
+            continue
+        found = _TEST.match(test)
+        if found is None or rate is None:
+            taken.left_out.append(
+                f"line {number}: test {test!r} with {cells[columns['t/s']]!r} is no speed that is known"
+            )
+            continue
+        if "ngl" in columns and whole(cells[columns["ngl"]]) == 0:
+            taken.left_out.append(f"line {number}: ngl is 0: it ran on the processor")
+            continue
+        model = cells[columns["model"]]
+        taken.figures.append(
+            _figure(
+                model=model, kind=model, test=(found[1] + found[2], int(found[3] or 0)), score=rate[1],
+                where=f"line {number}", gpu_name=name, gpu_count=count, software=software,
+            )
+        )  # fmt: skip
+    return taken
+
+
+def _header(line: str) -> dict[str, int] | None:
+    cells = [cell.strip().lower() for cell in line.strip().strip("|").split("|")]
+    return {cell: at for at, cell in enumerate(cells)} if {"model", "test", "t/s"} <= set(cells) else None
+
+
+def _figure(*, model: str, kind: str, test: tuple[str, int], score: Any, **more: Any) -> Figure:
+    """The figure of one row; `test` is what ran, `pp512` or `tg128`, and after how many tokens."""
+    name, depth = test
+    stem = re.sub(r"(?i)\.gguf$", "", model)
+    found = _QUANTISATION.search(stem.replace(" ", "_"))
+    precision = _quantisation(found[1] if found else None, kind)
+    is_prompt = name.startswith("pp")
+    tokens = int(name[2:]) + depth
+    words = f"{stem}, {name[2:]} tokens {'of prompt read' if is_prompt else 'written'}"
+    return Figure(
+        workload_id=slug("llama-bench", stem, name, f"d{depth}" if depth else None),
+        workload=f"{words} after {depth}" if depth else words, unit="tokens/s",
+        score=amount(score, "the rate", more["where"]),
+        is_single_stream=not is_prompt, model=stem, precision=precision, context_tokens=tokens, **more,
+    )  # fmt: skip
+
+
+def _quantisation(in_name: str | None, kind: str) -> str | None:
+    """The file format: from the file's name, else from the words of the table (`Q4_K - Medium`)."""
+    if in_name:
+        return in_name.upper()
+    found = re.search(r"\b(I?Q\d(?:_\w+)?|F16|BF16)(?: - (Small|Medium|Large))?", kind)
+    if not found:
+        return None
+    return found[1] + (f"_{found[2][0]}" if found[2] else "")

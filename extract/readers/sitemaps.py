@@ -1,0 +1,58 @@
+"""A shop's `sitemap.xml` to the addresses of its product pages (https://www.sitemaps.org/protocol.html)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from urllib.parse import unquote, urlsplit
+
+from lxml import etree
+
+from gpuledger.extract import wording
+from gpuledger.extract.errors import LayoutChanged
+from gpuledger.extract.items import Issue, Link, Parsed
+from gpuledger.extract.readers import feeds
+from gpuledger.extract.source import Page
+
+_START = re.compile(
+    rb"\s*(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,2000}?-->\s*|<\?[^>]{0,300}\?>\s*)*<(?:urlset|sitemapindex)\b",
+    re.DOTALL,
+)
+_ENTRIES = {"urlset": "url", "sitemapindex": "sitemap"}
+
+
+def is_sitemap(page: Page) -> bool:
+    """Whether the page is a sitemap or an index of sitemaps, plain or as a gzip file."""
+    if page.content[:2] == b"\x1f\x8b":
+        return _START.match(feeds.unpacked(page)[:5_000]) is not None
+    return _START.match(page.content[:5_000]) is not None
+
+
+def links(page: Page) -> Iterator[Parsed]:
+    """A Link to each product page whose address names a graphics card, and to each further sitemap.
+
+    Only addresses of the sitemap's own host are followed, as the protocol wants it. Raises LayoutChanged for broken XML.
+    """
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
+    try:
+        root = etree.fromstring(feeds.unpacked(page).lstrip(), parser)
+    except (etree.XMLSyntaxError, ValueError) as error:
+        raise LayoutChanged(page.url, f"no well-formed XML: {error}", "ask the shop to mend its sitemap") from error
+    kind = etree.QName(root).localname
+    role = "product" if kind == "urlset" else "next_page"
+    found = others = 0
+    for entry in root.iterchildren("{*}" + _ENTRIES[kind]):
+        address = (entry.findtext("{*}loc") or "").strip()
+        parts = urlsplit(address)
+        if parts.scheme not in ("http", "https") or parts.hostname != urlsplit(page.final_url).hostname:
+            others += 1
+            continue
+        if role == "next_page" or wording.speaks_of_card(re.sub(r"[-_/+.]", " ", unquote(parts.path))):
+            found += 1
+            yield Link(url=address, role=role)
+    if others:
+        message = f"{others} addresses are not of the sitemap's own host, and are left out"
+        yield Issue(code="foreign_address", message=message, severity="info", url=page.url)
+    if role == "product" and not found:
+        message = "no address in the sitemap names a graphics card"
+        yield Issue(code="not_a_card", message=message, severity="info", url=page.url)

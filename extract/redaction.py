@@ -1,0 +1,206 @@
+"""What of an address, and of any text, may be shown: in messages, logs, the ledger and the archive.
+
+An address is shown by what is known to be harmless, and not by what is known to be secret: scheme, host, port, path, and
+those parameters that say which page it is. User names, passwords, fragments and all other values are hidden, whatever
+they are called. In text that is no address only names and shapes of secrets can be told; those are cut out too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import SplitResult, unquote, unquote_plus, urlsplit, urlunsplit
+
+HIDDEN = "***"
+_HIDDEN_VALUE = "REDACTED"
+
+_TABLE: dict[str, list[str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+
+#: Parameters whose values may be shown: they say which page of a site is meant, or how it is sorted and written. In lower
+#: case. A source of ours that needs another one names it here.
+_SHOWN = frozenset(_TABLE["shown"])
+#: A shown value is at most so long, and says nothing but words: no address within the address, no mail address, no code.
+_HARMLESS = re.compile(r"[\w $.,:;/+*()'!~=|<>%\[\]-]{0,200}")
+#: A number, or a few letters, under any name but a secret's are a page's: nobody's secrets are so short.
+_SHORT = re.compile(r"[0-9]{1,12}|\w{1,4}")
+#: Letters and digits mixed for so long are a key.
+_LONG_PIECE = re.compile(r"[A-Za-z0-9]{20,}")
+_REDACTED = re.compile(rf"{_HIDDEN_VALUE}(-[0-9a-f]{{10}})?|\*\*\*")
+
+_SECRET_WORDS = frozenset(_TABLE["secret_words"])
+_SECRET_PARTS = tuple(_TABLE["secret_parts"])
+#: What makes a key a secret; "key" alone is too common a word outside of an address.
+_SECRET_KEYS = frozenset(_TABLE["secret_keys"])
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+
+_URL = re.compile(r"\b[a-z][a-z0-9+.-]{0,30}://[^\s\"'<>`|\\^{}]+", re.IGNORECASE)
+#: Schemes whose host and path say where something lies; those of notifications have keys in their place.
+_SCHEMES = frozenset(("http", "https", "ftp", "file", "s3", "gs", "postgresql", "postgres", "sqlite", "ws", "wss"))
+_SHAPES = re.compile(
+    r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
+    r"|\beyJ[\w-]{6,}\.[\w-]{6,}\.[\w-]*"
+    r"|\b(?:AKIA|ASIA)[0-9A-Z]{12,}|\bgh[pousr]_\w{16,}|\bgithub_pat_\w{16,}|\bglpat-[\w-]{16,}|\bxox[a-z]-[\w-]{10,}"
+    r"|\b[sr]k[-_](?:live|test|proj|ant)?[-_]?[\w-]{16,}|\bAIza[\w-]{20,}|\bhf_\w{16,}|\bpypi-[\w-]{16,}|\bya29\.[\w-]{10,}",
+    re.DOTALL,
+)
+_COOKIES = re.compile(r"(?P<keep>\b(?:set-)?cookie['\"]?\s*:\s*)[^\r\n]+", re.IGNORECASE)
+_SCHEME_AND_KEY = re.compile(r"(?P<keep>\b(?:bearer|basic|digest|negotiate)\s+)[A-Za-z0-9+/=._~:-]{8,}", re.IGNORECASE)
+_AUTHORIZATION = re.compile(
+    r"(?P<keep>\bauthorization['\"]?\s*[:=]\s*['\"]?(?:(?:bearer|basic|digest|negotiate|token)\s+)?)[^\s'\",;]+",
+    re.IGNORECASE,
+)
+#: A name and what stands between it and its value; the value is looked at only where the name is a secret's.
+_NAME = re.compile(r"(?<![A-Za-z_$])(?P<name>[A-Za-z_$][\w.$\[\]-]{0,80})['\"]?\s*(?P<mark>[=:]|%3D)\s*")
+_VALUE = re.compile(r"\"[^\"\r\n]*\"|'[^'\r\n]*'|[^\s&'\",;}\])]+")
+
+
+def redact(url: str) -> str:
+    """`url` as it may stand in the archive, the ledger and messages.
+
+    The value of a parameter that is not known to be harmless becomes REDACTED with ten digits of its hash, so that two
+    pages stay two; one under the name of a secret becomes REDACTED alone. Redacting twice changes nothing. An address that
+    cannot be taken apart keeps what stands behind its last `@`, without its parameters.
+    """
+    if url.startswith("file:"):
+        return url  # the name of a file that a person dropped, in which a # is a letter like any other
+    try:
+        parts = urlsplit(url)
+        parts.port  # noqa: B018 (raises where there is none that could be)
+    except ValueError:
+        return "…@" + re.split("[?#]", url.rpartition("@")[2])[0] if "@" in url else re.split("[?#]", url)[0]
+    return _without_secrets(parts, url, _distinct)
+
+
+def redact_text(text: str) -> str:
+    """`text` with what is, or looks like, a secret replaced by `***`; addresses in it as `redact` shows them."""
+    text = _SHAPES.sub(HIDDEN, text)
+    text = _COOKIES.sub(rf"\g<keep>{HIDDEN}", text)
+    text = _AUTHORIZATION.sub(rf"\g<keep>{HIDDEN}", text)
+    text = _SCHEME_AND_KEY.sub(rf"\g<keep>{HIDDEN}", text)
+    text = _URL.sub(_url_in_text, text)
+    return _without_secret_pairs(text)
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether `name`, of a parameter, a header, a setting or a field, is one that secrets go by."""
+    words = [word.lower() for word in _WORDS.findall(unquote(name))]
+    if any(word in _SECRET_WORDS or word.endswith("token") for word in words):
+        return True
+    if "key" in words and _SECRET_KEYS & set(words):
+        return True
+    joined = "".join(words)
+    return joined.endswith("token") or any(part in joined for part in _SECRET_PARTS)
+
+
+def _without_secrets(parts: SplitResult, url: str, hide: Callable[[str, str], str]) -> str:
+    netloc = parts.netloc.rpartition("@")[2]
+    path, query = _in_path(parts.path, hide), _in_query(parts.query, hide)
+    if (netloc, path, query, "") == (parts.netloc, parts.path, parts.query, parts.fragment):
+        return url
+    return urlunsplit((parts.scheme, netloc, path, query, ""))
+
+
+def _in_query(query: str, hide: Callable[[str, str], str]) -> str:
+    return "&".join(_parameter(pair, hide) for pair in query.split("&"))
+
+
+def _in_path(path: str, hide: Callable[[str, str], str]) -> str:
+    """The path with its parameters (`/cart;jsessionid=…`, RFC 3986, 3.3) treated as those of the query."""
+    if ";" not in path:
+        return path
+    first, *rest = re.split("(;|/)", path)
+    shown = [first]
+    for mark, piece in zip(rest[::2], rest[1::2], strict=True):
+        shown += [mark, _parameter(piece, hide) if mark == ";" else piece]
+    return "".join(shown)
+
+
+def _parameter(pair: str, hide: Callable[[str, str], str]) -> str:
+    name, equals, value = pair.partition("=")
+    if not equals:
+        # A name alone may be a key: `?AbC123…`.
+        return pair if _is_harmless(unquote_plus(name)) else hide("", name)
+    if _REDACTED.fullmatch(value) or not value:
+        return pair
+    plain, key = unquote_plus(value), unquote_plus(name)
+    if is_secret_name(key):
+        return f"{name}={hide(key, value)}"
+    if _SHORT.fullmatch(plain) or (key.lower() in _SHOWN and _is_harmless(plain)):
+        return pair
+    return f"{name}={hide(key, value)}"
+
+
+def _is_harmless(value: str) -> bool:
+    return (
+        _HARMLESS.fullmatch(value) is not None
+        and "//" not in value
+        and not any(map(_is_key, _LONG_PIECE.findall(value)))
+        and not _holds_secret(value)
+    )
+
+
+def _is_key(piece: str) -> bool:
+    return not (piece.isalpha() or piece.isdigit())
+
+
+def _without_key(piece: re.Match[str]) -> str:
+    return HIDDEN if _is_key(piece[0]) else piece[0]
+
+
+def _holds_secret(value: str) -> bool:
+    return _SHAPES.search(value) is not None or any(
+        is_secret_name(pair["name"]) for pair in _NAME.finditer(value) if pair["mark"] == "="
+    )
+
+
+def _distinct(name: str, value: str) -> str:
+    if not name or is_secret_name(name):
+        return _HIDDEN_VALUE
+    return f"{_HIDDEN_VALUE}-{hashlib.sha256(unquote_plus(value).encode('utf-8', 'replace')).hexdigest()[:10]}"
+
+
+def _url_in_text(match: re.Match[str]) -> str:
+    """One address in a text, whose last full stop or bracket is the sentence's."""
+    url = match[0].rstrip(".,;:!?)]")
+    rest = match[0][len(url) :]
+    scheme = url.partition(":")[0].lower()
+    if scheme.partition("+")[0] not in _SCHEMES:
+        return f"{scheme}://{HIDDEN}{rest}"
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return f"{scheme}://{HIDDEN}{rest}"
+    user = f"{HIDDEN}@" if "@" in parts.netloc else ""
+    shown = _without_secrets(parts, url, lambda name, value: HIDDEN)
+    if user:
+        shown = shown.replace("://", f"://{user}", 1)
+    if scheme != "file":
+        head, slash, path = shown.partition("://")[2].partition("/")
+        path, mark, query = path.partition("?")
+        shown = f"{parts.scheme}://{head}{slash}{_LONG_PIECE.sub(_without_key, path)}{mark}{query}"
+    return shown + rest
+
+
+def _without_secret_pairs(text: str) -> str:
+    """`text` with the values behind names of secrets replaced. What stands behind another name may hold pairs of its own."""
+    shown: list[str] = []
+    done = 0
+    for pair in _NAME.finditer(text):
+        if pair.start() < done:
+            continue  # it stands in a value that is hidden already
+        name = pair["name"]
+        is_parameter = name.lower() == "key" and text[pair.start() - 1 : pair.start()] in ("?", "&")
+        if not (is_parameter or is_secret_name(name)):
+            continue
+        value = _VALUE.match(text, pair.end())
+        if value is None or _REDACTED.fullmatch(value[0].strip("'\"")) or value[0].startswith("//"):
+            continue
+        if text.startswith(f" {HIDDEN}", value.end()):
+            continue  # the word before a key that is hidden: Bearer ***
+        quote = value[0][0] if value[0][0] in "'\"" else ""
+        shown += [text[done : value.start()], quote, HIDDEN, quote]
+        done = value.end()
+    return "".join([*shown, text[done:]])

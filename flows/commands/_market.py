@@ -1,0 +1,31 @@
+"""The market that an answer is of, in words: whose prices, and whether tax is in them."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from gpuledger.flows.setup import showing
+from gpuledger.flows.setup.lang import gettext
+from gpuledger.transform.answers import markets
+from gpuledger.warehouse.paths import DataDir
+
+
+def money(data: DataDir, day: date | None = None) -> str:
+    """The heading of a column of prices: where several markets are compared, it says that tax is not in them."""
+    return "USD, net of tax" if markets.market(data, showing.market(), day).is_net else "USD"
+
+
+def heading(data: DataDir, day: date | None = None) -> str:
+    """`market us, before sales tax`, `market kr, with 10 % VAT`, `all markets, net of tax`. Raises BadQuery as
+    `markets.market` does.
+    """
+    market = markets.market(data, showing.market(), day)
+    if market.market == markets.ALL:
+        return gettext("all markets, net of tax")
+    name = gettext("market {market}").format(market=market.market)
+    if market.is_net:
+        return f"{name}, {gettext('net of tax')}"
+    if not market.prices_include_tax:
+        return f"{name}, " + gettext("before {tax}").format(tax=market.tax_name)
+    rate = f"{float(market.tax_rate or 0) * 100:g} %"
+    return f"{name}, " + gettext("with {rate} {tax}").format(rate=rate, tax=market.tax_name)

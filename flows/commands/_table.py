@@ -1,0 +1,181 @@
+"""A table that fits the screen: numbers whole, names shortened in the middle, and what does not fit named below it.
+
+Shortening in the middle keeps both ends of a name, where cards differ ("NVIDIA GeForce RTX 4070 Ti SUPER" and "… 4070 Ti").
+Widths are counted in cells of the terminal: a Korean letter takes two.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+#: Between two columns.
+GAP = 2
+#: A name is never shortened below this; the column goes instead.
+NAME_AT_LEAST = 16
+#: A card's name is what the row is about.
+CARD_AT_LEAST = 24
+#: From this width on a text is a sentence, which is wrapped at its words instead of shortened.
+SENTENCE = 44
+#: A sentence column never gets narrower than this.
+SENTENCE_AT_LEAST = 24
+#: Columns in which cards stand.
+_CARDS = ("gpu", "what", "baseline_gpu")
+#: Columns of names, which are shortened however long they are.
+_NAMES = (*_CARDS, "title", "url", "workload", "instance")
+#: Makers, which a name of a card can do without where the screen is narrow.
+_MAKER = re.compile(r"\b(NVIDIA GeForce|NVIDIA|AMD Radeon|AMD|Intel|Apple) (?=\S)")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column as it is to be shown: what stands in the cells, and how many cells of the terminal it gets."""
+
+    name: str
+    heading: str
+    cells: tuple[str, ...]
+    is_number: bool
+    width: int = 0
+
+    @property
+    def natural(self) -> int:
+        """Width at which nothing is shortened or wrapped but the heading."""
+        return max([_longest_word(self.heading), *map(cell_width, self.cells)])
+
+    @property
+    def is_sentence(self) -> bool:
+        """It holds sentences, or lists of words: several words, and longer than a name is."""
+        return (
+            self.name not in _NAMES
+            and not self.is_number
+            and self.natural > SENTENCE
+            and any(" " in text for text in self.cells)
+        )
+
+    @property
+    def least(self) -> int:
+        """Width below which the column goes rather than be split."""
+        if self.is_number:
+            return self.natural
+        bound = CARD_AT_LEAST if self.name in _CARDS else SENTENCE_AT_LEAST if self.is_sentence else NAME_AT_LEAST
+        return max(_longest_word(self.heading), min(self.natural, bound))
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The columns that fit, each with its width, and the headings of those that do not."""
+
+    columns: tuple[Column, ...]
+    left_out: tuple[str, ...]
+
+
+def lay_out(columns: Sequence[Column], width: int, keep: Sequence[str] = ()) -> Layout:
+    """Choose what fits into `width` cells.
+
+    `keep` names columns in the order of their worth; those that it does not name go first, the last of them before the
+    others. The first column that is kept stays however narrow the screen is.
+    """
+    worth = [name for name in keep if any(column.name == name for column in columns)]
+    worth += [column.name for column in columns if column.name not in worth]
+    shown = list(columns)
+    while len(shown) > 1 and _sum(column.least for column in shown) > width:
+        # Without its maker a card may just fit: the cheapest loss comes first.
+        if any(has_maker(column) for column in shown):
+            shown = [without_maker(column) for column in shown]
+            continue
+        last = max(shown, key=lambda column: worth.index(column.name))
+        shown.remove(last)
+    if any(has_maker(column) for column in shown) and _sum(column.natural for column in shown) > width:
+        shown = [without_maker(column) for column in shown]
+    names = {column.name for column in shown}
+    left_out = tuple(column.heading for column in columns if column.name not in names)
+    return Layout(tuple(_share_out(shown, width)), left_out)
+
+
+def _share_out(columns: Sequence[Column], width: int) -> list[Column]:
+    """Each column at its least width, and what is left of the screen to names first and then to sentences."""
+    widths = {column.name: column.least for column in columns}
+    spare = width - _sum(widths.values())
+    for is_sentence in (False, True):
+        wanting = [column for column in columns if column.is_sentence is is_sentence and not column.is_number]
+        # The smallest want first, so that one long name does not take what would make three others whole.
+        for count, column in enumerate(sorted(wanting, key=lambda one: one.natural), 1):
+            share = min(column.natural - widths[column.name], max(spare, 0) // (len(wanting) - count + 1))
+            widths[column.name] += share
+            spare -= share
+    for column in columns:  # and then to headings, which are else broken into lines
+        more = min(max(cell_width(column.heading) - widths[column.name], 0), max(spare, 0))
+        widths[column.name] += more
+        spare -= more
+    return [
+        replace(
+            column,
+            width=widths[column.name],
+            cells=column.cells
+            if column.is_sentence
+            else tuple(shorten(text, widths[column.name]) for text in column.cells),
+        )
+        for column in columns
+    ]
+
+
+def shorten(text: str, width: int) -> str:
+    """`text` in at most `width` cells of the terminal, with "…" in its middle where something is left out."""
+    if cell_width(text) <= width:
+        return text
+    if width < 3:
+        return "…"[:width]
+    tail_width = (width - 1) // 2
+    head = _take(text, width - 1 - tail_width)
+    tail = _take(text[::-1], tail_width)[::-1]
+    return f"{head}…{tail}"
+
+
+def has_maker(column: Column) -> bool:
+    """Whether cards stand in the column with their maker."""
+    return column.name in _CARDS and any(_MAKER.search(text) for text in column.cells)
+
+
+def without_maker(column: Column) -> Column:
+    """The column with "2 × RTX 4090" for "2 × NVIDIA GeForce RTX 4090"."""
+    if not has_maker(column):
+        return column
+    return replace(column, cells=tuple(_MAKER.sub("", text) for text in column.cells))
+
+
+def wrapped(heading: str, width: int) -> str:
+    """`heading` in lines of at most `width` cells, broken between words."""
+    lines: list[str] = []
+    for word in heading.split():
+        if lines and cell_width(f"{lines[-1]} {word}") <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return "\n".join(lines)
+
+
+def _take(text: str, width: int) -> str:
+    taken = ""
+    for letter in text:
+        if cell_width(taken + letter) > width:
+            break
+        taken += letter
+    return taken
+
+
+def _sum(widths: Iterable[int]) -> int:
+    counted = list(widths)
+    return sum(counted) + GAP * (len(counted) - 1)
+
+
+def _longest_word(heading: str) -> int:
+    return max((cell_width(word) for word in heading.split()), default=1)
+
+
+def cell_width(text: str) -> int:
+    """Cells of the terminal that `text` takes."""
+    # Imported here: an answer for a program draws no table.
+    from rich.cells import cell_len
+
+    return cell_len(text)

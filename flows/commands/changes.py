@@ -1,0 +1,35 @@
+"""`gpuledger changes`: what moved at the shops."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import click
+
+from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
+from gpuledger.flows.setup.lang import gettext
+
+#: The columns of most worth first, as a narrow screen keeps them.
+_HEADINGS = {
+    "changed_at": "when", "gpu": "gpu", "change": "change", "new_price": "to", "currency": "currency", "change_ratio": "by",
+    "shop": "shop", "old_price": "from", "title": "title",
+}  # fmt: skip
+
+
+@click.command()
+@click.argument("card", required=False)
+@click.option("--since", type=click.DateTime(["%Y-%m-%d"]), metavar="DAY", help="From the start of this day on (UTC).")
+@click.option("--limit", type=click.IntRange(min=0), default=40, show_default=True, help="How many; 0 for all.")
+@data_dir_option
+@format_option
+def command(card: str | None, since: datetime | None, limit: int, data_dir: str | None, form: str) -> int:
+    """Prices that moved, listings that came or went, the newest first; of one CARD where it is given."""
+    from gpuledger.flows.commands import _card
+    from gpuledger.flows.commands._show import no_rows, show
+    from gpuledger.transform.answers.changes import changes
+
+    data = data_of(data_dir)
+    cards = None if card is None else _card.ids(data, card)
+    columns, rows = changes(data, since.date() if since else None, cards, limit or None)
+    show(columns, rows, form, title=gettext("What changed"), headings=_HEADINGS)
+    return 0 if rows else no_rows(gettext("nothing changed in that time"))

@@ -1,0 +1,117 @@
+"""`gpuledger evidence`: the archived page behind a figure."""
+
+from __future__ import annotations
+
+import html
+import re
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gpuledger.flows.commands._options import data_dir_option, data_of
+from gpuledger.flows.setup.lang import gettext
+
+if TYPE_CHECKING:
+    from gpuledger.extract.archive.snapshot import Snapshot
+    from gpuledger.extract.archive.snapshots import Archive
+
+#: Letters shown on each side of a figure.
+_AROUND = 40
+
+
+@click.command()
+@click.argument("hash_", metavar="HASH")
+@click.option("--print", "whole", is_flag=True, help="Write the page itself to standard output, byte for byte.")
+@click.option("--open", "opens", is_flag=True, help="Open the page in the browser, as a file without scripts' network.")
+@data_dir_option
+def command(hash_: str, whole: bool, opens: bool, data_dir: str | None) -> None:
+    """Where a figure comes from: the page of HASH (its first 8 letters are enough), when it was fetched, what was read
+    from it, and where in it that stands.
+    """
+    from gpuledger.extract.archive.snapshots import Archive
+    from gpuledger.transform.answers.evidence import figures
+    from gpuledger.warehouse.errors import NoWarehouse
+
+    data = data_of(data_dir)
+    archive = Archive(data.snapshots)
+    sha256 = _whole_hash(archive, hash_)
+    content = archive.content_of(sha256)
+    if whole:
+        sys.stdout.buffer.write(content)
+        return
+    origin = archive.origin(sha256)
+    for line in _page_lines(sha256, origin, len(content)):
+        click.echo(line)
+    if opens:
+        _open(archive, sha256, content, origin)
+    try:
+        columns, rows = figures(data, sha256)
+    except NoWarehouse:
+        return
+    text = content.decode("utf-8", errors="replace")
+    for row in rows:
+        figure = dict(zip(columns, row, strict=True))
+        value = figure["value"] or gettext("no price")
+        click.echo(
+            f"\n{figure['name']}{figure['more']}: {value} ({gettext('since')} {figure['since']:%Y-%m-%d %H:%M} UTC)"
+        )
+        click.echo(f"  {_place(text, figure)}")
+    if not rows:
+        click.echo(gettext("no figure of the published file rests on this page"))
+
+
+def _whole_hash(archive: Archive, start: str) -> str:
+    start = start.strip().lower()
+    if len(start) < 8 or not all(letter in "0123456789abcdef" for letter in start):
+        raise click.UsageError(gettext("a page is named by at least 8 letters of its SHA-256, 0-9 and a-f"))
+    fitting = sorted({sha256 for sha256 in archive.pages() if sha256.startswith(start)})
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        raise click.UsageError("\n  ".join([gettext("several pages begin so:"), *fitting[:10]]))
+    raise click.UsageError(gettext("the archive has no page {hash}; vacuum may have removed it").format(hash=start))
+
+
+def _page_lines(sha256: str, origin: Snapshot | None, size: int) -> Iterator[str]:
+    yield f"sha256   {sha256}"
+    if origin is not None:
+        yield f"{gettext('page'):<8} {origin.url}"
+        yield f"{gettext('source'):<8} {origin.source}"
+        yield f"{gettext('fetched'):<8} {origin.fetched_at:%Y-%m-%d %H:%M:%S} UTC, HTTP {origin.status}"
+    yield f"{gettext('size'):<8} {size:,} bytes"
+
+
+def _place(text: str, figure: dict[str, Any]) -> str:
+    """Where the figure stands in the page: line, column, and what is around it."""
+    printed = (figure["printed"] or "").strip()
+    if not printed:
+        return gettext("the page prints no text for it")
+    # Shops put the letters of one price into several elements ("<b>749</b><sup>.99</sup>").
+    spread = r"(?:<[^>]*>|&nbsp;|\s)*".join(re.escape(letter) for letter in printed if not letter.isspace())
+    name = figure["name"]
+    named = max(map(text.find, (name, html.escape(name), html.escape(name, quote=False))))
+    places = [match.span() for match in re.finditer(spread, text)]
+    # The same amount may stand beside another card: only the one behind the name, or the only one, is this figure's.
+    behind = [place for place in places if named >= 0 and place[0] >= named]
+    if not behind and len(places) != 1:
+        return gettext(
+            "printed as {text!r}; it stands {count} times in the page, none of them certainly this one"
+        ).format(text=printed, count=len(places))
+    start, end = behind[0] if behind else places[0]
+    around = " ".join(text[max(start - _AROUND, 0) : end + _AROUND].split())
+    return gettext("line {line}, column {column}: {around}").format(
+        line=text.count("\n", 0, start) + 1, column=start - text.rfind("\n", 0, start), around=around
+    )
+
+
+def _open(archive: Archive, sha256: str, content: bytes, origin: Snapshot | None) -> None:
+    import tempfile
+    from pathlib import Path
+
+    kind = (origin.headers.get("content-type", "") if origin else "").partition(";")[0]
+    suffix = {"text/html": ".html", "application/json": ".json", "text/csv": ".csv"}.get(kind, ".txt")
+    path = Path(tempfile.mkdtemp(prefix="gpuledger-evidence-")) / f"{sha256[:12]}{suffix}"
+    path.write_bytes(content)
+    click.launch(str(path))

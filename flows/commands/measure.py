@@ -1,0 +1,156 @@
+"""`gpuledger measure`: figures of one's own, and files that benchmark programs write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gpuledger.flows.commands._options import data_dir_option, data_of
+from gpuledger.flows.setup.lang import gettext
+
+if TYPE_CHECKING:
+    from gpuledger.flows.setup.measure import Stored
+
+_CLAIMS = ("own", "published", "vendor")
+
+
+@click.group()
+def command() -> None:
+    """Take in measurements; the next refresh or rebuild ranks and prices them with all others."""
+
+
+def _about(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What a person may say of any figure."""
+    for option in (
+        click.option("--gpu-count", type=click.IntRange(1), help="Cards that gave the figure together."),
+        click.option("--by", "measured_by", metavar="WHO", help="Who measured it."),
+        click.option(
+            "--on",
+            "measured_on",
+            type=click.DateTime(["%Y-%m-%d"]),
+            metavar="DAY",
+            help="When (default: the file's, or today).",
+        ),
+        click.option("--claim", type=click.Choice(_CLAIMS), help="Whose figure it is."),
+    ):
+        function = option(function)
+    return function
+
+
+@command.command()
+@click.argument("workload")
+@click.argument("score")
+@click.option(
+    "--gpu", required=True, metavar="NAME", help="The card, with its memory where the name is sold with several."
+)
+@click.option("--software", metavar="NAME", help="What ran it, with its version.")
+@click.option("--precision", metavar="P", help="Number format of the weights.")
+@click.option("--batch-size", type=click.IntRange(1), help="Sequences or images computed together.")
+@click.option("--context", type=click.IntRange(1), help="Tokens of prompt and answer together.")
+@click.option("--users", type=click.IntRange(1), help="Requests that were answered at once.")
+@_about
+@data_dir_option
+def add(workload: str, score: str, gpu: str, data_dir: str | None, **words: Any) -> int:
+    """Keep one figure: SCORE in the unit of WORKLOAD."""
+    from gpuledger.extract.readers.measured.figure import Figure, Taken
+    from gpuledger.flows.setup import measure
+    from gpuledger.transform import workloads
+
+    data = data_of(data_dir)
+    known = workloads.known(data.workloads)
+    workload_id = workloads.named(workload, known)
+    if workload_id is None:
+        close = workloads.nearest(workload, known)
+        message = gettext("no workload is called {workload!r}; known are:").format(workload=workload)
+        raise click.UsageError("\n  ".join([message, *(close or known)]))
+    try:
+        amount = Decimal(score)
+    except InvalidOperation:
+        raise click.UsageError(f"{score!r} is no number such as 28.923") from None
+    if not amount.is_finite() or amount <= 0:
+        raise click.UsageError(f"a score must be above zero, not {score}")
+    day = words["measured_on"] or datetime.now()  # noqa: DTZ005 - the day on which the person says it
+    figure = Figure(
+        workload_id=workload_id, workload="", unit=known[workload_id].unit, score=amount,
+        gpu_count=words["gpu_count"] or known[workload_id].gpu_count, precision=words["precision"],
+        software=words["software"], batch_size=words["batch_size"], context_tokens=words["context"],
+        concurrent_users=words["users"], measured_on=day.date(),
+    )  # fmt: skip
+    said = _said(words, (gpu,), None)
+    # What was typed is what the figure is traced to.
+    typed = f"measure add {workload_id} {score} --gpu {gpu!r} {sorted((k, str(v)) for k, v in words.items() if v)}\n"
+    return _tell(
+        lambda: measure.take(
+            Taken("one figure", [figure]), data, said, day.date(), origin=("measure add", typed.encode())
+        )
+    )
+
+
+@command.command(name="import")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--gpu",
+    "gpus",
+    multiple=True,
+    metavar="[PRINTED=]NAME",
+    help="The card of all figures, or of those that the file calls PRINTED. May be repeated.",
+)
+@click.option(
+    "--workload", metavar="W", help="The workload of all figures (default: one is made of what the file says)."
+)
+@_about
+@data_dir_option
+def import_(file: Path, gpus: Sequence[str], workload: str | None, data_dir: str | None, **words: Any) -> int:
+    """Keep the figures of FILE: llama-bench (JSON, Markdown), vLLM bench serve, MLPerf Inference summaries, InferenceX, or a
+    CSV with workload_id, gpu_name, score and unit.
+
+    What a file leaves open (which card, how many) is asked for and never guessed. Exit status 1, and nothing stored, until
+    all is said.
+    """  # fmt: skip
+    from gpuledger.flows.setup import measure
+
+    today = datetime.now().date()  # noqa: DTZ005 - the day on which the person says it
+    said = _said(words, gpus, workload)
+    return _tell(lambda: measure.take_file(file, data_of(data_dir), said, today))
+
+
+def _said(words: dict[str, Any], gpus: Sequence[str], workload: str | None) -> Any:
+    from gpuledger.flows.setup.measure import Said
+
+    named: dict[str, str] = {}
+    for text in gpus:
+        printed, _, name = text.rpartition("=")
+        named[printed] = name
+    return Said(
+        claim=words["claim"] or "own", gpus=named, gpu_count=words["gpu_count"], workload=workload,
+        measured_by=words["measured_by"], measured_on=words["measured_on"].date() if words["measured_on"] else None,
+    )  # fmt: skip
+
+
+def _tell(take: Callable[[], Stored]) -> int:
+    from gpuledger.flows.setup.measure import NotTaken
+
+    try:
+        stored = take()
+    except NotTaken as error:
+        for problem in error.problems:
+            click.echo(problem, err=True)
+        click.echo(gettext("{count} to settle; nothing was stored").format(count=len(error.problems)), err=True)
+        return 1
+    for line in stored.left_out:
+        click.echo(gettext("left out: {line}").format(line=line), err=True)
+    for one in stored.new_workloads:
+        click.echo(gettext("new workload {workload}: {words}").format(workload=one.workload_id, words=one.workload))
+    for kept in stored.kept:
+        cards = f"{kept.gpu_count} × " if kept.gpu_count > 1 else ""
+        click.echo(f"{kept.workload_id}: {cards}{kept.gpu_name}: {kept.score.normalize():f} {kept.unit} ({kept.claim})")
+    words = gettext("{count} figures kept in {path}; the next `gpuledger refresh` or `rebuild` takes them in")
+    if not stored.is_new:
+        words = gettext("{count} figures were kept in {path} before")
+    click.echo(words.format(count=len(stored.kept), path=stored.path))
+    return 0

@@ -1,0 +1,189 @@
+"""`gpuledger predict`: whether a model fits on so many cards of a kind, and how fast it will be.
+
+Needs no warehouse; where there is one and no engine is named, its measurements of that model and precision go first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gpuledger.flows.commands._assume import assume_option, of_settings
+from gpuledger.flows.commands._options import data_dir_option, data_of
+from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.telling import terminal
+
+if TYPE_CHECKING:
+    from gpuledger.transform.identity.gpu import Gpu
+    from gpuledger.transform.speed.predict import Prediction, Rate
+    from gpuledger.warehouse.paths import DataDir
+
+
+@click.command()
+@click.option(
+    "--gpu", required=True, metavar="G", help='A card as shops and tables name it: "RTX 4090 24GB", "A100 SXM 80GB".'
+)
+@click.option(
+    "--count",
+    type=click.IntRange(1, 16),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="So many of it in one machine.",
+)
+@click.option(
+    "--model", "model_id", required=True, metavar="M", help="Model of the catalogue, added, or meta-llama/Llama-3.1-8B."
+)
+@click.option("--precision", default="Q4_K_M", show_default=True, metavar="P", help="fp16, int8, Q4_K_M, fp8 …")
+@click.option(
+    "--engine",
+    metavar="E",
+    help="llama.cpp, ollama, vllm … (default: llama.cpp for one user and its formats, else vllm).",
+)
+@click.option(
+    "--split",
+    type=click.Choice(["layer", "tensor", "pipeline"]),
+    help="How the cards share the model (default: the engine's).",
+)
+@click.option("--context", type=int, metavar="N", help="Tokens of context (default: 4096, or the model's own).")
+@click.option(
+    "--input", "prompt", type=int, metavar="N", help="Tokens of it that are read (default: a part of the context)."
+)
+@click.option("--users", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="Sequences at once.")
+@assume_option
+@data_dir_option
+@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True,
+              help="How the answer is written.")  # fmt: skip
+def command(
+    gpu: str,
+    count: int,
+    model_id: str,
+    precision: str,
+    engine: str | None,
+    split: str | None,
+    context: int | None,
+    prompt: int | None,
+    users: int,
+    assumed: tuple[str, ...],
+    data_dir: str | None,
+    form: str,
+) -> None:
+    """What fits on N cards and how fast it will be: what to expect, a range that holds in 8 of 10 cases, and a bound."""
+    from gpuledger.transform.buying.need import DEFAULT_CONTEXT, text_shape
+    from gpuledger.transform.sizing.errors import SizingError
+    from gpuledger.transform.speed.engines import check_loads, default_engine, engine_of
+    from gpuledger.transform.speed.predict import Plan, job_of, load_of, predict
+
+    card = _card(gpu)
+    assumptions = of_settings(assumed)
+    try:
+        shape = text_shape(model_id, data_of(data_dir).models)
+        program = engine_of(engine) if engine else default_engine(precision, users)
+        check_loads(program, precision)
+        load = load_of(
+            shape, min(DEFAULT_CONTEXT, shape.context) if context is None else context, users, prompt, assumptions
+        )
+        plan = Plan(gpu=card, count=count, engine=program, split=split or program.split)  # type: ignore[arg-type]
+        found = predict(job_of(shape, precision, load, assumptions), plan)
+    except SizingError as error:
+        raise click.UsageError(str(error)) from None
+    notes = list(found.notes)
+    if engine is None:
+        rate, url = _measured(data_of(data_dir), found, model_id, precision)
+        if rate != found.decode:
+            notes.insert(0, f"measured with other software, which this rests on: {url}")
+        found = replace(found, decode=rate)
+    if form == "json":
+        click.echo(terminal.json_text(as_object(found, model_id, precision, notes), indent=1))
+    else:
+        _show(found, f"{model_id} {precision}", notes)
+
+
+def _card(name: str) -> Gpu:
+    """The one card that a name means. A usage error with those that it may mean, or that it means none."""
+    from gpuledger.transform.identity.catalogue import by_id
+    from gpuledger.transform.identity.resolver import Resolver
+
+    if name in by_id():
+        return by_id()[name]
+    resolution = Resolver.load().resolve(name)
+    if resolution.gpu_id is not None:
+        return by_id()[resolution.gpu_id]
+    if resolution.candidates:
+        meant = ", ".join(by_id()[gpu_id].display_name for gpu_id in resolution.candidates[:6])
+        raise click.UsageError(gettext("{name!r} may mean {cards}: name one of them").format(name=name, cards=meant))
+    raise click.UsageError(gettext("no card of the catalogue is called {name!r}").format(name=name))
+
+
+def _measured(data: DataDir, found: Prediction, model_id: str, precision: str) -> tuple[Rate, str | None]:
+    """The rate of writing beside what the warehouse has measured, and where that is published."""
+    bandwidth = found.plan.gpu.memory_bandwidth_gb_s
+    if not data.published.exists() or not bandwidth or found.decode.expected is None:
+        return found.decode, None
+    from gpuledger.transform.buying.market import measurements
+    from gpuledger.transform.buying.options import beside_measurements
+    from gpuledger.transform.sizing import catalogue
+    from gpuledger.transform.sizing.weights import normalise_precision
+    from gpuledger.warehouse.read import reader
+
+    with reader(data) as con:
+        measured = measurements(con, catalogue.canonical(model_id) or model_id, normalise_precision(precision))
+    rate, _ = beside_measurements(found, measured, found.plan.gpu.gpu_id, bandwidth)
+    return rate, next((one.url for one in measured.values()), None)
+
+
+def as_object(found: Prediction, model_id: str, precision: str, notes: Sequence[str]) -> dict[str, Any]:
+    """The answer for programs: memory in GB of 10^9 bytes, speeds in tokens a second of all users together."""
+    plan, load = found.plan, found.job.load
+    return {
+        "gpu_id": plan.gpu.gpu_id,
+        "gpu": plan.gpu.display_name,
+        "count": plan.count,
+        "model": model_id,
+        "precision": precision,
+        "engine": plan.engine.name,
+        "split": found.split if plan.count > 1 else None,
+        "context": load.context,
+        "input": load.prompt,
+        "users": load.users,
+        "verdict": found.verdict,
+        "memory_needed_gb": round(found.needed / 1e9, 3),
+        "memory_usable_gb": round(found.usable / 1e9, 3),
+        "decode": _rate(found.decode),
+        "prefill": _rate(found.prefill),
+        "assumptions": list(notes),
+    }
+
+
+def _rate(rate: Rate) -> dict[str, Any]:
+    figures = {name: getattr(rate, name) for name in ("expected", "low", "high", "bound")}
+    return {name: None if value is None else round(value, 2) for name, value in figures.items()} | {"basis": rate.basis}
+
+
+def _show(found: Prediction, what: str, notes: Sequence[str]) -> None:
+    from gpuledger.flows.commands._show import show
+
+    plan = found.plan
+    title = (
+        f"{what} · {plan.count} × {plan.gpu.display_name}" if plan.count > 1 else f"{what} · {plan.gpu.display_name}"
+    )
+    words = {
+        "fits": gettext("fits"),
+        "tight": gettext("fits, with less than 5% left over"),
+        "no": gettext("does not fit"),
+    }
+    click.echo(f"{title}: {words[found.verdict]}, {found.needed / 1e9:.1f} of {found.usable / 1e9:.1f} GB")
+    rows = [
+        [
+            name,
+            *(None if value is None else float(f"{value:.4g}") for value in (r.expected, r.low, r.high, r.bound)),
+            r.basis,
+        ]
+        for name, r in ((gettext("writes"), found.decode), (gettext("reads"), found.prefill))
+    ]
+    show(["tokens/s", "expected", "low", "high", "bound", "basis"], rows, "table")
+    for line in notes:
+        click.echo(f"  {line}")

@@ -1,0 +1,104 @@
+"""`gpuledger quotes`: what would be read from a vendor's file, and an empty file to fill in."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
+from gpuledger.flows.setup import lang
+from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.telling import terminal
+
+if TYPE_CHECKING:
+    from gpuledger.extract.items import Offer
+    from gpuledger.transform.identity.resolver import Resolver
+
+
+@click.group()
+def command() -> None:
+    """Vendors' quotes: CSV and XLSX files that are dropped into the inbox."""
+
+
+@command.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@data_dir_option
+@format_option
+def check(file: Path, data_dir: str | None, form: str) -> int:
+    """Show what would be read from FILE, and which rows not and why. Nothing is stored.
+
+    Exit status 3 where a row is left out.
+    """
+    from gpuledger.extract.market import with_market
+    from gpuledger.extract.source import Page
+    from gpuledger.extract.sources import quotes
+    from gpuledger.flows.commands._show import show
+    from gpuledger.flows.setup import decisions
+    from gpuledger.transform.identity.resolver import Resolver
+
+    content = file.read_bytes()
+    address = f"file:{file.name}"
+    page = Page(
+        url=address, final_url=address, content=content, sha256=hashlib.sha256(content).hexdigest(),
+        fetched_at=datetime.now(UTC), headers={},
+    )  # fmt: skip
+    offers, rejected = quotes.read_quotes(page)
+    resolver = Resolver.load(decisions.pins(data_of(data_dir)))
+    found = [_row(cast("Offer", with_market(offer, None)), resolver) for offer in offers]
+    left_out = [{"row": f"{row.sheet} {row.row}".strip(), "reason": row.reason} for row in rejected]
+    if form == "json":
+        click.echo(terminal.json_text({"read": found, "left_out": left_out}, indent=1))
+    else:
+        show(_COLUMNS, [list(row.values()) for row in found], form, title=gettext("Would be read") + f" · {file.name}")
+        if left_out:
+            click.echo(gettext("{count} rows would be left out:").format(count=len(left_out)), err=form != "table")
+        for row in left_out:
+            click.echo(f"  {row['row']}: {row['reason']}", err=form != "table")
+    return 3 if left_out else 0
+
+
+_COLUMNS = (
+    "product", "gpu", "product_kind", "gpu_count", "price", "currency", "tax", "condition", "quantity", "valid_until",
+    "vendor", "market", "shipping", "availability",
+)  # fmt: skip
+
+
+def _row(offer: Offer, resolver: Resolver) -> dict[str, Any]:
+    from gpuledger.transform.identity.resolver import Evidence
+
+    evidence = Evidence(specs=offer.specs, mpn=offer.mpn, brand=offer.brand)
+    found = resolver.resolve(offer.title, evidence, source="quotes")
+    gpu = found.gpu or (found.contained[1] if found.contained else None)
+    taxed = {True: gettext("included"), False: gettext("excluded"), None: gettext("not stated")}[offer.tax_included]
+    values = (
+        offer.title, gpu or f"? {found.explanation}", found.product_kind, found.gpu_count, _plain(offer.price),
+        offer.currency, taxed, offer.condition, offer.quantity, _plain(offer.valid_until), offer.seller, offer.market,
+        _plain(offer.shipping), offer.availability,
+    )  # fmt: skip
+    return dict(zip(_COLUMNS, values, strict=True))
+
+
+def _plain(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+@command.command()
+@click.argument("file", required=False, type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--headings", type=click.Choice(["en", "ko", "de", "ja"]), help="Language of the columns' names.")
+def template(file: Path | None, headings: str | None) -> None:
+    """Write an empty quote to FILE (.csv or .xlsx), or as CSV to standard output: whoever fills it in is understood."""
+    from gpuledger.extract.sources.quotes import template as templates
+
+    language = headings or lang.current()
+    if file is None:
+        sys.stdout.buffer.write(templates.as_csv(language))
+        return
+    if file.suffix.lower() not in (".csv", ".xlsx"):
+        raise click.UsageError(gettext("a template ends in .csv or .xlsx"))
+    templates.write(file, language)
+    click.echo(file)

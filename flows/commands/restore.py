@@ -1,0 +1,32 @@
+"""`gpuledger restore`: bring back the newest whole version."""
+
+from __future__ import annotations
+
+import click
+
+from gpuledger.flows.commands._options import data_dir_option, data_of
+from gpuledger.flows.setup.lang import gettext
+
+
+@click.command()
+@data_dir_option
+def command(data_dir: str | None) -> int:
+    """Publish the newest version that is what was written, where the published file or the writer's base is damaged.
+
+    Reads whole files and compares their sums; changes nothing where all is whole. What later runs had loaded is in the
+    archive: `gpuledger replay` takes it in again.
+    """
+    from gpuledger.warehouse import publish
+    from gpuledger.warehouse.errors import NoWarehouse
+    from gpuledger.warehouse.lock import writer_lock
+
+    data = data_of(data_dir)
+    if not data.root.exists():
+        raise NoWarehouse(f"no warehouse in {data.root} yet: run `gpuledger refresh`, or name another --data-dir")
+    with writer_lock(data.lock):
+        steps = publish.restore(data)
+    for step in steps:
+        click.echo(step)
+    if not steps:
+        click.echo(gettext("the published file and the writer's base are whole: nothing to restore"))
+    return 0

@@ -1,0 +1,45 @@
+"""`gpuledger workload`: workloads of one's own beside those of the program."""
+
+from __future__ import annotations
+
+import click
+
+from gpuledger.flows.commands._options import data_dir_option, data_of
+from gpuledger.flows.setup.lang import gettext
+
+
+@click.group()
+def command() -> None:
+    """Add what is measured; `gpuledger workloads` lists it."""
+
+
+@command.command()
+@click.argument("workload_id", metavar="ID")
+@click.option("--name", "workload", required=True, help="What it is called in tables.")
+@click.option("--unit", required=True, help="Unit of its figures: it/s, tokens/s, fps, s.")
+@click.option("--description", required=True, help="What was run, in a sentence.")
+@click.option(
+    "--direction",
+    type=click.Choice(["more", "less"]),
+    default="more",
+    show_default=True,
+    help="Which figure is better.",
+)
+@click.option("--gpu-count", type=click.IntRange(1), default=1, show_default=True, help="Cards that run it together.")
+@click.option("--model", help="Model that ran, by its id in the catalogue.")
+@click.option("--precision", help="Number format of its weights.")
+@click.option("--resolution", help="Size of the pictures, as 1920×1080.")
+@click.option("--software", help="What ran it, with its version.")
+@click.option("--source", help="Address where it is described.")
+@click.option("--output", type=click.Choice(["token", "image"]), help="What is made.")
+@click.option("--iterations", type=click.IntRange(1), help="Counts of the unit that make one piece of the output.")
+@data_dir_option
+def add(data_dir: str | None, **words: str | int | None) -> None:
+    """Keep a workload as a file of the data directory; the next refresh or rebuild knows it."""
+    from gpuledger.transform.workloads import BadWorkload, Workload, save
+
+    try:
+        path = save(data_of(data_dir).workloads, Workload(**words))  # type: ignore[arg-type]  # click checked the kinds
+    except BadWorkload as error:
+        raise click.UsageError(str(error)) from None
+    click.echo(gettext("kept in {path}; the next `gpuledger refresh` or `rebuild` knows it").format(path=path))

@@ -1,0 +1,20 @@
+"""`gpuledger workloads`: what is benchmarked."""
+
+from __future__ import annotations
+
+import click
+
+from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
+
+
+@click.command()
+@data_dir_option
+@format_option
+def command(data_dir: str | None, form: str) -> None:
+    """What is benchmarked, with how many cards have a figure and how new the newest one is."""
+    from gpuledger.flows.commands._show import show
+    from gpuledger.transform.answers import workloads
+
+    columns, rows = workloads.listed(data_of(data_dir))
+    headings = {"newest_on": "newest figure", "oldest_on": "oldest figure", "gpu_count": "cards together"}
+    show(columns, rows, form, headings=headings)

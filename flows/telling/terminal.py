@@ -1,0 +1,82 @@
+"""The two streams that people and programs read, and the console that draws on them: nothing in data steers a terminal."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from typing import TYPE_CHECKING, Any, TextIO
+
+from gpuledger.flows.telling.clean import UNSAFE, clean
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+class CleanStream:
+    """A text stream through which only clean text goes; all else is the stream's own."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        """Write `text` cleaned; returns its length as it was given. Raises TypeError for bytes."""
+        self.stream.write(clean(text, keep_lines=True) if isinstance(text, str) else text)
+        return len(text)
+
+    def writelines(self, lines: list[str]) -> None:
+        """Write each, cleaned."""
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+def clean_streams() -> None:
+    """From here on what this process prints is clean, whoever prints it. The console of `console` draws past that."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is not None and not isinstance(stream, CleanStream):
+            setattr(sys, name, CleanStream(stream))
+
+
+def console(*, stderr: bool = False, width: int | None = None) -> Console:
+    """The console that every table, line and bar is drawn with.
+
+    It takes no markup and no emoji names out of what it is given, so that a title with square brackets stays one, and it
+    cleans every piece of text before it adds its own colours.
+    """
+    from collections.abc import Iterable
+
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.segment import Segment
+
+    class Clean(Console):
+        def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+            for segment in super().render(renderable, options):
+                if segment.control or not UNSAFE.search(segment.text):
+                    yield segment
+                else:
+                    yield Segment(clean(segment.text, keep_lines=True), segment.style)
+
+    stream = sys.stderr if stderr else sys.stdout
+    file = stream.stream if isinstance(stream, CleanStream) else None
+    return Clean(file=file, stderr=stderr, width=width, markup=False, emoji=False, highlight=False)
+
+
+def json_text(value: object, **options: Any) -> str:
+    """`value` as JSON for a program. What must not reach a terminal is written as an escape, so that nothing is lost."""
+    return _ESCAPED.sub(_escape, json.dumps(value, ensure_ascii=False, **options))
+
+
+#: In JSON text a raw new line is layout and never data.
+_ESCAPED = re.compile(f"(?!\n)(?:{UNSAFE.pattern})")
+
+
+def _escape(letter: re.Match[str]) -> str:
+    code = ord(letter[0])
+    if code < 0x10000:
+        return f"\\u{code:04x}"
+    code -= 0x10000
+    return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"

@@ -1,0 +1,262 @@
+"""Charts read by machine: what is accepted is right, and what the picture does not confirm is quarantined."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import struct
+import zlib
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.command import gpuledger
+
+np = pytest.importorskip("numpy", reason="the part gpuledger[charts] is not installed")
+for _module in ("cv2", "rapidocr", "onnxruntime", "PIL"):
+    pytest.importorskip(_module, reason="the part gpuledger[charts] is not installed")
+
+from PIL import Image, ImageDraw, ImageFont  # noqa: E402
+
+from benchmarks.chart_pictures import draw, found_fonts  # noqa: E402
+from gpuledger.extract.charts import apart, bars, glyphs, layout, scale  # noqa: E402
+from gpuledger.extract.charts.limits import BadPicture  # noqa: E402
+from gpuledger.extract.charts.picture import pixels  # noqa: E402
+from gpuledger.extract.charts.words import Word  # noqa: E402
+
+
+def _png(picture: Image.Image) -> bytes:
+    out = io.BytesIO()
+    picture.save(out, "PNG")
+    return out.getvalue()
+
+
+def test_a_scale_stands_against_wrong_readings() -> None:
+    right = [(value, 100 + 7.5 * value) for value in (3.0, 8.0, 14.0, 21.0, 33.0, 40.0, 52.0)]
+    fitted = scale.fit([*right, (9.0, 100 + 7.5 * 90), (77.0, 250.0)], 100)
+    assert fitted is not None
+    assert fitted.px_per_unit == pytest.approx(7.5, abs=0.01)
+    assert abs(fitted.residual(9.0, 100 + 7.5 * 90)) > 100
+
+
+def test_no_scale_where_too_few_bars_agree() -> None:
+    right = [(value, 100 + 7.5 * value) for value in (3.0, 8.0, 14.0)]
+    wrong = [(5.0, 400.0), (6.0, 120.0), (7.0, 333.0)]
+    assert scale.fit([*right, *wrong], 100) is None
+    assert scale.fit(right[:2], 100) is None
+    # Bars that do not begin at zero say nothing of their length.
+    assert scale.fit([(value, 500 + 7.5 * value) for value in (3.0, 8.0, 14.0)], 100) is None
+
+
+def test_an_axis_that_says_otherwise_contradicts_the_scale() -> None:
+    fitted = scale.Scale(100, 7.5)
+    assert scale.marks_agree(fitted, [(0, 100), (20, 250), (40, 400)]) is True
+    # All points lost: every value ten times too large fits itself, and not the axis.
+    assert scale.marks_agree(scale.Scale(100, 0.75), [(0, 100), (20, 250), (40, 400)]) is False
+    assert scale.marks_agree(fitted, [(0, 100), (20, 250)]) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "unit"),
+    [
+        ("28.923", "28.923", None),
+        ("1,234", "1,234", None),
+        ("95%", "95", "%"),
+        ("143.1 fps", "143.1", "fps"),
+        ("21.8it/s", "21.8", "it/s"),
+        ("$1,599", "1,599", None),
+        ("RTX 4090", None, None),
+        ("21.770 28.923", None, None),
+        ("143.1 (98.2)", None, None),
+        ("1.2.3", None, None),
+        ("2x", "2", "x"),
+        ("", None, None),
+    ],
+)
+def test_what_is_a_number(text: str, number: str | None, unit: str | None) -> None:
+    word = Word(text, (0, 0, 10, 10), 1.0)
+    assert (word.number, word.unit) == (number, unit)
+
+
+def test_what_a_comma_stands_for() -> None:
+    assert layout.meaning_of_comma(["1,234", "987"]) == "thousands"
+    assert layout.meaning_of_comma(["12,5", "9,25"]) == "decimal"
+    assert layout.number("1,234.5") == 1234.5
+    assert layout.number("12,5", "decimal") == 12.5
+
+
+def _numbers(texts: list[str], size: int = 22) -> list[list[glyphs.Glyph] | None]:
+    font = ImageFont.truetype(str(found_fonts()[0]), size)
+    found = []
+    for text in texts:
+        picture = Image.new("RGB", (round(font.getlength(text)) + 12, size + 12), "white")
+        ImageDraw.Draw(picture).text((6, 6), text, fill="black", font=font)
+        found.append(glyphs.glyphs(np.asarray(picture), text))
+    return found
+
+
+def test_a_digit_looks_like_itself_and_not_like_another() -> None:
+    texts = ["20.695", "18.347", "91.502", "76.843"]
+    read = _numbers(texts)
+    assert all(marks is not None for marks in read)
+    others = [mark for marks in read[1:] if marks for mark in marks]
+    first = read[0]
+    assert first is not None
+    assert set(glyphs.compare(first, others)) == {"same"}
+    misread = [glyphs.Glyph("8", mark.shape) if mark.text == "6" else mark for mark in first]
+    assert "other" in glyphs.compare(misread, others)
+
+
+def test_a_mark_too_many_or_a_comma_for_a_point_is_seen() -> None:
+    font = ImageFont.truetype(str(found_fonts()[0]), 22)
+    picture = Image.new("RGB", (120, 36), "white")
+    ImageDraw.Draw(picture).text((6, 4), "1,234", fill="black", font=font)
+    crop = np.asarray(picture)
+    assert glyphs.glyphs(crop, "1,234") is not None
+    assert glyphs.glyphs(crop, "1.234") is None
+    assert glyphs.glyphs(crop, "1234") is None
+    assert glyphs.glyphs(crop, "12,345") is None
+
+
+def test_bars_end_where_they_end() -> None:
+    picture = Image.new("RGB", (1200, 400), "white")
+    pen = ImageDraw.Draw(picture)
+    ends = [1100, 830, 612, 377, 240]
+    for row, end in enumerate(ends):
+        pen.rectangle((200, 20 + row * 70, end - 1, 60 + row * 70), fill="#5f8f1f")
+        pen.rectangle((200, 24 + row * 70, (200 + end) // 2 - 1, 56 + row * 70), fill="#222222")
+    found = bars.find(np.asarray(picture), [])
+    assert found is not None
+    assert found.zero == pytest.approx(200, abs=0.6)
+    assert [[bar.end for bar in lane.bars] for lane in found.lanes] == [
+        [pytest.approx((200 + end) // 2, abs=0.6), pytest.approx(end, abs=0.6)] for end in ends
+    ]
+
+
+def test_no_bars_in_a_picture_of_something_else() -> None:
+    noise = np.random.default_rng(7).integers(0, 255, (400, 1200, 3), dtype=np.uint8)
+    assert bars.find(noise, []) is None
+    assert bars.find(np.full((400, 1200, 3), 255, dtype=np.uint8), []) is None
+
+
+def _bomb() -> bytes:
+    """A PNG whose header promises 60,000 × 60,000 pixels."""
+
+    def chunk(kind: bytes, body: bytes) -> bytes:
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+    header = struct.pack(">IIBBBBB", 60_000, 60_000, 8, 2, 0, 0, 0)
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", header)
+        + chunk(b"IDAT", zlib.compress(bytes(1_000)))
+        + chunk(b"IEND", b"")
+    )
+
+
+def _animated() -> bytes:
+    out = io.BytesIO()
+    first, *others = [Image.new("RGB", (1200, 400), colour) for colour in ("red", "blue", "green")]
+    first.save(out, "PNG", save_all=True, append_images=others)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        (_bomb(), "too_large"),
+        (_png(Image.new("L", (20_000, 40))), "too_large"),
+        (_animated(), "animated"),
+        (_png(Image.new("RGB", (1200, 400)))[:200], "broken"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "no_picture"),
+        (b"", "no_picture"),
+    ],
+    ids=["bomb", "20,000 pixels", "animated", "cut short", "no picture", "empty"],
+)
+def test_a_bad_picture_is_refused_before_it_is_decoded(content: bytes, code: str) -> None:
+    with pytest.raises(BadPicture) as refused:
+        pixels(content)
+    assert refused.value.code == code
+
+
+def test_a_process_that_takes_too_long_is_stopped() -> None:
+    with pytest.raises(BadPicture) as refused:
+        apart.read(_png(Image.new("RGB", (1200, 400), "white")), wait=0.01)
+    assert refused.value.code == "too_slow"
+
+
+@pytest.mark.slow
+def test_a_drawn_chart_by_the_command(tmp_path: Path) -> None:
+    drawn = draw(11)
+    path = tmp_path / "chart.png"
+    path.write_bytes(drawn.content)
+    read = gpuledger("chart", path, "--format", "json", data=tmp_path)
+    rows = json.loads(read.out)
+    assert read.status == (3 if any(row["status"] == "quarantined" for row in rows) else 0), read.err
+    truth = {(one.label, one.series, one.text) for one in drawn.printed}
+    accepted = {(row["label"], row["series"], row["value"]) for row in rows if row["status"] == "accepted"}
+    assert accepted <= truth
+    assert len(accepted) >= 0.95 * len(truth)
+    assert all(row["gpu_id"] for row in rows if row["status"] == "accepted")
+    assert all(abs(row["residual_px"]) <= 1 for row in rows if row["status"] == "accepted")
+
+
+@pytest.mark.slow
+def test_a_picture_of_something_else_gives_nothing_and_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "other.png"
+    picture = Image.new("RGB", (1200, 500), "white")
+    ImageDraw.Draw(picture).text(
+        (60, 60), "Nothing is measured here", fill="black", font=ImageFont.truetype(str(found_fonts()[0]), 40)
+    )
+    path.write_bytes(_png(picture))
+    read = gpuledger("chart", path, "--format", "json", data=tmp_path)
+    assert (read.status, json.loads(read.out)) == (3, [])
+    assert "no bar chart" in read.err
+    assert gpuledger("chart", __file__, data=tmp_path).status == 1
+
+
+@pytest.mark.slow
+def test_a_publishers_chart_is_read_without_a_wrong_value(shared_data: Path, tmp_path: Path) -> None:
+    read = gpuledger("chart", shared_data / "charts" / "toms_sd_2023.png", "--format", "json", data=tmp_path)
+    rows = [row for row in json.loads(read.out) if row["status"] == "accepted"]
+    truth: Counter[tuple[str, int, str]] = Counter()
+    with (shared_data / "charts" / "truth.csv").open(encoding="utf-8") as lines:
+        for row in csv.DictReader(lines):
+            if row["image"] == "toms_sd_2023":
+                truth[row["label"], int(row["series"]), row["value"]] += 1
+    accepted = Counter((row["label"], row["series"], row["value"]) for row in rows)
+    assert accepted <= truth
+    assert accepted.total() >= 0.95 * truth.total()
+
+
+@pytest.mark.slow
+def test_a_transcription_is_begun_from_a_picture_and_stored(tmp_path: Path) -> None:
+    drawn = draw(11)
+    (tmp_path / "chart.png").write_bytes(drawn.content)
+    words = [
+        "--article-url",
+        "https://bench.test/article",
+        "--workload",
+        "sd-512-image-generation",
+        "--published-on",
+        "2023-01-24",
+    ]
+    begun = gpuledger("transcribe", "--from-chart", "chart.png", *words, data=tmp_path / "data", cwd=tmp_path)
+    assert begun.status in (0, 3), begun.err
+    with (tmp_path / "chart.csv").open(encoding="utf-8") as lines:
+        rows = list(csv.DictReader(lines))
+    assert {(row["gpu_name"], row["score"]) for row in rows if row["score"]} <= {
+        (one.label, one.text.replace(",", "")) for one in drawn.printed
+    }
+    assert "<img" in (tmp_path / "chart.html").read_text(encoding="utf-8")
+    again = gpuledger("transcribe", "--from-chart", "chart.png", *words, data=tmp_path / "data", cwd=tmp_path)
+    assert again.status == 1, "somebody's corrections are never written over"
+    kept = [row for row in rows if row["score"]]
+    with (tmp_path / "chart.csv").open("w", encoding="utf-8", newline="") as lines:
+        writer = csv.DictWriter(lines, rows[0].keys())
+        writer.writeheader()
+        writer.writerows(kept)
+    stored = gpuledger("transcribe", "chart.csv", data=tmp_path / "data", cwd=tmp_path)
+    assert stored.status == 0, stored.err

@@ -1,0 +1,201 @@
+"""Pages behind pages: totals that listings state, product pages within a budget, sitemaps; over HTTP, and in a replay."""
+
+from __future__ import annotations
+
+import dataclasses
+import gzip
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from urllib.parse import urljoin
+
+import pytest
+
+from gpuledger.extract import source
+from gpuledger.extract.archive.parsed_cache import ParsedCache
+from gpuledger.extract.archive.snapshots import Archive
+from gpuledger.extract.collect import Collected, Reading, collect
+from gpuledger.extract.fetch.http import Client, HttpSettings, Machine
+from gpuledger.extract.following import merged
+from gpuledger.extract.items import Issue, Link, ListingTotal, Offer, Parsed
+from gpuledger.extract.markup.html import tree
+from gpuledger.extract.pages import Fetching, OfRun
+from gpuledger.extract.readers import listing, sitemaps
+from gpuledger.extract.source import Page, Source
+from tests.extract.fake_time import FakeTime
+from tests.extract.faulty_server import FaultyServer, Route, page, status
+
+NIGHT = datetime(2024, 3, 1, 3, 0, tzinfo=UTC)
+HOST = "listing.shop.test"
+
+
+def parse(seen: Page) -> Iterator[Parsed]:
+    """A shop of these tests, whose pages are JSON: a listing with its offers and links, or one product."""
+    said = json.loads(seen.content)
+    if "total" in said:
+        yield ListingTotal(count=said["total"], text=str(said["total"]))
+    for number, price in said.get("offers", {}).items():
+        offer = Offer(
+            title=f"Card {number}", url=urljoin(seen.url, f"/p/{number}"), key=number, seller=said.get("seller")
+        )
+        if price is not None:
+            offer = dataclasses.replace(offer, price=Decimal(price), currency="USD", price_kind="now")
+        yield offer
+        if price is None:
+            yield Link(url=urljoin(seen.url, f"/p/{number}"), role="product")
+    for address in said.get("pages", ()):
+        yield Link(url=urljoin(seen.url, address), role="next_page")
+
+
+SHOP = Source(name="newegg", title="", homepage="", parse=parse, kinds=("offer",), max_products=2)
+
+
+def read(
+    routes: dict[str, Route], night: int, folder: Path, starts: tuple[str, ...] = ("/list",)
+) -> tuple[Collected, list[str]]:
+    """What a night gives, and the paths that it asked for."""
+    time = FakeTime()
+    now = NIGHT + timedelta(days=night)
+    with FaultyServer(routes) as server:
+        settings = HttpSettings(connect_to={HOST: ("127.0.0.1", server.port)})
+        with Client(settings, Machine(clock=time.clock, sleep=time.sleep, now=lambda: now)) as client:
+            pages = Fetching(client, Archive(folder / "s"), now, f"run{night}")
+            reading = Reading(SHOP, [f"http://{HOST}{start}" for start in starts])
+            result = collect(reading, pages, ParsedCache(folder / "p"))
+    return result, [path for path in server.paths() if path != "/robots.txt"]
+
+
+def answer(**said: object) -> Route:
+    return page(json.dumps(said).encode(), {"Content-Type": "application/json"})
+
+
+def prices(result: Collected) -> dict[str, Decimal | None]:
+    return {item.key: item.price for item, _ in result.rows if isinstance(item, Offer)}
+
+
+ROUTES = {
+    "/list": answer(offers={"a": "1.00", "b": None, "c": None, "d": None}, total=4),
+    **{
+        f"/p/{key}": answer(offers={key: price}, seller="Barn")
+        for key, price in (("b", "2.00"), ("c", "3.00"), ("d", "4.00"))
+    },
+}
+
+
+def test_product_pages_are_read_within_the_budget_the_stalest_first(tmp_path: Path) -> None:
+    first, asked = read(ROUTES, 0, tmp_path)
+    assert asked == ["/list", "/p/b", "/p/c"]
+    assert prices(first) == {"a": 1, "b": 2, "c": 3, "d": None}
+    assert first.is_complete
+    assert [issue.code for issue, _ in first.issues] == ["products_left"]
+    second, asked = read(ROUTES, 1, tmp_path)
+    assert asked == ["/list", "/p/d", "/p/b"]
+    assert prices(second) == {"a": 1, "b": 2, "c": None, "d": 4}
+
+
+def test_a_replay_reads_the_product_pages_of_its_run(tmp_path: Path) -> None:
+    read(ROUTES, 0, tmp_path)
+    live, _ = read(ROUTES, 1, tmp_path)
+    archive = Archive(tmp_path / "s")
+    pages = OfRun(archive, archive.of_run("newegg", "run1"), {})
+    again = collect(Reading(SHOP, [f"http://{HOST}/list"]), pages, ParsedCache(tmp_path / "q"))
+    assert (again.rows, again.issues, again.is_complete) == (live.rows, live.issues, live.is_complete)
+
+
+def test_a_product_page_that_fails_costs_nothing_but_itself(tmp_path: Path) -> None:
+    result, _ = read(ROUTES | {"/p/b": status(404)}, 0, tmp_path)
+    assert result.failure is None
+    assert result.is_complete
+    assert prices(result) == {"a": 1, "b": None, "c": 3, "d": None}
+    assert ("NotFound", "warning") in [(issue.code, issue.severity) for issue, _ in result.issues]
+
+
+def test_what_the_listings_state_is_added_up_over_the_start_addresses(tmp_path: Path) -> None:
+    routes = {
+        "/list": answer(offers={"a": "1.00"}, total=40, pages=["/list/2"]),
+        "/list/2": answer(offers={"b": "1.00"}, total=41),
+        "/other": answer(offers={"c": "1.00"}, total=7),
+        "/silent": answer(offers={"d": "1.00"}),
+    }
+    both, _ = read(routes, 0, tmp_path, ("/list", "/other"))
+    assert (both.stated_total, both.listed) == (48, 3)
+    one_is_silent, _ = read(routes, 0, tmp_path, ("/list", "/silent"))
+    assert (one_is_silent.stated_total, one_is_silent.listed) == (None, 3)
+
+
+def test_an_offer_of_both_pages_is_the_product_page_s_with_the_listing_s_address() -> None:
+    listed = Offer(
+        title="Card", url="https://s.example/p/1", key="1", mpn="M1", price=Decimal(5), currency="USD", price_kind="now"
+    )
+    full = Offer(
+        title="Card, black",
+        url="https://s.example/p/1?v",
+        key="1",
+        seller="Barn",
+        price=Decimal(6),
+        currency="USD",
+        price_kind="now",
+    )
+    alone = Offer(title="Other", url="https://s.example/p/2", key="2")
+    assert merged([(listed, "L")], [(full, "P"), (alone, "P")]) == [
+        (dataclasses.replace(full, title="Card", url="https://s.example/p/1", mpn="M1"), "P"),
+        (alone, "P"),
+    ]
+    silent = dataclasses.replace(full, price=None, currency=None, price_kind=None)
+    assert merged([(listed, "L")], [(silent, "P")]) == [(dataclasses.replace(listed, seller="Barn"), "L")]
+
+
+@pytest.mark.parametrize(
+    ("shown", "count"),
+    [
+        ("<p>1-36 of 1,204 results</p>", 1204),
+        ("<p>Showing <b>1</b> - <b>24</b> of <b>196</b> items</p><p>1 - 24 of 196 items</p>", 196),
+        ("<span>1–60 von 1.482 Artikeln</span>", 1482),
+        ("<p>全1,204件中 1〜36件</p>", 1204),
+        ("<p>1-16 of over 1,000 results</p>", None),
+        ("<p>1-5 of 240 reviews</p>", None),
+        ("<p>1-24 of 96 items</p><p>1-24 of 1,204 items</p>", None),
+        ("<script>'1-36 of 1,204 results'</script>", None),
+        ("<p>Nothing here</p>", None),
+    ],
+)
+def test_the_total_that_a_listing_states(shown: str, count: int | None) -> None:
+    totals = [total.count for total in listing.listing_total(tree(f"<html><body>{shown}</body></html>".encode()))]
+    assert totals == ([] if count is None else [count])
+
+
+SITEMAP = """<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+    <url><loc>https://s.example/p/veltor-rtx-4070-12gb</loc></url><url><loc>https://s.example/p/quiet-fan</loc></url>
+    <url><loc>https://other.example/p/veltor-rtx-4080</loc></url></urlset>"""
+INDEX = """<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><sitemap><loc>https://s.example/sitemap-2.xml.gz</loc>
+    </sitemap></sitemapindex>"""
+
+
+def links(content: bytes) -> list[tuple[str, str]]:
+    url = "https://s.example/sitemap.xml"
+    seen = Page(url=url, final_url=url, content=content, sha256="", fetched_at=NIGHT, headers={})
+    assert sitemaps.is_sitemap(seen)
+    found = list(source.get("generic_shop").parse(seen))
+    assert all(isinstance(item, Link | Issue) for item in found)
+    return [(item.role, item.url) for item in found if isinstance(item, Link)]
+
+
+def test_a_sitemap_leads_to_the_cards_of_its_own_host() -> None:
+    cards = [("product", "https://s.example/p/veltor-rtx-4070-12gb")]
+    assert links(SITEMAP.encode()) == cards
+    assert links(gzip.compress(SITEMAP.encode())) == cards
+    assert links(INDEX.encode()) == [("next_page", "https://s.example/sitemap-2.xml.gz")]
+
+
+def test_a_page_that_speaks_of_sitemaps_is_none() -> None:
+    seen = Page(
+        url="",
+        final_url="",
+        content=b"<html><body><p>&lt;urlset&gt;</p></body></html>",
+        sha256="",
+        fetched_at=NIGHT,
+        headers={},
+    )
+    assert not sitemaps.is_sitemap(seen)

@@ -1,0 +1,115 @@
+"""The market of an offer, the way to its buyer, and whether tax and shipping are in its price: only what is printed."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from gpuledger.extract import product, wording
+from gpuledger.extract.items import Offer
+from gpuledger.extract.market import with_market
+from gpuledger.extract.source import Page
+
+
+def offer(**fields: Any) -> Offer:
+    words = {"title": "Norvik RTX 4070", "url": "https://shop.example/p/1", "key": "1", **fields}
+    return Offer(**words)
+
+
+def marked(country: str | None = None, **fields: Any) -> Offer:
+    found = with_market(offer(**fields), country)
+    assert isinstance(found, Offer)
+    return found
+
+
+EURO = {"price": Decimal(100), "price_kind": "now", "currency": "EUR"}
+WON = {"price": Decimal(100000), "price_kind": "now", "currency": "KRW"}
+
+
+@pytest.mark.parametrize(
+    ("country", "fields", "market"),
+    [
+        ("US", EURO, "us"),
+        (None, {**EURO, "url": "https://shop.de/p/1"}, "de"),
+        (None, {"url": "https://shop.co.uk/p/1"}, "gb"),
+        (None, {**WON, "url": "https://shop.io/p/1"}, "kr"),
+        (None, WON, "kr"),
+        (None, EURO, "eu"),
+        (None, {}, None),
+        ("US", {"market": "jp"}, "jp"),
+    ],
+)
+def test_a_market_follows_from_what_is_printed(country: str | None, fields: dict[str, Any], market: str | None) -> None:
+    assert marked(country, **fields).market == market
+
+
+@pytest.mark.parametrize(
+    ("fields", "channel"),
+    [
+        ({"title": "MSI 지포스 RTX 4080 게이밍 해외구매"}, "grey_import"),
+        ({"title": "ZOTAC RTX 4070 병행수입"}, "grey_import"),
+        ({"title": "Palit RTX 4070 (non-EU)"}, "grey_import"),
+        ({"title": "Gainward RTX 4070, EU-Import"}, "grey_import"),
+        ({"title": "玄人志向 RTX 4070 並行輸入品"}, "grey_import"),
+        ({"seller": "Someone", "seller_kind": "marketplace"}, "marketplace"),
+        ({"condition": "refurbished"}, "refurbished"),
+        ({"title": "NVIDIA RTX 4070: important features"}, "official"),
+        ({"title": "이엠텍 RTX 4070 정품"}, "official"),
+    ],
+)
+def test_the_way_to_the_buyer(fields: dict[str, Any], channel: str) -> None:
+    assert marked(**fields).channel == channel
+
+
+@pytest.mark.parametrize(
+    ("text", "taxed"),
+    [
+        ("1.234,00 € inkl. MwSt.", True), ("1.037,00 € zzgl. 19 % MwSt.", False), ("£899.00 ex VAT", False),
+        ("£1,078.80 inc VAT", True), ("890,000원 (VAT 별도)", False), ("부가세 포함 979,000원", True),
+        ("89,800円(税込)", True),
+        ("81,636円(税抜)", False), ("999,00 € TTC", True), ("832,50 € HT", False), ("$599.99", None), ("+ VAT 500", False),
+    ],
+)  # fmt: skip
+def test_what_a_price_says_of_tax(text: str, taxed: bool | None) -> None:
+    assert wording.tax_included(text) is taxed
+
+
+def shop(**more: Any) -> Offer:
+    stated = {"@type": "Offer", "price": "100.00", "priceCurrency": "EUR", "availability": "InStock", **more}
+    words = {"@context": "https://schema.org", "@type": "Product", "name": "Norvik RTX 4070 12GB", "offers": stated}
+    body = f"""<html lang="de"><head><script type="application/ld+json">{json.dumps(words)}</script></head>
+        <body><h1>Norvik RTX 4070 12GB</h1><div class="price">100,00 €</div></body></html>"""
+    url = "https://shop.de/p/1"
+    page = Page(
+        url=url, final_url=url, content=body.encode(), sha256="", fetched_at=datetime(2023, 11, 16, tzinfo=UTC),
+        headers={"content-type": "text/html; charset=utf-8"},
+    )  # fmt: skip
+    (found,) = [item for item in product.parse(page) if isinstance(item, Offer)]
+    return found
+
+
+def rate(value: str, currency: str = "EUR") -> dict[str, Any]:
+    return {"shippingRate": {"@type": "MonetaryAmount", "value": value, "currency": currency}}
+
+
+@pytest.mark.parametrize(
+    ("details", "shipping"),
+    [
+        (rate("6.90"), Decimal("6.90")),
+        ([rate("0"), rate("0")], Decimal(0)),
+        ([rate("6.90"), rate("14.90")], None),
+        (rate("6.90", "USD"), None),
+        ({"shippingRate": "free"}, None),
+    ],
+)
+def test_shipping_is_taken_where_the_page_gives_one_sum(details: Any, shipping: Decimal | None) -> None:
+    assert shop(shippingDetails=details).shipping == shipping
+
+
+@pytest.mark.parametrize(("said", "taxed"), [("true", True), (False, False), ("", None)])
+def test_tax_is_taken_from_structured_data(said: Any, taxed: bool | None) -> None:
+    assert shop(priceSpecification={"price": "100.00", "valueAddedTaxIncluded": said}).tax_included is taxed

@@ -1,0 +1,292 @@
+"""Product pages of the classes that used to be left open, and what must stay open beside them.
+
+The markup is written for these tests in the shape of the systems' public themes and of the countries' habits; shops and
+prices are invented. What a page states to machines stands in `stated` (JSON-LD) and `head`.
+"""
+
+# ruff: noqa: E501 - markup in lines as long as the themes write them
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import NamedTuple
+
+import pytest
+
+from gpuledger.extract import product
+from gpuledger.extract.items import Issue, Offer
+from gpuledger.extract.source import Page
+
+TITLE = "Veltor RTX 4070 Twin 12GB"
+
+
+class Shape(NamedTuple):
+    """One page: language, host, the markup beside its heading, what it must be read as, and what it states to machines."""
+
+    lang: str
+    host: str
+    body: str
+    price: str | None
+    currency: str | None
+    kind: str | None = "now"
+    stated: str = ""
+    head: str = ""
+
+
+def read(shape: Shape) -> tuple[Offer, list[Issue]]:
+    offers = f'<script type="application/ld+json">{{"@type": "Product", "name": "{TITLE}", "offers": {shape.stated}}}</script>'
+    html = f"""<!doctype html><html lang="{shape.lang}"><head><meta charset="utf-8"><title>{TITLE} | Shop</title>
+        {offers if shape.stated else ""}{shape.head.replace("NAME", TITLE)}</head>
+        <body><header><nav><a href="/">Home</a></nav><div class="mini-cart"><span class="amount">0,00</span></div></header>
+        <main><div class="col"><h1>{TITLE}</h1>{shape.body}</div>
+        <section class="related"><a href="/p/fan"><img src="fan.png"><span class="price">19,90</span></a></section></main>
+        <footer><p>Shop</p></footer></body></html>"""
+    url = f"https://{shape.host}/p/rtx-4070-vt4070"
+    page = Page(
+        url=url, final_url=url, content=html.encode(), sha256="", fetched_at=datetime(2024, 1, 5, tzinfo=UTC),
+        headers={"content-type": "text/html; charset=utf-8"},
+    )  # fmt: skip
+    items = list(product.parse(page))
+    (offer,) = [item for item in items if isinstance(item, Offer)]
+    return offer, [item for item in items if isinstance(item, Issue)]
+
+
+def ld(price: str, currency: str = "EUR") -> str:
+    return json.dumps({"@type": "Offer", "price": price, "priceCurrency": currency})
+
+
+def meta(price: str, currency: str = "EUR") -> str:
+    return f'<meta property="product:price:amount" content="{price}"><meta property="product:price:currency" content="{currency}">'
+
+
+CART_DE = '<button class="btn-buy">In den Warenkorb</button>'
+CART = '<button class="add-to-cart">Add to cart</button>'
+
+READ: dict[str, Shape] = {
+    # A charge or a price by weight beside the structured price.
+    "a delivery charge under a row's head": Shape(
+        "de", "laden.example.de",
+        f"""<div class="preisbox"><span class="preis">549,00 €</span></div>{CART_DE}
+        <table><tr><th>Versandkosten</th><td><span class="price">6,90 €</span></td></tr></table>""",
+        "549.00", "EUR", stated=ld("549.00"),
+    ),
+    "a delivery charge larger than life": Shape(
+        "de", "laden.example.de",
+        f"""<div class="x1"><div class="current-price">6,90 €</div><p>per Spedition nach Hause</p></div>
+        <div class="x2"><b>549,00 €</b></div>{CART_DE}""",
+        "549.00", "EUR", stated=ld("549.00"),
+    ),
+    "a price by weight named as the price": Shape(
+        "de", "laden.example.de",
+        f"""<div class="product-price"><span class="price">15,96 €</span><small>Grundpreis: <span class="price">31,92 €</span>
+        / 1 kg</small></div>{CART_DE}""",
+        "15.96", "EUR", stated=ld("15.96"),
+    ),
+    "a price by weight, per piece in words": Shape(
+        "fr", "magasin.example.fr",
+        """<p class="prix">24,90 €</p><p class="prix-unitaire">soit 2,49 € l'unité</p><button>Ajouter au panier</button>""",
+        "24.90", "EUR", stated=ld("24.90"),
+    ),
+    "a price of a square metre, and of the pack": Shape(
+        "pl", "sklep.example.pl",
+        """<div class="price-box"><span class="price">89,50 zł</span> <span>/ opak.</span></div>
+        <div class="price-box"><span class="price">44,75 zł</span> <span>/ m²</span></div><button>Do koszyka</button>""",
+        "89.50", "PLN", stated=ld("89.50", "PLN"),
+    ),
+    # A net or a member's price in meta tags.
+    "net in meta, gross for people": Shape(
+        "de", "laden.example.de", f'<div class="price">649,00 € <small>inkl. MwSt.</small></div>{CART_DE}',
+        "649.00", "EUR", head=meta("545.38"),
+    ),
+    "net in meta, gross in structured data": Shape(
+        "de", "laden.example.de", f'<div class="price">649,00 €</div>{CART_DE}', "649.00", "EUR",
+        stated=ld("649.00"), head=meta("545.38"),
+    ),
+    "net in structured data and called so": Shape(
+        "en-GB", "shop.example.co.uk", f'<div class="price">£599.00 inc VAT</div><div class="price">£499.17 ex VAT</div>{CART}',
+        "599.00", "GBP", stated=ld("499.17", "GBP"),
+    ),
+    "a member's price in meta": Shape(
+        "en-US", "shop.example.com", f'<div class="price">$599.99</div>{CART}', "599.99", "USD",
+        stated=ld("599.99", "USD"), head=meta("569.99", "USD"),
+    ),
+    "yesterday's price in structured data": Shape(
+        "en-US", "shop.example.com", f'<div class="price">$569.99</div>{CART}', "569.99", "USD",
+        stated=ld("599.99", "USD"), head=meta("569.99", "USD"),
+    ),
+    # Group buys and daily deals.
+    "Taiwan, a discount in tenths": Shape(
+        "zh-TW", "shop.example.com.tw",
+        """<table><tr><td><strong>特價</strong><b><font color="red">72</font> 折</b> <span style="font-size:27px">12320</span>
+        <span>元</span></td></tr></table><button>放入購物車</button>""",
+        "12320", "TWD",
+    ),
+    "Taiwan, dollars": Shape(
+        "zh-TW", "shop.example.com.tw",
+        """<ul><li>建議售價 <del>$25,900</del></li><li>網路價 <b class="price">$<span>19,900</span></b></li></ul>
+        <button>立即購買</button>""",
+        "19900", "TWD",
+    ),
+    "Taiwan, a group's price by the set": Shape(
+        "zh-TW", "shop.example.com.tw",
+        """<div class="group-buy"><span>原價 $3,600</span> <span class="price">團購價 $1,980</span> <span>/ 組</span>
+        <span>55折</span></div><button>我要購買</button>""",
+        "1980", "TWD",
+    ),
+    "Korea, from, with a wave": Shape(
+        "ko", "shop.example.co.kr",
+        """<div class="deal"><span class="dc">15%</span> <strong class="price"><em>949,000</em>원~</strong></div>
+        <button>구매하기</button>""",
+        "949000", "KRW", "from",
+    ),
+    "Korea, the wave in an element of its own": Shape(
+        "ko", "shop.example.co.kr",
+        """<div class="deal"><del>1,099,000원</del> <span class="price"><em>949,000</em><i>원</i><i>~</i></span></div>
+        <button>구매하기</button>""",
+        "949000", "KRW", "from",
+    ),
+    # The country's habit.
+    "Chile, without decimals": Shape(
+        "es-CL", "tienda.example.cl", '<div class="precio">$ 649.990</div><button>Agregar al carro</button>', "649990", "CLP",
+    ),
+    "Argentina, a point before three digits to machines": Shape(
+        "es-AR", "tienda.example.com.ar", '<div class="precio">$ 649.990</div><button>Comprar</button>', "649990", "ARS",
+        stated=ld("649.990", "ARS"),
+    ),
+    "Indonesia": Shape(
+        "id", "toko.example.co.id", '<div class="harga"><span>Rp</span><b>9.499.000</b></div><button>Beli</button>',
+        "9499000", "IDR",
+    ),
+    "Vietnam": Shape(
+        "vi", "cuahang.example.vn", '<div class="gia"><span class="price">15.990.000 ₫</span></div><button>Mua ngay</button>',
+        "15990000", "VND",
+    ),
+    "Hungary": Shape(
+        "hu", "bolt.example.hu", '<div class="ar"><strong>249 990 Ft</strong></div><button>Kosárba</button>',
+        "249990", "HUF",
+    ),
+    "Switzerland, an apostrophe": Shape(
+        "de-CH", "laden.example.ch", "<div><span>CHF</span> <b>1’299.00</b></div><button>In den Warenkorb</button>",
+        "1299.00", "CHF",
+    ),
+    # Auctions.
+    "an auction with a current and a next bid": Shape(
+        "en-GB", "auction.example.co.uk",
+        """<dl><dt>Current bid</dt><dd>£210.00</dd><dt>Next minimum bid</dt><dd>£215.00</dd></dl>
+        <form action="/bid"><input name="bid"><button>Place bid</button></form>""",
+        "210.00", "GBP", "from",
+    ),
+    "an auction in one line": Shape(
+        "en-US", "auction.example.com", '<div class="price">Current bid: $210.00</div><button>Place bid</button>',
+        "210.00", "USD", "from",
+    ),
+    "an auction in Germany": Shape(
+        "de", "auktion.example.de",
+        """<p>Aktuelles Gebot: <b>210,00 €</b></p><p>Mindestgebot: 215,00 €</p><button>Bieten</button>""",
+        "210.00", "EUR", "from",
+    ),
+    "an auction that can be bought at once": Shape(
+        "en-GB", "auction.example.co.uk",
+        """<dl><dt>Current bid</dt><dd>£210.00</dd><dt>Buy it now</dt><dd class="price">£400.00</dd></dl>
+        <button>Buy it now</button>""",
+        "400.00", "GBP", "now",
+    ),
+    # The price in a script alone, or the script as the third word.
+    "Next": Shape(
+        "en-US", "shop.example.com", f'<div id="__next"></div>{CART}', "549.99", "USD",
+        head='<script id="__NEXT_DATA__" type="application/json">{"props": {"pageProps": {"product": {"name": "NAME", "sku":'
+        ' "VT4070", "price": {"amount": "549.99", "currencyCode": "USD"}}, "related": [{"name": "Fan", "price": {"amount":'
+        ' "19.90"}}]}}}</script>',
+    ),
+    "Nuxt 3": Shape(
+        "de", "laden.example.de", CART_DE, "549.99", "EUR",
+        head='<script id="__NUXT_DATA__" type="application/json">[{"state": 1}, {"product": 2}, {"name": 3, "price": 4,'
+        f' "currency": 5}}, "{TITLE}", "549.99", "EUR"]</script>',
+    ),
+    "Apollo": Shape(
+        "en-GB", "shop.example.co.uk", CART, "549.99", "GBP",
+        head='<script>window.__APOLLO_STATE__ = {"Product:77": {"__typename": "Product", "name": "NAME", "price_range":'
+        ' {"minimum_price": {"final_price": {"value": 549.99, "currency": "GBP"}}}}, "Product:78": {"name": "Fan",'
+        ' "price_range": {"minimum_price": {"final_price": {"value": 19.9}}}}};</script>',
+    ),
+    "the data layer": Shape(
+        "fr", "magasin.example.fr", "<button>Ajouter au panier</button>", "549.99", "EUR",
+        head="<script>dataLayer.push({event: 'view_item', ecommerce: {currency: 'EUR', value: 549.99, items: [{item_id: 'VT4070',"
+        " item_name: 'Veltor', price: 549.99, quantity: 1}]}});</script>",
+    ),
+    "the older data layer": Shape(
+        "fr", "magasin.example.fr", "<button>Ajouter au panier</button>", "549.99", "EUR",
+        head='<script>dataLayer = [{"ecommerce": {"currencyCode": "EUR", "detail": {"products": [{"id": "VT4070", "price":'
+        ' "549.99"}]}, "impressions": [{"price": "19.90"}]}}];</script>',
+    ),
+    "two prices for people, and the pixel": Shape(
+        "en-US", "shop.example.com",
+        f'<div class="a"><span class="price">$549.99</span></div><div class="b"><span class="price">$599.99</span></div>{CART}',
+        "549.99", "USD",
+        head="<script>fbq('track', 'ViewContent', {content_ids: ['7'], value: 549.99, currency: 'USD'});</script>",
+    ),
+    # One price near the title and nothing else.
+    "a classified advertisement": Shape(
+        "en-GB", "ads.example.co.uk", "<h2><span>Veltor RTX 4070</span> <span>£350</span></h2><p>Hardly used, pick up.</p>",
+        "350", "GBP",
+    ),
+    "a number and its sign in two elements": Shape(
+        "pl", "sklep.example.pl", "<div><span>2 499,00</span> <span>zł</span></div><button>Do koszyka</button>",
+        "2499.00", "PLN",
+    ),
+    "a sign before the element of the number": Shape(
+        "en-US", "shop.example.com", f"<p>Our price: $<b>549.99</b></p>{CART}", "549.99", "USD",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", READ)
+def test_is_read(name: str) -> None:
+    shape = READ[name]
+    offer, issues = read(shape)
+    assert (offer.price, offer.currency, offer.price_kind) == (
+        None if shape.price is None else Decimal(shape.price),
+        shape.currency,
+        shape.kind,
+    ), [issue.message for issue in issues]
+
+
+OPEN: dict[str, Shape] = {
+    "two prices with nothing to tell them apart, and a script of both": Shape(
+        "en-US", "shop.example.com",
+        f'<div class="a"><span class="price">$549.99</span></div><div class="b"><span class="price">$599.99</span></div>{CART}',
+        None, None, None,
+        head='<script>var state = {"product": {"name": "NAME", "price": 549.99}}; var product_price = 599.99;</script>',
+    ),
+    "a script of another product": Shape(
+        "en-US", "shop.example.com", CART, None, None, None,
+        head='<script type="application/json">{"name": "Another fan", "price": "19.90", "currency": "USD"}</script>',
+    ),
+    "a script that may count in cents": Shape(
+        "en-US", "shop.example.com", CART, None, None, None,
+        head='<script type="application/json">{"name": "NAME", "price": 54999, "currency": "USD"}</script>',
+    ),
+    "a list of goods in the data layer": Shape(
+        "fr", "magasin.example.fr", "<button>Ajouter au panier</button>", None, None, None,
+        head="<script>dataLayer.push({event: 'view_item', ecommerce: {items: [{price: 549.99}, {price: 19.90}]}});</script>",
+    ),
+    "an opening bid alone": Shape(
+        "en-GB", "auction.example.co.uk", "<dl><dt>Opening bid</dt><dd>£100.00</dd></dl><button>Place bid</button>",
+        None, None, None,
+    ),
+    "a lower price for people that the stated one may be before": Shape(
+        "en-US", "shop.example.com", f'<div class="price current-price">$499.99</div>{CART}', None, None, None,
+        stated=ld("599.99", "USD"),
+    ),
+    "a stated price that is far below the shown one": Shape(
+        "de", "laden.example.de", f'<div class="price">649,00 €</div>{CART_DE}', None, None, None, stated=ld("54.90"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OPEN)
+def test_stays_open(name: str) -> None:
+    offer, issues = read(OPEN[name])
+    assert offer.price is None
+    assert issues

@@ -1,0 +1,203 @@
+"""What of an address and of any text may be shown: by what is known to be harmless, not by what is known to be secret."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from gpuledger.extract import errors
+from gpuledger.extract.redaction import redact, redact_text
+
+SECRET = "zX9-q7Kd_secretvalue"
+#: Names under which services really take or give secrets.
+NAMES = [
+    "access_token",
+    "accessToken",
+    "access-token",
+    "api_key",
+    "apiKey",
+    "api-key",
+    "apikey",
+    "x-api-key",
+    "auth",
+    "authToken",
+    "auth_token",
+    "authorization",
+    "client_secret",
+    "clientSecret",
+    "code",
+    "code_verifier",
+    "credential",
+    "Cookie",
+    "csrf_token",
+    "device_code",
+    "GoogleAccessId",
+    "id_token",
+    "jsessionid",
+    "JSESSIONID",
+    "jwt",
+    "key",
+    "Key-Pair-Id",
+    "license_key",
+    "nonce",
+    "oauth_token",
+    "otp",
+    "pass",
+    "passcode",
+    "passphrase",
+    "passwd",
+    "password",
+    "Password",
+    "PHPSESSID",
+    "Policy",
+    "private_key",
+    "pwd",
+    "refresh_token",
+    "SAMLResponse",
+    "sas",
+    "secret",
+    "secret_key",
+    "session",
+    "session_id",
+    "session_token",
+    "sid",
+    "sig",
+    "sign",
+    "Signature",
+    "signature",
+    "ticket",
+    "token",
+    "user_token",
+    "webhook_secret",
+    "X-Amz-Credential",
+    "X-Amz-Security-Token",
+    "X-Amz-Signature",
+    "x-auth-token",
+    "X-Goog-Signature",
+    "X-Goog-Credential",
+    "subscription-key",
+    "AWSAccessKeyId",
+]
+#: Those that are words of everyday text as well: in an address they are hidden, in a text they cannot be.
+COMMON = ("code", "device_code", "GoogleAccessId", "key", "Key-Pair-Id", "nonce", "Policy", "sas", "sign")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_address_shows_no_value_that_is_not_known_to_be_harmless(name: str) -> None:
+    for url in (
+        f"https://shop.example/p?{name}={SECRET}&page=2",
+        f"https://shop.example/p?page=2&{name.lower()}={SECRET}",
+        f"https://shop.example/p;{name}={SECRET}?page=2",
+        f"https://shop.example/p?page=2#{name}={SECRET}",
+        f"https://u:{SECRET}@shop.example/p?page=2",
+        f"https://shop.example/p?page=2&next=https%3A%2F%2Fother.example%2F%3F{name}%3D{SECRET}",
+    ):
+        shown = redact(url)
+        assert SECRET not in shown
+        assert SECRET not in redact_text(f"could not read {url}: refused")
+        assert shown.startswith("https://shop.example/p")
+        assert "page=2" in shown
+        assert redact(shown) == shown
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in COMMON])
+@pytest.mark.parametrize(
+    "text", ["{n}={s}", "{n}: {s}", '"{n}": "{s}"', "'{n}': '{s} and more'", "--{n}={s}", "{n} = {s}"]
+)
+def test_a_text_shows_no_value_under_the_name_of_a_secret(name: str, text: str) -> None:
+    assert SECRET not in redact_text("it failed with " + text.format(n=name, s=SECRET) + " (status 403)")
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NSJ9.dozjgNryP4J3jVmNHl0w5N", "AKIAIOSFODNN7EXAMPLE",
+        "ghp_16C7e42F292c6912E7710c838347Ae178B4a", "xoxb-263594206564-FGqddMF8t08v8N7Oq4i57vs1",
+        "glpat-AbCdEf0123456789wxyz", "sk-proj-abcdEFGH0123456789abcd",
+        "hf_AbCdEfGhIjKlMnOpQrSt", "AIzaSyA1234567890abcdefghijklmnopqrstu",
+        "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\n-----END RSA PRIVATE KEY-----",
+    ],
+)  # fmt: skip
+def test_a_text_shows_nothing_in_the_shape_of_a_key(secret: str) -> None:
+    shown = redact_text(f"the answer was {secret} and no page")
+    assert "***" in shown
+    assert secret.splitlines()[-1] not in shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://hooks.slack.com/services/T00000000/B00000000/XXXXyyyy1234XXXXyyyy1234",
+        "https://discord.com/api/webhooks/1234567/XXXXyyyy1234XXXXyyyy1234-a_b",
+        "https://api.telegram.org/bot123456789:XXXXyyyy1234XXXXyyyy1234/getMe",
+        "slack://XXXXyyyy1234XXXXyyyy1234/B/C", "mailtos://robot:XXXXyyyy1234XXXXyyyy1234@mail.example?to=a@b.example",
+        "Authorization: Bearer XXXXyyyy1234XXXXyyyy1234", "authorization: token XXXXyyyy1234XXXXyyyy1234",
+        "Set-Cookie: id=XXXXyyyy1234XXXXyyyy1234; Path=/", "cookie: a=1; b=XXXXyyyy1234XXXXyyyy1234",
+        "postgresql+asyncpg://prefect:XXXXyyyy1234XXXXyyyy1234@postgres/prefect",
+    ],
+)  # fmt: skip
+def test_addresses_that_are_keys_themselves(text: str) -> None:
+    assert "XXXXyyyy1234XXXXyyyy1234" not in redact_text(f"while asking ({text}).")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://www.amazon.com/s?k=geforce+rtx+graphics+card&rh=n%3A284822&page=2",
+        "https://prod.danawa.com/list/?cate=112753&page=3", "https://shop.co.kr/goods/view?goodsNo=1000012345",
+        "https://www.microcenter.com/search/search_results.aspx?N=4294966937&NTK=all&storeid=029",
+        "https://prices.azure.com/api/retail/prices?api-version=2023-01-01-preview&$filter=serviceName%20eq%20%27Virtual%20Machines%27&$skip=1000",
+        "https://shop.example/rtx-4090-gaming-oc-24g/p/N82E16814137771?Item=9SIA4REA", "file:quote.csv", "no address",
+        "file:offers #2 (new?).csv",
+        "https://shop.example/a?b=c", "https://shop.example/?q=a%C3%A9",
+    ],
+)  # fmt: skip
+def test_what_says_which_page_it_is_stays(url: str) -> None:
+    assert redact(url) == url
+
+
+def test_two_pages_stay_two() -> None:
+    """Whatever the shop calls its number: a record of one must not be taken for the other's."""
+    first, second = (redact(f"https://shop.example/p?artikelkennung=kart{n}-x") for n in (1, 2))
+    assert first != second
+    assert "kart" not in first + second
+    # A secret leaves no trace, by which it could be guessed.
+    assert redact(f"https://shop.example/p?token={SECRET}") == "https://shop.example/p?token=REDACTED"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1,200 tokens per second at tokens_per_s=12.5", "newegg ok: 26 rows, $1,749.99", "the key of the listing is N82E16",
+        "published gpuledger-20261122T030000Z.duckdb",
+        "sha256 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+        "raise source_timeout_s in the settings", "session ended at 03:00:12", "keyboard: US", "line 12: no column",
+    ],
+)  # fmt: skip
+def test_everyday_text_stays(text: str) -> None:
+    assert redact_text(text) == text
+
+
+def test_an_error_is_redacted_when_it_is_made() -> None:
+    """So the ledger, the run log, the archive and every message have what is left."""
+    failure = errors.ConnectionFailed(
+        "https://shop.example/p",
+        f"HTTPSConnectionPool: retries exceeded with url: /p?client_secret={SECRET}&refresh_token={SECRET}",
+    )
+    assert SECRET not in str(failure)
+    assert SECRET not in json.dumps([failure.url, failure.seen, failure.action])
+    assert SECRET not in repr(failure)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" * 60_000, "a." * 30_000, "a=" * 30_000, "a1" * 30_000, "eyJ" * 20_000, "://" * 20_000, "token" * 10_000,
+        "https://x/" + "a1" * 30_000, "a://" * 20_000, "cookie:" * 10_000, "x%3D" * 10_000, "a" * 9 + " " * 60_000,
+    ],
+)  # fmt: skip
+def test_a_long_text_takes_no_longer_than_its_length(text: str) -> None:
+    """A page may be all one word; with a rule that looks from each letter to the end this would not end today."""
+    assert len(redact_text(text)) <= 2 * len(text)
+    assert len(redact(text)) <= 2 * len(text)

@@ -1,0 +1,117 @@
+"""Measurements by the command line: taken in, ranked, valued, and traced to the file that they came from."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import query
+from tests.command import gpuledger
+from tests.nights import Night
+from tests.support.measurement_files import INFERENCEX, LLAMA_BENCH, MLPERF
+
+WRITING = "llama-bench-meta-llama-3-8b-instruct-q4-k-m-tg128"
+
+
+@pytest.fixture
+def data(nights: dict[int, Night], tmp_path: Path) -> Path:
+    """A data directory after the sample's first night."""
+    return Path(shutil.copytree(nights[1].data, tmp_path / "data", symlinks=True))
+
+
+def _file(folder: Path, name: str, rows: object) -> Path:
+    path = folder / name
+    path.write_text(json.dumps(rows), encoding="utf-8")
+    return path
+
+
+@pytest.mark.slow
+def test_files_of_three_programs_come_out_in_rank_and_value_with_their_provenance(data: Path, tmp_path: Path) -> None:
+    for path, more in (
+        (_file(tmp_path, "bench.json", LLAMA_BENCH), []),
+        (_file(tmp_path, "summary.json", MLPERF), ["--claim", "vendor"]),
+        (_file(tmp_path, "agg_bmk.json", INFERENCEX), ["--claim", "published"]),
+    ):
+        taken = gpuledger("measure", "import", path, *more, data=data)
+        assert taken.status == 0, taken.err
+    assert gpuledger("measure", "import", tmp_path / "bench.json", data=data).status == 0, "again is no other import"
+    assert (
+        gpuledger("measure", "add", WRITING.upper(), "99.5", "--gpu", "RTX 3090", "--by", "Kettle", data=data).status
+        == 0
+    )
+    refreshed = gpuledger(
+        "refresh", "--sample", "--night", "1", "--engine", "plain", "--only", "measurements", data=data
+    )
+    assert refreshed.status == 0, refreshed.err
+    ranked = json.loads(gpuledger("rank", WRITING, "--format", "json", data=data).out)
+    assert [(row["rank"], row["gpu_id"], float(row["score"]), row["claim"]) for row in ranked] == [
+        (1, "nvidia-geforce-rtx-4090", 150.213, "own"),
+        (2, "nvidia-geforce-rtx-3090", 99.5, "own"),
+    ]
+    # The archived bytes are the rows that were kept, which name the file and its hash.
+    sha256 = ranked[0]["snapshot_sha256"]
+    assert sha256 in gpuledger("sql", "SELECT DISTINCT snapshot_sha256 FROM core.benchmark_score", data=data).out
+    valued = json.loads(gpuledger("value", WRITING, "--format", "json", data=data).out)
+    assert {row["gpu_id"] for row in valued} == {"nvidia-geforce-rtx-4090", "nvidia-geforce-rtx-3090"}
+    listed = json.loads(gpuledger("workloads", "--format", "json", data=data).out)
+    cards = {row["workload_id"]: (row["cards"], row["gpu_count"]) for row in listed}
+    assert cards[WRITING] == (2, 1)
+    assert cards["mlperf-v6.1-llama2-70b-99.9-offline-8x"] == (1, 8)
+    assert cards["inferencex-dsr1-fp8-1024-1024-c64-8x"] == (1, 8)
+    # A figure of eight cards is never valued at the price of one.
+    rows = query(
+        DataDir(data),
+        """SELECT v.price_usd = g.msrp_usd * 8 FROM mart.value v JOIN core.gpu g USING (gpu_id)
+           WHERE v.workload_id LIKE '%-8x' AND v.price_basis = 'msrp'""",
+    )[1]
+    assert all(is_of_eight for (is_of_eight,) in rows)
+    # One's own speed stands where the bound stood.
+    words = ["--model", "llama-3-8b", "--precision", "Q4_K_M", "--limit", "500", "--format", "json"]
+    bought = gpuledger("buy", *words, data=data)
+    assert bought.status == 0, bought.err
+    speeds = {
+        (row["gpu_id"], row["gpu_count"]): (row["tokens_per_s"], row["speed_is"]) for row in json.loads(bought.out)
+    }
+    assert speeds["nvidia-geforce-rtx-4090", 1] == (pytest.approx(150.2, abs=0.05), "measured")
+
+
+def test_what_a_file_leaves_open_is_asked_for(tmp_path: Path) -> None:
+    row = {**LLAMA_BENCH[1], "gpu_info": "NVIDIA GeForce RTX 3060, NVIDIA GeForce RTX 3060"}
+    path = _file(tmp_path, "two.json", [row])
+    asked = gpuledger("measure", "import", path, data=tmp_path / "data")
+    assert (asked.status, asked.out) == (1, "")
+    assert "rtx-3060-12gb" in asked.err
+    assert "nothing was stored" in asked.err
+    named = ["--gpu", "NVIDIA GeForce RTX 3060=RTX 3060 12GB"]
+    counted = gpuledger("measure", "import", path, *named, data=tmp_path / "data")
+    assert "--gpu-count" in counted.err
+    assert not (tmp_path / "data" / "measurements").exists()
+    said = gpuledger("measure", "import", path, *named, "--gpu-count", "2", data=tmp_path / "data")
+    assert said.status == 0, said.err
+    assert "2 × RTX 3060 12GB: 150.213 tokens/s (own)" in said.out
+
+
+def test_a_workload_of_ones_own_and_the_nearest_name(tmp_path: Path) -> None:
+    words = ["--name", "My test", "--unit", "it/s", "--description", "what I ran"]
+    assert gpuledger("workload", "add", "my-test", *words, data=tmp_path).status == 0
+    assert gpuledger("workload", "add", "my-test", *words, data=tmp_path).status == 0, "the same once more"
+    other = gpuledger("workload", "add", "my-test", *words[:-1], "something else", data=tmp_path)
+    assert other.status == 2
+    assert "my-test.toml" in other.err
+    typed = gpuledger("measure", "add", "my-tst", "3", "--gpu", "RTX 4090", data=tmp_path)
+    assert typed.status == 2
+    assert "my-test" in typed.err
+    assert gpuledger("workload", "add", "My Test", *words, data=tmp_path).status == 2
+    bad = gpuledger("measure", "add", "MY TEST", "-3", "--gpu", "RTX 4090", data=tmp_path)
+    assert bad.status == 2
+
+
+def test_rank_takes_any_case_and_names_the_nearest(nights: dict[int, Night]) -> None:
+    assert gpuledger("rank", "SD-512-Image-Generation", data=nights[1].data).status == 0
+    missed = gpuledger("rank", "sd-512", data=nights[1].data)
+    assert missed.status == 2
+    assert "sd-512-image-generation" in missed.err

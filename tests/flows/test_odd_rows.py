@@ -1,0 +1,95 @@
+"""Whatever nonsense lies in the inbox: the night is published, and each row is in a table with the reason."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+from tests.command import rows
+from tests.flows.inprocess import refresh
+
+HEADER = ("product", "price", "currency", "condition", "quantity", "valid until", "vendor")
+#: Product, price, currency and the day until which it holds: each of them wrong in another way, or right and no card.
+ODD = [
+    ("NVIDIA DGX H100 8x H100 80GB", "300000", "USD", ""),
+    ("Supermicro 8x H100 SXM5 80GB HGX server", "285,000", "USD", ""),
+    ("GB200 NVL72 rack", "3000000", "USD", ""), ("2x RTX 3090 NVLink", "1800", "USD", ""),
+    ("Lot of 12 RTX 3060 12GB", "2400", "USD", ""), ("Laptop with RTX 4090 16GB", "2899", "USD", ""),
+    ("NVIDIA H100 80GB", "0", "USD", ""), ("NVIDIA H100 80GB PCIe", "1000000000", "USD", ""),
+    ("NVIDIA A100 40GB", "-5000", "USD", ""), ("NVIDIA A100 80GB", "1", "USD", ""),
+    ("NVIDIA H100 80GB SXM", "149999999", "USD", ""), ("NVIDIA L40S 48GB", "99999.99", "USD", ""),
+    ("NVIDIA RTX 6000 Ada", "€6.800", "USD", ""), ("NVIDIA L4 24GB", "₩3,900,000", "USD", ""),
+    ("NVIDIA A40 48GB", "$4,500", "EUR", ""), ("NVIDIA A30 24GB", "4500", "usd dollars", ""),
+    ("NVIDIA A10 24GB", "2800", "", ""), ("NVIDIA T4 16GB", "900", "XXX", ""), ("NVIDIA A2 16GB", "1.299", "USD", ""),
+    ("GeForce RTX 4090 24GB", "1599", "USD", "2001-01-01"), ("GeForce RTX 4080 16GB", "999", "USD", "31.02.2027"),
+    ("GeForce RTX 4070 12GB", "599", "USD", "soon"), ("<b>GeForce RTX 4060 8GB</b>", "299", "USD", ""),
+    ("<script>alert(1)</script>", "299", "USD", ""), ("=HYPERLINK(\"http://x\")", "299", "USD", ""),
+    ("", "299", "USD", ""), ("x", "299", "USD", ""), ("RTX 3060" * 90, "329", "USD", ""),
+    ("GeForce RTX 3070", "", "USD", ""),
+    ("GeForce RTX 3080 10GB", "call us", "USD", ""), ("GeForce RTX 3090 24GB", "699 or 799", "USD", ""),
+    ("GeForce RTX 3060 Ti", "1e3", "USD", ""), ("GeForce RTX 3050 8GB", "NaN", "USD", ""),
+    ("GeForce RTX 5090", "inf", "USD", ""),
+    ("GeForce RTX 2080 Ti", "9999.99", "USD", ""), ("GeForce GTX 1080", "٣٠٠", "USD", ""),
+    ("GeForce GTX 1070", "３００", "USD", ""),
+    ("RTX 3060 or RTX 3070", "400", "USD", ""), ("graphics card", "400", "USD", ""),
+    ("water block for RTX 4090", "180", "USD", ""),
+    ("RTX 4090 box only, no card", "40", "USD", ""), ("Radeon RX 7900 XTX 24GB", "0.01", "USD", ""),
+    ("Radeon RX 7900 XT 20GB", "700 per month", "USD", ""), ("Radeon RX 7800 XT 16GB", "from 480", "USD", ""),
+    ("Radeon PRO W7900 48GB", "3500 plus VAT", "USD", ""), ("Instinct MI300X 192GB", "15000;16000", "USD", ""),
+    ("Instinct MI250 128GB", "12,34,567", "USD", ""), ("Intel Arc A770 16GB", "1,299.00.00", "USD", ""),
+    ("Gaudi 3 128GB", "\u200b?", "USD", ""), ("8x MI300X platform", "180000", "USD", ""),
+]  # fmt: skip
+
+
+def quote_file(odd: list[tuple[str, str, str, str]]) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(HEADER)
+    for product, price, currency, until in odd:
+        writer.writerow([product, price, currency, "new", "1", until, "Kettle"])
+    writer.writerow(["GeForce RTX 3060 12GB", "289.00", "USD", "new", "5", "", "Kettle"])
+    return out.getvalue()
+
+
+@pytest.mark.slow
+def test_fifty_odd_rows_stop_no_night_and_each_is_in_a_table_with_the_reason(tmp_path: Path) -> None:
+    assert len(ODD) == 50
+    data = tmp_path / "data"
+    inbox = data / "inbox"
+    inbox.mkdir(parents=True)
+    (inbox / "odd.csv").write_text(quote_file(ODD), encoding="utf-8")
+    whole = quote_file(ODD[:20])
+    (inbox / "half.csv").write_bytes(whole.encode()[: len(whole) // 2])
+    (inbox / "page.csv").write_text("<!DOCTYPE html><html><body><h1>Not Found</h1></body></html>", encoding="utf-8")
+    for night in (1, 2, 3):
+        summary = refresh(data, night, only=["ecb_fx", "quotes"])
+        assert summary.published is not None, summary.reason
+        statuses = {outcome.source: outcome.status for outcome in summary.sources}
+        assert statuses["quotes"] in ("ok", "unchanged", "partial"), statuses
+    prices = dict(rows(data, "SELECT gpu_id, price_usd FROM mart.gpu_price WHERE price_usd IS NOT NULL"))
+    assert float(prices["nvidia-geforce-rtx-3060-12gb"]) == 289
+    assert all(2 <= price <= 100_000 for price in prices.values())
+    # A row that stands in both files counts in the first of them.
+    accounted = rows(
+        data,
+        """SELECT count(*) FROM (
+               SELECT url, place FROM ops.issue WHERE source = 'quotes' AND url LIKE '%odd.csv'
+                   AND run_id = (SELECT arg_max(run_id, rowid) FROM ops.source_run WHERE source = 'quotes')
+           )""",
+    )[0][0]
+    refused = rows(
+        data,
+        """SELECT count(*) FROM ops.quarantine WHERE source = 'quotes'
+               AND run_id = (SELECT arg_max(run_id, rowid) FROM ops.source_run WHERE source = 'quotes')""",
+    )[0][0]
+    listed = rows(data, "SELECT count(*) FROM core.listing WHERE source = 'quotes'")[0][0]
+    assert accounted + refused + listed >= 51, (accounted, refused, listed)
+    counting = rows(
+        data,
+        """SELECT l.title, o.exclusion FROM core.listing l LEFT JOIN core.offer o USING (listing_id)
+           WHERE l.source = 'quotes' AND l.match_status = 'matched' AND o.exclusion IS NULL AND l.gpu_count = 1""",
+    )
+    assert not {title for title, _ in counting} & {"NVIDIA DGX H100 8x H100 80GB", "8x MI300X platform"}

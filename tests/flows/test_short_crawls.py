@@ -1,0 +1,141 @@
+"""A crawl that breaks ends no listing, however often it is repeated: a real one, and a shop that loses its pagination."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from gpuledger.extract.collect import Collected
+from gpuledger.extract.items import Item, Offer
+from gpuledger.extract.sample import server
+from gpuledger.flows.night import take_in
+from gpuledger.flows.night.summary import Summary
+from gpuledger.flows.telling import alerts
+from gpuledger.warehouse import schema
+from tests.command import gpuledger, rows
+from tests.flows.inprocess import context, copy_of_the_site, refresh
+
+SHOP = "danawa"
+KOREAN = timezone(timedelta(hours=9))
+
+Crawls = dict[datetime, tuple[str, list[tuple[Item, str]]]]
+
+
+def crawls(file: Path) -> Crawls:
+    """The crawls of a file of them, as the shop's reader would give them: whole or broken, and the offers."""
+    found: Crawls = {}
+    with gzip.open(file, "rt", encoding="utf-8") as lines:
+        for line in csv.DictReader(lines):
+            seen_at = datetime.fromisoformat(line["crawl_time"]).replace(tzinfo=KOREAN).astimezone(UTC)
+            price = Decimal(line["Price"]) if line["Price"].isdigit() and int(line["Price"]) >= 5000 else None
+            offer = Offer(
+                title=line["Name"], url=f"https://shop.example/{line['Id']}", key=line["Id"], price=price,
+                currency=price and "KRW", price_kind=price and "now", availability="in_stock", condition="new",
+            )  # fmt: skip
+            found.setdefault(seen_at, (line["crawl"], []))[1].append((offer, "sha"))
+    return dict(sorted(found.items()))
+
+
+@pytest.fixture
+def con() -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect() as connection:
+        connection.execute(schema.SESSION)
+        schema.create(connection)
+        yield connection
+
+
+@pytest.mark.slow
+def test_a_real_crawl_that_broke_and_stayed_broken_ends_no_listing(
+    con: duckdb.DuckDBPyConnection, shared_data: Path, tmp_path: Path
+) -> None:
+    def take(seen_at: datetime, items: list[tuple[Item, str]]) -> tuple[str, str]:
+        night = replace(context(tmp_path, 1), as_of=seen_at)
+        found = [(item, f"{seen_at}") for item, _ in items]
+        collected = Collected(SHOP, rows=found, pages=1, starts=("https://shop.example/list",))
+        outcome = take_in.take_in(con, night, collected).outcome
+        return outcome.status, outcome.reason or ""
+
+    whole: list[tuple[Item, str]] = []
+    for seen_at, (kind, items) in crawls(shared_data / "broken_crawls" / "danawa_2025-12.csv.gz").items():
+        status, reason = take(seen_at, items)
+        if kind == "whole":
+            assert (status, whole) != ("degraded", []), reason
+            whole = items
+        else:
+            assert status == "degraded", seen_at
+            assert reason.startswith(f"{len(items)} rows, and 11")
+            assert "gpuledger release --source danawa" in reason
+    ended = "SELECT count(*) FROM core.listing WHERE ended_at IS NOT NULL"
+    before = con.execute(ended).fetchone()
+    assert before is not None
+    assert before[0] < 40, "those that left while the crawl was whole"
+    for day in range(1, 8):
+        assert take(seen_at + timedelta(days=day), whole)[0] == "ok"
+    changes = con.execute(
+        "SELECT change, count(*) FROM core.price_change WHERE changed_at > ? GROUP BY ALL", [seen_at]
+    ).fetchall()
+    assert not {"returned", "ended"} & {change for change, _ in changes}, changes
+    assert con.execute(ended).fetchone() == before
+    assert con.execute("SELECT count(*) FROM core.price_open WHERE confirmed_until IS NOT NULL").fetchone() == (0,)
+
+
+def test_a_shop_that_loses_its_pagination_is_degraded_until_a_person_accepts_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The link to the second page is gone, and half of the list with it."""
+    site = copy_of_the_site(tmp_path / "site")
+    monkeypatch.setattr(server, "_SITE", site)
+    data = tmp_path / "data"
+    only = ["ecb_fx", "newegg"]
+    refresh(data, 1, only=only)
+    listed = "SELECT count(*) FROM core.listing WHERE source = 'newegg' AND ended_at IS NULL"
+    ((before,),) = rows(data, listed)
+    for page in site.glob("newegg/sample/night*/gpus/index.html"):
+        text = page.read_text(encoding="utf-8")
+        page.write_text(
+            "".join(line for line in text.splitlines(keepends=True) if not re.search('rel="next"|title="Next"', line))
+        )
+    second = refresh(data, 2, only=only)
+    assert _statuses(second) == {"ecb_fx": "ok", "newegg": "degraded"}
+    assert (second.exit_status, second.status) == (3, "published_with_failures")
+    ((still,),) = rows(data, listed)
+    assert still >= before
+    assert rows(data, "SELECT count(*) FROM core.listing WHERE ended_at IS NOT NULL") == [(0,)]
+    assert rows(data, "SELECT status, is_stale FROM mart.source_status WHERE source = 'newegg'") == [
+        ("degraded", False)
+    ]
+    ((reason,),) = rows(data, "SELECT reason FROM ops.run WHERE sample_night = 2")
+    assert reason.startswith("newegg: ")
+    for _ in range(2):
+        (message,) = (m for m in alerts.due(context(data, 2), second, is_heard=True) if "degraded" in m.title)
+        assert message.title == "gpuledger: newegg is degraded", "said each night"
+    status = gpuledger("status", data=data)
+    assert status.status == 3
+    assert "degraded" in status.out
+    listing = gpuledger("release", data=data)
+    assert "newegg" in listing.out
+    assert "are usual" in listing.out
+    assert gpuledger("report", tmp_path / "report", data=data).status == 0
+    assert "Far fewer rows than usual came from" in (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
+    wrong = gpuledger("release", "--source", "ecb_fx", data=data)
+    assert wrong.status == 2
+    accepted = gpuledger("release", "--source", "newegg", "--reason", "it sells fewer cards now", data=data)
+    assert accepted.status == 0, accepted.err
+    third = refresh(data, 3, only=only)
+    assert _statuses(third)["newegg"] in ("ok", "unchanged")
+    ((after,),) = rows(data, listed)
+    assert after < before * 0.8
+    assert rows(data, "SELECT count(*) FROM core.price_change WHERE source = 'newegg' AND change = 'ended'")[0][0] > 0
+
+
+def _statuses(summary: Summary) -> dict[str, str]:
+    return {outcome.source: outcome.status for outcome in summary.sources}

@@ -1,0 +1,83 @@
+"""A table on a screen of any width: nothing is cut that a decision needs, and what is left out is named."""
+
+from __future__ import annotations
+
+import io
+from decimal import Decimal
+
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from gpuledger.flows.commands._show import Table, _draw
+from gpuledger.flows.commands._table import cell_width, shorten
+
+CARDS = [
+    "NVIDIA GeForce RTX 4070 Ti SUPER",
+    "NVIDIA GeForce RTX 4070 Ti",
+    "AMD Radeon RX 7900 XTX",
+    "2 × NVIDIA A100 80GB",
+]
+COLUMNS = ["#", "gpu", "score", "price_usd", "premium_over_msrp", "shop", "reason"]
+KEEP = ["#", "gpu", "price_usd", "score"]
+REASON = "held: the price is less than half of what it was on each of the fourteen nights before"
+
+
+def drawn(width: int) -> list[str]:
+    """The lines of a table of offers on a terminal of `width` cells."""
+    prices = [Decimal("20.697"), Decimal("1749.99"), 0.0632, "한국상점 danawa", REASON]
+    cells = [[place, card, *prices] for place, card in enumerate(CARDS, 1)]
+    console = Console(width=width, file=io.StringIO(), force_terminal=True, no_color=True, record=True)
+    _draw(console, Table(COLUMNS, ["#", "GPU", "score", "USD", "over MSRP", "shop", "why"], cells, KEEP), "a title")
+    return console.export_text().splitlines()
+
+
+@given(st.integers(min_value=24, max_value=220))
+def test_no_line_is_wider_than_the_screen(width: int) -> None:
+    assert max(cell_width(line.rstrip()) for line in drawn(width)) <= width
+
+
+@given(st.integers(min_value=44, max_value=220))
+def test_a_price_is_never_split(width: int) -> None:
+    assert sum("1749.99" in line for line in drawn(width)) == 4
+
+
+def test_a_narrow_screen_keeps_what_matters_and_names_the_rest() -> None:
+    text = "\n".join(drawn(50))
+    assert "RTX 4070 Ti SUPER" in text
+    assert "NVIDIA" not in text
+    assert "why" in text.split("left out at this width: ")[1]
+
+
+def test_a_wide_screen_leaves_nothing_out() -> None:
+    text = "\n".join(drawn(220))
+    assert all(whole in text for whole in ("NVIDIA GeForce RTX 4070 Ti SUPER", "+6.3%", REASON))
+    assert "left out" not in text
+
+
+def test_a_sentence_is_wrapped_at_its_words() -> None:
+    words = {word for line in drawn(110) for word in line.split()}
+    assert set(REASON.split()) <= words
+
+
+def test_a_name_is_shortened_in_its_middle() -> None:
+    assert shorten("NVIDIA GeForce RTX 4070 Ti SUPER", 15) == "NVIDIA …i SUPER"
+    assert shorten("short", 15) == "short"
+
+
+@given(st.text(), st.integers(min_value=0, max_value=40))
+def test_what_is_shortened_has_room(text: str, width: int) -> None:
+    assert cell_width(shorten(text, width)) <= max(width, 0) or cell_width(text) <= width
+
+
+def test_letters_of_two_cells_stand_below_each_other() -> None:
+    table = Table(["shop", "n"], ["shop", "n"], [["다나와 쇼핑", 1], ["newegg", 2]])
+    console = Console(width=40, file=io.StringIO(), force_terminal=True, no_color=True, record=True)
+    _draw(console, table, "")
+    ends = {cell_width(line.rstrip()) for line in console.export_text().splitlines() if line.endswith(("1", "2"))}
+    assert len(ends) == 1
+
+
+def test_a_pipe_gets_tabs_and_whole_cells() -> None:
+    lines = list(Table(["gpu", "price_usd"], ["GPU", "USD"], [[CARDS[0], Decimal("1.50")], ["a\tb\nc", None]]).lines())
+    assert lines == ["GPU\tUSD", f"{CARDS[0]}\t1.50", "a b c\t"]

@@ -1,0 +1,179 @@
+"""What is printed moves no cursor, hides no word, links nowhere, and writes no line of its own."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from pathlib import Path
+
+import pytest
+
+from gpuledger.flows.commands._progress import show_summary
+from gpuledger.flows.night.summary import Summary
+from gpuledger.flows.setup.settings import Settings
+from gpuledger.flows.telling import logs, terminal
+from gpuledger.flows.telling.clean import UNSAFE, clean
+from gpuledger.warehouse.ledger import PriceChange, SourceOutcome
+from gpuledger.warehouse.paths import DataDir
+from tests.command import ROOT, gpuledger
+from tests.nights import Night
+
+#: What a title could have in it, and what of it is text.
+HOSTILE = {
+    "\x1b]8;;https://evil.example\x1b\\RTX 4090\x1b]8;;\x1b\\": "RTX 4090",
+    "\x1b]8;;https://evil.example\x07RTX 4090\x1b]8;;\x07": "RTX 4090",
+    "\x1b[2J\x1b[HRTX 4090": "RTX 4090",
+    "\x1b[31mRTX\x1b[0m 4090": "RTX 4090",
+    "\x9b2JRTX 4090": "RTX 4090",
+    "\x9d0;title\x9cRTX 4090": "RTX 4090",
+    "\x1b]0;you are root\x07RTX 4090": "RTX 4090",
+    "\x1bP1$r0m\x1b\\RTX 4090": "RTX 4090",
+    "\x1b_apc\x1b\\RTX 4090": "RTX 4090",
+    "\x1b^pm\x1b\\RTX 4090": "RTX 4090",
+    "\x1bcRTX 4090": "RTX 4090",
+    "\x1b(0RTX 4090": "RTX 4090",
+    "\x1b#8RTX 4090": "RTX 4090",
+    "RTX\x08\x08\x08GTX 4090": "RTXGTX 4090",
+    "RTX 4090\rGTX 1060": "RTX 4090GTX 1060",
+    "RTX 4090\x00": "RTX 4090",
+    "RTX 4090\x07": "RTX 4090",
+    "RTX 4090\x0b\x0c": "RTX 4090",
+    "RTX\x7f 4090": "RTX 4090",
+    "RTX\x85 4090": "RTX 4090",
+    "\u202e0904 XTR": "0904 XTR",
+    "\u2066RTX\u2069 4090": "RTX 4090",
+    "\u202aRTX\u202c 4090": "RTX 4090",
+    "\u200fRTX\u200e 4090": "RTX 4090",
+    "\u061cRTX 4090": "RTX 4090",
+    "R\u200bT\u200bX 4090": "RTX 4090",
+    "\ufeffRTX 4090": "RTX 4090",
+    "R\u00adTX 4090": "RTX 4090",
+    "R\u2060TX 4090": "RTX 4090",
+    "RTX 4090" + "".join(chr(0xE0000 + ord(c)) for c in "buy now"): "RTX 4090",
+    "RTX\ufff9 4090\ufffb": "RTX 4090",
+    "RTX\u2028 4090": "RTX  4090",
+    "RTX\u2029 4090": "RTX  4090",
+    "RTX\n4090": "RTX 4090",
+    "RTX 4090 \ud83d": "RTX 4090 \ufffd",
+    "\x1b]8;;https://evil.example": "8;;https://evil.example",  # never ended: what is left moves nothing
+    "\x1b": "",
+    "\x1b[": "",
+    "\x1b[38;2;0;0;0mhidden\x1b[0m": "hidden",
+    "\x1b[1000BRTX 4090": "RTX 4090",
+    "\x1b[?1049hRTX 4090": "RTX 4090",
+    "\x1b[6nRTX 4090": "RTX 4090",
+    "\x1b]52;c;cm0gLXJm\x07RTX 4090": "RTX 4090",  # writes into the clipboard
+    "\x1b]1337;File=name=eA==:AAAA\x07RTX 4090": "RTX 4090",
+    "\x1bXsos\x1b\\RTX 4090": "RTX 4090",
+    "\x98sos\x9cRTX 4090": "RTX 4090",
+    "\x90dcs\x9cRTX 4090": "RTX 4090",
+    "\x1b\x1b[2JRTX 4090": "RTX 4090",
+    "\x1b[\x1b[2J2JRTX 4090": "2JRTX 4090",
+    "\u180eRTX\u206a 4090": "RTX 4090",
+}
+#: What only looks odd.
+HARMLESS = [
+    "GeForce RTX 4090 24GB", "지포스 RTX 4090", "RTX 4090 – “Founders”", "7,49 €\tneu", "[bold]RTX 4090[/bold]", "日本語 🎮",
+    "👩‍💻 workstation", ":smile: RTX", "naïve café ✓",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "shown"), HOSTILE.items(), ids=map(ascii, HOSTILE))
+def test_only_text_is_left(text: str, shown: str) -> None:
+    assert clean(text) == shown
+    assert clean(clean(text)) == shown
+    assert not UNSAFE.search(clean(text, keep_lines=True))
+    shown.encode()
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_what_only_looks_odd_stays(text: str) -> None:
+    assert clean(text) == text
+
+
+def test_lines_stay_where_they_are_wanted() -> None:
+    assert clean("a\nb\u2028c", keep_lines=True) == "a\nb\nc"
+
+
+def printed(text: str) -> str:
+    """What of `text` must not be in any output: its characters that are not clean."""
+    return "".join(sorted({letter for letter in text if UNSAFE.match(letter)}))
+
+
+def test_the_table_of_a_refresh(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Titles, reasons and all, through the real drawing; and markup of the terminal's library is a title's own."""
+    titles = [*HOSTILE, "[red]RTX 4090[/red] [link=https://evil.example]x[/link] :pile_of_poo:"]
+    summary = Summary(
+        "r", [SourceOutcome("newegg", "failed", f"LayoutChanged: {''.join(HOSTILE)}; mend it")],
+        changes=[PriceChange("newegg", title, "dearer", "1.00", "2.00", "USD") for title in titles[:12]]
+        , reason="".join(HOSTILE),
+    )  # fmt: skip
+    show_summary(summary, DataDir(tmp_path))
+    for title in titles:
+        one = Summary("r", changes=[PriceChange("newegg", title, "dearer", "1.00", "2.00", "USD")])
+        show_summary(one, DataDir(tmp_path))
+    out = capsys.readouterr().out
+    assert not UNSAFE.search(out), ascii(out)
+    assert "[red]RTX 4090[/red]" in out
+    assert ":pile_of_poo:" in out
+
+
+@pytest.mark.parametrize("form", ["table", "csv", "json"])
+def test_sql_prints_no_escapes(nights: dict[int, Night], form: str) -> None:
+    texts = [
+        text for text in HOSTILE if not any(0xD800 <= ord(letter) < 0xE000 for letter in text) and "\x00" not in text
+    ]
+    query = " UNION ALL ".join(
+        f"SELECT {' || '.join(f'chr({ord(letter)})' for letter in text)} AS title" for text in texts
+    )
+    outcome = gpuledger("sql", query, "--format", form, data=nights[1].data)
+    assert outcome.status == 0, outcome.err
+    assert not UNSAFE.search(outcome.out), ascii(outcome.out)
+    if form == "json":  # nothing is lost to a program
+        assert sorted(row["title"] for row in json.loads(outcome.out)) == sorted(texts)
+
+
+@pytest.mark.parametrize("form", ["json", "text"])
+def test_the_log(form: str, capfd: pytest.CaptureFixture[str]) -> None:
+    before = [
+        (log, log.handlers[:], log.level, log.propagate) for log in map(logging.getLogger, (logs.NAME, *logs.LIBRARIES))
+    ]
+    try:
+        logs.set_up(Settings(log_format=form))
+        for text in HOSTILE:
+            logs.event(logging.getLogger(logs.NAME), logging.WARNING, f"of a page: {text}", title=text)
+    finally:
+        for log, handlers, level, propagate in before:
+            log.handlers[:], log.level, log.propagate = handlers, level, propagate
+    err = capfd.readouterr().err
+    assert not UNSAFE.search(err), ascii(err)
+    assert err.count("\n") == len(HOSTILE)  # a title with a new line in it writes no second entry
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=map(ascii, HOSTILE))
+def test_whatever_a_command_prints(
+    text: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By click and by print; the console draws past it, and cleans for itself."""
+    import click
+
+    monkeypatch.setattr(sys, "stdout", terminal.CleanStream(sys.stdout))
+    click.echo(text)
+    sys.stdout.write(text)
+    terminal.console().print(text)
+    assert not UNSAFE.search(capsys.readouterr().out)
+
+
+def test_one_place_makes_consoles_and_json_for_programs() -> None:
+    """Whatever else would draw past the cleaning."""
+    for path in sorted((ROOT / "flows").rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        if path.name != "terminal.py":
+            assert "from rich.console import Console\n" not in text.replace(
+                "if TYPE_CHECKING:\n    from rich.console import Console\n", ""
+            ), path
+            assert "rich import print" not in text, path
+        if path.parent.name == "commands":
+            assert "ensure_ascii=False" not in text, path
+            assert "TextColumn(" not in text or text.count("TextColumn(") == text.count("markup=False"), path

@@ -1,0 +1,380 @@
+"""Who gets into the Prefect server of `gpuledger serve`: its own children and who has its credential, and nobody else."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.error
+from collections.abc import Callable, Iterator, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpuledger.flows.prefect_ import compat
+from tests.command import gpuledger
+from tests.support.served import Api, Serving, marked, until
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(bool(compat.problems()), reason="; ".join(compat.problems())),
+]
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "chrome"))), None)
+#: A user who is not the one that serves, as a number: nobody.
+SOMEBODY_ELSE = 65534
+
+
+@pytest.fixture(scope="module")
+def serving() -> Iterator[Serving]:
+    """One `serve` in a folder that every user of the machine can get to, under an umask that closes nothing."""
+    folder = Path(tempfile.mkdtemp(prefix="doors-"))
+    folder.chmod(0o755)
+    before = os.umask(0)
+    try:
+        found = Serving(folder / "data", folder / "serve.log")
+    finally:
+        os.umask(before)
+    try:
+        found.api.deployment("rebuild/on-change")  # the last one that is deployed
+        yield found
+    finally:
+        found.stop()
+        for process in marked(folder):
+            process.kill()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def asked(serving: Serving) -> dict[str, tuple[str, str, Any]]:
+    """What a stranger would ask for: to change a deployment, to run it, to read the blocks' secrets, to send an event."""
+    deployment = serving.api.deployment("refresh/nightly")
+    script = {"prefect.deployments.steps.run_shell_script": {"script": f"touch {serving.log.parent}/broken-in"}}
+    events = [{
+        "event": "gpuledger.quotes.changed", "id": "6f8a1c4e-7f0d-4f8e-9d1b-0a4f5f6b7c8d",
+        "occurred": "2026-01-01T00:00:00Z", "resource": {"prefect.resource.id": "gpuledger.warehouse"},
+    }]  # fmt: skip
+    return {
+        "patch": ("PATCH", f"/api/deployments/{deployment}", {"pull_steps": [script]}),
+        "run": ("POST", f"/api/deployments/{deployment}/create_flow_run", {"state": {"type": "SCHEDULED"}}),
+        "blocks": ("POST", "/api/block_documents/filter", {"include_secrets": True}),
+        "events": ("POST", "/api/events", events),
+    }
+
+
+def port_of(serving: Serving) -> int:
+    return int(serving.api.url.rpartition(":")[2].partition("/")[0])
+
+
+def ask(serving: Serving, asked: tuple[str, str, Any], headers: Mapping[str, str]) -> tuple[int, Mapping[str, str]]:
+    """One request with these headers and no others; its status and headers."""
+    method, path, words = asked
+    connection = http.client.HTTPConnection("127.0.0.1", port_of(serving), timeout=30)
+    connection.putrequest(method, path, skip_host=True)
+    body = json.dumps(words).encode()
+    for name, value in {"Host": f"127.0.0.1:{port_of(serving)}", **headers}.items():
+        connection.putheader(name, value)
+    connection.putheader("Content-Type", "application/json")
+    connection.putheader("Content-Length", str(len(body)))
+    connection.endheaders(body)
+    answer = connection.getresponse()
+    answer.read()
+    connection.close()
+    return answer.status, {name.lower(): value for name, value in answer.getheaders()}
+
+
+def own_headers(serving: Serving) -> dict[str, str]:
+    """All that is needed to get in."""
+    serving.api.post("/deployments/filter", {})  # which makes it fetch a token
+    request: dict[str, str] = {}
+
+    def catch(method: str, path: str, words: object) -> None:
+        request.update(serving.api.headers)
+        request["Prefect-Csrf-Token"] = serving.api._token
+        request["Prefect-Csrf-Client"] = serving.api._client
+
+    catch("", "", None)
+    return request
+
+
+WHAT = ("patch", "run", "blocks", "events")
+EVIL = (
+    {"Origin": "http://evil.example"},
+    {"Origin": "http://evil.example", "Host": "evil.example"},
+    {"Host": "evil.example:4200"},
+    {"Origin": "null"},
+    {"Origin": "https://127.0.0.1"},
+    {"Sec-Fetch-Site": "cross-site"},
+    {"Sec-Fetch-Site": "same-site"},
+    {"Host": "127.0.0.1.evil.example"},
+)
+
+
+@pytest.mark.parametrize("what", WHAT)
+def test_a_page_of_another_origin_is_refused_even_with_the_credential(
+    serving: Serving, asked: dict[str, tuple[str, str, Any]], what: str
+) -> None:
+    """DNS rebinding and forged requests: with what an own page would send, but for where it comes from."""
+    inside = own_headers(serving)
+    for headers in EVIL:
+        status, answer = ask(serving, asked[what], {**inside, **headers})
+        assert status in (403, 421), (what, headers, status)
+        assert "access-control-allow-origin" not in answer
+    # Without the credential, from the right place: by a program of another user.
+    assert ask(serving, asked[what], {})[0] in (401, 403)
+    token = {name: value for name, value in inside.items() if name != "Authorization"}
+    assert ask(serving, asked[what], token)[0] == 401
+
+
+def test_who_has_the_credential_is_let_in(serving: Serving, asked: dict[str, tuple[str, str, Any]]) -> None:
+    assert ask(serving, asked["blocks"], own_headers(serving))[0] == 200
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_another_user_of_the_machine_is_refused(serving: Serving, asked: dict[str, tuple[str, str, Any]]) -> None:
+    """As another uid: over the network, by the files of the service, and by what its processes were started with."""
+    words = f"""
+import encodings.idna, http.client, json, os, pathlib
+http.client.HTTPConnection("127.0.0.1", {port_of(serving)}).connect()  # whatever this imports, it can no longer do later
+os.setgroups([])
+os.setgid({SOMEBODY_ELSE})
+os.setuid({SOMEBODY_ELSE})
+found = {{}}
+for name, (method, path, words) in json.loads({json.dumps(json.dumps(asked))}).items():
+    c = http.client.HTTPConnection("127.0.0.1", {port_of(serving)}, timeout=30)
+    c.request(method, path, json.dumps(words), {{"Content-Type": "application/json"}})
+    found[name] = c.getresponse().status
+c = http.client.HTTPConnection("127.0.0.1", {port_of(serving)}, timeout=30)
+c.request("POST", "/open/ticket")
+found["ticket"] = c.getresponse().status
+state = pathlib.Path({str(serving.note.parent)!r})
+for path in (state, state / "prefect-server.json", state / "prefect" / "prefect.db", state.parent / "snapshots"):
+    try:
+        os.listdir(path) if path in (state, state.parent / "snapshots") else path.read_bytes()
+        found[str(path)] = "read"
+    except FileNotFoundError:
+        pass
+    except PermissionError:
+        found[str(path)] = "refused"
+for pid in {[process.pid for process in marked(serving.log.parent)]}:
+    try:
+        pathlib.Path("/proc", str(pid), "environ").read_bytes()
+        found[str(pid)] = "read"
+    except PermissionError:
+        found[str(pid)] = "refused"
+    command = pathlib.Path("/proc", str(pid), "cmdline").read_bytes()
+    assert {serving.api.headers["Authorization"]!r}.encode() not in command
+print(json.dumps(found))
+"""
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", words], capture_output=True, text=True, check=False, cwd="/", timeout=100
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert {found.pop(name) for name in (*WHAT, "ticket")} <= {401, 403}
+    assert len(found) >= 5
+    assert set(found.values()) == {"refused"}, found
+
+
+def test_what_holds_a_secret_is_for_its_owner_alone(serving: Serving) -> None:
+    """Under an umask of 0."""
+    state = serving.note.parent
+    for folder in (state, state / "prefect"):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700, folder
+    for file in (serving.note, *state.glob("prefect/prefect.db*"), state / "prefect" / "server.log"):
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600, file
+
+
+def test_what_stands_on_the_server_is_not_carried_out(serving: Serving, asked: dict[str, tuple[str, str, Any]]) -> None:
+    """With the credential, too: a deployment's steps, its entry point and its environment are not ours to believe."""
+    mark = serving.log.parent / "broken-in"
+    deployment = serving.api.deployment("rebuild/on-change")
+    before = serving.api.get(f"/deployments/{deployment}")
+    script = {"prefect.deployments.steps.run_shell_script": {"script": f"touch {mark}"}}
+    serving.api.send("PATCH", f"/deployments/{deployment}", {
+        "pull_steps": [script], "entrypoint": "antigravity.fly", "path": "/tmp", "enforce_parameter_schema": False,
+    })  # fmt: skip
+    run = serving.api.start("rebuild/on-change")
+    state = serving.api.ended(run)
+    assert not mark.exists()
+    assert "antigravity" not in str(state)
+    serving.api.send("PATCH", f"/deployments/{deployment}", {
+        "pull_steps": before["pull_steps"], "entrypoint": before["entrypoint"], "enforce_parameter_schema": True,
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("refresh/nightly", {"data_dir": "/tmp/elsewhere-of-doors"}),
+        ("rebuild/on-change", {"data_dir": "/tmp/elsewhere-of-doors"}),
+        ("refresh/quotes", {"data_dir": "/tmp/elsewhere-of-doors"}),
+        ("refresh/nightly", {"files": ["/etc/passwd"]}),
+        ("refresh/nightly", {"inbox": "/etc"}),
+    ],
+)
+def test_a_run_is_given_no_other_folder(serving: Serving, name: str, parameters: dict[str, object]) -> None:
+    """Refused when it is asked for, or by the flow, which knows no such parameter; nothing is made or read there."""
+    try:
+        state = serving.api.ended(serving.api.start(name, **parameters))
+    except urllib.error.HTTPError as error:
+        status, why = error.code, ""
+    else:
+        status, why = 200, f"{state['type']}: {state['message']}"
+    # The flow's own process ends where the parameters do not fit, which Prefect calls failed or crashed.
+    assert status in (409, 422) or why.startswith(("FAILED", "CRASHED")), (status, why)
+    assert not Path("/tmp/elsewhere-of-doors").exists()
+
+
+def test_the_link_opens_the_ui_once(serving: Serving) -> None:
+    found = re.search(r"ui=(http://127\.0\.0\.1:\d+/open)#(\S+)", serving.log.read_text(errors="replace"))
+    assert found is not None
+    ticket = found[2]
+
+    def show(ticket: str, **headers: str) -> tuple[int, str]:
+        connection = http.client.HTTPConnection("127.0.0.1", port_of(serving), timeout=30)
+        connection.request("POST", "/open", ticket, headers)
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+
+    assert show("x" * 32)[0] == 403
+    assert show(ticket, Origin="http://evil.example")[0] == 403
+    status, words = show(ticket)
+    assert (status, f"Basic {words}") == (200, serving.api.headers["Authorization"])
+    assert show(ticket)[0] == 403
+    # The credential itself stands in no log.
+    assert words not in serving.log.read_text(errors="replace")
+
+
+def test_another_link_for_the_services_user(serving: Serving, tmp_path: Path) -> None:
+    data = serving.note.parents[1]
+    outcome = gpuledger("serve", "--connect", data=data)
+    assert outcome.status == 0, outcome.err
+    assert re.search(rf"http://127\.0\.0\.1:{port_of(serving)}/open#\S{{20,}}", outcome.out)
+    given = dict(line.removeprefix("export ").split("=", 1) for line in outcome.out.splitlines() if line[0] != "#")
+    assert given["PREFECT_API_URL"] == serving.api.url
+    assert Api(given["PREFECT_API_URL"], given["PREFECT_API_AUTH_STRING"]).post("/flows/filter", {})
+    nothing = gpuledger("serve", "--connect", data=tmp_path)
+    assert (nothing.status, "no `gpuledger serve`" in nothing.err) == (1, True)
+
+
+class _Page:
+    """A page on another origin of this machine, and what its script found out."""
+
+    def __init__(self, script: str) -> None:
+        told: dict[str, Any] = {}
+        done = threading.Event()
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                body = f"<!DOCTYPE html><body><script>{script}</script>".encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "text/html")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def do_POST(self) -> None:
+                told.update(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+                self.send_response(204)
+                self.end_headers()
+                done.set()
+
+            def log_message(self, *_: object) -> None:
+                """Say nothing."""
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.told, self.done = told, done
+        self.url = f"http://localhost:{self.server.server_address[1]}/"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+
+def visit(url: str, until_: Callable[[], bool], *more: str) -> None:
+    """Have a real browser open `url`, until something is so."""
+    assert BROWSER is not None
+    with tempfile.TemporaryDirectory() as profile:
+        browser = subprocess.Popen(
+            [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}",
+             "--remote-debugging-port=0", *more, url],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        try:
+            until(until_, f"the browser is done with {url}")
+        finally:
+            browser.kill()
+            browser.wait()
+            time.sleep(0.2)
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no browser is installed (chromium-headless-shell)")
+@pytest.mark.parametrize("rebound", [False, True], ids=["another origin", "a name that leads here"])
+def test_a_real_page_of_another_origin_gets_nothing(
+    serving: Serving, asked: dict[str, tuple[str, str, Any]], rebound: bool
+) -> None:
+    """In a browser: with and without reading the answer, by a form, by a websocket; and from a name that leads to us."""
+    port = port_of(serving)
+    base = f"http://evil.example:{port}" if rebound else f"http://127.0.0.1:{port}"
+    script = f"""
+    (async () => {{
+      const asked = {json.dumps(asked)}, told = {{}};
+      for (const name in asked) {{
+        const [method, path, words] = asked[name], found = [];
+        for (const mode of ["cors", "no-cors"]) {{
+          try {{
+            const a = await fetch("{base}" + path, {{method: mode === "cors" ? method : "POST", mode,
+              body: JSON.stringify(words), headers: mode === "cors" ? {{"Content-Type": "application/json"}} : {{}}}});
+            found.push(a.type === "opaque" ? "opaque" : "read " + a.status);
+          }} catch (e) {{ found.push("refused") }}
+        }}
+        told[name] = found;
+      }}
+      told.socket = await new Promise(done => {{
+        const s = new WebSocket("{base.replace("http", "ws")}/api/events/in", "prefect");
+        s.onopen = () => done("open"); s.onerror = () => done("refused");
+      }});
+      await fetch("/told", {{method: "POST", body: JSON.stringify(told)}});
+    }})();
+    """
+    flows_before = len(serving.api.runs("refresh/nightly"))
+    page = _Page(script)
+    rules = ["--host-resolver-rules=MAP evil.example 127.0.0.1"] if rebound else []
+    visit(page.url, page.done.is_set, *rules)
+    page.server.shutdown()
+    assert page.told.pop("socket") == "refused"
+    assert set(page.told) == set(WHAT)
+    for name, (read, blind) in page.told.items():
+        assert read == "refused", name
+        assert blind in ("opaque", "refused"), name
+    # What cannot be read may still have been done: it was not.
+    assert len(serving.api.runs("refresh/nightly")) == flows_before
+    assert not (serving.log.parent / "broken-in").exists()
+    deployment = serving.api.get(f"/deployments/{serving.api.deployment('refresh/nightly')}")
+    assert "run_shell_script" not in json.dumps(deployment["pull_steps"])
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no browser is installed (chromium-headless-shell)")
+def test_a_real_browser_opens_the_ui_by_its_link(serving: Serving) -> None:
+    from gpuledger.flows.prefect_ import server as prefect_server
+
+    found = prefect_server.find(serving.note.parent)
+    assert found is not None
+    link = prefect_server.link(found)
+    assert BROWSER is not None
+    with tempfile.TemporaryDirectory() as profile:
+        done = subprocess.run(
+            [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}",
+             "--virtual-time-budget=20000", "--dump-dom", link],
+            capture_output=True, text=True, timeout=100, check=False,
+        )  # fmt: skip
+    assert "Login" not in done.stdout
+    assert "nightly" in done.stdout or "Flow Runs" in done.stdout or "Dashboard" in done.stdout, done.stdout[-2000:]

@@ -1,0 +1,154 @@
+"""What is let through to the Prefect server by who asks for it: each header that a browser or a forger may send."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from typing import Any
+
+import pytest
+
+from gpuledger.flows.prefect_ import own_origin
+from gpuledger.flows.prefect_.own_origin import OwnOrigin
+
+HOST, CREDENTIAL = "127.0.0.1:4200", "gpuledger:of-this-test"
+BASIC = "Basic " + base64.b64encode(CREDENTIAL.encode()).decode()
+OWN = (("host", HOST),)
+
+Headers = tuple[tuple[str, str], ...]
+
+
+class Server:
+    """The door, with something behind it that says yes to all."""
+
+    def __init__(self) -> None:
+        self.let_in: list[str] = []
+        self.door = OwnOrigin(self._inside, HOST, CREDENTIAL)
+
+    async def _inside(self, scope: Any, receive: Any, send: Any) -> None:
+        self.let_in.append(scope["path"])
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.accept"})
+            return
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"yes"})
+
+    def ask(
+        self, headers: Headers, path: str = "/api/deployments/filter", method: str = "POST", body: bytes = b""
+    ) -> tuple[int, dict[str, str], str]:
+        sent: list[dict[str, Any]] = []
+        scope = {"type": "http", "method": method, "path": path,
+                 "headers": [(name.encode(), value.encode()) for name, value in headers]}  # fmt: skip
+        pieces = [body[at : at + 7] for at in range(0, len(body), 7)] or [b""]
+
+        async def receive() -> dict[str, Any]:
+            return {"type": "http.request", "body": pieces.pop(0), "more_body": bool(pieces)}
+
+        async def send(message: dict[str, Any]) -> None:
+            sent.append(message)
+
+        asyncio.run(self.door(scope, receive, send))
+        answer = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+        return sent[0]["status"], answer, b"".join(message.get("body", b"") for message in sent).decode()
+
+    def connect(self, headers: Headers) -> str:
+        sent: list[dict[str, Any]] = []
+
+        async def send(message: dict[str, Any]) -> None:
+            sent.append(message)
+
+        scope = {
+            "type": "websocket",
+            "path": "/api/events/in",
+            "headers": [(n.encode(), v.encode()) for n, v in headers],
+        }
+        asyncio.run(self.door(scope, None, send))
+        return str(sent[0]["type"])
+
+
+REFUSED: list[Headers] = [
+    *((("host", host),) for host in (
+        "evil.example", "evil.example:4200", "127.0.0.1", "localhost:4200", "127.0.0.1:4201", "",
+        "127.0.0.1:4200.evil.example",
+        "127.0.0.1:4200@evil.example", "user@127.0.0.1:4200", "[::1]:4200", "0.0.0.0:4200", "2130706433:4200", "0x7f.1:4200",
+        "127.1:4200", "127.0.0.1:04200", "127.0.0.1.:4200", "127.0.0.1:4200, evil.example", "127.0.0.1.evil.example:4200",
+        "\u0661\u0662\u0667.0.0.1:4200", "127.0.0.1:4200#", "http://127.0.0.1:4200",
+    )),
+    (), (*OWN, *OWN), (*OWN, ("host", "evil.example")), (("host", "evil.example"), *OWN),
+    *((*OWN, ("origin", origin)) for origin in (
+        "http://evil.example", "https://127.0.0.1:4200", "http://127.0.0.1", "http://127.0.0.1:4201", "http://localhost:4200",
+        "null", "", "http://127.0.0.1:4200.evil.example", "http://127.0.0.1:4200/", "file://", "chrome-extension://abc",
+        "http://evil.example http://127.0.0.1:4200", "http://127.0.0.1:4200@evil.example", "HTTP://127.0.0.1:4200",
+    )),
+    (*OWN, ("origin", f"http://{HOST}"), ("origin", "http://evil.example")),
+    (*OWN, ("sec-fetch-site", "cross-site")), (*OWN, ("sec-fetch-site", "same-site")), (*OWN, ("sec-fetch-site", "")),
+    (*OWN, ("sec-fetch-site", "same-origin"), ("sec-fetch-site", "cross-site")),
+    (*OWN, ("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "navigate")),
+    (*OWN, ("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "no-cors")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("headers", REFUSED, ids=map(ascii, REFUSED))
+def test_what_comes_from_elsewhere_is_refused(headers: Headers) -> None:
+    """Whatever else it has: the credential as well."""
+    server = Server()
+    given = (*headers, ("authorization", BASIC))
+    for method in ("POST", "PATCH", "GET", "DELETE", "OPTIONS"):
+        status, answer, _ = server.ask(given, method=method)
+        assert status in (403, 421)
+        assert "access-control-allow-origin" not in answer
+    assert server.connect(given) == "websocket.close"
+    assert server.ask(given, own_origin.TICKET)[0] in (403, 421)
+    assert server.let_in == []
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        (), (("origin", f"http://{HOST}"),), (("sec-fetch-site", "same-origin"),), (("sec-fetch-site", "none"),),
+        (("origin", f"http://{HOST}"), ("sec-fetch-site", "same-origin"), ("sec-fetch-mode", "cors")),
+    ],
+)  # fmt: skip
+def test_programs_and_own_pages_are_let_through(more: Headers) -> None:
+    server = Server()
+    status, answer, words = server.ask((*OWN, *more))
+    assert (status, words, server.connect((*OWN, *more))) == (200, "yes", "websocket.accept")
+    assert answer["x-frame-options"] == "DENY"
+
+
+def test_a_link_from_elsewhere_may_lead_to_the_ui_and_to_nothing_else() -> None:
+    link: Headers = (*OWN, ("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "navigate"))
+    server = Server()
+    assert server.ask(link, "/runs", "GET")[0] == 200
+    assert server.ask(link, own_origin.OPEN, "GET")[0] == 200
+    assert server.ask(link, "/api/health", "GET")[0] == 403
+    assert server.ask(link, "/runs", "POST")[0] == 403
+    assert server.ask(link, own_origin.OPEN, "POST")[0] == 403
+
+
+def test_a_ticket_is_for_who_has_the_credential_and_works_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    server = Server()
+    for wrong in (
+        (),
+        (("authorization", "Basic "),),
+        (("authorization", BASIC[:-1]),),
+        (("authorization", BASIC),) * 2,
+    ):
+        assert server.ask((*OWN, *wrong), own_origin.TICKET)[0] == 401
+    status, _, ticket = server.ask((*OWN, ("authorization", BASIC)), own_origin.TICKET)
+    assert status == 200
+    for wrong_ticket in ("", "x", ticket[:-1], ticket + "x", ticket * 20):
+        assert server.ask(OWN, own_origin.OPEN, body=wrong_ticket.encode())[0] == 403
+    status, answer, given = server.ask(OWN, own_origin.OPEN, body=ticket.encode())
+    assert (status, f"Basic {given}", answer["cache-control"]) == (200, BASIC, "no-store")
+    assert server.ask(OWN, own_origin.OPEN, body=ticket.encode())[0] == 403
+    # And not for ever, nor any number of them.
+    late = server.ask((*OWN, ("authorization", BASIC)), own_origin.TICKET)[2]
+    monkeypatch.setattr(own_origin.time, "monotonic", lambda: 10.0**9)
+    assert server.ask(OWN, own_origin.OPEN, body=late.encode())[0] == 403
+    tickets = [
+        server.ask((*OWN, ("authorization", BASIC)), own_origin.TICKET)[2] for _ in range(own_origin.MOST_TICKETS + 1)
+    ]
+    assert server.ask(OWN, own_origin.OPEN, body=tickets[0].encode())[0] == 403
+    assert server.ask(OWN, own_origin.OPEN, body=tickets[-1].encode())[0] == 200
+    assert server.let_in == []

@@ -1,0 +1,219 @@
+"""What fits on so many cards of a kind, and how fast it will be: against a published table that the figures were fitted to,
+with every card left out in turn, and against what is physically possible.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from pathlib import Path
+
+import pytest
+
+from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.identity.catalogue import by_id
+from gpuledger.transform.identity.resolver import Resolver
+from gpuledger.transform.sizing import catalogue
+from gpuledger.transform.sizing.errors import SizingError
+from gpuledger.transform.speed import memory
+from gpuledger.transform.speed.calibration import EIGHTY_PERCENT, calibrations
+from gpuledger.transform.speed.engines import check_loads, default_engine, engine_of
+from gpuledger.transform.speed.features import pipeline_speedup
+from gpuledger.transform.speed.predict import Plan, Prediction, job_of, load_of, predict, with_measurement
+from tools import calibrate
+from tools.measured_table import TableRow, read_table
+
+A = Assumptions()
+
+
+def ask(
+    gpu_id: str,
+    count: int,
+    model_id: str,
+    precision: str,
+    *,
+    engine: str = "llama.cpp",
+    split: str | None = None,
+    context: int = 2048,
+    users: int = 1,
+) -> Prediction:
+    program, shape = engine_of(engine), catalogue.architecture(model_id)
+    plan = Plan(gpu=by_id()[gpu_id], count=count, engine=program, split=split or program.split)  # type: ignore[arg-type]
+    return predict(job_of(shape, precision, load_of(shape, context, users, None, A), A), plan)
+
+
+@pytest.fixture(scope="module")
+def table(shared_data: Path) -> list[TableRow]:
+    folder, resolver = shared_data / "benchmarks", Resolver.load()
+    return [row for path in sorted(folder.glob("llama3_llama_cpp_*.csv")) for row in read_table(path, resolver)]
+
+
+def answers(table: list[TableRow], measure: str) -> list[tuple[TableRow, Prediction]]:
+    return [
+        (row, ask(row.gpu.gpu_id, row.count, row.model_id, row.precision)) for row in table if row.measure == measure
+    ]
+
+
+def test_every_out_of_memory_verdict_of_the_table_is_right(table: list[TableRow]) -> None:
+    wrong = [
+        (row.printed, row.count, row.model_id, row.precision, found.verdict)
+        for row, found in answers(table, "decode")
+        if (found.verdict == "no") != (row.tokens_per_s is None)
+    ]
+    assert not wrong
+    assert sum(row.tokens_per_s is None for row in table) > 20
+
+
+@pytest.mark.parametrize("measure", ["decode", "prefill"])
+def test_no_measurement_of_the_table_is_above_its_bound(table: list[TableRow], measure: str) -> None:
+    for row, found in answers(table, measure):
+        rate = found.decode if measure == "decode" else found.prefill
+        if row.tokens_per_s is not None:
+            assert rate.bound is not None
+            assert row.tokens_per_s < rate.bound, row
+
+
+def test_cards_that_were_left_out_are_predicted_within_the_range(shared_data: Path) -> None:
+    found = list(calibrate.points(shared_data / "benchmarks", Resolver.load()))
+    spread = calibrations()["llama.cpp"].spread
+    for what, least_rank in (("decode", 0.95), ("prefill", 0.9)):
+        rows = calibrate.left_out(found, "llama.cpp", what, "card")
+        for count in {point.count for point, _ in rows}:
+            ratios = [math.exp(residual) for point, residual in rows if point.count == count]
+            assert 0.85 < statistics.median(ratios) < 1.15, (what, count)
+        inside = 0
+        for point, residual in rows:
+            name = f"{what}_architecture"
+            if what == "decode":
+                name += "_hbm" if point.card.memory == "hbm" else "_other"
+            inside += abs(residual) <= EIGHTY_PERCENT * spread[name]
+        assert 0.75 <= inside / len(rows) <= 0.9, what
+        measured = [point.rate for point, _ in rows]
+        expected = [point.rate / math.exp(residual) for point, residual in rows]
+        assert rank_correlation(measured, expected) > least_rank
+
+
+def rank_correlation(one: list[float], other: list[float]) -> float:
+    """Spearman's, for values without ties."""
+    ranks = [[sorted(values).index(value) for value in values] for values in (one, other)]
+    return statistics.correlation(ranks[0], ranks[1])
+
+
+def test_cards_that_share_the_layers_add_memory_and_no_speed_for_one_user() -> None:
+    one, four = (ask("nvidia-geforce-rtx-4090", n, "llama-3-8b", "Q4_K_M") for n in (1, 4))
+    assert four.usable == 4 * one.usable
+    assert one.decode.expected is not None
+    assert four.decode.expected is not None
+    assert 0.8 * one.decode.expected < four.decode.expected < one.decode.expected
+    assert four.decode.bound == one.decode.bound
+
+
+def test_a_part_of_every_layer_on_each_card_is_faster_where_the_heads_divide() -> None:
+    one, four = (ask("nvidia-h100-sxm5", n, "llama-3-70b", "fp8", engine="vllm") for n in (1, 4))
+    assert one.decode.expected is not None
+    assert four.decode.expected is not None
+    assert 2 < four.decode.expected / one.decode.expected < 4
+    six = ask("nvidia-h100-sxm5", 6, "llama-3-70b", "fp8", engine="vllm")
+    assert any("64 heads cannot be divided among 6 cards" in note for note in six.notes)
+
+
+def test_slower_links_make_tensor_parallelism_slower() -> None:
+    shared = {"count": 4, "model_id": "llama-3-70b", "precision": "fp16", "engine": "vllm"}
+    module = ask("nvidia-a100-sxm4-80gb", **shared)  # type: ignore[arg-type]
+    card = ask("nvidia-a100-pcie-80gb", **shared)  # type: ignore[arg-type]
+    assert module.prefill.expected is not None
+    assert card.prefill.expected is not None
+    assert module.prefill.expected > 1.2 * card.prefill.expected
+
+
+def test_many_sequences_meet_the_arithmetic_of_the_card() -> None:
+    pascal = ask("nvidia-tesla-p40", 1, "llama-3-8b", "Q4_K_M", context=512, users=64)
+    fp32 = by_id()["nvidia-tesla-p40"].fp32_tflops
+    assert fp32 is not None
+    assert pascal.decode.expected is not None
+    assert pascal.decode.expected < fp32 * 1e12 / (2 * 8.03e9)
+
+
+def test_several_users_write_more_together_and_less_each() -> None:
+    one, many = (ask("nvidia-h100-sxm5", 1, "llama-3-8b", "fp16", engine="vllm", users=n) for n in (1, 32))
+    assert one.decode.expected is not None
+    assert many.decode.expected is not None
+    assert one.decode.expected < many.decode.expected < 32 * one.decode.expected
+
+
+@pytest.mark.parametrize(
+    ("gpu_id", "mib"),
+    [
+        ("nvidia-tesla-t4", 15360),
+        ("nvidia-l40s", 46068),
+        ("nvidia-h100-sxm5", 81559),
+        ("nvidia-geforce-rtx-4090", 24564),
+        ("nvidia-a16", 15360),  # no figure of its own: error correction takes a sixteenth
+    ],
+)
+def test_memory_is_what_the_driver_shows(gpu_id: str, mib: int) -> None:
+    found = memory.driver_memory(by_id()[gpu_id])
+    assert found is not None
+    assert found.size == mib * 2**20
+
+
+def test_deepseek_v3_at_eight_bits_does_not_fit_eight_h800() -> None:
+    assert ask("nvidia-h800-sxm5", 8, "deepseek-v3", "fp8", engine="vllm").verdict == "no"
+    assert ask("nvidia-h200-sxm", 8, "deepseek-v3", "fp8", engine="vllm").verdict == "fits"
+
+
+def test_a_fit_with_little_left_over_is_tight() -> None:
+    assert [memory.verdict(needed, 100) for needed in (95, 95.1, 100, 100.1)] == ["fits", "tight", "tight", "no"]
+
+
+def test_what_is_farther_from_any_measurement_has_a_wider_range() -> None:
+    def width(gpu_id: str, model_id: str = "llama-3-8b") -> float:
+        rate = ask(gpu_id, 1, model_id, "Q4_K_M").decode
+        assert rate.low is not None
+        assert rate.high is not None
+        return rate.high / rate.low
+
+    known, family = width("nvidia-geforce-rtx-3090"), width("nvidia-geforce-rtx-3080-10gb")
+    other, vendor = width("nvidia-tesla-p40"), width("amd-radeon-rx-7900-xtx")
+    assert known == pytest.approx(family)
+    assert family < 0.8 * other < other < 0.8 * vendor
+    assert width("nvidia-geforce-rtx-3090", "mixtral-8x7b") > 1.1 * known
+
+
+def test_a_measurement_stands_in_place_of_what_is_expected_and_never_above_the_bound() -> None:
+    rate = ask("nvidia-geforce-rtx-4090", 1, "llama-3-8b", "Q4_K_M").decode
+    assert rate.bound is not None
+    taken = with_measurement(rate, 100.0)
+    assert (taken.expected, taken.basis, taken.bound) == (100.0, "measured", rate.bound)
+    assert with_measurement(rate, 10 * rate.bound).expected == rate.bound
+
+
+def test_a_pipeline_of_many_pieces_nears_the_number_of_its_stations() -> None:
+    assert pipeline_speedup(512, 4, 512) == 1
+    assert pipeline_speedup(1024, 4, 512) == pytest.approx(1.6)
+    assert pipeline_speedup(512_000, 4, 512) == pytest.approx(4, rel=0.01)
+
+
+def test_every_range_holds_what_is_expected_and_ends_at_the_bound() -> None:
+    for gpu_id in ("nvidia-geforce-rtx-3060-12gb", "nvidia-b200", "amd-radeon-instinct-mi300x", "nvidia-gb10"):
+        for engine, precision in (("llama.cpp", "Q4_K_M"), ("ollama", "Q8_0"), ("vllm", "fp16")):
+            found = ask(gpu_id, 2, "qwen2.5-7b", precision, engine=engine)
+            for rate in (found.decode, found.prefill):
+                if rate.expected is None:
+                    assert rate.basis == "unknown"
+                    continue
+                assert rate.low is not None
+                assert rate.high is not None
+                assert rate.low <= rate.expected <= rate.high
+                assert rate.bound is None or rate.high <= rate.bound
+
+
+def test_what_an_engine_cannot_load_or_a_machine_cannot_hold_is_refused() -> None:
+    with pytest.raises(SizingError, match=r"no engine is called 'llamafile'; known are llama.cpp"):
+        engine_of("llamafile")
+    with pytest.raises(SizingError, match=r"vllm does not load Q4_K_M; llama.cpp"):
+        check_loads(engine_of("vLLM"), "Q4_K_M")
+    with pytest.raises(SizingError, match="between 1 and 16 cards"):
+        ask("nvidia-geforce-rtx-4090", 17, "llama-3-8b", "Q4_K_M")
+    assert default_engine("fp8").name == default_engine("fp16", users=8).name == "vllm"
+    assert default_engine("fp16").name == default_engine("Q4_K_M", users=8).name == "llama.cpp"

@@ -1,0 +1,313 @@
+"""Nothing that was changed on the disk is published or believed: it is named, and what is whole stands in its place."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from gpuledger.extract.archive.parsed_cache import ParsedCache
+from gpuledger.extract.archive.snapshots import Archive
+from gpuledger.extract.errors import CorruptSnapshot
+from gpuledger.extract.items import Parsed
+from gpuledger.extract.source import get
+from gpuledger.flows.checks.doctor import _deep, _records
+from gpuledger.flows.history import replay
+from gpuledger.flows.night import run_log
+from gpuledger.warehouse import integrity, publish
+from gpuledger.warehouse.errors import WarehouseError
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import query
+from tests.command import gpuledger
+from tests.flows.inprocess import context, refresh
+
+ONLY = ("ecb_fx", "newegg")
+FLIPS = 40
+
+
+@pytest.fixture(scope="module")
+def nights(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two nights of a shop and of exchange rates."""
+    data = tmp_path_factory.mktemp("integrity") / "data"
+    for night in (1, 2):
+        assert refresh(data, night, only=ONLY).published is not None
+    return data
+
+
+@pytest.fixture
+def data(nights: Path, tmp_path: Path) -> DataDir:
+    shutil.copytree(nights, tmp_path / "data", symlinks=True)
+    return DataDir(tmp_path / "data")
+
+
+def flip(path: Path, seed: int) -> None:
+    """Turn one bit over, wherever it is."""
+    chance = random.Random(f"{path.name}{seed}")
+    path.chmod(0o644)
+    with path.open("r+b") as file:
+        at = chance.randrange(path.stat().st_size)
+        file.seek(at)
+        byte = file.read(1)[0]
+        file.seek(at)
+        file.write(bytes([byte ^ 1 << chance.randrange(8)]))
+
+
+# ── flips ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_flips_of_the_base_are_named_and_none_is_copied(data: DataDir) -> None:
+    good = data.base.read_bytes()
+    for seed in range(FLIPS):
+        data.base.write_bytes(good)
+        flip(data.base, seed)
+        (said,) = publish.heal(data)
+        assert str(data.base) in said
+        assert data.base.read_bytes() == good, "the newest version has the same bytes"
+        assert publish.heal(data) == []
+
+
+def test_flips_of_versions_are_named_and_an_older_one_is_published_again(data: DataDir) -> None:
+    older, newest = publish.versions(data)
+    good = newest.read_bytes()
+    for seed in range(FLIPS):
+        newest.chmod(0o644)
+        newest.write_bytes(good)
+        publish._point(data, newest)
+        shutil.copyfile(newest, data.base)
+        flip(newest, seed)
+        assert integrity.is_whole(data, newest) is False
+        (said,) = publish.restore(data)
+        assert f"{older.name} is published again, in the place of {newest.name}" in said
+        assert data.published.resolve() == older.resolve()
+        assert data.base.read_bytes() == older.read_bytes()
+        assert publish.restore(data) == []
+
+
+def test_flips_of_the_archive_are_named_or_change_nothing(data: DataDir) -> None:
+    archive = Archive(data.snapshots)
+    whole = {sha256: archive.content_of(sha256) for sha256 in archive.pages()}
+    files = sorted((data.snapshots / "blobs").rglob("*.*"))
+    for seed in range(FLIPS):
+        path = files[seed % len(files)]
+        good = path.read_bytes()
+        flip(path, seed)
+        named = Archive(data.snapshots).verify()
+        if not named:
+            assert {sha256: archive.content_of(sha256) for sha256 in archive.pages()} == whole
+        for error in named:
+            assert path.stem in error.url
+        path.write_bytes(good)
+    assert Archive(data.snapshots).verify() == []
+
+
+def test_flips_of_the_logs_are_named_and_none_is_believed(data: DataDir) -> None:
+    runs = repr(run_log.records(data))
+    fetches = {name: [*Archive(data.snapshots).history(name)] for name in ONLY}
+    sums = integrity.noted(data)
+    logs: dict[Path, Callable[[], object]] = {
+        data.runs: lambda: run_log.damage(data),
+        data.checksums: lambda: integrity.damage(data),
+        **{
+            data.snapshots / "log" / f"{name}.jsonl": lambda name=name: Archive(data.snapshots).log_damage(name)  # type: ignore[misc]
+            for name in ONLY
+        },
+    }
+    for seed in range(FLIPS):
+        path = [*logs][seed % len(logs)]
+        good = path.read_bytes()
+        flip(path, seed)
+        named = logs[path]()
+        if not named:
+            # The end of a line: nothing that anybody reads.
+            assert repr(run_log.records(data)) == runs
+        assert all(one in fetches[name] for name in ONLY for one in Archive(data.snapshots).history(name))
+        assert all(sums.get(name) == sha256 for name, sha256 in integrity.noted(data).items())
+        path.write_bytes(good)
+
+
+def test_flips_of_what_was_parsed_are_not_believed(data: DataDir) -> None:
+    cache, archive = ParsedCache(data.snapshots / "parsed"), Archive(data.snapshots)
+    source = get("newegg")
+    known: dict[Path, tuple[object, list[Parsed]]] = {}
+    for snapshot in archive.history("newegg"):
+        page = archive.page(snapshot)
+        items = cache.get(source, page)
+        if items is not None:
+            known[cache._path(source, page)] = (page, items)
+    assert known
+    for seed in range(FLIPS):
+        path = sorted(known)[seed % len(known)]
+        good = path.read_bytes()
+        flip(path, seed)
+        page, items = known[path]
+        assert cache.get(source, page) in (None, items)  # type: ignore[arg-type]
+        path.write_bytes(good)
+
+
+# ── what a damaged base does to a night, and to a reader ──────────────────────────────────────────────────────────────
+
+
+def test_a_night_on_a_damaged_base_goes_on_from_the_newest_whole_version_and_says_so(data: DataDir) -> None:
+    flip(data.base, 1)
+    newest = publish.versions(data)[-1]
+    flip(newest, 1)
+    older = publish.versions(data)[0]
+    summary = refresh(data.root, 2, only=ONLY)
+    assert summary.published is not None
+    assert older.name in (summary.reason or "")
+    assert "gpuledger replay" in (summary.reason or "")
+    assert integrity.is_whole(data, summary.published)
+    ((message,),) = query(data, "SELECT message FROM ops.issue WHERE code = 'damaged_record'")[1]
+    assert str(data.base) in message
+    with duckdb.connect(str(summary.published), read_only=True) as con:
+        for (table,) in con.execute("SELECT schema_name || '.' || table_name FROM duckdb_tables()").fetchall():
+            con.execute(f"SELECT * FROM {table}").fetchall()
+
+
+def test_where_nothing_is_whole_nothing_is_published_and_the_way_out_is_said(data: DataDir) -> None:
+    for path in (data.base, *publish.versions(data)):
+        flip(path, 2)
+    published = data.published.resolve()
+    with pytest.raises(integrity.Damaged, match="gpuledger replay"):
+        refresh(data.root, 2, only=ONLY)
+    assert data.published.resolve() == published
+
+
+def test_a_damaged_note_is_not_taken_for_a_damaged_base(data: DataDir) -> None:
+    lines = data.checksums.read_bytes().splitlines(keepends=True)
+    data.checksums.write_bytes(lines[0] + lines[1].replace(b"sha256", b"sha255"))
+    assert publish.heal(data) == []
+    assert data.base.read_bytes() == publish.versions(data)[-1].read_bytes()
+
+
+def test_a_directory_of_an_older_program_has_no_sums_and_works(data: DataDir) -> None:
+    data.checksums.unlink()
+    assert publish.heal(data) == []
+    summary = refresh(data.root, 2, only=ONLY)
+    assert summary.published is not None
+    assert integrity.is_whole(data, summary.published)
+
+
+COMMANDS: tuple[tuple[object, ...], ...] = (
+    ("value", "sd-512-image-generation"), ("sql", "SELECT count(title) FROM core.listing"), ("status",), ("describe",),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: str(words[0]))
+def test_a_reader_of_a_damaged_file_is_told_so_in_a_line(data: DataDir, words: tuple[object, ...]) -> None:
+    newest = publish.versions(data)[-1]
+    newest.chmod(0o644)
+    content = bytearray(newest.read_bytes())
+    for at in range(3 * 4096 + 100, len(content), 4096):
+        content[at] ^= 1
+    newest.write_bytes(content)
+    outcome = gpuledger(*words, data=data.root)
+    assert "Traceback" not in outcome.err
+    assert outcome.status == 0 or "gpuledger restore" in outcome.err
+    assert outcome.status in (0, 1)
+
+
+def test_restore_and_doctor_as_a_person_calls_them(data: DataDir) -> None:
+    assert "nothing to restore" in gpuledger("restore", data=data.root).out
+    newest = publish.versions(data)[-1]
+    flip(newest, 5)
+    found = gpuledger("doctor", "--offline", "--deep", "--format", "json", data=data.root)
+    named = [check for check in json.loads(found.out) if newest.name in check["seen"] and check["grade"] == "failure"]
+    assert "gpuledger restore" in named[0]["what to do"]
+    done = gpuledger("restore", data=data.root)
+    assert done.status == 0
+    assert "is published again" in done.out
+
+
+def test_doctor_finds_nothing_where_nothing_is(data: DataDir) -> None:
+    checks = [*_records(context(data.root, 2)), *_deep(context(data.root, 2))]
+    assert {check.grade for check in checks} == {"ok"}
+
+
+# ── replay ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _edit(path: Path, old: bytes, new: bytes) -> None:
+    content = path.read_bytes()
+    assert old in content
+    path.write_bytes(content.replace(old, new, 1))
+
+
+def _swap_hashes(data: DataDir) -> None:
+    path = data.snapshots / "log" / "newegg.jsonl"
+    lines = [json.loads(line) for line in path.read_bytes().splitlines()]
+    lines[0]["sha256"], lines[1]["sha256"] = lines[1]["sha256"], lines[0]["sha256"]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def _move_as_of(data: DataDir) -> None:
+    _edit(data.runs, b'"as_of": "2023-11-16', b'"as_of": "2023-11-15')
+
+
+def _change_a_setting(data: DataDir) -> None:
+    _edit(data.runs, b'"gate_max_move": ', b'"gate_max_move": 9')
+
+
+def _lose_the_end(data: DataDir) -> None:
+    lines = data.runs.read_bytes().splitlines(keepends=True)
+    data.runs.write_bytes(b"".join(lines[: len(lines) // 2]))
+
+
+def _lose_a_fetch(data: DataDir) -> None:
+    path = data.snapshots / "log" / "newegg.jsonl"
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[1:]))
+
+
+EDITS = [_move_as_of, _change_a_setting, _swap_hashes, _lose_the_end, _lose_a_fetch]
+
+
+@pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.__name__.strip("_"))
+def test_a_replay_of_edited_records_is_refused_with_the_place(
+    data: DataDir, tmp_path: Path, edit: Callable[[DataDir], None]
+) -> None:
+    edit(data)
+    run = replace(context(data.root, 2), data=DataDir(tmp_path / "again"), sample_night=None)
+    with pytest.raises(WarehouseError, match=r"runs\.jsonl|newegg\.jsonl"):
+        replay.replay(run, data, replay.runs_until(data, None))
+    assert not run.data.published.exists()
+
+
+def test_a_replay_believes_nothing_of_what_was_parsed(data: DataDir, tmp_path: Path) -> None:
+    """Whoever edits a price there can compute its sum as well."""
+    cache, archive, source = ParsedCache(data.snapshots / "parsed"), Archive(data.snapshots), get("newegg")
+    for snapshot in archive.history("newegg"):
+        cache.put(source, archive.page(snapshot), [])
+    run = replace(context(data.root, 2), data=DataDir(tmp_path / "again"), sample_night=None)
+    replay.replay(run, data, replay.runs_until(data, None))
+    count = "SELECT count(*) FROM core.listing WHERE source = 'newegg'"
+    assert query(run.data, count)[1] == query(data, count)[1] != [(0,)]
+
+
+def test_a_changed_sidecar_is_named(data: DataDir) -> None:
+    sidecar = next((data.snapshots / "blobs").rglob("*.json"))
+    fields = json.loads(sidecar.read_bytes())
+    sidecar.write_text(json.dumps({**fields, "url": "http://elsewhere.test/"}))
+    (error,) = Archive(data.snapshots).verify()
+    assert isinstance(error, CorruptSnapshot)
+    assert str(sidecar) in str(error)
+
+
+def test_what_a_kill_left_is_gone_after_the_next_run(data: DataDir) -> None:
+    litter = [
+        data.state / "work-1.duckdb", data.state / "work-2.duckdb.wal", data.state / "base.part", data.versions / "a.part",
+        data.snapshots / "log" / ".tmp-abc", data.snapshots / "blobs" / ".tmp-x", data.exports / "value.7.part",
+        data.snapshots / "parsed" / "newegg" / "x.jsonl.7.part", data.root / ".gpuledger.duckdb.77",
+    ]  # fmt: skip
+    for path in litter:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"half")
+    run_log.start(replace(context(data.root, 2), run_id=f"killed-{os.getpid()}"))
+    assert refresh(data.root, 2, only=ONLY).published is not None
+    assert [path for path in litter if path.exists()] == []

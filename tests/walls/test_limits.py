@@ -1,0 +1,177 @@
+"""No page takes a parser's time or memory beyond the limits, and the next page is read as if nothing had been."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from gpuledger.extract.errors import ExtractError, LayoutChanged
+from gpuledger.extract.items import Offer
+from gpuledger.extract.markup import html
+from gpuledger.extract.parse_pool import Limits, ParsePool
+from gpuledger.extract.price.amounts import is_writable, json_number, to_decimal
+from gpuledger.extract.price.money import read_price
+from gpuledger.extract.source import Page, get
+from tests.walls.bombs import BOMBS, random_bomb
+
+GOOD = b"""<html><head><script type="application/ld+json">{"@type": "Product", "name": "GeForce RTX 4070 12GB",
+ "offers": {"price": "599.99", "priceCurrency": "USD"}}</script></head><body>x</body></html>"""
+#: What the pages may take beyond the limits: the interpreter with its libraries, in MB.
+OWN_MB = 70
+
+
+def page(content: bytes) -> Page:
+    url = "https://shop.example/p"
+    headers = {"content-type": "text/html; charset=utf-8"}
+    return Page(url=url, final_url=url, content=content, sha256="0" * 64, fetched_at=datetime.now(UTC), headers=headers)
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[ParsePool]:
+    with ParsePool(Limits(seconds=2.0, memory_bytes=200_000_000, processes=1)) as one:
+        yield one
+
+
+def process(pool: ParsePool) -> int | None:
+    """The process that waits for the next page."""
+    waiting = pool._idle.queue[-1]
+    return None if waiting is None else waiting._process.pid
+
+
+def peak_mb(pid: int) -> int:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) // 1000
+
+
+def read_a_good_one(pool: ParsePool) -> None:
+    (offer,) = [item for item in pool.parse(get("generic_shop"), page(GOOD)) if isinstance(item, Offer)]
+    assert (offer.title, offer.price) == ("GeForce RTX 4070 12GB", Decimal("599.99"))
+
+
+def survives(pool: ParsePool, source: str, content: bytes) -> None:
+    """The page gives its rows, or fails with a reason and a way out; processor time and memory are the process's own."""
+    with suppress(ExtractError):
+        pool.parse(get(source), page(content))
+    pid = process(pool)
+    if pid is not None:
+        assert peak_mb(pid) < 200 + OWN_MB
+    read_a_good_one(pool)
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_bomb(pool: ParsePool, name: str) -> None:
+    source, make = BOMBS[name]
+    survives(pool, source, make())
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_a_bomb_that_nobody_thought_of(pool: ParsePool, seed: int) -> None:
+    source, make = random_bomb(1000 + seed)
+    survives(pool, source, make())
+
+
+@pytest.mark.parametrize("name", [
+    "20,000 attributes", "40,000 attributes", "40,000 attributes in a soup", "70 KB of spans", "spans of 65,534",
+    "a cell of 60 MB", "ten cells of 6 MB", "10 KB of nested XML", "nested rates", "attributes behind a quoted >",
+    "attributes apart by slashes", "a price of 1e999999999, azure",
+])  # fmt: skip
+def test_what_is_known_is_refused_before_the_expensive_step(pool: ParsePool, name: str) -> None:
+    read_a_good_one(pool)
+    pid = process(pool)
+    source, make = BOMBS[name]
+    with pytest.raises(ExtractError) as caught:
+        pool.parse(get(source), page(make()))
+    assert "processor time" not in caught.value.seen
+    assert "of memory" not in caught.value.seen
+    assert process(pool) == pid, "the process was not needed to be ended"
+
+
+def test_a_page_without_end_is_named_with_its_limit_and_the_setting(pool: ParsePool) -> None:
+    with pytest.raises(LayoutChanged, match=r"more than 2 s of processor time .* page_timeout_s"):
+        pool.parse(get("quotes"), page(BOMBS["rows of a sheet without end"][1]()))
+    assert process(pool) is None
+    read_a_good_one(pool)
+
+
+def test_a_page_without_bounds_is_named_with_its_limit_and_the_setting() -> None:
+    with (
+        ParsePool(Limits(seconds=20.0, memory_bytes=30_000_000, processes=1)) as small,
+        pytest.raises(LayoutChanged, match=r"memory.*page_memory_mb"),
+    ):
+        small.parse(get("toms_gpu_hierarchy"), page(b"<table>" + b"<tr><td>1<td>2" * 200_000))
+
+
+def test_a_process_that_dies_takes_one_page_with_it(pool: ParsePool) -> None:
+    read_a_good_one(pool)
+    pid = process(pool)
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+    with pytest.raises(LayoutChanged, match="ended with status -9"):
+        pool.parse(get("generic_shop"), page(GOOD))
+    read_a_good_one(pool)
+
+
+def test_the_processes_are_used_again_and_none_is_left(pool: ParsePool) -> None:
+    with ParsePool(Limits(processes=2)) as other:
+        assert process(other) is None, "none is started before it is needed"
+        read_a_good_one(other)
+        pid = process(other)
+        read_a_good_one(other)
+        assert process(other) == pid
+        assert pid is not None
+    assert not Path(f"/proc/{pid}").exists()
+
+
+def test_they_know_no_secret(pool: ParsePool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GPULEDGER_NOTIFY_URLS", "mailto://user:hunter2@example.test")
+    with ParsePool(Limits(processes=1)) as other:
+        read_a_good_one(other)
+        assert b"hunter2" not in Path(f"/proc/{process(other)}/environ").read_bytes()
+
+
+@pytest.mark.parametrize("text", [
+    "1e999999999", "1e-999999999", "-1e999999", "9" * 5000, "0." + "0" * 5000 + "1", "1" + "0" * 41, "1E+41", "nan", "inf",
+    "", "x",
+])  # fmt: skip
+def test_a_number_without_end_is_none(text: str) -> None:
+    assert json_number(text) is None
+    assert to_decimal(text) is None
+    if text and text not in ("x",):
+        assert not is_writable(Decimal(text)) or len(text) > 40
+        assert to_decimal(Decimal(text)) is None or len(text) > 15
+
+
+@pytest.mark.parametrize("text", ["0", "0.5", "1599.00", "123456789.123456", "0.0000012", "1e3", "-5"])
+def test_a_number_as_feeds_have_it_is_exact(text: str) -> None:
+    assert json_number(text) == Decimal(text)
+
+
+@pytest.mark.parametrize("tag", [
+    "<div data-props='" + "a b c " * 40_000 + "'>x</div>", '<div class="' + "x " * 90_000 + '">x</div>',
+    "<div " + " ".join(f"data-{n}='{n} {n}'" for n in range(1_500)) + ">x</div>",
+    "<script>" + "var a = 1; " * 90_000 + "</script>", "<style>" + ".a { b: c } " * 90_000 + "</style>",
+    "<!-- " + "a b " * 90_000 + "-->", "<p>" + "words and words " * 90_000 + "</p>",
+    "<img src='data:" + "A" * 900_000 + "'>",
+    "<div style=\"font: '" + "a b " * 50_000 + "'\">x</div>",
+])  # fmt: skip
+def test_a_long_tag_of_few_attributes_is_a_page(tag: str) -> None:
+    html.refuse_attributes(f"<html><body>{tag}</body></html>".encode())
+
+
+CORPUS = Path(__file__).parent / "corpus"
+READ_BY = {"page": "generic_shop", "feed": "azure_retail", "quote": "quotes"}
+
+
+@pytest.mark.parametrize("path", sorted(CORPUS.glob("*/*")), ids=lambda path: f"{path.parent.name}-{path.name}")
+def test_what_the_fuzzer_is_given_and_found(pool: ParsePool, path: Path) -> None:
+    if path.parent.name == "price":
+        read_price(path.read_bytes().decode("utf-8", "replace"), country="DE")
+        return
+    survives(pool, READ_BY[path.parent.name], path.read_bytes()[1:])

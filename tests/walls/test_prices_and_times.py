@@ -1,0 +1,72 @@
+# ruff: noqa: E501  tables of cases
+"""A price that its vendor is not sure of is none; letters are read as what they are; every day that there is can be asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gpuledger.extract.price.money import Ambiguous, Money, read_price
+from gpuledger.extract.sources.quotes.cells import Unreadable, read_amount
+from gpuledger.extract.sources.quotes.sheets import tables
+from gpuledger.flows.night.start import Request, context_for
+from gpuledger.flows.setup.settings import Settings
+from gpuledger.warehouse.paths import DataDir
+
+SIGNS = ("~", "~ ", "≈", "<", "< ", "≤", "≥", ">", "±", "＜", "〜")
+INEXACT = [
+    f"{sign}{amount}" for sign in SIGNS for amount in ("1599", "$1,599.00", "1599 USD", "1.599,00 €", "1,599,000원")
+]
+INEXACT += ["1599?", "$1,599?", "1599 USD?", "1599 ?", "1599??", "~1599?", "1599？"]
+
+
+@pytest.mark.parametrize("text", INEXACT)
+def test_a_price_that_is_not_exact_is_none(text: str) -> None:
+    assert not isinstance(read_price(text, currency=None, country="US"), Money)
+    with pytest.raises(Unreadable):
+        read_amount(text, "USD" if "€" not in text and "원" not in text else None)
+
+
+@pytest.mark.parametrize("text", ["1599", "$1,599.00", "1599 USD", "USD 1599", "$ 1599.00"])
+def test_an_exact_one_is_read_as_before(text: str) -> None:
+    found = read_price(text, currency="USD", country="US")
+    assert isinstance(found, Money)
+    assert found.amount == 1599
+    assert not isinstance(found, Ambiguous)
+
+
+CHINESE = [
+    f"{header}\n{title},5999,CNY\n"
+    for header in ("产品,价格,货币", "product,price,currency", "型号,单价,币种")
+    for title in (
+        "华硕 GeForce RTX 4070 12GB 显卡", "技嘉 RTX 4080 16GB", "七彩虹 战斧 RTX 4060 Ti 8GB", "影驰 RTX 4090 大将",
+        "微星 万图师 RTX 3060 12G", "索泰 天启 RTX 4070 SUPER", "蓝宝石 RX 7900 XTX 超白金", "讯景 RX 6750 GRE 海外版",
+        "铭瑄 电竞之心 RTX 3050", "耕升 追风 RTX 4060", "映众 冰龙 RTX 4080", "华擎 幻影电竞 RX 7600",
+        "撼讯 红魔 RX 7800 XT", "盈通 樱瞳花嫁 RTX 4070", "小影霸 RTX 3070 海景风暴", "万丽 RTX 4060 星舰", "同德 RTX 4080 显卡 现货",
+    )
+]  # fmt: skip
+KOREAN = [
+    f"제품명,가격,통화\n{title},850000,KRW\n"
+    for title in ("지포스 RTX 4070 12GB", "라데온 RX 7800 XT 중고", "이엠텍 그래픽카드 RTX 4060")
+]
+
+
+@pytest.mark.parametrize("text", CHINESE)
+def test_gb18030_is_not_read_as_cp949(text: str) -> None:
+    ((_, rows),) = tables(text.encode("gb18030"), "q.csv")
+    assert [",".join(map(str, cells)) for _, cells in rows] == text.splitlines()
+
+
+@pytest.mark.parametrize("text", KOREAN)
+def test_cp949_still_is(text: str) -> None:
+    ((_, rows),) = tables(text.encode("cp949"), "q.csv")
+    assert [",".join(map(str, cells)) for _, cells in rows] == text.splitlines()
+
+
+@pytest.mark.parametrize("time", [
+    "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "0000-01-01", "10000-01-01", "x", "2026-13-01",
+])  # fmt: skip
+def test_a_time_beyond_all_times_is_refused_in_words(tmp_path: Path, time: str) -> None:
+    with pytest.raises(ValueError, match="--as-of"):
+        context_for(Settings(), DataDir(tmp_path), "plain", Request(as_of=time))

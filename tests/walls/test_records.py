@@ -1,0 +1,246 @@
+"""Records that are torn or edited: named with file, line and way out, never believed, and no refresh stops at them."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from gpuledger.extract import sealed
+from gpuledger.flows.night import run_log
+from gpuledger.flows.night.refresh import read_plain
+from gpuledger.flows.night.refresh import run as refresh_with
+from gpuledger.flows.night.store import DoubtfulClock
+from gpuledger.flows.setup import decisions
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import query
+from tests.flows.inprocess import context, refresh
+
+# ── sealed lines ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    path = tmp_path / "log.jsonl"
+    for number in range(6):
+        sealed.append(path, {"event": "finish", "number": number, "text": "가격 {[", "price": "1599.00"})
+    return path
+
+
+def damage(path: Path) -> list[int]:
+    return [one.number for one in sealed.damage(path.read_bytes().split(b"\n"))]
+
+
+def test_what_is_whole_is_whole(log: Path) -> None:
+    assert damage(log) == []
+    assert [json.loads(line)["number"] for line in log.read_bytes().splitlines()] == [*range(6)]
+
+
+def _edits() -> list[tuple[str, int]]:
+    return [(how, line) for how in ("flip", "digit", "lose", "swap", "twice", "reseal") for line in range(6)] + [
+        ("bit", seed) for seed in range(60)
+    ]
+
+
+@pytest.mark.parametrize(("how", "place"), _edits())
+def test_a_line_that_was_changed_swapped_or_lost_is_named(log: Path, how: str, place: int) -> None:
+    lines = log.read_bytes().splitlines(keepends=True)
+    expected = {place + 1, place + 2}
+    if how == "bit":
+        chance = random.Random(place)
+        at = chance.randrange(sum(map(len, lines)) - len(lines[-1]))
+        content = bytearray(b"".join(lines))
+        content[at] ^= 1 << chance.randrange(8)
+        log.write_bytes(content)
+        assert damage(log) != []
+        return
+    if how == "flip":
+        lines[place] = lines[place].replace(b"price", b"Price")
+    elif how == "digit":
+        lines[place] = lines[place].replace(b"1599.00", b"1699.00")
+    elif how == "lose":
+        if place == 5:
+            pytest.skip("the end of a log is held against what speaks of it, not against itself")
+        del lines[place]
+    elif how == "swap":
+        other = (place + 1) % 6
+        lines[place], lines[other] = lines[other], lines[place]
+        expected |= {1, 6, place + 3}
+    elif how == "twice":
+        lines.insert(place, lines[place])
+    else:
+        words = json.loads(lines[place])
+        lines[place] = sealed.line({"event": "finish", "number": 9}, words["after"])
+        if place == 5:
+            pytest.skip("as above")
+    log.write_bytes(b"".join(lines))
+    found = damage(log)
+    assert found != []
+    assert found[0] in expected
+
+
+@pytest.mark.parametrize("length", range(1, 120, 7))
+def test_a_torn_line_is_told_from_a_changed_one(log: Path, length: int) -> None:
+    whole = log.read_bytes()
+    log.write_bytes(
+        whole + b'{"event": "start", "run_id": "x", "deep": {"a": [1, 2, 3], "b": {"c": "ddddddddddddddddd'[:length]
+    )
+    sealed.append(log, {"event": "next"})
+    (torn,) = sealed.damage(log.read_bytes().split(b"\n"))
+    assert (torn.number, torn.is_torn) == (7, True)
+
+
+def test_lines_from_before_there_were_seals_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text('{"event": "old"}\n{"event": "older"}\n')
+    sealed.append(path, {"event": "new"})
+    assert damage(path) == []
+    path.write_text(path.read_text() + '{"event": "by hand"}\n')
+    assert damage(path) == [4]
+
+
+def test_a_line_longer_than_what_is_looked_at_has_a_follower(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    sealed.append(path, {"event": "x" * 200_000})
+    sealed.append(path, {"event": "y"})
+    assert damage(path) == []
+
+
+# ── the log of runs ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    data = tmp_path_factory.mktemp("records") / "data"
+    assert refresh(data, 1, only=["ecb_fx"]).published is not None
+    assert refresh(data, 2, only=["ecb_fx"]).published is not None
+    return data
+
+
+def _garbage() -> list[bytes]:
+    chance = random.Random(3)
+    fixed = [
+        b"\xff", b"\xff\xfe{}", b"[" * 200_000, b"{}", b"[]", b"7", b'"run"', b'{"run_id": 7, "event": []}', b"\0" * 9,
+        b'{"event": "start", "run_id": "1"}', b'{"event": "start", "run_id": "1", "started_at": 7, "as_of": 8}',
+        b'{"event": "start", "run_id": "1", "started_at": "2026-01-01", "as_of": "2026-01-01", "engine": "plain", '
+        b'"sample_night": 1}',
+        b'{"event": "start", "run_id": "1", "started_at": "0001-01-01T00:00:00+14:00", '
+        b'"as_of": "9999-12-31T23:59:59-14:00", '
+        b'"engine": 3, "sample_night": "x"}',
+        b'{"event": "finish", "run_id": "1", "status": ["x"], "reason": {}}', b'{"event": {"a": 1}, "run_id": "1"}',
+        b'{"run_id": "1", "sources": 5}', b'{"event": "published", "run_id": "\\ud83d"}',
+    ]  # fmt: skip
+    return fixed + [bytes(chance.randrange(256) for _ in range(chance.randrange(1, 80))) for _ in range(40)]
+
+
+@pytest.mark.parametrize("where", ["old", "new"])
+@pytest.mark.parametrize("junk", _garbage(), ids=range(len(_garbage())))
+def test_a_bad_line_in_either_log_stops_nobody(published: Path, tmp_path: Path, junk: bytes, where: str) -> None:
+    """What a refresh and `status` ask of the log, each time."""
+    data = DataDir(tmp_path)
+    data.runs.parent.mkdir(parents=True)
+    data.state.mkdir()
+    good = DataDir(published).runs.read_bytes()
+    path = data.old_journal if where == "old" else data.runs
+    data.runs.write_bytes(good)
+    path.write_bytes((good if where == "new" else b"") + junk.replace(b"\n", b"") + b"\n")
+    run_log.heal(data)
+    ids = [entry.run_id for entry in run_log.entries(DataDir(published))]
+    found = [entry for entry in run_log.entries(data) if entry.run_id in ids]
+    assert [entry.run_id for entry in found] == ids
+    assert sorted(run_log.entries(data), key=lambda entry: (entry.started_at, entry.run_id)) is not None
+    assert run_log.has_published(data)
+    run_log.ticks_done(data)
+    run_log.damage(data)
+
+
+@pytest.mark.parametrize(
+    "torn", [b"", b"{", b"[]", b"null", b"\xff", b"[" * 100_000, b'{"run_id": "1"}', b'{"run_id": 1}']
+)
+def test_a_torn_note_of_an_older_program_is_put_aside_and_named(tmp_path: Path, torn: bytes) -> None:
+    data = DataDir(tmp_path)
+    data.old_loading.parent.mkdir(parents=True)
+    data.old_loading.write_bytes(torn)
+    run_log.heal(data)
+    assert not data.old_loading.exists()
+    (named,) = run_log.damage(data)
+    assert str(data.torn_loading) in named
+
+
+def test_a_refresh_goes_on_over_bad_records_and_says_so(published: Path, tmp_path: Path) -> None:
+    shutil.copytree(published, tmp_path / "data", symlinks=True)
+    data = DataDir(tmp_path / "data")
+    data.old_journal.write_bytes(b"\xff\n")
+    data.old_loading.write_bytes(b'{"run_id": "1", "as')
+    (data.root / "decisions").mkdir()
+    (data.root / "decisions" / "releases.jsonl").write_bytes(b'{"listing_id": \n\xff\n')
+    lines = data.runs.read_bytes().splitlines(keepends=True)
+    data.runs.write_bytes(b"".join([lines[0].replace(b"plain", b"Plain"), *lines[1:]]))
+    assert refresh(data.root, 2, only=["ecb_fx"]).published is not None
+    found = [
+        message
+        for (message,) in query(data, "SELECT message FROM ops.issue WHERE code = 'damaged_record' ORDER BY ALL")[1]
+    ]
+    assert len(found) == 4
+    assert any("runs.jsonl, line 1: it was changed" in message for message in found)
+    assert any("loading.torn" in message for message in found)
+    assert sum("releases.jsonl, line" in message for message in found) == 2
+    with pytest.raises(run_log.BadRecord, match="line 1"):
+        run_log.records(data)
+    assert len(run_log.records(data, skip_damaged=True)) == 3
+
+
+@pytest.mark.parametrize("line", [
+    "{}", "[]", "null", "{", "\udcff", '{"listing_id": "a", "price": "x", "decided_at": "2026-01-01T00:00:00+00:00"}',
+    '{"listing_id": "a", "price": "1", "decided_at": "2026-01-01"}', '{"listing_id": "a", "price": null, "decided_at": 7}',
+    "[" * 100_000, '{"listing_id": "a", "price": "1e9999999999999999999999", "decided_at": "x"}',
+])  # fmt: skip
+def test_a_bad_release_releases_nothing_and_hides_no_other(tmp_path: Path, line: str) -> None:
+    data = DataDir(tmp_path)
+
+    decisions.release(data, "one", Decimal(5), "USD", "why")
+    path = tmp_path / "decisions" / "releases.jsonl"
+    path.write_bytes(path.read_bytes() + line.encode("utf-8", "surrogateescape") + b"\n")
+    decisions.release(data, "two", Decimal(6), "USD", "why")
+    later = datetime.now(UTC) + timedelta(days=1)
+    assert [listing for listing, _ in decisions.releases(data, later).prices] == ["one", "two"]
+    (named,) = decisions.damage(data)
+    assert "releases.jsonl, line 2" in named
+
+
+# ── times ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("days", [401, -401, 900, 26_000, -9_000])
+def test_a_run_far_from_its_neighbours_is_refused_and_the_next_is_taken(
+    published: Path, tmp_path: Path, days: int
+) -> None:
+    shutil.copytree(published, tmp_path / "data", symlinks=True)
+    good = context(tmp_path / "data", 2, only=["ecb_fx"])
+    far = replace(good, started_at=good.started_at + timedelta(days=days))
+    with pytest.raises(DoubtfulClock, match="max_gap_days"):
+        refresh_with(far, read_plain)
+    assert run_log.entries(good.data)[-1].status == "failed"
+    if days in (401, -401):
+        assert refresh(tmp_path / "data", 2, only=["ecb_fx"]).published is not None
+
+
+def test_a_run_that_counts_as_a_day_to_come_is_refused(tmp_path: Path) -> None:
+    good = context(tmp_path / "data", 1, only=["ecb_fx"])
+    with pytest.raises(DoubtfulClock, match="counts as 2099"):
+        refresh_with(replace(good, as_of=datetime(2099, 1, 1, tzinfo=UTC)), read_plain)
+
+
+def test_a_pause_that_is_true_can_be_said_to_be(published: Path, tmp_path: Path) -> None:
+    shutil.copytree(published, tmp_path / "data", symlinks=True)
+    good = context(tmp_path / "data", 2, only=["ecb_fx"])
+    later = replace(
+        good, started_at=good.started_at + timedelta(days=900), settings=replace(good.settings, max_gap_days=1000.0)
+    )
+    assert refresh_with(later, read_plain).published is not None

@@ -1,0 +1,116 @@
+"""All that is known of one card: what it is, what it costs and where, how fast it is, what owning and renting it cost."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from gpuledger.transform.answers.asking import Rows
+from gpuledger.transform.identity import catalogue
+from gpuledger.transform.identity.pins import Pin
+from gpuledger.transform.identity.resolver import Resolver
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import query
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The cards that a person's words mean: one, several versions of one name, or none with the names that are near."""
+
+    gpu_ids: tuple[str, ...]
+    near: tuple[str, ...] = ()
+
+
+def named(words: str, pins: Iterable[Pin]) -> Named:
+    """The cards that `words` mean: a `gpu_id`, a title as shops write it, or a name as people shorten it ("4090")."""
+    resolver = Resolver.load(pins)
+    known = {gpu_id: f"{gpu.vendor} {gpu.name}" for gpu_id, gpu in catalogue.by_id().items()}
+    if words in known:
+        return Named((words,))
+    resolution = resolver.resolve(words)
+    if resolution.status == "matched" and resolution.gpu_id:
+        return Named((resolution.gpu_id,))
+    if resolution.status == "ambiguous":
+        return Named(tuple(resolution.candidates))
+    bare = {_bare(name): name for name in known.values()}
+    wanted = _bare(words)
+    exact = [gpu_id for gpu_id, name in known.items() if _bare(name).endswith(wanted) and wanted.isdigit()]
+    if exact:
+        return Named(tuple(sorted(exact)))
+    candidates = [known[one] for one in resolution.candidates if one in known]
+    near = difflib.get_close_matches(wanted, bare, n=5, cutoff=0.6)
+    return Named((), tuple(dict.fromkeys([*candidates, *(bare[one] for one in near)]))[:5])
+
+
+def _bare(name: str) -> str:
+    """A name without what people leave out: makers, lines, spaces and case."""
+    kept = [word for word in name.lower().replace("-", " ").split() if word not in _LEFT_OUT]
+    return "".join(kept)
+
+
+_LEFT_OUT = frozenset(("nvidia", "amd", "intel", "geforce", "radeon", "rtx", "gtx", "rx"))
+
+
+def facts(data: DataDir, gpu_ids: Sequence[str]) -> Rows:
+    """One row a card: what the catalogue, the shops and the price history say."""
+    return query(
+        data,
+        """SELECT g.gpu_id, g.gpu, g.architecture, g.segment, g.form_factor, g.memory_gb, g.memory_type,
+               g.memory_bandwidth_gb_s, g.fp32_tflops, g.tensor_fp16_tflops, g.tdp_w, g.released_on, g.msrp_usd,
+               p.price_usd, p.source AS shop, p.url, p.price_since, p.median_usd, p.offers, p.premium_over_msrp,
+               p.used_price_usd, p.excluded, p.snapshot_sha256, t.change_30d, t.all_time_low_usd, t.all_time_low_on,
+               t.hint, t.reason AS hint_reason
+           FROM core.gpu g LEFT JOIN mart.gpu_price p USING (gpu_id) LEFT JOIN mart.price_trend t USING (gpu_id)
+           WHERE list_contains($cards, g.gpu_id) ORDER BY p.price_usd IS NULL, g.gpu""",
+        {"cards": list(gpu_ids)},
+    )
+
+
+def daily_lows(data: DataDir, gpu_id: str, days: int) -> list[float]:
+    """The lowest price of each of the last `days` days that have one [USD], oldest first."""
+    _, rows = query(
+        data,
+        """SELECT low_usd::DOUBLE FROM mart.price_daily
+           WHERE gpu_id = $card AND day > (SELECT max(day) FROM mart.price_daily) - $days::INTEGER ORDER BY day""",
+        {"card": gpu_id, "days": days},
+    )
+    return [low for (low,) in rows]
+
+
+def offers(data: DataDir, gpu_id: str, most: int) -> Rows:
+    """What shops offer of a card now: what counts first, the cheapest first, then the others with the reason why not."""
+    return query(
+        data,
+        """SELECT price_usd, price, currency, source AS shop, condition, availability, valid_from::DATE AS price_since,
+               exclusion AS left_out_because, title, url, snapshot_sha256 AS evidence
+           FROM core.offer WHERE gpu_id = $card
+           ORDER BY exclusion IS NOT NULL, price_usd NULLS LAST, listing_id LIMIT $most""",
+        {"card": gpu_id, "most": most},
+    )
+
+
+def scores(data: DataDir, gpu_id: str) -> Rows:
+    """A card's place in each workload, with the value for money where it has a price."""
+    return query(
+        data,
+        """SELECT w.workload, r.rank, r.score, r.unit,
+               round(r.relative_to_baseline, 2) AS relative_to_baseline, v.value_rank,
+               r.source, r.published_on
+           FROM mart.ranking r JOIN core.workload w USING (workload_id)
+           LEFT JOIN mart.value v
+               ON v.workload_id = r.workload_id AND v.gpu_id = r.gpu_id AND v.price_basis = 'street'
+           WHERE r.gpu_id = $card ORDER BY r.rank, w.workload""",
+        {"card": gpu_id},
+    )
+
+
+def rentals(data: DataDir, gpu_id: str, most: int) -> Rows:
+    """What renting instead costs, the cheapest hour first, and after how many hours of use owning is cheaper."""
+    return query(
+        data,
+        """SELECT provider, instance, region, pricing_model, comparability, instance_hour_usd,
+               round(break_even_hours) AS break_even_hours, cheaper
+           FROM mart.rent_vs_buy WHERE gpu_id = $card ORDER BY instance_hour_usd, offer_id LIMIT $most""",
+        {"card": gpu_id, "most": most},
+    )

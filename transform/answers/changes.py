@@ -1,0 +1,25 @@
+"""What changed at the shops: a price, an availability, a listing that came or went."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+
+from gpuledger.transform.answers.asking import Rows
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import query
+
+
+def changes(data: DataDir, since: date | None, gpu_ids: Sequence[str] | None, most: int | None) -> Rows:
+    """Changes from the newest to the oldest, those since the start of the day `since` (UTC), of the cards `gpu_ids`."""
+    cards = None if gpu_ids is None else list(gpu_ids)
+    return query(
+        data,
+        """SELECT c.changed_at, g.gpu, c.change, c.old_price, c.new_price, c.currency, c.change_ratio, c.old_availability,
+               c.new_availability, c.source AS shop, l.title, l.url, c.snapshot_sha256 AS evidence
+           FROM core.price_change c JOIN core.listing l USING (listing_id) LEFT JOIN core.gpu g ON g.gpu_id = l.gpu_id
+           WHERE ($since IS NULL OR c.changed_at >= $since::DATE)
+               AND ($cards IS NULL OR list_contains($cards, l.gpu_id))
+           ORDER BY c.changed_at DESC, g.gpu NULLS LAST, c.listing_id LIMIT $most""",
+        {"since": since, "cards": cards, "most": 1_000_000 if most is None else most},
+    )

@@ -1,0 +1,48 @@
+"""Whose prices does an answer show, and is tax in them?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+
+from gpuledger.warehouse.errors import BadQuery
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import query
+
+#: The table of every market, net of tax.
+ALL = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class Market:
+    """A market as an answer names it. `is_net`: it is several, whose prices are compared without tax."""
+
+    market: str
+    name: str
+    tax_name: str | None
+    tax_rate: Decimal | None
+    prices_include_tax: bool | None
+    is_net: bool
+
+
+def market(data: DataDir, asked: str | None, day: date | None = None) -> Market:
+    """The market that was asked for, or the home market, now or at the end of `day`.
+
+    Raises BadQuery with the known ones where there is none of this name.
+    """
+    if asked is None:
+        home = "home_market_as_of($day)" if day else "core.home_market"
+        asked = query(data, f"SELECT market FROM {home}", {"day": day} if day else {})[1][0][0]
+    if asked == ALL:
+        return Market(ALL, "all markets", None, None, None, True)
+    _, rows = query(
+        data,
+        """SELECT market, market_name, tax_name, tax_rate, prices_include_tax, market = 'eu' FROM core.market
+           WHERE market = $market""",
+        {"market": asked},
+    )
+    if not rows:
+        known = [code for (code,) in query(data, "SELECT market FROM core.market ORDER BY market")[1]]
+        raise BadQuery(f"no market is called {asked!r}; known are {', '.join([*known, ALL])}")
+    return Market(*rows[0])

@@ -1,0 +1,36 @@
+"""What is a currency worth, now or on a past day?"""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import NamedTuple
+
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import query
+
+
+class Rate(NamedTuple):
+    """Dollars for one unit of a currency, at the reference rate of `day`."""
+
+    usd: float
+    day: date
+
+
+def rate(data: DataDir, currency: str, day: date | None) -> Rate | None:
+    """The newest rate of a currency, or that known at the end of `day`; None where there is none that may be used."""
+    _, rows = query(
+        data, f"SELECT usd_rate, fx_day FROM {_table(day)} WHERE currency = $currency AND usd_rate IS NOT NULL",
+        {"currency": currency, **({"day": day} if day else {})},
+    )  # fmt: skip
+    return Rate(*rows[0]) if rows and rows[0][1] is not None else None
+
+
+def known(data: DataDir, day: date | None) -> list[str]:
+    """The currencies that have a rate."""
+    parameters: dict[str, object] = {"day": day} if day else {}
+    _, rows = query(data, f"SELECT currency FROM {_table(day)} WHERE usd_rate IS NOT NULL ORDER BY 1", parameters)
+    return [currency for (currency,) in rows]
+
+
+def _table(day: date | None) -> str:
+    return "fx_usd_as_of($day)" if day else "core.fx_usd"

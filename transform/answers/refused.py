@@ -1,0 +1,24 @@
+"""Which rows of built tables did a run take out, since their contract refuses them?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpuledger.transform.answers.asking import columns_of
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import query
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedRow:
+    """A row of ops.refused_row, whose comments say what each column is."""
+
+    model: str
+    row_key: str
+    reason: str
+
+
+def refused(data: DataDir, run_id: str) -> list[RefusedRow]:
+    """The rows that were taken out of the tables that a run built, by table and key."""
+    sql = f"SELECT {columns_of(RefusedRow)} FROM ops.refused_row WHERE run_id = ? ORDER BY model, row_key"
+    return [RefusedRow(*row) for row in query(data, sql, [run_id])[1]]

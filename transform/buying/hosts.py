@@ -1,0 +1,79 @@
+"""The machine around the cards: slots, power, form factor and price. What no machine holds is no option."""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from types import MappingProxyType
+
+from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.identity.gpu import Gpu
+from gpuledger.transform.speed.links import is_module
+
+#: Watts that an ordinary outlet gives all day, by country: volts × amperes, of which North America and Japan allow 80%.
+#: Source: national wiring rules (US NEC 210.20: 120 V, 15 A; Japan: 100 V, 15 A; UK: 13 A fuse; Korea and continental
+#: Europe: 16 A).
+OUTLET_WATTS: Mapping[str, int] = MappingProxyType({"US": 1440, "CA": 1440, "JP": 1200, "GB": 2990, "KR": 3520})
+_EUROPEAN_OUTLET_WATTS = 3680
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Host:
+    """One kind of machine (see hosts.toml). `price_usd` and `idle_w` are None for the desktop, which the assumptions
+    describe; `whole` says that it is sold only with all its modules.
+    """
+
+    name: str
+    form_factors: tuple[str, ...]
+    cards: int
+    gpu_power_w: int
+    lanes: int
+    source: str
+    whole: bool = False
+    idle_w: int | None = None
+    price_usd: Decimal | None = None
+
+    def cost_usd(self, assumptions: Assumptions) -> Decimal:
+        """The part of its price that this use bears."""
+        return assumptions.host_usd * assumptions.host_share if self.price_usd is None else self.price_usd
+
+    def power_w(self, assumptions: Assumptions) -> Decimal:
+        """What it draws beside the cards while it is on."""
+        return assumptions.host_power_w if self.idle_w is None else Decimal(self.idle_w)
+
+
+@functools.cache
+def hosts() -> tuple[Host, ...]:
+    """All kinds of machines, the smallest first."""
+    words = tomllib.loads((Path(__file__).parent / "hosts.toml").read_text(encoding="utf-8"))
+    return tuple(
+        Host(
+            name=one["name"], form_factors=tuple(one["form_factors"]), cards=one["cards"], gpu_power_w=one["gpu_power_w"],
+            lanes=one["lanes"], source=one["source"], whole=one.get("whole", False), idle_w=one.get("idle_w"),
+            price_usd=Decimal(one["price_usd"]) if "price_usd" in one else None,
+        )
+        for one in words["host"]
+    )  # fmt: skip
+
+
+def host_for(gpu: Gpu, boards: int, tdp_w: int | None) -> Host | None:
+    """The smallest machine that holds so many boards of a card and feeds them; None where there is none.
+
+    Modules come only in whole nodes.
+    """
+    form = "SXM" if is_module(gpu) else "NVL" if gpu.form_factor == "NVL" else "PCIe"
+    for host in hosts():
+        fits = form in host.form_factors and boards <= host.cards and (tdp_w or 0) * boards <= host.gpu_power_w
+        if fits and (not host.whole or boards == host.cards):
+            return host
+    return None
+
+
+def outlet_watts(country: str | None) -> int:
+    """What an ordinary outlet gives all day; that of the United States where no country is named."""
+    code = (country or "US").upper()
+    return OUTLET_WATTS.get(code, _EUROPEAN_OUTLET_WATTS)

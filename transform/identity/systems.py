@@ -1,0 +1,225 @@
+"""Products that hold cards and are none: what they are, how many cards are in them, and what else.
+
+A server is no card, however exactly its title names one: its price is that of eight cards, two processors and a chassis.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from gpuledger.transform.identity import text
+from gpuledger.transform.identity.naming import DATA
+from gpuledger.transform.identity.products import NotACard
+from gpuledger.transform.identity.reading import Reading
+from gpuledger.transform.identity.resolution import ProductKind
+from gpuledger.transform.identity.vocabulary import Vocabulary
+from gpuledger.transform.identity.words import MOST_CARDS
+
+#: A look at the title that is cheaper than the patterns: without one of these no title is a server or a workstation.
+_TRIGGER = re.compile(r"serv|serw|station|\bnode|dgx|hgx|\bnvl|poweredge|proliant|rackmount|\bz[468] g\d|precision")
+_HOW_MANY = {"single": 1, "dual": 2, "twin": 2, "triple": 3, "quad": 4, "octa": 8, "two": 2, "four": 4, "eight": 8}
+_COUNT_BEFORE = rf"(?:\(?(\d{{1,2}})\s?x?\)?\s|(\d{{1,2}})\s?x\s?|\b({'|'.join(_HOW_MANY)})[\s-])?"
+#: Where a card alone has it as a feature or a link, it is no part of its own.
+_ONLY_BESIDE_SEVERAL = frozenset(("nvlink_bridge",))
+#: Kinds of which a title that states no number sells one card in one machine.
+_ONE_EACH: frozenset[ProductKind] = frozenset(("workstation", "computer", "laptop", "egpu", "kit"))
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """A product with cards in it. `gpu_count` is None where nothing says how many; `gpu` names what the title need not.
+
+    `parts` counts what else is in it, by name.
+    """
+
+    kind: ProductKind
+    gpu_count: int | None
+    why: str
+    parts: Mapping[str, int] = field(default_factory=dict)
+    gpu: str | None = None
+
+
+def find(title: str, reading: Reading, vocabulary: Vocabulary, *, is_edition: bool) -> System | None:
+    """The server or workstation that a title names; None where it names none.
+
+    `is_edition`: the words already chose a card whose own name has "server" in it.
+    """
+    plain = title.lower() if title.isascii() else text.normalise(title)
+    if not _TRIGGER.search(plain):
+        return None
+    data = _data()
+    for named in data.named:
+        if named.pattern.search(plain):
+            parts = {**({"cpu": named.cpus} if named.cpus else {}), **_parts(plain, "server", named.gpus)}
+            return System(named.kind, named.gpus, f"the system's name says {named.gpus} GPUs", parts, named.gpu)
+    count = counted(reading, vocabulary)
+    kind = _kind(plain, count, is_edition=is_edition)
+    if kind is None:
+        return None
+    gpus = count or (1 if kind in _ONE_EACH else None)
+    return System(kind, gpus, _said(kind, gpus), {} if data.board.search(plain) else _parts(plain, kind, gpus))
+
+
+def of_kind(reason: NotACard, title: str, reading: Reading, vocabulary: Vocabulary) -> System | None:
+    """The product with cards in it that `reason` speaks of; None where it is an accessory, a service or another thing."""
+    plain = text.normalise(title)
+    count = counted(reading, vocabulary) or (reading.count if reading.count > 1 else None)
+    kind: ProductKind | None = None
+    match reason.kind:
+        case "computer":
+            kind = _computer(plain, reason, vocabulary)
+        case "laptop":
+            kind = "laptop"
+        case "enclosure":
+            kind = "egpu"
+        case "several":
+            kind, count = "lot", count or (2 if "pair" in reading.marks else None)
+        case _:
+            return None
+    gpus = count or (1 if kind in _ONE_EACH and (reading.mentions or kind != "egpu") else None)
+    if kind == "egpu" and (not reading.mentions or reading.marks & vocabulary.purpose):
+        gpus = 0  # an enclosure alone, which takes a card
+    parts = _parts(plain, kind, gpus)
+    if kind == "lot" and (parts or ("bundle" in reading.marks and count is None)):
+        kind, gpus = "kit", gpus or 1
+    return System(kind, gpus, str(reason), parts)
+
+
+def of_several(count: int, title: str) -> System:
+    """`count` cards in one product, beside nothing or beside what links or cools them."""
+    parts = _parts(text.normalise(title), "lot", count)
+    return System("kit" if parts else "lot", count, f"{count} cards in one product", parts)
+
+
+def counted(reading: Reading, vocabulary: Vocabulary) -> int | None:
+    """How many cards stand before or behind a chip's name, or as `8-GPU`; None where the title gives no number."""
+    tokens = reading.tokens
+    most = 0
+    for mention in reading.mentions:
+        start = mention.start
+        while start > 0 and (
+            tokens[start - 1].text in vocabulary.maker or tokens[start - 1].text in vocabulary.graphics
+        ):
+            start -= 1
+        if start > 0:
+            before = tokens[start - 1]
+            if before.text in ("x", ")") and start > 1:
+                before = tokens[start - 2]
+            if before.count and not before.count_behind:
+                most = max(most, before.count)
+            elif before.text in _HOW_MANY:
+                most = max(most, _HOW_MANY[before.text])
+            elif before.text.isdigit() and tokens[start - 1].text in ("x", ")") and int(before.text) <= MOST_CARDS:
+                most = max(most, int(before.text))
+        for token in tokens[mention.end : mention.end + 4]:
+            if token.count and token.count_behind and token.count < MOST_CARDS:
+                most = max(most, token.count)
+                break
+            if not (token.memory or token.memory_type or token.text in "()"):
+                break
+    # `8-GPU`, `4-way`; `H100 8개`, but not the pieces of something else before the card.
+    first = min((mention.start for mention in reading.mentions), default=len(tokens))
+    for number, token in enumerate(tokens[:-1]):
+        unit = tokens[number + 1].text
+        counts = unit in ("gpu", "gpus", "way") or (unit in vocabulary.units and number > first)
+        if counts and token.text.isdigit() and 0 < int(token.text) <= MOST_CARDS:
+            most = max(most, int(token.text))
+    return most or None
+
+
+def without_words_of_systems(title: str) -> str:
+    """`title` without the words for servers and workstations, which are also parts of cards' names."""
+    plain = text.normalise(title)
+    data = _data()
+    for pattern in (data.server_or_card, data.workstation_or_card):
+        plain = pattern.sub(" ", plain)
+    return plain
+
+
+def _kind(plain: str, count: int | None, *, is_edition: bool) -> ProductKind | None:
+    data = _data()
+    if data.server.search(plain):
+        return "server"
+    several = (count or 1) > 1
+    is_card = data.card.search(plain) and not several
+    if data.workstation.search(plain) or (data.workstation_or_card.search(plain) and several):
+        return "workstation"
+    if data.server_or_card.search(plain) and (several or not (is_card or is_edition)):
+        return "server"
+    return None
+
+
+def _computer(plain: str, reason: NotACard, vocabulary: Vocabulary) -> ProductKind:
+    data, evidence = _data(), set(reason.evidence)
+    if data.workstation.search(plain) or data.workstation_or_card.search(plain) or "threadripper" in evidence:
+        return "workstation"
+    if (
+        data.server.search(plain)
+        or data.server_or_card.search(plain)
+        or evidence & {"epyc", "xeon", "poweredge", "proliant"}
+    ):
+        return "server"
+    beside = bool(re.search(r"\bbundle\b|\bcombo\b|\s\+\s", plain))
+    return "kit" if beside and evidence <= vocabulary.processor | {"motherboard", "mainboard"} else "computer"
+
+
+def _said(kind: str, gpus: int | None) -> str:
+    return f"a {kind} with {gpus} cards" if gpus else f"a {kind}; nothing says how many cards are in it"
+
+
+def _parts(plain: str, kind: str, gpus: int | None) -> dict[str, int]:
+    """What else the title names, by name, and how many of each."""
+    found = {}
+    for name, pattern in _data().parts.items():
+        hit = pattern.search(plain)
+        if hit is None:
+            continue
+        if name in _ONLY_BESIDE_SEVERAL:
+            # Two cards share a bridge; in a server the link is part of the board.
+            if kind in ("lot", "kit") and gpus and gpus > 1:
+                found[name] = gpus // 2
+            continue
+        digits = hit[1] or hit[2]
+        found[name] = min(int(digits), 16) if digits and int(digits) else _HOW_MANY.get(hit[3] or "", 1)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    pattern: re.Pattern[str]
+    kind: ProductKind
+    gpus: int
+    cpus: int | None
+    gpu: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Data:
+    named: tuple[_Named, ...]
+    server: re.Pattern[str]
+    workstation: re.Pattern[str]
+    server_or_card: re.Pattern[str]
+    workstation_or_card: re.Pattern[str]
+    card: re.Pattern[str]
+    board: re.Pattern[str]
+    parts: Mapping[str, re.Pattern[str]]
+
+
+@cache
+def _data() -> _Data:
+    with (DATA / "systems.toml").open("rb") as file:
+        raw: dict[str, Any] = tomllib.load(file)
+    named = tuple(
+        _Named(re.compile(one["pattern"]), one["kind"], one["gpus"], one.get("cpus"), one.get("gpu"))
+        for one in raw["named"]
+    )
+    return _Data(
+        named=named,
+        parts={name: re.compile(_COUNT_BEFORE + f"(?:{pattern})") for name, pattern in raw["parts"].items()},
+        **{name: re.compile(pattern) for name, pattern in raw["words"].items()},
+    )

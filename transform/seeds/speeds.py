@@ -1,0 +1,38 @@
+"""Rows of core.gpu_speed: what of a card and of the calibration its speed follows from, so that SQL can predict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from gpuledger.transform.identity import catalogue
+from gpuledger.transform.speed import links, memory
+from gpuledger.transform.speed.calibration import calibrations
+from gpuledger.transform.speed.engines import engines
+from gpuledger.transform.speed.features import Work, traits
+from gpuledger.transform.speed.peaks import fastest_matrix_tflops, matrix_tflops
+from gpuledger.warehouse.load.stage import Value
+
+#: The program that core.gpu_speed is calibrated for.
+ENGINE = "llama.cpp"
+_DENSE = Work(
+    bytes_a_token=1e9, layers=1, hidden=4096, is_mixture=False, weights="packed", flops_a_token=1e9, prompt_tokens=512
+)
+
+
+def rows() -> Iterator[Sequence[Value]]:
+    """One row a card whose bandwidth is known, in the dictionary's order of columns."""
+    calibration = calibrations()[engines()[ENGINE].calibrated_as or ENGINE]
+    mixture = replace(_DENSE, is_mixture=True)
+    for gpu in catalogue.gpus():
+        card, driver = traits(gpu), memory.driver_memory(gpu)
+        if card is None:
+            continue
+        times, mixed = (calibration.decode_times(card, work) for work in (_DENSE, mixture))
+        yield (
+            gpu.gpu_id, None if driver is None else driver.size / 1e9, None if driver is None else driver.source,
+            times.a_byte * 1e9, times.a_layer, mixed.a_layer / times.a_layer, times.a_handover,
+            calibration.deviation("decode", card, _DENSE), calibration.deviation("decode", card, mixture),
+            matrix_tflops(gpu, 16), *(fastest_matrix_tflops(gpu, bits) for bits in (32, 16, 8, 4)),
+            links.fabric_gb_s(gpu), links.slot_gb_s(gpu),
+        )  # fmt: skip

@@ -1,0 +1,106 @@
+"""The programs that answer: how each divides a model over several cards, and what it needs of their memory."""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal, get_args
+
+from gpuledger.transform.identity.gpu import Gpu
+from gpuledger.transform.sizing.errors import SizingError
+from gpuledger.transform.sizing.gguf import gguf_types
+from gpuledger.transform.sizing.weights import UNIFORM_BITS, normalise_precision
+
+#: `layer`: each card holds some layers, a sequence passes one after another: memory adds up, one sequence is no faster.
+#: `tensor`: each card holds a part of every layer, and they exchange twice a layer. `pipeline`: layers, kept busy by several
+#: sequences at once.
+Split = Literal["layer", "tensor", "pipeline"]
+SPLITS: tuple[str, ...] = get_args(Split)
+
+#: What llama.cpp cannot load: formats of other programs.
+_FOR_SERVERS = ("fp8", "gptq-int4-g128", "gptq-int8-g128", "awq-int4-g128", "nf4")
+
+
+class UnknownEngine(SizingError):
+    """No such program; the message names the known ones."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Engine:
+    """One program (see engines.toml)."""
+
+    name: str
+    split: Split
+    calibrated_as: str | None
+    memory_share: float
+    overhead_gb: float
+    shared_overhead_gb: float
+    embedding_on_host: bool
+    loads: tuple[str, ...]
+    architectures: tuple[str, ...]
+    fp8_architectures: tuple[str, ...]
+    excluded_chips: tuple[str, ...]
+    source: str
+
+    def runs_on(self, gpu: Gpu, precision: str) -> bool:
+        """Whether it runs on a card at a precision; where nothing is known of either, it may."""
+        known = self.fp8_architectures if precision == "fp8" else self.architectures
+        if gpu.chip in self.excluded_chips:
+            return False
+        return not known or not gpu.architecture or gpu.architecture in known
+
+
+@functools.cache
+def engines() -> Mapping[str, Engine]:
+    """Every engine by name."""
+    words = tomllib.loads((Path(__file__).parent / "engines.toml").read_text(encoding="utf-8"))
+    return MappingProxyType(
+        {
+            name: Engine(
+                name=name, split=one["split"], calibrated_as=one.get("calibrated_as"), memory_share=one["memory_share"],
+                overhead_gb=one["overhead_gb"], shared_overhead_gb=one["shared_overhead_gb"],
+                embedding_on_host=one["embedding_on_host"], loads=tuple(one["loads"]),
+                architectures=tuple(one.get("architectures", ())),
+                fp8_architectures=tuple(one.get("fp8_architectures", ())),
+                excluded_chips=tuple(one.get("excluded_chips", ())), source=one["source"],
+            )
+            for name, one in words.items()
+        }
+    )  # fmt: skip
+
+
+def engine_of(name: str) -> Engine:
+    """The engine called `name`, in any case. Raises UnknownEngine."""
+    known = engines()
+    found = known.get(name.strip().lower())
+    if found is None:
+        raise UnknownEngine(f"no engine is called {name!r}; known are {', '.join(known)}")
+    return found
+
+
+def default_engine(precision: str, users: int = 1) -> Engine:
+    """What most people would run: llama.cpp for its formats and for one person, vLLM otherwise."""
+    name = normalise_precision(precision)
+    if name in _FOR_SERVERS or (users > 1 and name not in gguf_types()):
+        return engines()["vllm"]
+    return engines()["llama.cpp"]
+
+
+def check_loads(engine: Engine, precision: str) -> None:
+    """Raise SizingError where `engine` cannot load weights at `precision`, with engines that can."""
+    kind = _format_of(normalise_precision(precision))
+    if kind not in engine.loads:
+        others = [one.name for one in engines().values() if kind in one.loads]
+        raise SizingError(f"{engine.name} does not load {precision}; {', '.join(others)} do")
+
+
+def _format_of(precision: str) -> str:
+    if precision in gguf_types():
+        return "gguf"
+    if precision == "mxfp4":
+        return "mxfp4"
+    return "packed" if precision in _FOR_SERVERS or precision not in UNIFORM_BITS else "uniform"

@@ -1,0 +1,96 @@
+"""How fast cards exchange data: a property of card and host, not one constant."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.identity.gpu import Gpu
+from gpuledger.transform.sizing.tensors import Architecture
+
+#: All-reduces of the hidden state in one layer under tensor parallelism: one after attention, one after the
+#: feed-forward. Source: Shoeybi et al. 2019, Megatron-LM, section 3.
+EXCHANGES_PER_LAYER = 2
+
+#: GB/s in one direction over the fabric of whole nodes, by architecture. Source: data sheets of NVIDIA's SXM modules
+#: (NVLink, both directions: V100 300, A100 600, H100 900, B200 1800) and AMD's OAM modules (7 links of 128 GB/s).
+_FABRIC_GB_S = {
+    "Volta": 150.0, "Ampere": 300.0, "Hopper": 450.0, "Blackwell": 900.0, "CDNA 2.0": 400.0, "CDNA 3.0": 448.0,
+    "CDNA 4.0": 537.0,
+}  # fmt: skip
+#: Modules that exist only in whole nodes with such a fabric.
+MODULES = ("SXM", "OAM", "SXM2", "SXM3", "SXM4", "SXM5", "SXM6")
+#: Models that were sold with a slower fabric. Source: NVIDIA's specifications for these (400 GB/s both directions).
+_CUT = {"nvidia-a800-sxm4": 200.0, "nvidia-h800-sxm5": 200.0}
+#: GB/s of one lane in one direction, by PCIe generation. Source: PCI-SIG, after line coding.
+_LANE_GB_S = {1: 0.25, 2: 0.5, 3: 0.985, 4: 1.969, 5: 3.938, 6: 7.563}
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Between two cards, one direction: GB/s, microseconds before the first byte, and where that is from."""
+
+    gb_s: float
+    latency_us: float
+    source: str
+
+
+def is_module(gpu: Gpu) -> bool:
+    """Whether the card is a module that is bought and rented in whole nodes only."""
+    return (gpu.form_factor or "").upper() in MODULES
+
+
+def link_between(gpu: Gpu, assumptions: Assumptions) -> Link:
+    """The fabric of a module; else the slot, at most the assumption `link_gb_s`, since the host has a slot too."""
+    fabric = fabric_gb_s(gpu)
+    if fabric is not None:
+        return Link(fabric, assumptions.link_latency_us, "the fabric of its nodes (data sheet)")
+    slot = slot_gb_s(gpu)
+    if slot is not None and slot < assumptions.link_gb_s:
+        return Link(slot, assumptions.link_latency_us, f"its slot, {gpu.bus_interface}")
+    return Link(assumptions.link_gb_s, assumptions.link_latency_us, "link_gb_s, the host's slots")
+
+
+def fabric_gb_s(gpu: Gpu) -> float | None:
+    """GB/s of the fabric of a module's nodes in one direction, None for a card or where the data sheet is not known."""
+    if not is_module(gpu):
+        return None
+    return _CUT.get(gpu.gpu_id) or _FABRIC_GB_S.get(gpu.architecture or "")
+
+
+def slot_gb_s(gpu: Gpu) -> float | None:
+    """GB/s of the card's slot in one direction, None where the catalogue does not say."""
+    found = re.fullmatch(r"PCIe (\d)\.\d x(\d+)", gpu.bus_interface or "")
+    if found is None or int(found[1]) not in _LANE_GB_S:
+        return None
+    return _LANE_GB_S[int(found[1])] * int(found[2])
+
+
+def amdahl_speedup(parallel_fraction: float, count: int, communication: float = 0) -> float:
+    """How many times faster `count` workers are than one.
+
+    1 / ((1 − p) + p / n + c): p is the part that divides, c the time of communication in units of one worker's whole
+    time. Amdahl 1967; the communication term because language models exchange data in every layer.
+    """
+    if not 0 <= parallel_fraction <= 1:
+        raise ValueError(f"a parallel fraction must be between 0 and 1, not {parallel_fraction}")
+    if count < 1 or communication < 0:
+        raise ValueError(
+            f"there must be at least 1 worker and no negative communication, not {count} and {communication}"
+        )
+    return 1 / ((1 - parallel_fraction) + parallel_fraction / count + communication)
+
+
+def exchange_seconds(architecture: Architecture, tokens: int, count: int, link: Link) -> float:
+    """Time that `count` cards spend exchanging the hidden state of `tokens` tokens in one forward pass (16 bits).
+
+    A ring all-reduce moves 2 × (n − 1) / n of the data over each link, after one latency.
+    Source: Patarasuk & Yuan 2009, "Bandwidth optimal all-reduce".
+    """
+    if count == 1:
+        return 0.0
+    exchanges = EXCHANGES_PER_LAYER * architecture.layers
+    bytes_each = 2 * architecture.hidden * tokens
+    over_link = 2 * (count - 1) / count * bytes_each / (link.gb_s * 1e9)
+    return exchanges * (link.latency_us * 1e-6 + over_link)

@@ -1,0 +1,145 @@
+"""Peak operations of a card: units × clock × operations a cycle, beside what the catalogue publishes."""
+
+from __future__ import annotations
+
+from gpuledger.transform.identity.gpu import Gpu
+
+#: Multiply-adds of one tensor core in one cycle on dense 16-bit matrices (16-bit accumulation, the faster kind).
+#: Source: NVIDIA's architecture white papers (Volta to Blackwell). GA100 and GA10B differ from the other Ampere chips.
+TENSOR_MULTIPLY_ADDS = {
+    "Volta": 64,
+    "Turing": 64,
+    "Ampere": 128,
+    "Ada Lovelace": 128,
+    "Hopper": 512,
+    "Blackwell 2.0": 128,
+}
+_CHIP_MULTIPLY_ADDS = {"GA100": 256, "GA10B": 256}
+
+#: How many times the 16-bit rate tensor cores reach on 8 and on 4 bits; an architecture without the type has no entry.
+#: Source: the same white papers. Volta multiplies 16 bits only, Hopper dropped 4-bit integers.
+_NARROW_RATES = {
+    "Turing": {8: 2, 4: 4},
+    "Ampere": {8: 2, 4: 4},
+    "Ada Lovelace": {8: 2, 4: 4},
+    "Hopper": {8: 2},
+    "Blackwell 2.0": {8: 2, 4: 4},
+}
+
+#: Architectures without matrix units (of Turing the GTX 16 cards), or whose matrix units run at the shader rate that the
+#: catalogue states (RDNA 3).
+_SHADER_MATRIX = frozenset(
+    {"Fermi", "Fermi 2.0", "Kepler", "Kepler 2.0", "Maxwell", "Maxwell 2.0", "Pascal", "Turing"}
+    | {"GCN 1.0", "GCN 2.0", "GCN 3.0", "GCN 4.0", "GCN 5.0", "GCN 5.1", "RDNA 1.0", "RDNA 2.0", "RDNA 3.0"}
+)
+
+#: The same of matrix units that run at the shader rate. Source: AMD's product page of the RX 7900 XTX.
+_NARROW_SHADER_RATES = {
+    "RDNA 3.0": {8: 1, 4: 2},
+    # Dot products of four 8-bit or eight 4-bit integers, of the 16-bit rate.
+    # Source: AMD's instruction sets of RDNA 2 and Vega 7nm.
+    "RDNA 2.0": {8: 2, 4: 4},
+    "GCN 5.1": {8: 2, 4: 4},
+    # The GTX 16 cards' dot product of four 8-bit integers. Source: NVIDIA, Turing white paper.
+    "Turing": {8: 2},
+}
+#: Chips whose shaders multiply four 8-bit integers in the time of one number.
+#: Source: NVIDIA Tesla P40 data sheet, 12 TFLOPS and 47 TOPS.
+_DOT_PRODUCT_CHIPS = {"GP102": 4, "GP104": 4, "GP106": 4, "GP107": 4, "GP108": 4}
+
+#: Widths that an architecture has no matrix rate for, or none above its wider ones: nothing faster is missing there.
+_NO_NARROWER = {
+    "Volta": (8, 4), "Hopper": (4,), "CDNA 3.0": (4,), "Pascal": (8, 4), "Turing": (4,),
+    "Maxwell": (8, 4), "Maxwell 2.0": (8, 4), "Kepler": (8, 4), "Kepler 2.0": (8, 4), "Fermi": (8, 4), "Fermi 2.0": (8, 4),
+}  # fmt: skip
+
+#: RDNA from 3 on issues two multiply-adds a cycle; Fermi's shading units run at twice the stated clock.
+_TWICE_PER_CYCLE = ("RDNA 3.0", "RDNA 4.0", "Fermi", "Fermi 2.0")
+_OWN_SHADER_CLOCK = ("Tesla", "Tesla 2.0")
+
+
+def peak_flops(clock_hz: float, units: int, operations_per_cycle: float) -> float:
+    """Peak floating-point operations a second: clock × units × operations of a unit in one cycle.
+
+    A fused multiply-add is 2 operations. Source: the third source document; 1.3 GHz × 1 unit × 2 = 2.6 GFLOPS.
+    """
+    return clock_hz * units * operations_per_cycle
+
+
+def shader_tflops(shading_units: int, boost_clock_mhz: float, architecture: str | None = None) -> float | None:
+    """Peak 32-bit TFLOPS of a graphics card: one multiply-add a shading unit and cycle, two where the architecture has more.
+
+    None for the Tesla architecture of 2006 to 2010, whose shading units run at a clock that no catalogue states.
+    """
+    if architecture in _OWN_SHADER_CLOCK:
+        return None
+    operations = 4 if architecture in _TWICE_PER_CYCLE else 2
+    return peak_flops(boost_clock_mhz * 1e6, shading_units, operations) / 1e12
+
+
+def tensor_tflops(
+    tensor_cores: int, boost_clock_mhz: float, architecture: str, chip: str | None = None
+) -> float | None:
+    """Peak dense 16-bit TFLOPS of NVIDIA's tensor cores, None for an architecture whose rate is not written down here.
+
+    RTX 4090: 512 × 2 × 128 × 2.52 GHz = 330; A100: 432 × 2 × 256 × 1.41 GHz = 312.
+    """
+    per_core = _CHIP_MULTIPLY_ADDS.get(chip or "", TENSOR_MULTIPLY_ADDS.get(architecture))
+    if per_core is None or not tensor_cores:
+        return None
+    return peak_flops(boost_clock_mhz * 1e6, tensor_cores, 2 * per_core) / 1e12
+
+
+def matrix_tflops(gpu: Gpu, bits: int) -> float | None:
+    """Peak dense matrix operations of a card at 32, 16, 8 or 4 bits, in tera a second; None where no figure bounds it.
+
+    A published figure of the catalogue first, then tensor cores × clock, then the shader rate of cards without matrix units.
+    A bound must not be too low, so the rate of matrix units that nobody published is not replaced by the shaders'.
+    """
+    published = {
+        32: gpu.fp32_tflops,
+        16: _highest(gpu.tensor_fp16_tflops, gpu.tensor_bf16_tflops),
+        8: _highest(gpu.tensor_int8_tops, gpu.tensor_fp8_tflops),
+        4: _highest(gpu.tensor_fp4_tflops, gpu.tensor_int4_tops),
+    }
+    if bits not in published:
+        raise ValueError(f"matrix rates are known for {', '.join(map(str, published))} bits, not {bits}")
+    if published[bits] is not None:
+        return published[bits]
+    if gpu.tensor_cores and gpu.boost_clock_mhz and gpu.architecture:
+        half = published[16] or tensor_tflops(gpu.tensor_cores, gpu.boost_clock_mhz, gpu.architecture, gpu.chip)
+        factor = 1 if bits == 16 else _NARROW_RATES.get(gpu.architecture, {}).get(bits)
+        return half * factor if half and factor else None
+    if gpu.architecture in _SHADER_MATRIX and not gpu.tensor_cores:
+        narrow = _NARROW_SHADER_RATES.get(gpu.architecture, {}).get(bits)
+        if bits == 8 and gpu.chip in _DOT_PRODUCT_CHIPS:
+            narrow = _DOT_PRODUCT_CHIPS[gpu.chip]
+        factor = 1 if bits == 16 else narrow
+        half = _highest(gpu.fp16_tflops, gpu.fp32_tflops)
+        return half * factor if half and factor else None
+    return None
+
+
+def fastest_matrix_tflops(gpu: Gpu, weight_bits: float) -> float | None:
+    """The highest matrix rate of a card, in tera a second, at a width that holds weights of so many bits.
+
+    Programs multiply narrow weights at their own width or at a wider one, so this bounds all of them: 5 bits at 8 or 16.
+    None where one of those rates is not known.
+    """
+    # A file of 16-bit matrices keeps a few vectors at 32, so that its average lies a hair above 16.
+    narrowest = round(weight_bits, 1)
+    if narrowest > 16:
+        return matrix_tflops(gpu, 32)
+    rates = []
+    for bits in (16, 8, 4):
+        if bits < narrowest:
+            break
+        rate = matrix_tflops(gpu, bits)
+        if rate is None and bits not in _NO_NARROWER.get(gpu.architecture or "", ()):
+            return None
+        rates.append(rate)
+    return _highest(*rates)
+
+
+def _highest(*rates: float | None) -> float | None:
+    return max((rate for rate in rates if rate is not None), default=None)

@@ -1,0 +1,360 @@
+"""What fits on so many cards of a kind, and how fast it will be: bounds, what to expect, and how sure that is."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.identity.gpu import Gpu
+from gpuledger.transform.sizing.errors import SizingError
+from gpuledger.transform.sizing.flops import decode_flops, prefill_flops
+from gpuledger.transform.sizing.memory import activation_bytes, check_context, kv_cache_bytes
+from gpuledger.transform.sizing.tensors import Architecture
+from gpuledger.transform.sizing.weights import Weights, weights
+from gpuledger.transform.speed import memory
+from gpuledger.transform.speed.calibration import EIGHTY_PERCENT, Calibration, calibrations
+from gpuledger.transform.speed.engines import Engine, Split
+from gpuledger.transform.speed.features import CardTraits, Work, traits
+from gpuledger.transform.speed.links import Link, amdahl_speedup, exchange_seconds, link_between
+from gpuledger.transform.speed.peaks import fastest_matrix_tflops, matrix_tflops
+from gpuledger.transform.speed.work import work
+
+Basis = Literal["measured", "calibrated", "bound", "unknown"]
+
+#: Most cards of a kind that one machine is asked about.
+MOST_CARDS = 16
+#: A prompt has so many tokens at least, where the context has them: published benchmarks read 512 to 1,024.
+_PROMPT = 1024
+#: Standard deviations (natural logarithm) added to a calibrated speed of one sequence: for several at once, which the
+#: measurements behind it do not cover; and for what nobody measured with that program at all. Own choice, wide on purpose.
+_SEVERAL_AT_ONCE = 0.3
+_UNMEASURED = 0.4
+#: The same of a measurement: two runs of one benchmark on one card.
+_REPEATED = 0.05
+#: Share of the matrix rate that a program reaches where it was not measured. Own choice: half, as servers report for long
+#: prompts.
+_COMPUTE_SHARE = 0.5
+#: What a calibrated card without matrix units reaches at best: the fit has none of them, and would promise more than their
+#: peak.
+_SHADERS_AT_BEST = 0.8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Load:
+    """What is asked of the machine: `users` sequences at once, each of `context` tokens of which `prompt` are read."""
+
+    context: int
+    users: int
+    prompt: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Cards and the program on them."""
+
+    gpu: Gpu
+    count: int
+    engine: Engine
+    split: Split
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """Tokens a second of all users together: what to expect, an 80% range, what physics allows at most, and its basis.
+
+    A field is None where nothing states it; then `basis` is `unknown`.
+    """
+
+    expected: float | None
+    low: float | None
+    high: float | None
+    bound: float | None
+    basis: Basis
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A model at a precision under a load: all that does not depend on the cards, counted once. Bytes, and operations of a
+    token (`decode_flops`, None where nothing is written token by token) and of a prompt (`prefill_flops`).
+    """
+
+    shape: Architecture
+    size: Weights
+    load: Load
+    assumptions: Assumptions
+    cache: int
+    cache_written: int
+    activations: int
+    written_at: int
+    work: Work
+    decode_flops: int | None
+    prefill_flops: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prediction:
+    """The answer. Memory in bytes."""
+
+    job: Job
+    plan: Plan
+    verdict: memory.Verdict
+    needed: int
+    usable: int
+    decode: Rate
+    prefill: Rate
+
+    @property
+    def split(self) -> Split:
+        """How the cards really share the model."""
+        return _Asked(self.job, self.plan).split
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was assumed, in the order in which it matters."""
+        return tuple(_Asked(self.job, self.plan).notes())
+
+
+NOTHING = Rate(None, None, None, None, "unknown")
+
+
+def load_of(shape: Architecture, context: int, users: int, prompt: int | None, assumptions: Assumptions) -> Load:
+    """The load of `users` at a context; without a `prompt` a share of the context is read (`context_read`).
+
+    Raises SizingError for what cannot be.
+    """
+    check_context(shape, context)
+    if users < 1:
+        raise SizingError(f"there must be at least 1 user, not {users}")
+    if prompt is None:
+        prompt = max(1, min(context, max(_PROMPT, round(context * assumptions.context_read))))
+    if not 1 <= prompt <= context:
+        raise SizingError(f"a prompt must have between 1 token and the context's {context}, not {prompt}")
+    return Load(context=context, users=users, prompt=prompt)
+
+
+def job_of(shape: Architecture, precision: str, load: Load, assumptions: Assumptions) -> Job:
+    """Everything about the work that is the same for all cards. Raises SizingError where the precision is not known."""
+    size, kv = weights(shape, precision), assumptions.kv_cache_bits
+    written_at = max(1, round(load.context * assumptions.context_read))
+    is_decoder, reads = shape.kind == "decoder", shape.kind != "encoder_decoder"
+    return Job(
+        shape=shape,
+        size=size,
+        load=load,
+        assumptions=assumptions,
+        cache=kv_cache_bytes(shape, load.context, load.users, kv),
+        cache_written=kv_cache_bytes(shape, written_at, 1, kv),
+        activations=activation_bytes(shape, min(load.context, assumptions.prefill_chunk_tokens), load.users),
+        written_at=written_at,
+        work=work(shape, size.precision, written_at, load.prompt, kv_bits=kv),
+        decode_flops=decode_flops(shape, written_at).total if is_decoder else None,
+        prefill_flops=prefill_flops(shape, load.prompt).total if reads else None,
+    )
+
+
+def predict(job: Job, plan: Plan) -> Prediction:
+    """Whether the model fits, and how fast it writes and reads. Raises SizingError for more cards than a machine holds."""
+    if not 1 <= plan.count <= MOST_CARDS:
+        raise SizingError(f"between 1 and {MOST_CARDS} cards of a kind can be asked about, not {plan.count}")
+    asked = _Asked(job, plan)
+    driver = memory.driver_memory(plan.gpu)
+    needed = needed_bytes(job, plan)
+    usable = memory.usable_bytes(driver.size, plan.count, plan.engine, job.assumptions) if driver else 0
+    return Prediction(
+        job=job,
+        plan=plan,
+        verdict=memory.verdict(needed, usable),
+        needed=needed,
+        usable=usable,
+        decode=asked.decode(),
+        prefill=asked.prefill(),
+    )
+
+
+def needed_bytes(job: Job, plan: Plan) -> int:
+    """Bytes on all cards together: weights, cache of every user, and each card's activations."""
+    resident = job.size.on_cards if plan.engine.embedding_on_host else job.size.total
+    return resident + job.cache + plan.count * job.activations
+
+
+def with_measurement(rate: Rate, tokens_per_s: float) -> Rate:
+    """A measured speed in place of the expected one, never above the bound."""
+    value = tokens_per_s if rate.bound is None else min(tokens_per_s, rate.bound)
+    low, high = _range(value, _REPEATED, rate.bound)
+    return Rate(value, low, high, rate.bound, "measured")
+
+
+def with_ceiling(rate: Rate, tokens_per_s: float) -> Rate:
+    """A rate that is expected no higher than `tokens_per_s`, with a range as wide as before."""
+    if rate.expected is None or rate.low is None or rate.expected <= tokens_per_s:
+        return rate
+    factor = rate.expected / rate.low
+    high = tokens_per_s * factor
+    high = high if rate.bound is None else min(high, rate.bound)
+    return Rate(tokens_per_s, tokens_per_s / factor, high, rate.bound, rate.basis)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One question, from which bound and expectation of both speeds follow."""
+
+    job: Job
+    plan: Plan
+
+    @property
+    def split(self) -> Split:
+        """How the model is really divided: one whose heads cannot be shared evenly is divided by layers."""
+        attention, plan = self.job.shape.attention, self.plan
+        if plan.split == "tensor" and (not attention or attention[0].heads % plan.count):
+            return "pipeline"
+        return plan.split
+
+    @property
+    def card(self) -> CardTraits | None:
+        return traits(self.plan.gpu)
+
+    @property
+    def calibration(self) -> Calibration | None:
+        """Measurements of the engine, where it divides the model as it did when it was measured."""
+        name = self.plan.engine.calibrated_as
+        is_same = self.plan.count == 1 or self.split in ("layer", "pipeline")
+        return calibrations()[name] if name and is_same else None
+
+    def tflops(self) -> float | None:
+        """The highest matrix rate that programs may use for these weights."""
+        return fastest_matrix_tflops(self.plan.gpu, self.job.size.bits_per_weight)
+
+    def link(self) -> Link:
+        return link_between(self.plan.gpu, self.job.assumptions)
+
+    def decode(self) -> Rate:
+        card, job, flops = self.card, self.job, self.job.decode_flops
+        if card is None or flops is None:
+            return NOTHING
+        users, count, split = job.load.users, self.plan.count, self.split
+        rate, layers = self.tflops(), job.shape.layers
+        # Cards that share the layers work at the same time only on different sequences.
+        at_once = 1 if split == "tensor" else min(count, users)
+        group = users / at_once
+        per_card = (job.size.read_bytes(math.ceil(group)) + group * job.cache_written) / (card.bandwidth_gb_s * 1e9)
+        arithmetic = group * flops / (rate * 1e12) if rate else 0.0
+        bound = users * (count if split == "tensor" else 1) / max(per_card, arithmetic)
+        calibrated = self.calibration
+        reading = job.size.read_bytes(users) + users * job.cache_written
+        computing = 0.0 if users == 1 else users * flops / self._flops_reached(_COMPUTE_SHARE)
+        if calibrated is not None:
+            times = calibrated.decode_times(card, job.work)
+            seconds = times.a_byte * reading + times.a_layer * layers + times.a_handover * (count - 1) + computing
+            deviation = calibrated.deviation("decode", card, job.work)
+            return _rate(users / seconds, math.hypot(deviation, _SEVERAL_AT_ONCE * (users > 1)), bound, "calibrated")
+        seconds = reading / (card.bandwidth_gb_s * 1e9 * job.assumptions.expected_utilisation) + computing
+        if split == "tensor":
+            seconds = self._divided(seconds, users)
+        return _rate(users / seconds, _UNMEASURED, bound, "bound")
+
+    def prefill(self) -> Rate:
+        card, job, rate, flops = self.card, self.job, self.tflops(), self.job.prefill_flops
+        if card is None or flops is None:
+            return NOTHING
+        tokens, count = job.load.prompt, self.plan.count
+        bound = None
+        if rate:
+            reading = job.size.read_bytes(tokens) / (card.bandwidth_gb_s * 1e9)
+            bound = count * tokens / max(flops / (rate * 1e12), reading)
+        calibrated = self.calibration
+        if calibrated is not None and calibrated.reads_prompts:
+            chunk = job.assumptions.prefill_chunk_tokens
+            expected = calibrated.prefill_tokens_per_s(card, job.work, count, chunk)
+            if expected is not None:
+                reached = min(expected, count * self._flops_reached(_SHADERS_AT_BEST) * tokens / flops)
+                return _rate(reached, calibrated.deviation("prefill", card, job.work), bound, "calibrated")
+        if bound is None:
+            return NOTHING
+        seconds = flops / self._flops_reached(_COMPUTE_SHARE)
+        if self.split == "tensor":
+            seconds = self._divided(seconds, tokens)
+        return _rate(tokens / seconds, _UNMEASURED, bound, "bound")
+
+    def _divided(self, seconds: float, tokens: int) -> float:
+        """Seconds of work that the cards divide, but for what Amdahl leaves, and exchange in every layer."""
+        count, exchange = self.plan.count, exchange_seconds(self.job.shape, tokens, self.plan.count, self.link())
+        return seconds / amdahl_speedup(self.job.assumptions.parallel_fraction, count, exchange / seconds)
+
+    def _flops_reached(self, share: float) -> float:
+        """Operations a second of one card at a share of its 16-bit rate, to which programs unpack; without a known rate they
+        are taken to cost nothing.
+        """
+        rate = matrix_tflops(self.plan.gpu, 16)
+        return rate * 1e12 * share if rate else math.inf
+
+    def notes(self) -> list[str]:
+        engine, load, assumed = self.plan.engine, self.job.load, self.job.assumptions
+        driver = memory.driver_memory(self.plan.gpu)
+        lines = [
+            f"engine {engine.name}, {_SPLIT_WORDS[self.split] if self.plan.count > 1 else 'one card'}",
+            f"{load.users} at once, each with {load.context} tokens of context, of which {load.prompt} are read; speeds "
+            f"are of all together, while {self.job.written_at} tokens are held (context_read {assumed.context_read:g})",
+        ]
+        if not engine.runs_on(self.plan.gpu, self.job.size.precision):
+            lines.append(f"{engine.name} does not run {self.job.size.precision} on {self.plan.gpu.display_name}")
+        if self.split != self.plan.split:
+            heads = self.job.shape.attention[0].heads if self.job.shape.attention else 0
+            lines.append(f"{heads} heads cannot be divided among {self.plan.count} cards, so they share the layers")
+        if driver is not None:
+            each = memory.overhead_gb(engine, self.plan.count, assumed)
+            lines.append(
+                f"{driver.size / 1e9:.2f} GB a GPU: {driver.source}; the engine takes at most "
+                f"{engine.memory_share:.0%} of it, {each:.2g} GB of that for itself ({engine.source})"
+            )
+        lines.append(f"key-value cache at {assumed.kv_cache_bits} bits; {_embedding(self.job.size, engine)}")
+        calibrated, card = self.calibration, self.card
+        if calibrated is not None and card is not None:
+            near = _NEAREST[calibrated.nearest("decode", card)]
+            lines.append(
+                f"calibrated on {calibrated.measurements} measurements of {calibrated.cards} cards "
+                f"({calibrated.source}); {near}"
+            )
+        elif card is not None:
+            lines.append(
+                f"nobody measured {engine.name} so divided: {assumed.expected_utilisation:.0%} of the memory's bandwidth "
+                f"and {_COMPUTE_SHARE:.0%} of the matrix rate, and a wide range"
+            )
+        if self.split == "tensor" and self.plan.count > 1:
+            link = self.link()
+            lines.append(f"{link.gb_s:g} GB/s between cards, {link.latency_us:g} µs an exchange: {link.source}")
+        if self.tflops() is None:
+            lines.append("the matrix rate of this card at this precision is not known, so reading has no bound")
+        return lines
+
+
+_SPLIT_WORDS = {
+    "layer": "each card holds a share of the layers: memory adds up, one sequence is no faster",
+    "pipeline": "each card holds a share of the layers and works on another sequence",
+    "tensor": "each card holds a part of every layer (tensor parallel)",
+}
+_NEAREST = {
+    "card": "this card is among them",
+    "architecture": "this card is not among them, others of its architecture are",
+    "none": "no card of its architecture is among them, so the range is wide",
+}
+
+
+def _embedding(size: Weights, engine: Engine) -> str:
+    on_host = (size.total - size.on_cards) / 1e9
+    if engine.embedding_on_host and on_host > 0:
+        return f"the token embedding ({on_host:.2f} GB) stays with the processor"
+    return "all weights on the cards"
+
+
+def _rate(expected: float, deviation: float, bound: float | None, basis: Basis) -> Rate:
+    value = expected if bound is None else min(expected, bound)
+    low, high = _range(value, deviation, bound)
+    return Rate(value, low, high, bound, basis)
+
+
+def _range(value: float, deviation: float, bound: float | None) -> tuple[float, float]:
+    factor = math.exp(EIGHTY_PERCENT * deviation)
+    high = value * factor
+    return value / factor, high if bound is None else min(high, bound)
