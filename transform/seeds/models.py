@@ -15,7 +15,7 @@ from gpuledger.transform.sizing.diffusion import DiffusionModel, diffusion_model
 from gpuledger.transform.sizing.memory import activation_bytes, kv_bytes_per_token
 from gpuledger.transform.sizing.own import OwnModel
 from gpuledger.transform.sizing.tensors import Architecture
-from gpuledger.transform.sizing.weights import UNIFORM_BITS, known_precisions, weights
+from gpuledger.transform.sizing.weights import UNIFORM_BITS, known_precisions, weights_at
 from gpuledger.warehouse.load.stage import Value
 
 #: The names of a number of bits alone (`4`) say the same as the type (`int4`).
@@ -71,7 +71,7 @@ class _Origin(NamedTuple):
 
 def _add(model_rows: ModelRows, model_id: str, shape: Architecture, origin: _Origin) -> None:
     count = count_parameters(shape)
-    sizes = {precision: weights(shape, precision) for precision in _PRECISIONS}
+    sizes = dict(zip(_PRECISIONS, weights_at(shape, _PRECISIONS), strict=True))
     # Activations grow by the same bytes with every token, from what the last token of each sequence takes.
     one, two = activation_bytes(shape, 1), activation_bytes(shape, 2)
     used = max((tensor.used_experts for tensor in shape.tensors if tensor.experts > 1), default=1)

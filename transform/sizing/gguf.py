@@ -49,10 +49,8 @@ def tensor_bytes(architecture: Architecture, file_type: str) -> list[int]:
 
     Raises UnknownPrecision for a file type that is not known.
     """
-    if file_type not in BASE:
-        raise UnknownPrecision(f"GGUF type {file_type!r} is not known; known are {', '.join(BASE)}")
-    around = _surroundings(architecture)
-    return [_bytes_of(tensor, file_type, around) for tensor in architecture.tensors]
+    around = surroundings(architecture)
+    return [bytes_of(tensor, file_type, around) for tensor in architecture.tensors]
 
 
 def file_bytes(architecture: Architecture, file_type: str) -> int:
@@ -61,7 +59,8 @@ def file_bytes(architecture: Architecture, file_type: str) -> int:
     return sum(tensor_bytes(architecture, file_type)) + tokenizer
 
 
-def _surroundings(architecture: Architecture) -> Surroundings:
+def surroundings(architecture: Architecture) -> Surroundings:
+    """What the rules of the mixtures ask about the model."""
     roles = {tensor.role for tensor in architecture.tensors}
     query = next((tensor.rows for tensor in architecture.tensors if tensor.role == "attn_q"), 1)
     value = next((tensor.rows for tensor in architecture.tensors if tensor.role == "attn_v"), query)
@@ -74,7 +73,10 @@ def _surroundings(architecture: Architecture) -> Surroundings:
     )
 
 
-def _bytes_of(tensor: Tensor, file_type: str, around: Surroundings) -> int:
+def bytes_of(tensor: Tensor, file_type: str, around: Surroundings) -> int:
+    """Bytes of one tensor in a file of `file_type`. Raises UnknownPrecision for a file type that is not known."""
+    if file_type not in BASE:
+        raise UnknownPrecision(f"GGUF type {file_type!r} is not known; known are {', '.join(BASE)}")
     packed = tensor.kind != "vector" and tensor.role not in _KEPT
     chosen = block_type(file_type, tensor, around) if packed else "F32"
     if tensor.cols % BLOCKS[chosen][0]:

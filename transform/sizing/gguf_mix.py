@@ -79,6 +79,11 @@ def block_type(file_type: str, tensor: Tensor, around: Surroundings) -> str:
     return base
 
 
+def depends_on_layer(role: str) -> bool:
+    """Whether `block_type` looks at the layer of such a tensor."""
+    return role == "attn_v" or role.startswith("ffn_down")
+
+
 def _more_bits(layer: int, layers: int) -> bool:
     """The first and last eighth of the layers and every third between them are worth more bits."""
     return layer < layers // 8 or layer >= 7 * layers // 8 or (layer - layers // 8) % 3 == 2

@@ -7,12 +7,14 @@ types (`Q4_K_M`, see gguf_mix.py), and formats that pack only the matrices insid
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from gpuledger.transform.sizing import gguf
 from gpuledger.transform.sizing.errors import UnknownPrecision
+from gpuledger.transform.sizing.gguf_mix import depends_on_layer
 from gpuledger.transform.sizing.tensors import Architecture, Tensor
 
 #: Bits a weight where all weights are stored alike. `8` and `4` are what the source documents call 8-bit and 4-bit.
@@ -131,32 +133,58 @@ def weights(architecture: Architecture, precision: str) -> Weights:
 
     Raises UnknownPrecision. For GGUF the tokenizer inside the file is left out: it is not loaded onto the card.
     """
-    name = normalise_precision(precision)
-    tensors = architecture.tensors + architecture.extra
-    # Whole bits, since a tensor of odd length at 4 bits has no whole bytes.
-    if name in UNIFORM_BITS or name in _PACKED:
-        bits = [_bits(tensor, name) for tensor in tensors]
-    else:
-        bits = [8 * size for size in gguf.tensor_bytes(architecture, name)]
-        bits += [16 * tensor.parameters for tensor in architecture.extra]
+    (size,) = weights_at(architecture, [precision])
+    return size
+
+
+def weights_at(architecture: Architecture, precisions: Iterable[str]) -> list[Weights]:
+    """`weights` at each of `precisions`: what the layers have alike is looked at once for all of them."""
+    alike = Counter(_of_any_layer(tensor) for tensor in architecture.tensors)
+    # A GGUF file leaves the vision tower to another, which has 16 bits.
+    extra = Counter(architecture.extra)
+    around = gguf.surroundings(architecture)
+    sizes = []
+    for precision in precisions:
+        name = normalise_precision(precision)
+        is_file = name not in UNIFORM_BITS and name not in _PACKED
+        sized = [
+            (tensor, count, 8 * gguf.bytes_of(tensor, name, around) if is_file else _bits(tensor, name))
+            for tensor, count in alike.items()
+        ]
+        sized += [
+            (tensor, count, 16 * tensor.parameters if is_file else _bits(tensor, name))
+            for tensor, count in extra.items()
+        ]
+        sizes.append(_added_up(architecture, name, sized))
+    return sizes
+
+
+def _of_any_layer(tensor: Tensor) -> Tensor:
+    """One tensor for those of all layers that no format tells apart: a tenth of them is left."""
+    return replace(tensor, layer=0) if tensor.layer and not depends_on_layer(tensor.role) else tensor
+
+
+def _added_up(architecture: Architecture, name: str, sized: Sequence[tuple[Tensor, int, int]]) -> Weights:
+    """The sums over tensors, each with how many there are and the bits of one: whole bits, since a tensor of odd length
+    at 4 bits has no whole bytes.
+    """
     total = always = expert = 0
-    for tensor, size in zip(tensors, bits, strict=True):
-        total += size
+    for tensor, count, size in sized:
+        total += count * size
         if tensor.experts > 1:
-            expert += size
+            expert += count * size
         elif tensor.kind != "embedding" or (tensor.role == "token_embd" and architecture.tied):
-            always += size
+            always += count * size
         else:
-            always += size // tensor.rows
-    used = max((tensor.used_experts for tensor in tensors if tensor.experts > 1), default=1)
+            always += count * (size // tensor.rows)
     return Weights(
         precision=name,
         total=total // 8,
-        parameters=sum(tensor.parameters for tensor in tensors),
+        parameters=sum(count * tensor.parameters for tensor, count, _ in sized),
         always_read=always // 8,
         expert=expert // 8,
         experts=architecture.experts,
-        used_experts=used,
+        used_experts=max((tensor.used_experts for tensor, _, _ in sized if tensor.experts > 1), default=1),
     )
 
 
