@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying import performance
 from gpuledger.transform.sizing import catalogue
-from gpuledger.transform.sizing.flops import decode_flops, prefill_flops
 from gpuledger.transform.sizing.memory import kv_cache_bytes
 from gpuledger.transform.sizing.weights import weights
 
@@ -43,11 +42,6 @@ def test_verdicts() -> None:
         performance.utilisation(10, 0, assumptions)
 
 
-def test_an_unmeasured_speed_is_a_stated_share_of_the_bound() -> None:
-    assert performance.expected_tokens_per_s(100, Assumptions()) == 65
-    assert performance.expected_tokens_per_s(100, Assumptions(expected_utilisation=0.5)) == 50
-
-
 def test_cache_slows_decoding() -> None:
     architecture = catalogue.architecture("llama-2-7b")
     size = weights(architecture, "fp16")
@@ -55,39 +49,6 @@ def test_cache_slows_decoding() -> None:
     full = performance.decode_bound(size, kv_cache_bytes(architecture, 4096), 1000)
     assert empty == pytest.approx(1e12 / size.read_bytes())
     assert full == pytest.approx(1e12 / (size.read_bytes() + 2 * 2**30))
-
-
-def test_a_batch_shares_the_weights_until_arithmetic_binds() -> None:
-    architecture = catalogue.architecture("llama-3-8b")
-    size = weights(architecture, "fp16")
-
-    def bound(batch: int) -> float:
-        flops = decode_flops(architecture, 1, batch).total
-        return performance.decode_bound(size, 0, 1000, batch=batch, flops_per_step=flops, tflops=100)
-
-    assert bound(8) == pytest.approx(8 * bound(1))
-    # Past the balance of 100 operations a byte, more sequences do not help.
-    assert bound(1000) == pytest.approx(bound(2000), rel=0.01)
-    assert bound(2000) < 1000 * bound(1)
-
-
-def test_prefill_is_bounded_by_arithmetic() -> None:
-    flops = prefill_flops(catalogue.architecture("llama-2-7b"), 512).total
-    assert performance.prefill_bound(flops, 512, 100) == pytest.approx(512 / (flops / 1e14))
-    with pytest.raises(ValueError, match="above zero"):
-        performance.prefill_bound(flops, 512, 0)
-
-
-def test_the_roofline_turns_at_the_balance() -> None:
-    balance = performance.arithmetic_intensity_at_balance(330, 1008)
-    assert balance == pytest.approx(327.4, abs=0.1)
-    memory = performance.roofline_seconds(balance * 0.99 * 1e9, 1e9, 330, 1008)
-    arithmetic = performance.roofline_seconds(balance * 1.01 * 1e9, 1e9, 330, 1008)
-    assert memory == pytest.approx(1 / 1008)
-    assert arithmetic == pytest.approx(1.01 / 1008)
-    assert performance.roofline_seconds(1e15, 1e9, None, 1008) == pytest.approx(1 / 1008)
-    with pytest.raises(ValueError, match="rates must be above zero"):
-        performance.roofline_seconds(1, 1, 1, 0)
 
 
 @given(

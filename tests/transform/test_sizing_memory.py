@@ -113,8 +113,8 @@ def test_what_fits_where() -> None:
     assumptions = Assumptions()
 
     def fits(model_id: str, precision: str, memory_gb: float, count: int = 1) -> bool:
-        needed = inference_memory(catalogue.architecture(model_id), precision, 4096, 1, assumptions, devices=count)
-        return needed.total <= usable_bytes(memory_gb * 2**30, count, LLAMA_CPP, assumptions)
+        needed = inference_memory(catalogue.architecture(model_id), precision, 4096, 1, assumptions)
+        return needed.on_cards(count).total <= usable_bytes(memory_gb * 2**30, count, LLAMA_CPP, assumptions)
 
     assert fits("llama-2-7b", "fp16", 24)
     assert not fits("llama-2-7b", "fp16", 12)

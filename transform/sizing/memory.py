@@ -6,7 +6,7 @@ more.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.sizing.errors import ContextTooLong, SizingError
@@ -26,6 +26,10 @@ class InferenceMemory:
     def total(self) -> int:
         """Bytes needed in all."""
         return self.weights + self.kv_cache + self.activations
+
+    def on_cards(self, count: int) -> InferenceMemory:
+        """The same on `count` cards together, each of which holds activations of its own."""
+        return replace(self, activations=self.activations * count)
 
 
 def check_context(architecture: Architecture, context: int) -> None:
@@ -81,17 +85,16 @@ def activation_bytes(architecture: Architecture, tokens: int, batch: int = 1, bi
 
 
 def inference_memory(
-    architecture: Architecture, precision: str, context: int, batch: int, assumptions: Assumptions, *, devices: int = 1
+    architecture: Architecture, precision: str, context: int, batch: int, assumptions: Assumptions
 ) -> InferenceMemory:
-    """Everything that must fit on `devices` cards together to run `batch` sequences of `context` tokens.
+    """Everything that must fit on a card to run `batch` sequences of `context` tokens.
 
-    The prompt passes in pieces of `prefill_chunk_tokens`, so activations do not grow with the context beyond that;
-    every card holds its own.
+    The prompt passes in pieces of `prefill_chunk_tokens`, so activations do not grow with the context beyond that.
     Raises ContextTooLong, UnknownPrecision.
     """
     chunk = min(context, assumptions.prefill_chunk_tokens)
     return InferenceMemory(
         weights=weights(architecture, precision).total,
         kv_cache=kv_cache_bytes(architecture, context, batch, assumptions.kv_cache_bits),
-        activations=activation_bytes(architecture, chunk, batch) * devices,
+        activations=activation_bytes(architecture, chunk, batch),
     )
