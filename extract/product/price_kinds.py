@@ -27,7 +27,7 @@ class VisiblePrice:
     named: bool
     current: bool
     #: Whether it is `list` only for a name (`regular-price`) that also stands where there is no sale.
-    usual: bool = False
+    usual: bool
     score: float = 0.0
     #: How far above the title the smallest part lies that holds both.
     distance: int = 99

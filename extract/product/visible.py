@@ -121,7 +121,9 @@ def _by_system(layout: Layout, reader: Reader) -> list[VisiblePrice]:
                 kind: PriceKind = "list" if is_old else "now" if reading.kind == "list" else reading.kind
                 by_value.setdefault(
                     reading.amount,
-                    VisiblePrice(element, -1 - len(by_value) - len(prices), reading, kind, True, True, by_system=True),
+                    VisiblePrice(
+                        element, -1 - len(by_value) - len(prices), reading, kind, True, True, False, by_system=True
+                    ),
                 )
         if len(by_value) == 1:
             prices += by_value.values()

@@ -186,7 +186,7 @@ def load(con: duckdb.DuckDBPyConnection, context: Context, crawls: Sequence[Craw
             quarantined = [(staged.rows[row], f"whole batch refused: {reason}") for row in rows]
         else:
             offers.stage_night(con, accepted, [row for row in rows if row in staged.broken])
-            night = Night(SOURCE, seen_at, len(rows), is_complete=True)
+            night = Night(SOURCE, seen_at, len(rows), is_complete=True, is_whole=False)
             past = good_nights.past(con, SOURCE, seen_at, bounds)
             done = loading.load_staged(con, night, bounds, past, released)
             good_nights.note(con, SOURCE, good_nights.GoodNight(seen_at, len(rows), done.is_complete))

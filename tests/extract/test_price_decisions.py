@@ -219,3 +219,16 @@ def test_name_and_words_say_what_an_element_s_price_is(
     offer, _ = read(f"<div>{markup}</div>{CART}")
     price, old = (None if one is None else str(one) for one in (offer.price, offer.list_price))
     assert (price, offer.price_kind, old) == expected
+
+
+def test_a_stated_price_before_tax_gives_way_to_the_one_that_people_see() -> None:
+    shop = "https://karten.example.de/p/norvik-rtx-4070"
+    offer, issues = read(shown("595,00 €"), stated=stated("500.00", "EUR"), lang="de-DE", url=shop)
+    assert (the_price(offer), issues) == (("595.00", "EUR", "now"), [])
+
+
+def test_claims_in_two_currencies_are_settled_by_no_price_on_the_page() -> None:
+    head = """<meta property="product:price:amount" content="549.00">
+        <meta property="product:price:currency" content="USD">"""
+    offer, issues = read(shown("$549.00"), stated=stated("499.00", "EUR"), head=head)
+    assert (the_price(offer), issues) == ((None, None, None), ["price_disagreement"])

@@ -163,6 +163,7 @@ def test_the_word_beside_an_amount_says_what_it_is(text: str, amount: str, kind:
         ("sold out $499.00 left", "an amount beside words that say there is no price"),
         ("$499.00 " + "a" * MAX_LENGTH, "a text this long is not that of a price element"),
         ("₩1,000 USD", "two currencies"),
+        ("$499 8000 left", "a number right behind the currency"),
     ],
 )
 def test_why_a_price_cannot_be_told(text: str, reason: str) -> None:
@@ -186,7 +187,8 @@ def test_a_text_of_the_length_of_a_price_is_read() -> None:
     [
         ("$5.00", None, "US", "USD"), ("$5.00", None, "CA", "CAD"), ("$5.00", None, None, None),
         ("$5.00", "AUD", None, "AUD"),
-        ("$5.00", "AUD", "US", "AUD"), ("5.00", "USD", None, "USD"), ("5.00", None, "US", None),
+        ("$5.00", "AUD", "US", "AUD"), ("now $5.00", "AUD", "US", "AUD"),
+        ("5.00", "USD", None, "USD"), ("5.00", None, "US", None),
         ("€5.00", None, "US", "EUR"),
         ("US$5.00", None, "CA", "USD"), ("$5.00 AUD", None, "US", "AUD"), ("CAD 5.00", "USD", "US", "CAD"),
         ("12,000원", None, None, "KRW"), ("12,000 원", "USD", "US", "KRW"), ("₹500.00", None, None, "INR"),
@@ -231,6 +233,7 @@ def test_the_amounts_and_the_words_of_a_text() -> None:
     assert tokens("4.50") == {"4.50": "now"}
     assert tokens("RTX 4070 12GB") == {}
     assert without_amounts("was $599.00 now 499,00 €").split() == ["was", "now"]
+    assert without_amounts("3 for 3080").split() == ["for"]
 
 
 @pytest.mark.parametrize(

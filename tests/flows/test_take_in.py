@@ -20,8 +20,10 @@ from gpuledger.flows.night import take_in
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.setup import decisions
 from gpuledger.transform import freshness
+from gpuledger.transform.gate import loading
 from gpuledger.warehouse import schema
 from gpuledger.warehouse.ledger import SourceOutcome
+from gpuledger.warehouse.load.batch import ChangeSet
 from tests.flows.inprocess import context
 
 #: The one shop of which a batch of any length is believed.
@@ -272,3 +274,17 @@ def test_a_source_passes_its_freshness_limit_once(shop: Shop) -> None:
     assert freshness.keep(shop.con, at_the_limit) == []
     assert freshness.keep(shop.con, at_the_limit + timedelta(minutes=1)) == ["core.source_freshness"]
     assert shop.rows(usable) == [(SHOP, False)]
+
+
+def test_a_repeat_without_a_figure_is_told_of_as_none(shop: Shop) -> None:
+    shop.take(1, quote("a"), replace(quote("a"), price=None, currency=None, price_kind=None))
+    ((message,),) = shop.rows("SELECT message FROM ops.issue WHERE code = 'conflicting_duplicate'")
+    assert "is there twice, with 500 and none; the first counts" in message
+
+
+def test_a_shuffled_night_counts_as_partial_and_says_who_may_accept_it() -> None:
+    status, reason = take_in.how_it_went(loading.Loaded(ChangeSet(), 40, True, is_shuffled=True), "danawa", 40)
+    assert status == "partial"
+    assert reason is not None
+    assert "held whole until a later one agrees" in reason
+    assert "gpuledger release --source danawa" in reason

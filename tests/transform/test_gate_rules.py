@@ -265,19 +265,19 @@ def good(rows: int, is_complete: bool = True) -> GoodNight:
     ],
 )
 def test_a_night_is_short_by_the_middle_of_the_nights_before(rows: int, past: list[GoodNight], expected: bool) -> None:
-    missed = rows_missed(Night("shop", NOW, rows, True), BOUNDS, past, Released())
+    missed = rows_missed(Night("shop", NOW, rows, True, False), BOUNDS, past, Released())
     assert (missed is not None) is expected
 
 
 def test_what_is_known_to_be_all_there_is_is_not_short() -> None:
-    assert rows_missed(Night("shop", NOW, 1, True), BOUNDS, [good(30)], Released()) == 30
+    assert rows_missed(Night("shop", NOW, 1, True, False), BOUNDS, [good(30)], Released()) == 30
     assert rows_missed(Night("shop", NOW, 1, True, is_whole=True), BOUNDS, [good(30)], Released()) is None
 
 
 def test_an_acceptance_begins_a_new_count() -> None:
     def missed(rows: int, *past: GoodNight, source: str = "shop") -> int | None:
         released = Released(sources=[Acceptance(source, 15, NOW - timedelta(days=2))])
-        return rows_missed(Night("shop", NOW, rows, True), BOUNDS, past, released)
+        return rows_missed(Night("shop", NOW, rows, True, False), BOUNDS, past, released)
 
     before = GoodNight(NOW - timedelta(days=9), 30, True)
     after = GoodNight(NOW - timedelta(days=1), 20, True)

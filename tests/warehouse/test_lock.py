@@ -7,10 +7,12 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from gpuledger.warehouse.errors import Locked
 from gpuledger.warehouse.lock import writer_lock
@@ -83,3 +85,18 @@ def test_a_note_that_cannot_be_read_hides_the_name_and_not_the_lock(tmp_path: Pa
     finally:
         process.kill()
         process.wait()
+
+
+def test_the_folder_of_the_lock_is_the_owners_alone(tmp_path: Path) -> None:
+    with writer_lock(tmp_path / "state" / "writer.lock"):
+        assert (tmp_path / "state").stat().st_mode & 0o777 == 0o700
+
+
+def test_a_holder_whose_note_comes_a_moment_later_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "writer.lock"
+    note = path.with_suffix(".json")
+    late = threading.Timer(0.4, note.write_text, [json.dumps({"pid": 4711, "since": "2026-01-01T00:00:00+00:00"})])
+    with FileLock(path):
+        late.start()
+        with pytest.raises(Locked, match="process 4711, since 2026-01-01"), writer_lock(path):
+            pass

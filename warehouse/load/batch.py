@@ -25,7 +25,7 @@ class Night:
     seen_at: datetime
     rows: int
     is_complete: bool
-    is_whole: bool = False
+    is_whole: bool
 
 
 @dataclass(frozen=True, slots=True)

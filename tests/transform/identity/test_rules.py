@@ -51,6 +51,19 @@ def test_a_part_number_that_contradicts_the_words_leaves_it_open() -> None:
     assert set(found.candidates) == {"nvidia-geforce-rtx-4060", "nvidia-geforce-rtx-4060-ti-8gb"}
 
 
+def test_a_name_that_no_card_has_beside_one_that_a_card_has_leaves_the_known_one_as_a_candidate() -> None:
+    found = RESOLVER.resolve("Radeon RX 7650 XTX RTX 4070 graphics card")
+    assert (found.status, found.candidates) == ("ambiguous", ("nvidia-geforce-rtx-4070",))
+
+
+@pytest.mark.parametrize(
+    ("title", "kind"), [("RTX 4070 waterblock", "accessory"), ("RTX 4070 repair service", "service")]
+)
+def test_what_is_sold_for_a_card_says_what_it_is(title: str, kind: str) -> None:
+    found = RESOLVER.resolve(title)
+    assert (found.status, found.product_kind) == ("not_a_gpu", kind)
+
+
 #: Lists of which a title's word may be in one only: it cannot be both a card's and another product's.
 _KINDS = (
     "board_maker",
