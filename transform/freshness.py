@@ -1,5 +1,5 @@
 """What counts now and not a while later, as tables that rarely change, so that quiet nights stay quiet: which sources are
-fresh enough for their prices to count, and the day of each currency's rate.
+fresh enough for their prices to count, which of their rows were not seen for too long, and the day of each currency's rate.
 """
 
 from __future__ import annotations
@@ -10,14 +10,24 @@ import duckdb
 
 
 def keep(con: duckdb.DuckDBPyConnection, now: datetime) -> list[str]:
-    """Write core.source_freshness and core.current_rate anew where they moved by `now`; the tables that changed."""
+    """Write core.source_freshness, core.aged_out and core.current_rate anew where they moved by `now`; the tables that
+    changed.
+    """
     freshness = """SELECT source, coalesce(date_diff('minute', last_success_at, $now) <= freshness_hours * 60, false)
                        AS is_usable FROM ops.source_state"""
     # Rates of later days are there too after a backfill, and are not those of its days.
     rates = """SELECT if(r.currency = 'USD', 'EUR', r.currency) AS currency, max(r.day) AS fx_day
                FROM core.fx_rate r SEMI JOIN (FROM core.fx_rate WHERE base = 'EUR' AND currency = 'USD') d ON d.day = r.day
                WHERE r.base = 'EUR' AND r.day BETWEEN $now::DATE - 10 AND $now::DATE GROUP BY ALL"""
-    asked = {"core.source_freshness": freshness, "core.current_rate": rates}
+    aged = """SELECT o.listing_id FROM (
+                  SELECT listing_id, split_part(listing_id, ':', 1) AS source, confirmed_until FROM core.price_open
+                  WHERE confirmed_until >= valid_from
+                  UNION ALL
+                  SELECT offer_id, source, confirmed_until FROM core.cloud_offer_history
+                  WHERE valid_to IS NULL AND confirmed_until >= valid_from
+              ) o LEFT JOIN ops.source_state st USING (source)
+              WHERE (date_diff('minute', o.confirmed_until, $now) <= st.freshness_hours * 60) IS NOT TRUE"""
+    asked = {"core.source_freshness": freshness, "core.aged_out": aged, "core.current_rate": rates}
     return [table for table, query in asked.items() if _replace(con, table, query, now)]
 
 

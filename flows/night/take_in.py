@@ -150,8 +150,8 @@ def how_it_went(loaded: loading.Loaded, source: str, rows: int) -> tuple[SourceS
     """Status and reason of a batch of so many rows that was loaded."""
     if loaded.usual_rows is not None:
         return "degraded", (
-            f"{rows} rows, and {loaded.usual_rows} are usual: what is missing has not ended and no longer counts until it "
-            f"is seen again; `gpuledger release --source {source}` if the source has no more than this"
+            f"{rows} rows, and {loaded.usual_rows} are usual: what is missing has not ended, and counts for as long as it "
+            f"is fresh; `gpuledger release --source {source}` if the source has no more than this"
         )
     if loaded.is_shuffled:
         return "partial", (

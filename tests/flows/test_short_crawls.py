@@ -20,6 +20,7 @@ from gpuledger.extract.sample import server
 from gpuledger.flows.night import take_in
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.telling import alerts
+from gpuledger.transform import freshness
 from gpuledger.warehouse import schema
 from tests.command import gpuledger, rows
 from tests.flows.inprocess import context, copy_of_the_site, refresh
@@ -110,6 +111,11 @@ def test_a_shop_that_loses_its_pagination_is_degraded_until_a_person_accepts_it(
     ((still,),) = rows(data, listed)
     assert still >= before
     assert rows(data, "SELECT count(*) FROM core.listing WHERE ended_at IS NOT NULL") == [(0,)]
+    unseen = "SELECT count(*) FROM core.price_open WHERE confirmed_until >= valid_from"
+    assert rows(data, unseen)[0][0] > 0
+    assert rows(data, "SELECT count(*) FROM core.offer WHERE exclusion = 'not confirmed'") == [(0,)], (
+        "a day old: it counts"
+    )
     assert rows(data, "SELECT status, is_stale FROM mart.source_status WHERE source = 'newegg'") == [
         ("degraded", False)
     ]
@@ -135,6 +141,31 @@ def test_a_shop_that_loses_its_pagination_is_degraded_until_a_person_accepts_it(
     ((after,),) = rows(data, listed)
     assert after < before * 0.8
     assert rows(data, "SELECT count(*) FROM core.price_change WHERE source = 'newegg' AND change = 'ended'")[0][0] > 0
+
+
+def test_what_is_not_seen_counts_until_it_is_older_than_its_source_may_be(con: duckdb.DuckDBPyConnection) -> None:
+    """And what was seen and not believed is none of that: it does not count at all."""
+    con.execute(
+        """INSERT INTO ops.source_state BY NAME
+               SELECT 'a' AS source, 48 AS freshness_hours, TIMESTAMPTZ '2024-01-05 03:00Z' AS last_success_at;
+           INSERT INTO core.price_open BY NAME FROM (VALUES
+               ('a:seen', TIMESTAMPTZ '2024-01-01 03:00Z', NULL),
+               ('a:unseen', TIMESTAMPTZ '2024-01-01 03:00Z', TIMESTAMPTZ '2024-01-03 03:00Z'),
+               ('a:held', TIMESTAMPTZ '2024-01-04 03:00Z', TIMESTAMPTZ '2024-01-01 03:00Z')
+           ) v(listing_id, valid_from, confirmed_until);
+           INSERT INTO core.cloud_offer_history BY NAME
+               SELECT 'a:cloud' AS offer_id, 'a' AS source, TIMESTAMPTZ '2024-01-01 03:00Z' AS valid_from,
+                   TIMESTAMPTZ '2024-01-04 03:00Z' AS confirmed_until"""
+    )
+    night = datetime(2024, 1, 5, 3, tzinfo=UTC)
+    found = []
+    for hours in (0, 1, 24, 25):
+        changed = freshness.keep(con, night + timedelta(hours=hours))
+        aged = [listing for (listing,) in con.execute("FROM core.aged_out ORDER BY ALL").fetchall()]
+        found.append((hours, "core.aged_out" in changed, aged))
+    assert found == [
+        (0, False, []), (1, True, ["a:unseen"]), (24, False, ["a:unseen"]), (25, True, ["a:cloud", "a:unseen"]),
+    ]  # fmt: skip
 
 
 def _statuses(summary: Summary) -> dict[str, str]:

@@ -167,7 +167,7 @@ def test_a_crawl_that_breaks_and_stays_broken_ends_nothing_and_says_so_each_nigh
         outcome = again(shop, number, short, **LISTED)
         assert outcome.status == "degraded"
         assert outcome.reason == (
-            "2 rows, and 4 are usual: what is missing has not ended and no longer counts until it is seen again; "
+            "2 rows, and 4 are usual: what is missing has not ended, and counts for as long as it is fresh; "
             "`gpuledger release --source quotes` if the source has no more than this"
         )
         assert set(shop.prices()) == {f"quotes:{key}" for key in "abcd"}

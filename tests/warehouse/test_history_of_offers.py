@@ -157,11 +157,11 @@ def test_absence_from_an_incomplete_night_is_doubt_and_no_end(con: duckdb.DuckDB
     loaded = load(con, 2, offer("b"), is_complete=False)
     assert not loaded.is_complete
     assert still_open(con) == {"a": (500, False), "b": (500, True)}
-    assert spans(con, "a") == [(500, 1, 2, 1), (500, 2, None, 1)]
+    assert spans(con, "a") == [(500, 1, None, 1)]
     load(con, 3, offer("b"), is_complete=False)
-    assert spans(con, "a") == [(500, 1, 2, 1), (500, 2, None, 1)], "a doubt that goes on is one doubt"
+    assert spans(con, "a") == [(500, 1, None, 1)], "a doubt that goes on is one doubt"
     load(con, 4, offer("a"), offer("b"))
-    assert spans(con, "a") == [(500, 1, 2, 1), (500, 2, 4, 1), (500, 4, None, None)]
+    assert spans(con, "a") == [(500, 1, 4, 1), (500, 4, None, None)]
     assert [one[2] for one in changes(con)] == ["appeared", "appeared"], "nothing that a buyer would call a change"
 
 
@@ -169,8 +169,34 @@ def test_a_doubt_ends_with_a_complete_night(con: duckdb.DuckDBPyConnection) -> N
     load(con, 1, offer("a"), offer("b"))
     load(con, 2, offer("b"), is_complete=False)
     load(con, 3, offer("b"))
-    assert spans(con, "a") == [(500, 1, 2, 1), (500, 2, 3, 1)]
+    assert spans(con, "a") == [(500, 1, 3, 1)]
     assert changes(con)[2:] == [("a", 3, "ended", 500, None, None)]
+
+
+@pytest.mark.parametrize("back_on", [3, 4, 5])
+def test_what_a_short_crawl_did_not_show_comes_back_as_it_was(con: duckdb.DuckDBPyConnection, back_on: int) -> None:
+    """With its price and since when it has stood, unless it had ceased to count in between: then that stays on record."""
+    con.execute("INSERT INTO ops.source_state BY NAME SELECT ? AS source, 48 AS freshness_hours", [SHOP])
+    load(con, 1, offer("a"), offer("b"))
+    for number in range(2, back_on):
+        load(con, number, offer("b"), is_complete=False)
+    load(con, back_on, offer("a"), offer("b"))
+    assert spans(con, "a") == (
+        [(500, 1, None, None)] if back_on == 3 else [(500, 1, back_on, 1), (500, back_on, None, None)]
+    )
+    assert still_open(con) == {"a": (500, True), "b": (500, True)}
+    assert [one[2] for one in changes(con)] == ["appeared", "appeared"]
+    found = rows(con, "SELECT ended_at, first_seen_at FROM core.listing WHERE listing_key = 'a'")
+    assert found == [(None, night(1))]
+
+
+def test_a_price_that_is_not_believed_after_a_short_crawl_is_in_doubt(con: duckdb.DuckDBPyConnection) -> None:
+    load(con, 1, offer("a"), offer("b"))
+    load(con, 2, offer("b"), is_complete=False)
+    load(con, 3, offer("a", "5000"), offer("b"))
+    assert spans(con, "a") == [(500, 1, 3, 1), (500, 3, None, 1)]
+    load(con, 4, offer("b"), is_complete=False)
+    assert spans(con, "a") == [(500, 1, 3, 1), (500, 3, None, 1)], "not seen either: it stays what nobody believed"
 
 
 def test_a_refused_row_ends_nothing(con: duckdb.DuckDBPyConnection) -> None:

@@ -86,14 +86,39 @@ def test_a_rate_that_is_gone_from_a_complete_page_has_ended(con: duckdb.DuckDBPy
     assert versions(con, "x") == [(2, 1, 2, 1), (2, 3, None, None)]
 
 
-def test_a_rate_that_is_gone_from_an_incomplete_page_is_in_doubt_once(con: duckdb.DuckDBPyConnection) -> None:
+def test_a_rate_that_is_gone_from_an_incomplete_page_says_until_when_it_was_seen(
+    con: duckdb.DuckDBPyConnection,
+) -> None:
     load(con, 1, rate("x"), rate("y"))
     load(con, 2, rate("x"), rate("y"), previous=1)
-    assert load(con, 3, rate("y"), is_complete=False, previous=2) == {RATES: 2}
-    assert versions(con, "x") == [(2, 1, 3, 2), (2, 3, None, 2)]
+    assert load(con, 3, rate("y"), is_complete=False, previous=2) == {RATES: 1}
+    assert versions(con, "x") == [(2, 1, None, 2)]
     assert load(con, 4, rate("y"), is_complete=False, previous=3) == {}
     assert load(con, 5, rate("y"), previous=4) == {RATES: 1}
-    assert versions(con, "x") == [(2, 1, 3, 2), (2, 3, 5, 2)], "it was last seen on night 2"
+    assert versions(con, "x") == [(2, 1, 5, 2)], "it was last seen on night 2"
+
+
+@pytest.mark.parametrize(("back_on", "expected"), [
+    (4, [(2, 1, None, None)]), (5, [(2, 1, 5, 2), (2, 5, None, None)]),
+], ids=["while it counted", "after it had ceased to"])  # fmt: skip
+def test_a_rate_that_comes_back_goes_on_where_it_had_counted_all_the_while(
+    con: duckdb.DuckDBPyConnection, back_on: int, expected: list[tuple[Any, ...]]
+) -> None:
+    con.execute("INSERT INTO ops.source_state BY NAME SELECT 'wiki' AS source, 48 AS freshness_hours")
+    load(con, 1, rate("x"), rate("y"))
+    load(con, 2, rate("x"), rate("y"), previous=1)
+    for number in range(3, back_on):
+        load(con, number, rate("y"), is_complete=False, previous=number - 1)
+    assert load(con, back_on, rate("x"), rate("y"), previous=back_on - 1) == {RATES: len(expected)}
+    assert versions(con, "x") == expected
+
+
+def test_a_rate_that_was_not_seen_and_then_held_keeps_its_last_sighting(con: duckdb.DuckDBPyConnection) -> None:
+    load(con, 1, rate("x"), rate("y"))
+    load(con, 2, rate("x"), rate("y"), previous=1)
+    load(con, 3, rate("y"), is_complete=False, previous=2)
+    load(con, 4, rate("y"), held=(rate("x", "99"),), previous=3)
+    assert versions(con, "x") == [(2, 1, 4, 2), (2, 4, None, 2)]
 
 
 def test_a_rate_that_is_held_is_in_doubt_also_on_a_complete_page(con: duckdb.DuckDBPyConnection) -> None:
@@ -105,10 +130,10 @@ def test_a_rate_that_is_held_is_in_doubt_also_on_a_complete_page(con: duckdb.Duc
     assert versions(con, "x") == [(2, 1, 2, 1), (2, 2, 3, 1), (2, 3, None, None)], "seen again, though at the same rate"
 
 
-def test_without_a_night_before_the_doubt_is_from_its_beginning(con: duckdb.DuckDBPyConnection) -> None:
+def test_without_a_night_before_it_was_seen_at_its_beginning(con: duckdb.DuckDBPyConnection) -> None:
     load(con, 1, rate("x"))
     load(con, 3, is_complete=False)
-    assert versions(con, "x") == [(2, 1, 3, 1), (2, 3, None, 1)]
+    assert versions(con, "x") == [(2, 1, None, 1)]
 
 
 def test_a_repeated_run_keeps_none_of_what_it_wrote_before(con: duckdb.DuckDBPyConnection) -> None:

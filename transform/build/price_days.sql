@@ -1,15 +1,25 @@
 -- Only days on which the source was read: a price that stood before and after an outage is no price of the days between. The
--- same rule as for the street price decides what counts. Of the days from `$since` to `$until`.
+-- same rule as for the street price decides what counts: what a short crawl did not show counts while it is fresh. Of the days
+-- from `$since` to `$until`.
 WITH night AS (
-    SELECT DISTINCT source, (seen_at AT TIME ZONE 'UTC')::DATE AS day FROM core.source_night
+    SELECT DISTINCT source, (seen_at AT TIME ZONE 'UTC')::DATE AS day,
+        max(seen_at) OVER (PARTITION BY (seen_at AT TIME ZONE 'UTC')::DATE) AS newest_at
+    FROM core.source_night
     WHERE seen_at >= $since::TIMESTAMP AT TIME ZONE 'UTC' AND seen_at < ($until + 1)::TIMESTAMP AT TIME ZONE 'UTC'
 ),
 span_day AS (
     SELECT
-        s.listing_no, s.price, s.currency, s.price_kind, s.availability, s.condition, s.seller, s.seller_kind, s.valid_to,
+        s.listing_no, s.price, s.currency, s.price_kind, s.availability, s.condition, s.seller, s.seller_kind,
+        s.confirmed_until, coalesce(st.freshness_hours, 0) AS fresh_hours,
         unnest(generate_series(
             greatest((s.valid_from AT TIME ZONE 'UTC')::DATE, $since),
-            least((coalesce(s.confirmed_until, st.last_success_at, s.valid_from) AT TIME ZONE 'UTC')::DATE, $until),
+            least(
+                (coalesce(s.confirmed_until + to_hours(fresh_hours), st.last_success_at, s.valid_from)
+                    AT TIME ZONE 'UTC')::DATE,
+                -- What still stood at the end of the day: of two states on one day that is the later one.
+                (s.valid_to AT TIME ZONE 'UTC')::DATE - 1,
+                $until
+            ),
             INTERVAL 1 DAY
         ))::DATE AS day
     FROM core.price_span s
@@ -19,7 +29,6 @@ span_day AS (
         AND (s.valid_to IS NULL OR s.valid_to >= $since::TIMESTAMP AT TIME ZONE 'UTC')
         AND s.valid_from < ($until + 1)::TIMESTAMP AT TIME ZONE 'UTC'
 ),
--- What still stood at the end of the day: of two states on one day that is the later one.
 closing AS (
     -- The names come after the days: DuckDB 2.0 fails on large tables where a text from a join is unnested and joined again.
     SELECT l.source, l.title, l.gpu_id, l.gpu_count, l.match_status,
@@ -28,7 +37,6 @@ closing AS (
     FROM span_day d
     CROSS JOIN core.home_market home
     JOIN core.listing l ON l.listing_no = d.listing_no
-    WHERE d.valid_to IS NULL OR d.valid_to >= midnight
 ),
 -- A shop that gives a listing another title sells another product from then on; the same title is read as it is read now.
 identified AS (
@@ -39,7 +47,8 @@ identified AS (
             if(h.title <> c.title, h.match_status, c.match_status) AS match_status
         )
     FROM closing c
-    SEMI JOIN night n ON n.source = c.source AND n.day = c.day
+    JOIN night n ON n.source = c.source AND n.day = c.day
+        AND (c.confirmed_until IS NULL OR date_diff('minute', c.confirmed_until, n.newest_at) <= c.fresh_hours * 60)
     ASOF LEFT JOIN core.listing_history h ON h.listing_no = c.listing_no AND h.valid_from < c.midnight
 ),
 priced AS (

@@ -11,7 +11,7 @@ import duckdb
 
 from gpuledger.extract.items import Chart, CloudOffer, FxRate, IndexPrice, Item, Offer, Score
 from gpuledger.warehouse.load.batch import Batch, ChangeSet, Row
-from gpuledger.warehouse.load.spans import Spans, Staged, merge
+from gpuledger.warehouse.load.spans import Spans, Staged, fresh_since, merge
 from gpuledger.warehouse.load.stage import Value, stage
 
 #: The source whose file has the reference rates of all days.
@@ -159,7 +159,10 @@ def load(con: duckdb.DuckDBPyConnection, batch: Batch, previous_success: datetim
             table=kind.spans.table, key=kind.spans.key, state=kind.spans.state, extra=kind.spans.extra,
             scope=kind.spans.scope.format(source=batch.source), has_doubt=kind.spans.has_doubt,
         )  # fmt: skip
-        staged = Staged(incoming="incoming", held="held", seen_at=batch.seen_at, is_complete=batch.is_complete)
+        staged = Staged(
+            incoming="incoming", held="held", seen_at=batch.seen_at, is_complete=batch.is_complete,
+            fresh_since=fresh_since(con, batch.source, batch.seen_at),
+        )  # fmt: skip
         changes.add(kind.spans.table, merge(con, spans, staged, previous_success))
     return changes
 

@@ -12,7 +12,7 @@ from datetime import datetime
 import duckdb
 
 from gpuledger.warehouse.load.batch import Night
-from gpuledger.warehouse.load.spans import Spans, Staged, judge
+from gpuledger.warehouse.load.spans import Spans, Staged, fresh_since, judge
 
 STATE = ("price", "currency", "price_kind", "list_price", "availability")
 #: Attributes that decide whether an offer counts: they are part of each version too, so that the past keeps its answer.
@@ -25,10 +25,10 @@ COLUMNS = (*STATE, *TERMS, *EVIDENCE)
 def write(con: duckdb.DuckDBPyConnection, night: Night, previous_success: datetime | None) -> tuple[int, int]:
     """Write the versions that a night makes, from its staged offers (`incoming_offer`, `held_offer`) and the open versions.
 
-    A listing that is absent from a complete night has ended. One that is absent from an incomplete night, or that the
-    contract or the gate holds, goes on as a version in doubt. A night that is repeated at the same time replaces the
-    versions that it wrote itself. The listings are in core.listing already. Returns how many versions were begun or closed,
-    and how many listings ended.
+    A listing that is absent from a complete night has ended. One that is absent from an incomplete night goes on with the
+    time until which it was confirmed; one that the contract or the gate holds, as a version in doubt. A night that is
+    repeated at the same time replaces the versions that it wrote itself. The listings are in core.listing already. Returns
+    how many versions were begun, closed or marked, and how many listings ended.
     """
     spans = Spans(
         table="core.price_open",
@@ -38,7 +38,10 @@ def write(con: duckdb.DuckDBPyConnection, night: Night, previous_success: dateti
         scope=f"starts_with(o.listing_id, '{night.source}:')",
         has_doubt=True,
     )
-    staged = Staged(incoming="incoming_offer", held="held_offer", seen_at=night.seen_at, is_complete=night.is_complete)
+    staged = Staged(
+        incoming="incoming_offer", held="held_offer", seen_at=night.seen_at, is_complete=night.is_complete,
+        fresh_since=fresh_since(con, night.source, night.seen_at),
+    )  # fmt: skip
     judge(con, spans, staged)
     counted = con.execute("SELECT count(why), count(*) FILTER (why = 'ended') FROM verdict").fetchone()
     assert counted is not None
@@ -55,9 +58,13 @@ def write(con: duckdb.DuckDBPyConnection, night: Night, previous_success: dateti
             SELECT listing_no, v.* FROM (
                 SELECT listing_id, {listed}, valid_from, $seen_at AS valid_to,
                     coalesce(confirmed_until, $previous, valid_from) AS confirmed_until
-                FROM stood WHERE valid_from <> $seen_at
+                FROM stood WHERE valid_from <> $seen_at AND why NOT IN ('unseen', 'confirmed')
                 UNION ALL
-                SELECT listing_id, {listed}, $seen_at, NULL, coalesce($previous, valid_from)
+                SELECT listing_id, {listed}, valid_from, NULL,
+                    CASE why WHEN 'unseen' THEN greatest($previous, valid_from) END
+                FROM stood WHERE why IN ('unseen', 'confirmed')
+                UNION ALL
+                SELECT listing_id, {listed}, $seen_at, NULL, coalesce(confirmed_until, $previous, valid_from)
                 FROM stood WHERE why = 'doubted'
                 UNION ALL
                 SELECT listing_id, {listed}, $seen_at, NULL, NULL

@@ -1,7 +1,8 @@
 """Versioned rows: a state is written once with `valid_from`, and closed with `valid_to` when another state is seen.
 
-What was known on a day is never rewritten later, so a question about that day keeps its answer. Even the doubt about a row
-that a batch did not confirm is a version of its own.
+What was known on a day is never rewritten later, so a question about that day keeps its answer. A row that an incomplete
+batch does not show says until when it was confirmed, and goes on; one that was shown and not believed goes on as a version
+of its own, which nobody ever confirmed.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ class Spans:
 
     `key` identifies a thing, `state` are the columns whose change makes a new version, `extra` are written with a new
     version but make none. `scope` is an SQL condition on the table `o`: the rows that this batch speaks of. `has_doubt`
-    tables have the column `confirmed_until`; a version that begins after it is one that its batch did not confirm.
+    tables have the column `confirmed_until`: empty where the newest batch confirms the row, and before its `valid_from`
+    where a batch showed something else that was not believed.
     """
 
     table: str
@@ -40,44 +42,64 @@ class Staged:
     seen_at: datetime
     #: What is absent has really vanished.
     is_complete: bool
+    #: What was confirmed since then has counted all the while, also where it was not seen; None where that is not known.
+    fresh_since: datetime | None = None
+
+
+def fresh_since(con: duckdb.DuckDBPyConnection, source: str, seen_at: datetime) -> datetime | None:
+    """Since when the rows of a source must have been confirmed to count at `seen_at`; None before its first good night."""
+    row = con.execute(
+        "SELECT $seen_at - to_hours(freshness_hours) FROM ops.source_state WHERE source = $source",
+        {"seen_at": seen_at, "source": source},
+    ).fetchone()
+    return row[0] if row else None
 
 
 def judge(con: duckdb.DuckDBPyConnection, spans: Spans, staged: Staged) -> None:
     """Write the temporary table `verdict`: what the staged tables say of each open row of `spans`, and what is new.
 
-    `why` is `new`; `replaced`: another state is seen; `ended`: it is gone; `doubted`: it may be there, and was not seen;
-    or NULL: it is as it was. `id` and `seen_id` are row ids of the open row and of the incoming one.
+    `why` is `new`; `replaced`: another state is seen, or the same after it had ceased to count; `ended`: it is gone;
+    `doubted`: something is seen that is not believed; `unseen`: it may be there; `confirmed`: it is seen again and had
+    counted all the while; or NULL: it is as it was. `id` and `seen_id` are row ids of the open row and of the incoming one.
     """
-    doubt = "o.confirmed_until IS NOT NULL" if spans.has_doubt else "false"
+    confirmed = "o.confirmed_until" if spans.has_doubt else "NULL::TIMESTAMPTZ"
     same_key = " AND ".join(f"o.{c} IS NOT DISTINCT FROM i.{c}" for c in spans.key)
     same_state = " AND ".join(f"o.{c} IS NOT DISTINCT FROM i.{c}" for c in spans.state)
+    has_doubt = str(spans.has_doubt).lower()
     is_held = f"EXISTS (SELECT 1 FROM {staged.held} i WHERE {same_key})"
     con.execute(
         f"""CREATE OR REPLACE TEMP TABLE verdict AS
             WITH o AS (
-                SELECT rowid AS id, {", ".join(spans.key)}, {", ".join(spans.state)}, valid_from, {doubt} AS is_doubted
+                SELECT rowid AS id, {", ".join(spans.key)}, {", ".join(spans.state)}, valid_from,
+                    {confirmed} AS confirmed_until
                 FROM {spans.table} o WHERE {spans.scope}
             ),
             i AS (SELECT rowid AS seen_id, {", ".join(spans.key)}, {", ".join(spans.state)} FROM {staged.incoming})
             SELECT o.id, i.seen_id, {", ".join(f"coalesce(o.{c}, i.{c}) AS {c}" for c in spans.key)},
                 o.valid_from = $seen_at AS is_same_run,
                 CASE WHEN o.id IS NULL THEN 'new'
-                    WHEN i.seen_id IS NOT NULL THEN CASE WHEN o.is_doubted OR NOT ({same_state}) THEN 'replaced' END
-                    WHEN {is_held if staged.is_complete else "true"} THEN
-                        CASE WHEN {str(spans.has_doubt).lower()} AND NOT o.is_doubted AND o.valid_from < $seen_at
-                            THEN 'doubted' END
+                    WHEN i.seen_id IS NOT NULL THEN CASE
+                        WHEN NOT ({same_state}) THEN 'replaced'
+                        WHEN o.confirmed_until IS NULL THEN NULL
+                        WHEN o.confirmed_until >= greatest(o.valid_from, $fresh_since) THEN 'confirmed'
+                        ELSE 'replaced' END
+                    WHEN {is_held} THEN CASE
+                        WHEN {has_doubt} AND o.valid_from < $seen_at
+                            AND (o.confirmed_until IS NULL OR o.confirmed_until >= o.valid_from) THEN 'doubted' END
+                    WHEN {str(not staged.is_complete).lower()} THEN CASE
+                        WHEN {has_doubt} AND o.valid_from < $seen_at AND o.confirmed_until IS NULL THEN 'unseen' END
                     ELSE 'ended'
                 END AS why
             FROM o FULL JOIN i ON {same_key}""",
-        {"seen_at": staged.seen_at},
+        {"seen_at": staged.seen_at, "fresh_since": staged.fresh_since or staged.seen_at},
     )
 
 
 def merge(con: duckdb.DuckDBPyConnection, spans: Spans, staged: Staged, previous_success: datetime | None) -> int:
     """Bring the open rows of `spans` in line with what is staged; how many rows were written or closed.
 
-    What is absent from a complete batch ends. What is absent from an incomplete one, and what is held, goes on as a version
-    in doubt: nobody saw it end, and nobody confirmed it. `previous_success` is when it was last confirmed. A run that is
+    What is absent from a complete batch ends. What is absent from an incomplete one goes on with the time until which it was
+    confirmed, and what is held as a version in doubt. `previous_success` is when it was last confirmed. A run that is
     repeated at the same time replaces the versions that it wrote itself, so it leaves none of length zero.
     """
     table = spans.table
@@ -85,13 +107,22 @@ def merge(con: duckdb.DuckDBPyConnection, spans: Spans, staged: Staged, previous
     judge(con, spans, staged)
     counted = con.execute(
         """SELECT count(*) FILTER (why IN ('new', 'replaced')), count(*) FILTER (why = 'doubted'),
-               count(*) FILTER (why <> 'new'), count(*) FILTER (why <> 'new' AND is_same_run) FROM verdict"""
+               count(*) FILTER (why IN ('replaced', 'doubted', 'ended')),
+               count(*) FILTER (why IN ('replaced', 'doubted', 'ended') AND is_same_run),
+               count(*) FILTER (why IN ('unseen', 'confirmed')) FROM verdict"""
     ).fetchone()
     assert counted is not None
-    seen, doubted, closed, again = counted
+    seen, doubted, closed, again, standing = counted
     ending = {**times, **({"previous": previous_success} if spans.has_doubt else {})}
     columns = ", ".join((*spans.key, *spans.state, *spans.extra))
     changed = 0
+    if standing:
+        changed += _count(
+            con,
+            f"""UPDATE {table} o SET confirmed_until = CASE v.why WHEN 'unseen' THEN greatest($previous, o.valid_from) END
+                FROM verdict v WHERE v.why IN ('unseen', 'confirmed') AND o.rowid = v.id""",
+            {"previous": previous_success},
+        )
     if seen:
         changed += _count(
             con,
@@ -103,12 +134,15 @@ def merge(con: duckdb.DuckDBPyConnection, spans: Spans, staged: Staged, previous
         changed += _count(
             con,
             f"""INSERT INTO {table} ({columns}, valid_from, confirmed_until)
-                SELECT {columns}, $seen_at, coalesce($previous, o.valid_from) FROM {table} o
+                SELECT {columns}, $seen_at, coalesce(o.confirmed_until, $previous, o.valid_from) FROM {table} o
                 WHERE rowid IN (SELECT id FROM verdict WHERE why = 'doubted')""",
             ending,
         )
     if again:
-        con.execute(f"DELETE FROM {table} WHERE rowid IN (SELECT id FROM verdict WHERE why <> 'new' AND is_same_run)")
+        con.execute(
+            f"""DELETE FROM {table} WHERE rowid IN (
+                    SELECT id FROM verdict WHERE why IN ('replaced', 'doubted', 'ended') AND is_same_run)"""
+        )
     if closed > again:
         confirmed = (
             ", confirmed_until = coalesce(o.confirmed_until, $previous, o.valid_from)" if spans.has_doubt else ""
@@ -116,7 +150,7 @@ def merge(con: duckdb.DuckDBPyConnection, spans: Spans, staged: Staged, previous
         changed += _count(
             con,
             f"""UPDATE {table} o SET valid_to = $seen_at {confirmed}
-                WHERE rowid IN (SELECT id FROM verdict WHERE why <> 'new' AND NOT is_same_run)""",
+                WHERE rowid IN (SELECT id FROM verdict WHERE why IN ('replaced', 'doubted', 'ended') AND NOT is_same_run)""",
             ending,
         )
     return changed

@@ -46,7 +46,7 @@ def translated_values(_: Callable[[str], str]) -> Mapping[str, Mapping[str, str]
             "out of stock": _("out of stock"), "preorder": _("preorder"), "unknown": _("availability unknown"),
             "marketplace seller": _("marketplace seller"), "grey import": _("grey import"),
             "tax not stated": _("tax not stated"), "price held": _("price held"),
-            "not seen in the newest batch": _("not seen in the newest batch"), "no price": _("no price"),
+            "not confirmed": _("not seen in the newest batch"), "no price": _("no price"),
             "from price": _("starting price"), "list price": _("list price"), "monthly price": _("monthly price"),
             "bundle price": _("price of a bundle"), "no exchange rate": _("no exchange rate"),
             "far above launch price": _("far above launch price"), "far below launch price": _("far below launch price"),

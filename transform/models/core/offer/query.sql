@@ -23,8 +23,9 @@ SELECT
     p.* EXCLUDE (printed_usd),
     core.offer_exclusion(
         p.gpu_count, p.condition, f.is_usable, p.availability, p.seller_kind, p.seller, h.listing_id IS NOT NULL,
-        p.confirmed_until IS NULL, p.price, p.price_kind, p.price_usd, p.msrp_usd, p.channel
+        p.confirmed_until IS NULL OR p.confirmed_until >= p.valid_from AND a.listing_id IS NULL, p.price, p.price_kind, p.price_usd, p.msrp_usd, p.channel
     ) AS exclusion
 FROM priced p
 LEFT JOIN core.source_freshness f ON f.source = p.source
 LEFT JOIN core.held_price h ON h.listing_id = p.listing_id
+LEFT JOIN core.aged_out a ON a.listing_id = p.listing_id

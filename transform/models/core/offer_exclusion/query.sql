@@ -14,7 +14,7 @@ CASE
         THEN CASE kind_of_seller WHEN 'marketplace' THEN 'marketplace seller' ELSE 'seller not known' END
     WHEN sales_channel = 'grey_import' THEN 'grey import'
     WHEN held THEN 'price held'
-    WHEN NOT confirmed THEN 'not seen in the newest batch'
+    WHEN NOT confirmed THEN 'not confirmed'
     WHEN amount IS NULL THEN 'no price'
     WHEN kind_of_price <> 'now' THEN kind_of_price || ' price'
     WHEN usd IS NULL THEN 'no exchange rate'

@@ -9,7 +9,7 @@ priced AS (
     SELECT
         h.gpu_id, h.gpu_count, s.condition, s.seller_kind, s.seller, l.source, h.title, h.url, s.listing_no, s.price, s.currency,
         s.price_kind, s.availability, s.valid_from, s.snapshot_sha256, d.fx_day,
-        s.confirmed_until IS NULL OR s.confirmed_until >= s.valid_from AS is_confirmed,
+        s.confirmed_until,
         coalesce(l.market, a.home) AS offered_in, l.channel, m.tax_rate, l.tax_included AS tax_stated, m.prices_include_tax, a.is_net,
         a.market AS market_asked, s.price::DOUBLE * d.usd_rate AS printed_usd,
         (printed_usd * core.shelf_factor(l.tax_included, m.prices_include_tax, m.tax_rate))::DECIMAL(18, 2) AS price_usd,
@@ -34,7 +34,9 @@ counted AS MATERIALIZED (
     LEFT JOIN source_freshness_as_of(as_of_day) f ON f.source = p.source
     LEFT JOIN core.gpu g ON g.gpu_id = p.gpu_id
     WHERE core.offer_exclusion(
-        p.gpu_count, p.condition, f.is_usable, p.availability, p.seller_kind, p.seller, false, p.is_confirmed,
+        p.gpu_count, p.condition, f.is_usable, p.availability, p.seller_kind, p.seller, false,
+        p.confirmed_until IS NULL OR p.confirmed_until >= p.valid_from
+            AND date_diff('minute', p.confirmed_until, f.newest_at) <= f.freshness_hours * 60,
         p.price, p.price_kind, p.price_usd, g.msrp_usd, p.channel
     ) IS NULL
         AND (NOT p.is_net OR p.net_usd IS NOT NULL)

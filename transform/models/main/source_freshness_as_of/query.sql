@@ -3,5 +3,7 @@
 WITH night AS (
     SELECT source, max(seen_at) AS seen_at FROM core.source_night WHERE seen_at < core.end_of_day(as_of_day) GROUP BY source
 )
-SELECT n.source, date_diff('minute', n.seen_at, (SELECT max(seen_at) FROM night)) <= st.freshness_hours * 60 AS is_usable
-FROM night n JOIN ops.source_state st ON st.source = n.source
+SELECT n.source, newest.seen_at AS newest_at, st.freshness_hours,
+    date_diff('minute', n.seen_at, newest.seen_at) <= st.freshness_hours * 60 AS is_usable
+FROM night n CROSS JOIN (SELECT max(seen_at) AS seen_at FROM night) newest
+JOIN ops.source_state st ON st.source = n.source

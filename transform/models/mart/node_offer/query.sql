@@ -49,7 +49,7 @@ SELECT
         CASE WHEN p.gpu_id IS NULL THEN 'GPU not certain' WHEN p.gpu_count IS NULL THEN 'number of GPUs not stated' END,
         core.offer_exclusion(
             1, p.condition, f.is_usable, p.availability, p.seller_kind, p.seller, h.listing_id IS NOT NULL,
-            p.confirmed_until IS NULL, p.price, CASE p.price_kind WHEN 'bundle' THEN 'now' ELSE p.price_kind END,
+            p.confirmed_until IS NULL OR p.confirmed_until >= p.valid_from AND a.listing_id IS NULL, p.price, CASE p.price_kind WHEN 'bundle' THEN 'now' ELSE p.price_kind END,
             -- The bounds of one card: by the card, and what a machine costs at most is said below.
             least(p.price_usd / greatest(p.gpu_count, 1), 100000), NULL, p.channel
         ),
@@ -66,5 +66,6 @@ FROM priced p
 LEFT JOIN core.gpu g ON g.gpu_id = p.gpu_id
 LEFT JOIN core.source_freshness f ON f.source = p.source
 LEFT JOIN core.held_price h ON h.listing_id = p.listing_id
+LEFT JOIN core.aged_out a ON a.listing_id = p.listing_id
 LEFT JOIN ops.source_state st ON st.source = p.source
 ORDER BY p.listing_id
