@@ -19,7 +19,7 @@ from scipy.optimize import least_squares
 
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.identity.resolver import Resolver
-from gpuledger.transform.speed.calibration import FILE, Calibration
+from gpuledger.transform.speed.calibration import EIGHTY_PERCENT, FILE, Calibration
 from gpuledger.transform.speed.features import CardTraits, Work, traits
 from gpuledger.transform.speed.work import work_of
 from tools.measured import measure
@@ -45,10 +45,14 @@ _GROUPS = {
 }  # fmt: skip
 #: The same of one row: what is left when the card is known.
 _ROW = {"decode": 0.06, "prefill": 0.12}
-#: No range is narrower than this: a dozen cards of one publisher do not show all that differs between two computers.
-_FLOOR = 0.035
+#: No range is narrower than this: two runs of one benchmark on one card differ by as much.
+_FLOOR = 0.03
 #: The same for an architecture that nobody measured.
 _UNKNOWN = 0.2
+#: Of so many held-out measurements a range is to hold the new one.
+_HELD = 0.8
+#: Fewer cards than this say nothing of a next card by themselves: then their rows count one by one.
+_FEWEST_CARDS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +115,7 @@ def fit(found: Sequence[Point], engine: str, source: str, what: str = "decode") 
             effects[name], rest = dict(zip(members, rest, strict=False)), rest[len(members) :]
         has_mixtures = any(p.work.is_mixture for p in ours)
         return Calibration(
-            engine, values, effects, {}, len(ours), len({p.card.gpu_id for p in ours}), has_mixtures, source
+            engine, values, effects, {}, len(ours), len({p.card.gpu_id for p in ours}), has_mixtures, (), source
         )
 
     def residuals(x: np.ndarray) -> np.ndarray:
@@ -133,13 +137,27 @@ def predicted(calibration: Calibration, point: Point) -> float:
 
 
 def left_out(found: Sequence[Point], engine: str, what: str, level: str) -> list[tuple[Point, float]]:
-    """ln(measured / predicted) of every point from a fit without its card (or its architecture)."""
+    """ln(measured / predicted) of every point from a fit without its `card`, its `architecture`, or its `setup`: the same
+    card with as many of it or, where it was measured with one count alone, under the same model.
+
+    Of setups only cards with several are answered for: the others are cards left out.
+    """
     ours = [p for p in found if p.engine == engine and p.what == what and predicted_possible(p)]
-    key: Callable[[Point], str] = (lambda p: p.card.gpu_id) if level == "card" else (lambda p: p.card.architecture)
+    counts = {p.card.gpu_id: len({q.count for q in ours if q.card.gpu_id == p.card.gpu_id}) for p in ours}
+    keys: dict[str, Callable[[Point], str]] = {
+        "card": lambda p: p.card.gpu_id,
+        "architecture": lambda p: p.card.architecture,
+        "setup": lambda p: f"{p.card.gpu_id} {p.count if counts[p.card.gpu_id] > 1 else p.work.shape}",
+    }
+    key = keys[level]
     answers = []
     for name in sorted({key(p) for p in ours}):
-        one = fit([p for p in ours if key(p) != name], engine, "", what)
-        answers += [(p, math.log(p.rate / predicted(one, p))) for p in ours if key(p) == name]
+        rest = [p for p in ours if key(p) != name]
+        held = [p for p in ours if key(p) == name]
+        if level == "setup" and held[0].card.gpu_id not in {p.card.gpu_id for p in rest}:
+            continue
+        one = fit(rest, engine, "", what)
+        answers += [(p, math.log(p.rate / predicted(one, p))) for p in held]
     return answers
 
 
@@ -153,36 +171,68 @@ def whole(found: Sequence[Point], engine: str, source: str) -> Calibration:
     found = [p for p in found if predicted_possible(p)]
     decode = fit(found, engine, source)
     spread: dict[str, float] = {}
-    kept = [math.log(p.rate / predicted(decode, p)) for p in found if p.engine == engine and p.what == "decode"]
-    by_card = left_out(found, engine, "decode", "card")
-    for memory, is_there in (("hbm", lambda p: p.card.memory == "hbm"), ("other", lambda p: p.card.memory != "hbm")):
-        rows = [r for p, r in by_card if is_there(p)]
-        spread[f"decode_architecture_{memory}"] = _deviation(rows) if len(rows) > 3 else 0.3
-    spread["decode_card_hbm"] = min(spread["decode_architecture_hbm"], 2 * _deviation(kept))
-    spread["decode_card_other"] = min(spread["decode_architecture_other"], 1.5 * _deviation(kept))
-    by_architecture = [r for _, r in left_out(found, engine, "decode", "architecture")]
-    spread["decode_none"] = max(_UNKNOWN, 1.5 * _deviation(by_architecture))
     values, groups = dict(decode.values), dict(decode.groups)
+    by_card, by_setup = (left_out(found, engine, "decode", level) for level in ("card", "setup"))
+    for memory in ("hbm", "other"):
+        cards, setups = (
+            [(p, r) for p, r in rows if (p.card.memory == "hbm") == (memory == "hbm")] for rows in (by_card, by_setup)
+        )
+        spread[f"decode_architecture_{memory}"] = held_out_spread(cards) if cards else 0.3
+        spread[f"decode_card_{memory}"] = spread[f"decode_architecture_{memory}"]
+        if setups:
+            spread[f"decode_card_{memory}"] = min(spread[f"decode_architecture_{memory}"], held_out_spread(setups))
+    spread["decode_none"] = max(_UNKNOWN, held_out_spread(left_out(found, engine, "decode", "architecture")))
     if any(p.engine == engine and p.what == "prefill" for p in found):
         prefill = fit(found, engine, source, "prefill")
         values |= prefill.values
         groups |= prefill.groups
-        rows = [math.log(p.rate / predicted(prefill, p)) for p in found if p.engine == engine and p.what == "prefill"]
-        spread["prefill_architecture"] = _deviation([r for _, r in left_out(found, engine, "prefill", "card")])
-        spread["prefill_card"] = min(spread["prefill_architecture"], 1.3 * _deviation(rows))
-        unknown = [r for _, r in left_out(found, engine, "prefill", "architecture")]
-        spread["prefill_none"] = max(2 * spread["prefill_architecture"], 1.5 * _deviation(unknown))
+        spread["prefill_architecture"] = held_out_spread(left_out(found, engine, "prefill", "card"))
+        by_setup = left_out(found, engine, "prefill", "setup")
+        spread["prefill_card"] = min(spread["prefill_architecture"], held_out_spread(by_setup))
+        unknown = held_out_spread(left_out(found, engine, "prefill", "architecture"))
+        spread["prefill_none"] = max(2 * spread["prefill_architecture"], unknown)
+    ours = [p for p in found if p.engine == engine]
     return replace(
-        decode, values=values, groups=groups, spread=spread, measurements=sum(p.engine == engine for p in found)
+        decode,
+        values=values,
+        groups=groups,
+        spread=spread,
+        measurements=len(ours),
+        shapes=tuple(sorted({p.work.shape for p in ours})),
     )
 
 
-def _deviation(rows: Sequence[float]) -> float:
-    """A standard deviation that one slip does not widen: half the distance between the 10th and the 90th percentile, as a
-    normal distribution has it.
+def other_models_spread(found: Sequence[Point], calibration: Calibration) -> float:
+    """How far other publishers' measurements of other models lie from what `calibration` expects of cards that it knows the
+    maker of: by newer versions of the program, other processors and other shapes. Those of shared memory are left out.
     """
-    tenths = statistics.quantiles(rows, n=10, method="inclusive")
-    return max(_FLOOR, (tenths[-1] - tenths[0]) / 2 / 1.2816)
+    rows = [
+        (p, math.log(p.rate / predicted(calibration, p)))
+        for p in found
+        if p.engine != calibration.engine and p.what == "decode" and p.card.memory != "shared"
+        and p.card.vendor == "NVIDIA"
+    ]  # fmt: skip
+    return held_out_spread(rows)
+
+
+def held_out_spread(rows: Sequence[tuple[Point, float]]) -> float:
+    """The standard deviation of a normal distribution whose 80% range is the conformal one of these held-out residuals.
+
+    The range of a next card is the smallest that holds 80% of the (n + 1) that there then are, every card weighing the same:
+    rows of one card err together. Source: Vovk, Gammerman & Shafer 2005, "Algorithmic Learning in a Random World";
+    Dunn, Wasserman & Ramdas 2022, "Distribution-Free Prediction Sets for Two-Layer Hierarchical Models".
+    """
+    by_card: dict[str, list[float]] = {}
+    for point, residual in rows:
+        by_card.setdefault(point.card.gpu_id, []).append(abs(residual))
+    groups = list(by_card.values()) if len(by_card) >= _FEWEST_CARDS else [[abs(r)] for _, r in rows]
+    weighted = sorted((residual, 1 / len(group)) for group in groups for residual in group)
+    wanted, reached = min(len(groups), _HELD * (len(groups) + 1)), 0.0
+    for residual, weight in weighted:
+        reached += weight
+        if reached >= wanted - 1e-9:
+            return max(_FLOOR, residual / EIGHTY_PERCENT)
+    raise ValueError("there are no held-out measurements")
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -202,6 +252,7 @@ def main(arguments: Sequence[str]) -> None:
     # What one engine was never measured on, another says something of: how far its cards of that vendor lie behind.
     elsewhere = fitted[1].groups["decode_vendor"]
     fitted[0] = replace(fitted[0], groups={**fitted[0].groups, "decode_vendor_elsewhere": elsewhere})
+    fitted[0] = replace(fitted[0], spread={**fitted[0].spread, "other_models": other_models_spread(found, fitted[0])})
     FILE.write_text("\n".join(map(_toml, fitted)), encoding="utf-8")
 
 
@@ -218,7 +269,7 @@ def check(found: Sequence[Point], engine: str, what: str) -> None:
 def _toml(one: Calibration) -> str:
     lines = [
         f'["{one.engine}"]', f"source = {_text(one.source)}", f"measurements = {one.measurements}", f"cards = {one.cards}",
-        f"has_mixtures = {str(one.has_mixtures).lower()}",
+        f"has_mixtures = {str(one.has_mixtures).lower()}", f"shapes = [{', '.join(map(_text, one.shapes))}]",
         "", f'["{one.engine}".values]', *(f"{name} = {value:.4f}" for name, value in one.values.items()),
         "", f'["{one.engine}".spread]', *(f"{name} = {value:.4f}" for name, value in one.spread.items()), "",
     ]  # fmt: skip

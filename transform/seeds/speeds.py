@@ -32,7 +32,8 @@ def rows() -> Iterator[Sequence[Value]]:
         yield (
             gpu.gpu_id, None if driver is None else driver.size / 1e9, None if driver is None else driver.source,
             times.a_byte * 1e9, times.a_layer, mixed.a_layer / times.a_layer, times.a_handover,
-            calibration.deviation("decode", card, _DENSE), calibration.deviation("decode", card, mixture),
+            *(calibration.card_deviation("decode", card, is_mixture) for is_mixture in (False, True)),
+            calibration.other_models, "; ".join(calibration.shapes),
             matrix_tflops(gpu, 16), *(fastest_matrix_tflops(gpu, bits) for bits in (32, 16, 8, 4)),
             links.fabric_gb_s(gpu), links.slot_gb_s(gpu),
         )  # fmt: skip

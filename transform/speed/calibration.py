@@ -53,7 +53,8 @@ class DecodeTimes:
 @dataclass(frozen=True, slots=True)
 class Calibration:
     """Fitted figures of one engine. `values` are its parameters, `groups` the effects by architecture, chip and card
-    (natural logarithms), `spread` the standard deviations of held-out residuals, by how near the nearest measurement is.
+    (natural logarithms), `spread` the standard deviations of held-out residuals, by how near the nearest measurement is, and
+    `shapes` the models that were measured (see Work).
     """
 
     engine: str
@@ -63,6 +64,7 @@ class Calibration:
     measurements: int
     cards: int
     has_mixtures: bool
+    shapes: tuple[str, ...]
     source: str
 
     def decode_times(self, card: CardTraits, work: Work) -> DecodeTimes:
@@ -112,8 +114,16 @@ class Calibration:
         return "architecture" if card.architecture in self.groups[f"{what}_architecture"] else "none"
 
     def deviation(self, what: str, card: CardTraits, work: Work) -> float:
-        """Standard deviation of the logarithm of a speed: that of held-out cards which were as near to a measured one, and
-        more where the vendor or this kind of model is none of the measured ones.
+        """Standard deviation of the logarithm of a speed: that of the card, and more where the model is none of the measured
+        ones.
+        """
+        return math.hypot(
+            self.card_deviation(what, card, work.is_mixture), 0.0 if work.shape in self.shapes else self.other_models
+        )
+
+    def card_deviation(self, what: str, card: CardTraits, is_mixture: bool) -> float:
+        """That of held-out cards which were as near to a measured one, and more where the vendor or this kind of model is
+        none of the measured ones.
         """
         nearest = self.nearest(what, card)
         if what == "decode" and nearest != "none":
@@ -121,9 +131,14 @@ class Calibration:
         parts = [self.spread[f"{what}_{nearest}"]]
         if card.vendor != "NVIDIA" and card.vendor not in self.groups[f"{what}_vendor"]:
             parts.append(_OTHER_VENDOR)
-        if work.is_mixture and not self.has_mixtures:
+        if is_mixture and not self.has_mixtures:
             parts.append(_OTHER_MODELS)
         return math.hypot(*parts)
+
+    @property
+    def other_models(self) -> float:
+        """Standard deviation that is added for models that were not measured."""
+        return self.spread.get("other_models", 0.0)
 
     def _effect(self, group: str, name: str) -> float:
         return self.groups.get(group, {}).get(name, 0.0)
@@ -142,6 +157,7 @@ def calibrations() -> Mapping[str, Calibration]:
             measurements=one["measurements"],
             cards=one["cards"],
             has_mixtures=one["has_mixtures"],
+            shapes=tuple(one["shapes"]),
             source=one["source"],
         )
         for name, one in words.items()

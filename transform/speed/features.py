@@ -39,8 +39,8 @@ class CardTraits:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
     """What one sequence asks of the cards: bytes that a written token reads, layers, hidden width, whether it is a mixture
-    of experts, the kind of its weights (`f16` for 16 bits and more, else `packed`), operations of a token that is read, and
-    tokens of the prompt.
+    of experts, the kind of its weights (`f16` for 16 bits and more, else `packed`), operations of a token that is read,
+    tokens of the prompt, and the `shape` by which a measured model is known again whatever it is called.
     """
 
     bytes_a_token: float
@@ -50,6 +50,7 @@ class Work:
     weights: str
     flops_a_token: float
     prompt_tokens: int
+    shape: str = ""
 
 
 def memory_kind(gpu: Gpu) -> str:

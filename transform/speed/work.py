@@ -37,4 +37,5 @@ def work(shape: Architecture, precision: str, written_at: int, prompt_tokens: in
         weights="f16" if size.bits_per_weight >= _UNPACKED_BITS else "packed",
         flops_a_token=flops,
         prompt_tokens=prompt_tokens,
+        shape=f"{shape.layers}x{shape.hidden}x{shape.vocab} at {size.bits_per_weight:.1f} bits",
     )

@@ -47,6 +47,7 @@ work AS (
         n.precision IN ('fp8', 'gptq-int4-g128', 'gptq-int8-g128', 'awq-int4-g128', 'nf4')
             OR (sequences > 1 AND n.precision IN ('fp32', 'fp16', 'bf16', 'int8', 'int4', 'mxfp4')) AS on_server,
         round(w.bits_per_weight, 1) AS bits,
+        printf('%dx%dx%d at %.1f bits', m.layers, m.hidden_size, m.vocabulary_size, w.bits_per_weight::DOUBLE) AS shape,
         -- Two operations for each weight that a token is multiplied with.
         2 * m.parameters * (w.always_read_bytes + w.expert_bytes * m.used_experts / m.experts) / w.weights_bytes AS flops
     FROM model_need(precisions, contexts, sequences) n
@@ -125,6 +126,7 @@ answered AS (
             WHEN measured IS NOT NULL AND cards = 1 THEN 0.05
             WHEN NOT is_calibrated THEN 0.4
             ELSE sqrt(CASE WHEN experts = 1 THEN deviation ELSE mixture_deviation END ** 2
+                + CASE WHEN list_contains(string_split(measured_models, '; '), shape) THEN 0 ELSE coalesce(other_models_deviation, 0) END ** 2
                 + CASE WHEN sequences > 1 THEN 0.3 ELSE 0 END ** 2)
         END AS off
     FROM rated
