@@ -101,3 +101,13 @@ class DataDir:
     def models(self) -> Path:
         """Models that were added with `gpuledger model add`: one file each."""
         return self.root / "models"
+
+    @property
+    def gpus(self) -> Path:
+        """GPUs that were added with `gpuledger gpu add`: one file each."""
+        return self.root / "gpus"
+
+    @property
+    def rates(self) -> Path:
+        """Hourly rates of one's own contracts, added with `gpuledger rate add`: one file each."""
+        return self.root / "rates"

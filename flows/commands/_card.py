@@ -4,18 +4,37 @@ from __future__ import annotations
 
 import click
 
-from gpuledger.flows.setup import decisions
+from gpuledger.flows.setup import identities
 from gpuledger.flows.setup.lang import gettext
 from gpuledger.transform.answers.card import named
+from gpuledger.transform.identity import own
+from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.warehouse.paths import DataDir
 
 
 def ids(data: DataDir, words: str) -> tuple[str, ...]:
     """The cards that `words` mean: several where a name is sold in versions. A usage error with near names otherwise."""
-    meant = named(words, decisions.pins(data))
+    meant = named(words, identities.resolver_of(data), own.gpus(data.gpus))
     if not meant.gpu_ids:
         message = gettext("no card is called {name!r}").format(name=words)
         if meant.near:
             message += "\n  ".join([gettext("; did you mean:"), *meant.near])
         raise click.UsageError(message)
     return meant.gpu_ids
+
+
+def gpu_of(data: DataDir, name: str) -> Gpu:
+    """The one card that a name means, of the catalogue or added. A usage error with those that it may mean otherwise."""
+    from gpuledger.transform.identity.catalogue import by_id
+
+    known = {**by_id(), **{gpu.gpu_id: gpu for gpu in own.gpus(data.gpus)}}
+    if name in known:
+        return known[name]
+    resolution = identities.resolver_of(data).resolve(name)
+    if resolution.gpu_id is not None:
+        return known[resolution.gpu_id]
+    if resolution.candidates:
+        meant = ", ".join(known[gpu_id].display_name for gpu_id in resolution.candidates[:6])
+        raise click.UsageError(gettext("{name!r} may mean {cards}: name one of them").format(name=name, cards=meant))
+    message = gettext("no card of the catalogue is called {name!r}; `gpuledger gpu add` adds one")
+    raise click.UsageError(message.format(name=name))

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuledger.flows.commands._assume import assume_option, of_settings
+from gpuledger.flows.commands._card import gpu_of
 from gpuledger.flows.commands._options import data_dir_option, data_of
 from gpuledger.flows.setup.lang import gettext
 from gpuledger.flows.telling import terminal
 
 if TYPE_CHECKING:
-    from gpuledger.transform.identity.gpu import Gpu
     from gpuledger.transform.speed.predict import Prediction, Rate
     from gpuledger.warehouse.paths import DataDir
 
@@ -77,7 +77,7 @@ def command(
     from gpuledger.transform.speed.engines import check_loads, default_engine, engine_of
     from gpuledger.transform.speed.predict import Plan, job_of, load_of, predict
 
-    card = _card(gpu)
+    card = gpu_of(data_of(data_dir), gpu)
     assumptions = of_settings(assumed)
     try:
         shape = text_shape(model_id, data_of(data_dir).models)
@@ -100,22 +100,6 @@ def command(
         click.echo(terminal.json_text(as_object(found, model_id, precision, notes), indent=1))
     else:
         _show(found, f"{model_id} {precision}", notes)
-
-
-def _card(name: str) -> Gpu:
-    """The one card that a name means. A usage error with those that it may mean, or that it means none."""
-    from gpuledger.transform.identity.catalogue import by_id
-    from gpuledger.transform.identity.resolver import Resolver
-
-    if name in by_id():
-        return by_id()[name]
-    resolution = Resolver.load().resolve(name)
-    if resolution.gpu_id is not None:
-        return by_id()[resolution.gpu_id]
-    if resolution.candidates:
-        meant = ", ".join(by_id()[gpu_id].display_name for gpu_id in resolution.candidates[:6])
-        raise click.UsageError(gettext("{name!r} may mean {cards}: name one of them").format(name=name, cards=meant))
-    raise click.UsageError(gettext("no card of the catalogue is called {name!r}").format(name=name))
 
 
 def _measured(data: DataDir, found: Prediction, model_id: str, precision: str) -> tuple[Rate, str | None]:

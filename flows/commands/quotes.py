@@ -38,8 +38,7 @@ def check(file: Path, data_dir: str | None, form: str) -> int:
     from gpuledger.extract.source import Page
     from gpuledger.extract.sources import quotes
     from gpuledger.flows.commands._show import show
-    from gpuledger.flows.setup import decisions
-    from gpuledger.transform.identity.resolver import Resolver
+    from gpuledger.flows.setup import identities
 
     content = file.read_bytes()
     address = f"file:{file.name}"
@@ -48,7 +47,7 @@ def check(file: Path, data_dir: str | None, form: str) -> int:
         fetched_at=datetime.now(UTC), headers={},
     )  # fmt: skip
     offers, rejected = quotes.read_quotes(page)
-    resolver = Resolver.load(decisions.pins(data_of(data_dir)))
+    resolver = identities.resolver_of(data_of(data_dir))
     found = [_row(cast("Offer", with_market(offer, None)), resolver) for offer in offers]
     left_out = [{"row": f"{row.sheet} {row.row}".strip(), "reason": row.reason} for row in rejected]
     if form == "json":

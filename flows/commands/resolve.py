@@ -34,13 +34,13 @@ def command(
 
     Titles that are pinned in the data directory (`gpuledger alias`) mean what they are pinned to.
     """
-    from gpuledger.flows.setup import decisions
+    from gpuledger.flows.setup import identities
     from gpuledger.flows.telling import terminal
-    from gpuledger.transform.identity.resolver import Evidence, Resolver
+    from gpuledger.transform.identity.resolver import Evidence
 
     if not titles:
         raise click.UsageError("give titles, or - to read them from standard input, one a line")
-    resolver = Resolver.load(decisions.pins(data_of(data_dir)))
+    resolver = identities.resolver_of(data_of(data_dir))
     evidence = Evidence(memory=memory, specs=specs, mpn=mpn, chipset=chipset)
     lines = (line.rstrip("\r\n") for line in sys.stdin) if titles == ("-",) else iter(titles)
     for title in lines:  # an empty one too: whoever pastes the answers beside the titles counts on a line each

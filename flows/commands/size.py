@@ -81,8 +81,8 @@ def _quantities(
         shape = read_config(read_json(config))
     elif model in added:
         shape = read_config(added[model].config)
-    elif model in catalogue.models():
-        shape = catalogue.architecture(model)
+    elif model is not None and (known := catalogue.canonical(model)) is not None:
+        shape = catalogue.architecture(known)
     else:
         raise catalogue.unknown(str(model), [*catalogue.models(), *diffusion.diffusion_models(), *added])
     return list(

@@ -146,10 +146,9 @@ def test(number: int | None, send: bool, data_dir: str | None) -> int:
 
 def _card(title: str, data: DataDir) -> tuple[str, str]:
     """The GPU that a title means. A usage error, with what remains possible, where it means none or several."""
-    from gpuledger.flows.setup import decisions
-    from gpuledger.transform.identity.resolver import Resolver
+    from gpuledger.flows.setup import identities
 
-    resolution = Resolver.load(decisions.pins(data)).resolve(title)
+    resolution = identities.resolver_of(data).resolve(title)
     if resolution.status != "matched" or resolution.gpu_id is None or resolution.gpu is None:
         several = f": say which of {', '.join(resolution.candidates)}" if resolution.candidates else ""
         raise click.UsageError(f"{title!r} is {resolution.status.replace('_', ' ')}{several}")

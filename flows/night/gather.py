@@ -21,7 +21,7 @@ from gpuledger.extract.readers import transcriptions
 from gpuledger.extract.sample import server
 from gpuledger.extract.source import Source
 from gpuledger.flows.night.context import Context
-from gpuledger.flows.setup import measure, transcribe
+from gpuledger.flows.setup import measure, rates, transcribe
 from gpuledger.flows.setup.settings import Settings, SettingsError
 
 #: What a quote in the inbox may be, by the end of its name.
@@ -107,7 +107,11 @@ def readings(context: Context) -> list[Reading]:
     else:
         all_readings = [_live(source, context) for source in chosen]
     # A folder that is empty is read too: what was taken out of it has ended.
-    emptied = {"quotes": context.data.inbox.is_dir(), "measurements": context.data.measurements.is_dir()}
+    emptied = {
+        "quotes": context.data.inbox.is_dir(),
+        "measurements": context.data.measurements.is_dir(),
+        "own_rates": context.data.rates.is_dir(),
+    }
     return [
         reading
         for reading in all_readings
@@ -134,6 +138,8 @@ def _dropped(source: Source, context: Context) -> list[LocalFile]:
         return [LocalFile(path, "text/csv") for path in transcribe.stored(context.data)]
     if source.name == "measurements":
         return [LocalFile(path, "text/csv") for path in measure.stored(context.data)]
+    if source.name == "own_rates":
+        return [LocalFile(path, "text/csv") for path in rates.stored(context.data)]
     return []
 
 

@@ -27,6 +27,7 @@ from gpuledger.transform.build import run as builder
 from gpuledger.transform.build.run import Build
 from gpuledger.transform.gate import loading
 from gpuledger.transform.identity import assign
+from gpuledger.transform.identity import own as own_gpus
 from gpuledger.transform.seeds import load as seeds
 from gpuledger.transform.sizing import own as own_models
 from gpuledger.warehouse import integrity, ledger, publish
@@ -271,11 +272,14 @@ def _seed(con: duckdb.DuckDBPyConnection, context: Context) -> set[str]:
     own, wrong = own_models.load(context.data.models)
     issues = [(Issue(code="bad_model", message=str(error), severity="error"), None) for error in wrong]
     ledger.add_issues(con, context.run_id, "models", issues)
+    cards, unread = own_gpus.load(context.data.gpus)
+    issues = [(Issue(code="bad_gpu", message=str(error), severity="error"), None) for error in unread]
+    ledger.add_issues(con, context.run_id, "gpus", issues)
     added, unusable = workloads.own(context.data.workloads)
     issues = [(Issue(code="bad_workload", message=str(error), severity="error"), None) for error in unusable]
     ledger.add_issues(con, context.run_id, "workloads", issues)
     settings = context.settings
-    user = seeds.OfUser(settings.for_warehouse(), settings.assumptions, own, tuple(added.values()))
+    user = seeds.OfUser(settings.for_warehouse(), settings.assumptions, own, tuple(added.values()), cards)
     changed = set(seeds.load(con, known.resolver, known.version, user))
     baseline = settings.baseline_gpu_id
     if not assign.is_card(con, baseline):

@@ -8,7 +8,9 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from gpuledger.flows.setup import decisions
+from gpuledger.transform.identity import own as own_gpus
 from gpuledger.transform.identity import resolver
+from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.identity.pins import Pin
 from gpuledger.transform.identity.resolver import Resolver
 from gpuledger.transform.seeds import load as seeds
@@ -24,7 +26,7 @@ _FOLDERS = (Path(resolver.__file__).parent, Path(seeds.__file__).parent)
 class Identities:
     """`resolver` gives the resolver, loaded at the first call: a night without a new title needs none of it.
 
-    `version` is another where the catalogue, a rule or a pin is another: every title is then resolved again.
+    `version` is another where the catalogue, an added card, a rule or a pin is another: every title is then resolved again.
     """
 
     resolver: Callable[[], Resolver]
@@ -33,15 +35,25 @@ class Identities:
 
 def of(data: DataDir) -> Identities:
     """The identities of a data directory. Raises SettingsError where its pins cannot be read."""
-    pinned = decisions.pins(data)
+    pinned, added = decisions.pins(data), own_gpus.gpus(data.gpus)
     version = version_of(*_FOLDERS)
+    if added:
+        version = hash_text(version + repr(added))
     if pinned:
         # What they decide only: another reason for the same decision changes no title.
         version = hash_text(version + repr(sorted((pin.place, pin.gpu_id) for pin in pinned)))
-    return _identities(pinned, version)
+    return _identities(pinned, added, version)
+
+
+def resolver_of(data: DataDir) -> Resolver:
+    """The resolver of a data directory for one question: without its version, for which every file of rules is read.
+
+    Raises SettingsError where the pins cannot be read.
+    """
+    return Resolver.load(decisions.pins(data), own_gpus.gpus(data.gpus))
 
 
 @lru_cache(maxsize=1)
-def _identities(pinned: tuple[Pin, ...], version: str) -> Identities:
+def _identities(pinned: tuple[Pin, ...], added: tuple[Gpu, ...], version: str) -> Identities:
     """One resolver for all nights of a process: a replay meets new titles on most of them."""
-    return Identities(cache(lambda: Resolver.load(pinned)), version)
+    return Identities(cache(lambda: Resolver.load(pinned, added)), version)

@@ -30,6 +30,7 @@ ASKED: dict[str, list[list[str]]] = {
     "changes": [[], ["4090"]],
     "describe": [[], ["mart.value"], ["main.value_as_of"], ["assumptions"]],
     "doctor": [["--offline", "--sample"]],
+    "gpu list": [[]],
     "model list": [[]],
     "price": [
         [],
@@ -39,6 +40,7 @@ ASKED: dict[str, list[list[str]]] = {
         ["--as-of", "2023-11-16"],
     ],
     "quotes check": [[str(ROOT / "extract" / "sources" / "quotes" / "cases" / "english.csv")]],
+    "rate list": [[]],
     "rank": [[WORKLOAD], [WORKLOAD, "--as-of", "2023-11-16"], ["no-workload"]],
     "predict": [["--gpu", "RTX 4090", "--count", "2", "--model", "llama-3-8b"]],
     "settings": [[]],

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from gpuledger.transform.answers.asking import Rows
 from gpuledger.transform.identity import catalogue
-from gpuledger.transform.identity.pins import Pin
+from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.identity.resolver import Resolver
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
@@ -22,10 +22,12 @@ class Named:
     near: tuple[str, ...] = ()
 
 
-def named(words: str, pins: Iterable[Pin]) -> Named:
-    """The cards that `words` mean: a `gpu_id`, a title as shops write it, or a name as people shorten it ("4090")."""
-    resolver = Resolver.load(pins)
+def named(words: str, resolver: Resolver, own: Iterable[Gpu] = ()) -> Named:
+    """The cards, of the catalogue and added, that `words` mean: a `gpu_id`, a title as shops write it, or a name as people
+    shorten it ("4090").
+    """
     known = {gpu_id: f"{gpu.vendor} {gpu.name}" for gpu_id, gpu in catalogue.by_id().items()}
+    known |= {gpu.gpu_id: gpu.display_name for gpu in own}
     if words in known:
         return Named((words,))
     resolution = resolver.resolve(words)

@@ -20,6 +20,8 @@ from gpuledger.transform.identity import (
 from gpuledger.transform.identity import evidence as fields
 from gpuledger.transform.identity.choice import Choice
 from gpuledger.transform.identity.choosing import choose
+from gpuledger.transform.identity.gpu import Gpu
+from gpuledger.transform.identity.own import Names
 from gpuledger.transform.identity.pins import NOT_A_GPU, Pin
 from gpuledger.transform.identity.reader import Reader
 from gpuledger.transform.identity.reading import Reading
@@ -45,19 +47,20 @@ class Resolver:
     thread needs a resolver of its own; what it answers does not depend on what it has read before.
     """
 
-    def __init__(self, built: index.Index, pinned: Iterable[Pin] = ()) -> None:
+    def __init__(self, built: index.Index, pinned: Iterable[Pin] = (), own: Iterable[Gpu] = ()) -> None:
         """A resolver over an index. Raises AliasError where an alias contradicts the catalogue."""
         self._index = built
         self._vocabulary = vocabulary.load()
         self._reader = Reader(built, self._vocabulary)
+        self._own = Names.of(own)
         self._pins = {pin.place: pin for pin in pinned}
         self._aliases = aliases.load()
         self._aliases.check(lambda name: {member.gpu.gpu_id for member in self._choice_of(name).members})
 
     @classmethod
-    def load(cls, pins: Iterable[Pin] = ()) -> Resolver:
-        """A resolver over the catalogue, with the titles that a person has pinned (`pins.read`)."""
-        return cls(index.build(catalogue.gpus()), pins)
+    def load(cls, pins: Iterable[Pin] = (), own: Iterable[Gpu] = ()) -> Resolver:
+        """A resolver over the catalogue, with the titles that a person has pinned (`pins.read`) and the GPUs of his own."""
+        return cls(index.build(catalogue.gpus()), pins, own)
 
     def resolve(
         self, title: str, evidence: Evidence | None = None, source: str | None = None, *, explain: bool = False
@@ -73,6 +76,8 @@ class Resolver:
             return _pinned(title, pin)
         reading = self._reader.read_title(title)
         resolution = self._decide(title, reading, evidence, source)
+        if resolution.status != NOT_A_GPU and (added := self._own.find(title)):
+            resolution = _of_own(resolution, added)
         if explain:
             ignored = tuple(token.text for token in reading.tokens if not token.live)
             return dataclasses.replace(resolution, ignored=ignored)
@@ -199,6 +204,13 @@ def _pinned(title: str, pin: Pin) -> Resolution:
     if pin.gpu_id == NOT_A_GPU:
         return Resolution(title=title, status="not_a_gpu", rule="pin", notes=(note,))
     return _named(title, pin.gpu_id, "pin", (note,))
+
+
+def _of_own(resolution: Resolution, gpu: Gpu) -> Resolution:
+    return dataclasses.replace(
+        resolution, status="matched", gpu_id=gpu.gpu_id, gpu=gpu.display_name, candidates=(gpu.gpu_id,),
+        product_kind="card" if resolution.gpu_count == 1 else "lot", rule="own", notes=("a card that was added",),
+    )  # fmt: skip
 
 
 def _aliased(title: str, alias: aliases.Alias, source: str | None, choice: Choice) -> Resolution:

@@ -16,6 +16,8 @@ from gpuledger.transform.buying.costs import electricity_prices
 from gpuledger.transform.claims import ai_computing, published_methods, recompute
 from gpuledger.transform.claims.audit import load as claim_file
 from gpuledger.transform.identity import catalogue
+from gpuledger.transform.identity.gpu import Gpu
+from gpuledger.transform.identity.own import OwnGpu
 from gpuledger.transform.identity.resolver import Resolver
 from gpuledger.transform.seeds import claims, counted, markets, speeds
 from gpuledger.transform.seeds.version import version_of
@@ -33,13 +35,14 @@ _METHODS = Path(published_methods.__file__)
 
 @dataclass(frozen=True, slots=True)
 class OfUser:
-    """What a user decides about the tables: settings, assumptions, and the models and workloads that he added."""
+    """What a user decides about the tables: settings, assumptions, and the models, workloads and cards that he added."""
 
     #: Value, unit and description by name.
     settings: Mapping[str, tuple[str, str | None, str]]
     assumptions: Assumptions
     models: Sequence[OwnModel] = ()
     workloads: Sequence[Workload] = ()
+    gpus: Sequence[OwnGpu] = ()
 
 
 def load(
@@ -54,9 +57,9 @@ def load(
     """
     changed = []
     if _moved(con, "core.gpu", version):
-        changed += _replace(con, "core.gpu", list(_gpus()))
+        changed += _replace(con, "core.gpu", list(_gpus(user.gpus)))
     if _moved(con, "core.gpu_speed", version + version_of(_SPEED)):
-        changed += _replace(con, "core.gpu_speed", list(speeds.rows()))
+        changed += _replace(con, "core.gpu_speed", list(speeds.rows(own.gpu for own in user.gpus)))
     sizing = version_of(_SIZING, _CLAIMS, _METHODS)
     if _moved(con, "core.published_claim", version + sizing):
         documents = recompute()
@@ -100,10 +103,20 @@ def _replace(con: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Sequence
     return [table]
 
 
-def _gpus() -> Iterator[Sequence[Value]]:
+def _gpus(added: Sequence[OwnGpu]) -> Iterator[Sequence[Value]]:
     columns = [column.name for column in dictionary().tables["core.gpu"].columns]
     for gpu in catalogue.gpus():
-        yield [gpu.display_name if name == "gpu" else getattr(gpu, name) for name in columns]
+        yield [_column(gpu, name) for name in columns]
+    for own in added:
+        of_file = {"added_on": own.added_on, "figures_source": own.source}
+        yield [of_file[name] if name in of_file else _column(own.gpu, name) for name in columns]
+
+
+def _column(gpu: Gpu, name: str) -> Value:
+    if name in ("added_on", "figures_source"):
+        return None
+    value: Value = gpu.display_name if name == "gpu" else getattr(gpu, name)
+    return value
 
 
 def _workloads(workloads: Iterable[Workload]) -> Iterator[Sequence[Value]]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from gpuledger.transform.identity import catalogue
+from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.speed import links, memory
 from gpuledger.transform.speed.calibration import calibrations
 from gpuledger.transform.speed.engines import engines
@@ -20,11 +21,13 @@ _DENSE = Work(
 )
 
 
-def rows() -> Iterator[Sequence[Value]]:
-    """One row a card whose bandwidth is known, in the dictionary's order of columns."""
+def rows(added: Iterable[Gpu] = ()) -> Iterator[Sequence[Value]]:
+    """One row a card whose bandwidth is known, of the catalogue and those that were added, in the dictionary's order of
+    columns.
+    """
     calibration = calibrations()[engines()[ENGINE].calibrated_as or ENGINE]
     mixture = replace(_DENSE, is_mixture=True)
-    for gpu in catalogue.gpus():
+    for gpu in (*catalogue.gpus(), *added):
         card, driver = traits(gpu), memory.driver_memory(gpu)
         if card is None:
             continue

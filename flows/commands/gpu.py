@@ -1,0 +1,95 @@
+"""`gpuledger gpu`: cards of one's own beside the catalogue."""
+
+from __future__ import annotations
+
+import click
+
+from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
+from gpuledger.flows.setup.lang import gettext
+
+
+@click.group()
+def command() -> None:
+    """Add cards that the catalogue lacks, or list those that were added."""
+
+
+@command.command()
+@click.argument("name", metavar="NAME")
+@click.argument("figures", nargs=-1, metavar="[COLUMN=VALUE]...")
+@click.option(
+    "--source", required=True, metavar="TEXT", help="Where the figures are from: an address, a data sheet, a test."
+)
+@click.option(
+    "--vendor", metavar="V", help="Its maker (default: that of the card it is like, or the first word of NAME)."
+)
+@click.option("--like", metavar="CARD", help="A card of the catalogue whose figures it has where no other is given.")
+@data_dir_option
+def add(
+    name: str, figures: tuple[str, ...], source: str, vendor: str | None, like: str | None, data_dir: str | None
+) -> None:
+    """Keep a card with its figures as columns of core.gpu have them; memory and bandwidth are needed, of one GPU.
+
+    \b
+    gpuledger gpu add "RTX 4090 48GB" memory_gb=48 --like "RTX 4090" --source "seller's page"
+    gpuledger gpu add "BR100" --vendor Biren memory_gb=64 memory_bandwidth_gb_s=2300 tensor_bf16_tflops=1024 \\
+        tdp_w=550 form_factor=OAM segment=data_center --source "data sheet"
+
+    `predict --gpu`, `resolve` and quotes know it at once, tables after the next refresh or rebuild.
+    """
+    from gpuledger.flows.commands._card import gpu_of
+    from gpuledger.flows.night.context import utc_now
+    from gpuledger.transform.identity.own import BadGpu, OwnGpu, described, save
+    from gpuledger.transform.identity.resolver import Resolver
+
+    data = data_of(data_dir)
+    model = gpu_of(data, like) if like else None
+    stated = {}
+    for figure in figures:
+        column, equals, value = figure.partition("=")
+        if not equals:
+            message = gettext("a figure is COLUMN=VALUE, as in memory_gb=48, and not {text!r}")
+            raise click.UsageError(message.format(text=figure))
+        stated[column.strip()] = value.strip()
+    maker, title = _maker(name, vendor or (model.vendor if model else None))
+    try:
+        gpu = described(maker, title, model, stated)
+        meant = Resolver.load().resolve(gpu.display_name)
+        if meant.status == "matched":
+            message = gettext(
+                "{name!r} means {gpu} in the catalogue: give yours another name, with its memory for example"
+            )
+            raise click.UsageError(message.format(name=gpu.display_name, gpu=meant.gpu))
+        path = save(data.gpus, OwnGpu(gpu, utc_now().date(), source))
+    except BadGpu as error:
+        raise click.UsageError(str(error)) from None
+    click.echo(gettext("{gpu} ({gpu_id}), kept in {path}").format(gpu=gpu.display_name, gpu_id=gpu.gpu_id, path=path))
+    click.echo(gettext("`predict` and `resolve` know it now, core.gpu after the next `gpuledger refresh` or `rebuild`"))
+
+
+def _maker(name: str, vendor: str | None) -> tuple[str, str]:
+    """The vendor and the name without it."""
+    first, _, rest = name.strip().partition(" ")
+    if vendor is None:
+        if not rest:
+            raise click.UsageError(gettext("whose card is {name!r}? Say --vendor").format(name=name))
+        return first, rest.strip()
+    return vendor, rest.strip() if rest and first.lower() == vendor.lower() else name.strip()
+
+
+@command.command(name="list")
+@data_dir_option
+@format_option
+def list_(data_dir: str | None, form: str) -> None:
+    """Cards that were added, with what is wrong with those that cannot be used."""
+    from gpuledger.flows.commands._show import show
+    from gpuledger.transform.identity.own import load
+
+    added, wrong = load(data_of(data_dir).gpus)
+    rows = [
+        [one.gpu.gpu_id, one.gpu.display_name, one.gpu.memory_gb, one.gpu.memory_bandwidth_gb_s, one.gpu.tdp_w,
+         one.added_on, one.source, ""]
+        for one in added
+    ]  # fmt: skip
+    rows += [[None, None, None, None, None, None, None, str(error)] for error in wrong]
+    columns = ["gpu_id", "gpu", "memory_gb", "memory_bandwidth_gb_s", "tdp_w", "added_on", "figures_source", "problem"]
+    show(columns, rows, form)

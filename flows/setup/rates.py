@@ -1,0 +1,106 @@
+"""Hourly rates of one's own contracts: one CSV in the data directory, which the source `own_rates` reads every night."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+
+from gpuledger.extract import local_files
+from gpuledger.extract.archive import files as archive_files
+from gpuledger.extract.sources.own_rates import COLUMNS
+from gpuledger.warehouse.paths import DataDir
+
+#: The source whose conventions names are read by.
+SOURCE = "own_rates"
+
+
+class BadRates(ValueError):
+    """The file of rates cannot be read; the message names it and the way out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rate:
+    """One contract: `price` is an hour of all `gpu_count` GPUs together; after the day `ends_on` it is no offer any more."""
+
+    provider: str
+    gpu_name: str
+    gpu_count: int
+    price: Decimal
+    currency: str
+    pricing_model: str
+    region: str
+    instance: str
+    ends_on: date | None
+    note: str
+    added_on: date
+
+    @property
+    def place(self) -> tuple[str, ...]:
+        """What a rate is told from others by: a new price for the same replaces the old one."""
+        return (self.provider, self.gpu_name, str(self.gpu_count), self.pricing_model, self.region, self.instance)
+
+    def cells(self) -> list[str]:
+        """The row as the file has it."""
+        return ["" if (value := getattr(self, name)) is None else str(value) for name in COLUMNS]
+
+
+def path_of(data: DataDir) -> Path:
+    """The file of rates."""
+    return data.rates / "rates.csv"
+
+
+def stored(data: DataDir) -> list[Path]:
+    """The file of rates where there is one."""
+    return [path_of(data)] if path_of(data).exists() else []
+
+
+def read(data: DataDir) -> list[list[str]]:
+    """The rows of the file, its columns in their order. Raises BadRates where it is not one."""
+    path = path_of(data)
+    if not path.exists():
+        return []
+    try:
+        rows = list(
+            csv.reader(io.StringIO(local_files.read_bytes(path, follow=False).decode("utf-8-sig")), strict=True)
+        )
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise BadRates(f"{path} cannot be read ({error}); correct it, or remove it and add the rates again") from None
+    if not rows or tuple(rows[0]) != COLUMNS or any(len(row) != len(COLUMNS) for row in rows[1:]):
+        raise BadRates(
+            f"{path} must have the columns {', '.join(COLUMNS)}; correct it, or remove it and add the rates again"
+        )
+    return rows[1:]
+
+
+def add(data: DataDir, rate: Rate) -> bool:
+    """Keep a rate; whether one for the same stood there before, which it replaces. Raises BadRates."""
+    rows = read(data)
+    kept = [row for row in rows if _place(row) != rate.place]
+    _write(data, [*kept, rate.cells()])
+    return len(kept) < len(rows)
+
+
+def remove(data: DataDir, number: int) -> list[str]:
+    """Take out the rate of that number, counted from 1, and return its row. Raises BadRates where there is none."""
+    rows = read(data)
+    if not 1 <= number <= len(rows):
+        raise BadRates(f"there is no rate {number}: {path_of(data)} has {len(rows)}")
+    gone = rows.pop(number - 1)
+    _write(data, rows)
+    return gone
+
+
+def _place(row: list[str]) -> tuple[str, ...]:
+    cells = dict(zip(COLUMNS, row, strict=True))
+    return tuple(cells[name] for name in ("provider", "gpu_name", "gpu_count", "pricing_model", "region", "instance"))
+
+
+def _write(data: DataDir, rows: list[list[str]]) -> None:
+    out = io.StringIO(newline="")
+    csv.writer(out, lineterminator="\n").writerows([COLUMNS, *rows])
+    data.rates.mkdir(parents=True, exist_ok=True)
+    archive_files.write(path_of(data), out.getvalue().encode())

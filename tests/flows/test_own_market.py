@@ -1,0 +1,111 @@
+"""Cards and rates of one's own: known to questions at once, in the tables after a run, and gone when they end."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gpuledger.flows.night.rebuild import rebuild
+from tests.command import gpuledger, rows
+from tests.flows.inprocess import context, refresh
+from tests.nights import Night
+
+
+def said(*words: object, data: Path) -> str:
+    outcome = gpuledger(*words, data=data)
+    assert outcome.status == 0, outcome.err
+    return outcome.out
+
+
+def refused(*words: object, data: Path) -> str:
+    outcome = gpuledger(*words, data=data)
+    assert outcome.status == 2
+    assert "Traceback" not in outcome.err
+    return " ".join(outcome.err.split())
+
+
+def test_a_card_of_ones_own_is_predicted_at_once_and_in_the_tables_after_a_rebuild(
+    nights: dict[int, Night], tmp_path: Path
+) -> None:
+    data = nights[1].copy(tmp_path / "data")
+    words = ["RTX 4090 48GB", "memory_gb=48", "--like", "RTX 4090", "--source", "the seller's page"]
+    assert "NVIDIA RTX 4090 48GB (nvidia-rtx-4090-48gb)" in said("gpu", "add", *words, data=data)
+    asked = ["predict", "--model", "qwen3-32b", "--precision", "Q8_0", "--format", "json", "--gpu"]
+    plain, doubled = (json.loads(said(*asked, name, data=data)) for name in ("4090 24GB", "4090 48GB"))
+    assert (plain["verdict"], doubled["verdict"]) == ("no", "fits")
+    assert plain["decode"]["bound"] == doubled["decode"]["bound"]
+    (listed,) = json.loads(said("gpu", "list", "--format", "json", data=data))
+    assert (listed["memory_gb"], listed["figures_source"]) == (48, "the seller's page")
+    rebuild(context(data, 2))
+    found = rows(data, "SELECT gpu, figures_source FROM core.gpu WHERE added_on IS NOT NULL")
+    assert found == [("NVIDIA RTX 4090 48GB", "the seller's page")]
+    fits = rows(
+        data,
+        """SELECT gpu_id, fits, expected_tokens_per_s > 0 FROM fit_at(['Q8_0'], [4096], 1)
+           WHERE model_id = 'qwen3-32b' AND gpu_id LIKE 'nvidia-%rtx-4090%' AND gpu_id NOT LIKE '%laptop%'
+               AND gpu_id NOT LIKE '%-d' AND gpu_count = 1 ORDER BY gpu_id""",
+    )
+    assert ("nvidia-geforce-rtx-4090", False, True) in fits
+    assert ("nvidia-rtx-4090-48gb", True, True) in fits
+    assert "NVIDIA RTX 4090 48GB" in said("show", "4090 48GB", data=data)
+
+
+def test_a_card_must_have_a_name_of_its_own_and_a_maker(tmp_path: Path) -> None:
+    words = ["--like", "RTX 4090", "--source", "a page"]
+    assert "means NVIDIA GeForce RTX 4090 in the catalogue" in refused("gpu", "add", "RTX 4090", *words, data=tmp_path)
+    assert "a figure is COLUMN=VALUE" in refused("gpu", "add", "RTX 4090 48GB", "48", *words, data=tmp_path)
+    assert "Say --vendor" in refused("gpu", "add", "BR100", "--source", "a page", data=tmp_path)
+    assert "no card of the catalogue is called 'BR100'" in refused(
+        "predict", "--gpu", "BR100", "--model", "llama-3-8b", data=tmp_path
+    )
+
+
+def test_a_broken_file_among_the_added_cards_is_on_record(nights: dict[int, Night], tmp_path: Path) -> None:
+    data = nights[1].copy(tmp_path / "data")
+    said("gpu", "add", "RTX 4090 48GB", "memory_gb=48", "--like", "RTX 4090", "--source", "a page", data=data)
+    (data / "gpus" / "bad.json").write_text("{")
+    rebuild(context(data, 2))
+    ((source, message),) = rows(data, "SELECT source, message FROM ops.issue WHERE code = 'bad_gpu'")
+    assert source == "gpus"
+    assert "bad.json" in message
+    assert "bad.json" in said("gpu", "list", data=data)
+
+
+def test_a_negotiated_rate_is_weighed_with_the_published_ones_and_leaves_when_it_is_taken_out(
+    nights: dict[int, Night], tmp_path: Path
+) -> None:
+    data = nights[1].copy(tmp_path / "data")
+    of_eight = ["rate", "add", "lambda", "H100 SXM", "--count", "8", "--way", "reserved_1y"]
+    said(*of_eight, "1.80", "--per-gpu", data=data)
+    assert "13.60 USD an hour, in place of the rate before" in said(*of_eight, "13.60", data=data)
+    said("rate", "add", "kettle", "L40S", "0.50", "--paid-in", "eur", "--note", "contract 7", data=data)
+    refresh(data, 2, only=["own_rates"])
+    of_own = """SELECT provider, gpu_id, gpu_count, pricing_model, price, currency FROM mart.cloud_price
+                WHERE source = 'own_rates'"""
+    assert {(p, g, n, w, float(price), c) for p, g, n, w, price, c in rows(data, of_own)} == {
+        ("lambda", "nvidia-h100-sxm5", 8, "reserved_1y", 13.6, "USD"),
+        ("kettle", "nvidia-l40s", 1, "on_demand", 0.5, "EUR"),
+    }
+    bought = json.loads(
+        said("buy", "--model", "llama-3-70b", "--precision", "fp16", "--limit", "0", "--format", "json", data=data)
+    )
+    ours = [row for row in bought if row["source"] == "own_rates"]
+    assert [(row["way"], row["gpu_count"]) for row in ours] == [("reserved_1y", 8)]
+    # A reservation is paid around the clock for its whole term: 13.60 × 24 × 365 × 3.
+    assert float(ours[0]["total_usd"]) == pytest.approx(13.60 * 24 * 365 * 3)
+    assert "taken out: lambda" in said("rate", "remove", "1", data=data)
+    refresh(data, 3, only=["own_rates"])
+    assert [provider for provider, *_ in rows(data, of_own)] == ["kettle"]
+    refused("rate", "remove", "2", data=data)
+
+
+def test_what_is_no_rate_is_refused(tmp_path: Path) -> None:
+    assert "'free' is no price of an hour" in refused("rate", "add", "x", "L40S", "free", data=tmp_path)
+    assert "'H100' may mean" in refused("rate", "add", "x", "H100", "2", data=tmp_path)
+    assert "has passed" in refused("rate", "add", "x", "L40S", "2", "--ends-on", "2020-01-01", data=tmp_path)
+    assert "is no currency" in refused("rate", "add", "x", "L40S", "2", "--paid-in", "dollars", data=tmp_path)
+    (tmp_path / "rates").mkdir()
+    (tmp_path / "rates" / "rates.csv").write_text("provider,price\nx,2\n")
+    assert "rates.csv must have the columns provider, gpu_name" in refused("rate", "list", data=tmp_path)

@@ -1,0 +1,184 @@
+"""GPUs that a user added: one file each, with the day on which it was added and where its figures are from."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from gpuledger.extract import local_files
+from gpuledger.transform.identity import catalogue
+from gpuledger.transform.identity.gpu import SEGMENTS, Gpu
+from gpuledger.transform.identity.naming import slug
+from gpuledger.transform.identity.overlay import parse
+
+#: Columns of `Gpu` that a user may state. The id follows from the name, and the source is asked for separately.
+STATED = tuple(
+    field.name
+    for field in dataclasses.fields(Gpu)
+    if field.name not in ("gpu_id", "vendor", "name", "catalogue_key", "tensor_source", "msrp_source")
+)
+#: What no card is above: memory in GiB, GB/s, tera-operations, watts. A slip of the pen must not become an answer.
+_MOST = {
+    "memory_gb": 2048, "memory_bandwidth_gb_s": 100_000, "tdp_w": 10_000, "gpus_on_board": 8, "boost_clock_mhz": 10_000,
+    "shading_units": 1_000_000, "tensor_cores": 100_000, "memory_bus_bits": 65_536, "msrp_usd": 1_000_000,
+}  # fmt: skip
+_MOST_TERA = 1_000_000
+#: Words of a name that shops leave out.
+_LEFT_OUT = frozenset(("geforce", "radeon", "instinct", "tesla", "quadro", "graphics"))
+#: Words behind a name that make it another card.
+_OTHER_CARD = r"(?![\s-]*(?:ti|super|xtx?|gre|laptop|mobile|max-?q)\b)"
+_MEMORY = re.compile(r"\s+(\d+)\s?GB$", re.IGNORECASE)
+
+
+class BadGpu(ValueError):
+    """A GPU cannot be added, or the file of one cannot be used; the message names it and the way out."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnGpu:
+    """One added GPU. `source` says where its figures are from."""
+
+    gpu: Gpu
+    added_on: date
+    source: str
+
+
+def described(vendor: str, name: str, like: Gpu | None, stated: Mapping[str, str]) -> Gpu:
+    """A GPU called `name`, with the figures of `like` where nothing else is stated (texts by columns of `Gpu`).
+
+    Raises BadGpu for a column that there is not, a figure that cannot be, and where memory or bandwidth is missing.
+    """
+    if not re.search(r"[a-z0-9]", name.lower()):
+        raise BadGpu(f"{name!r} is no name of a card")
+    if unknown := sorted(set(stated) - set(STATED)):
+        raise BadGpu(f"a card has no {', '.join(unknown)}; it has {', '.join(STATED)}")
+    values = {} if like is None else {field.name: getattr(like, field.name) for field in dataclasses.fields(Gpu)}
+    if like is not None:  # what a price or a sheet says of that card, it does not say of this one
+        values |= {"catalogue_key": None, "msrp_usd": None, "msrp_source": None, "released_on": None}
+    values |= {column: _figure(column, text) for column, text in stated.items()}
+    values |= {"vendor": vendor, "name": name, "gpu_id": slug(f"{vendor} {name}")}
+    gpu = Gpu(**values)
+    for column, words in (("memory_gb", "memory"), ("memory_bandwidth_gb_s", "bandwidth")):
+        if not getattr(gpu, column):
+            raise BadGpu(f"{gpu.display_name} needs its {words}: state {column}=…, or a card that it is --like")
+    return gpu
+
+
+def _figure(column: str, text: str) -> object:
+    try:
+        value = parse(column, text)
+    except (ValueError, ArithmeticError):
+        raise BadGpu(f"{column} cannot be {text!r}") from None
+    if column == "segment" and value not in SEGMENTS:
+        raise BadGpu(f"segment must be one of {', '.join(SEGMENTS)}, not {text!r}")
+    if isinstance(value, str) or value is None or isinstance(value, date):
+        return value
+    most = _MOST.get(column, _MOST_TERA)
+    if not 0 < value <= most:
+        raise BadGpu(f"{column} must be above 0 and at most {most:,}, not {text}")
+    return value
+
+
+def save(folder: Path, own: OwnGpu) -> Path:
+    """Keep a GPU; returns its file. One that was added before under that id is replaced.
+
+    Raises BadGpu where the catalogue has it, or no source is named.
+    """
+    _check(own)
+    path = folder / f"{own.gpu.gpu_id}.json"
+    folder.mkdir(parents=True, exist_ok=True)
+    fields = {f.name: getattr(own.gpu, f.name) for f in dataclasses.fields(Gpu)}
+    stored = {
+        "added_on": own.added_on.isoformat(),
+        "source": own.source,
+        "gpu": {name: str(value) for name, value in fields.items() if value is not None},
+    }
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(stored, ensure_ascii=False, indent=1), encoding="utf-8")
+    part.replace(path)
+    return path
+
+
+def load(folder: Path) -> tuple[list[OwnGpu], list[BadGpu]]:
+    """The added GPUs, and what is wrong with those that cannot be used: one bad file stops no other."""
+    found: list[OwnGpu] = []
+    wrong: list[BadGpu] = []
+    for path in sorted(folder.glob("*.json")):
+        try:
+            found.append(_read(path))
+        except BadGpu as error:
+            wrong.append(error)
+    return found, wrong
+
+
+def gpus(folder: Path) -> tuple[Gpu, ...]:
+    """The added GPUs alone; files that cannot be used are left out, and the next night says so."""
+    return tuple(own.gpu for own in load(folder)[0])
+
+
+def _read(path: Path) -> OwnGpu:
+    try:
+        stored = local_files.loads(local_files.read_bytes(path, follow=False))
+        texts = dict(stored["gpu"])
+        values = {column: parse(column, str(text)) for column, text in texts.items()}
+        own = OwnGpu(Gpu(**values), date.fromisoformat(stored["added_on"]), str(stored["source"]))
+        if own.gpu.gpu_id != path.stem:
+            raise BadGpu(f"the gpu_id must be {path.stem!r}, as the file is called")
+        for column, text in texts.items():
+            if column in STATED:
+                _figure(column, str(text))
+        _check(own)
+    except Exception as error:  # noqa: BLE001  whatever one file does stops no other
+        raise BadGpu(f"{path}: {error}; remove the file and add the card with `gpuledger gpu add`") from None
+    return own
+
+
+def _check(own: OwnGpu) -> None:
+    if own.gpu.gpu_id in catalogue.by_id():
+        raise BadGpu(
+            f"the catalogue already has {own.gpu.gpu_id!r}: give yours another name, with its memory for example"
+        )
+    if not own.source.strip():
+        raise BadGpu(f"say where the figures of {own.gpu.display_name} are from")
+
+
+#: A memory size in a title.
+_GIGABYTES = re.compile(r"(?<![\d.])(\d{1,4})\s?gb?(?![a-z])")
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The names of added GPUs as titles hold them: the words of a name behind each other; its memory, where the name has it,
+    anywhere, and no other beside it.
+    """
+
+    gpus: Sequence[tuple[Gpu, re.Pattern[str], str | None]]
+
+    @classmethod
+    def of(cls, gpus: Iterable[Gpu]) -> Names:
+        """The names of `gpus`."""
+        return cls([(gpu, *_told(gpu)) for gpu in gpus])
+
+    def find(self, title: str) -> Gpu | None:
+        """The one added GPU that a title names; None where it names none, or several."""
+        text = title.lower()
+        sizes = set(_GIGABYTES.findall(text)) if self.gpus else set()
+        found = [gpu for gpu, words, size in self.gpus if words.search(text) and (size is None or sizes == {size})]
+        return found[0] if len(found) == 1 else None
+
+
+def _told(gpu: Gpu) -> tuple[re.Pattern[str], str | None]:
+    """The words that name a GPU, and the memory that belongs to its name."""
+    sized = _MEMORY.search(gpu.name)
+    bare = gpu.name[: sized.start()] if sized else gpu.name
+    words = re.findall(r"[a-z]+|\d+", bare.lower())
+    told = [word for word in words if word not in _LEFT_OUT and word != gpu.vendor.lower()] or words
+    if sized and re.fullmatch(r"\d{3,}", told[-1]):
+        told = told[-1:]  # `4090 48GB`: beside its memory the number is enough
+    between = r"[^a-z0-9]*"
+    return re.compile(rf"(?<![a-z0-9]){between.join(told)}(?![a-z0-9]){_OTHER_CARD}"), sized[1] if sized else None
