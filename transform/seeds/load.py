@@ -108,7 +108,7 @@ def _gpus(added: Sequence[OwnGpu]) -> Iterator[Sequence[Value]]:
     for gpu in catalogue.gpus():
         yield [_column(gpu, name) for name in columns]
     for own in added:
-        of_file = {"added_on": own.added_on, "figures_source": own.source}
+        of_file: dict[str, Value] = {"added_on": own.added_on, "figures_source": own.source}
         yield [of_file[name] if name in of_file else _column(own.gpu, name) for name in columns]
 
 
