@@ -230,6 +230,40 @@ class Chart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ChartValue:
+    """One number that a machine read off the picture of a chart, with what its reading rests on.
+
+    `label` stands beside the bar, `text` is the number as printed and `value` what it means, `second_text` another reading
+    of the same pixels. `box` and `bar` are left, top, right and bottom of the number and of its bar in pixels of the
+    picture, `bar_px` is the bar's length, and `residual_px` what it differs from that of the number on the chart's scale
+    of `px_per_unit`. `position` counts the bars of the picture from 0, `series` those of a row. `status` is `accepted`, or
+    `quarantined` for the `reason`. `transcribed` is what a person read for the same card, where one did.
+    """
+
+    KIND: ClassVar[str] = "chart_value"
+
+    article_url: str
+    image_url: str
+    chart: str
+    position: int
+    series: int
+    label: str
+    status: Literal["accepted", "quarantined"]
+    workload_id: str
+    value: Decimal | None = None
+    text: str | None = None
+    second_text: str | None = None
+    unit: str | None = None
+    box: str | None = None
+    bar: str | None = None
+    bar_px: Decimal | None = None
+    residual_px: Decimal | None = None
+    px_per_unit: Decimal | None = None
+    reason: str | None = None
+    transcribed: Decimal | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Issue:
     """Something on a page that a person may have to look at. `where` is the place on the page, `text` what stood there."""
 
@@ -263,7 +297,7 @@ class ListingTotal:
     text: str
 
 
-Item: TypeAlias = Offer | Score | IndexPrice | CloudOffer | FxRate | Chart
+Item: TypeAlias = Offer | Score | IndexPrice | CloudOffer | FxRate | Chart | ChartValue
 #: What a page gives beside its items: nothing of it is a row.
 Aside: TypeAlias = Issue | Link | ListingTotal
 Parsed: TypeAlias = Item | Aside
@@ -338,7 +372,8 @@ def from_json(row: Mapping[str, Any]) -> Parsed:
 
 
 _KINDS: dict[str, type[Parsed]] = {
-    kind.KIND: kind for kind in (Offer, Score, IndexPrice, CloudOffer, FxRate, Chart, Issue, Link, ListingTotal)
+    kind.KIND: kind
+    for kind in (Offer, Score, IndexPrice, CloudOffer, FxRate, Chart, ChartValue, Issue, Link, ListingTotal)
 }
 
 

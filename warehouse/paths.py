@@ -88,6 +88,11 @@ class DataDir:
         return self.root / "inbox"
 
     @property
+    def charts(self) -> Path:
+        """Which charts of which articles are to be read: one TOML an article, written by a person."""
+        return self.root / "charts"
+
+    @property
     def workloads(self) -> Path:
         """Workloads that were added with `gpuledger workload add` or came with a measurement: one file each."""
         return self.root / "workloads"

@@ -24,9 +24,16 @@ class Row:
     words: tuple[Word, ...]
 
 
+def plain(text: str, comma: str = "thousands") -> str:
+    """A number as printed with a decimal point and no other sign; `comma` says what one stands for in this chart:
+    `thousands` or `decimal`.
+    """
+    return text.replace(",", "" if comma == "thousands" else ".")
+
+
 def number(text: str, comma: str = "thousands") -> float:
-    """The value of a number as printed; `comma` says what one stands for in this chart: `thousands` or `decimal`."""
-    return float(text.replace(",", "" if comma == "thousands" else "."))
+    """The value of a number as printed; `comma` as for `plain`."""
+    return float(plain(text, comma))
 
 
 def meaning_of_comma(texts: Sequence[str]) -> str:

@@ -14,7 +14,8 @@ Box = tuple[float, float, float, float]
 class Value:
     """One printed value: where it stands, what it was read as, and whether the picture confirms it.
 
-    `text` is the number as printed, `second_text` the second reading; `series` counts the bars of a row from 0, the inner
+    `text` is the number as printed, `number` the same with a decimal point and no other sign, `second_text` the second
+    reading; `series` counts the bars of a row from 0, the inner
     or the first one. `bar_px` is the bar's length, `residual_px` what it differs from the length that the chart's scale
     gives to the number. `reason` is empty for an accepted value.
     """
@@ -22,6 +23,7 @@ class Value:
     label: str
     series: int
     text: str | None
+    number: str | None
     second_text: str | None
     unit: str | None
     box: Box | None

@@ -240,7 +240,8 @@ class _Checked:
         if not reason and other_label:
             reason = f"the second reading of the label gives {other_label}"
         return Value(
-            label=entry.row.label, series=entry.series, text=text, second_text=second,
+            label=entry.row.label, series=entry.series, text=text,
+            number=layout.plain(text, self.comma) if text else None, second_text=second,
             unit=(word.unit if word else None) or self.unit,
             box=_rounded(self.chart.frame.back(word.box)) if word else None,
             bar=_rounded(self.chart.frame.back(_box(bar))), bar_px=round(bar.end - self.chart.bars.zero, 2),

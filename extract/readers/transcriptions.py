@@ -22,6 +22,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from gpuledger.extract.items import Chart, Issue, Score
+from gpuledger.extract.readers.chart_plans import place_of
 
 COLUMNS = (
     "article_url",
@@ -148,10 +149,10 @@ def match(
     """
     shown: dict[str, set[str]] = {}
     for chart in charts:
-        shown.setdefault(_place(chart.article_url), set()).add(chart.image_url)
+        shown.setdefault(place_of(chart.article_url), set()).add(chart.image_url)
     issues = []
     for transcription in transcriptions:
-        addresses = shown.get(_place(transcription.article_url))
+        addresses = shown.get(place_of(transcription.article_url))
         if addresses is not None and (change := _change(transcription, addresses, image_hashes, first_hashes or {})):
             code, seen = change
             message = f"the chart {transcription.chart!r} of {transcription.article_url}: {seen}"
@@ -227,12 +228,6 @@ def _charts(figures: Iterable[_Figure]) -> list[Transcription]:
     for figure in figures:
         grouped.setdefault(figure.chart, []).append((figure.gpu_name, figure.score))
     return [Transcription(*chart, figures=tuple(pairs)) for chart, pairs in grouped.items()]
-
-
-def _place(url: str) -> str:
-    """An article's address without what does not name it: query, fragment, letter case of the host, final slash."""
-    parts = urlsplit(url)
-    return f"{(parts.hostname or '').lower()}{parts.path.rstrip('/')}"
 
 
 def _issue(code: str, message: str, where: str, text: str) -> Issue:

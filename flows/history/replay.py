@@ -162,7 +162,7 @@ def replay(
 def _bring_decisions(source: DataDir, target: DataDir) -> None:
     """What people decided and added belongs to the history as the pages do."""
     if source.root.resolve() != target.root.resolve():
-        for folder in ("decisions", "models"):
+        for folder in ("decisions", "models", "workloads"):
             if (source.root / folder).is_dir():
                 shutil.copytree(source.root / folder, target.root / folder, dirs_exist_ok=True)
 
@@ -225,7 +225,7 @@ class _Replay:
         of_run = OfRun(self._archive, pages(self._archive, record), record.missed)
         files = [LocalFile(Path(name), kind) for name, kind, _ in record.files]
         reading = Reading(sources.get(record.source), record.starts, files)
-        return gather.read_source_again(reading, of_run, self._archive, self._parser)
+        return gather.read_source_again(reading, of_run, self._archive, self._parser, self._context.data)
 
     def _nights(self, record: SourceRecord) -> list[backfill.Crawl]:
         if self._crawls[0] != record.fetched_by:

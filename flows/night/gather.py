@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.parse import urlsplit
 
 from gpuledger.extract import source as sources
 from gpuledger.extract.archive.parsed_cache import ParsedCache
@@ -14,15 +16,16 @@ from gpuledger.extract.collect import Collected, Parser, Reading, collect
 from gpuledger.extract.errors import Timeout, Unforeseen, described
 from gpuledger.extract.fetch.http import Client, HttpSettings
 from gpuledger.extract.fetch.site import site_of
-from gpuledger.extract.items import Chart
-from gpuledger.extract.pages import Fetching, LocalFile, Pages
+from gpuledger.extract.pages import Fetching, LocalFile, OfRun
 from gpuledger.extract.parse_pool import Limits, ParsePool
-from gpuledger.extract.readers import transcriptions
+from gpuledger.extract.readers import chart_plans, transcriptions
 from gpuledger.extract.sample import server
 from gpuledger.extract.source import Source
+from gpuledger.flows.night import charts
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.setup import measure, rates, transcribe
 from gpuledger.flows.setup.settings import Settings, SettingsError
+from gpuledger.warehouse.paths import DataDir
 
 #: What a quote in the inbox may be, by the end of its name.
 QUOTE_TYPES = {
@@ -60,7 +63,10 @@ class Reader:
             on_page(url)
 
         try:
-            return _watch_charts(collect(reading, pages, self.cache, in_time, self.parser), self.archive)
+            collected = collect(reading, pages, self.cache, in_time, self.parser)
+            run, may_read = self.context, self.context.settings.read_charts
+            read = charts.ByMachine(self.archive, run.as_of, run.run_id, may_read)
+            return charts.with_charts(collected, reading.source, read, self.archive, run.data)
         except Timeout as failure:
             return Collected(reading.source.name, failure=failure, is_complete=False)
         except Exception as error:  # noqa: BLE001  one source's fault stops no other
@@ -69,31 +75,18 @@ class Reader:
             )
 
 
-def read_source_again(reading: Reading, pages: Pages, archive: Archive, parser: Parser) -> Collected:
-    """Read one source once more, from archived bytes alone: what was parsed of them before is not believed."""
-    return _watch_charts(collect(reading, pages, None, parser=parser), archive)
+def read_source_again(reading: Reading, pages: OfRun, archive: Archive, parser: Parser, data: DataDir) -> Collected:
+    """Read one source once more, from archived bytes alone: what was parsed of them before is not believed.
+
+    `data` is the directory whose cards and workloads count.
+    """
+    collected = collect(reading, pages, None, parser=parser)
+    return charts.with_charts(collected, reading.source, charts.AsThen(pages), archive, data)
 
 
 def limits(settings: Settings) -> Limits:
     """What one page may use, as the settings say."""
     return Limits(settings.page_timeout_s, int(settings.page_memory_mb * 1_000_000))
-
-
-def _watch_charts(collected: Collected, archive: Archive) -> Collected:
-    """An issue for each chart that is no longer what a person transcribed; charts themselves are not loaded."""
-    charts = [item for item, _ in collected.rows if isinstance(item, Chart)]
-    if not charts:
-        return collected
-    first = {url: archive.first(collected.source, url) or sha256 for url, sha256 in collected.images.items()}
-    transcribed = [
-        transcription
-        for url, sha256 in collected.parsed
-        if url.endswith(".csv")
-        for transcription in transcriptions.read_csv(archive.content_of(sha256), url)[0]
-    ]
-    issues = transcriptions.match(charts, collected.images, transcribed, first)
-    rows = [row for row in collected.rows if not isinstance(row[0], Chart)]
-    return replace(collected, rows=rows, issues=[*collected.issues, *((issue, None) for issue in issues)])
 
 
 def readings(context: Context) -> list[Reading]:
@@ -103,7 +96,10 @@ def readings(context: Context) -> list[Reading]:
         raise SettingsError(f"no source is called {', '.join(unknown)}; known are {', '.join(sources.names())}")
     chosen = [sources.get(name) for name in wanted] if wanted else sources.discover()
     if context.sample_night is not None:
-        all_readings = [Reading(source, server.start_urls(source), _dropped(source, context)) for source in chosen]
+        all_readings = [
+            Reading(source, _with_articles(source, server.start_urls(source), context), _dropped(source, context))
+            for source in chosen
+        ]
     else:
         all_readings = [_live(source, context) for source in chosen]
     # A folder that is empty is read too: what was taken out of it has ended.
@@ -126,7 +122,8 @@ def _live(source: Source, context: Context) -> Reading:
         return Reading(source, context.settings.product_feeds)
     if source.name == "toms_ai_articles":
         bundled = [LocalFile(path, "text/csv", follows_links=True) for path in transcriptions.bundled()]
-        return Reading(source, source.start, [*bundled, *_dropped(source, context)])
+        starts = _with_articles(source, source.start, context)
+        return Reading(source, starts, [*bundled, *_dropped(source, context)])
     return Reading(source, source.start, _dropped(source, context))
 
 
@@ -135,12 +132,32 @@ def _dropped(source: Source, context: Context) -> list[LocalFile]:
     if source.name == "quotes":
         return _quotes(context)
     if source.name == "toms_ai_articles":
-        return [LocalFile(path, "text/csv") for path in transcribe.stored(context.data)]
+        own = [LocalFile(path, "text/csv") for path in transcribe.stored(context.data)]
+        return own + [LocalFile(path, chart_plans.CONTENT_TYPE) for path in _chart_files(context)]
     if source.name == "measurements":
         return [LocalFile(path, "text/csv") for path in measure.stored(context.data)]
     if source.name == "own_rates":
         return [LocalFile(path, "text/csv") for path in rates.stored(context.data)]
     return []
+
+
+def _chart_files(context: Context) -> list[Path]:
+    return sorted(context.data.charts.glob("*.toml"))
+
+
+def _with_articles(source: Source, starts: Sequence[str], context: Context) -> list[str]:
+    """The start addresses with the articles whose charts a person wants read; of the sample, those of its own site."""
+    if source.name != "toms_ai_articles":
+        return list(starts)
+    articles: list[str] = []
+    for path in _chart_files(context):
+        try:
+            articles += [plan.article_url for plan in chart_plans.read_toml(path.read_bytes(), path.name)]
+        except (OSError, chart_plans.PlanError):
+            continue  # told of when the file is read as a page
+    if context.sample_night is not None:
+        articles = [url for url in articles if urlsplit(url).hostname == server.host(source.name)]
+    return list(dict.fromkeys([*starts, *articles]))
 
 
 def _quotes(context: Context) -> list[LocalFile]:

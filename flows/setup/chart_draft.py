@@ -42,7 +42,7 @@ def to_csv(reading: ChartReading, series: int, about: About, content: bytes) -> 
     writer.writerow([*COLUMNS, *_BESIDE])
     sha256 = hashlib.sha256(content).hexdigest()
     for value in _of(reading, series):
-        score = (value.text or "").replace(",", "") if value.status == "accepted" else ""
+        score = value.number or "" if value.status == "accepted" else ""
         writer.writerow(
             [
                 about.article_url, about.chart, about.image_url or "", sha256, about.published_on, about.transcribed_on,

@@ -64,6 +64,9 @@ class Settings:
     parallel_sources: int = _setting(8, "Sources read at the same time")
     memory_limit: str = _setting("2GB", "Memory that DuckDB may use")
     source_timeout_s: float = _setting(900.0, "Longest time that one source may take in a run", unit="s")
+    read_charts: bool = _setting(
+        True, "Read new pictures of charts by machine, where `gpuledger[charts]` is installed: half a minute each"
+    )
     read_deployment: str = _setting(
         "", "Prefect deployment that reads one source, such as read/on-workers: spreads the sources over its workers"
     )
@@ -276,16 +279,21 @@ def _refuse_secret(name: str, place: str) -> None:
         )
 
 
+_TRUTH = {"true": True, "false": False}
+
+
 def _converted(name: str, value: Any, place: str) -> Any:
     known = {name: kind for name, kind in get_type_hints(Settings).items() if not name.startswith("assumptions")}
     if name not in known:
         raise SettingsError(f"{place}: there is no setting {name!r}; known are {', '.join(sorted(known))}")
     kind = known[name]
     try:
+        if kind is bool:
+            return _TRUTH[str(value).lower()]
         if kind in (int, float):
             return kind(value)
         if kind is str:
             return str(value)
         return tuple([part for part in value.split("|") if part] if isinstance(value, str) else value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, KeyError):
         raise SettingsError(f"{place}: {name} cannot be {value!r}; it must be of the type {kind.__name__}") from None

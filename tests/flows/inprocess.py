@@ -13,6 +13,7 @@ from gpuledger.flows.night.refresh import read_plain, run
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.setup import settings
 from gpuledger.warehouse.paths import DataDir
+from tests.command import QUICK
 
 SITE = Path(sources.__path__[0])
 
@@ -20,7 +21,7 @@ SITE = Path(sources.__path__[0])
 def context(data: Path, night: int, *, only: Sequence[str] | None = None) -> Context:
     now = utc_now()
     return Context(
-        settings=settings.load({"data_dir": str(data)}, environment={}, file=Path("/nowhere.toml")), data=DataDir(data),
+        settings=settings.load({"data_dir": str(data)}, environment=QUICK, file=Path("/nowhere.toml")), data=DataDir(data),
         run_id=new_run_id(), as_of=server.clock(night), started_at=now, engine="plain", sample_night=night,
         only=tuple(only) if only else None,
     )  # fmt: skip

@@ -9,7 +9,7 @@ from datetime import datetime
 
 import duckdb
 
-from gpuledger.extract.items import Chart, CloudOffer, FxRate, IndexPrice, Item, Offer, Score
+from gpuledger.extract.items import Chart, ChartValue, CloudOffer, FxRate, IndexPrice, Item, Offer, Score
 from gpuledger.warehouse.load.batch import Batch, ChangeSet, Row
 from gpuledger.warehouse.load.spans import Spans, Staged, fresh_since, merge
 from gpuledger.warehouse.load.stage import Value, stage
@@ -63,6 +63,16 @@ def _cloud_offer(source: str, row: Row) -> Sequence[Value]:
     )  # fmt: skip
 
 
+def _chart_value(source: str, row: Row) -> Sequence[Value]:
+    c = row.item
+    assert isinstance(c, ChartValue)
+    return (
+        source, c.image_url, c.position, c.chart, c.series, c.label, c.workload_id, c.value, c.unit, c.status, c.reason,
+        c.transcribed, c.text, c.second_text, c.box, c.bar, c.bar_px, c.residual_px, c.px_per_unit, c.article_url,
+        row.snapshot_sha256,
+    )  # fmt: skip
+
+
 KINDS = (
     Kind(
         Score,
@@ -76,6 +86,21 @@ KINDS = (
             state=("workload_id", "score", "unit", "relative_percent", "published_on", "gpu_count", "claim"),
             extra=("article_url", "source_image", "specs", "software", "precision", "batch_size", "context_tokens",
                    "concurrent_users", "measured_by", "snapshot_sha256"),
+            scope="o.source = '{source}' AND o.valid_to IS NULL",
+        ),
+    ),
+    Kind(
+        ChartValue,
+        ("source", "source_image", "position", "table_name", "series", "gpu_name", "workload_id", "score", "unit",
+         "reading_status", "reason", "transcribed_score", "printed", "second_reading", "box", "bar", "bar_px",
+         "residual_px", "px_per_unit", "article_url", "snapshot_sha256"),
+        _chart_value,
+        Spans(
+            table="core.chart_value",
+            key=("source", "source_image", "position"),
+            state=("snapshot_sha256", "table_name", "series", "gpu_name", "workload_id", "score", "unit", "reading_status",
+                   "reason", "transcribed_score"),
+            extra=("printed", "second_reading", "box", "bar", "bar_px", "residual_px", "px_per_unit", "article_url"),
             scope="o.source = '{source}' AND o.valid_to IS NULL",
         ),
     ),
@@ -125,6 +150,8 @@ def key_of(source: str, item: Item) -> tuple[Hashable, ...]:
             return ("fx_rate", item.day, item.currency, item.base)
         case Chart():
             return ("chart", item.article_url, item.image_url)
+        case ChartValue():
+            return ("chart_value", item.image_url, item.position)
 
 
 def stage_cloud(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:

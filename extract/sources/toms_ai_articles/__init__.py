@@ -2,7 +2,8 @@
 
 An article yields the address of every picture in its text, so that its bytes are archived and watched, and no figure: the
 numbers come from transcriptions (`extract/readers/transcriptions.py`), whose CSV files are archived and parsed as pages of
-this source. The prices that some browsers show in these articles are filled in by script and are never read.
+this source, and from the pictures themselves, once a machine has read them (`flows/night/charts.py`). The prices that some
+browsers show in these articles are filled in by script and are never read.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from bs4.element import Tag
 from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.items import Chart, Link, Parsed
 from gpuledger.extract.markup.tables import cell_text, clean
-from gpuledger.extract.readers import transcriptions
+from gpuledger.extract.readers import chart_plans, transcriptions
 from gpuledger.extract.readers.toms import article, next_page
 from gpuledger.extract.source import Page, Source
 
@@ -28,8 +29,11 @@ _BODY = ("#article-body", "article", "main")
 _NOT_THE_ARTICLE = (
     "aside, nav, footer, header, form, [data-widget-type], [class*=hawk], [class*=author], [class*=related]"
 )
-# Lazy images keep a placeholder in src; the original address comes first, then the widest of a set.
-_ADDRESS_ATTRIBUTES = ("data-original-mos", "data-srcset", "srcset", "data-src", "src")
+# Lazy images keep a placeholder in src; the original address comes first, then the widest of all sets.
+_ORIGINAL = "data-original-mos"
+_SETS = ("data-srcset", "srcset")
+# An address may hold a comma, and ends with none; what stands behind it is its width or density.
+_CANDIDATE = re.compile(r"(?P<address>[^\s,]\S*[^\s,])(?:\s+(?P<size>\d+(?:\.\d+)?)[wxh])?(?=\s*(?:,|$))")
 _PLACEHOLDER = re.compile(r"missing-image\.\w+$|^data:|/(?:spacer|blank|pixel)\.\w+$", re.IGNORECASE)
 _GALLERY = re.compile(r"\bgalleryData\b")
 
@@ -41,6 +45,9 @@ def parse(page: Page) -> Iterable[Parsed]:
     """
     kind = page.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind.startswith("image/"):
+        return
+    if kind == chart_plans.CONTENT_TYPE:
+        _check_plans(page)
         return
     if kind == "text/csv" or urlsplit(page.final_url).path.endswith(".csv"):
         yield from _transcription(page)
@@ -57,6 +64,14 @@ def parse(page: Page) -> Iterable[Parsed]:
     if not seen:
         raise LayoutChanged(page.url, "no picture in the text of the article")
     yield from next_page(tree, page.final_url)
+
+
+def _check_plans(page: Page) -> None:
+    """A list of charts gives no row of its own: what it asks for is read when the pictures are there."""
+    try:
+        chart_plans.read_toml(page.content, PurePosixPath(urlsplit(page.url).path).name)
+    except chart_plans.PlanError as error:
+        raise LayoutChanged(page.url, str(error), "correct the file") from error
 
 
 def _transcription(page: Page) -> Iterator[Parsed]:
@@ -87,20 +102,31 @@ def _pictures(tree: BeautifulSoup) -> Iterator[tuple[str, str]]:
 def _address(image: Tag) -> str | None:
     picture = image.find_parent("picture")
     sources = picture.find_all("source") if picture is not None else []
-    for attribute in _ADDRESS_ATTRIBUTES:
-        for element in (image, *sources):
-            value = str(element.get(attribute) or "").strip()
-            address = _widest(value) if attribute.endswith("srcset") else value
-            if address and not _PLACEHOLDER.search(address):
-                return address
-    return None
+    if original := _shown(str(image.get(_ORIGINAL) or "")):
+        return original
+    offered = [
+        candidate
+        for element in (image, *sources)
+        for attribute in _SETS
+        for candidate in _candidates(str(element.get(attribute) or ""))
+        if _shown(candidate[1])
+    ]
+    if offered:
+        # The first of those that are equally wide: browsers prefer what comes first, too.
+        return max(offered, key=lambda candidate: candidate[0])[1]
+    return next(filter(None, (_shown(str(image.get(attribute) or "")) for attribute in ("data-src", "src"))), None)
 
 
-def _widest(srcset: str) -> str:
-    """The address of the largest picture of a `srcset`: `a.png 320w, b.png 1200w` gives `b.png`."""
-    candidates = [part.split() for part in re.split(r",\s+", srcset) if part.strip()]
-    widths = [(float(match[1]) if (match := re.match(r"([\d.]+)[wx]$", parts[-1])) else 1.0) for parts in candidates]
-    return candidates[widths.index(max(widths))][0] if candidates else ""
+def _shown(address: str) -> str:
+    """The address without blanks; empty where it is that of a placeholder."""
+    address = address.strip()
+    return "" if _PLACEHOLDER.search(address) else address
+
+
+def _candidates(srcset: str) -> Iterator[tuple[float, str]]:
+    """Width, or density, and address of each picture of a `srcset`: `a.png 320w,b.png 1200w`."""
+    for found in _CANDIDATE.finditer(srcset):
+        yield float(found["size"] or 1), found["address"]
 
 
 def _caption(image: Tag) -> str:
@@ -131,7 +157,7 @@ SOURCE = Source(
     title="Tom's Hardware AI benchmark articles and their transcribed charts",
     homepage="https://www.tomshardware.com/pc-components/gpus/stable-diffusion-benchmarks",
     parse=parse,
-    kinds=("score", "chart"),
+    kinds=("score", "chart", "chart_value"),
     # The pictures of its articles.
     hosts=("cdn.mos.cms.futurecdn.net",),
     start=(

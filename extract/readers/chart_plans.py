@@ -1,0 +1,98 @@
+"""Charts that a person wants read: which picture of which article shows which workload.
+
+One TOML file an article:
+
+    article_url = "https://www.tomshardware.com/…"
+    published_on = 2026-03-01
+
+    [[chart]]
+    workload = "sd-512-image-generation"
+    caption = "512x512"    # words of the picture's caption; or image_url; neither where the article has one chart
+    series = 1             # which bar of a row, counted from 0 (the inner or first one); 0 unless it is said
+    title = "…"            # what to call the chart; its caption unless it is said
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from gpuledger.extract.items import Chart
+
+#: As which such a file is archived.
+CONTENT_TYPE = "application/toml"
+_OF_FILE = frozenset(("article_url", "published_on", "chart"))
+_OF_CHART = frozenset(("workload", "caption", "image_url", "series", "title"))
+
+
+class PlanError(ValueError):
+    """A file of charts cannot be used. The message names the file, the place in it, and what it should be."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """One chart: where it is and what it shows. `series` is None where any may be meant."""
+
+    article_url: str
+    workload_id: str
+    published_on: date
+    caption: str | None = None
+    image_url: str | None = None
+    series: int | None = 0
+    title: str | None = None
+
+    def means(self, chart: Chart) -> bool:
+        """Whether this picture of the article is the one."""
+        if place_of(chart.article_url) != place_of(self.article_url):
+            return False
+        if self.image_url is not None:
+            return self.image_url == chart.image_url
+        return self.caption is None or self.caption.casefold() in chart.caption.casefold()
+
+
+def read_toml(content: bytes, name: str) -> list[Plan]:
+    """The charts of one file. Raises PlanError."""
+    try:
+        table = tomllib.loads(content.decode("utf-8"))
+    except ValueError as error:
+        raise PlanError(f"{name}: {error}") from None
+    _refuse_unknown(table, _OF_FILE, name)
+    article, published = table.get("article_url"), table.get("published_on")
+    if not isinstance(article, str) or urlsplit(article).scheme not in ("http", "https"):
+        raise PlanError(f"{name}: article_url must be the article's http or https address")
+    if not isinstance(published, date) or isinstance(published, datetime):
+        raise PlanError(f"{name}: published_on must be a date such as 2026-03-01, without quotes")
+    charts = table.get("chart")
+    if not isinstance(charts, list) or not charts or not all(isinstance(one, dict) for one in charts):
+        raise PlanError(f"{name}: there is no [[chart]]; each names a workload")
+    return [_plan(one, article, published, f"{name}, chart {number}") for number, one in enumerate(charts, start=1)]
+
+
+def place_of(url: str) -> str:
+    """An article's address without what does not name it: query, fragment, letter case of the host, final slash."""
+    parts = urlsplit(url)
+    return f"{(parts.hostname or '').lower()}{parts.path.rstrip('/')}"
+
+
+def _plan(table: dict[str, Any], article: str, published: date, where: str) -> Plan:
+    _refuse_unknown(table, _OF_CHART, where)
+    for key in ("workload", "caption", "image_url", "title"):
+        if key in table and not (isinstance(table[key], str) and table[key]):
+            raise PlanError(f"{where}: {key} must be text")
+    if "workload" not in table:
+        raise PlanError(f"{where}: workload is missing; `gpuledger workloads` lists those that are known")
+    series = table.get("series", 0)
+    if isinstance(series, bool) or not isinstance(series, int) or series < 0:
+        raise PlanError(f"{where}: series must be 0, 1 …, counted from the inner or first bar of a row")
+    return Plan(
+        article_url=article, published_on=published, workload_id=table["workload"], caption=table.get("caption"),
+        image_url=table.get("image_url"), series=series, title=table.get("title"),
+    )  # fmt: skip
+
+
+def _refuse_unknown(table: dict[str, Any], known: frozenset[str], where: str) -> None:
+    if unknown := sorted(table.keys() - known):
+        raise PlanError(f"{where}: {', '.join(unknown)} means nothing here; known are {', '.join(sorted(known))}")

@@ -1,0 +1,315 @@
+"""Charts of the night: each picture that a person asked for or transcribed is read by machine, once, where that is
+installed.
+
+What was read is archived as a page of its own beside the picture (`chart:<hash of the picture>`), so that later nights and a
+replay read it there, with or without the packages. A person's transcription stands above it; where the two differ, an issue
+says both.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from decimal import Decimal
+from functools import cache
+from pathlib import Path
+from typing import Any, Protocol
+
+from gpuledger.extract import charts as chart_reader
+from gpuledger.extract.archive.snapshots import Archive
+from gpuledger.extract.charts import apart
+from gpuledger.extract.charts.limits import BadPicture
+from gpuledger.extract.charts.outcome import Box, ChartReading, Value
+from gpuledger.extract.collect import Collected
+from gpuledger.extract.errors import ExtractError
+from gpuledger.extract.fetch.fetched import Fetched
+from gpuledger.extract.items import Chart, ChartValue, Issue, Score
+from gpuledger.extract.pages import OfRun
+from gpuledger.extract.readers import chart_plans, transcriptions
+from gpuledger.extract.readers.chart_plans import Plan
+from gpuledger.extract.readers.transcriptions import Transcription
+from gpuledger.extract.source import Source
+from gpuledger.flows.setup import identities
+from gpuledger.flows.setup.chart_cards import with_cards
+from gpuledger.transform import workloads
+from gpuledger.transform.identity.resolver import Resolver
+from gpuledger.transform.workloads import Workload
+from gpuledger.warehouse.paths import DataDir
+
+
+class Readings(Protocol):
+    """Where the reading of a picture comes from."""
+
+    def of(self, source: Source, picture: str) -> dict[str, Any] | None:
+        """What was read of the picture with this hash: `reading`, or `code` and `problem`; None where it was not read."""
+
+
+@dataclass(frozen=True, slots=True)
+class ByMachine:
+    """Read now, in a process of its own, or taken from the archive where these bytes were read before."""
+
+    archive: Archive
+    now: datetime
+    run_id: str
+    may_read: bool
+
+    def of(self, source: Source, picture: str) -> dict[str, Any] | None:
+        """See `Readings`. Nothing is imported for a picture that was read before."""
+        address = f"chart:{picture}"
+        last = self.archive.latest(source.name, address)
+        known: dict[str, Any] | None = json.loads(self.archive.content_of(last.sha256)) if last else None
+        may_read = self.may_read and apart.is_installed()
+        if known is not None and (known["reader"] == reader_code() or not may_read):
+            self._save(source, address, None)
+            return known
+        if not may_read:
+            return None
+        try:
+            answer: dict[str, Any] = {"reading": apart.read(self.archive.content_of(picture)).to_json()}
+        except BadPicture as error:
+            answer = {"code": error.code, "problem": str(error)}
+        answer["reader"] = reader_code()
+        self._save(source, address, json.dumps(answer, ensure_ascii=False, indent=1).encode())
+        return answer
+
+    def _save(self, source: Source, address: str, content: bytes | None) -> None:
+        """Put on record that this run has used the reading; None where it is the one in the archive."""
+        fetched = Fetched(
+            url=address, final_url=address, status=200 if content else 304, headers={"content-type": "application/json"},
+            content=content or b"", not_modified=content is None,
+        )  # fmt: skip
+        self.archive.save(source.name, fetched, self.now, self.run_id)
+
+
+@dataclass(frozen=True, slots=True)
+class AsThen:
+    """What a run of the past used."""
+
+    pages: OfRun
+
+    def of(self, source: Source, picture: str) -> dict[str, Any] | None:
+        """See `Readings`."""
+        try:
+            snapshot = self.pages.fetch(source, f"chart:{picture}")
+        except ExtractError:
+            return None
+        known: dict[str, Any] = json.loads(self.pages.page_of(snapshot).content)
+        return known
+
+
+@cache
+def reader_code() -> str:
+    """Fingerprint of the code that reads pictures: another one reads them again."""
+    folder = Path(chart_reader.__file__).parent
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(folder.glob("*.py")))).hexdigest()[:12]
+
+
+@dataclass(frozen=True, slots=True)
+class _Picture:
+    """A chart with the hash of its picture, the cards that its values mean, and what people say of it."""
+
+    chart: Chart
+    sha256: str
+    reading: ChartReading
+    values: Sequence[tuple[Value, str | None]]
+
+    def of_series(self, series: int) -> Iterator[tuple[int, Value, str | None]]:
+        """Position, value and card of the bars of one series."""
+        for position, (value, gpu_id) in enumerate(self.values):
+            if value.series == series:
+                yield position, value, gpu_id
+
+
+def with_charts(collected: Collected, source: Source, readings: Readings, archive: Archive, data: DataDir) -> Collected:
+    """The batch with what its pictures say, and without the Chart items, of which no table is made."""
+    charts = [item for item, _ in collected.rows if isinstance(item, Chart)]
+    if not charts:
+        return collected
+    people = [one for url, sha256 in _files(collected, ".csv") for one in _transcribed(archive, url, sha256)]
+    plans = [
+        plan
+        for url, sha256 in _files(collected, ".toml")
+        for plan in chart_plans.read_toml(archive.content_of(sha256), url)
+    ]
+    first = {url: archive.first(collected.source, url) or sha256 for url, sha256 in collected.images.items()}
+    issues = transcriptions.match(charts, collected.images, people, first)
+    work = _Work(source, readings, people, workloads.known(data.workloads), identities.of(data).resolver)
+    rows = [row for row in collected.rows if not isinstance(row[0], Chart)]
+    issues += [_without_picture(plan) for plan in plans if not any(plan.means(chart) for chart in charts)]
+    seen: set[str] = set()
+    for chart in charts:
+        sha256 = collected.images.get(chart.image_url)
+        wanted = [plan for plan in plans if plan.means(chart)]
+        wanted += [plan for plan in _of_people(people) if plan.means(chart)]
+        if sha256 is None or not wanted or chart.image_url in seen:
+            continue
+        seen.add(chart.image_url)
+        found, said = work.read(chart, sha256, wanted)
+        rows += [(item, sha256) for item in found]
+        issues += said
+    return replace(
+        collected, rows=rows, issues=[*collected.issues, *((issue, None) for issue in issues)],
+        fetched=collected.fetched + work.read_now,
+    )  # fmt: skip
+
+
+def _files(collected: Collected, ending: str) -> list[tuple[str, str]]:
+    return [(url, sha256) for url, sha256 in collected.parsed if url.endswith(ending)]
+
+
+def _transcribed(archive: Archive, url: str, sha256: str) -> list[Transcription]:
+    return transcriptions.read_csv(archive.content_of(sha256), url)[0]
+
+
+def _of_people(people: Sequence[Transcription]) -> Iterator[Plan]:
+    """The charts that were transcribed, where the picture was noted."""
+    for one in people:
+        if one.image_url is not None:
+            yield Plan(
+                article_url=one.article_url, workload_id=one.workload_id, published_on=one.published_on,
+                image_url=one.image_url, series=None, title=one.chart,
+            )  # fmt: skip
+
+
+def _without_picture(plan: Plan) -> Issue:
+    what = f"with {plan.caption!r} in its caption" if plan.caption else plan.image_url or "at all"
+    message = f"the article shows no picture {what}: look at its captions, and correct the file of charts"
+    return Issue(code="chart_missing", message=message, where=plan.workload_id, url=plan.article_url)
+
+
+class _Work:
+    """Reads pictures and holds them against what people read; `read_now` counts the readings that the run used."""
+
+    def __init__(
+        self, source: Source, readings: Readings, people: Sequence[Transcription], known: Mapping[str, Workload],
+        resolver: Any,
+    ) -> None:  # fmt: skip
+        self._source, self._readings, self._people = source, readings, people
+        self._known, self._resolver = known, resolver
+        self.read_now = 0
+
+    def read(self, chart: Chart, sha256: str, plans: Sequence[Plan]) -> tuple[list[ChartValue | Score], list[Issue]]:
+        """Rows and issues of one picture."""
+        answer = self._readings.of(self._source, sha256)
+        asked = [plan for plan in plans if plan.series is not None]
+        if answer is None:
+            way_out = "pip install 'gpuledger[charts]', and leave the setting read_charts on; or transcribe it"
+            return [], [_issue("chart_unread", f"nobody has read it: {way_out}", chart, "info")] if asked else []
+        self.read_now += 1
+        if "reading" not in answer:
+            message = f"{answer['code']}: {answer['problem']}; the picture is {sha256}"
+            return [], [_issue("chart_unreadable", message, chart)]
+        reading = ChartReading.from_json(answer["reading"])
+        resolver: Resolver = self._resolver()
+        picture = _Picture(chart, sha256, reading, with_cards(reading, resolver, self._source.name))
+        rows: list[ChartValue | Score] = []
+        issues: list[Issue] = []
+        if not reading.values and asked:
+            issues.append(_issue("chart_unreadable", reading.problem, chart))
+        done: set[int] = set()
+        for plan in plans:
+            if plan.workload_id not in self._known:
+                message = f"no workload is called {plan.workload_id!r}; `gpuledger workload add` adds one"
+                issues.append(_issue("chart_workload", message, chart))
+                continue
+            series = plan.series if plan.series is not None else self._series(picture, plan, resolver)
+            if series is None or series in done:
+                continue
+            done.add(series)
+            found, said = self._series_rows(picture, plan, series, resolver)
+            rows += found
+            issues += said
+        return rows, issues
+
+    def _person(self, picture: _Picture, plan: Plan, resolver: Resolver) -> dict[str, Decimal]:
+        """What a person read of this picture for this workload, by card."""
+        figures: dict[str, Decimal] = {}
+        for one in self._people:
+            if one.workload_id != plan.workload_id or one.image_url != picture.chart.image_url:
+                continue
+            for gpu_name, score in one.figures:
+                gpu_id = resolver.resolve(gpu_name, source=self._source.name).gpu_id
+                if gpu_id is not None:
+                    figures[gpu_id] = score
+        return figures
+
+    def _series(self, picture: _Picture, plan: Plan, resolver: Resolver) -> int | None:
+        """The bars that a person transcribed: those of most agreeing values; the only ones there are, else none."""
+        figures = self._person(picture, plan, resolver)
+        agreeing = Counter(
+            value.series
+            for value, gpu_id in picture.values
+            if gpu_id in figures and value.number is not None and Decimal(value.number) == figures[gpu_id]
+        )
+        if agreeing:
+            return agreeing.most_common(1)[0][0]
+        every = {value.series for value, _ in picture.values}
+        return every.pop() if len(every) == 1 else None
+
+    def _series_rows(
+        self, picture: _Picture, plan: Plan, series: int, resolver: Resolver
+    ) -> tuple[list[ChartValue | Score], list[Issue]]:
+        person, unit = self._person(picture, plan, resolver), self._known[plan.workload_id].unit
+        title = plan.title or picture.chart.caption or picture.reading.title or picture.chart.image_url
+        rows: list[ChartValue | Score] = []
+        issues: list[Issue] = []
+        left = 0
+        for position, value, gpu_id in picture.of_series(series):
+            amount = Decimal(value.number) if value.number is not None else None
+            read_by_eye = person.get(gpu_id) if gpu_id is not None else None
+            rows.append(_row(picture, plan, position, (title, value, amount, read_by_eye)))
+            if value.status == "quarantined":
+                left += read_by_eye is None
+            elif read_by_eye is None:
+                rows.append(
+                    Score(
+                        gpu_name=value.label, table=title, column=unit, workload_id=plan.workload_id, score=amount,
+                        unit=unit, published_on=plan.published_on, article_url=picture.chart.article_url,
+                        source_image=picture.chart.image_url,
+                    )
+                )  # fmt: skip
+            elif read_by_eye != amount:
+                message = (
+                    f"{value.label} is {read_by_eye} as a person read it and {amount} as the machine did, and the person's "
+                    f"counts; look at {value.box} of the picture {picture.sha256}"
+                )
+                issues.append(_issue("chart_differs", message, picture.chart))
+        if left:
+            message = (
+                f"{left} values of {plan.workload_id} were not sure enough to be taken (core.chart_value says why): "
+                f"`gpuledger evidence {picture.sha256[:12]} --print > chart.png`, then "
+                "`gpuledger transcribe --from-chart chart.png`"
+            )
+            issues.append(_issue("chart_open", message, picture.chart))
+        return rows, issues
+
+
+def _row(
+    picture: _Picture, plan: Plan, position: int, read: tuple[str, Value, Decimal | None, Decimal | None]
+) -> ChartValue:
+    title, value, amount, transcribed = read
+    return ChartValue(
+        article_url=picture.chart.article_url, image_url=picture.chart.image_url, chart=title, position=position,
+        series=value.series, label=value.label, status=value.status, workload_id=plan.workload_id, value=amount,
+        text=value.text, second_text=value.second_text, unit=value.unit, box=_box(value.box), bar=_box(value.bar),
+        bar_px=_exact(value.bar_px), residual_px=_exact(value.residual_px),
+        px_per_unit=_exact(picture.reading.px_per_unit), reason=value.reason or None,
+        transcribed=transcribed,
+    )  # fmt: skip
+
+
+def _exact(pixels: float | None) -> Decimal | None:
+    return None if pixels is None else Decimal(str(pixels))
+
+
+def _box(box: Box | None) -> str | None:
+    return " ".join(f"{side:g}" for side in box) if box else None
+
+
+def _issue(code: str, message: str, chart: Chart, severity: str = "warning") -> Issue:
+    words = f"the chart {chart.caption!r} ({chart.image_url}): {message}"
+    return Issue(code=code, message=words, severity=severity, where=chart.image_url, url=chart.article_url)  # type: ignore[arg-type]
