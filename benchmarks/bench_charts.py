@@ -16,10 +16,11 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from benchmarks.chart_pictures import Drawn, Printed, draw
+from benchmarks.chart_pictures import Drawn, draw
 
 DATA = Path(__file__).parents[1] / "../shared/data/charts"
 #: Charts of a short run, and the first of their seeds.
@@ -83,19 +84,29 @@ def measure(seeds: range, show: Callable[[str], None] = lambda line: None) -> Co
 
 
 def judge(drawn: Drawn, reader: Any) -> tuple[int, int]:
-    """How many values of a chart were accepted, and how many of those are not printed so."""
+    """How many values of a chart were accepted for a card, and how many of those are not printed so."""
     from gpuledger.extract.charts.picture import pixels
     from gpuledger.extract.charts.read import read
+    from gpuledger.flows.setup.chart_cards import with_cards
 
     reading = read(pixels(drawn.content), reader)
-    truth = {_key(one) for one in drawn.printed}
-    accepted = [value for value in reading.values if value.status == "accepted"]
-    wrong = [value for value in accepted if _key(Printed(value.label, value.series, value.text or "")) not in truth]
-    return len(accepted), len(wrong)
+    truth = {(card_of(one.label), one.series, one.text) for one in drawn.printed}
+    judged = with_cards(reading, _resolver())
+    accepted = [(gpu_id, value.series, value.text) for value, gpu_id in judged if value.status == "accepted"]
+    return len(accepted), sum(one not in truth for one in accepted)
 
 
-def _key(printed: Printed) -> tuple[str, int, str]:
-    return printed.label.replace(" ", "").lower(), printed.series, printed.text
+def card_of(label: str) -> str | None:
+    """The card that a label means."""
+    gpu_id: str | None = _resolver().resolve(label, source="toms_ai_articles").gpu_id
+    return gpu_id
+
+
+@cache
+def _resolver() -> Any:
+    from gpuledger.transform.identity.resolver import Resolver
+
+    return Resolver.load()
 
 
 class Remembered:

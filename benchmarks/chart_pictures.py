@@ -244,8 +244,9 @@ def _by_matplotlib(
     labels = [label for label, _ in rows]
     if style.standing:
         axes.set_xticks(
-            range(len(rows)), labels, fontproperties=font_manager.FontProperties(fname=str(font), size=points * 0.75)
-        )
+            range(len(rows)), [_broken(label) for label in labels],
+            fontproperties=font_manager.FontProperties(fname=str(font), size=points * 0.75),
+        )  # fmt: skip
         axes.margins(y=0.12)
         ticks = axes.yaxis
     else:
@@ -273,6 +274,12 @@ def _by_matplotlib(
     figure.savefig(out, format="png", facecolor=ground)
     pyplot.close(figure)
     return Image.open(out)
+
+
+def _broken(label: str) -> str:
+    """A label below a standing bar, in two lines where it is long: side by side, long ones would run into each other."""
+    maker, _, rest = label.partition(" ")
+    return f"{maker}\n{rest}" if maker in ("GeForce", "Radeon", "Intel") else label
 
 
 def _note(axes: Any, style: Style, letters: Any, at: tuple[float, float, str]) -> None:

@@ -46,7 +46,18 @@ def glyphs(crop: Pixels, text: str, has_unit: bool = False) -> list[Glyph] | Non
     ink = _ink(crop)
     if ink is None:
         return None
-    boxes = _marks(ink)
+    # Thin strokes break at a high threshold, and digits that touch part at one.
+    return next(filter(None, (_at(ink, text, has_unit, threshold) for threshold in _THRESHOLDS)), None)
+
+
+_THRESHOLDS = (0.5, 0.38, 0.65, 0.28, 0.78)
+
+
+def _at(ink: Shape, text: str, has_unit: bool, threshold: float) -> list[Glyph] | None:
+    """The marks that stand out by this much, if they are as many as were read."""
+    boxes = _marks(ink, threshold)
+    if not boxes:
+        return None
     digits = [box for box in boxes if box[3] - box[1] >= 0.6 * max(box[3] - box[1] for box in boxes)]
     if not digits:
         return None
@@ -128,9 +139,9 @@ def _ink(crop: Pixels) -> Shape | None:
     return np.asarray(np.clip(share, 0, 1), dtype=np.float32)
 
 
-def _marks(ink: Shape) -> list[tuple[int, int, int, int]]:
+def _marks(ink: Shape, threshold: float = 0.5) -> list[tuple[int, int, int, int]]:
     """Boxes of connected marks, from left to right; what lies above one another is one mark."""
-    mask = (ink > 0.5).astype(np.uint8)
+    mask = (ink > threshold).astype(np.uint8)
     count, _, stats, _ = cv2.connectedComponentsWithStats(mask, connectivity=8)
     least = 0.0012 * mask.shape[0] ** 2
     height = mask.shape[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -42,13 +43,26 @@ def meaning_of_comma(texts: Sequence[str]) -> str:
     return "decimal" if any(odd) else "thousands"
 
 
+def parted(word: Word, zero: float) -> list[Word]:
+    """A label and the number in its bar that were read as one word are two, on both sides of the line where bars begin."""
+    left, top, right, bottom = word.box
+    found = _LABEL_AND_NUMBER.match(word.text.strip())
+    if found is None or word.slanted or not left + 20 < zero < right - 20:
+        return [word]
+    label = replace(word, text=found["label"], box=(left, top, zero - 1, bottom))
+    return [label, replace(word, text=found["number"], box=(zero + 1, top, right, bottom))]
+
+
+_LABEL_AND_NUMBER = re.compile(r"(?P<label>.*[^\s\-–—_|])(?:\s+|\s*[-–—_|]\s*)(?P<number>\d[\d.,]*)$")
+
+
 def without_tick(word: Word, zero: float) -> Word:
     """A word without the mark of the axis that was read as its dash: behind a label, or before the number in a bar."""
     left, top, right, bottom = word.box
     if left < zero + 4 and word.middle[0] > zero and word.text[:1] in "-–—_|":
         return replace(word, text=word.text.lstrip("-–—_| "), box=(max(left, zero + 1), top, right, bottom))
     if zero - 16 < right < zero + 8 and word.text.rstrip()[-1:] in "-–—_|":
-        return replace(word, text=word.text.rstrip("-–—_| "))
+        return replace(word, text=word.text.rstrip("-–—_| "), box=(left, top, min(right, zero - 1), bottom))
     return word
 
 
@@ -143,10 +157,15 @@ def _one_each(lanes: Sequence[Lane], lines: list[list[Word]], pitch: float) -> l
         nearest = min(range(len(lanes)), key=lambda index: abs(lanes[index].middle - _middle(line)))
         if abs(lanes[nearest].middle - _middle(line)) <= 0.5 * pitch:
             found[nearest] += line
-    if not all(found):
+    # A label that was not read costs its own row. More of them are rather rows of several lanes.
+    if sum(map(bool, found)) < _LABELLED * len(lanes):
         return None
-    centred = all(abs(_middle(block) - lane.middle) <= 0.3 * pitch for lane, block in zip(lanes, found, strict=True))
-    return found if centred else None
+    both = [(lane, block) for lane, block in zip(lanes, found, strict=True) if block]
+    return found if all(abs(_middle(block) - lane.middle) <= 0.3 * pitch for lane, block in both) else None
+
+
+#: Share of the lanes that have a line of text of their own, where each row is one lane.
+_LABELLED = 0.8
 
 
 def _blocks(lines: list[list[Word]]) -> list[list[Word]]:

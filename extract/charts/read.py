@@ -108,7 +108,8 @@ def _chart(picture: Pixels, words: Sequence[Word], reader: Reader) -> Chart | No
         found = bar_finding.find(frame.pixels(), [word.box for word in placed])
         if found is None:
             continue
-        chart = Chart(frame, tuple(layout.without_tick(word, found.zero) for word in placed), found)
+        apart = [part for word in placed for part in layout.parted(word, found.zero)]
+        chart = Chart(frame, tuple(layout.without_tick(word, found.zero) for word in apart), found)
         beside = len(chart.numbers)
         if beside >= 2 and (best is None or beside > best[0]):
             best = beside, chart
@@ -181,7 +182,7 @@ def _doubtful_labels(chart: Chart, rows: Sequence[Row], reader: Reader) -> dict[
 
 
 def _letters(text: str) -> str:
-    return "".join(sign for sign in text if sign.isalnum())
+    return "".join(sign for sign in text if sign.isalnum()).casefold()
 
 
 def _enlarged(crop: Pixels) -> Pixels:
@@ -198,14 +199,17 @@ def _shapes(chart: Chart, words: Sequence[Word]) -> dict[Box, list[glyphs.Glyph]
 
 
 def _crop(chart: Chart, word: Word) -> Pixels:
-    """A number's pixels; where it is written into a bar, no more than the bar's."""
+    """A number's pixels; where it is written into a bar, no more than that bar's, and nothing of the axis beside it."""
     left, top, right, bottom = word.box
     index = layout.lane_of(word, chart.bars)
     if index is not None:
-        lane = chart.bars.lanes[index]
-        end = lane.bars[-1].end
-        if chart.bars.zero < word.middle[0] < end:
-            top, bottom, right = max(top, lane.top + 1), min(bottom, lane.bottom - 1), min(right, end - 1)
+        inside = [bar for bar in chart.bars.lanes[index].bars if chart.bars.zero < word.middle[0] < bar.end]
+        if inside:
+            bar = inside[0]
+            left, right = max(left, chart.bars.zero + 2), min(right, bar.end - 1)
+            # Letters that are taller than their bar stand out of it.
+            if bar.height >= 0.7 * word.height:
+                top, bottom = max(top, bar.top + 1), min(bottom, bar.bottom - 1)
     return crop_of(chart.frame.picture, chart.frame.back((left, top, right, bottom)))
 
 
@@ -257,10 +261,14 @@ class _Checked:
                 continue
             [(text, _)] = reader.read([_enlarged(crop)])
             again = Word(text.strip(), word.box, 1.0).number
-            if again == word.number:
+            if again is not None and self._same(again, word.number or ""):
                 return again
             found = found or again
         return found
+
+    def _same(self, one: str, other: str) -> bool:
+        """Whether two readings are one number: a comma between thousands says nothing."""
+        return layout.plain(one, self.comma) == layout.plain(other, self.comma)
 
     def _doubt(self, word: Word, text: str, second: str | None, residual: float | None) -> str:
         """Why a number that was read is not accepted; empty where it is."""
@@ -270,7 +278,7 @@ class _Checked:
             return (
                 f"the bar is {abs(residual):.1f} pixels {'longer' if residual > 0 else 'shorter'} than the number says"
             )
-        if second != text:
+        if second is None or not self._same(second, text):
             return f"the second reading gives {second or 'no number'}"
         own = self.marks[word.box]
         if own is None:
