@@ -51,13 +51,16 @@ def command(hash_: str, whole: bool, opens: bool, data_dir: str | None) -> None:
     except NoWarehouse:
         return
     text = content.decode("utf-8", errors="replace")
+    is_picture = origin is not None and origin.headers.get("content-type", "").startswith("image/")
     for row in rows:
         figure = dict(zip(columns, row, strict=True))
         value = figure["value"] or gettext("no price")
         click.echo(
             f"\n{figure['name']}{figure['more']}: {value} ({gettext('since')} {figure['since']:%Y-%m-%d %H:%M} UTC)"
         )
-        click.echo(f"  {_place(text, figure)}")
+        in_picture = is_picture or figure["figure"] == "chart"
+        place = gettext("printed as {text!r} in the picture") if in_picture else _place(text, figure)
+        click.echo(f"  {place.format(text=figure['printed']) if in_picture else place}")
     if not rows:
         click.echo(gettext("no figure of the published file rests on this page"))
 
@@ -111,7 +114,14 @@ def _open(archive: Archive, sha256: str, content: bytes, origin: Snapshot | None
     from pathlib import Path
 
     kind = (origin.headers.get("content-type", "") if origin else "").partition(";")[0]
-    suffix = {"text/html": ".html", "application/json": ".json", "text/csv": ".csv"}.get(kind, ".txt")
+    suffix = {
+        "text/html": ".html",
+        "application/json": ".json",
+        "text/csv": ".csv",
+        "image/png": ".png",
+        "image/jpeg": ".jpg",
+        "image/webp": ".webp",
+    }.get(kind, ".txt")
     path = Path(tempfile.mkdtemp(prefix="gpuledger-evidence-")) / f"{sha256[:12]}{suffix}"
     path.write_bytes(content)
     click.launch(str(path))

@@ -45,8 +45,8 @@ def _refresh(data: Path, night: int) -> None:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample, in which a person left one card of the first chart out, misread another, and did not read the second chart.
-    Nobody noted the picture of the third.
+    """The sample, in which a person left one card of the first chart out, misread another, and did not read the second
+    chart. Nobody noted the picture of the third.
     """
     folder = inprocess.copy_of_the_site(tmp_path_factory.mktemp("site"))
     path = folder / SOURCE / "sample/night1/transcriptions/stable-diffusion.csv"
