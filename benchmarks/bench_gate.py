@@ -161,7 +161,7 @@ def _is_broken_week_caught(con: duckdb.DuckDBPyConnection, batch: Batch, rng: ra
     rows = int(usual * rng.uniform(0.2, 0.75))
     for day in range(7):
         seen_at = batch.seen_at + timedelta(days=day)
-        night = Night(SOURCE, seen_at, rows, is_complete=True)
+        night = Night(SOURCE, seen_at, rows, is_complete=True, is_whole=False)
         if good_nights.rows_missed(night, Bounds(), past, good_nights.Released()) is None:
             return False
         past = [good_nights.GoodNight(seen_at, rows, False), *past]

@@ -52,7 +52,7 @@ def packages(lock: str) -> list[Package]:
 def _licence(about: metadata.PackageMetadata) -> str | None:
     """The licence expression (PEP 639), else the short field, else the classifiers."""
     for field in ("License-Expression", "License"):
-        text = (about.get_all(field) or [""])[0].strip()
+        text = str((about.get_all(field) or [""])[0]).strip()
         if text and len(text) <= _LONGEST_NAME and "\n" not in text and text.upper() != "UNKNOWN":
             return text
     classifiers = [

@@ -25,6 +25,7 @@ def rates_of_a_quarter(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(autouse=True)
-def _few_rates(rates_of_a_quarter: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def few_rates(rates_of_a_quarter: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Backfills of this process load `rates_of_a_quarter`."""
     monkeypatch.setattr(currency_converter, "CURRENCY_FILE", str(rates_of_a_quarter))

@@ -25,6 +25,8 @@ from tests.history.replays import START, load, price_table, replayed
 from tests.history.replays import context as in_data
 from tests.nights import Night
 
+pytestmark = pytest.mark.usefixtures("few_rates")
+
 #: What of ops is of the replay and not of the runs: when a run ended and how long it took; which pages had been parsed
 #: before; what was built, once instead of every night.
 OWN_TABLES = {"ops.run", "ops.last_run", "ops.source_run", "ops.model_build", "ops.schema_version"}

@@ -172,6 +172,7 @@ class Serving:
         self.log = log
         self.note = data / "state" / "prefect-server.json"
         note = until(self._note, "the server answers")
+        assert note is not None
         self.api = Api(f"http://127.0.0.1:{note['port']}/api", note["credential"])
 
     def _note(self) -> dict[str, Any] | None:

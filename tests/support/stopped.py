@@ -14,7 +14,7 @@ from typing import Any
 
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected, Reading
-from gpuledger.extract.pages import Fetching, LocalFile, archive_file
+from gpuledger.extract.pages import LocalFile, archive_file
 from gpuledger.extract.source import get
 from gpuledger.flows.history import backfill
 from gpuledger.flows.night import gather, refresh, run_log, store
@@ -104,6 +104,4 @@ def _rates(run: Context) -> Collected:
     file = run.data.root / "rates.xml"
     file.write_text(f'<Cube xmlns="http://www.ecb.int/vocabulary/2002-08-01/eurofxref">{cubes}</Cube>')
     with gather.reader(run) as reader:
-        pages = Fetching(reader.client, reader.archive, run.as_of, run.run_id)
-        reading = Reading(get("ecb_fx"), (), (LocalFile(file, "text/xml"),))
-        return gather.read_source_from(reading, pages, reader.archive, reader.cache)
+        return reader.read_source(Reading(get("ecb_fx"), (), (LocalFile(file, "text/xml"),)))
