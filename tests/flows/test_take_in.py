@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -21,7 +21,7 @@ from gpuledger.flows.night.context import Context
 from gpuledger.flows.setup import decisions
 from gpuledger.transform import freshness
 from gpuledger.transform.gate import loading
-from gpuledger.warehouse import schema
+from gpuledger.warehouse import ledger, schema
 from gpuledger.warehouse.ledger import SourceOutcome
 from gpuledger.warehouse.load.batch import ChangeSet
 from tests.flows.inprocess import context
@@ -274,6 +274,25 @@ def test_a_source_passes_its_freshness_limit_once(shop: Shop) -> None:
     assert freshness.keep(shop.con, at_the_limit) == []
     assert freshness.keep(shop.con, at_the_limit + timedelta(minutes=1)) == ["core.source_freshness"]
     assert shop.rows(usable) == [(SHOP, False)]
+
+
+def test_a_source_that_never_answered_has_no_rows_and_counts_nothing(shop: Shop) -> None:
+    failure = FetchError("http://shop.test/", "no answer", "wait")
+    shop.take(1, failure=failure)
+    assert shop.state() == ("failed", None, 0)
+    assert not loading.is_settled(shop.con, SHOP)
+    outcome = take_in.failed(Collected(SHOP, failure=failure))
+    counts = {name: value for name, value in asdict(outcome).items() if isinstance(value, int | float)}
+    assert set(counts.values()) == {0}
+    assert {"pages_unchanged", "changed"} < counts.keys()
+
+
+def test_a_run_that_wrote_no_row_of_its_own_is_on_record_with_nothing_counted(shop: Shop) -> None:
+    lost = ledger.Run("lost", FIRST, FIRST, FIRST, "plain", "failed", "killed", None)
+    ledger.add_earlier_runs(shop.con, [lost])
+    assert shop.rows("SELECT run_id, status, reason, parsed, models_rebuilt, seconds FROM ops.run") == [
+        ("lost", "failed", "killed", None, None, None)
+    ]
 
 
 def test_a_repeat_without_a_figure_is_told_of_as_none(shop: Shop) -> None:

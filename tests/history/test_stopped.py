@@ -15,11 +15,13 @@ from tests.history.replays import START, context, price_table, replayed
 from tests.nights import once
 from tests.support import stopped
 
-NIGHTS = 14
+NIGHTS = 21
 #: Nights of daily prices that are loaded by one run, and the night of its rates. At first the rates become too old, and
 #: then, in the gap, the shop does.
-RUNS = ((range(1), 0), (range(1, 7), None), (range(7, 8), 7), (range(0), 11), (range(12, 14), 13))
+RUNS = ((range(1), 0), (range(1, 14), None), (range(14, 15), 14), (range(0), 18), (range(19, 21), 20))
 DAY = timedelta(days=1)
+#: Days without a rate at all: one that is published counts from its day on, whenever it was loaded.
+SILENT = [(START + night * DAY).date() for night in range(1, 14)]
 
 
 def _price(product: int, night: int) -> str:
@@ -39,8 +41,8 @@ def _build(folder: Path) -> None:
     stopped.figures(data, START, "toms_gpu_hierarchy")
     for nights, rated in RUNS:
         rated_at = None if rated is None else START + rated * DAY + DAY / 2
-        stopped.night(data, found[nights.start : nights.stop], files, rated_at)
-    stopped.figures(data, START + 13 * DAY + DAY / 2, "toms_ai_articles")
+        stopped.night(data, found[nights.start : nights.stop], files, rated_at, SILENT)
+    stopped.figures(data, START + 20 * DAY + DAY / 2, "toms_ai_articles")
 
 
 @pytest.fixture(scope="module")
@@ -52,9 +54,9 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("night", "has_street_prices"),
     [
         pytest.param(4, True, id="a price held, in the middle of a bulk load"),
-        pytest.param(6, False, id="rates too old"),
-        pytest.param(11, False, id="shop too old"),
-        pytest.param(13, True, id="all"),
+        pytest.param(13, False, id="rates too old"),
+        pytest.param(18, False, id="shop too old"),
+        pytest.param(20, True, id="all"),
     ],
 )
 def test_the_whole_says_of_a_day_what_a_replay_stopped_there_publishes(

@@ -6,7 +6,7 @@ All that it takes in is archived as a run archives it, so `gpuledger replay --un
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -60,14 +60,20 @@ def figures(root: Path, seen_at: datetime, source: str) -> None:
     refresh.run(replace(context(root, seen_at), sample_night=1, only=(source,)), refresh.read_plain)
 
 
-def night(root: Path, nights: Sequence[backfill.Crawl], files: Mapping[str, Path], rated_at: datetime | None) -> None:
+def night(
+    root: Path,
+    nights: Sequence[backfill.Crawl],
+    files: Mapping[str, Path],
+    rated_at: datetime | None,
+    silent: Collection[date] = (),
+) -> None:
     """A run that takes in nights of daily prices (`files` hold them, by their hash) and the bank's rates, of `rated_at`
-    where there are no nights; without it, no rates.
+    where there are no nights; without it, no rates. On `silent` days the bank published none.
     """
     seen_at = nights[-1][0] if nights else rated_at
     assert seen_at is not None
     run = context(root, seen_at)
-    batches = [_rates(run)] if rated_at else []
+    batches = [_rates(run, silent)] if rated_at else []
     if nights:
         batches.append(_prices(run, nights, files))
     with publish.workspace(run.data, run.run_id, memory_limit=run.settings.memory_limit) as (con, work):
@@ -91,14 +97,14 @@ def _prices(run: Context, nights: Sequence[backfill.Crawl], files: Mapping[str, 
     return Collected(backfill.SOURCE, fetched=len(hashes), nights=(nights[0][0], nights[-1][0]))
 
 
-def _rates(run: Context) -> Collected:
-    """The rates of ninety days, from a file of the bank's kind: another rate every working day."""
+def _rates(run: Context, silent: Collection[date]) -> Collected:
+    """The rates of ninety days, from a file of the bank's kind: another rate every working day that is not `silent`."""
     days = [run.as_of.date() - timedelta(days=n) for n in range(90)]
     cubes = "".join(
         f'<Cube time="{day}"><Cube currency="USD" rate="{1.1 + 0.08 * math.sin(day.toordinal() / 97):.4f}"/>'
         f'<Cube currency="KRW" rate="{1350 + 70 * math.sin(day.toordinal() / 61):.2f}"/></Cube>'
         for day in days
-        if day.weekday() < 5
+        if day.weekday() < 5 and day not in silent
     )
     run.data.root.mkdir(exist_ok=True)
     file = run.data.root / "rates.xml"
