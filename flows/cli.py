@@ -18,7 +18,7 @@ import click
 from gpuledger import __version__
 from gpuledger.extract import local_files
 from gpuledger.flows import commands
-from gpuledger.flows.setup import lang, parts, showing
+from gpuledger.flows.setup import lang, naming, parts, showing
 from gpuledger.flows.setup.languages import LANGUAGES
 from gpuledger.flows.telling.terminal import clean_streams
 
@@ -37,9 +37,21 @@ class _Commands(click.Group):
         assert isinstance(command, click.Command)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if not name.startswith("-") and self.get_command(ctx, name) is None:
+            raise click.UsageError(naming.no_command(name, self.list_commands(ctx)), ctx)
+        return super().resolve_command(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
+        except click.UsageError as error:
+            if way_out := naming.way_out(error):
+                raise click.UsageError(error.format_message() + way_out, error.ctx) from None
+            raise
         except ModuleNotFoundError as error:
             part = parts.part_of(error)
             if part is None:

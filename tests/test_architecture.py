@@ -26,7 +26,7 @@ MAY_USE = {
     "flows": {"extract", "transform", "warehouse", "expectations"},
     "warehouse": {"extract.items", "extract.local_files", "extract.sealed"},
     "expectations": {"extract.items", "extract.source", "warehouse.dictionary"},
-    "transform": {"warehouse", "extract.local_files", "extract.sealed"},
+    "transform": {"warehouse", "extract.local_files", "extract.sealed", "extract.near"},
     "extract": set(),
 }
 

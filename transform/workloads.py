@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 import tomllib
@@ -11,6 +10,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from gpuledger.extract.near import near
 from gpuledger.transform import seeds
 
 _PACKAGED = Path(seeds.__file__).with_name("workloads.toml")
@@ -106,13 +106,11 @@ def named(name: str, ids: Iterable[str]) -> str | None:
     return next((one for one in ids if _slug(one) == slug), None)
 
 
-def nearest(name: str, ids: Iterable[str]) -> list[str]:
-    """At most three ids that are close to what was typed, the closest first; one that holds all its words is close."""
-    known_ids = list(ids)
-    words = set(_slug(name).split("-"))
-    holding = [one for one in known_ids if words <= set(_slug(one).split("-"))]
-    close = difflib.get_close_matches(_slug(name), known_ids, n=3, cutoff=0.5)
-    return list(dict.fromkeys([*close, *holding]))[:3]
+def nearest(name: str, ids: Iterable[str], in_words: Mapping[str, str] | None = None) -> list[str]:
+    """At most three ids that are close to what was typed, the closest first. `in_words` names workloads by their ids."""
+    by_words = {words: one for one, words in (in_words or {}).items()}
+    meant = [*near(name, ids), *(by_words[words] for words in near(name, by_words))]
+    return list(dict.fromkeys(meant))[:3]
 
 
 def _slug(name: str) -> str:

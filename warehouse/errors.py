@@ -8,7 +8,13 @@ class WarehouseError(Exception):
 
 
 class NoWarehouse(WarehouseError):
-    """Nothing has been published yet."""
+    """Nothing has been published yet in a data directory."""
+
+    def __init__(self, root: object) -> None:
+        super().__init__(
+            f"no warehouse in {root} yet: run `gpuledger refresh --sample` first for one of invented prices, "
+            "`gpuledger refresh` for one of real ones, or name another --data-dir"
+        )
 
 
 class NotAWarehouse(WarehouseError):

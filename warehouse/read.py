@@ -25,7 +25,7 @@ def reader(data: DataDir) -> Iterator[duckdb.DuckDBPyConnection]:
     newer program or DuckDB wrote it.
     """
     if not data.published.exists():
-        raise NoWarehouse(f"no warehouse in {data.root} yet: run `gpuledger refresh`, or name another --data-dir")
+        raise NoWarehouse(data.root)
     # Resolved first: the version's own path is what a write-ahead log, if an analyst left one, belongs to.
     path = data.published.resolve()
     con = duckdb.connect()

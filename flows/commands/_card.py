@@ -19,22 +19,18 @@ def ids(data: DataDir, words: str) -> tuple[str, ...]:
         message = gettext("no card is called {name!r}").format(name=words)
         if meant.near:
             message += "\n  ".join([gettext("; did you mean:"), *meant.near])
+        message += "\n" + gettext("`gpuledger gpu add` adds one that the catalogue has not")
         raise click.UsageError(message)
     return meant.gpu_ids
 
 
-def gpu_of(data: DataDir, name: str) -> Gpu:
-    """The one card that a name means, of the catalogue or added. A usage error with those that it may mean otherwise."""
+def gpu_of(data: DataDir, words: str) -> Gpu:
+    """The one card that `words` mean, of the catalogue or added. A usage error with those that they may mean otherwise."""
     from gpuledger.transform.identity.catalogue import by_id
 
     known = {**by_id(), **{gpu.gpu_id: gpu for gpu in own.gpus(data.gpus)}}
-    if name in known:
-        return known[name]
-    resolution = identities.resolver_of(data).resolve(name)
-    if resolution.gpu_id is not None:
-        return known[resolution.gpu_id]
-    if resolution.candidates:
-        meant = ", ".join(known[gpu_id].display_name for gpu_id in resolution.candidates[:6])
-        raise click.UsageError(gettext("{name!r} may mean {cards}: name one of them").format(name=name, cards=meant))
-    message = gettext("no card of the catalogue is called {name!r}; `gpuledger gpu add` adds one")
-    raise click.UsageError(message.format(name=name))
+    found = ids(data, words)
+    if len(found) > 1:
+        cards = ", ".join(known[gpu_id].display_name for gpu_id in found[:6])
+        raise click.UsageError(gettext("{name!r} may mean {cards}: name one of them").format(name=words, cards=cards))
+    return known[found[0]]

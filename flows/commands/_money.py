@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from gpuledger.flows.setup import showing
+from gpuledger.flows.setup import naming, showing
 from gpuledger.flows.setup.lang import gettext
 from gpuledger.transform.answers import rates
 from gpuledger.warehouse.paths import DataDir
@@ -105,6 +105,6 @@ def money(data: DataDir, day: date | None = None) -> Money:
         return DOLLARS
     rate = rates.rate(data, code, day)
     if rate is None:
-        message = gettext("there is no exchange rate for {currency}; known are {known}")
-        raise click.UsageError(message.format(currency=code, known=", ".join(rates.known(data, day))))
+        message = gettext("there is no exchange rate for {currency}").format(currency=code)
+        raise click.UsageError(naming.unknown(message, code, rates.known(data, day)))
     return Money(code, rate.usd, rate.day)

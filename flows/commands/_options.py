@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
+from gpuledger.flows.commands._day import day
 from gpuledger.flows.setup import settings as settings_module
 from gpuledger.flows.setup import showing
 from gpuledger.flows.setup.lang import gettext
@@ -32,7 +33,12 @@ def log_format_option(function: F) -> F:
 
 
 def format_option(function: F) -> F:
-    """--format of a reading command."""
+    """--format of a reading command, and --json for the one that programs ask for most."""
+    return form_option(click.option("--json", "form", flag_value="json", help="The same as --format json.")(function))
+
+
+def form_option(function: F) -> F:
+    """--format alone, where --json says something else."""
     return click.option(
         "--format", "form", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True,
         help="How the answer is written.",
@@ -58,7 +64,7 @@ def currency_option(function: F) -> F:
 def as_of_option(function: F) -> F:
     """--as-of of a reading command: a day, answered as it was known at its end."""
     return click.option(
-        "--as-of", type=click.DateTime(["%Y-%m-%d"]), metavar="DAY",
+        "--as-of", type=day, metavar="DAY",
         help="Answer as it was known at the end of this day (UTC).",
     )(function)  # fmt: skip
 

@@ -18,10 +18,10 @@ def check(data: DataDir, workload: str) -> tuple[str, str]:
     A usage error where there is none of this name: with the nearest ones, or else with all.
     """
     known = workloads.ranked(data)
-    workload_id = names.named(workload, known)
+    workload_id = names.named(workload, known) or next((one for one, text in known.items() if text == workload), None)
     if workload_id is not None:
         return workload_id, known[workload_id]
-    if close := names.nearest(workload, known):
+    if close := names.nearest(workload, known, known):
         message = gettext("no workload is called {workload!r}; the nearest are:").format(workload=workload)
         raise click.UsageError("\n  ".join([message, *close, gettext("`gpuledger workloads` lists all")]))
     message = gettext("no workload is called {workload!r}; known are:").format(workload=workload)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import click
 
+from gpuledger.extract.near import near
 from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
+from gpuledger.flows.setup import naming
 from gpuledger.flows.setup.lang import gettext
 
 
@@ -32,13 +34,31 @@ def command(table: str | None, data_dir: str | None, form: str) -> None:
         one = table.partition(".")[2]
         chosen = [row for row in assumed[1] if one in ("", row[0])]
         if not chosen:
-            message = gettext("there is no assumption {name!r}; `gpuledger describe assumptions` lists them")
-            raise click.UsageError(message.format(name=one))
+            message = gettext("there is no assumption {name!r}").format(name=one)
+            names = [row[0] for row in assumed[1]]
+            raise click.UsageError(naming.unknown(message, one, names, "gpuledger describe assumptions"))
         show(assumed[0], chosen, form, title=table)
         return
-    table = f"main.{table}" if f"main.{table}" in known else table
-    if table not in known:
-        message = gettext("there is no table {name!r}; there are:").format(name=table)
-        raise click.UsageError("\n  ".join([message, *known]))
+    table = _meant(table, known)
     is_macro = (table, "macro") in {(row[0], row[1]) for row in rows}
     show(*(described.macro if is_macro else described.table)(data, table), form, title=table)
+
+
+def _meant(table: str, known: list[str]) -> str:
+    """The table of this name, which may stand without its schema. A usage error where it is none or two."""
+    bare = table.strip().lower()
+    if bare in known:
+        return bare
+    found = [name for name in known if name.partition(".")[2] == bare]
+    if len(found) == 1:
+        return found[0]
+    message = gettext("there is no table {name!r}").format(name=table)
+    if found:
+        raise click.UsageError(f"{message}; {naming.did_you_mean(found)}")
+    # By the name alone: with its schema before it every table of that schema is alike.
+    names = dict.fromkeys(name.partition(".")[2] for name in known)
+    close = [name for one in near(bare.rpartition(".")[2], names) for name in known if name.partition(".")[2] == one]
+    if close:
+        listed = gettext("`{command}` lists all").format(command="gpuledger describe")
+        raise click.UsageError(f"{message}; {naming.did_you_mean(close)} {listed}")
+    raise click.UsageError("\n  ".join([gettext("{message}; there are:").format(message=message), *known]))

@@ -1,4 +1,4 @@
-"""`gpuledger export`: the tables as files for procurement."""
+"""`gpuledger export`: the tables as files, and the list to buy by."""
 
 from __future__ import annotations
 
@@ -6,20 +6,45 @@ from pathlib import Path
 
 import click
 
-from gpuledger.flows.commands._options import data_dir_option, data_of
+from gpuledger.flows.commands._options import currency_option, data_dir_option, data_of, market_option
+from gpuledger.flows.setup.lang import gettext
 
 
 @click.command()
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--format", "form", type=click.Choice(["csv", "xlsx", "parquet"]), default="csv", show_default=True)
+@click.option(
+    "--history", is_flag=True, help="Into the workbook also daily prices and every change (csv and parquet have them)."
+)
+@click.option("--excel", is_flag=True, help="Begin procurement.csv with the mark by which Excel knows UTF-8.")
+@market_option
+@currency_option
 @data_dir_option
-def command(folder: Path, form: str, data_dir: str | None) -> None:
-    """Write every mart to FOLDER, one file a table (one workbook for xlsx), with all days of its history.
+def command(folder: Path, form: str, history: bool, excel: bool, data_dir: str | None) -> None:
+    """Write every mart to FOLDER, one file a table, and `procurement`: one row a card, with what to do and why.
+
+    As xlsx it is one workbook whose first sheet is that list. --market, --currency and --lang are of that list; tables stay
+    in dollars. Beside csv and parquet files stands datapackage.json, which says what every column holds.
 
     The CSV files that every run writes beside the warehouse hold the newest 90 days of daily prices and 30 of changes.
     """
-    import importlib
+    from gpuledger.flows.commands import _procurement
+    from gpuledger.flows.commands._money import money
+    from gpuledger.warehouse.outputs import csv_files, datapackage, parquet_files, sheet, xlsx_files
 
-    module = importlib.import_module(f"gpuledger.warehouse.outputs.{form}_files")
-    for path in module.export(data_of(data_dir), folder):
+    data = data_of(data_dir)
+    front = _procurement.sheet(data, money(data))
+    if form == "xlsx":
+        words = xlsx_files.Words(
+            gettext("Definitions"), gettext("Sources"), gettext("table"), gettext("column"), gettext("type"),
+            gettext("meaning"), gettext("open"), gettext("Page &P of &N"),
+        )  # fmt: skip
+        written = xlsx_files.export(data, folder, front, history=history, words=words)
+    elif form == "csv":
+        written = [*csv_files.export(data, folder), sheet.write_csv(front, folder, excel=excel)]
+    else:
+        written = [*parquet_files.export(data, folder), sheet.write_parquet(front, folder)]
+    if form != "xlsx":
+        written.append(datapackage.write(data, folder, written, front))
+    for path in written:
         click.echo(path)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gpuledger.flows.commands._day import day
 from gpuledger.flows.commands._options import data_dir_option, data_of
 from gpuledger.flows.setup.lang import gettext
 
@@ -32,7 +33,7 @@ def _about(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--on",
             "measured_on",
-            type=click.DateTime(["%Y-%m-%d"]),
+            type=day,
             metavar="DAY",
             help="When (default: the file's, or today).",
         ),

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import click
 
+from gpuledger.flows.setup import naming
+
 
 @click.command()
 @click.argument("source")
@@ -34,7 +36,7 @@ def command(source: str, file: Path, url: str | None, fetched_at: str | None) ->
 
     name = "generic_shop" if source == "product" else source
     if name not in sources.names():
-        raise click.UsageError(f"no source is called {source!r}; known are product, {', '.join(sources.names())}")
+        raise click.UsageError(naming.no_source([source], ["product", *sources.names()]))
     content = file.read_bytes()
     inner = file.name
     if content[:2] == b"\x1f\x8b":

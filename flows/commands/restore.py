@@ -22,7 +22,7 @@ def command(data_dir: str | None) -> int:
 
     data = data_of(data_dir)
     if not data.root.exists():
-        raise NoWarehouse(f"no warehouse in {data.root} yet: run `gpuledger refresh`, or name another --data-dir")
+        raise NoWarehouse(data.root)
     with writer_lock(data.lock):
         steps = publish.restore(data)
     for step in steps:

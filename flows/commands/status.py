@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
+from gpuledger.flows.commands._options import data_dir_option, data_of, form_option
 from gpuledger.flows.setup.lang import gettext
 from gpuledger.flows.telling import terminal
 
@@ -22,7 +22,7 @@ _SHORT = 90
 
 @click.command()
 @data_dir_option
-@format_option
+@form_option
 @click.option("--json", "everything", is_flag=True, help="Sources and runs as one JSON object, for monitoring.")
 @click.option(
     "--prometheus", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
@@ -42,11 +42,11 @@ def command(data_dir: str | None, form: str, everything: bool, prometheus: Path 
     sources = health.sources(data, health.clock(data))
     runs = health.runs(data)
     if not data.published.exists():
-        message = f"no warehouse in {data.root} yet: run `gpuledger refresh`, or name another --data-dir"
+        nothing = NoWarehouse(data.root)
         # Whoever monitors the first night wants figures all the same.
         if not (runs or everything or prometheus):
-            raise NoWarehouse(message)
-        click.echo(f"gpuledger: {message}", err=True)
+            raise nothing
+        click.echo(f"gpuledger: {nothing}", err=True)
     ended = next((run for run in runs if run.status != "running"), None)
     status = health.exit_status(sources, ended)
     if prometheus is not None:

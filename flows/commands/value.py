@@ -39,11 +39,11 @@ _HEADINGS = {
 @currency_option
 @data_dir_option
 @format_option
-def command(workload: str, basis: Basis, as_of: datetime | None, data_dir: str | None, form: str) -> None:
+def command(workload: str, basis: Basis, as_of: datetime | None, data_dir: str | None, form: str) -> int:
     """GPUs by score per dollar in WORKLOAD, best value first."""
     from gpuledger.flows.commands import _market, _workload
     from gpuledger.flows.commands._money import money
-    from gpuledger.flows.commands._show import show
+    from gpuledger.flows.commands._show import no_rows, show
     from gpuledger.transform.answers.ranking import published_after
     from gpuledger.transform.answers.value import Asked, value
 
@@ -58,8 +58,24 @@ def command(workload: str, basis: Basis, as_of: datetime | None, data_dir: str |
     title = shown.title(f"{heading} · {by} · {_workload.when(data, as_of)}")
     headings = {**_HEADINGS, "price_usd": _market.money(data, day)}
     show(*shown.table(columns, rows), form, title=title, headings=shown.headings(columns, headings))
+    if not rows:
+        return no_rows(_why(basis))
     if form == "table":
         click.echo(gettext("● nobody else is at least as fast for no more money. Ratios are to the baseline GPU."))
         if day and (later := published_after(data, workload, day)):
             note = gettext("Some of the figures were published later, up to {day}; the prices are those of the day.")
             click.echo(note.format(day=later))
+    return 0
+
+
+def _why(basis: Basis) -> str:
+    """Why no card is in the table."""
+    if basis == "msrp":
+        return gettext("no card with a figure in this workload has a launch price in the catalogue")
+    if showing.market() == "all":
+        return gettext(
+            "no card with a figure in this workload has a price that counts; `gpuledger price` has those that do"
+        )
+    return gettext(
+        "no card with a figure in this workload has a price that counts in this market; `--market all` compares every market"
+    )

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
+from gpuledger.flows.setup import naming
 from gpuledger.flows.setup import settings as settings_module
+from gpuledger.flows.setup.lang import gettext
 from gpuledger.warehouse.paths import DataDir
 
 if TYPE_CHECKING:
@@ -54,10 +56,12 @@ def add(
     data_dir: str | None,
 ) -> None:
     """Watch the card that TITLE means, as in `watch add "rtx 4090" --below 1500`. With --fits, TITLE may be left out."""
+    from gpuledger.flows.commands._card import gpu_of
     from gpuledger.flows.telling.watches import store
     from gpuledger.flows.telling.watches.store import Watch
 
-    gpu_id, gpu = _card(title, data_of(data_dir)) if title else (None, None)
+    card = gpu_of(data_of(data_dir), title) if title else None
+    gpu_id, gpu = (card.gpu_id, card.display_name) if card else (None, None)
     rules = [rank is not None, new_low is not None, model is not None]
     if sum(rules) > 1 or not (any(rules) or below):
         raise click.UsageError("give one of --below, --value-rank, --new-low, or --fits with --below")
@@ -144,17 +148,6 @@ def test(number: int | None, send: bool, data_dir: str | None) -> int:
     return 1 if left else 0
 
 
-def _card(title: str, data: DataDir) -> tuple[str, str]:
-    """The GPU that a title means. A usage error, with what remains possible, where it means none or several."""
-    from gpuledger.flows.setup import identities
-
-    resolution = identities.resolver_of(data).resolve(title)
-    if resolution.status != "matched" or resolution.gpu_id is None or resolution.gpu is None:
-        several = f": say which of {', '.join(resolution.candidates)}" if resolution.candidates else ""
-        raise click.UsageError(f"{title!r} is {resolution.status.replace('_', ' ')}{several}")
-    return resolution.gpu_id, resolution.gpu
-
-
 def _usd(text: str) -> Decimal:
     try:
         amount = Decimal(text.removeprefix("$").replace(",", ""))
@@ -176,16 +169,14 @@ def _check(data: DataDir, watch: Watch) -> None:
     """A usage error for what can never fire: an unknown workload, model, precision or context."""
     from gpuledger.flows.telling.watches.look import look
     from gpuledger.transform.answers import workloads
-    from gpuledger.transform.workloads import nearest
     from gpuledger.warehouse.errors import NoWarehouse
 
     try:
         if watch.workload is not None:
             known = workloads.known(data)
             if watch.workload not in known:
-                close = nearest(watch.workload, known)
-                hint = f"did you mean {' or '.join(close)}?" if close else f"known are {', '.join(known)}"
-                raise click.UsageError(f"no workload is called {watch.workload!r}; {hint}")
+                message = gettext("no workload is called {workload!r}").format(workload=watch.workload)
+                raise click.UsageError(naming.unknown(message, watch.workload, known, "gpuledger workloads"))
         look(data, [watch], datetime.now(UTC))
     except NoWarehouse:
         pass  # it is looked at after the first publish

@@ -47,7 +47,7 @@ def vacuum(context: Context, *, dry_run: bool = False) -> list[Removed]:
         publish.heal(data)
         run_log.heal(data)
         if not data.base.exists():
-            raise NoWarehouse(f"no warehouse in {data.root} yet: there is nothing to vacuum")
+            raise NoWarehouse(data.root)
         last = runs.last(data)
         assert last is not None, "a base is there since a run was published"
         newest = last.as_of

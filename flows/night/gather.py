@@ -23,7 +23,7 @@ from gpuledger.extract.sample import server
 from gpuledger.extract.source import Source
 from gpuledger.flows.night import charts
 from gpuledger.flows.night.context import Context
-from gpuledger.flows.setup import measure, rates, transcribe
+from gpuledger.flows.setup import measure, naming, rates, transcribe
 from gpuledger.flows.setup.settings import Settings, SettingsError
 from gpuledger.warehouse.paths import DataDir
 
@@ -93,7 +93,7 @@ def readings(context: Context) -> list[Reading]:
     """The sources of this run. SettingsError, with the known names, for a source that does not exist."""
     wanted = context.only or context.settings.sources or None
     if unknown := sorted(set(wanted or ()) - set(sources.names())):
-        raise SettingsError(f"no source is called {', '.join(unknown)}; known are {', '.join(sources.names())}")
+        raise SettingsError(naming.no_source(unknown, sources.names()))
     chosen = [sources.get(name) for name in wanted] if wanted else sources.discover()
     if context.sample_night is not None:
         all_readings = [

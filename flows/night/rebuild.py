@@ -18,7 +18,7 @@ def rebuild(context: Context, *, full: bool = False, explain: bool = False) -> S
     and where the work would stop, which no plan from the outside can know. Raises NoWarehouse where there is none.
     """
     if not context.data.base.exists():
-        raise NoWarehouse(f"no warehouse in {context.data.root} yet: run `gpuledger refresh`")
+        raise NoWarehouse(context.data.root)
     with writer_lock(context.data.lock):
         publish.heal(context.data)
         run_log.heal(context.data)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from gpuledger.flows.night.context import Context, Engine, new_run_id, utc_now
-from gpuledger.flows.setup import decisions
+from gpuledger.flows.setup import decisions, naming
 from gpuledger.flows.setup.settings import Settings
 from gpuledger.transform.answers import runs
 from gpuledger.warehouse.errors import NoWarehouse
@@ -38,7 +38,7 @@ def context_for(settings: Settings, data: DataDir, engine: Engine, request: Requ
     only, as_of = request.only, request.as_of
     unknown = sorted(set(only) - set(sources.names()))
     if unknown:
-        raise ValueError(f"no source is called {', '.join(unknown)}; known are {', '.join(sources.names())}")
+        raise ValueError(naming.no_source(unknown, sources.names()))
     decisions.pins(data)
     now = utc_now()
     time = _time(as_of) if as_of else now

@@ -69,7 +69,7 @@ def test_resolve_reads_the_pins_of_the_data_directory(tmp_path: Path) -> None:
         (["add", "Card X", "nvidia-geforce-rtx-3060-12g", "--reason", "r"], f"near it are {CARD}"),
         (["add", "Card X", CARD, "--reason", " "], "needs a reason"),
         (["add", " ", CARD, "--reason", "r"], "a pin needs a title"),
-        (["add", "Card X", CARD, "--reason", "r", "--source", "nowhere"], "no source is called 'nowhere'"),
+        (["add", "Card X", CARD, "--reason", "r", "--source", "nowhere"], "no source is called nowhere"),
         (["remove", "Card X"], "no pin of 'Card X' for all sources; there are:\n  'Card Y' --source newegg"),
         (["remove", "Card Y"], "no pin of 'Card Y' for all sources"),
     ],

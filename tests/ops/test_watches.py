@@ -155,7 +155,7 @@ def test_the_command_from_add_to_remove(nights: dict[int, Night], tmp_path: Path
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (("rtx 3060", "--below", "200"), "rtx-3060-12gb, nvidia-geforce-rtx-3060-8gb"),
+        (("rtx 3060", "--below", "200"), "NVIDIA GeForce RTX 3060 12GB, NVIDIA GeForce RTX 3060 8GB"),
         (("gpu bracket", "--below", "200"), "gpu bracket"),
         (("rtx 4090", "--below", "-5"), "above zero"),
         (("rtx 4090", "--below", "cheap"), "no amount"),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from gpuledger.extract.near import near
 from gpuledger.transform.answers.asking import Rows
 from gpuledger.transform.identity import catalogue
 from gpuledger.transform.identity.gpu import Gpu
@@ -37,21 +38,20 @@ def named(words: str, resolver: Resolver, own: Iterable[Gpu] = ()) -> Named:
         return Named(tuple(resolution.candidates))
     bare = {_bare(name): name for name in known.values()}
     wanted = _bare(words)
-    exact = [gpu_id for gpu_id, name in known.items() if _bare(name).endswith(wanted) and wanted.isdigit()]
+    exact = [gpu_id for gpu_id, name in known.items() if _bare(name) == wanted]
     if exact:
         return Named(tuple(sorted(exact)))
     candidates = [known[one] for one in resolution.candidates if one in known]
-    near = difflib.get_close_matches(wanted, bare, n=5, cutoff=0.6)
-    return Named((), tuple(dict.fromkeys([*candidates, *(bare[one] for one in near)]))[:5])
+    close = near(wanted, bare, most=5)
+    return Named((), tuple(dict.fromkeys([*candidates, *(bare[one] for one in close)]))[:5])
 
 
 def _bare(name: str) -> str:
     """A name without what people leave out: makers, lines, spaces and case."""
-    kept = [word for word in name.lower().replace("-", " ").split() if word not in _LEFT_OUT]
-    return "".join(kept)
+    return "".join(_LEFT_OUT.sub(" ", name.lower().replace("-", " ")).split())
 
 
-_LEFT_OUT = frozenset(("nvidia", "amd", "intel", "geforce", "radeon", "rtx", "gtx", "rx"))
+_LEFT_OUT = re.compile(r"\b(?:nvidia|amd|intel|geforce|radeon|(?:rtx|gtx|rx)(?=\d|\b))")
 
 
 def facts(data: DataDir, gpu_ids: Sequence[str]) -> Rows:

@@ -6,12 +6,20 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
+from gpuledger.extract.near import near
 from gpuledger.warehouse.errors import BadQuery
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 
 #: The table of every market, net of tax.
 ALL = "all"
+
+#: What people type for a country, by the code that it has.
+_ALSO_CALLED = {
+    "uk": "gb", "usa": "us", "america": "us", "britain": "gb", "england": "gb", "korea": "kr", "kor": "kr", "한국": "kr",
+    "미국": "us", "deutschland": "de", "ger": "de", "jpn": "jp", "holland": "nl", "europe": "eu", "polska": "pl",
+    "world": "all", "any": "all",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +51,10 @@ def market(data: DataDir, asked: str | None, day: date | None = None) -> Market:
         {"market": asked},
     )
     if not rows:
-        known = [code for (code,) in query(data, "SELECT market FROM core.market ORDER BY market")[1]]
+        known = dict(query(data, "SELECT market, market_name FROM core.market ORDER BY market")[1])
+        by_name = {name: code for code, name in known.items()}
+        code = _ALSO_CALLED.get(asked) or next((by_name[name] for name in near(asked, by_name, most=1)), None)
+        if code in known:
+            raise BadQuery(f"no market is called {asked!r}; did you mean {code} ({known[code]})?")
         raise BadQuery(f"no market is called {asked!r}; known are {', '.join([*known, ALL])}")
     return Market(*rows[0])

@@ -102,8 +102,10 @@ def unknown(name: str, known: Iterable[str]) -> UnknownModel:
         if model.model_id in written.values():
             written |= {_plain(other): model.model_id for other in (model.repository, *model.ollama)}
     similar = dict.fromkeys(written[near] for near in difflib.get_close_matches(_plain(name), written, n=5, cutoff=0.7))
-    meant = f"; did you mean {' or '.join(list(similar)[:3])}?" if similar else ""
-    return UnknownModel(f"no model is called {name!r}{meant}; known are {', '.join(sorted(set(written.values())))}")
+    if similar:
+        meant = " or ".join(list(similar)[:3])
+        return UnknownModel(f"no model is called {name!r}; did you mean {meant}? `gpuledger model list` lists all")
+    return UnknownModel(f"no model is called {name!r}; known are {', '.join(sorted(set(written.values())))}")
 
 
 def _plain(name: str) -> str:

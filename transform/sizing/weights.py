@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from gpuledger.extract.near import near
 from gpuledger.transform.sizing import gguf
 from gpuledger.transform.sizing.errors import UnknownPrecision
 from gpuledger.transform.sizing.gguf_mix import depends_on_layer
@@ -124,7 +125,9 @@ def normalise_precision(precision: str) -> str:
     by_lower = {name.lower(): name for name in reversed(known)}
     name = by_lower.get(precision.strip().lower())
     if name is None:
-        raise UnknownPrecision(f"precision {precision!r} is not known; known are {', '.join(known)}")
+        close = near(precision, known)
+        meant = f"did you mean {' or '.join(close)}? Known" if close else "known"
+        raise UnknownPrecision(f"precision {precision!r} is not known; {meant} are {', '.join(known)}")
     return name
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import duckdb
@@ -30,12 +30,17 @@ def names(con: duckdb.DuckDBPyConnection) -> list[str]:
     return [*(name for (name,) in marts if name not in TOO_LARGE), *BESIDE_THE_MARTS]
 
 
-def tables(data: DataDir, *, recent: bool = False) -> Iterator[tuple[str, list[str], list[tuple[Any, ...]]]]:
+def tables(
+    data: DataDir, *, recent: bool = False, without: Collection[str] = ()
+) -> Iterator[tuple[str, list[str], list[tuple[Any, ...]]]]:
     """Name without schema, columns and rows of every table that is exported. Rows in a fixed order, so that equal tables
-    give equal files. Of the tables that grow by the night, `recent` gives the newest days only.
+    give equal files. Of the tables that grow by the night, `recent` gives the newest days only. `without` names tables,
+    without their schema, that are left out.
     """
     with reader(data) as con:
         for table in names(con):
+            if table.partition(".")[2] in without:
+                continue
             newest = ""
             if recent and table in HISTORIES:
                 dated, days = HISTORIES[table]

@@ -1,46 +1,211 @@
-"""One workbook with a sheet a table; numbers and dates are cells of their kind, and the header stays in sight."""
+"""One workbook: what to decide by on the first sheet, then a sheet a table, then what the columns mean and where it is from.
+
+Equal warehouses give equal bytes: nothing in the file says when it was written.
+"""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import io
+import re
+import zipfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 from openpyxl import Workbook
-from openpyxl.cell import WriteOnlyCell
 from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
-from openpyxl.styles import Font
+from openpyxl.styles import Alignment, Font, PatternFill
+from openpyxl.utils import get_column_letter
 
 from gpuledger.warehouse.outputs.cells import safe_text
-from gpuledger.warehouse.outputs.tables import tables
+from gpuledger.warehouse.outputs.sheet import Kind, Sheet, is_number, lines, widest
+from gpuledger.warehouse.outputs.tables import HISTORIES, tables
 from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import query
 
 #: A sheet holds no more (ECMA-376), header included.
 MAX_ROWS = 1_048_575
+#: Widths in letters: what a sentence gets, what a table's column gets at most, and a link.
+SENTENCE_WIDTH, WIDEST, LINK_WIDTH = 52, 40, 9
+
+_FORMATS: dict[Kind, str] = {
+    "money": "#,##0.00", "percent": "+0.0%;−0.0%;0.0%", "number": "#,##0.##", "count": "#,##0", "day": "yyyy-mm-dd",
+}  # fmt: skip
+_COLOURS = {"good": "D5EBD8", "wait": "FBE9C0", "bad": "EDEDED"}
+_HEAD = PatternFill("solid", fgColor="1F3A5F")
+#: Named, as a font without a name is another one in every program.
+_FONT = "Calibri"
+_WHITE, _BOLD = Font(_FONT, bold=True, color="FFFFFF"), Font(_FONT, bold=True)
+_LINK = Font(_FONT, color="1155CC", underline="single")
+_EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
-def export(data: DataDir, folder: Path) -> list[Path]:
-    """Write `<folder>/gpuledger.xlsx`; its path. ValueError where a table has more rows than a sheet can hold."""
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The workbook's own words, in the language in use."""
+
+    definitions: str = "Definitions"
+    sources: str = "Sources"
+    table: str = "table"
+    column: str = "column"
+    unit: str = "type"
+    meaning: str = "meaning"
+    page: str = "open"
+    printed: str = "Page &P of &N"
+
+
+def export(
+    data: DataDir, folder: Path, front: Sheet | None = None, *, history: bool = False, words: Words | None = None
+) -> list[Path]:
+    """Write `<folder>/gpuledger.xlsx` with `front` as its first sheet; its path.
+
+    Tables that grow by the night are left out unless `history` is set. ValueError where a table has more rows than a sheet
+    can hold.
+    """
+    words = words or Words()
     folder.mkdir(parents=True, exist_ok=True)
-    book = Workbook(write_only=True)
-    for table, columns, rows in tables(data):
+    book = Workbook()
+    book.remove(book.active)
+    if front is not None:
+        _front(book, front, words)
+    _definitions(book, data, front, words)
+    _sources(book, data, words)
+    grown = {name.partition(".")[2] for name in HISTORIES}
+    for table, columns, rows in tables(data, without=() if history else tuple(grown)):
         if len(rows) > MAX_ROWS:
             raise ValueError(f"{table} has {len(rows)} rows, and a sheet holds {MAX_ROWS}: export it as csv or parquet")
-        sheet = book.create_sheet(table[:31])
-        sheet.freeze_panes = "A2"
-        header = []
-        for column in columns:
-            cell = WriteOnlyCell(sheet, value=column)
-            cell.font = Font(bold=True)
-            header.append(cell)
-        sheet.append(header)
-        for row in rows:
-            sheet.append([_value(value) for value in row])
+        _plain(book.create_sheet(table[:31]), columns, rows)
     path = folder / "gpuledger.xlsx"
     part = path.with_suffix(".part")
-    book.save(part)
+    part.write_bytes(_timeless(book))
     part.replace(path)
     return [path]
+
+
+def _front(book: Any, front: Sheet, words: Words) -> None:
+    sheet = book.create_sheet(front.title[:31])
+    sheet["A1"], sheet["A2"] = safe_text(front.title), safe_text(front.subtitle)
+    sheet["A1"].font = Font(_FONT, bold=True, size=16)
+    sheet["A2"].font = Font(_FONT, italic=True, color="555555")
+    for place, column in enumerate(front.columns, 1):
+        head = sheet.cell(4, place, safe_text(column.heading))
+        head.font, head.fill = _WHITE, _HEAD
+        head.alignment = Alignment(
+            wrap_text=True, vertical="center", horizontal="right" if is_number(column.kind) else "left",
+            indent=0 if is_number(column.kind) else 1,
+        )  # fmt: skip
+        width = {"long": SENTENCE_WIDTH, "link": LINK_WIDTH, "day": 12}.get(column.kind)
+        longest = max((len(word) for word in column.heading.split()), default=0)
+        sheet.column_dimensions[get_column_letter(place)].width = width or min(
+            max(widest(front, place - 1), longest + 3, 8) + 2, WIDEST
+        )
+    sheet.row_dimensions[4].height = 78
+    for number, row in enumerate(front.rows, 5):
+        for place, (column, value) in enumerate(zip(front.columns, row, strict=True), 1):
+            one = sheet.cell(number, place)
+            # Text stands off from a number that ends where it begins.
+            one.alignment = Alignment(
+                vertical="top", wrap_text=column.kind == "long", indent=0 if is_number(column.kind) else 1
+            )
+            if column.kind == "link":
+                if value:
+                    one.value, one.hyperlink, one.font = words.page, str(value), _LINK
+                continue
+            one.value = _value(value)
+            if column.kind in _FORMATS:
+                one.number_format = _FORMATS[column.kind]
+            if place == 1:
+                one.font = _BOLD
+                if value in front.colours:
+                    one.fill = PatternFill("solid", fgColor=_COLOURS[front.colours[value]])
+            elif place == 2:
+                one.font = _BOLD
+        # Most programs do not find the height of wrapped text by themselves. A word that does not fit begins a new line.
+        sheet.row_dimensions[number].height = 16 * lines(front, row, SENTENCE_WIDTH - 12)
+    # The first two columns, the advice and the card, stay in sight too.
+    sheet.freeze_panes = "C5"
+    sheet.auto_filter.ref = f"A4:{get_column_letter(len(front.columns))}{max(4 + len(front.rows), 5)}"
+    sheet.print_title_rows = "4:4"
+    sheet.print_area = f"A1:{get_column_letter(front.printed)}{4 + len(front.rows)}"
+    _printed(sheet, words.printed)
+
+
+def _printed(sheet: Any, page: str) -> None:
+    """Landscape A4, as wide as the page, so many pages high as it takes."""
+    sheet.page_setup.orientation, sheet.page_setup.paperSize = "landscape", sheet.PAPERSIZE_A4
+    sheet.page_setup.fitToWidth, sheet.page_setup.fitToHeight = 1, 0
+    sheet.sheet_properties.pageSetUpPr.fitToPage = True
+    sheet.oddFooter.center.text = page
+    sheet.page_margins.left = sheet.page_margins.right = 0.4
+
+
+def _definitions(book: Any, data: DataDir, front: Sheet | None, words: Words) -> None:
+    rows = [(front.title, column.heading, column.kind, column.meaning) for column in front.columns] if front else []
+    _, found = query(
+        data,
+        """SELECT table_name, column_name, data_type, comment FROM duckdb_columns()
+           WHERE database_name = 'gpuledger' AND schema_name = 'mart' AND table_name <> 'model_fit'
+           ORDER BY table_name, column_index""",
+    )
+    sheet = book.create_sheet(words.definitions)
+    _plain(sheet, [words.table, words.column, words.unit, words.meaning], [*rows, *found])
+    sheet.column_dimensions["D"].width = 110
+    _printed(sheet, words.printed)
+
+
+def _sources(book: Any, data: DataDir, words: Words) -> None:
+    columns, rows = query(
+        data,
+        """SELECT source, status, last_success_at, age_hours, freshness_hours, rows, reason FROM mart.source_status
+           ORDER BY source""",
+    )
+    sheet = book.create_sheet(words.sources)
+    _plain(sheet, columns, rows)
+    _printed(sheet, words.printed)
+
+
+def _plain(sheet: Any, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """A table: its header in sight and with filters, numbers and dates as such, columns as wide as what is in them."""
+    sheet.append(list(columns))
+    for head in sheet[1]:
+        head.font, head.fill = _WHITE, _HEAD
+    for row in rows:
+        sheet.append([_value(value) for value in row])
+    for place, column in enumerate(columns):
+        letter = get_column_letter(place + 1)
+        sheet.column_dimensions[letter].width = _width(column, (row[place] for row in rows))
+        shape = _shape(column, next((row[place] for row in rows if row[place] is not None), None))
+        if shape:
+            for (one,) in sheet.iter_rows(min_row=2, min_col=place + 1, max_col=place + 1):
+                one.number_format = shape
+    sheet.freeze_panes = "A2"
+    sheet.auto_filter.ref = f"A1:{get_column_letter(len(columns))}{len(rows) + 1}"
+
+
+def _shape(column: str, value: object) -> str:
+    if isinstance(value, datetime):
+        return "yyyy-mm-dd hh:mm"
+    if isinstance(value, date):
+        return "yyyy-mm-dd"
+    if isinstance(value, Decimal | float) and "usd" in column.split("_"):
+        return "#,##0.00" if not column.startswith("score_per") else "0.0000"
+    return ""
+
+
+def _width(column: str, values: Iterable[object]) -> int:
+    longest = max((_letters(value) for value in values), default=0)
+    return min(max(longest, len(column) + 3) + 1, WIDEST)
+
+
+def _letters(value: object) -> int:
+    if isinstance(value, datetime):
+        return 16
+    if isinstance(value, Decimal | float):
+        return len(f"{value:,.4g}") + 3
+    return len(str(value)) if value is not None else 0
 
 
 def _value(value: object) -> object:
@@ -53,3 +218,16 @@ def _value(value: object) -> object:
         # A control character in a title would end the export: XML has no place for it.
         return safe_text(ILLEGAL_CHARACTERS_RE.sub("", value))
     return value
+
+
+def _timeless(book: Any) -> bytes:
+    """The workbook's bytes with all times of writing set to one that says nothing."""
+    written, told = io.BytesIO(), io.BytesIO()
+    book.save(written)
+    with zipfile.ZipFile(written) as before, zipfile.ZipFile(told, "w", zipfile.ZIP_DEFLATED) as after:
+        for name in before.namelist():
+            content = before.read(name)
+            if name == "docProps/core.xml":
+                content = re.sub(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", b"2000-01-01T00:00:00Z", content)
+            after.writestr(zipfile.ZipInfo(name, _EPOCH), content, zipfile.ZIP_DEFLATED)
+    return told.getvalue()

@@ -1,0 +1,151 @@
+"""The list to buy by, in words: one row a card, in the language and the currency in use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gpuledger.flows.commands import _market
+from gpuledger.flows.commands._money import Money
+from gpuledger.flows.setup import showing
+from gpuledger.flows.setup.lang import gettext
+from gpuledger.transform.answers import procurement as answers
+from gpuledger.transform.answers import runs
+from gpuledger.warehouse.outputs.sheet import Column, Sheet
+from gpuledger.warehouse.paths import DataDir
+
+if TYPE_CHECKING:
+    from gpuledger.transform.answers.procurement import Card, Procurement
+
+NAME = "procurement"
+
+
+def advice_words() -> dict[str, str]:
+    """What to do, by the code of the advice."""
+    return {
+        "buy": gettext("buy"), "wait": gettext("wait"), "other": gettext("another card"),
+        "unmeasured": gettext("not measured"), "no_price": gettext("no price"),
+    }  # fmt: skip
+
+
+def sheet(data: DataDir, money: Money) -> Sheet:
+    """The list of the market and currency that were asked for. Raises NoWarehouse, BadQuery for an unknown market."""
+    found = answers.procurement(data, showing.market())
+    last = runs.last(data)
+    assert last is not None, "what is published, a run published"
+    parts = [
+        _market.heading(data),
+        gettext("prices as of {day} UTC").format(day=f"{last.as_of:%Y-%m-%d %H:%M}"),
+        *([money.words] if money.words else []),
+    ]
+    columns = _columns(found, money)
+    words = advice_words()
+    return Sheet(
+        name=NAME, title=gettext("What to buy"), subtitle=" · ".join(parts), columns=columns,
+        rows=[_row(card, found, money) for card in found.cards],
+        printed=18,
+        colours={words["buy"]: "good", words["wait"]: "wait", words["no_price"]: "bad"},
+    )  # fmt: skip
+
+
+def why(card: Card, found: Procurement) -> str:
+    """The reason of the advice in a sentence."""
+    if card.advice == "no_price":
+        return gettext("no offer of it counts: {excluded}").format(excluded=card.excluded or "–")
+    if card.advice == "unmeasured":
+        return gettext("no benchmark figure of it is known, so its price can be judged by nothing")
+    if card.advice == "other":
+        workload, place = next((name, place) for name, place in card.places.items() if place.beaten_by)
+        sentence = gettext("{other} is at least as fast for no more money ({workload})").format(
+            other=place.beaten_by, workload=found.workloads[workload][0]
+        )
+        other = next((one for one in found.cards if one.gpu == place.beaten_by), None)
+        if other and (card.memory_gb or 0) > (other.memory_gb or 0):
+            more = gettext("{sentence}; unless its {memory:g} GB of memory are needed")
+            return more.format(sentence=sentence, memory=card.memory_gb)
+        return sentence
+    if len(card.front) == len(found.workloads):
+        sentence = gettext("nothing is at least as fast for no more money, in any workload")
+    else:
+        names = "; ".join(found.workloads[name][0] for name in card.front)
+        sentence = gettext("nothing is at least as fast for no more money: {workloads}").format(workloads=names)
+    if card.advice == "wait":
+        return gettext("{sentence}; but its price is high for the last year").format(sentence=sentence)
+    return sentence
+
+
+def _columns(found: Procurement, money: Money) -> list[Column]:
+    code = money.code
+    years = f"{found.assumptions.horizon_years.normalize():f}"
+    by_workload: list[Column] = []
+    for name, (words, unit) in found.workloads.items():
+        slug = name.replace("-", "_").replace(".", "_")
+        by_workload += [
+            Column(f"{slug}_value_rank", gettext("{workload}: place by value").format(workload=words), "count",
+                   gettext("1 gives the most score for the money")),
+            Column(f"{slug}_rank", gettext("{workload}: place by speed").format(workload=words), "count",
+                   gettext("1 is the fastest of all that were measured, priced or not")),
+            Column(f"{slug}_score", gettext("{workload}: score, {unit}").format(workload=words, unit=unit), "number",
+                   gettext("benchmark figure as published")),
+        ]  # fmt: skip
+    return [
+        Column("advice", gettext("advice"), "text",
+               gettext("buy: no other card is at least as fast for no more money; wait: it would be, and is dear just now")),
+        Column("gpu", gettext("card"), "text", gettext("maker and name")),
+        Column("why", gettext("why"), "long", gettext("the reason of the advice")),
+        Column(money.name("price_usd"), gettext("best price, {currency}").format(currency=code), "money",
+               gettext("lowest price of a new card that can be bought now")),
+        Column("shop", gettext("shop"), "text", gettext("source that the price is from")),
+        Column("market", gettext("market"), "text", gettext("where the price is asked")),
+        Column("stock", gettext("stock"), "text", gettext("a best price is of a card that is in stock")),
+        Column("url", gettext("link"), "link", gettext("page of the offer")),
+        Column("price_since", gettext("price since"), "day", gettext("since when it costs that")),
+        Column("last_confirmed", gettext("last confirmed"), "day", gettext("when the price was last seen")),
+        Column("premium_over_msrp", gettext("over launch price"), "percent",
+               gettext("best price over launch price, less one")),
+        Column("trend", gettext("trend"), "text", gettext("where the price stands in its own last year")),
+        Column(money.name("used_price_usd"), gettext("used, {currency}").format(currency=code), "money",
+               gettext("lowest price of a used, refurbished or opened card")),
+        Column(money.name("own_total_usd"),
+               gettext("{years} years of owning, {currency}").format(years=years, currency=code), "money",
+               gettext("price, share of a machine and electricity, less the resale; {hours} hours a day").format(
+                   hours=f"{found.assumptions.hours_per_day.normalize():f}")),
+        Column("memory_gb", gettext("memory, GB"), "number", gettext("memory of one card")),
+        Column("largest_model", gettext("largest model"), "text",
+               gettext("of the catalogue, by parameters, that one card holds as {precision} with {tokens} tokens").format(
+                   precision=answers.PRECISION, tokens=answers.CONTEXT_TOKENS)),
+        Column("largest_tokens_per_s", gettext("its tokens/s"), "number", gettext("expected for one user")),
+        Column("models", gettext("models that fit"), "count", gettext("how many of the catalogue one card holds so")),
+        *by_workload,
+        Column(money.name("msrp_usd"), gettext("launch price, {currency}").format(currency=code), "money",
+               gettext("by the maker")),
+        Column("change_30d", gettext("30 days"), "percent", gettext("price over that of 30 days before, less one")),
+        Column("offers", gettext("offers"), "count", gettext("offers that count")),
+        Column("gpu_id", "gpu_id", "text", gettext("id of the card in every table")),
+        Column("evidence", gettext("evidence"), "text", gettext("archived page: `gpuledger evidence` and this")),
+    ]  # fmt: skip
+
+
+def _row(card: Card, found: Procurement, money: Money) -> list[Any]:
+    hints = {"buy": gettext("low"), "wait": gettext("high"), "neutral": gettext("usual")}
+    places: list[Any] = []
+    for name in found.workloads:
+        place = card.places.get(name)
+        places += [place.by_value, place.by_score, place.score] if place else [None, None, None]
+    is_priced = card.price_usd is not None
+    return [
+        advice_words()[card.advice], card.gpu, why(card, found), money.amount("price_usd", card.price_usd),
+        card.shop, card.market, gettext("in stock") if is_priced else None, card.url, card.price_since,
+        card.last_seen_at if is_priced else None, _share(card.premium_over_msrp), hints.get(card.hint or ""),
+        money.amount("used_price_usd", card.used_price_usd), money.amount("own_total_usd", card.own_total_usd),
+        card.memory_gb, card.largest_model, _round(card.largest_tokens_per_s), card.models, *places,
+        money.amount("msrp_usd", card.msrp_usd), _share(card.change_30d), card.offers, card.gpu_id,
+        (card.snapshot_sha256 or "")[:12] or None,
+    ]  # fmt: skip
+
+
+def _share(value: Any) -> float | None:
+    return None if value is None else float(value)
+
+
+def _round(value: float | None) -> float | None:
+    return None if value is None else round(value, 1)

@@ -1,0 +1,176 @@
+"""What people type wrongly, and what they are told: the name that they meant, or where the right one is found."""
+
+from __future__ import annotations
+
+import shlex
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from gpuledger.extract.near import near
+from gpuledger.flows import cli
+from gpuledger.flows.setup import lang
+from tests.command import Outcome
+from tests.nights import Night
+
+VALUE = "value sd-512-image-generation"
+YESTERDAY = datetime.now(UTC).date() - timedelta(days=1)
+
+#: As typed, exit status, and what the answer must say.
+MISTAKES = (
+    # commands
+    ("buyy --model llama-2-13b", 2, "did you mean `gpuledger buy`?"),
+    ("valu sd-512", 2, "did you mean `gpuledger value`?"),
+    ("prce 4090", 2, "did you mean `gpuledger price`?"),
+    ("shwo 4090", 2, "did you mean `gpuledger show`?"),
+    ("Value sd-512", 2, "did you mean `gpuledger value`?"),
+    ("source", 2, "did you mean `gpuledger sources`?"),
+    ("new_source", 2, "did you mean `gpuledger new-source`?"),
+    ("update", 2, "did you mean `gpuledger refresh --sample`?"),
+    ("tables", 2, "did you mean `gpuledger describe`?"),
+    ("history 4090", 2, "did you mean `gpuledger changes`?"),
+    ("excel out", 2, "did you mean `gpuledger export --format xlsx`?"),
+    ("models", 2, "did you mean `gpuledger model list`?"),
+    ("make-coffee", 2, "no command is called 'make-coffee'; `gpuledger --help` lists all"),
+    # what is missing, and what is too much
+    ("value", 2, "`gpuledger workloads` lists all"),
+    ("buy llama-2-13b", 2, "`gpuledger model list` lists all"),
+    ("value stable diffusion", 2, "a name of several words goes between quotes"),
+    ("price rtx 4090", 2, "a name of several words goes between quotes"),
+    ("audit survey", 2, "`gpuledger audit` takes no name"),
+    ("price --asof 2023-11-16", 2, "'--as-of'"),
+    ("price --format xml", 2, "'table', 'csv', 'json'"),
+    ("export --format excel out", 2, "'csv', 'xlsx', 'parquet'"),
+    ("price --lang de", 2, "--lang"),
+    # workloads
+    ("value sd", 2, "sd-512-image-generation"),
+    ("value sd512", 2, "sd-512-image-generation"),
+    ("value 'stable diffusion'", 2, "sd-512-image-generation"),
+    ("value sd-512-image-generaton", 2, "the nearest are:\n  sd-512-image-generation"),
+    ("rank llama13b", 2, "the nearest are:\n  llama-13b-int4-text-generation"),
+    ("rank 'gaming 4k'", 2, "the nearest are:\n  gaming-4k-ultra"),
+    ("rank quake-3", 2, "known are:\n  gaming-1080p-medium"),
+    ("watch add 4090 --value-rank 3 --workload sd512", 2, "did you mean sd-512-image-generation?"),
+    # cards
+    ("price rtx4091", 2, "did you mean:\n  NVIDIA GeForce RTX 4090"),
+    ("price 'rtx 4090 ti'", 2, "did you mean:\n  NVIDIA GeForce RTX 4090"),
+    ("changes 'rtx 4080ti'", 2, "NVIDIA GeForce RTX 4080"),
+    ("show iphone", 2, "no card is called 'iphone'"),
+    ("show ''", 2, "no card is called ''"),
+    ("price h100", 4, "no shop in this warehouse lists it"),
+    ("predict --gpu 4090ti --model llama-2-7b", 2, "NVIDIA GeForce RTX 4090"),
+    ("predict --gpu 'rtx 3080' --model llama-2-7b", 2, "RTX 3080 10GB, NVIDIA GeForce RTX 3080 12GB: name one"),
+    ("watch add iphone --below 5", 2, "no card is called 'iphone'"),
+    # tables and assumptions
+    ("describe vlaue", 2, "did you mean mart.value?"),
+    ("describe mart.valu", 2, "did you mean mart.value"),
+    ("describe core.gpus", 2, "did you mean core.gpu"),
+    ("describe Mart.Values", 2, "did you mean mart.value"),
+    ("describe nothing_like_it", 2, "there are:\n  core.assumption"),
+    ("describe assumptions.kv_cache_bit", 2, "did you mean kv_cache_bits?"),
+    ("sql 'SELECT * FROM mart.valeu'", 2, 'Did you mean "value"'),
+    ("sql 'SELECT pric FROM mart.value'", 2, '"price_usd"'),
+    ("sql 'DROP TABLE mart.value'", 2, "only reading is possible here"),
+    # sources
+    ("sources check neweg --sample", 2, "did you mean newegg?"),
+    ("refresh --sample --only Newegg", 2, "did you mean newegg?"),
+    ("refresh --sample --only danwa", 2, "did you mean danawa"),
+    ("alias add X nvidia-geforce-rtx-4090 --reason r --source bhfoto", 2, "did you mean bhphoto?"),
+    # countries and currencies
+    (f"{VALUE} --market usa", 2, "did you mean us (United States)?"),
+    (f"{VALUE} --market uk", 2, "did you mean gb (United Kingdom)?"),
+    (f"{VALUE} --market Germany", 2, "did you mean de (Germany)?"),
+    (f"{VALUE} --market zz", 2, "no market is called 'zz'; known are at, "),
+    (f"{VALUE} --market fr", 4, "`--market all` compares every market"),
+    (f"{VALUE} --currency euros", 2, "did you mean EUR?"),
+    (f"{VALUE} --currency won", 2, "did you mean KRW?"),
+    (f"{VALUE} --currency XYZ", 2, "known are CAD, CHF"),
+    # days
+    ("price --as-of 16.11.2023", 2, "did you mean 2023-11-16?"),
+    ("price --as-of 2023/11/16", 2, "did you mean 2023-11-16?"),
+    ("price --as-of 3/4/2023", 2, "did you mean 2023-04-03 or 2023-03-04?"),
+    ("price --as-of 2023-11-31", 2, "did you mean 2023-11-30?"),
+    ("price --as-of yesterday", 2, f"did you mean {YESTERDAY}?"),
+    ("changes --since lastweek", 2, "is not a day such as 2026-11-20"),
+    ("price --as-of 2099-01-01", 2, "has not come yet"),
+    ("price --as-of 2020-01-01", 4, "the first day is 2023-11-16"),
+    # models and precisions
+    ("buy --model lama-2-13b", 2, "did you mean llama-2-13b"),
+    ("size lama-2-7b", 2, "did you mean llama-2-7b"),
+    ("buy --model llama-2-13b --precision fp17", 2, "did you mean fp16?"),
+    # pages
+    ("evidence zz", 2, "at least 8 letters"),
+)  # fmt: skip
+
+
+@pytest.fixture
+def ask(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> object:
+    """The command line as `main` runs it, in this process: usage errors and those of the warehouse alike."""
+    monkeypatch.chdir(tmp_path)
+
+    def one(line: str, data: Path) -> Outcome:
+        monkeypatch.setenv("GPULEDGER_DATA_DIR", str(data))
+        monkeypatch.setattr("sys.argv", ["gpuledger", *shlex.split(line)])
+        with pytest.raises(SystemExit) as leaving:
+            cli.call()
+        out, err = capsys.readouterr()
+        lang.use(None)
+        return Outcome(int(leaving.value.code or 0), out, err)
+
+    return one
+
+
+def test_there_are_sixty() -> None:
+    assert len({line for line, *_ in MISTAKES}) == len(MISTAKES) >= 60
+
+
+@pytest.mark.parametrize(("line", "status", "told"), MISTAKES, ids=[line for line, *_ in MISTAKES])
+def test_a_mistake_is_answered_with_the_way_out(
+    ask: object, nights: dict[int, Night], line: str, status: int, told: str
+) -> None:
+    assert callable(ask)
+    outcome = ask(line, nights[1].data)
+    assert outcome.status == status, outcome
+    assert told in outcome.err
+    assert "Traceback" not in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("line", "holds"),
+    [
+        ("describe value", "mart.value"),
+        ("describe VALUE", "mart.value"),
+        ("rank 'SD 512 image generation'", "NVIDIA GeForce RTX 4090"),
+        ("value 'Stable Diffusion, 512×512 image generation'", "NVIDIA GeForce RTX 4090"),
+        ("price 4090 --json", '"nvidia-geforce-rtx-4090"'),
+    ],
+)
+def test_what_can_only_mean_one_thing_is_answered(ask: object, nights: dict[int, Night], line: str, holds: str) -> None:
+    assert callable(ask)
+    outcome = ask(line, nights[1].data)
+    assert outcome.status == 0, outcome
+    assert holds in outcome.out + outcome.err
+
+
+def test_before_the_first_refresh_the_sample_is_named(ask: object, tmp_path: Path) -> None:
+    assert callable(ask)
+    for line in (VALUE, "price", "show 4090", "changes", "status", "export out", "report out", "describe", "workloads"):
+        outcome = ask(line, tmp_path / "data")
+        assert outcome.status == 1
+        assert "run `gpuledger refresh --sample` first" in outcome.err
+
+
+def test_the_answer_is_korean_where_korean_is_asked_for(ask: object, nights: dict[int, Night]) -> None:
+    assert callable(ask)
+    for line in ("describe vlaue", "prce", "price --as-of 16.11.2023", "refresh --sample --only neweg"):
+        told = ask(f"--lang ko {line}", nights[1].data).err
+        assert "을(를) 찾으셨나요?" in told, told
+
+
+def test_near_names_are_near() -> None:
+    assert near("neweg", ["newegg", "danawa"]) == ["newegg"]
+    assert near("RTX-4090", ["rtx 4090", "rtx 4080"])[0] == "rtx 4090"
+    assert near("iphone", ["4090", "a100"]) == []
+    assert near("", ["4090"]) == []
+    assert near("gaming", [f"gaming-{n}" for n in range(9)]) == ["gaming-0", "gaming-1", "gaming-2"]

@@ -1,0 +1,202 @@
+"""What should be bought, card by card? A row for each card that a shop lists: advice, reasons and facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Literal
+
+from gpuledger.transform.answers.price import asked, street_prices
+from gpuledger.transform.answers.value import Asked, value
+from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.buying import costs
+from gpuledger.transform.buying.rent_or_buy import from_table, kept
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import query
+
+#: In the order in which they are shown: what to do, and why.
+#: `buy`: no other card is at least as fast for no more money in some workload, and the price is no reason to wait.
+#: `wait`: it would be, and is dearer than in most of the last year. `other`: another card does as much for no more money.
+#: `unmeasured`: it has a price, and no figure. `no_price`: no offer of it counts.
+Advice = Literal["buy", "wait", "other", "unmeasured", "no_price"]
+ADVICE: tuple[Advice, ...] = ("buy", "wait", "other", "unmeasured", "no_price")
+#: What "what it runs" is asked with: one card, four bits a weight as llama.cpp packs them, 8192 tokens, one user.
+PRECISION, CONTEXT_TOKENS = "Q4_K_M", 8192
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A card in one workload: `by_score` 1 is the fastest, `by_value` 1 gives the most score a dollar."""
+
+    by_score: int
+    by_value: int
+    score: float
+    is_front: bool
+    beaten_by: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """One card. Money is in dollars, as the market's shops print it; `own_total_usd` is over `horizon_years`."""
+
+    gpu_id: str
+    gpu: str
+    advice: Advice
+    memory_gb: float | None
+    tdp_w: float | None
+    price_usd: Decimal | None
+    market: str | None
+    shop: str | None
+    url: str | None
+    price_since: datetime | None
+    last_seen_at: datetime | None
+    offers: int
+    msrp_usd: Decimal | None
+    premium_over_msrp: Decimal | None
+    used_price_usd: Decimal | None
+    hint: str | None
+    change_30d: Decimal | None
+    own_total_usd: Decimal | None
+    largest_model: str | None
+    largest_tokens_per_s: float | None
+    models: int
+    excluded: str | None
+    snapshot_sha256: str | None
+    places: Mapping[str, Place] = field(default_factory=dict)
+
+    @property
+    def front(self) -> tuple[str, ...]:
+        """Ids of the workloads in which no other card is at least as fast for no more money."""
+        return tuple(name for name, place in self.places.items() if place.is_front)
+
+    @property
+    def beaten_by(self) -> str | None:
+        """The card that does as much for no more money, where there is one."""
+        return next((place.beaten_by for place in self.places.values() if place.beaten_by), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Procurement:
+    """All cards, what to buy first, and the workloads that the advice rests on, with their names and units."""
+
+    cards: Sequence[Card]
+    workloads: Mapping[str, tuple[str, str]]
+    assumptions: Assumptions
+
+
+def procurement(data: DataDir, market: str | None = None) -> Procurement:
+    """The cards of the home market, or of `market`. Raises NoWarehouse."""
+    workloads = {name: (words, unit) for name, words, unit in _workloads(data)}
+    places = _places(data, workloads, market)
+    base = from_table(query(data, "SELECT assumption, amount FROM core.assumption")[1])
+    keeps = dict(query(data, "SELECT gpu_id, observed_value_kept_per_year FROM mart.resale WHERE is_long_enough")[1])
+    runs = {gpu_id: found for gpu_id, *found in _runs(data)}
+    columns, rows = _prices(data, market)
+    cards = []
+    for row in rows:
+        facts: dict[str, Any] = dict(zip(columns, row, strict=True))
+        gpu_id = facts["gpu_id"]
+        own = places.get(gpu_id, {})
+        model, speed, models = runs.get(gpu_id, (None, None, 0))
+        kept_a_year = keeps.get(gpu_id)
+        assumed = kept(base, Decimal(str(kept_a_year)) if kept_a_year is not None else None)
+        cards.append(
+            Card(
+                **facts, advice=_advice(facts["price_usd"], own.values(), facts["hint"]), places=own,
+                own_total_usd=_own(facts["price_usd"], facts["tdp_w"], assumed),
+                largest_model=model, largest_tokens_per_s=speed, models=models,
+            )
+        )  # fmt: skip
+    return Procurement(cards=sorted(cards, key=_order), workloads=workloads, assumptions=base)
+
+
+def _advice(price: Decimal | None, places: Iterable[Place], hint: str | None) -> Advice:
+    measured = list(places)
+    if price is None:
+        return "no_price"
+    if not measured:
+        return "unmeasured"
+    if not any(place.is_front for place in measured):
+        return "other"
+    return "wait" if hint == "wait" else "buy"
+
+
+def _order(card: Card) -> tuple[int, int, Decimal, str]:
+    best = min((place.by_value for place in card.places.values()), default=10**6)
+    return ADVICE.index(card.advice), best, card.price_usd or Decimal(10**9), card.gpu_id
+
+
+def _own(price: Decimal | None, tdp_w: float | None, assumptions: Assumptions) -> Decimal | None:
+    """What owning one card costs over the horizon, resale taken off [USD]."""
+    if price is None or not tdp_w:
+        return None
+    return round(costs.ownership(price, round(tdp_w), assumptions).total, 2)
+
+
+def _workloads(data: DataDir) -> list[tuple[str, str, str]]:
+    """Those whose output is tokens or images, or all where there is none such."""
+    _, rows = query(
+        data,
+        """SELECT workload_id, workload, unit FROM core.workload SEMI JOIN mart.ranking USING (workload_id)
+           WHERE output IS NOT NULL OR NOT EXISTS (
+               SELECT 1 FROM core.workload w SEMI JOIN mart.ranking r ON r.workload_id = w.workload_id
+               WHERE w.output IS NOT NULL)
+           ORDER BY core.workload.rowid""",
+    )
+    return [(name, words, unit) for name, words, unit in rows]
+
+
+def _places(data: DataDir, workloads: Iterable[str], market: str | None) -> dict[str, dict[str, Place]]:
+    """By card and workload. Who beats a card is the cheapest of those that do."""
+    ranks = {
+        (gpu_id, workload): rank
+        for gpu_id, workload, rank in query(data, "SELECT gpu_id, workload_id, rank FROM mart.ranking")[1]
+    }
+    places: dict[str, dict[str, Place]] = {}
+    for workload in workloads:
+        columns, found = value(data, workload, "street", Asked(None, market), short=False)
+        rows = [dict(zip(columns, row, strict=True)) for row in found]
+        for row in rows:
+            better = [
+                other
+                for other in rows
+                if other["gpu_id"] != row["gpu_id"]
+                and other["score"] >= row["score"]
+                and other["price_usd"] <= row["price_usd"]
+            ]
+            beaten_by = min(better, key=lambda one: (one["price_usd"], one["gpu_id"]))["gpu"] if better else None
+            is_front = bool(row["on_pareto_frontier"])
+            places.setdefault(row["gpu_id"], {})[workload] = Place(
+                ranks[row["gpu_id"], workload], row["value_rank"], float(row["score"]), is_front,
+                None if is_front else beaten_by,
+            )  # fmt: skip
+    return places
+
+
+def _prices(data: DataDir, market: str | None) -> tuple[list[str], list[tuple[Any, ...]]]:
+    parameters: dict[str, object] = {**asked(None, market)}
+    # A hint is there for the home market alone.
+    trend = "LEFT JOIN mart.price_trend t ON t.gpu_id = p.gpu_id" + (" AND false" if market else "")
+    return query(
+        data,
+        f"""SELECT p.gpu_id, p.gpu, g.memory_gb, g.tdp_w, p.price_usd, p.offered_in AS market, p.source AS shop, p.url,
+               p.price_since, p.last_seen_at, p.offers, p.msrp_usd, p.premium_over_msrp, p.used_price_usd, t.hint,
+               t.change_30d, p.excluded, p.snapshot_sha256
+           FROM {street_prices(None, market)} p JOIN core.gpu g ON g.gpu_id = p.gpu_id {trend} ORDER BY p.gpu_id""",
+        parameters,
+    )
+
+
+def _runs(data: DataDir) -> list[tuple[Any, ...]]:
+    """For each card the largest model of text that fits on one, its expected speed, and how many fit."""
+    _, rows = query(
+        data,
+        """SELECT f.gpu_id, max_by(f.model_id, (m.parameters, f.model_id)),
+               max_by(f.expected_tokens_per_s, (m.parameters, f.model_id)), count(*)
+           FROM fit_at([$precision], [$context], 1) f JOIN core.model m ON m.model_id = f.model_id
+           WHERE f.gpu_count = 1 AND f.fits AND m.model_kind <> 'diffusion' GROUP BY f.gpu_id""",
+        {"precision": PRECISION, "context": CONTEXT_TOKENS},
+    )
+    return rows

@@ -1,0 +1,98 @@
+"""`datapackage.json`: what every exported file and column holds, for programs that read Frictionless data packages."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from gpuledger.warehouse.outputs.sheet import Kind, Sheet
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import query
+
+NAME = "datapackage.json"
+#: Frictionless types by the beginning of DuckDB's.
+_TYPES = (
+    ("DECIMAL", "number"), ("DOUBLE", "number"), ("FLOAT", "number"), ("BIGINT", "integer"), ("INTEGER", "integer"),
+    ("HUGEINT", "integer"), ("BOOLEAN", "boolean"), ("TIMESTAMP", "datetime"), ("DATE", "date"), ("VARCHAR", "string"),
+)  # fmt: skip
+_KINDS: dict[Kind, str] = {
+    "money": "number", "percent": "number", "number": "number", "count": "integer", "day": "date",
+}  # fmt: skip
+_UNIT = re.compile(r"\s*\[([^\]]+)\]$")
+
+
+def write(data: DataDir, folder: Path, files: Iterable[Path], front: Sheet) -> Path:
+    """Write `<folder>/datapackage.json` for `files`, of which one is the list `front`; its path."""
+    tables = _tables(data)
+    ((run_id, as_of),) = query(
+        data, "SELECT run_id, as_of FROM ops.run WHERE run_id = (SELECT run_id FROM ops.last_run)"
+    )[1]
+    package = {
+        "name": "gpuledger",
+        "title": "Prices, benchmarks and value of GPUs",
+        "version": f"{as_of:%Y-%m-%dT%H:%M:%SZ}",
+        "run": run_id,
+        "sources": [
+            {"title": source} for (source,) in query(data, "SELECT source FROM mart.source_status ORDER BY 1")[1]
+        ],
+        "resources": [_resource(path, tables, front) for path in files],
+    }
+    path = folder / NAME
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(package, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    part.replace(path)
+    return path
+
+
+def _resource(path: Path, tables: dict[str, tuple[str, list[dict[str, str]]]], front: Sheet) -> dict[str, Any]:
+    is_csv = path.suffix == ".csv"
+    if path.stem == front.name:
+        # A CSV of people has headings for people.
+        fields = [
+            {
+                "name": column.heading if is_csv else column.name,
+                "type": _KINDS.get(column.kind, "string"),
+                "description": column.meaning,
+            }
+            for column in front.columns
+        ]
+        description = f"{front.title} · {front.subtitle}"
+    else:
+        description, fields = tables[path.stem]
+    about: dict[str, Any] = {
+        "name": path.stem.replace("_", "-"), "path": path.name, "description": description,
+        "format": path.suffix[1:], "schema": {"fields": fields, "missingValues": [""]},
+    }  # fmt: skip
+    if is_csv:
+        about |= {"encoding": "utf-8", "mediatype": "text/csv"}
+    return about
+
+
+def _tables(data: DataDir) -> dict[str, tuple[str, list[dict[str, str]]]]:
+    """Description and fields of every mart and of what is exported beside them, by its name without schema."""
+    comments = query(
+        data,
+        """SELECT table_name, comment FROM duckdb_tables() WHERE database_name = 'gpuledger'
+           UNION ALL SELECT view_name, comment FROM duckdb_views() WHERE database_name = 'gpuledger'""",
+    )[1]
+    _, rows = query(
+        data,
+        """SELECT table_name, column_name, data_type, coalesce(comment, '') FROM duckdb_columns()
+           WHERE database_name = 'gpuledger' AND schema_name IN ('mart', 'core')
+           ORDER BY schema_name, table_name, column_index""",
+    )
+    fields: dict[str, list[dict[str, str]]] = {}
+    for table, column, kind, comment in rows:
+        field = {"name": column, "type": _type(kind), "description": _UNIT.sub("", comment)}
+        if unit := _UNIT.search(comment):
+            field["unit"] = unit[1]
+        fields.setdefault(table, []).append(field)
+    described = {name: text or "" for name, text in comments}
+    return {name: (described.get(name, ""), found) for name, found in fields.items()}
+
+
+def _type(kind: str) -> str:
+    return next((name for beginning, name in _TYPES if kind.startswith(beginning)), "any")
