@@ -117,7 +117,7 @@ def test_another_currency_is_in_headings_and_amounts(data: Path, tmp_path: Path)
     export(data, tmp_path / "usd")
     export(data, tmp_path / "krw", "--currency", "KRW")
     dollars, won = (table(tmp_path / name / "procurement.csv") for name in ("usd", "krw"))
-    ((rate,),) = rows(data, "SELECT usd FROM core.fx_usd WHERE currency = 'KRW'")
+    ((rate,),) = rows(data, "SELECT usd_rate FROM core.fx_usd WHERE currency = 'KRW'")
     for one, other in zip(dollars, won, strict=True):
         if one["best price, USD"]:
             assert float(other["best price, KRW"]) * rate == pytest.approx(float(one["best price, USD"]), abs=0.02)
@@ -141,7 +141,7 @@ def test_the_list_is_korean_where_korean_is_asked_for(data: Path, tmp_path: Path
     }
     assert not set(re.findall("[A-Za-z]{4,}", first)) - words
     assert {row["조언"] for row in table(tmp_path / "procurement.csv")} <= {
-        "구매", "대기", "다른 카드", "측정값 없음", "가격 없음",
+        "살 때", "기다릴 때", "다른 카드", "측정값 없음", "가격 없음",
     }  # fmt: skip
 
 
