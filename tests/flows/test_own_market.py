@@ -57,9 +57,7 @@ def test_a_card_must_have_a_name_of_its_own_and_a_maker(tmp_path: Path) -> None:
     assert "means NVIDIA GeForce RTX 4090 in the catalogue" in refused("gpu", "add", "RTX 4090", *words, data=tmp_path)
     assert "a figure is COLUMN=VALUE" in refused("gpu", "add", "RTX 4090 48GB", "48", *words, data=tmp_path)
     assert "Say --vendor" in refused("gpu", "add", "BR100", "--source", "a page", data=tmp_path)
-    assert "no card is called 'BR100'" in refused(
-        "predict", "--gpu", "BR100", "--model", "llama-3-8b", data=tmp_path
-    )
+    assert "no card is called 'BR100'" in refused("predict", "--gpu", "BR100", "--model", "llama-3-8b", data=tmp_path)
 
 
 def test_a_broken_file_among_the_added_cards_is_on_record(nights: dict[int, Night], tmp_path: Path) -> None:
