@@ -36,9 +36,9 @@ class Limits:
     memory_bytes: int = 200_000_000
     processes: int = 2
 
-    def seconds_of(self, page: Page) -> float:
-        """The processor time that a page of this size may take."""
-        return self.seconds * max(1.0, len(page.content) / 1_000_000)
+    def seconds_of(self, source: Source, page: Page) -> float:
+        """The processor time that a page of this size may take, or a file of a source whose files are many pages in one."""
+        return self.seconds * max(1.0, len(page.content) / 1_000_000) * source.pages_in_one
 
 
 class ParsePool:
@@ -71,7 +71,7 @@ class ParsePool:
         return self._carry_out(source, page, target) is True
 
     def _carry_out(self, source: Source, page: Page, target: Path | None) -> object:
-        order = Order(source.name, page, self._limits.seconds_of(page), self._limits.memory_bytes, target)
+        order = Order(source.name, page, self._limits.seconds_of(source, page), self._limits.memory_bytes, target)
         process = self._idle.get()
         try:
             process = process or _Process()

@@ -60,6 +60,8 @@ class Source:
     has_lists: bool = True
     #: Its items are kept beside the archive. To keep those of a file that is read once costs more than to read it again.
     keeps_parsed: bool = True
+    #: One of its files may take as much processor time as so many pages: a packed table of all days is many in one.
+    pages_in_one: int = 1
     #: Pages at most in one run: a paging loop or an endless shop ends here, with an issue.
     max_pages: int = 50
     #: Product pages behind listings at most in one run, the stalest first.

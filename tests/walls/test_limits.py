@@ -175,3 +175,15 @@ def test_what_the_fuzzer_is_given_and_found(pool: ParsePool, path: Path) -> None
         read_price(path.read_bytes().decode("utf-8", "replace"), country="DE")
         return
     survives(pool, READ_BY[path.parent.name], path.read_bytes()[1:])
+
+
+def test_a_larger_page_and_a_file_of_many_pages_may_take_longer() -> None:
+    small, large = (
+        Page(url="u", final_url="u", content=bytes(size), sha256="", fetched_at=datetime.now(UTC), headers={})
+        for size in (1_000, 3_000_000)
+    )
+    limits = Limits(seconds=2.0)
+    assert limits.seconds_of(get("newegg"), small) == 2.0
+    assert limits.seconds_of(get("newegg"), large) == 6.0
+    # Every rate since 1999 in half a megabyte: a backfill on a busy machine would have had none.
+    assert limits.seconds_of(get("ecb_fx_history"), small) == 40.0
