@@ -20,7 +20,7 @@ from typing import BinaryIO
 from gpuledger.extract import source as sources
 from gpuledger.extract.collect import parse_page
 from gpuledger.extract.errors import ExtractError, LayoutChanged, described
-from gpuledger.extract.source import Page
+from gpuledger.extract.source import Page, Source
 
 #: Before each message: its length in bytes.
 LENGTH = struct.Struct(">Q")
@@ -51,20 +51,29 @@ def _carried_out(order: Order) -> object:
     source = sources.get(order.source)  # its imports are ours, and not the page's
     free = _limit(order)
     try:
+        answer = _read(source, order)
+    except MemoryError:
+        answer = None
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        resource.setrlimit(resource.RLIMIT_AS, free)
+    # Said only here: within the limit there may be no memory left for a sentence either.
+    return _too_much(order) if answer is None else answer
+
+
+def _read(source: Source, order: Order) -> object:
+    try:
         if order.target is None:
             return parse_page(source, order.page)
         return source.give_back(order.page, order.target) if source.give_back else False
     except MemoryError:
-        return _too_much(order)
+        raise
     except ExtractError as error:
-        return _too_much(order) if "MemoryError" in error.seen else error
+        return None if "MemoryError" in error.seen else error
     except OSError as error:
         return error
     except Exception as error:  # noqa: BLE001  whatever a page does is an answer
         return LayoutChanged(order.page.url, described(error))
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        resource.setrlimit(resource.RLIMIT_AS, free)
 
 
 def _limit(order: Order) -> tuple[int, int]:

@@ -93,11 +93,18 @@ def test_what_is_known_is_refused_before_the_expensive_step(pool: ParsePool, nam
     assert process(pool) == pid, "the process was not needed to be ended"
 
 
-def test_a_page_without_end_is_named_with_its_limit_and_the_setting(pool: ParsePool) -> None:
-    with pytest.raises(LayoutChanged, match=r"more than 2 s of processor time .* page_timeout_s"):
-        pool.parse(get("quotes"), page(BOMBS["rows of a sheet without end"][1]()))
-    assert process(pool) is None
-    read_a_good_one(pool)
+@pytest.mark.parametrize(
+    ("limits", "seen"),
+    [
+        (Limits(seconds=0.5, memory_bytes=4_000_000_000, processes=1), "more than 0.5 s of processor time"),
+        (Limits(seconds=60.0, memory_bytes=200_000_000, processes=1), "more than 200 MB of memory"),
+    ],
+)
+def test_a_page_without_end_is_named_with_its_limit_and_the_setting(limits: Limits, seen: str) -> None:
+    with ParsePool(limits) as pool:
+        with pytest.raises(LayoutChanged, match=f"{seen} .* page_timeout_s"):
+            pool.parse(get("quotes"), page(BOMBS["rows of a sheet without end"][1]()))
+        read_a_good_one(pool)
 
 
 def test_a_page_without_bounds_is_named_with_its_limit_and_the_setting() -> None:
