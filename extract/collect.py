@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from gpuledger.extract import local_files
+from gpuledger.extract.archive import passing
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshot import Snapshot
 from gpuledger.extract.errors import ExtractError, FetchError, LayoutChanged, Unforeseen, described
@@ -304,6 +305,8 @@ def parse_page(source: Source, page: Page) -> list[Parsed]:
     layout to whoever runs it, and one source's bug must not stop the others.
     """
     try:
+        if page.headers.get("content-type") == passing.FACTS:
+            return passing.read_facts(page.content)
         blocks.detect(page.content, page.final_url, page.headers, page.status)
         return [with_market(admitted(item), source.country) for item in source.parse(page)]
     except ExtractError:

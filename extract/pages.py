@@ -5,14 +5,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from gpuledger.extract import local_files
+from gpuledger.extract.archive import passing
 from gpuledger.extract.archive.snapshot import Snapshot
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.errors import ExtractError, NotArchived
@@ -22,6 +24,7 @@ from gpuledger.extract.source import Page, Source
 
 if TYPE_CHECKING:
     from gpuledger.extract.fetch.http import Client
+    from gpuledger.extract.fetch.keyed import Keyed
     from gpuledger.extract.fetch.site import Site
 
 
@@ -76,13 +79,33 @@ class Fetching:
     now: datetime
     run_id: str
     site: Site | None = None
+    #: How the source's interface is asked, where it is one.
+    keyed: Keyed | None = None
 
     def fetch(self, source: Source, url: str) -> Snapshot:
-        """Fetch and archive; where the server says 304, what is archived."""
+        """Fetch and archive; where the server says 304, what is archived.
+
+        Of a source whose pages may be kept for some hours only, what the archive gets is what was read of them.
+        """
+        if self.keyed is not None:
+            return self._save(source, self.keyed.fetch(url, self.site))
         last = self.archive.latest(source.name, url)
         headers = last.headers if last else {}
         validators = {"etag": headers.get("etag"), "last_modified": headers.get("last-modified")}
         fetched = self.client.fetch(url, site=self.site, **validators)
+        return self._save(source, fetched)
+
+    def _save(self, source: Source, fetched: Fetched) -> Snapshot:
+        if source.keep_hours is not None and not fetched.not_modified:
+            page = Page(
+                url=fetched.url, final_url=fetched.final_url, content=fetched.content,
+                sha256=hashlib.sha256(fetched.content).hexdigest(), fetched_at=self.now, headers=fetched.headers,
+            )  # fmt: skip
+            kept = passing.Passing(self.archive.root, source.name, source.keep_hours)
+            kept.expire(self.now)
+            kept.save(page.sha256, page.content, self.now)
+            content = passing.facts(list(source.parse(page)))
+            fetched = replace(fetched, content=content, headers={"content-type": passing.FACTS})
         return self.archive.save(source.name, fetched, self.now, self.run_id)
 
     def local(self, source: Source, file: LocalFile) -> Snapshot:

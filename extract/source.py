@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from gpuledger.extract import sources
+from gpuledger.extract.access import Access
 from gpuledger.extract.items import Parsed
 
 
@@ -64,6 +65,10 @@ class Source:
     pages_in_one: int = 1
     #: Pages at most in one run: a paging loop or an endless shop ends here, with an issue.
     max_pages: int = 50
+    #: What its interface wants of whoever asks; None for pages that anybody may read.
+    access: Access | None = None
+    #: Hours that its terms let a page be kept; the archive then keeps what was read of it. None where nothing is said.
+    keep_hours: int | None = None
     #: Product pages behind listings at most in one run, the stalest first.
     max_products: int = 25
 

@@ -24,7 +24,7 @@ from gpuledger.extract.fetch.pinned import Resolver, Route, system_resolver
 from gpuledger.extract.fetch.retry import Transient
 from gpuledger.extract.fetch.site import Site
 from gpuledger.extract.fetch.statuses import raise_for_status
-from gpuledger.extract.fetch.transport import Answer, Transport
+from gpuledger.extract.fetch.transport import Answer, Sent, Transport
 from gpuledger.extract.fetch.turns import Turns
 
 __all__ = ["Client", "Fetched", "HttpSettings", "Machine"]
@@ -97,6 +97,32 @@ class Client:
             wire_bytes=answer.wire_bytes,
         )
 
+    def ask(self, url: str, sent: Sent, *, site: Site | None = None, shown: str | None = None) -> Fetched:
+        """The answer of an official interface, whose robots.txt is not asked: the key in `sent` is the permission.
+
+        No redirect is followed: it would take the credentials along. `shown` is the address to name instead of `url`.
+        Raises as `fetch` does.
+        """
+        named = addresses.redact(shown or url)
+
+        def attempt() -> Answer:
+            def before_hop(target: Target) -> None:
+                if target.url != addresses.check(url, self._settings.connect_to).url:
+                    raise FetchError(named, f"it redirects to {target.host}", "look whether the interface moved")
+                if site is not None:
+                    site.check(target, named)
+
+            answer = self._transport.follow(url, named, sent, before_hop=before_hop)
+            raise_for_status(named, answer, retry.retry_after_s(answer.headers, self._now), conditional=False)
+            return answer
+
+        started = self._clock()
+        answer, attempts = self._with_retries(attempt)
+        return Fetched(
+            url=url, final_url=answer.url, status=answer.status, headers=answer.headers, content=answer.content,
+            attempts=attempts, elapsed_s=self._clock() - started, wire_bytes=answer.wire_bytes,
+        )  # fmt: skip
+
     def ask_robots(self, url: str) -> None:
         """Fetch the site's robots.txt alone. Raises RobotsDisallowed where it forbids `url`, or why that is not known."""
         self._ask_robots(addresses.check(url, self._settings.connect_to), addresses.redact(url))
@@ -107,7 +133,7 @@ class Client:
                 site.check(target, shown)
             self._ask_robots(target, shown)
 
-        answer = self._transport.follow(url, shown, headers, before_hop=before_hop)
+        answer = self._transport.follow(url, shown, Sent(headers), before_hop=before_hop)
         raise_for_status(shown, answer, retry.retry_after_s(answer.headers, self._now), conditional=bool(headers))
         if answer.status != 304:
             try:
@@ -132,7 +158,7 @@ class Client:
         return robots.RobotsAnswer(answer.status, answer.content)
 
     def _try_robots(self, url: str) -> Answer:
-        answer = self._transport.follow(url, url, {}, max_start_bytes=robots.MAX_BYTES)
+        answer = self._transport.follow(url, url, Sent(), max_start_bytes=robots.MAX_BYTES)
         wish = retry.retry_after_s(answer.headers, self._now)
         if answer.status >= 500:
             raise Transient(ServerError(url, f"status {answer.status}"), answer.host, wish)

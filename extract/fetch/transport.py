@@ -5,7 +5,7 @@ from __future__ import annotations
 import ssl
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import urljoin
 
 import requests
@@ -50,12 +50,20 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Sent:
+    """What goes along with a request: headers, and as the body of a POST a `form`; without one it is a GET."""
+
+    headers: Mapping[str, str] = field(default_factory=dict)
+    form: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class _Chain:
     """What the hops of one chain of redirects share."""
 
     #: The address to name in errors.
     shown: str
-    headers: Mapping[str, str]
+    sent: Sent
     #: Some sites set a cookie and redirect to look for it.
     jar: RequestsCookieJar
     max_start_bytes: int | None
@@ -79,7 +87,7 @@ class Transport:
         self,
         url: str,
         shown: str,
-        headers: Mapping[str, str],
+        sent: Sent,
         *,
         before_hop: Callable[[Target], None] = lambda target: None,
         max_start_bytes: int | None = None,
@@ -90,7 +98,7 @@ class Transport:
         it by raising. With `max_start_bytes` the body is cut there instead of refused. Raises FetchError and Transient.
         """
         left_s = self._settings.deadline_s
-        chain = _Chain(shown, headers, RequestsCookieJar(), max_start_bytes)
+        chain = _Chain(shown, sent, RequestsCookieJar(), max_start_bytes)
         seen: set[tuple[object, ...]] = set()
         for hop in range(self._settings.max_redirects + 1):
             target = self._checked(url, shown, hop)
@@ -124,8 +132,11 @@ class Transport:
     def _exchange(self, target: Target, chain: _Chain, left_s: float) -> Answer:
         """One request and its answer, read to the end."""
         with _named(target, chain.shown, self._settings.deadline_s):
-            headers = {**self._headers, **chain.headers}
-            request = requests.Request("GET", target.url, headers=headers, cookies=chain.jar).prepare()
+            headers = {**self._headers, **chain.sent.headers}
+            method = "GET" if chain.sent.form is None else "POST"
+            request = requests.Request(
+                method, target.url, headers=headers, cookies=chain.jar, data=chain.sent.form
+            ).prepare()
             self._check_prepared(request.url or "", target, chain.shown)
             response = self._adapter.send(
                 request,

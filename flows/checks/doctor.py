@@ -56,6 +56,7 @@ def examine(context: Context, *, offline: bool = False, deep: bool = False) -> I
     """
     checks: list[Callable[[Context], Iterator[Check]]] = [
         _python, _packages, _data_dir, _disk, _clock, _warehouse, _records, _lock, _runs, _schedule, _notifications,
+        _keys,
     ]  # fmt: skip
     if deep:
         checks.append(_deep)
@@ -242,6 +243,18 @@ def _notifications(context: Context) -> Iterator[Check]:
         )
 
 
+def _keys(context: Context) -> Iterator[Check]:
+    """Whether the official interfaces can be asked. A key that is not there is no fault: the source is left out."""
+    from gpuledger.extract import source as sources
+    from gpuledger.flows.night import gather
+
+    for source in sources.discover():
+        if source.access is not None:
+            missing = gather.keys_missing(source, context.settings)
+            seen = f"left out: {', '.join(missing)} is not set" if missing else "its key is set"
+            yield Check(f"key of {source.name}", "ok", seen)
+
+
 def _records(context: Context) -> Iterator[Check]:
     data = context.data
     problems = [*run_log.damage(data), *integrity.damage(data), *decisions.damage(data)]
@@ -281,7 +294,8 @@ def _robots(context: Context) -> Iterator[Check]:
     from gpuledger.extract.errors import ExtractError
     from gpuledger.flows.night import gather
 
-    readings = [reading for reading in gather.readings(context) if reading.starts]
+    # The key of an official interface is the permission.
+    readings = [reading for reading in gather.readings(context) if reading.starts and reading.source.access is None]
 
     def ask(name: str, url: str) -> Check:
         try:

@@ -15,6 +15,7 @@ from gpuledger.extract import source as sources
 from gpuledger.extract.collect import Reading, parse_page
 from gpuledger.extract.errors import ExtractError
 from gpuledger.extract.fetch.http import Client
+from gpuledger.extract.fetch.keyed import Keyed
 from gpuledger.extract.fetch.site import site_of
 from gpuledger.extract.items import Aside, Issue, Item
 from gpuledger.extract.source import Page
@@ -45,7 +46,7 @@ def check(context: Context, progress: Callable[[str, str | None], None]) -> list
     idle = [_idle(name, context) for name in sorted({*wanted} - {reading.source.name for reading in readings})]
 
     def one(reading: Reading) -> Checked:
-        checked = _check(reading, reader.client, context.as_of, progress)
+        checked = _check(reading, reader.client, context, progress)
         progress(reading.source.name, None)
         return checked
 
@@ -57,6 +58,8 @@ def check(context: Context, progress: Callable[[str, str | None], None]) -> list
 def _idle(name: str, context: Context) -> Checked:
     if context.sample_night is not None:
         return Checked(source=name, status="idle", reason="it has no page on the sample site")
+    if missing := gather.keys_missing(sources.get(name), context.settings):
+        return Checked(source=name, status="idle", reason=f"no key: set {', '.join(missing)}")
     ways = {
         "generic_shop": "set product_urls",
         "product_feed": "set product_feeds",
@@ -65,12 +68,14 @@ def _idle(name: str, context: Context) -> Checked:
     return Checked(source=name, status="idle", reason=f"no page to read: {ways.get(name, 'it has no live address')}")
 
 
-def _check(reading: Reading, client: Client, now: datetime, progress: Callable[[str, str | None], None]) -> Checked:
+def _check(reading: Reading, client: Client, context: Context, progress: Callable[[str, str | None], None]) -> Checked:
+    now, settings = context.as_of, context.settings
     name = reading.source.name
     url = reading.starts[0] if reading.starts else f"file:{reading.files[0].path.name}"
     progress(name, url)
     try:
-        parsed = parse_page(reading.source, _page(reading, url, client, now))
+        keyed = gather.keyed_of(reading.source, client, settings)
+        parsed = parse_page(reading.source, _page(reading, url, client, now, keyed))
     except ExtractError as error:
         return Checked(
             source=name, status="failed", url=url, reason=f"{type(error).__name__}: {error.seen}; {error.action}"
@@ -87,9 +92,10 @@ def _check(reading: Reading, client: Client, now: datetime, progress: Callable[[
     )  # fmt: skip
 
 
-def _page(reading: Reading, url: str, client: Client, now: datetime) -> Page:
+def _page(reading: Reading, url: str, client: Client, now: datetime, keyed: Keyed | None) -> Page:
     if reading.starts:
-        fetched = client.fetch(url, site=site_of(reading.starts, reading.source.hosts))
+        site = site_of(reading.starts, reading.source.hosts)
+        fetched = keyed.fetch(url, site) if keyed else client.fetch(url, site=site)
         final_url, content, headers = fetched.final_url, fetched.content, fetched.headers
     else:
         file = reading.files[0]

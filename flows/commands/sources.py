@@ -11,7 +11,9 @@ from gpuledger.flows.setup.lang import gettext
 
 if TYPE_CHECKING:
     from gpuledger.extract.items import Item
+    from gpuledger.extract.source import Source
     from gpuledger.flows.checks.sources import Checked
+    from gpuledger.flows.setup.settings import Settings
 
 
 @click.group(invoke_without_command=True)
@@ -23,12 +25,17 @@ def command(ctx: click.Context, form: str) -> None:
         return
     from gpuledger.extract.source import discover
     from gpuledger.flows.commands._show import show
+    from gpuledger.flows.setup import settings as settings_module
 
-    columns = ["source", "title", "kinds", "sample", "live addresses", "freshness_hours", "homepage"]
+    columns = ["source", "title", "kinds", "sample", "live addresses", "freshness_hours", "homepage", "key"]
+    settings = settings_module.load({})
     rows = [
-        (s.name, s.title, ", ".join(s.kinds), bool(s.sample), len(s.start), s.freshness_hours, s.homepage)
+        (
+            s.name, s.title, ", ".join(s.kinds), bool(s.sample), len(s.start), s.freshness_hours, s.homepage,
+            _key(s, settings),
+        )
         for s in discover()
-    ]
+    ]  # fmt: skip
     show(columns, rows, form)
 
 
@@ -67,6 +74,16 @@ def check(names: tuple[str, ...], sample: bool, night: int, data_dir: str | None
         counts = gettext("{checked} checked, {failed} failed").format(checked=len(checked), failed=len(failed))
         click.echo(f"{counts}{': ' if failed else ''}{', '.join(failed)}")
     return 1 if failed else 0
+
+
+def _key(source: Source, settings: Settings) -> str | None:
+    """Whether an official interface can be asked; None for pages that anybody may read."""
+    from gpuledger.flows.night.gather import keys_missing
+
+    if source.access is None:
+        return None
+    missing = keys_missing(source, settings)
+    return gettext("set {names}: it is left out").format(names=", ".join(missing)) if missing else gettext("is set")
 
 
 def _row(one: Checked) -> tuple[Any, ...]:

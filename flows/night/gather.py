@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected, Parser, Reading, collect
 from gpuledger.extract.errors import Timeout, Unforeseen, described
 from gpuledger.extract.fetch.http import Client, HttpSettings
+from gpuledger.extract.fetch.keyed import Keyed
 from gpuledger.extract.fetch.site import site_of
 from gpuledger.extract.pages import Fetching, LocalFile, OfRun
 from gpuledger.extract.parse_pool import Limits, ParsePool
@@ -27,6 +29,7 @@ from gpuledger.flows.setup import measure, naming, rates, transcribe
 from gpuledger.flows.setup.settings import Settings, SettingsError
 from gpuledger.warehouse.paths import DataDir
 
+_log = logging.getLogger("gpuledger")
 #: What a quote in the inbox may be, by the end of its name.
 QUOTE_TYPES = {
     ".csv": "text/csv",
@@ -51,7 +54,8 @@ class Reader:
         archived, but half a source must not be taken for all of it.
         """
         site = site_of(reading.starts, reading.source.hosts)
-        pages = Fetching(self.client, self.archive, self.context.as_of, self.context.run_id, site)
+        keyed = keyed_of(reading.source, self.client, self.context.settings)
+        pages = Fetching(self.client, self.archive, self.context.as_of, self.context.run_id, site, keyed)
         longest = self.context.settings.source_timeout_s
         ends = time.monotonic() + longest
 
@@ -124,7 +128,28 @@ def _live(source: Source, context: Context) -> Reading:
         bundled = [LocalFile(path, "text/csv", follows_links=True) for path in transcriptions.bundled()]
         starts = _with_articles(source, source.start, context)
         return Reading(source, starts, [*bundled, *_dropped(source, context)])
+    if missing := keys_missing(source, context.settings):
+        _log.info("%s is not read: %s is not set", source.name, ", ".join(missing))
+        return Reading(source, ())
+    if source.name == "ebay":
+        starts = [
+            start.replace("EBAY_US", name) for start in source.start for name in context.settings.ebay_marketplaces
+        ]
+        return Reading(source, starts)
     return Reading(source, source.start, _dropped(source, context))
+
+
+def keys_missing(source: Source, settings: Settings) -> list[str]:
+    """The variables of the environment that a source's interface needs and that are not set."""
+    names = source.access.credentials if source.access else ()
+    return [f"GPULEDGER_{name.upper()}" for name in names if not getattr(settings, name)]
+
+
+def keyed_of(source: Source, client: Client, settings: Settings) -> Keyed | None:
+    """How the source's interface is asked; None for pages that anybody may read."""
+    if source.access is None:
+        return None
+    return Keyed(client, source.access, {name: getattr(settings, name) for name in source.access.credentials})
 
 
 def _dropped(source: Source, context: Context) -> list[LocalFile]:

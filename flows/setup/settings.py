@@ -58,6 +58,12 @@ class Settings:
     product_feeds: tuple[str, ...] = _setting(
         [], "Product feeds of any shop (RSS, Atom or a table, also as gzip), for the source product_feed"
     )
+    ebay_client_id: str = _setting("", "Client id of an eBay application, for the source ebay", secret=True)
+    ebay_client_secret: str = _setting("", "Its client secret", secret=True)
+    ebay_marketplaces: tuple[str, ...] = _setting(
+        ["EBAY_US"], "eBay's marketplaces to read: EBAY_US, EBAY_DE, EBAY_GB …"
+    )
+    bestbuy_key: str = _setting("", "Key of Best Buy's Products API, for the source bestbuy_api", secret=True)
     delay_s: float = _setting(1.0, "Pause between two requests to one host", unit="s")
     fetch_deadline_s: float = _setting(30.0, "Longest time that one fetch may take", unit="s")
     max_body_mb: float = _setting(5.0, "Largest page", unit="MB")
@@ -235,7 +241,7 @@ def explain(environment: Mapping[str, str] = os.environ, file: Path | None = Non
         if f.name.startswith("assumptions"):
             continue
         value = getattr(settings, f.name)
-        shown = (f"{len(value)} set, not shown" if value else "") if f.metadata["secret"] else redact_text(_text(value))
+        shown = _unshown(value) if f.metadata["secret"] else redact_text(_text(value))
         place = places[f.name][1] if f.name in places else "default"
         rows.append(Origin(f.name, shown, f.metadata["unit"], place, f.metadata["meaning"]))
     for item in settings.assumptions.describe():
@@ -243,6 +249,11 @@ def explain(environment: Mapping[str, str] = os.environ, file: Path | None = Non
         place = given.place if given else f"default ({item.setting.source})"
         rows.append(Origin(f"assumptions.{item.name}", str(item.value), item.setting.unit, place, item.setting.meaning))
     return rows
+
+
+def _unshown(value: Any) -> str:
+    """That a secret is set, and of several how many; not how long it is."""
+    return "" if not value else "set, not shown" if isinstance(value, str) else f"{len(value)} set, not shown"
 
 
 def _set_values(

@@ -1,43 +1,29 @@
-"""Best Buy: listing and product pages, and answers of its official Products API (`api.bestbuy.com/v1/products`, with a key).
-
-Known of the API: `salePrice` is what one pays now, `regularPrice` the price without the sale; `onlineAvailability` is true
-for a pre-order too, which only `orderable` tells; a card that is sold by others has `marketplace` true.
-"""
+"""Best Buy: listing and product pages, and saved answers of its official Products API."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 import re
-from collections.abc import Iterator, Mapping
-from decimal import Decimal
+from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 from lxml.html import HtmlElement
 
 from gpuledger.extract import product, wording
-from gpuledger.extract.items import Availability, Condition, Issue, Link, Offer, Parsed, SellerKind
+from gpuledger.extract.items import Condition, Issue, Link, Offer, Parsed
 from gpuledger.extract.markup.html import tree
 from gpuledger.extract.price.amounts import json_number
-from gpuledger.extract.readers import listing
-from gpuledger.extract.readers.listing import Locale, absolute, attribute, first, select, text
+from gpuledger.extract.readers import bestbuy_products, listing
+from gpuledger.extract.readers.listing import absolute, attribute, first, select, text
 from gpuledger.extract.source import Page, Source
 
-HOMEPAGE = "https://www.bestbuy.com/"
-LOCALE = Locale("US", "en", "USD")
+HOMEPAGE = bestbuy_products.HOMEPAGE
+LOCALE = bestbuy_products.LOCALE
 #: The list of 2018 to 2024, then that of 2025.
 CARD = "li.sku-item, li.product-list-item"
 PRODUCT = ".shop-product-title, .sku-title h1, [data-testid='pdp-title'], h1.heading"
 _SKU = re.compile(r"/(\d{7,8})\.p\b|skuId=(\d{7,8})|/sku/(\d{7,8})\b")
-_ORDERABLE: Mapping[str, Availability] = {
-    "Available": "in_stock",
-    "PreOrder": "preorder",
-    "ComingSoon": "preorder",
-    "SoldOut": "out_of_stock",
-    "NotOrderable": "out_of_stock",
-}
-_MARKET: Mapping[bool, SellerKind] = {True: "marketplace", False: "first_party"}
 
 
 def parse(page: Page) -> Iterator[Parsed]:
@@ -61,7 +47,9 @@ def _product(page: Page, base: str) -> Iterator[Parsed]:
     sku = _sku(base)
     for item in listing.refine(items, url=base.partition("?")[0], key=sku, sku=sku, condition=condition):
         if isinstance(item, Offer):
-            item = dataclasses.replace(item, seller_kind=_MARKET[item.seller not in (None, "Best Buy", "BestBuy")])
+            item = dataclasses.replace(
+                item, seller_kind=bestbuy_products.SELLERS[item.seller not in (None, "Best Buy", "BestBuy")]
+            )
         yield item
 
 
@@ -87,7 +75,7 @@ def _card(page: Page, base: str, card: HtmlElement) -> Iterator[Parsed]:
         availability=wording.availability(status) or "unknown",
         condition="open_box" if "openbox" in url.lower() else None,
         seller=sold_by.group(1) if sold_by else None,
-        seller_kind=_MARKET[bool(sold_by)],
+        seller_kind=bestbuy_products.SELLERS[bool(sold_by)],
         sku=sku,
         mpn=_labelled(card, "Model"),
     )
@@ -114,7 +102,7 @@ def _api(page: Page) -> Iterator[Parsed]:
         raise listing.not_understood(page, f"an API answer without products, with {', '.join(sorted(answer)[:9])}")
     for position, row in enumerate(products, start=1):
         try:
-            yield from _api_offer(page, row)
+            yield from bestbuy_products.offer(page, row)
         except (ValueError, TypeError, AttributeError, KeyError) as error:
             shown = json.dumps(row, default=str)[:200]
             message = f"the API's product cannot be read: {error}"
@@ -126,40 +114,6 @@ def _api(page: Page) -> Iterator[Parsed]:
         bare = re.sub(r"([?&])page=\d+&?", r"\1", page.final_url).rstrip("?&")
         if bare:
             yield Link(url=f"{bare}{'&' if '?' in bare else '?'}page={number + 1}", role="next_page")
-
-
-def _api_offer(page: Page, row: Mapping[str, Any]) -> Iterator[Parsed]:
-    sku = str(row["sku"])
-    online = row.get("onlineAvailability")
-    online_status: Availability = "unknown" if online is None else "in_stock" if online else "out_of_stock"
-    yield from listing.offer(
-        page,
-        LOCALE,
-        listing.Card(
-            title=row["name"],
-            url=absolute(HOMEPAGE, (row.get("url") or f"/site/{sku}.p").partition("?")[0]),
-            key=sku,
-            machine_price=_number(row.get("salePrice")),
-            list_text=f"${row['regularPrice']}" if row.get("regularPrice") else "",
-            price_kind="bundle" if row.get("type") == "Bundle" else "now",
-        ),
-        availability=_ORDERABLE.get(str(row.get("orderable")), online_status),
-        condition=_api_condition(row),
-        seller_kind=_MARKET[bool(row.get("marketplace"))],
-        sku=sku,
-        mpn=row.get("modelNumber"),
-        gtin=row.get("upc"),
-        brand=row.get("manufacturer"),
-    )
-
-
-def _number(value: object) -> str:
-    return format(Decimal(value), "f") if isinstance(value, Decimal | int) else str(value or "")
-
-
-def _api_condition(row: Mapping[str, Any]) -> Condition | None:
-    stated = str(row.get("condition") or "")
-    return wording.condition(stated) or ("used" if row.get("preowned") else "new" if stated.lower() == "new" else None)
 
 
 SOURCE = Source(

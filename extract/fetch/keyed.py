@@ -1,0 +1,96 @@
+"""Ask an official interface: with its key, or with a token that is renewed when it has expired.
+
+The key never stands in an address that is kept or shown, and robots.txt is not asked: the key is the permission. Everything
+else is the polite client's: one connection and a delay a host, Retry-After, size, deadline, the source's hosts.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
+
+from gpuledger.extract.access import Access
+from gpuledger.extract.errors import Blocked, FetchError, Truncated
+from gpuledger.extract.fetch.fetched import Fetched
+from gpuledger.extract.fetch.http import Client
+from gpuledger.extract.fetch.site import Site
+from gpuledger.extract.fetch.transport import Sent
+
+#: Times that an answer which is no JSON is asked for again.
+_AGAIN = 2
+
+
+class Keyed:
+    """The pages of one interface, for one run. `secrets` are the credentials by the names of their settings."""
+
+    def __init__(self, client: Client, access: Access, secrets: Mapping[str, str]) -> None:
+        self._client = client
+        self._access = access
+        self._secrets = [secrets[name] for name in access.credentials]
+        self._token: str | None = None
+
+    def fetch(self, url: str, site: Site | None = None) -> Fetched:
+        """The page at `url`, which is JSON. Raises a FetchError as the client does; Blocked where the key is refused."""
+        for left in range(_AGAIN, -1, -1):
+            fetched = self._fetch(url, site)
+            try:
+                json.loads(fetched.content)
+            except ValueError as error:
+                if not left:
+                    raise Truncated(url, f"the answer is no JSON ({error}), {_AGAIN + 1} times in a row") from None
+                continue
+            # The address that was asked for holds the key; where redirects ended is of no use to a parser here.
+            return replace(fetched, url=url, final_url=url)
+        raise AssertionError
+
+    def _fetch(self, url: str, site: Site | None) -> Fetched:
+        had_token = self._token is not None
+        try:
+            return self._ask(url, site)
+        except Blocked as error:
+            if not (had_token and "status 401" in error.seen):
+                raise self._refused(error) from None
+        self._token = None
+        try:
+            return self._ask(url, site)
+        except Blocked as error:
+            raise self._refused(error) from None
+
+    def _ask(self, url: str, site: Site | None) -> Fetched:
+        parts = urlsplit(url)
+        query, headers = [], {}
+        for name, value in parse_qsl(parts.query, keep_blank_values=True):
+            if name in self._access.as_header:
+                headers[self._access.as_header[name]] = value
+            else:
+                query.append((name, value))
+        if self._access.parameter is not None:
+            query.append((self._access.parameter, self._secrets[0]))
+        else:
+            headers["Authorization"] = f"Bearer {self._bearer()}"
+        asked = urlunsplit(parts._replace(query=urlencode(query, quote_via=quote)))
+        return self._client.ask(asked, Sent(headers), site=site, shown=url)
+
+    def _bearer(self) -> str:
+        if self._token is None:
+            address = self._access.token_url or ""
+            pair = base64.b64encode(":".join(self._secrets).encode()).decode()
+            form = {"grant_type": "client_credentials", "scope": self._access.scope}
+            headers = {"Authorization": f"Basic {pair}"}
+            try:
+                answer = self._client.ask(address, Sent(headers, form))
+                self._token = str(json.loads(answer.content)["access_token"])
+            except Blocked as error:
+                raise self._refused(error) from None
+            except (ValueError, KeyError, TypeError):
+                raise FetchError(
+                    address, "the answer holds no access_token", "look whether the interface moved"
+                ) from None
+        return self._token
+
+    def _refused(self, error: Blocked) -> Blocked:
+        names = ", ".join(f"GPULEDGER_{name.upper()}" for name in self._access.credentials)
+        return Blocked(error.url, error.seen, f"look whether {names} is right and not used up")

@@ -1,0 +1,64 @@
+"""One product of Best Buy's official Products API, as its own answers and its pages hold it.
+
+`salePrice` is what one pays now, `regularPrice` the price without the sale; `onlineAvailability` is true for a pre-order
+too, which only `orderable` tells; a card that is sold by others has `marketplace` true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Any
+
+from gpuledger.extract import wording
+from gpuledger.extract.items import Availability, Condition, Parsed, SellerKind
+from gpuledger.extract.readers import listing
+from gpuledger.extract.readers.listing import Locale, absolute
+from gpuledger.extract.source import Page
+
+HOMEPAGE = "https://www.bestbuy.com/"
+LOCALE = Locale("US", "en", "USD")
+#: Who sells, by whether it is a marketplace's offer.
+SELLERS: Mapping[bool, SellerKind] = {True: "marketplace", False: "first_party"}
+_ORDERABLE: Mapping[str, Availability] = {
+    "Available": "in_stock",
+    "PreOrder": "preorder",
+    "ComingSoon": "preorder",
+    "SoldOut": "out_of_stock",
+    "NotOrderable": "out_of_stock",
+}
+
+
+def offer(page: Page, row: Mapping[str, Any]) -> Iterator[Parsed]:
+    """The offer of one product of the API. Raises ValueError, TypeError, AttributeError or KeyError where it is none."""
+    sku = str(row["sku"])
+    online = row.get("onlineAvailability")
+    online_status: Availability = "unknown" if online is None else "in_stock" if online else "out_of_stock"
+    yield from listing.offer(
+        page,
+        LOCALE,
+        listing.Card(
+            title=row["name"],
+            url=absolute(HOMEPAGE, (row.get("url") or f"/site/{sku}.p").partition("?")[0]),
+            key=sku,
+            machine_price=_number(row.get("salePrice")),
+            list_text=f"${row['regularPrice']}" if row.get("regularPrice") else "",
+            price_kind="bundle" if row.get("type") == "Bundle" else "now",
+        ),
+        availability=_ORDERABLE.get(str(row.get("orderable")), online_status),
+        condition=_condition(row),
+        seller_kind=SELLERS[bool(row.get("marketplace"))],
+        sku=sku,
+        mpn=row.get("modelNumber"),
+        gtin=row.get("upc"),
+        brand=row.get("manufacturer"),
+    )
+
+
+def _number(value: object) -> str:
+    return format(Decimal(value), "f") if isinstance(value, Decimal | int) else str(value or "")
+
+
+def _condition(row: Mapping[str, Any]) -> Condition | None:
+    stated = str(row.get("condition") or "")
+    return wording.condition(stated) or ("used" if row.get("preowned") else "new" if stated.lower() == "new" else None)
