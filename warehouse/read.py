@@ -22,7 +22,8 @@ def reader(data: DataDir) -> Iterator[duckdb.DuckDBPyConnection]:
     """A read-only connection to the version that is published now; it keeps that version until it is closed.
 
     Raises NoWarehouse where nothing is published, NotAWarehouse where the file is not one of ours, NewerWarehouse where a
-    newer program or DuckDB wrote it.
+    newer program or DuckDB wrote it, OlderWarehouse where an older program wrote it without what one of our own statements
+    reads.
     """
     if not data.published.exists():
         raise NoWarehouse(data.root)
@@ -46,6 +47,9 @@ def reader(data: DataDir) -> Iterator[duckdb.DuckDBPyConnection]:
             yield con
         except DAMAGE as error:
             raise NotAWarehouse(damaged(str(data.published), error)) from None
+        except (duckdb.CatalogException, duckdb.BinderException) as error:
+            _refuse_older(con, data, str(error))
+            raise
     finally:
         con.close()
 
@@ -92,13 +96,9 @@ def formats(data: DataDir) -> tuple[str, str]:
 def query(
     data: DataDir, sql: str, parameters: Sequence[object] | dict[str, object] | None = None
 ) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Rows of one of our own statements. Raises OlderWarehouse where an older program wrote a file without what it reads."""
+    """Rows of one of our own statements. Raises what `reader` raises."""
     with reader(data) as con:
-        try:
-            result = con.execute(sql, parameters)
-        except (duckdb.CatalogException, duckdb.BinderException) as error:
-            _refuse_older(con, data, str(error))
-            raise
+        result = con.execute(sql, parameters)
         return [column[0] for column in result.description or []], result.fetchall()
 
 

@@ -62,11 +62,12 @@ def test_an_old_file_takes_the_next_night_as_a_new_one_does(nights: dict[int, Ni
 
 def test_reading_an_old_file_says_what_to_do_and_rebuild_does_it(nights: dict[int, Night], tmp_path: Path) -> None:
     data = nights[1].copy(tmp_path / "data")
-    edit(data, *OLD, "DROP TABLE mart.value")
-    outcome = gpuledger("value", "sd-512-image-generation", data=data)
-    assert (outcome.status, outcome.out) == (1, "")
-    assert "written by gpuledger before 0.1 and lacks what this one reads" in outcome.err
-    assert "gpuledger rebuild" in outcome.err
+    edit(data, *OLD, "DROP TABLE mart.value", "DROP TABLE core.aged_out")
+    for words in (("value", "sd-512-image-generation"), ("buy", "--model", "llama-2-7b")):
+        outcome = gpuledger(*words, data=data)
+        assert (outcome.status, outcome.out) == (1, "")
+        assert "written by gpuledger before 0.1 and lacks what this one reads" in outcome.err
+        assert "gpuledger rebuild" in outcome.err
     assert gpuledger("rebuild", data=data).status == 0
     assert gpuledger("value", "sd-512-image-generation", data=data).status == 0
     assert tables(data) == tables(nights[1].data)
