@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -12,19 +10,12 @@ import pytest
 
 from gpuledger.warehouse.paths import DataDir
 from tests.nights import Night
-
-DOCS = Path(__file__).parents[1] / "docs"
+from tests.support.scripts import DOCS, script_of_docs
 
 
 @pytest.fixture(scope="module")
 def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("when_is_a_3060_enough", DOCS / "when_is_a_3060_enough.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # its dataclasses look themselves up by name
-    spec.loader.exec_module(module)
-    return module
+    return script_of_docs("when_is_a_3060_enough")
 
 
 def test_the_page_is_what_the_first_night_says(script: ModuleType, nights: dict[int, Night]) -> None:
