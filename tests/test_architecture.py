@@ -42,6 +42,7 @@ ONLY = {
     "click": "flows",
     "rich": "flows",
     "apprise": "flows",
+    "mcp": "flows",
 }
 
 #: Seconds to import: never before they are needed.

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from gpuledger.flows.commands import _market
-from gpuledger.flows.commands._money import Money, money
+from gpuledger.flows.commands._money import DOLLARS, Money, money
 from gpuledger.flows.commands._show import show
 from gpuledger.flows.setup.lang import gettext
 from gpuledger.transform.assumptions import Assumptions
@@ -42,12 +42,8 @@ class Answer:
 def show_answer(answer: Answer, data: DataDir, limit: int, form: str) -> None:
     """Print the options that keep to the limits; where there is none, what would give one (on standard error)."""
     ruled_out = cheaper_ruled_out(answer.options)
-    chosen = list(ruled_out)[: limit or None]
     shown = money(data)
-    rows = [
-        _row(rank, answer.options[position], shown.sentence(ruled_out[position]), data)
-        for rank, position in enumerate(chosen, 1)
-    ]
+    rows = rows_of(answer, data, limit, shown)
     if form != "table":
         columns, values = shown.table(_COLUMNS, [list(row.values()) for row in rows])
         show(columns, values, form)
@@ -57,12 +53,26 @@ def show_answer(answer: Answer, data: DataDir, limit: int, form: str) -> None:
     if not rows:
         need = answer.need
         click.echo(f"nothing runs {need.model_id} at {need.precision} as asked", err=True)
-        for sentence in what_would(answer.options, answer.limits, need, answer.at_precision, answer.known):
+        for sentence in way_outs(answer):
             click.echo(f"  {sentence}", err=True)
         if answer.elsewhere is not None:
             other = answer.elsewhere
             click.echo(f"  {_condition(other.condition)}, {other.what} at {other.price_usd:,.2f} USD would do: "
                        "--condition any", err=True)  # fmt: skip
+
+
+def rows_of(answer: Answer, data: DataDir, limit: int, shown: Money = DOLLARS) -> list[dict[str, Any]]:
+    """The first `limit` options that keep to the limits, all for 0, in dollars; sentences are in the currency `shown`."""
+    ruled_out = cheaper_ruled_out(answer.options)
+    return [
+        _row(rank, answer.options[position], shown.sentence(ruled_out[position]), data)
+        for rank, position in enumerate(list(ruled_out)[: limit or None], 1)
+    ]
+
+
+def way_outs(answer: Answer) -> list[str]:
+    """What would give an option, where there is none."""
+    return list(what_would(answer.options, answer.limits, answer.need, answer.at_precision, answer.known))
 
 
 _COLUMNS = (

@@ -82,16 +82,16 @@ def command(
 
     data = data_of(data_dir)
     overrides = {"hours_per_day": hours_per_day, "horizon_years": horizon_years}
-    question = _Question(
+    question = Question(
         model_id, precision, Asked(context=context, users=users, prompt=prompt, answer=answer), budget, min_tokens_per_s,
         country, condition,
         {n: v for n, v in overrides.items() if v}, assumed,
     )  # fmt: skip
-    show_answer(_ask(question, data), data, limit, form)
+    show_answer(ask(question, data), data, limit, form)
 
 
 @dataclass(frozen=True, slots=True)
-class _Question:
+class Question:
     """What was asked, as it was written."""
 
     model_id: str
@@ -105,7 +105,8 @@ class _Question:
     assumed: tuple[str, ...]
 
 
-def _ask(question: _Question, data: DataDir) -> Answer:
+def ask(question: Question, data: DataDir) -> Answer:
+    """Every way to run the model. A usage error for what cannot be asked; raises NoWarehouse."""
     from gpuledger.flows.commands._buy_answer import Answer
     from gpuledger.flows.night.context import utc_now
     from gpuledger.transform.buying import market
@@ -163,7 +164,7 @@ def _ask(question: _Question, data: DataDir) -> Answer:
     )
 
 
-def _assumptions(question: _Question, con: DuckDBPyConnection) -> Assumptions:
+def _assumptions(question: Question, con: DuckDBPyConnection) -> Assumptions:
     """What the tables were built with, over it what is set on this machine, and over both what was asked here."""
     from gpuledger.transform.buying import market
 

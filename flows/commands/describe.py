@@ -39,12 +39,12 @@ def command(table: str | None, data_dir: str | None, form: str) -> None:
             raise click.UsageError(naming.unknown(message, one, names, "gpuledger describe assumptions"))
         show(assumed[0], chosen, form, title=table)
         return
-    table = _meant(table, known)
+    table = meant(table, known)
     is_macro = (table, "macro") in {(row[0], row[1]) for row in rows}
     show(*(described.macro if is_macro else described.table)(data, table), form, title=table)
 
 
-def _meant(table: str, known: list[str]) -> str:
+def meant(table: str, known: list[str]) -> str:
     """The table of this name, which may stand without its schema. A usage error where it is none or two."""
     bare = table.strip().lower()
     if bare in known:

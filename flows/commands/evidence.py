@@ -36,7 +36,7 @@ def command(hash_: str, whole: bool, opens: bool, data_dir: str | None) -> None:
 
     data = data_of(data_dir)
     archive = Archive(data.snapshots)
-    sha256 = _whole_hash(archive, hash_)
+    sha256 = whole_hash(archive, hash_)
     content = archive.content_of(sha256)
     if whole:
         sys.stdout.buffer.write(content)
@@ -59,13 +59,14 @@ def command(hash_: str, whole: bool, opens: bool, data_dir: str | None) -> None:
             f"\n{figure['name']}{figure['more']}: {value} ({gettext('since')} {figure['since']:%Y-%m-%d %H:%M} UTC)"
         )
         in_picture = is_picture or figure["figure"] == "chart"
-        place = gettext("printed as {text!r} in the picture") if in_picture else _place(text, figure)
+        place = gettext("printed as {text!r} in the picture") if in_picture else place_in(text, figure)
         click.echo(f"  {place.format(text=figure['printed']) if in_picture else place}")
     if not rows:
         click.echo(gettext("no figure of the published file rests on this page"))
 
 
-def _whole_hash(archive: Archive, start: str) -> str:
+def whole_hash(archive: Archive, start: str) -> str:
+    """The page whose hash begins so. A usage error where there is none, or several."""
     start = start.strip().lower()
     if len(start) < 8 or not all(letter in "0123456789abcdef" for letter in start):
         raise click.UsageError(gettext("a page is named by at least 8 letters of its SHA-256, 0-9 and a-f"))
@@ -86,7 +87,7 @@ def _page_lines(sha256: str, origin: Snapshot | None, size: int) -> Iterator[str
     yield f"{gettext('size'):<8} {size:,} bytes"
 
 
-def _place(text: str, figure: dict[str, Any]) -> str:
+def place_in(text: str, figure: dict[str, Any]) -> str:
     """Where the figure stands in the page: line, column, and what is around it."""
     printed = (figure["printed"] or "").strip()
     if not printed:

@@ -46,17 +46,17 @@ def command(
     if (model is None) == (config is None):
         raise click.UsageError(gettext("name one MODEL, or give its --config config.json"))
     try:
-        quantities = _quantities(model, config, precision, context, batch, assumed, data_of(data_dir).models)
+        found = quantities(model, config, precision, context, batch, assumed, data_of(data_dir).models)
     except SizingError as error:
         raise click.UsageError(str(error)) from None
     columns = ["quantity", "value", "unit", "note"]
-    rows = [[getattr(one, name) for name in columns] for one in quantities]
+    rows = [[getattr(one, name) for name in columns] for one in found]
     if form == "table":
         rows = [[name, _human(value, unit), unit, note] for name, value, unit, note in rows]
     show(columns, rows, form, title=str(model or config))
 
 
-def _quantities(
+def quantities(
     model: str | None,
     config: Path | None,
     precision: str,
@@ -65,6 +65,7 @@ def _quantities(
     assumed: tuple[str, ...],
     own: Path,
 ) -> list[Quantity]:
+    """What is known of the size of a model. Raises SizingError."""
     from gpuledger.transform.sizing import catalogue, diffusion
     from gpuledger.transform.sizing.architecture import read_config
     from gpuledger.transform.sizing.errors import SizingError

@@ -1,0 +1,47 @@
+"""`gpuledger mcp`: the same answers for agents, over the Model Context Protocol."""
+
+from __future__ import annotations
+
+import secrets
+
+import click
+
+from gpuledger.flows.commands._options import data_dir_option, data_of
+from gpuledger.warehouse import private
+from gpuledger.warehouse.paths import DataDir
+
+
+@click.command()
+@click.option("--http", "port", type=click.IntRange(1, 65535), metavar="PORT",
+              help="Answer on this port of 127.0.0.1 (streamable HTTP, /mcp) instead of on standard input.")  # fmt: skip
+@data_dir_option
+def command(port: int | None, data_dir: str | None) -> None:
+    """Answer an agent: rank, value, price, buy, size, compare, history, evidence, describe and sql. All of them only read.
+
+    Over standard input and output by default, as an agent starts it: `gpuledger mcp --data-dir /srv/gpuledger`. With --http
+    it answers whoever shows the token that the first line says; a file that only its owner may read keeps it.
+    """
+    from gpuledger.flows.commands import _agent
+
+    data = data_of(data_dir)
+    server = _agent.server(data)
+    if port is None:
+        server.run("stdio")
+        return
+    import uvicorn
+
+    from gpuledger.flows.commands._token import asks_for
+
+    token = _token(data)
+    click.echo(f"http://127.0.0.1:{port}/mcp with the header Authorization: Bearer {token}", err=True)
+    app = asks_for(token, server.streamable_http_app(stateless_http=True, json_response=True))
+    uvicorn.run(app, host="127.0.0.1", port=port, log_level="error")
+
+
+def _token(data: DataDir) -> str:
+    """The token of this data directory, made once."""
+    path = data.state / "mcp-token"
+    if not path.exists():
+        private.make_folder(data.state)
+        private.write(path, secrets.token_urlsafe(32).encode())
+    return path.read_text(encoding="ascii").strip()

@@ -1,0 +1,186 @@
+"""Agents ask through the protocol's own client: in this process, over standard input, and over HTTP on this machine."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+from mcp.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+
+from gpuledger.flows.commands import _agent
+from gpuledger.warehouse.paths import DataDir
+from tests.command import arguments, environment, gpuledger, rows
+from tests.nights import Night
+
+SD = "sd-512-image-generation"
+
+
+@pytest.fixture(scope="module")
+def data(nights: dict[int, Night]) -> Path:
+    return nights[2].data
+
+
+def talk(server: Any, do: Callable[[Client], Awaitable[Any]]) -> Any:
+    async def with_client() -> Any:
+        async with Client(server) as client:
+            return await do(client)
+
+    return anyio.run(with_client)
+
+
+def ask(data: Path, tool: str, **given: object) -> dict[str, Any]:
+    """The answer of a tool; fails where it is an error."""
+    result = talk(_agent.server(DataDir(data)), lambda client: client.call_tool(tool, given))
+    assert not result.is_error, result.content
+    return dict(json.loads(result.content[0].text))
+
+
+def refused(data: Path, tool: str, **given: object) -> str:
+    """The error of a tool."""
+    result = talk(_agent.server(DataDir(data)), lambda client: client.call_tool(tool, given))
+    assert result.is_error
+    return str(result.content[0].text)
+
+
+def test_every_question_is_a_tool_that_says_it_only_reads(data: Path) -> None:
+    tools = talk(_agent.server(DataDir(data)), lambda client: client.list_tools()).tools
+    assert {tool.name for tool in tools} == {
+        "workloads", "rank", "value", "price", "buy", "size", "compare", "history", "evidence", "describe", "sql",
+    }  # fmt: skip
+    for tool in tools:
+        assert tool.annotations.read_only_hint
+        assert tool.description
+
+
+def test_an_answer_is_that_of_the_command_line(data: Path) -> None:
+    for tool in ("rank", "value"):
+        told = json.loads(gpuledger(tool, SD, "--json", data=data).out)
+        assert ask(data, tool, workload=SD, limit=200)["rows"] == told
+    told = json.loads(gpuledger("buy", "--model", "llama-2-13b", "--limit", 3, "--json", data=data).out)
+    assert ask(data, "buy", model="llama-2-13b", limit=3)["rows"] == told
+    told = json.loads(gpuledger("size", "llama-2-7b", "--precision", "int4", "--json", data=data).out)
+    assert ask(data, "size", model="llama-2-7b")["rows"] == told
+
+
+def test_an_answer_has_its_age_and_evidence_that_opens(data: Path) -> None:
+    answer = ask(data, "price", card="rtx 4090")
+    ((as_of,),) = rows(data, "SELECT as_of FROM ops.last_run")
+    assert answer["as_of"] == f"{as_of:%Y-%m-%dT%H:%M:%SZ}"
+    assert answer["age_hours"] > 0
+    assert answer["is_sample"] is True
+    (hash_,) = answer["evidence"]
+    page = ask(data, "evidence", sha256=hash_[:12])
+    assert page["page"]["sha256"] == hash_
+    assert f"{answer['rows'][0]['price_usd']:.2f} USD" in {row["value"] for row in page["rows"]}
+    assert any(row["place"].startswith("line ") for row in page["rows"])
+
+
+def test_cards_stand_side_by_side(data: Path) -> None:
+    answer = ask(data, "compare", names=["4090", "rtx 3060 12gb"])
+    assert [row["gpu_id"] for row in answer["rows"]] == ["nvidia-geforce-rtx-3060-12gb", "nvidia-geforce-rtx-4090"]
+    assert all(row["scores"] for row in answer["rows"])
+    days = ask(data, "history", card="4090")["rows"]
+    assert [row["day"] for row in days] == ["2023-11-16", "2023-11-17"]
+
+
+def test_an_agent_reads_with_sql_and_changes_nothing(data: Path) -> None:
+    assert ask(data, "sql", statement="SELECT 41 + 1 AS answer")["rows"] == [{"answer": 42}]
+    assert "only reading is possible" in refused(data, "sql", statement="DROP TABLE mart.value")
+    assert "more than 200 rows" in refused(data, "sql", statement="SELECT * FROM core.gpu")
+    assert "disabled" in refused(data, "sql", statement="SELECT * FROM read_csv('/etc/passwd')")
+    assert ask(data, "describe", table="value")["rows"][0]["column"] == "workload_id"
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "told"),
+    [
+        ("value", {"workload": "sd512"}, "sd-512-image-generation"),
+        ("price", {"card": "rtx 4090ti"}, "NVIDIA GeForce RTX 4090"),
+        ("price", {"card": "4090", "market": "uk"}, "did you mean gb"),
+        ("price", {"card": "4090", "as_of": "16.11.2023"}, "did you mean 2023-11-16"),
+        ("rank", {"workload": SD, "limit": 0}, "limit is a number from 1"),
+        ("buy", {"model": "lama-2-13b"}, "did you mean llama-2-13b"),
+        ("buy", {"model": "llama-2-13b", "budget_usd": -1}, "budget_usd must be above zero"),
+        ("compare", {"names": []}, "one to four cards"),
+        ("evidence", {"sha256": "zz"}, "at least 8 letters"),
+        ("describe", {"table": "vlaue"}, "did you mean mart.value"),
+    ],
+)
+def test_a_mistake_is_answered_as_on_the_command_line(data: Path, tool: str, given: dict[str, Any], told: str) -> None:
+    assert told in refused(data, tool, **given)
+
+
+def test_what_no_option_does_is_said_with_what_would(data: Path) -> None:
+    answer = ask(data, "buy", model="llama-2-13b", budget_usd=10)
+    assert answer["rows"] == []
+    assert "raise the budget to" in answer["note"]
+
+
+def test_before_the_first_refresh_an_agent_is_told_what_to_do(tmp_path: Path) -> None:
+    assert "gpuledger refresh --sample" in refused(tmp_path / "data", "price", card="4090")
+    assert ask(tmp_path / "data", "size", model="llama-2-7b")["rows"]
+
+
+def test_over_standard_input_and_output(data: Path) -> None:
+    words = arguments("mcp", data=data)
+    server = stdio_client(StdioServerParameters(command=words[0], args=words[1:], env=environment()))
+    result = talk(server, lambda client: client.call_tool("price", {"card": "4090"}))
+    assert json.loads(result.content[0].text)["rows"][0]["gpu_id"] == "nvidia-geforce-rtx-4090"
+
+
+@pytest.fixture
+def served(data: Path) -> Iterator[tuple[str, str]]:
+    """Address and token of a server of its own, over HTTP."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen(
+        arguments("mcp", "--http", port, data=data), env=environment(), stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stderr is not None
+        first = process.stderr.readline()
+        url, _, token = first.partition(" with the header Authorization: Bearer ")
+        for _ in range(600):
+            with socket.socket() as asking:
+                if asking.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.05)
+        yield url, token.strip()
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def test_over_http_for_whoever_has_the_token(served: tuple[str, str], data: Path) -> None:
+    url, token = served
+
+    async def with_token() -> Any:
+        headers = {"Authorization": f"Bearer {token}"}
+        async with (
+            httpx2.AsyncClient(headers=headers) as http,
+            Client(streamable_http_client(url, http_client=http)) as client,
+        ):
+            return await client.call_tool("price", {"card": "4090"})
+
+    result = anyio.run(with_token)
+    assert json.loads(result.content[0].text)["rows"][0]["gpu_id"] == "nvidia-geforce-rtx-4090"
+    question = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    accept = {"Accept": "application/json, text/event-stream"}
+    bearer = {"Authorization": f"Bearer {token}"}
+    assert httpx2.post(url, json=question, headers=accept).status_code == 401
+    assert httpx2.post(url, json=question, headers=accept | {"Authorization": "Bearer x"}).status_code == 401
+    # A page of somebody else's that a browser was led to, under a name that leads here (DNS rebinding).
+    elsewhere = httpx2.post(url, json=question, headers=accept | bearer | {"Host": "evil.test"})
+    assert elsewhere.status_code in (403, 421)
+    assert (data / "state" / "mcp-token").stat().st_mode & 0o077 == 0
