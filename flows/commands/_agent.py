@@ -28,7 +28,7 @@ from gpuledger.transform.answers.asking import Rows
 from gpuledger.transform.answers.value import Asked, Basis
 from gpuledger.warehouse.errors import WarehouseError
 from gpuledger.warehouse.paths import DataDir
-from gpuledger.warehouse.read import QueryLimits, query, user_query
+from gpuledger.warehouse.read import QueryLimits, user_query
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer
@@ -178,12 +178,7 @@ class Tools:
     def history(self, card: str, days: int = 90) -> Answer:
         """The lowest, median and highest price of each of the last days on which shops had a card, the oldest first."""
         _positive(days=days)
-        found = query(
-            self._data,
-            """SELECT * FROM mart.price_daily WHERE list_contains($cards, gpu_id)
-                   AND day > (SELECT max(day) FROM mart.price_daily) - $days::INTEGER ORDER BY gpu_id, day""",
-            {"cards": list(_card.ids(self._data, card)), "days": min(days, MOST_ROWS)},
-        )
+        found = cards.daily(self._data, _card.ids(self._data, card), min(days, MOST_ROWS))
         return self._answer(found, MOST_ROWS, note="" if found[1] else "no day with a price is on record")
 
     def evidence(self, sha256: str) -> Answer:

@@ -80,6 +80,17 @@ def daily_lows(data: DataDir, gpu_id: str, days: int) -> list[float]:
     return [low for (low,) in rows]
 
 
+def daily(data: DataDir, gpu_ids: Sequence[str], days: int) -> Rows:
+    """Lowest, median and highest price of the cards on each of the last `days` days, oldest first."""
+    return query(
+        data,
+        """SELECT * FROM mart.price_daily
+           WHERE list_contains($cards, gpu_id) AND day > (SELECT max(day) FROM mart.price_daily) - $days::INTEGER
+           ORDER BY gpu_id, day""",
+        {"cards": list(gpu_ids), "days": days},
+    )
+
+
 def offers(data: DataDir, gpu_id: str, most: int) -> Rows:
     """What shops offer of a card now: what counts first, the cheapest first, then the others with the reason why not."""
     return query(
