@@ -82,25 +82,27 @@ _COLUMNS = (
     "host_share_usd", "electricity_usd", "resale_usd", "usd_per_million_tokens", "next_cheaper_is_ruled_out", "url",
     "snapshot_sha256", "speed_url", "speed_snapshot_sha256", "low_tokens_per_s", "high_tokens_per_s", "engine", "split",
     "fit", "users", "each_tokens_per_s", "first_token_s", "prefill_tokens_per_s", "usd_per_million_input_tokens", "host",
-    "note",
+    "note", "image_iterations_per_s", "images_per_s", "usd_per_thousand_images", "image_workload",
 )  # fmt: skip
 
 
 def _row(rank: int, option: Option, ruled_out: str, data: DataDir) -> dict[str, Any]:
     speed, own, evidence, prediction = option.speed, option.own, option.evidence, option.prediction
     rate, served = (None, None) if speed is None else (speed.rate, speed.serving)
+    pictures = option.pictures
+    measured = pictures or (speed and speed.measured)
     values = (
         rank, option.way, option.condition, option.what, option.gpu_id, option.gpu, option.gpu_count, option.price_usd,
         "all cards" if option.way == "buy" else "an hour", evidence.price_since, evidence.seen_at,
         evidence.market, evidence.source, round(option.needed_gb, 2),
-        round(option.available_gb, 2), option.fits, speed and round(speed.expected, 1), rate and rate.basis,
+        round(option.available_gb, 2), option.fits, speed and round(speed.expected, 1),
+        "measured" if pictures else rate and rate.basis,
         speed and round(speed.bound, 1), speed and round(speed.expected, 1), speed and speed.verdict,
         option.prefill_bound and round(option.prefill_bound),
         _money(option.total_usd), _money(None if own is None else own.host),
         _money(None if own is None else own.electricity), _money(None if own is None else own.resale),
         _money(option.usd_per_million_tokens), ruled_out, evidence.url or _origin(evidence, data),
-        evidence.snapshot_sha256, speed and speed.measured and speed.measured.url,
-        speed and speed.measured and speed.measured.snapshot_sha256,
+        evidence.snapshot_sha256, measured and measured.url, measured and measured.snapshot_sha256,
         None if rate is None or rate.low is None else round(rate.low, 1),
         None if rate is None or rate.high is None else round(rate.high, 1),
         prediction and prediction.plan.engine.name, prediction.split if prediction and option.gpu_count > 1 else None,
@@ -108,6 +110,8 @@ def _row(rank: int, option: Option, ruled_out: str, data: DataDir) -> dict[str, 
         served and round(served.first_token_s, 2),
         None if prediction is None or prediction.prefill.expected is None else round(prediction.prefill.expected),
         _money(option.usd_per_million_read), option.host and option.host.name, "; ".join(option.notes),
+        pictures and pictures.iterations_per_s, pictures and round(pictures.per_s * option.gpu_count, 4),
+        _money(option.usd_per_thousand_images), pictures and pictures.workload,
     )  # fmt: skip
     return dict(zip(_COLUMNS, values, strict=True))
 
@@ -144,29 +148,47 @@ def _table(answer: Answer, rows: Sequence[dict[str, Any]], count: int, shown: Mo
         f"{assumed.electricity_usd_per_kwh.normalize():f} USD/kWh",
         gettext("prices as of {time} UTC").format(time=f"{answer.now:%Y-%m-%d %H:%M}"),
     ]
-    lines = [
-        [
-            row["rank"], row["what"], _way(row), row["market"] or "", row["price_usd"],
-            f"{row['price_since']:%Y-%m-%d}", f"{row['last_seen_at']:%Y-%m-%d}",
-            f"{row['needed_gb']} of {row['available_gb']}", row["expected_tokens_per_s"], _range(row),
-            row["speed_is"] or "", row["each_tokens_per_s"], row["prefill_tokens_per_s"], row["first_token_s"],
-            row["total_usd"], row["usd_per_million_tokens"], row["host"] or "", row["next_cheaper_is_ruled_out"],
-        ]
-        for row in rows
-    ]  # fmt: skip
-    headings = [
-        "#", "what", "way", "market", "USD (an hour, if rented)", "price since", "last confirmed",
-        "GB needed", "tokens/s", "range", "speed is",
-        "each user", "reads tokens/s", "first token s", "total USD", "USD per M tokens", "machine",
-        "next cheaper is ruled out",
-    ]  # fmt: skip
+    columns = _of_text if need.job is not None else _of_pictures
+    lines = [list(columns(row).values()) for row in rows]
     # Also in a pipe: what the figures are for belongs to the answer.
     click.echo(shown.title(" · ".join(title_parts)))
+    headings = list(columns(rows[0]))
     show([shown.heading(heading) for heading in headings], lines, "table")
     for line in _footnotes(rows):
         click.echo(line)
     if count > len(rows):
         click.echo(gettext("{count} more with --limit 0").format(count=count - len(rows)))
+
+
+def _offer(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "#": row["rank"], "what": row["what"], "way": _way(row), "market": row["market"] or "",
+        "USD (an hour, if rented)": row["price_usd"], "price since": f"{row['price_since']:%Y-%m-%d}",
+        "last confirmed": f"{row['last_seen_at']:%Y-%m-%d}",
+        "GB needed": f"{row['needed_gb']} of {row['available_gb']}",
+    }  # fmt: skip
+
+
+def _of_text(row: dict[str, Any]) -> dict[str, Any]:
+    """A line for people, by its headings."""
+    return _offer(row) | {
+        "tokens/s": row["expected_tokens_per_s"], "range": _range(row), "speed is": row["speed_is"] or "",
+        "each user": row["each_tokens_per_s"], "reads tokens/s": row["prefill_tokens_per_s"],
+        "first token s": row["first_token_s"], "total USD": row["total_usd"],
+        "USD per M tokens": row["usd_per_million_tokens"], "machine": row["host"] or "",
+        "next cheaper is ruled out": row["next_cheaper_is_ruled_out"],
+    }  # fmt: skip
+
+
+def _of_pictures(row: dict[str, Any]) -> dict[str, Any]:
+    """The same of an image model."""
+    return _offer(row) | {
+        "it/s": row["image_iterations_per_s"],
+        "pictures a minute": row["images_per_s"] and round(row["images_per_s"] * 60, 2),
+        "speed is": row["speed_is"] or gettext("unknown"), "total USD": row["total_usd"],
+        "USD per 1000 pictures": row["usd_per_thousand_images"], "machine": row["host"] or "",
+        "next cheaper is ruled out": row["next_cheaper_is_ruled_out"],
+    }  # fmt: skip
 
 
 def _way(row: dict[str, Any]) -> str:
@@ -189,9 +211,15 @@ def _footnotes(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     for row in rows:
         yield f"{row['rank']}  {row['source']} {row['url'] or ''}  snapshot {row['snapshot_sha256'][:12]}"
         if row["speed_url"]:
-            verdict = row["speed_verdict"]
+            verdict = row["speed_verdict"] or row["image_workload"]
             measured = gettext("measured")
             yield f"   {measured}: {row['speed_url']}  snapshot {row['speed_snapshot_sha256'][:12]}; {verdict}"
+    made = next((row for row in rows if row["image_workload"]), None)
+    if made is not None:
+        steps = round(made["image_iterations_per_s"] * made["gpu_count"] / made["images_per_s"])
+        yield gettext("a picture is {steps} iterations, as in that benchmark; each GPU makes its own").format(
+            steps=steps
+        )
     if any(row["condition"] not in (None, "new") and row["what"] != row["gpu"] for row in rows):
         yield gettext("a used card is often a single piece: ask how many there are")
     for row in rows:

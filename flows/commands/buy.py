@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @click.option(
     "--model", "model_id", required=True, metavar="M", help="Model to run (`gpuledger sql 'FROM core.model'`)."
 )
-@click.option("--precision", default="int4", show_default=True, metavar="P", help="fp16, int8, int4, Q4_K_M …")
+@click.option("--precision", metavar="P", help="fp16, int8, int4, Q4_K_M … (default: int4, of an image model fp16).")
 @click.option("--context", type=int, metavar="N", help="Tokens of context (default: 4096, or the model's own).")
 @click.option("--budget", type=click.FloatRange(0, min_open=True), metavar="USD",
               help="Most that the cards may cost, or the rent over the horizon.")  # fmt: skip
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 @format_option
 def command(
     model_id: str,
-    precision: str,
+    precision: str | None,
     context: int | None,
     budget: float | None,
     min_tokens_per_s: float | None,
@@ -95,7 +95,7 @@ class Question:
     """What was asked, as it was written."""
 
     model_id: str
-    precision: str
+    precision: str | None
     load: Asked
     budget: float | None
     min_tokens_per_s: float | None
@@ -110,7 +110,7 @@ def ask(question: Question, data: DataDir) -> Answer:
     from gpuledger.flows.commands._buy_answer import Answer
     from gpuledger.flows.night.context import utc_now
     from gpuledger.transform.buying import market
-    from gpuledger.transform.buying.need import need_of, shape_of
+    from gpuledger.transform.buying.need import need_of, shape_of, usual_precision
     from gpuledger.transform.buying.options import Limits, Market, options
     from gpuledger.transform.sizing.errors import SizingError
     from gpuledger.warehouse.read import reader
@@ -119,7 +119,8 @@ def ask(question: Question, data: DataDir) -> Answer:
         assumptions = _assumptions(question, con)
         try:
             shape = shape_of(question.model_id, data.models)
-            need = need_of(question.model_id, shape, question.precision, question.load, assumptions)
+            precision = question.precision or usual_precision(shape)
+            need = need_of(question.model_id, shape, precision, question.load, assumptions)
         except SizingError as error:
             raise click.UsageError(str(error)) from None
         if question.min_tokens_per_s is not None and not need.writes:
@@ -133,7 +134,8 @@ def ask(question: Question, data: DataDir) -> Answer:
         rented = market.instances(con)
         sold = [*(card.gpu_id for card in cards), *(node.gpu_id for node in nodes)]
         chips = market.chips(con, [*sold, *(one.gpu_id or "" for one in rented)])
-        offered = Market(cards=cards, instances=rented, measured=measured, chips=chips, nodes=nodes)
+        pictures = {} if need.splits else market.pictures(con, need.model_id, need.precision)
+        offered = Market(cards=cards, instances=rented, measured=measured, chips=chips, nodes=nodes, pictures=pictures)
         answers = options(need, limits, offered, assumptions)
         now = market.now(con, utc_now())
         known, used = [], []

@@ -139,6 +139,30 @@ def test_reading_is_bounded_by_arithmetic(data: Path) -> None:
     assert {row["prefill_bound_tokens_per_s"] for row in image} == {None}
 
 
+def test_an_image_model_has_the_speed_that_was_published_and_none_where_nobody_measured(data: Path) -> None:
+    found = ask(data, "--model", "stable-diffusion-1.5", "--limit", 0)
+    measured = {row["gpu_id"]: row for row in found if row["image_workload"] and row["way"] == "buy"}
+    published = dict(rows(data, "SELECT gpu_id, score FROM mart.ranking WHERE workload_id = 'sd-512-image-generation'"))
+    assert len(measured) >= 10
+    for gpu_id, row in measured.items():
+        assert row["image_iterations_per_s"] == float(published[gpu_id])
+        # A picture is a hundred iterations; busy half of 8 hours a day for 3 years, which the default assumptions say.
+        made = row["images_per_s"] * 8 * 0.5 * 365 * 3 * 3600
+        assert float(row["usd_per_thousand_images"]) == pytest.approx(float(row["total_usd"]) / made * 1000, abs=0.01)
+        assert row["images_per_s"] == pytest.approx(float(published[gpu_id]) / 100, abs=1e-4)
+        assert row["speed_is"] == "measured"
+        assert row["speed_snapshot_sha256"]
+    unmeasured = [row for row in found if row["gpu_id"] not in published]
+    assert unmeasured
+    assert {row["image_iterations_per_s"] for row in unmeasured} == {None}
+    # Nobody says that the benchmark ran on packed weights, and nobody measured another model.
+    for words in (("stable-diffusion-1.5", "--precision", "int8"), ("stable-diffusion-xl", "--precision", "fp16")):
+        assert {row["image_workload"] for row in ask(data, "--model", *words, "--limit", 0)} == {None}
+    table = gpuledger("buy", "--model", "stable-diffusion-1.5", data=data).out
+    assert "a picture is 100 iterations, as in that benchmark" in table
+    assert "tokens/s" not in table
+
+
 def test_used_cards_are_offered_where_they_are_asked_for_and_say_so(data: Path) -> None:
     new = ask(data, "--model", "llama-2-13b", "--limit", 0)
     assert {row["condition"] for row in new if row["way"] == "buy"} == {"new"}

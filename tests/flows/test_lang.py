@@ -26,7 +26,7 @@ WORKLOAD = "sd-512-image-generation"
 ASKED: dict[str, list[list[str]]] = {
     "alias list": [[]],
     "audit": [[]],
-    "buy": [["--model", "llama-2-13b"]],
+    "buy": [["--model", "llama-2-13b"], ["--model", "stable-diffusion-1.5"]],
     "changes": [[], ["4090"]],
     "describe": [[], ["mart.value"], ["main.value_as_of"], ["assumptions"]],
     "doctor": [["--offline", "--sample"]],

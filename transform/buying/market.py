@@ -109,6 +109,23 @@ class Measurement:
     snapshot_sha256: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pictures:
+    """A measured speed of one card at making pictures, `iterations` of which are one picture, with where it is published."""
+
+    gpu_id: str
+    iterations_per_s: float
+    iterations: int
+    workload: str
+    url: str | None
+    snapshot_sha256: str
+
+    @property
+    def per_s(self) -> float:
+        """Pictures a second."""
+        return self.iterations_per_s / self.iterations
+
+
 def known(con: duckdb.DuckDBPyConnection) -> list[Gpu]:
     """Every desktop, workstation and data-center card, those of less memory first, of equal ones the newest first."""
     return _gpus(
@@ -262,6 +279,30 @@ def measurements(con: duckdb.DuckDBPyConnection, model_id: str, precision: str) 
         )
         for row in rows
     }
+
+
+def pictures(con: duckdb.DuckDBPyConnection, model_id: str, precision: str) -> dict[str, Pictures]:
+    """Measured speeds of the image model, by card: one's own first, then the newest publication.
+
+    A benchmark that states no precision ran at 16 bits or more, and says nothing of packed weights.
+    """
+    rows = con.execute(
+        """SELECT r.gpu_id, r.score::DOUBLE, coalesce(w.iterations_per_output, 1), w.workload, r.article_url,
+               r.snapshot_sha256
+           FROM core.workload w
+           JOIN mart.ranking r ON r.workload_id = w.workload_id
+           WHERE w.output = 'image' AND w.model_id = $model_id AND w.direction = 'more' AND w.gpu_count = 1 AND r.score > 0
+               AND w.unit IN ('it/s', 'images/s', 'img/s')
+               AND (w.precision = $precision OR w.precision IS NULL AND $precision IN ('fp32', 'fp16', 'bf16'))
+           ORDER BY (r.claim = 'own'), r.published_on NULLS FIRST, r.workload_id DESC""",
+        {"model_id": model_id, "precision": precision},
+    ).fetchall()
+    return {
+        row[0]: Pictures(
+            gpu_id=row[0], iterations_per_s=row[1], iterations=row[2], workload=row[3], url=row[4], snapshot_sha256=row[5]
+        )
+        for row in rows
+    }  # fmt: skip
 
 
 def electricity_usd(con: duckdb.DuckDBPyConnection, country: str) -> Decimal:

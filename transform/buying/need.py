@@ -106,6 +106,11 @@ def shape_of(model_id: str, own: Path) -> Architecture | DiffusionModel:
     raise catalogue.unknown(model_id, [*catalogue.models(), *diffusion_models(), *added])
 
 
+def usual_precision(shape: Architecture | DiffusionModel) -> str:
+    """What most people run where nothing else is said: 4 bits for text, 16 for pictures."""
+    return "fp16" if isinstance(shape, DiffusionModel) else "int4"
+
+
 def text_shape(model_id: str, own: Path) -> Architecture:
     """The same of a model of text. Raises UnknownModel, and SizingError for an image model."""
     shape = shape_of(model_id, own)

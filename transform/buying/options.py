@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying import costs
 from gpuledger.transform.buying.hosts import Host, host_for, outlet_watts
-from gpuledger.transform.buying.market import Card, Evidence, Instance, Measurement, Node
+from gpuledger.transform.buying.market import Card, Evidence, Instance, Measurement, Node, Pictures
 from gpuledger.transform.buying.need import Need
 from gpuledger.transform.buying.performance import utilisation
 from gpuledger.transform.buying.rent_or_buy import kept
@@ -34,13 +34,14 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Market:
-    """What can be had, what was measured by card, and what memory and speed of the cards follow from."""
+    """What can be had, what was measured by card (`pictures` of an image model), and what memory and speed follow from."""
 
     cards: Sequence[Card]
     instances: Sequence[Instance]
     measured: Mapping[str, Measurement]
     chips: Mapping[str, Gpu]
     nodes: Sequence[Node] = ()
+    pictures: Mapping[str, Pictures] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +95,9 @@ class Option:
     evidence: Evidence
     against: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    #: Of an image model on a card that was measured: each GPU makes its own pictures.
+    pictures: Pictures | None = None
+    usd_per_thousand_images: Decimal | None = None
 
     @property
     def fits(self) -> bool:
@@ -112,7 +116,7 @@ def options(need: Need, limits: Limits, market: Market, assumptions: Assumptions
     Of a card or instance whose chip is not in the market's `chips` only memory and bandwidth are taken to be known.
     """
     asked = _Asked(need, limits, market, assumptions)
-    found = [*asked.bought(), *asked.offered(), *asked.rented()]
+    found = [asked.with_pictures(one) for one in (*asked.bought(), *asked.offered(), *asked.rented())]
     return sorted(found, key=lambda o: (o.total_usd is None, o.total_usd or 0, o.gpu_count, o.what))
 
 
@@ -142,6 +146,19 @@ class _Asked:
     limits: Limits
     market: Market
     assumptions: Assumptions
+
+    def with_pictures(self, option: Option) -> Option:
+        """An option of an image model with its measured speed and what a thousand pictures cost; others as they are."""
+        measured = self.market.pictures.get(option.gpu_id or "")
+        if measured is None or not option.fits:
+            return option
+        cost = None
+        if option.total_usd is not None:
+            hours = self.assumptions.hours_per_day * costs.DAYS_A_YEAR * self.assumptions.horizon_years
+            busy = hours * self.assumptions.utilisation
+            if busy:
+                cost = costs.cost_per_thousand_images(option.total_usd, busy, measured.per_s * option.gpu_count)
+        return replace(option, pictures=measured, usd_per_thousand_images=cost)
 
     def bought(self) -> Iterator[Option]:
         for card in self.market.cards:
