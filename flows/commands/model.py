@@ -15,19 +15,23 @@ def command() -> None:
 
 
 @command.command()
-@click.argument("config", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="CONFIG.JSON")
+@click.argument("config", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE")
 @click.option("--id", "model_id", metavar="ID", help="Name of the model (default: from the config, or its folder).")
 @data_dir_option
 def add(config: Path, model_id: str | None, data_dir: str | None) -> None:
-    """Keep a Hugging Face style config.json; the next refresh or rebuild takes it into core.model."""
+    """Keep the shape of a model: from its config.json, in Hugging Face's style, or from a GGUF file (of several parts, any).
+
+    The next refresh or rebuild takes it into core.model.
+    """
     from gpuledger.flows.night.context import utc_now
     from gpuledger.transform.sizing.architecture import count_parameters, read_config
     from gpuledger.transform.sizing.errors import SizingError
+    from gpuledger.transform.sizing.gguf_file import config_of, file_bytes, is_gguf
     from gpuledger.transform.sizing.own import read_json, save, suggest_id
 
     data = data_of(data_dir)
     try:
-        described = read_json(config)
+        described = config_of(config) if is_gguf(config) else read_json(config)
         model_id = model_id or suggest_id(described, config)
         if model_id is None:
             raise click.UsageError(f"{config} has no name of its own: give one with --id")
@@ -36,6 +40,8 @@ def add(config: Path, model_id: str | None, data_dir: str | None) -> None:
     except SizingError as error:
         raise click.UsageError(str(error)) from None
     click.echo(f"{model_id}: {parameters:,} parameters, kept in {path}")
+    if is_gguf(config) and (size := file_bytes(config)) is not None:
+        click.echo(f"the tensors of the file take {size / 1e9:,.2f} GB, {8 * size / parameters:.2f} bits a weight")
     click.echo("the next `gpuledger refresh` or `rebuild` takes it into core.model; `gpuledger size` knows it now")
 
 

@@ -1,0 +1,86 @@
+"""A model as its GGUF file lists it (see gguf_file.py): the tensors are the file's own, so any family can be counted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpuledger.transform.sizing.config import Config
+from gpuledger.transform.sizing.errors import BadConfig
+from gpuledger.transform.sizing.tensors import Architecture, AttentionLayer, Tensor
+
+_MOST_TENSORS = 1_000_000
+
+
+def _gguf(config: Config) -> Architecture:
+    hidden, layers = config.whole("hidden_size"), config.whole("num_hidden_layers")
+    used = config.whole("experts_used", default=1)
+    tensors = _tensors(config, used)
+    roles = {tensor.role for tensor in tensors}
+    table = next((tensor for tensor in tensors if tensor.role == "token_embd"), None)
+    if table is None:
+        raise BadConfig("a model of model_type 'gguf' needs its token_embd among the tensors")
+    inner = max(
+        (t.rows * t.used_experts for t in tensors if t.role.startswith(("ffn_up", "ffn_gate_exps"))), default=hidden
+    )
+    return Architecture(
+        model_type=config.model_type,
+        kind="decoder",
+        hidden=hidden,
+        layers=layers,
+        vocab=table.rows,
+        context=config.whole("max_position_embeddings"),
+        tied="output" not in roles,
+        ffn=inner,
+        tensors=tensors,
+        attention=tuple(_attention(config, layer, hidden) for layer in range(layers)),
+    )
+
+
+def _tensors(config: Config, used: int) -> tuple[Tensor, ...]:
+    rows = config.sequence("tensors") or []
+    found = []
+    for row in rows[:_MOST_TENSORS]:
+        if not (isinstance(row, list) and len(row) == 6 and isinstance(row[0], str)):
+            raise BadConfig("the tensors of model_type 'gguf' must be role, layer, rows, columns, experts and kind")
+        role, layer, *sizes, kind = row
+        if kind not in ("matrix", "embedding", "vector") or any(
+            isinstance(size, bool) or not isinstance(size, int) or size < 1 for size in sizes
+        ):
+            raise BadConfig(f"the tensor {role!r} of model_type 'gguf' has impossible sizes")
+        experts = sizes[2]
+        if used > experts > 1:
+            raise BadConfig(f"a token cannot use {used} of {experts} experts")
+        found.append(Tensor(role, layer, sizes[0], sizes[1], kind, experts, used if experts > 1 else 1))
+    return tuple(found)
+
+
+def _attention(config: Config, layer: int, hidden: int) -> AttentionLayer:
+    """What one layer keeps; a layer without key-value heads keeps nothing."""
+    heads = config.whole("heads")
+    latent, rotary = config.optional_whole("latent"), config.optional_whole("rotary")
+    key = config.whole("key_length", default=hidden // heads)
+    value = config.whole("value_length", default=key)
+    every, window = config.optional_whole("every"), config.optional_whole("window")
+    reach = None if every is None or (layer + 1) % every == 0 else window
+    if latent is not None:
+        rank = latent + (rotary or 0)
+        return AttentionLayer(
+            heads=heads, key_dim=key, value_dim=value, cached=rank, decode_key_dim=rank, decode_value_dim=latent
+        )
+    return AttentionLayer(
+        heads=heads, key_dim=key, value_dim=value, cached=_kv_heads(config, layer, heads) * (key + value), window=reach
+    )
+
+
+def _kv_heads(config: Config, layer: int, heads: int) -> int:
+    given: Any = config.values.get("kv_heads", heads)
+    if isinstance(given, list):
+        given = given[layer] if layer < len(given) else None
+    if given is None:
+        return heads
+    if isinstance(given, bool) or not isinstance(given, int) or not 0 <= given <= heads:
+        raise BadConfig(f"key-value heads of model_type 'gguf' must be between 0 and {heads}, not {given!r}")
+    return given
+
+
+FAMILIES = {"gguf": _gguf}

@@ -1,0 +1,219 @@
+"""The shape of a model from the head of a GGUF file: its tensors one by one, as the file names them.
+
+Source: ggml's description of the format (docs/gguf.md), versions 2 and 3.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from gpuledger.transform.sizing.errors import SizingError
+from gpuledger.transform.sizing.gguf import BLOCKS
+
+_MAGIC = b"GGUF"
+_PART = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$")
+_LAYER = re.compile(r"blk\.(\d+)\.(.+)")
+#: Value types of the format: how each is unpacked.
+_NUMBERS = {
+    0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d",
+}  # fmt: skip
+_STRING, _ARRAY = 8, 9
+#: ggml's numbers of block types. Source: ggml_type in ggml.h.
+_TYPES = {
+    0: "F32", 1: "F16", 2: "Q4_0", 3: "Q4_1", 6: "Q5_0", 7: "Q5_1", 8: "Q8_0", 10: "Q2_K", 11: "Q3_K", 12: "Q4_K",
+    13: "Q5_K", 14: "Q6_K", 20: "IQ4_NL", 23: "IQ4_XS", 30: "BF16", 39: "MXFP4",
+}  # fmt: skip
+#: No file has more of either; a damaged one must not fill the memory.
+_MOST_ENTRIES, _MOST_TEXT = 1_000_000, 64_000_000
+#: Arrays up to this length are read, longer ones (the tokenizer's words) only counted.
+_SHORT_ARRAY = 4096
+#: Every so many layers one reaches over the whole context, the others over the window, where the file does not list them.
+#: Source: llama.cpp, set_swa_pattern in llama-model.cpp.
+_EVERY = {"gemma2": 2, "gemma3": 6, "cohere2": 4, "gpt-oss": 2}
+_TABLES = ("token_embd", "position_embd", "token_types", "per_layer_token_embd")
+
+
+class BadGguf(SizingError):
+    """A GGUF file cannot be read; the message names it and the way out."""
+
+
+@dataclass(slots=True)
+class Head:
+    """What stands before the weights: `values` by key, and of each tensor its name, its dimensions and its type."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    tensors: list[tuple[str, tuple[int, ...], int]] = field(default_factory=list)
+
+
+def is_gguf(path: Path) -> bool:
+    """Whether a file begins as GGUF files do."""
+    try:
+        with path.open("rb") as file:
+            return file.read(4) == _MAGIC
+    except OSError:
+        return False
+
+
+def config_of(path: Path) -> dict[str, Any]:
+    """The model in a GGUF file, as a config that `read_config` reads (model_type `gguf`). Any part of several will do.
+
+    Raises BadGguf where the file is damaged, a part is missing, or it holds no language model that can be counted.
+    """
+    heads = [_head(part) for part in _parts(path)]
+    values = heads[0].values
+    kind = values.get("general.architecture")
+    if not isinstance(kind, str):
+        raise BadGguf(f"{path} does not say what it holds (general.architecture)")
+    tensors = [tensor for head in heads for tensor in head.tensors]
+    if kind == "clip" or not any(name == "token_embd.weight" for name, *_ in tensors):
+        raise BadGguf(
+            f"{path} holds no language model (general.architecture {kind!r}): use the file with token_embd.weight"
+        )
+    rows = [_tensor(name, dims) for name, dims, _ in tensors]
+    if recurrent := next((row[0] for row in rows if str(row[0]).startswith(("ssm_", "time_mix"))), None):
+        raise BadGguf(
+            f"{path}: layers with a state of their own ({recurrent}) are not counted, so its memory would be wrong"
+        )
+    name = values.get("general.name") or _PART.sub("", path.name).removesuffix(".gguf")
+    return {
+        "model_type": "gguf",
+        "_name_or_path": str(name),
+        "architecture": kind,
+        "num_hidden_layers": _whole(values, f"{kind}.block_count", path),
+        "hidden_size": _whole(values, f"{kind}.embedding_length", path),
+        "max_position_embeddings": _whole(values, f"{kind}.context_length", path),
+        "heads": _whole(values, f"{kind}.attention.head_count", path),
+        "kv_heads": values.get(f"{kind}.attention.head_count_kv"),
+        "key_length": values.get(f"{kind}.attention.key_length"),
+        "value_length": values.get(f"{kind}.attention.value_length"),
+        "latent": values.get(f"{kind}.attention.kv_lora_rank"),
+        "rotary": values.get(f"{kind}.rope.dimension_count"),
+        "window": values.get(f"{kind}.attention.sliding_window") if kind in _EVERY else None,
+        "every": _EVERY.get(kind),
+        "experts_used": values.get(f"{kind}.expert_used_count"),
+        "tensors": rows,
+    }
+
+
+def file_bytes(path: Path) -> int | None:
+    """Bytes of the tensors of a file and its other parts; None where one has a type whose size is not known here."""
+    total = 0
+    for part in _parts(path):
+        for _, dims, kind in _head(part).tensors:
+            if kind not in _TYPES:
+                return None
+            weights, size = BLOCKS[_TYPES[kind]]
+            count = 1
+            for length in dims:
+                count *= length
+            total += count // weights * size
+    return total
+
+
+def _parts(path: Path) -> list[Path]:
+    found = _PART.search(path.name)
+    if found is None:
+        return [path]
+    parts = [
+        path.with_name(f"{path.name[: found.start()]}-{n:05}-of-{found[2]}.gguf") for n in range(1, int(found[2]) + 1)
+    ]
+    missing = [part.name for part in parts if not part.is_file()]
+    if missing:
+        raise BadGguf(f"{path} is one of {len(parts)} parts, and {', '.join(missing[:3])} is not beside it")
+    return parts
+
+
+def _whole(values: Mapping[str, Any], key: str, path: Path) -> int:
+    """A number above zero; of an array, which has one for each layer, the largest."""
+    value = values.get(key)
+    if isinstance(value, list) and value:
+        value = max(value)
+    if isinstance(value, bool) or not isinstance(value, int) or value <= 0:
+        raise BadGguf(f"{path}: {key} must be a whole number above 0, not {value!r}")
+    return value
+
+
+def _tensor(name: str, dims: Sequence[int]) -> list[Any]:
+    """Role, layer, rows, columns, experts and kind, as tensors.py has them; the file counts dimensions from the inside."""
+    found = _LAYER.fullmatch(name)
+    layer, rest = (int(found[1]), found[2]) if found else (None, name)
+    role, _, kind = rest.rpartition(".")
+    if kind != "weight":
+        role = f"{role}_{kind}" if role else kind
+    cols, rows, experts = (*dims, 1, 1)[:3]
+    if kind == "weight" and role in _TABLES:
+        return [role, layer, rows, cols, 1, "embedding"]
+    if kind == "weight" and len(dims) > 1:
+        return [role, layer, rows, cols, experts, "matrix"]
+    if role.endswith("_exps_bias"):
+        return [role, layer, 1, cols, rows, "vector"]
+    return [role, layer, rows * experts, cols, 1, "vector"]
+
+
+def _head(path: Path) -> Head:
+    try:
+        with path.open("rb") as file:
+            return _read(file, path)
+    except OSError as error:
+        raise BadGguf(f"{path} cannot be read ({error.strerror})") from None
+    except (struct.error, UnicodeDecodeError, OverflowError, MemoryError):
+        raise BadGguf(f"{path} is damaged or was not downloaded to its end") from None
+
+
+def _read(file: BinaryIO, path: Path) -> Head:
+    if file.read(4) != _MAGIC:
+        raise BadGguf(f"{path} is no GGUF file")
+    (version,) = struct.unpack("<I", file.read(4))
+    if version not in (2, 3):
+        raise BadGguf(f"{path} is GGUF of version {version}, and 2 and 3 are read: convert it anew")
+    tensors, values = struct.unpack("<QQ", file.read(16))
+    if max(tensors, values) > _MOST_ENTRIES:
+        raise BadGguf(f"{path} is damaged: it states {tensors:,} tensors and {values:,} values")
+    head = Head()
+    for _ in range(values):
+        key = _text(file)
+        (kind,) = struct.unpack("<I", file.read(4))
+        head.values[key] = _value(file, kind, path)
+    for _ in range(tensors):
+        name = _text(file)
+        (count,) = struct.unpack("<I", file.read(4))
+        if not 1 <= count <= 4:
+            raise BadGguf(f"{path} is damaged: {name!r} has {count} dimensions")
+        dims = struct.unpack(f"<{count}Q", file.read(8 * count))
+        kind, _ = struct.unpack("<IQ", file.read(12))
+        head.tensors.append((name, dims, kind))
+    return head
+
+
+def _text(file: BinaryIO) -> str:
+    (length,) = struct.unpack("<Q", file.read(8))
+    if length > _MOST_TEXT:
+        raise OverflowError
+    content = file.read(length)
+    if len(content) < length:
+        raise OverflowError
+    return content.decode("utf-8", "replace")
+
+
+def _value(file: BinaryIO, kind: int, path: Path) -> Any:
+    if kind in _NUMBERS:
+        form = _NUMBERS[kind]
+        return struct.unpack(form, file.read(struct.calcsize(form)))[0]
+    if kind == _STRING:
+        return _text(file)
+    if kind != _ARRAY:
+        raise BadGguf(f"{path} is damaged: it has a value of the unknown type {kind}")
+    inner, length = struct.unpack("<IQ", file.read(12))
+    if inner in _NUMBERS and length > _SHORT_ARRAY:
+        file.seek(length * struct.calcsize(_NUMBERS[inner]), 1)
+        return length
+    if inner in _NUMBERS or length <= _SHORT_ARRAY:
+        return [_value(file, inner, path) for _ in range(length)]
+    for _ in range(length):
+        _value(file, inner, path)
+    return length
