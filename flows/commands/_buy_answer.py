@@ -16,6 +16,7 @@ from gpuledger.flows.commands._show import show
 from gpuledger.flows.setup.lang import gettext
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.advice import cheaper_ruled_out, what_would
+from gpuledger.transform.buying.hosts import estimated_on
 from gpuledger.transform.buying.market import Evidence
 from gpuledger.transform.buying.need import Need
 from gpuledger.transform.buying.options import Limits, Option
@@ -225,6 +226,10 @@ def _footnotes(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     for row in rows:
         if row["note"]:
             yield f"{row['rank']}  {row['note']}"
+    if any(row["host"] for row in rows):
+        message = gettext("machines: price and idle power are our own estimates of {day}, no published figures; "
+                          "--assume host_usd=… replaces the desktop's")  # fmt: skip
+        yield message.format(day=f"{estimated_on():%Y-%m}")
     engines = sorted({row["engine"] for row in rows if row["engine"]})
     if engines:
         message = gettext("speeds are of {engines}; the range of calibrated ones holds in 8 of 10 cases")

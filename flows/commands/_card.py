@@ -25,7 +25,10 @@ def ids(data: DataDir, words: str) -> tuple[str, ...]:
 
 
 def gpu_of(data: DataDir, words: str) -> Gpu:
-    """The one card that `words` mean, of the catalogue or added. A usage error with those that they may mean otherwise."""
+    """The one card, or machine with shared memory, that `words` mean, of the catalogue or added.
+
+    A usage error with those that they may mean otherwise.
+    """
     from gpuledger.transform.identity.catalogue import by_id
 
     known = {**by_id(), **{gpu.gpu_id: gpu for gpu in own.gpus(data.gpus)}}

@@ -107,3 +107,21 @@ def test_what_is_no_rate_is_refused(tmp_path: Path) -> None:
     (tmp_path / "rates").mkdir()
     (tmp_path / "rates" / "rates.csv").write_text("provider,price\nx,2\n")
     assert "rates.csv must have the columns provider, gpu_name" in refused("rate", "list", data=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "gpu_id"),
+    [
+        ("M2 Ultra 76-Core GPU 192GB", "apple-m2-ultra-192gb"),
+        ("m1 pro 16 GB", "apple-m1-pro-16gb"),
+        ("M1 7-core GPU 8GB", "apple-m1-8gb"),
+        ("Ryzen AI Max+ 395 128GB", "amd-ryzen-ai-max-plus-395-128gb"),
+        ("DGX Spark", "nvidia-gb10"),
+    ],
+)
+def test_a_machine_of_shared_memory_is_predicted_by_its_chip_and_memory(name: str, gpu_id: str, tmp_path: Path) -> None:
+    words = ["--gpu", name, "--model", "llama-3.2-1b", "--precision", "Q4_K_M", "--format", "json"]
+    assert json.loads(said("predict", *words, data=tmp_path))["gpu_id"] == gpu_id
+    assert "'M4 Max' may mean Apple M4 Max 128GB" in refused(
+        "predict", "--gpu", "M4 Max", "--model", "llama-3.2-1b", data=tmp_path
+    )

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.buying.hosts import host_for
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.identity.resolver import Resolver
 from gpuledger.transform.sizing import catalogue
@@ -245,3 +246,33 @@ def test_what_an_engine_cannot_load_or_a_machine_cannot_hold_is_refused() -> Non
         ask("nvidia-geforce-rtx-4090", 17, "llama-3-8b", "Q4_K_M")
     assert default_engine("fp8").name == default_engine("fp16", users=8).name == "vllm"
     assert default_engine("fp16").name == default_engine("Q4_K_M", users=8).name == "llama.cpp"
+
+
+@pytest.mark.parametrize(
+    ("gpu_id", "gib", "bandwidth"),
+    [
+        ("apple-m1-16gb", 16 * 2 / 3, 68.25),
+        ("apple-m2-ultra-192gb", 144, 800),  # as llama.cpp prints recommendedMaxWorkingSetSize
+        ("apple-m1-max-64gb", 48, 400),
+        ("amd-ryzen-ai-max-plus-395-128gb", 96, 256),  # as AMD says
+    ],
+)
+def test_graphics_get_a_share_of_a_machines_memory(gpu_id: str, gib: float, bandwidth: float) -> None:
+    gpu = by_id()[gpu_id]
+    found = memory.driver_memory(gpu)
+    assert found is not None
+    assert found.size == pytest.approx(gib * 2**30, rel=1e-6)
+    rate = ask(gpu_id, 1, "llama-3-8b", "Q4_K_M").decode
+    assert rate.bound is not None
+    assert rate.bound < bandwidth * 1e9 / 4.5e9
+    # A machine is bought one by one, and no other machine is needed around it.
+    host = host_for(gpu, 1, None)
+    assert host is not None
+    assert (host.cost_usd(A), host.power_w(A)) == (0, 0)
+    assert host_for(gpu, 2, None) is None
+
+
+def test_no_title_of_a_shop_means_a_machine_as_a_card() -> None:
+    resolver = Resolver.load()
+    for title in ("Apple M2 Ultra 192GB", "Apple MacBook Pro M4 Max 64GB", "AMD Ryzen AI Max+ 395 128GB", "M1 16GB"):
+        assert resolver.resolve(title).gpu_id is None

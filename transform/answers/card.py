@@ -10,6 +10,8 @@ from gpuledger.extract.near import near
 from gpuledger.transform.answers.asking import Rows
 from gpuledger.transform.identity import catalogue
 from gpuledger.transform.identity.gpu import Gpu
+from gpuledger.transform.identity.index import MACHINE
+from gpuledger.transform.identity.own import Names
 from gpuledger.transform.identity.resolver import Resolver
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
@@ -24,18 +26,23 @@ class Named:
 
 
 def named(words: str, resolver: Resolver, own: Iterable[Gpu] = ()) -> Named:
-    """The cards, of the catalogue and added, that `words` mean: a `gpu_id`, a title as shops write it, or a name as people
-    shorten it ("4090").
+    """The cards, of the catalogue and added, that `words` mean: a `gpu_id`, a title as shops write it, a name as people
+    shorten it ("4090"), or a machine of shared memory ("M2 Ultra 192GB").
     """
     known = {gpu_id: f"{gpu.vendor} {gpu.name}" for gpu_id, gpu in catalogue.by_id().items()}
     known |= {gpu.gpu_id: gpu.display_name for gpu in own}
     if words in known:
         return Named((words,))
+    machines = Names.of(gpu for gpu in catalogue.gpus() if gpu.form_factor == MACHINE)
+    if (machine := machines.find(words)) is not None:
+        return Named((machine.gpu_id,))
     resolution = resolver.resolve(words)
     if resolution.status == "matched" and resolution.gpu_id:
         return Named((resolution.gpu_id,))
     if resolution.status == "ambiguous":
         return Named(tuple(resolution.candidates))
+    if several := machines.near(words):
+        return Named(tuple(sorted(gpu.gpu_id for gpu in several)))
     bare = {_bare(name): name for name in known.values()}
     wanted = _bare(words)
     exact = [gpu_id for gpu_id, name in known.items() if _bare(name) == wanted]

@@ -6,12 +6,14 @@ import functools
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from types import MappingProxyType
 
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.identity.gpu import Gpu
+from gpuledger.transform.speed.features import memory_kind
 from gpuledger.transform.speed.links import is_module
 
 #: Watts that an ordinary outlet gives all day, by country: volts × amperes, of which North America and Japan allow 80%.
@@ -46,6 +48,21 @@ class Host:
         return assumptions.host_power_w if self.idle_w is None else Decimal(self.idle_w)
 
 
+#: A machine of shared memory is bought with all that is in it; what it draws is its chip's.
+_ITSELF = Host(
+    name="the machine itself", form_factors=("machine",), cards=1, gpu_power_w=10_000, lanes=0,
+    source="nothing is needed around it", whole=True, idle_w=0, price_usd=Decimal(0),
+)  # fmt: skip
+
+
+@functools.cache
+def estimated_on() -> date:
+    """The day on which prices and idle power of the machines were estimated: nobody published them."""
+    words = tomllib.loads((Path(__file__).parent / "hosts.toml").read_text(encoding="utf-8"))
+    day: date = words["estimated_on"]
+    return day
+
+
 @functools.cache
 def hosts() -> tuple[Host, ...]:
     """All kinds of machines, the smallest first."""
@@ -63,8 +80,10 @@ def hosts() -> tuple[Host, ...]:
 def host_for(gpu: Gpu, boards: int, tdp_w: int | None) -> Host | None:
     """The smallest machine that holds so many boards of a card and feeds them; None where there is none.
 
-    Modules come only in whole nodes.
+    Modules come only in whole nodes, and a chip whose memory is the machine's is a machine already, one by one.
     """
+    if memory_kind(gpu) == "shared":
+        return _ITSELF if boards == 1 else None
     form = "SXM" if is_module(gpu) else "NVL" if gpu.form_factor == "NVL" else "PCIe"
     for host in hosts():
         fits = form in host.form_factors and boards <= host.cards and (tdp_w or 0) * boards <= host.gpu_power_w

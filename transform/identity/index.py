@@ -26,6 +26,8 @@ _SILENT = frozenset((
 _MOBILE = {"m": "m", "mobile": "m", "mobility": "m", "maxq": "maxq"}
 #: Segments whose cards a title may mean. A console is a product of its own.
 _READABLE = frozenset(("consumer", "workstation", "data_center", "mobile", "mining", "integrated", "embedded"))
+#: A chip with the machine around it, which is no card in any title.
+MACHINE = "machine"
 #: Older cards carry names that are found in anything, and nobody prices them.
 _OLDEST = 2003
 _OLDEST_BARE = 2012
@@ -86,7 +88,9 @@ def build(gpus: Iterable[Gpu]) -> Index:
     """The index over `gpus`."""
     members: dict[tuple[str, ...], list[Member]] = defaultdict(list)
     for gpu in gpus:
-        if gpu.segment in _READABLE and (gpu.released_on is None or gpu.released_on.year >= _OLDEST):
+        if gpu.form_factor == MACHINE or gpu.segment not in _READABLE:
+            continue
+        if gpu.released_on is None or gpu.released_on.year >= _OLDEST:
             entry = member(gpu)
             if entry and not _found_in_anything(gpu, entry[0]):
                 members[entry[0]].append(entry[1])

@@ -31,7 +31,7 @@ _MOST_TERA = 1_000_000
 #: Words of a name that shops leave out.
 _LEFT_OUT = frozenset(("geforce", "radeon", "instinct", "tesla", "quadro", "graphics"))
 #: Words behind a name that make it another card.
-_OTHER_CARD = r"(?![\s-]*(?:ti|super|xtx?|gre|laptop|mobile|max-?q)\b)"
+_OTHER_CARD = r"(?![\s-]*(?:ti|super|xtx?|gre|pro|max|ultra|laptop|mobile|max-?q)\b)"
 _MEMORY = re.compile(r"\s+(\d+)\s?GB$", re.IGNORECASE)
 
 
@@ -153,7 +153,7 @@ _GIGABYTES = re.compile(r"(?<![\d.])(\d{1,4})\s?gb?(?![a-z])")
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The names of added GPUs as titles hold them: the words of a name behind each other; its memory, where the name has it,
+    """The names of GPUs as titles hold them: the words of a name behind each other; its memory, where the name has it,
     anywhere, and no other beside it.
     """
 
@@ -165,11 +165,19 @@ class Names:
         return cls([(gpu, *_told(gpu)) for gpu in gpus])
 
     def find(self, title: str) -> Gpu | None:
-        """The one added GPU that a title names; None where it names none, or several."""
+        """The one GPU that a title names; None where it names none, or several."""
+        found = self.named(title)
+        return found[0] if len(found) == 1 else None
+
+    def near(self, title: str) -> list[Gpu]:
+        """Those whose words a title has, whatever it says of their memory."""
+        return [gpu for gpu, words, _ in self.gpus if words.search(title.lower())]
+
+    def named(self, title: str) -> list[Gpu]:
+        """Those that a title names."""
         text = title.lower()
         sizes = set(_GIGABYTES.findall(text)) if self.gpus else set()
-        found = [gpu for gpu, words, size in self.gpus if words.search(text) and (size is None or sizes == {size})]
-        return found[0] if len(found) == 1 else None
+        return [gpu for gpu, words, size in self.gpus if words.search(text) and (size is None or sizes == {size})]
 
 
 def _told(gpu: Gpu) -> tuple[re.Pattern[str], str | None]:

@@ -25,8 +25,10 @@ _ECC_SHARE = 1 / 16
 #: Part that the driver keeps otherwise. Source: an RTX 4090 shows 24,564 of 24,576 MiB, an RTX 5090 32,607 of 32,768.
 _DRIVER_SHARE = 0.002
 #: Part of a memory shared with the processor that graphics may take unless somebody raises it.
-#: Source: Apple's recommendedMaxWorkingSetSize is three quarters of 64 GB and more; an APU gets as much as it is told.
+#: Source: Metal's recommendedMaxWorkingSetSize, as llama.cpp prints it: 48 of 64 GiB and 144 of 192, but 21.3 of 32; AMD
+#: gives graphics up to 96 of the 128 GB of a Ryzen AI Max+ 395.
 _SHARED_SHARE = 0.75
+_SMALL_APPLE_SHARE, _SMALL_APPLE_GIB = 2 / 3, 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,10 @@ def driver_memory(gpu: Gpu) -> DriverMemory | None:
         return None
     sold = gpu.memory_gb * 2**30
     if memory_kind(gpu) == "shared":
+        if gpu.vendor == "Apple" and gpu.memory_gb <= _SMALL_APPLE_GIB:
+            return DriverMemory(
+                round(sold * _SMALL_APPLE_SHARE), "two thirds of a memory shared with the processor (Metal)"
+            )
         return DriverMemory(round(sold * _SHARED_SHARE), "three quarters of a memory shared with the processor")
     if has_ecc_on(gpu):
         return DriverMemory(round(sold * (1 - _ECC_SHARE)), "its size less the sixteenth that error correction takes")
