@@ -19,7 +19,7 @@ from gpuledger.warehouse.paths import DataDir
 @click.option(
     "--by-night",
     is_flag=True,
-    help="Publish every night on its own, instead of 250 at a time: slower, the same tables.",
+    help="Publish every night on its own, instead of 600 at a time: slower, the same tables.",
 )
 @data_dir_option
 def command(files: tuple[Path, ...], by_night: bool, data_dir: str | None) -> int:

@@ -51,7 +51,7 @@ RATES, FIGURES = "ecb_fx_history", "toms_ai_articles"
 #: Bytes of a file that is loaded: a month has about 2 MB, and a market with a hundred times as many cards will have 200.
 _LARGEST = 1_000_000_000
 #: Nights in one publish: what a kill costs at most. A publish takes about as long as a hundred nights.
-PUBLISH_EVERY = 250
+PUBLISH_EVERY = 600
 
 Crawl = tuple[datetime, list[tuple[Offer, str]]]
 #: Called with the number of nights that are loaded.
@@ -174,6 +174,7 @@ def load(con: duckdb.DuckDBPyConnection, context: Context, crawls: Sequence[Craw
     outcome = SourceOutcome(SOURCE, "ok")
     quarantined: list[tuple[Row, str]] = []
     last_good: tuple[datetime, SourceOutcome] | None = None
+    past = good_nights.past(con, SOURCE, crawls[0][0], bounds)
     for number, (seen_at, offers_seen) in enumerate(crawls, start=1):
         rows = staged.nights[number - 1]
         accepted = [row for row in rows if row not in staged.broken]
@@ -187,9 +188,9 @@ def load(con: duckdb.DuckDBPyConnection, context: Context, crawls: Sequence[Craw
         else:
             offers.stage_night(con, accepted, [row for row in rows if row in staged.broken])
             night = Night(SOURCE, seen_at, len(rows), is_complete=True, is_whole=False)
-            past = good_nights.past(con, SOURCE, seen_at, bounds)
             done = loading.load_staged(con, night, bounds, past, released)
-            good_nights.note(con, SOURCE, good_nights.GoodNight(seen_at, len(rows), done.is_complete))
+            past.insert(0, good_nights.GoodNight(seen_at, len(rows), done.is_complete))
+            good_nights.note(con, SOURCE, past[0])
             changed |= {*done.changes.changed, "core.source_night"}
             if "core.listing" in done.changes.changed:
                 # The gate compares a price with those of the same card: each night must know the cards of those before.

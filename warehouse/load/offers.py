@@ -38,16 +38,20 @@ def stage_nights(con: duckdb.DuckDBPyConnection, source: str, rows: Sequence[Row
     types = {"row_no": "BIGINT"}
     values = [(number, *staged_values(source, row)) for number, row in enumerate(rows)]
     stage(con, "nights_offer", ("row_no", *COLUMNS), values, types)
+    for name in ("incoming_offer", "held_offer"):
+        stage(con, name, COLUMNS, [])
 
 
 def stage_night(con: duckdb.DuckDBPyConnection, accepted: Sequence[int], held: Sequence[int]) -> None:
     """Stage one of the nights of `stage_nights`, as `stage_batch` does, by the positions of its offers among `rows`."""
     for name, numbers in (("incoming_offer", accepted), ("held_offer", held)):
-        con.execute(
-            f"""CREATE OR REPLACE TEMP TABLE {name} AS
-                SELECT {", ".join(COLUMNS)} FROM nights_offer WHERE row_no IN (SELECT unnest($rows::BIGINT[]))""",
-            {"rows": numbers},
-        )
+        con.execute(f"TRUNCATE {name}")
+        if numbers:
+            con.execute(
+                f"""INSERT INTO {name} SELECT {", ".join(COLUMNS)} FROM nights_offer
+                    WHERE row_no IN (SELECT unnest($rows::BIGINT[]))""",
+                {"rows": numbers},
+            )
 
 
 def load(con: duckdb.DuckDBPyConnection, night: Night, previous_success: datetime | None) -> ChangeSet:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
+from itertools import repeat
+from operator import is_
 
 import duckdb
 
@@ -47,10 +49,22 @@ def _insert(
         con.execute(f"INSERT INTO {table} VALUES {', '.join([f'({row})'] * len(rows))}", texts)
         return
     # One list parameter a column, unnested side by side: a thousand rows in a few milliseconds, without importing pandas.
-    columns = [[_text(value) for value in column] for column in zip(*rows, strict=True)]
-    unnested = ", ".join(f"unnest(?::VARCHAR[]) AS {column}" for column in types)
-    casts = ", ".join(f"{column}::{type}" for column, type in types.items())
-    con.execute(f"INSERT INTO {table} SELECT {casts} FROM (SELECT {unnested})", columns)
+    # A column that says the same in every row is one value: of a shop's offers that is every second one.
+    columns = [*zip(*rows, strict=True)]
+    same = [all(map(is_, column, repeat(column[0]))) for column in columns]
+    if all(same):
+        same[0] = False
+    selected = ", ".join(
+        f"?::{type} AS {name}" if is_same else f"unnest(?::VARCHAR[])::{type} AS {name}"
+        for (name, type), is_same in zip(types.items(), same, strict=True)
+    )
+    con.execute(
+        f"INSERT INTO {table} SELECT {selected}",
+        [
+            _text(column[0]) if is_same else [_text(value) for value in column]
+            for column, is_same in zip(columns, same, strict=True)
+        ],
+    )
 
 
 #: Up to so many rows, which is most of what a night appends, a parameter a value takes half the time.

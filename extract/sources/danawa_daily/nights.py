@@ -26,6 +26,7 @@ def nights(pages: Iterable[Page]) -> list[tuple[datetime, list[tuple[Offer, str]
     """
     crawls: dict[datetime, list[tuple[Offer, str]]] = defaultdict(list)
     known: dict[tuple[str, str, str], Offer] = {}
+    products: dict[tuple[str, str], Offer] = {}
     for page in pages:
         for seen in observations(page):
             if seen.status in ("unreadable", "repeated"):
@@ -33,12 +34,14 @@ def nights(pages: Iterable[Page]) -> list[tuple[datetime, list[tuple[Offer, str]
             key = (seen.product_code, seen.name, seen.text)
             offer = known.get(key)
             if offer is None:
-                offer = known[key] = _offer(seen)
+                offer = known[key] = _offer(seen, products.get(key[:2]))
+                products.setdefault(key[:2], offer)
             crawls[seen.observed_at].append((offer, page.sha256))
     return sorted(crawls.items())
 
 
-def _offer(seen: Observation) -> Offer:
+def _offer(seen: Observation, before: Offer | None) -> Offer:
+    """The cell as an offer; market and channel are those of another offer of the product (`before`), where there is one."""
     has_price = seen.price_krw is not None
     offer = Offer(
         title=seen.name,
@@ -52,7 +55,12 @@ def _offer(seen: Observation) -> Offer:
         condition=_condition(seen.name),
         seller=seen.shop,
         shop_count=seen.shop_count,
+        market=before and before.market,
+        channel=before and before.channel,
+        tax_included=before and wording.tax_included(seen.text),
     )
+    if before:
+        return offer
     marked = with_market(offer, "KR")
     assert isinstance(marked, Offer)
     return marked
