@@ -9,11 +9,13 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
-from decimal import Decimal
+from functools import cache
 from pathlib import Path
 
 from gpuledger.extract.collect import Collected
 from gpuledger.extract.items import FxRate, Item, Offer
+from gpuledger.extract.source import Page
+from gpuledger.extract.sources import ecb_fx_history
 from gpuledger.flows.history import backfill
 from gpuledger.flows.night.context import Context, new_run_id, utc_now
 from gpuledger.flows.night.store import store
@@ -25,8 +27,6 @@ from gpuledger.warehouse.paths import DataDir
 DATA = Path(__file__).parents[3] / "shared" / "data" / "danawa_daily"
 SOURCE = backfill.SOURCE
 COPIES = 30
-#: Won and dollars for a euro: any steady rate will do, and none would leave every price out of every comparison.
-RATES = {"USD": Decimal("1.10"), "KRW": Decimal(1400)}
 
 
 def files() -> list[Path]:
@@ -44,12 +44,25 @@ def context(root: Path, as_of: datetime, memory_limit: str = "1GB") -> Context:
     )
 
 
-def rates(first: date, last: date) -> Collected:
-    """Reference rates of every day of a range, as the source of exchange rates would give them."""
-    days = [first + timedelta(days=n) for n in range((last - first).days + 1)]
-    rows: list[tuple[Item, str]] = [
-        (FxRate(day=day, currency=currency, rate=rate), "0" * 64) for day in days for currency, rate in RATES.items()
-    ]
+@cache
+def _real_rates() -> list[FxRate]:
+    """The bank's rates of all days, from the installed package."""
+    file = ecb_fx_history.embedded()
+    content = file.path.read_bytes()
+    page = Page(
+        url=file.address, final_url=file.address, content=content, sha256="", fetched_at=datetime.now(UTC), headers={}
+    )
+    return [item for item in ecb_fx_history.parse(page) if isinstance(item, FxRate)]
+
+
+def rates(first: date, last: date) -> list[FxRate]:
+    """The bank's real reference rates of the days of a range."""
+    return [rate for rate in _real_rates() if first <= rate.day <= last]
+
+
+def _collected_rates(last: date) -> Collected:
+    """The rates of the ninety days up to `last`, as the nightly source of exchange rates would give them."""
+    rows: list[tuple[Item, str]] = [(rate, "0" * 64) for rate in rates(last - timedelta(days=90), last)]
     return Collected("ecb_fx", rows=rows, pages=1)
 
 
@@ -62,16 +75,13 @@ def night(
     """
     run = context(root, seen_at)
     day = rated or seen_at.date()
-    batches = [rates(day - timedelta(days=90), day), Collected(SOURCE, rows=[*rows], pages=1)]
+    batches = [_collected_rates(day), Collected(SOURCE, rows=[*rows], pages=1)]
     return store(run, batches, export=export)
 
 
 def small(root: Path, nights: Sequence[backfill.Crawl]) -> None:
-    """Load `nights` in bulk, behind the rates of all their days."""
-    first, last = nights[0][0], nights[-1][0]
-    run = context(root, first - timedelta(days=1))
-    store(run, [rates(first.date() - timedelta(days=10), last.date())], export=False)
-    backfill.backfill(context(root, last), nights, lambda number: None)
+    """Load `nights` in bulk, as the command does: the rates of all their days come with the program."""
+    backfill.backfill(context(root, nights[-1][0]), nights, lambda number: None)
 
 
 def read(root: Path) -> list[backfill.Crawl]:

@@ -5,7 +5,6 @@ All that it takes in is archived as a run archives it, so `gpuledger replay --un
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
@@ -23,7 +22,7 @@ from gpuledger.transform.build import price_days
 from gpuledger.warehouse import publish
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import file_query
-from tests.support.market_history import context
+from tests.support.market_history import context, rates
 
 _PRICES = (
     "gpu_id, price_usd, median_usd, offers, source, listing_id, title, url, price, currency, fx_day, price_since, "
@@ -98,14 +97,13 @@ def _prices(run: Context, nights: Sequence[backfill.Crawl], files: Mapping[str, 
 
 
 def _rates(run: Context, silent: Collection[date]) -> Collected:
-    """The rates of ninety days, from a file of the bank's kind: another rate every working day that is not `silent`."""
-    days = [run.as_of.date() - timedelta(days=n) for n in range(90)]
-    cubes = "".join(
-        f'<Cube time="{day}"><Cube currency="USD" rate="{1.1 + 0.08 * math.sin(day.toordinal() / 97):.4f}"/>'
-        f'<Cube currency="KRW" rate="{1350 + 70 * math.sin(day.toordinal() / 61):.2f}"/></Cube>'
-        for day in days
-        if day.weekday() < 5 and day not in silent
-    )
+    """The bank's rates of ninety days that are not `silent`, from a file as it gives them."""
+    last = run.as_of.date()
+    days: dict[date, str] = {}
+    for rate in rates(last - timedelta(days=89), last):
+        if rate.currency in ("USD", "KRW") and rate.day not in silent:
+            days[rate.day] = days.get(rate.day, "") + f'<Cube currency="{rate.currency}" rate="{rate.rate}"/>'
+    cubes = "".join(f'<Cube time="{day}">{cube}</Cube>' for day, cube in days.items())
     run.data.root.mkdir(exist_ok=True)
     file = run.data.root / "rates.xml"
     file.write_text(f'<Cube xmlns="http://www.ecb.int/vocabulary/2002-08-01/eurofxref">{cubes}</Cube>')

@@ -55,9 +55,9 @@ def _offer(seen: Observation, before: Offer | None) -> Offer:
         condition=_condition(seen.name),
         seller=seen.shop,
         shop_count=seen.shop_count,
-        market=before and before.market,
-        channel=before and before.channel,
-        tax_included=before and wording.tax_included(seen.text),
+        market=before.market if before else None,
+        channel=before.channel if before else None,
+        tax_included=wording.tax_included(seen.text),
     )
     if before:
         return offer
