@@ -13,7 +13,7 @@ from gpuledger.extract import local_files
 from gpuledger.extract.archive import passing
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshot import Snapshot
-from gpuledger.extract.errors import ExtractError, FetchError, LayoutChanged, Unforeseen, described
+from gpuledger.extract.errors import ExtractError, FetchError, LayoutChanged, NotFound, Unforeseen, described
 from gpuledger.extract.fetch import addresses, blocks
 from gpuledger.extract.following import merged
 from gpuledger.extract.items import Aside, Issue, Item, Link, ListingTotal, Offer, Parsed, Severity, admitted
@@ -156,7 +156,8 @@ def collect(
         attempts.append(replace(attempt, start=products[url]))
     left_out = waiting[0][0].url if waiting else None
     collected = _collected(reading, files, attempts, left_out)
-    return _judge(_without_unread(collected, attempts, len(products) - len(chosen)), [*files, *attempts])
+    collected = _without_unread(collected, attempts, len(products) - len(chosen))
+    return _judge(collected, [*files, *attempts], has_lists=source.has_lists)
 
 
 def _without_unread(collected: Collected, attempts: Sequence[_Attempt], unread: int) -> Collected:
@@ -315,10 +316,11 @@ def parse_page(source: Source, page: Page) -> list[Parsed]:
         raise LayoutChanged(page.url, f"the parser of {source.name} failed: {described(error)}") from error
 
 
-def _judge(collected: Collected, attempts: Sequence[_Attempt]) -> Collected:
+def _judge(collected: Collected, attempts: Sequence[_Attempt], *, has_lists: bool) -> Collected:
     """With the failure of the whole source, or an issue for each page that is missing.
 
-    A product page that is missing behind a listing costs what it would have added: the listing told of the offer.
+    A product page that is missing behind a listing costs what it would have added: the listing told of the offer. Where
+    each address is the page of one product, one that is gone says something of that product, and nothing of the source.
 
     Pages that were read without a row and without a word why are a failure too: an empty answer of an interface, a table of
     nothing but its header. To load them would end every listing that the source had.
@@ -335,7 +337,9 @@ def _judge(collected: Collected, attempts: Sequence[_Attempt]) -> Collected:
         return collected
     issues = _issues_of(failures, "error")
     # Files that people dropped have nothing to do with each other: a bad one says nothing of the next.
-    has_failed = len(failures) / len(attempts) >= (FAILED_SHARE if collected.starts else 1)
+    gone = 0 if has_lists else sum(isinstance(failure, NotFound) for failure in failures)
+    share = (len(failures) - gone) / (len(attempts) - gone) if len(attempts) > gone else 1
+    has_failed = share >= (FAILED_SHARE if collected.starts else 1)
     return replace(
         collected, failure=failures[0] if has_failed else None, issues=[*collected.issues, *issues], is_complete=False
     )

@@ -14,6 +14,8 @@ from gpuledger.expectations.check import Verdict, check_batch
 from gpuledger.expectations.contract import source_contract
 from gpuledger.extract import source as sources
 from gpuledger.extract.collect import Collected
+from gpuledger.extract.errors import NotFound
+from gpuledger.extract.fetch import addresses
 from gpuledger.extract.items import CloudOffer, Issue, Item, Offer
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.setup import decisions
@@ -131,7 +133,9 @@ def _load(
     accepted = [row for position, row in enumerate(first) if position not in kept_out]
     loaded = loading.load_batch(
         con,
-        Batch(source, context.as_of, accepted, collected.is_complete, held, _is_whole(collected)),
+        Batch(
+            source, context.as_of, accepted, collected.is_complete, held, _is_whole(collected), _gone(con, collected)
+        ),
         context.settings.gate_bounds(),
         decisions.releases(context.data, context.started_at),
         sources.get(source).kinds,
@@ -168,6 +172,17 @@ def _is_whole(collected: Collected) -> bool:
     total = collected.stated_total
     is_all = total is not None and collected.is_complete and collected.listed >= total
     return is_all or not collected.starts or not sources.get(collected.source).has_lists
+
+
+def _gone(con: duckdb.DuckDBPyConnection, collected: Collected) -> list[str]:
+    """The listings whose own pages are there no more: a 404, which is an answer and no failure of the crawl."""
+    missing = {address for address, failure in collected.missed if isinstance(failure, NotFound)}
+    if not missing:
+        return []
+    open_ones = con.execute(
+        "SELECT listing_id, url FROM core.listing WHERE source = ? AND ended_at IS NULL", [collected.source]
+    ).fetchall()
+    return [listing for listing, url in open_ones if addresses.redact(url) in missing]
 
 
 def held_by_the_gate(rows: Sequence[Row], source: str, reasons: Mapping[str, str]) -> list[tuple[Row, str]]:

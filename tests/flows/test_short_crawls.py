@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import re
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
@@ -141,6 +142,34 @@ def test_a_shop_that_loses_its_pagination_is_degraded_until_a_person_accepts_it(
     ((after,),) = rows(data, listed)
     assert after < before * 0.8
     assert rows(data, "SELECT count(*) FROM core.price_change WHERE source = 'newegg' AND change = 'ended'")[0][0] > 0
+
+
+def test_a_listing_whose_own_page_is_gone_has_ended_though_others_did_not_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = copy_of_the_site(tmp_path / "site")
+    monkeypatch.setattr(server, "_SITE", site)
+    data = tmp_path / "data"
+    only = ["ecb_fx", "generic_shop"]
+    refresh(data, 1, only=only)
+    listed = "SELECT url, ended_at IS NULL FROM core.listing WHERE source = 'generic_shop' ORDER BY ALL"
+    before = rows(data, listed)
+    assert len(before) >= 4
+    assert all(is_open for _, is_open in before)
+    gone, broken, *_ = sorted(site.glob("generic_shop/sample/night1/products/*"))
+    for page in site.glob(f"generic_shop/sample/night*/products/{gone.name}"):
+        shutil.rmtree(page)
+    for page in site.glob(f"generic_shop/sample/night*/products/{broken.name}/index.html"):
+        page.write_text("<html><body>We are moving</body></html>", encoding="utf-8")
+    second = refresh(data, 2, only=only)
+    assert _statuses(second)["generic_shop"] == "partial", second.sources
+    after = rows(data, listed)
+    assert [gone.name in url for url, is_open in after if not is_open] == [True]
+    unseen = rows(
+        data,
+        "SELECT l.url FROM core.price_open p JOIN core.listing l USING (listing_id) WHERE confirmed_until >= valid_from",
+    )
+    assert [broken.name in url for (url,) in unseen] == [True], "what did not come may still be there"
 
 
 def test_what_is_not_seen_counts_until_it_is_older_than_its_source_may_be(con: duckdb.DuckDBPyConnection) -> None:

@@ -19,13 +19,16 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Night:
-    """One source in one run: what a load must know beside the staged rows. `rows` counts all of them, held ones too."""
+    """One source in one run: what a load must know beside the staged rows. `rows` counts all of them, held ones too, and
+    `gone` are the listings whose own pages are there no more.
+    """
 
     source: str
     seen_at: datetime
     rows: int
     is_complete: bool
     is_whole: bool
+    gone: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,7 @@ class Batch:
     `is_complete` says that every page was read, so that what is absent has really vanished. `seen_at` is the run's time
     (UTC): it dates what the rows begin and end. `is_whole` says that they are known to be all there is, however few:
     files, and pages that were asked for one by one. `held` are rows that a contract refused: they were there, so what they
-    speak of has not ended, but what they say is not taken over.
+    speak of has not ended, but what they say is not taken over. `gone` are the listings whose own pages are there no more.
     """
 
     source: str
@@ -44,11 +47,13 @@ class Batch:
     is_complete: bool = True
     held: Sequence[Row] = ()
     is_whole: bool = False
+    gone: Sequence[str] = ()
 
     @property
     def night(self) -> Night:
         """The batch without its rows."""
-        return Night(self.source, self.seen_at, len(self.rows) + len(self.held), self.is_complete, self.is_whole)
+        rows = len(self.rows) + len(self.held)
+        return Night(self.source, self.seen_at, rows, self.is_complete, self.is_whole, self.gone)
 
 
 @dataclass(slots=True)

@@ -25,10 +25,11 @@ COLUMNS = (*STATE, *TERMS, *EVIDENCE)
 def write(con: duckdb.DuckDBPyConnection, night: Night, previous_success: datetime | None) -> tuple[int, int]:
     """Write the versions that a night makes, from its staged offers (`incoming_offer`, `held_offer`) and the open versions.
 
-    A listing that is absent from a complete night has ended. One that is absent from an incomplete night goes on with the
-    time until which it was confirmed; one that the contract or the gate holds, as a version in doubt. A night that is
-    repeated at the same time replaces the versions that it wrote itself. The listings are in core.listing already. Returns
-    how many versions were begun, closed or marked, and how many listings ended.
+    A listing that is absent from a complete night has ended, and one whose own page is gone. One that is absent
+    from an incomplete night goes on with the time until which it was confirmed; one that the contract or the gate holds,
+    as a version in doubt. A night that is repeated at the same time replaces the versions that it wrote itself. The
+    listings are in core.listing already. Returns how many versions were begun, closed or marked, and how many listings
+    ended.
     """
     spans = Spans(
         table="core.price_open",
@@ -40,7 +41,7 @@ def write(con: duckdb.DuckDBPyConnection, night: Night, previous_success: dateti
     )
     staged = Staged(
         incoming="incoming_offer", held="held_offer", seen_at=night.seen_at, is_complete=night.is_complete,
-        fresh_since=fresh_since(con, night.source, night.seen_at),
+        gone=night.gone, fresh_since=fresh_since(con, night.source, night.seen_at),
     )  # fmt: skip
     judge(con, spans, staged)
     counted = con.execute("SELECT count(why), count(*) FILTER (why = 'ended') FROM verdict").fetchone()

@@ -42,6 +42,8 @@ class Staged:
     seen_at: datetime
     #: What is absent has really vanished.
     is_complete: bool
+    #: What has vanished though other things may be missing: values of the first column of the key.
+    gone: Sequence[str] = ()
     #: What was confirmed since then has counted all the while, also where it was not seen; None where that is not known.
     fresh_since: datetime | None = None
 
@@ -65,6 +67,8 @@ def judge(con: duckdb.DuckDBPyConnection, spans: Spans, staged: Staged) -> None:
     confirmed = "o.confirmed_until" if spans.has_doubt else "NULL::TIMESTAMPTZ"
     same_key = " AND ".join(f"o.{c} IS NOT DISTINCT FROM i.{c}" for c in spans.key)
     same_state = " AND ".join(f"o.{c} IS NOT DISTINCT FROM i.{c}" for c in spans.state)
+    is_there = f"NOT list_contains($gone::VARCHAR[], o.{spans.key[0]})" if staged.gone else "true"
+    gone = {} if staged.is_complete or not staged.gone else {"gone": [*staged.gone]}
     has_doubt = str(spans.has_doubt).lower()
     is_held = f"EXISTS (SELECT 1 FROM {staged.held} i WHERE {same_key})"
     con.execute(
@@ -86,12 +90,12 @@ def judge(con: duckdb.DuckDBPyConnection, spans: Spans, staged: Staged) -> None:
                     WHEN {is_held} THEN CASE
                         WHEN {has_doubt} AND o.valid_from < $seen_at
                             AND (o.confirmed_until IS NULL OR o.confirmed_until >= o.valid_from) THEN 'doubted' END
-                    WHEN {str(not staged.is_complete).lower()} THEN CASE
+                    WHEN {"false" if staged.is_complete else is_there} THEN CASE
                         WHEN {has_doubt} AND o.valid_from < $seen_at AND o.confirmed_until IS NULL THEN 'unseen' END
                     ELSE 'ended'
                 END AS why
             FROM o FULL JOIN i ON {same_key}""",
-        {"seen_at": staged.seen_at, "fresh_since": staged.fresh_since or staged.seen_at},
+        {"seen_at": staged.seen_at, "fresh_since": staged.fresh_since or staged.seen_at, **gone},
     )
 
 
