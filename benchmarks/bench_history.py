@@ -32,6 +32,16 @@ AROUND = 10
 CHANGED_SHARE = 0.01
 DAYS = 20
 
+#: The lowest day of each card, where it is below half of the median of the days around it.
+_LONELY_LOWS = """
+    WITH low AS (
+        SELECT gpu_id, day, low_usd, listings FROM mart.price_daily WHERE NOT suspect
+        QUALIFY row_number() OVER (PARTITION BY gpu_id ORDER BY low_usd, day) = 1
+    )
+    SELECT l.gpu_id FROM low l JOIN mart.price_daily d ON d.gpu_id = l.gpu_id AND d.day <> l.day AND abs(d.day - l.day) <= 14
+    GROUP BY l.gpu_id, l.low_usd, l.listings HAVING l.low_usd < median(d.low_usd) / 2 AND l.listings < 2
+"""
+
 Rows = list[tuple[str, str, str, bool | None]]
 
 
@@ -57,8 +67,19 @@ def _bulk(root: Path) -> Rows:
     started = time.perf_counter()
     subprocess.run(command, check=True, capture_output=True, cwd=Path(__file__).parents[1])
     seconds = time.perf_counter() - started
+    data = DataDir(root)
+    ((cards,),) = file_query(data.published, "SELECT count(DISTINCT gpu_id) FROM mart.price_daily")
+    ((values,),) = file_query(
+        data.published, "SELECT count(*) FROM value_as_of(DATE '2022-03-01') WHERE price_basis = 'street'"
+    )
+    lows = file_query(data.published, _LONELY_LOWS)
     shutil.rmtree(root)
-    return [("three Danawa years in bulk, start of Python included", f"{seconds:.0f} s", "120 s", seconds <= 120)]
+    return [
+        ("three Danawa years in bulk, start of Python included", f"{seconds:.0f} s", "120 s", seconds <= 120),
+        ("… cards with daily prices, with nothing else done", str(cards), "160", cards >= 160),
+        ("… values by street price on 2022-03-01", str(values), "", None),
+        ("… lows of a card below half of its neighbours' that one listing alone shows", str(len(lows)), "0", not lows),
+    ]
 
 
 def _nights(root: Path) -> Rows:
