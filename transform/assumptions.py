@@ -201,6 +201,88 @@ class Assumptions:
         ),
     ] = Decimal("0.75")
 
+    # What many leave out: nothing unless somebody says so
+    sales_tax_share: Annotated[
+        Decimal,
+        Setting(
+            "share",
+            0,
+            1,
+            "tax on what is bought, where prices are without it",
+            "0: prices of a market are as its shops print them",
+        ),
+    ] = Decimal(0)
+    cost_of_capital: Annotated[
+        Decimal,
+        Setting(
+            "share a year",
+            0,
+            1,
+            "interest on what was paid for cards and machine",
+            "0: own money; a company knows its rate",
+        ),
+    ] = Decimal(0)
+    failure_share_per_year: Annotated[
+        Decimal,
+        Setting(
+            "share a year",
+            0,
+            1,
+            "part of the cards that is bought anew each year",
+            "0: a guarantee covers it",
+        ),
+    ] = Decimal(0)
+    spare_share: Annotated[
+        Decimal,
+        Setting(
+            "share",
+            0,
+            1,
+            "cards that are bought beside those that run",
+            "0: nobody waits for a desktop",
+        ),
+    ] = Decimal(0)
+    building_overhead: Annotated[
+        Decimal,
+        Setting(
+            "share",
+            0,
+            3,
+            "cooling and losses of the building beside what the meter counts (PUE less 1)",
+            "0: at home; Uptime Institute's survey of 2024 has 0.56 on average",
+        ),
+    ] = Decimal(0)
+    colocation_usd_per_kw_month: Annotated[
+        Decimal,
+        Setting(
+            "USD/kW a month",
+            0,
+            2000,
+            "rent of a place in a data center, by the power of the busy machine",
+            "0: it stands at home or in the office",
+        ),
+    ] = Decimal(0)
+    storage_usd_per_month: Annotated[
+        Decimal,
+        Setting(
+            "USD a month",
+            0,
+            1000000,
+            "storage that is rented beside an instance",
+            "0: the model is loaded anew",
+        ),
+    ] = Decimal(0)
+    egress_usd_per_month: Annotated[
+        Decimal,
+        Setting(
+            "USD a month",
+            0,
+            1000000,
+            "data that leave a rented instance",
+            "0: text is small",
+        ),
+    ] = Decimal(0)
+
     def __post_init__(self) -> None:
         self.validate()
 

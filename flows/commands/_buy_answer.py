@@ -83,7 +83,7 @@ _COLUMNS = (
     "host_share_usd", "electricity_usd", "resale_usd", "usd_per_million_tokens", "next_cheaper_is_ruled_out", "url",
     "snapshot_sha256", "speed_url", "speed_snapshot_sha256", "low_tokens_per_s", "high_tokens_per_s", "engine", "split",
     "fit", "users", "each_tokens_per_s", "first_token_s", "prefill_tokens_per_s", "usd_per_million_input_tokens", "host",
-    "note", "image_iterations_per_s", "images_per_s", "usd_per_thousand_images", "image_workload",
+    "note", "image_iterations_per_s", "images_per_s", "usd_per_thousand_images", "image_workload", "other_usd",
 )  # fmt: skip
 
 
@@ -113,6 +113,7 @@ def _row(rank: int, option: Option, ruled_out: str, data: DataDir) -> dict[str, 
         _money(option.usd_per_million_read), option.host and option.host.name, "; ".join(option.notes),
         pictures and pictures.iterations_per_s, pictures and round(pictures.per_s * option.gpu_count, 4),
         _money(option.usd_per_thousand_images), pictures and pictures.workload,
+        _money(None if own is None else own.other),
     )  # fmt: skip
     return dict(zip(_COLUMNS, values, strict=True))
 

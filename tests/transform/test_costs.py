@@ -170,3 +170,25 @@ def test_electricity_by_country() -> None:
         assert len(price.currency) == 3
         assert price.source
         assert price.period[:2] == "20"
+
+
+def test_what_many_leave_out_by_hand() -> None:
+    more = dataclasses.replace(
+        SIMPLE, spare_share=Decimal("0.25"), sales_tax_share=Decimal("0.1"), cost_of_capital=Decimal("0.1"),
+        failure_share_per_year=Decimal("0.05"), colocation_usd_per_kw_month=Decimal(100), building_overhead=Decimal("0.5"),
+    )  # fmt: skip
+    plain, own = (costs.ownership(Decimal(1600), 300, one) for one in (SIMPLE, more))
+    assert plain.other == 0
+    # Spares 400; tax a tenth of 1,600 + 400 + 500 = 250; interest of two years, 21%, on 2,750; a tenth of 1,600 fails;
+    # half a kilowatt for 24 months.
+    assert own.other == 400 + 250 + Decimal("577.50") + 160 + Decimal("0.5") * 100 * 24
+    assert own.electricity == plain.electricity * Decimal("1.5")
+    assert own.total - plain.total == own.other + plain.electricity / 2
+
+
+def test_storage_and_egress_are_paid_by_the_month() -> None:
+    more = dataclasses.replace(SIMPLE, storage_usd_per_month=Decimal(73), egress_usd_per_month=Decimal(146))
+    # 219 USD a month over 3,650 hours of use a year.
+    for way in ("on_demand", "reserved_1y"):
+        difference = costs.rent_per_used_hour(Decimal(2), way, more) - costs.rent_per_used_hour(Decimal(2), way, SIMPLE)
+        assert difference == Decimal(219) * 12 / 3650

@@ -42,9 +42,10 @@ class ElectricityPrice:
 
 @dataclass(frozen=True, slots=True)
 class Ownership:
-    """What `count` cards cost over the horizon, in US dollars. `total` is purchase + host + electricity − resale.
+    """What `count` cards cost over the horizon, in US dollars. `total` is purchase + host + electricity + other − resale.
 
-    `hours` is how long the machine is on, `busy_hours` how long it computes.
+    `hours` is how long the machine is on, `busy_hours` how long it computes. `other` is tax, spare and failed cards,
+    interest, and a place in a data center.
     """
 
     purchase: Decimal
@@ -53,11 +54,12 @@ class Ownership:
     resale: Decimal
     hours: Decimal
     busy_hours: Decimal
+    other: Decimal = Decimal(0)
 
     @property
     def total(self) -> Decimal:
         """Everything paid less what comes back."""
-        return self.purchase + self.host + self.electricity - self.resale
+        return self.purchase + self.host + self.electricity + self.other - self.resale
 
     @property
     def running_per_hour(self) -> Decimal:
@@ -134,43 +136,61 @@ def ownership(
     busy = wall_watts(tdp_w, count, assumptions, busy=True, host_w=machine.watts)
     idle = wall_watts(tdp_w, count, assumptions, busy=False, host_w=machine.watts)
     watt_hours = busy_hours * busy + (hours - busy_hours) * idle
+    purchase = price_usd * count
     return Ownership(
-        purchase=price_usd * count,
+        purchase=purchase,
         host=machine.usd,
-        electricity=watt_hours / 1000 * assumptions.electricity_usd_per_kwh,
+        electricity=watt_hours / 1000 * (1 + assumptions.building_overhead) * assumptions.electricity_usd_per_kwh,
         resale=resale_usd(price_usd, assumptions.horizon_years, assumptions) * count,
         hours=hours,
         busy_hours=busy_hours,
+        other=_other_costs(purchase, machine.usd, busy, assumptions),
     )
+
+
+def _other_costs(purchase: Decimal, host: Decimal, busy_watts: Decimal, assumptions: Assumptions) -> Decimal:
+    """What many leave out: spare cards, tax on all that is bought, interest on that, cards bought anew, and the place.
+
+    (purchase × spare + tax) + interest × all of it + purchase × failures × years + kW × rent × months.
+    """
+    years, spares = assumptions.horizon_years, purchase * assumptions.spare_share
+    tax = (purchase + spares + host) * assumptions.sales_tax_share
+    interest = (purchase + spares + host + tax) * ((1 + assumptions.cost_of_capital) ** years - 1)
+    failed = purchase * assumptions.failure_share_per_year * years
+    place = busy_watts / 1000 * assumptions.colocation_usd_per_kw_month * 12 * years
+    return spares + tax + interest + failed + place
 
 
 def rent_per_used_hour(hour_usd: Decimal, pricing_model: str, assumptions: Assumptions) -> Decimal:
     """What an hour of use costs, in US dollars.
 
     On demand and spot bill the hours of use. A reservation (`reserved_1y`, `reserved_3y`) bills all 24 hours of whole
-    terms that cover the horizon, used or not. Raises ImpossibleCost for another pricing model.
+    terms that cover the horizon, used or not. Storage and egress are paid by the month, whatever is used. Raises
+    ImpossibleCost for another pricing model.
     """
     _check(hour_usd, "a rent")
     if pricing_model not in TERM_YEARS:
         raise ImpossibleCost(f"pricing model {pricing_model!r} is not known; known are {', '.join(TERM_YEARS)}")
     years = TERM_YEARS[pricing_model]
+    monthly = assumptions.storage_usd_per_month + assumptions.egress_usd_per_month
+    beside = monthly * 12 / (assumptions.hours_per_day * DAYS_A_YEAR)
     if years is None:
-        return hour_usd
+        return hour_usd + beside
     terms = (assumptions.horizon_years / years).to_integral_value(ROUND_CEILING)
-    return hour_usd * 24 * terms * years / (assumptions.hours_per_day * assumptions.horizon_years)
+    return hour_usd * 24 * terms * years / (assumptions.hours_per_day * assumptions.horizon_years) + beside
 
 
 def break_even_hours(own: Ownership, rent_usd_per_hour: Decimal) -> Decimal | None:
     """Hours of use after which owning has cost less than renting, None where it never does.
 
-    (purchase + host − resale) / (rent − electricity an hour). The resale is that at the horizon, so an answer beyond
+    (purchase + host + other − resale) / (rent − electricity an hour). The resale is that at the horizon, so an answer beyond
     the horizon's hours means: not within it.
     """
     _check(rent_usd_per_hour, "a rent")
     saved = rent_usd_per_hour - own.running_per_hour
     if saved <= 0:
         return None
-    return (own.purchase + own.host - own.resale) / saved
+    return (own.purchase + own.host + own.other - own.resale) / saved
 
 
 def rent_vs_buy(

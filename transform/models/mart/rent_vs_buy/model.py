@@ -33,6 +33,7 @@ _COMPUTED = {
     "purchase_usd": "float64", "host_share_usd": "float64", "electricity_usd": "float64", "resale_usd": "float64",
     "own_total_usd": "float64", "rent_total_usd": "float64", "hours_of_use": "float64", "break_even_hours": "Float64",
     "cheaper": "string", "value_kept_per_year": "float64", "value_kept_is_observed": "boolean",
+    "other_usd": "float64",
 }  # fmt: skip
 
 
@@ -61,6 +62,7 @@ def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
                 "cheaper": answer.cheaper,
                 "value_kept_per_year": float(kept(base, pair.value_kept).value_kept_per_year),
                 "value_kept_is_observed": pair.value_kept is not None,
+                "other_usd": float(round(own.other, 2)),
             }
         )
     columns = _NAMES | _COMPUTED
