@@ -12,7 +12,9 @@ from gpuledger.flows.setup.lang import gettext
 
 @click.command()
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--format", "form", type=click.Choice(["csv", "xlsx", "parquet"]), default="csv", show_default=True)
+@click.option(
+    "--format", "form", type=click.Choice(["csv", "xlsx", "parquet", "json"]), default="csv", show_default=True
+)
 @click.option(
     "--history", is_flag=True, help="Into the workbook also daily prices and every change (csv and parquet have them)."
 )
@@ -23,6 +25,8 @@ from gpuledger.flows.setup.lang import gettext
 def command(folder: Path, form: str, history: bool, excel: bool, data_dir: str | None) -> None:
     """Write every mart to FOLDER, one file a table, and `procurement`: one row a card, with what to do and why.
 
+    As json it is what web pages and programs read: api/v1/*.json, described in openapi.json, and changes.atom, a feed.
+
     As xlsx it is one workbook whose first sheet is that list. --market, --currency and --lang are of that list; tables stay
     in dollars. Beside csv and parquet files stands datapackage.json, which says what every column holds.
 
@@ -30,7 +34,7 @@ def command(folder: Path, form: str, history: bool, excel: bool, data_dir: str |
     """
     from gpuledger.flows.commands import _procurement
     from gpuledger.flows.commands._money import money
-    from gpuledger.warehouse.outputs import csv_files, datapackage, parquet_files, sheet, xlsx_files
+    from gpuledger.warehouse.outputs import api_files, csv_files, datapackage, parquet_files, sheet, xlsx_files
 
     data = data_of(data_dir)
     front = _procurement.sheet(data, money(data))
@@ -40,11 +44,13 @@ def command(folder: Path, form: str, history: bool, excel: bool, data_dir: str |
             gettext("meaning"), gettext("open"), gettext("Page &P of &N"),
         )  # fmt: skip
         written = xlsx_files.export(data, folder, front, history=history, words=words)
+    elif form == "json":
+        written = api_files.export(data, folder, front)
     elif form == "csv":
         written = [*csv_files.export(data, folder), sheet.write_csv(front, folder, excel=excel)]
     else:
         written = [*parquet_files.export(data, folder), sheet.write_parquet(front, folder)]
-    if form != "xlsx":
+    if form in ("csv", "parquet"):
         written.append(datapackage.write(data, folder, written, front))
     for path in written:
         click.echo(path)

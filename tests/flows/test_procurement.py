@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import jsonschema
+import lxml.etree
 import pandas as pd
 import pytest
 from click.testing import CliRunner
@@ -212,3 +214,39 @@ def test_the_history_comes_where_it_is_asked_for(data: Path, tmp_path: Path) -> 
     export(data, tmp_path, "--format", "xlsx", "--history")
     book = load_workbook(tmp_path / "gpuledger.xlsx", read_only=True)
     assert {"price_daily", "price_change"} <= set(book.sheetnames)
+
+
+# ── what other programs read ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_every_json_file_is_as_its_description_says_and_has_the_rows_of_its_table(data: Path, tmp_path: Path) -> None:
+    written = export(data, tmp_path, "--format", "json")
+    place = tmp_path / "api" / "v1"
+    described = json.loads((place / "openapi.json").read_text(encoding="utf-8"))
+    index = json.loads((place / "index.json").read_text(encoding="utf-8"))
+    assert described["openapi"] == "3.1.0"
+    assert {f"/{name}" for name in index["lists"].values()} == set(described["paths"])
+    assert {path.name for path in written} == {*index["lists"].values(), "index.json", "openapi.json", "changes.atom"}
+    for path, about in described["paths"].items():
+        whole = json.loads((place / path[1:]).read_text(encoding="utf-8"))
+        jsonschema.validate(whole, about["get"]["responses"]["200"]["content"]["application/json"]["schema"])
+        assert whole["rows"], path
+    prices = json.loads((place / "prices.json").read_text(encoding="utf-8"))["rows"]
+    held = rows(data, "SELECT gpu_id, price_usd::DOUBLE FROM mart.gpu_price ORDER BY gpu_id")
+    assert [(row["gpu_id"], row["price_usd"]) for row in prices] == held
+
+
+def test_the_feed_has_an_entry_a_change_with_an_id_of_its_own(data: Path, tmp_path: Path) -> None:
+    export(data, tmp_path, "--format", "json")
+    tree = lxml.etree.parse(tmp_path / "changes.atom")
+    atom = {"a": "http://www.w3.org/2005/Atom"}
+    ids = tree.xpath("//a:entry/a:id/text()", namespaces=atom)
+    assert [(len(ids),)] == rows(data, "SELECT count(*) FROM core.price_change")
+    assert len(set(ids)) == len(ids)
+    times = tree.xpath("//a:entry/a:updated/text()", namespaces=atom)
+    assert times == sorted(times, reverse=True)
+    titles = tree.xpath("//a:entry/a:title/text()", namespaces=atom)
+    assert any("1,749.99 → 1,699.99 USD" in title for title in titles)
+    for name in ("feed", "again"):
+        export(data, tmp_path / name, "--format", "json")
+    assert (tmp_path / "feed" / "changes.atom").read_bytes() == (tmp_path / "again" / "changes.atom").read_bytes()

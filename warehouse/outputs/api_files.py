@@ -1,0 +1,191 @@
+"""What other programs and pages read: JSON files under `api/v1`, described as OpenAPI, and a feed of what changed.
+
+They are files: any web server serves them, and none is needed. Equal warehouses give equal bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+from gpuledger.warehouse.outputs.cells import cell
+from gpuledger.warehouse.outputs.sheet import Kind, Sheet
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import query
+
+#: What a reader may count on: a column that is there stays, with its meaning. A change that breaks that is `v2`.
+VERSION = "v1"
+FEED = "changes.atom"
+#: Changes that the feed and `changes.json` hold, the newest.
+MOST_CHANGES = 500
+
+#: What is asked for each file, in a fixed order of rows.
+_QUERIES = {
+    "workloads": "SELECT * FROM core.workload SEMI JOIN mart.ranking USING (workload_id) ORDER BY workload_id",
+    "value": "SELECT * FROM mart.value ORDER BY workload_id, price_basis, value_rank, gpu_id",
+    "ranking": "SELECT * FROM mart.ranking ORDER BY workload_id, rank, gpu_id",
+    "prices": "SELECT * FROM mart.gpu_price ORDER BY gpu_id",
+    "trends": "SELECT * FROM mart.price_trend ORDER BY gpu_id",
+    "cloud": "SELECT * FROM mart.cloud_price ORDER BY ALL",
+    "changes": f"""SELECT c.*, l.title, l.url
+        FROM core.price_change c LEFT JOIN core.listing l ON l.listing_id = c.listing_id
+        ORDER BY c.changed_at DESC, c.listing_id, c.change LIMIT {MOST_CHANGES}""",
+    "sources": "SELECT * EXCLUDE (age_hours) FROM mart.source_status ORDER BY source",
+}
+_TABLES = {
+    "workloads": "core.workload", "value": "mart.value", "ranking": "mart.ranking", "prices": "mart.gpu_price",
+    "trends": "mart.price_trend", "cloud": "mart.cloud_price", "changes": "core.price_change",
+    "sources": "mart.source_status",
+}  # fmt: skip
+_KINDS: dict[Kind, str] = {"money": "number", "percent": "number", "number": "number", "count": "integer"}
+_TYPES = (("DECIMAL", "number"), ("DOUBLE", "number"), ("BIGINT", "integer"), ("INTEGER", "integer"),
+          ("HUGEINT", "integer"), ("BOOLEAN", "boolean"))  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _List:
+    """One file: its rows, and the schema of one of them."""
+
+    description: str
+    schema: dict[str, dict[str, Any]]
+    rows: list[dict[str, Any]]
+
+
+def export(data: DataDir, folder: Path, cards: Sheet) -> list[Path]:
+    """Write `<folder>/api/v1/*.json` and `<folder>/changes.atom`; their paths. `cards` is the list to buy by."""
+    ((run_id, as_of),) = query(data, "SELECT run_id, as_of FROM ops.last_run")[1]
+    stands_for = {"version": VERSION, "run": run_id, "as_of": cell(as_of)}
+    place = folder / "api" / VERSION
+    place.mkdir(parents=True, exist_ok=True)
+    lists = {"cards": _cards(cards)} | {name: _list(data, name) for name in _QUERIES}
+    written = [_write(place / f"{name}.json", {**stands_for, "rows": found.rows}) for name, found in lists.items()]
+    written.append(_write(place / "index.json", {**stands_for, "lists": {name: f"{name}.json" for name in lists}}))
+    written.append(_write(place / "openapi.json", _openapi(lists)))
+    feed = folder / FEED
+    _swap_in(feed, "".join(_feed(lists["changes"].rows, as_of)))
+    return [*written, feed]
+
+
+def _list(data: DataDir, name: str) -> _List:
+    columns, rows = query(data, _QUERIES[name])
+    schema, _, table = _TABLES[name].partition(".")
+    described = {
+        column: (kind, comment or "")
+        for column, kind, comment in query(
+            data,
+            """SELECT column_name, data_type, comment FROM duckdb_columns()
+               WHERE database_name = 'gpuledger' AND (schema_name, table_name) IN (($schema, $table), ('core', 'listing'))
+               ORDER BY table_name = $table""",
+            {"schema": schema, "table": table},
+        )[1]
+    }
+    return _List(
+        _TABLES[name],
+        {
+            column: {"type": [_type(described[column][0]), "null"], "description": described[column][1]}
+            for column in columns
+        },
+        [dict(zip(columns, map(_plain, row), strict=True)) for row in rows],
+    )
+
+
+def _cards(cards: Sheet) -> _List:
+    schema = {
+        column.name: {"type": [_KINDS.get(column.kind, "string"), "null"], "description": column.meaning}
+        for column in cards.columns
+    }
+    rows = [{name: _plain(_day(value)) for name, value in row.items()} for row in cards.dicts()]
+    return _List(f"{cards.title} · {cards.subtitle}", schema, rows)
+
+
+def _day(value: Any) -> Any:
+    return value.date() if isinstance(value, datetime) else value
+
+
+def _type(kind: str) -> str:
+    return next((name for beginning, name in _TYPES if kind.startswith(beginning)), "string")
+
+
+def _plain(value: Any) -> Any:
+    """A value of JSON: numbers as numbers, times in ISO 8601."""
+    if isinstance(value, Decimal):
+        return float(value) if value % 1 else int(value)
+    return value if value is None or isinstance(value, bool | int | float | str) else cell(value)
+
+
+def _openapi(lists: dict[str, _List]) -> dict[str, Any]:
+    def path(name: str, found: _List) -> dict[str, Any]:
+        row = {
+            "type": "object",
+            "properties": found.schema,
+            "required": list(found.schema),
+            "additionalProperties": False,
+        }
+        whole = {
+            "type": "object", "required": ["version", "run", "as_of", "rows"],
+            "properties": {
+                "version": {"const": VERSION}, "run": {"type": "string"}, "as_of": {"type": "string", "format": "date-time"},
+                "rows": {"type": "array", "items": row},
+            },
+        }  # fmt: skip
+        content = {"application/json": {"schema": whole}}
+        return {"get": {"operationId": name, "summary": found.description,
+                        "responses": {"200": {"description": found.description, "content": content}}}}  # fmt: skip
+
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "gpuledger", "version": VERSION,
+            "description": "Prices, benchmarks and value of GPUs as of one night: files, written anew when it is published.",
+        },
+        "servers": [{"url": "."}],
+        "paths": {f"/{name}.json": path(name, found) for name, found in lists.items()},
+    }  # fmt: skip
+
+
+def _feed(changes: list[dict[str, Any]], as_of: datetime) -> Iterator[str]:
+    """Atom (RFC 4287): an entry a change, the newest first."""
+    updated = as_of.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    yield '<?xml version="1.0" encoding="utf-8"?>\n<feed xmlns="http://www.w3.org/2005/Atom">\n'
+    yield f"<title>gpuledger</title><id>urn:gpuledger:changes</id><updated>{updated}</updated>"
+    yield "<author><name>gpuledger</name></author>\n"
+    for one in changes:
+        key = re.sub(r"[^\w.:-]", "-", f"{one['listing_id']}:{one['changed_at']}:{one['change']}")
+        title = f"{one['title']}: {_moved(one)}"
+        link = one.get("url")
+        yield f"<entry><id>urn:gpuledger:change:{escape(key)}</id><updated>{escape(str(one['changed_at']))}</updated>"
+        yield f"<title>{escape(_printable(title))}</title>"
+        if link and re.match(r"https?://", str(link)):
+            yield f"<link href={quoteattr(_printable(str(link)))}/>"
+        yield f"<category term={quoteattr(str(one['change']))}/></entry>\n"
+    yield "</feed>\n"
+
+
+def _moved(one: dict[str, Any]) -> str:
+    old, new, currency = one.get("old_price"), one.get("new_price"), one.get("currency") or ""
+    if old is not None and new is not None:
+        return f"{old:,.2f} → {new:,.2f} {currency}".rstrip()
+    return str(one["change"]) + (f" {new:,.2f} {currency}" if new is not None else "")
+
+
+def _printable(text: str) -> str:
+    """Without what XML has no place for."""
+    return "".join(letter for letter in text if letter in "\t\n" or letter.isprintable())
+
+
+def _write(path: Path, content: dict[str, Any]) -> Path:
+    return _swap_in(path, json.dumps(content, ensure_ascii=False, indent=None, separators=(",", ":")) + "\n")
+
+
+def _swap_in(path: Path, text: str) -> Path:
+    part = path.with_suffix(".part")
+    part.write_text(text, encoding="utf-8")
+    part.replace(path)
+    return path
