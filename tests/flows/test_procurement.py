@@ -203,6 +203,22 @@ def test_the_workbook_is_one_that_a_buyer_forwards(data: Path, tmp_path: Path) -
     assert set(heads) <= defined
 
 
+def test_won_fit_into_their_columns_and_have_no_hundredths(data: Path, tmp_path: Path) -> None:
+    export(data, tmp_path, "--format", "xlsx", "--currency", "KRW", "--market", "kr")
+    first: Any = load_workbook(tmp_path / "gpuledger.xlsx").worksheets[0]
+    heads = [cell.value for cell in first[4]]
+    paid = [
+        cell
+        for row in first.iter_rows(min_row=5)
+        for cell in row
+        if heads[cell.column - 1].endswith("KRW") and cell.value
+    ]
+    assert max(cell.value for cell in paid) > 1_000_000
+    for cell in paid:
+        assert cell.number_format == "#,##0"
+        assert first.column_dimensions[cell.column_letter].width > len(f"{cell.value:,.0f}") + 2
+
+
 def test_the_same_warehouse_gives_the_same_bytes(data: Path, tmp_path: Path) -> None:
     for name in ("one", "two"):
         export(data, tmp_path / name, "--format", "xlsx")

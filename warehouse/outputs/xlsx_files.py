@@ -90,6 +90,7 @@ def _front(book: Any, front: Sheet, words: Words) -> None:
     sheet["A1"], sheet["A2"] = safe_text(front.title), safe_text(front.subtitle)
     sheet["A1"].font = Font(_FONT, bold=True, size=16)
     sheet["A2"].font = Font(_FONT, italic=True, color="555555")
+    shapes = {place: _FORMATS[column.kind] for place, column in enumerate(front.columns, 1) if column.kind in _FORMATS}
     for place, column in enumerate(front.columns, 1):
         head = sheet.cell(4, place, safe_text(column.heading))
         head.font, head.fill = _WHITE, _HEAD
@@ -97,6 +98,13 @@ def _front(book: Any, front: Sheet, words: Words) -> None:
             wrap_text=True, vertical="center", horizontal="right" if is_number(column.kind) else "left",
             indent=0 if is_number(column.kind) else 1,
         )  # fmt: skip
+        if column.kind == "money":
+            # Nobody counts won in hundredths, and what a cell cannot show whole it shows as "###".
+            paid = [row[place - 1] for row in front.rows if row[place - 1] is not None]
+            shapes[place] = "#,##0.00" if any(amount % 1 for amount in paid) else "#,##0"
+            longest_amount = max((len(f"{amount:,.2f}") for amount in paid), default=0)
+            sheet.column_dimensions[get_column_letter(place)].width = max(longest_amount + 3, 11)
+            continue
         width = {"long": SENTENCE_WIDTH, "link": LINK_WIDTH, "day": 12}.get(column.kind)
         longest = max((len(word) for word in column.heading.split()), default=0)
         sheet.column_dimensions[get_column_letter(place)].width = width or min(
@@ -107,16 +115,15 @@ def _front(book: Any, front: Sheet, words: Words) -> None:
         for place, (column, value) in enumerate(zip(front.columns, row, strict=True), 1):
             one = sheet.cell(number, place)
             # Text stands off from a number that ends where it begins.
-            one.alignment = Alignment(
-                vertical="top", wrap_text=column.kind == "long", indent=0 if is_number(column.kind) else 1
-            )
+            side, indent = (None, 0) if is_number(column.kind) else ("left", 1)
+            one.alignment = Alignment(vertical="top", horizontal=side, wrap_text=column.kind == "long", indent=indent)
             if column.kind == "link":
                 if value:
                     one.value, one.hyperlink, one.font = words.page, str(value), _LINK
                 continue
             one.value = _value(value)
-            if column.kind in _FORMATS:
-                one.number_format = _FORMATS[column.kind]
+            if place in shapes:
+                one.number_format = shapes[place]
             if place == 1:
                 one.font = _BOLD
                 if value in front.colours:
