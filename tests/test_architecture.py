@@ -264,7 +264,7 @@ def reading_commands() -> dict[str, click.Command]:
         for parameter in command.params
         if "--format" in parameter.opts
         and isinstance(parameter.type, click.Choice)
-        and "json" in parameter.type.choices
+        and {"table", "json"} <= set(parameter.type.choices)
     }
 
 
