@@ -23,6 +23,8 @@ _ALIKE = 40
 _MOST_COLOURS = 40
 #: Pixels by which the left ends of bars may differ.
 _LINE = 3
+#: The halo of the line at which bars begin is so many pixels wide, and lies below itself all along it.
+_HALO = 8
 #: A bar that ends so few pixels after another is that one's border, or the halo that JPEG and WebP draw around it.
 _BORDER = 6
 
@@ -188,7 +190,7 @@ def _common_left(pieces: list[_Piece]) -> int | None:
         tops = sorted(
             (piece.top, piece.bottom)
             for piece in pieces
-            if abs(piece.left - left) <= 1 and min(piece.height, piece.right - piece.left) >= 5
+            if abs(piece.left - left) <= 1 and piece.height >= 5 and piece.right - piece.left > _HALO
         )
         count, reached = 0, -1
         for top, bottom in tops:

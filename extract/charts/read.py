@@ -148,8 +148,11 @@ def _entries(chart: Chart) -> Iterator[_Entry]:
     numbers = chart.numbers
     rows = layout.rows(chart.bars, chart.words, chart.frame.turned)
     most = max(len(row.lanes) for row in rows)
+    usual = Counter(len(lane.bars) for row in rows for lane in row.lanes).most_common(1)[0][0]
     for row in rows:
         series = count()
+        # A bar too many in one lane, or one too few, gives the bars of the others another place in the row.
+        is_sure = len(row.lanes) == 1 or all(len(lane.bars) == usual for lane in row.lanes)
         for lane in row.lanes:
             along = numbers.get(chart.bars.lanes.index(lane), [])
             reason = ""
@@ -157,6 +160,10 @@ def _entries(chart: Chart) -> Iterator[_Entry]:
                 reason = f"{len(lane.bars)} bar ends and {len(along)} numbers"
             elif len(row.lanes) != most:
                 reason = "the row has fewer bars than others: which one is missing cannot be told"
+            elif not is_sure:
+                reason = (
+                    "another lane of the row has more bars, or fewer, than is usual: which one this is cannot be told"
+                )
             words: Sequence[Word | None] = along if len(along) == len(lane.bars) else [None] * len(lane.bars)
             for bar, word in zip(lane.bars, words, strict=True):
                 yield _Entry(row, next(series), bar, word, reason)
@@ -195,7 +202,24 @@ def _enlarged(crop: Pixels) -> Pixels:
 
 def _shapes(chart: Chart, words: Sequence[Word]) -> dict[Box, list[glyphs.Glyph] | None]:
     """The marks of each number, by the place of its word."""
-    return {word.box: glyphs.glyphs(_crop(chart, word), word.number or "", word.unit is not None) for word in words}
+    found: dict[Box, list[glyphs.Glyph] | None] = {}
+    for word in words:
+        crops = (_crop(chart, word), _crop_of_lane(chart, word))
+        told = (glyphs.glyphs(crop, word.number or "", word.unit is not None) for crop in crops)
+        found[word.box] = next(filter(None, told), None)
+    return found
+
+
+def _crop_of_lane(chart: Chart, word: Word) -> Pixels:
+    """A number's pixels, no higher than the longest bar of its lane: for one that stands across the bars of a nest."""
+    left, top, right, bottom = word.box
+    index = layout.lane_of(word, chart.bars)
+    if index is not None:
+        lane = chart.bars.lanes[index]
+        end = lane.bars[-1].end
+        if chart.bars.zero < word.middle[0] < end:
+            top, bottom, right = max(top, lane.top + 1), min(bottom, lane.bottom - 1), min(right, end - 1)
+    return crop_of(chart.frame.picture, chart.frame.back((left, top, right, bottom)))
 
 
 def _crop(chart: Chart, word: Word) -> Pixels:
@@ -205,11 +229,12 @@ def _crop(chart: Chart, word: Word) -> Pixels:
     if index is not None:
         inside = [bar for bar in chart.bars.lanes[index].bars if chart.bars.zero < word.middle[0] < bar.end]
         if inside:
-            bar = inside[0]
-            left, right = max(left, chart.bars.zero + 2), min(right, bar.end - 1)
-            # Letters that are taller than their bar stand out of it.
-            if bar.height >= 0.7 * word.height:
-                top, bottom = max(top, bar.top + 1), min(bottom, bar.bottom - 1)
+            left, right = max(left, chart.bars.zero + 2), min(right, inside[0].end - 1)
+            # Letters that are taller than the shorter bar of a nest stand out of it, into the longer one.
+            tall = [bar for bar in inside if bar.height >= 0.7 * word.height] or [inside[-1]]
+            top, bottom = max(top, tall[0].top + 1), min(bottom, tall[0].bottom - 1)
+        else:
+            left = max(left, chart.bars.lanes[index].bars[-1].end + 1)
     return crop_of(chart.frame.picture, chart.frame.back((left, top, right, bottom)))
 
 

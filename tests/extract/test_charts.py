@@ -21,7 +21,7 @@ for _module in ("cv2", "rapidocr", "onnxruntime", "PIL"):
 from PIL import Image, ImageDraw, ImageFont  # noqa: E402
 
 from benchmarks.chart_pictures import draw, found_fonts  # noqa: E402
-from gpuledger.extract.charts import apart, bars, glyphs, layout, scale  # noqa: E402
+from gpuledger.extract.charts import apart, bars, frame, glyphs, layout, read, scale  # noqa: E402
 from gpuledger.extract.charts.limits import BadPicture  # noqa: E402
 from gpuledger.extract.charts.picture import pixels  # noqa: E402
 from gpuledger.extract.charts.words import Word  # noqa: E402
@@ -99,10 +99,10 @@ def _numbers(texts: list[str], size: int = 22) -> list[list[glyphs.Glyph] | None
 
 def test_a_digit_looks_like_itself_and_not_like_another() -> None:
     texts = ["20.695", "18.347", "91.502", "76.843"]
-    read = _numbers(texts)
-    assert all(marks is not None for marks in read)
-    others = [mark for marks in read[1:] if marks for mark in marks]
-    first = read[0]
+    marked = _numbers(texts)
+    assert all(marks is not None for marks in marked)
+    others = [mark for marks in marked[1:] if marks for mark in marks]
+    first = marked[0]
     assert first is not None
     assert set(glyphs.compare(first, others)) == {"same"}
     misread = [glyphs.Glyph("8", mark.shape) if mark.text == "6" else mark for mark in first]
@@ -133,6 +133,73 @@ def test_bars_end_where_they_end() -> None:
     assert [[bar.end for bar in lane.bars] for lane in found.lanes] == [
         [pytest.approx((200 + end) // 2, abs=0.6), pytest.approx(end, abs=0.6)] for end in ends
     ]
+
+
+def test_what_jpeg_draws_along_the_axis_is_no_bar() -> None:
+    picture = Image.new("RGB", (1200, 400), "white")
+    pen = ImageDraw.Draw(picture)
+    pen.line((200, 0, 200, 400), fill="black")
+    for row, end in enumerate([1100, 830, 612, 377, 240]):
+        pen.rectangle((201, 20 + row * 70, end - 1, 60 + row * 70), fill="#5f8f1f")
+    for top in range(0, 400, 35):
+        pen.rectangle((194, top, 199, top + 25), fill="#c0c0c0")
+    found = bars.find(np.asarray(picture), [])
+    assert found is not None
+    assert found.zero == pytest.approx(201, abs=1.1)
+    assert [len(lane.bars) for lane in found.lanes] == [1] * 5
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("Intel Arc A750 -2160.8", ["Intel Arc A750", "2160.8"]),
+        ("RTX 4090 28.923", ["RTX 4090", "28.923"]),
+        ("RTX 3060 Ti-9,146", ["RTX 3060 Ti", "9,146"]),
+        ("RTX 4090", ["RTX", "4090"]),  # over the line, so the number is the bar's; the label then means no card
+        ("Radeon", ["Radeon"]),
+    ],
+)
+def test_a_label_and_the_number_in_its_bar_are_two_words(text: str, parts: list[str]) -> None:
+    assert [word.text for word in layout.parted(Word(text, (90, 0, 280, 30), 1.0), 200)] == parts
+    # A word that ends before the bars, or begins behind their line, is what it is.
+    assert layout.parted(Word(text, (20, 0, 190, 30), 1.0), 200) == [Word(text, (20, 0, 190, 30), 1.0)]
+    assert layout.parted(Word(text, (210, 0, 380, 30), 1.0), 200) == [Word(text, (210, 0, 380, 30), 1.0)]
+
+
+def test_thin_and_touching_digits_are_told_apart_at_another_threshold() -> None:
+    font = ImageFont.truetype(str(found_fonts()[-1]), 13)
+    told = 0
+    for text in ("9.460", "8.930", "6.723", "5.497", "4.857", "9.045"):
+        picture = Image.new("RGB", (round(font.getlength(text)) + 12, 24), "#c4161c")
+        ImageDraw.Draw(picture).text((6, 4), text, fill="white", font=font)
+        told += glyphs.glyphs(np.asarray(picture), text) is not None
+    assert told >= 5
+
+
+def _bar(top: int, end: int) -> bars.Bar:
+    return bars.Bar(200, top, end, top + 20, (95, 143, 31), float(end))
+
+
+def test_a_bar_too_many_in_one_lane_makes_its_whole_row_unsure() -> None:
+    """It gives the bars of the other lanes another place in the row, and their numbers another meaning."""
+    words, lanes = [], []
+    for row in range(3):
+        top = 20 + 60 * row
+        extra = (_bar(top, 700),) if row == 1 else ()
+        lanes += [bars.Lane((_bar(top, 600), *extra)), bars.Lane((_bar(top + 22, 500),))]
+        words += [
+            Word(f"RTX {row}090", (60, top + 11, 180, top + 31), 1.0),
+            Word("60.0", (610, top, 660, top + 20), 1.0),
+            Word("50.0", (510, top + 22, 560, top + 42), 1.0),
+        ]
+    picture = np.full((220, 1200, 3), 255, dtype=np.uint8)
+    chart = read.Chart(frame.Frame(picture, False), tuple(words), bars.Bars(200.0, tuple(lanes)))
+    entries = list(read._entries(chart))
+    sure = [(entry.row.label, entry.series) for entry in entries if not entry.reason]
+    assert sure == [("RTX 0090", 0), ("RTX 0090", 1), ("RTX 2090", 0), ("RTX 2090", 1)]
+    unsure = [entry.reason for entry in entries if entry.row.label == "RTX 1090"]
+    assert len(unsure) == 3
+    assert all(unsure)
 
 
 def test_no_bars_in_a_picture_of_something_else() -> None:
@@ -192,9 +259,9 @@ def test_a_drawn_chart_by_the_command(tmp_path: Path) -> None:
     drawn = draw(11)
     path = tmp_path / "chart.png"
     path.write_bytes(drawn.content)
-    read = gpuledger("chart", path, "--format", "json", data=tmp_path)
-    rows = json.loads(read.out)
-    assert read.status == (3 if any(row["status"] == "quarantined" for row in rows) else 0), read.err
+    done = gpuledger("chart", path, "--format", "json", data=tmp_path)
+    rows = json.loads(done.out)
+    assert done.status == (3 if any(row["status"] == "quarantined" for row in rows) else 0), done.err
     truth = {(one.label, one.series, one.text) for one in drawn.printed}
     accepted = {(row["label"], row["series"], row["value"]) for row in rows if row["status"] == "accepted"}
     assert accepted <= truth
@@ -211,16 +278,16 @@ def test_a_picture_of_something_else_gives_nothing_and_says_so(tmp_path: Path) -
         (60, 60), "Nothing is measured here", fill="black", font=ImageFont.truetype(str(found_fonts()[0]), 40)
     )
     path.write_bytes(_png(picture))
-    read = gpuledger("chart", path, "--format", "json", data=tmp_path)
-    assert (read.status, json.loads(read.out)) == (3, [])
-    assert "no bar chart" in read.err
+    done = gpuledger("chart", path, "--format", "json", data=tmp_path)
+    assert (done.status, json.loads(done.out)) == (3, [])
+    assert "no bar chart" in done.err
     assert gpuledger("chart", __file__, data=tmp_path).status == 1
 
 
 @pytest.mark.slow
 def test_a_publishers_chart_is_read_without_a_wrong_value(shared_data: Path, tmp_path: Path) -> None:
-    read = gpuledger("chart", shared_data / "charts" / "toms_sd_2023.png", "--format", "json", data=tmp_path)
-    rows = [row for row in json.loads(read.out) if row["status"] == "accepted"]
+    done = gpuledger("chart", shared_data / "charts" / "toms_sd_2023.png", "--format", "json", data=tmp_path)
+    rows = [row for row in json.loads(done.out) if row["status"] == "accepted"]
     truth: Counter[tuple[str, int, str]] = Counter()
     with (shared_data / "charts" / "truth.csv").open(encoding="utf-8") as lines:
         for row in csv.DictReader(lines):
