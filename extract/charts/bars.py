@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import cv2
 import numpy as np
@@ -25,6 +26,8 @@ _MOST_COLOURS = 40
 _LINE = 3
 #: The halo of the line at which bars begin is so many pixels wide, and lies below itself all along it.
 _HALO = 8
+#: Pixels a side of the blocks in which JPEG keeps colours.
+_BLOCK = 16
 #: A bar that ends so few pixels after another is that one's border, or the halo that JPEG and WebP draw around it.
 _BORDER = 6
 
@@ -115,7 +118,9 @@ def find(picture: Pixels, words: Sequence[Box]) -> Bars | None:
     grown = [
         _grow(piece, pieces) for piece in begun if 0.4 * usual <= piece.height <= 2.5 * usual and piece.height >= 5
     ]
-    tracked = _without_tracks([*grown, *_continuing(grown, pieces)])
+    ground = _commonest(np.concatenate([picture[0], picture[-1], picture[:, 0], picture[:, -1]]))
+    behind = [piece for piece in _continuing(grown, pieces) if not _is_halo(piece, ground)]
+    tracked = _without_tracks([*grown, *behind])
     lanes = [_lane(picture, lane) for lane in _lanes(tracked)]
     if len(lanes) < 2:
         return None
@@ -130,8 +135,7 @@ def _colours(picture: Pixels) -> Iterator[tuple[int, int, int]]:
     counts = np.bincount(codes, minlength=1 << 15)
     least = max(40, picture.shape[0] * picture.shape[1] // 20_000)
     border = np.concatenate([coarse[0], coarse[-1], coarse[:, 0], coarse[:, -1]])
-    commonest, times = np.unique(border, axis=0, return_counts=True)
-    seen: list[NDArray[np.int32]] = [commonest[times.argmax()].astype(np.int32)]
+    seen: list[NDArray[np.int32]] = [_commonest(border)]
     order = np.argsort(counts)[::-1]
     for code in order:
         if counts[code] < least or len(seen) > _MOST_COLOURS:
@@ -142,6 +146,16 @@ def _colours(picture: Pixels) -> Iterator[tuple[int, int, int]]:
         seen.append(colour)
         red, green, blue = (int(channel) * 8 + 4 for channel in colour)
         yield red, green, blue
+
+
+def _commonest(colours: NDArray[Any]) -> NDArray[np.int32]:
+    found, times = np.unique(colours, axis=0, return_counts=True)
+    return np.asarray(found[times.argmax()], dtype=np.int32)
+
+
+def _is_halo(piece: _Piece, ground: NDArray[np.int32]) -> bool:
+    """Whether it is what JPEG draws behind a bar's end: narrower than its blocks, and nearly of the ground's colour."""
+    return piece.right - piece.left < _BLOCK and bool(np.abs(np.array(piece.colour) - ground).max() <= _ALIKE)
 
 
 def _pieces(picture: Pixels, colour: tuple[int, int, int]) -> Iterator[_Piece]:

@@ -149,6 +149,17 @@ def test_what_jpeg_draws_along_the_axis_is_no_bar() -> None:
     assert [len(lane.bars) for lane in found.lanes] == [1] * 5
 
 
+def test_what_jpeg_draws_behind_a_bar_is_no_second_bar() -> None:
+    picture = Image.new("RGB", (1200, 400), "#1b1b1f")
+    pen = ImageDraw.Draw(picture)
+    for row, end in enumerate([1100, 830, 612, 377, 290]):
+        pen.rectangle((201, 20 + row * 70, end - 1, 60 + row * 70), fill="#6a3d9a")
+        pen.rectangle((end, 20 + row * 70, end + 11, 60 + row * 70), fill="#30183c")
+    found = bars.find(np.asarray(picture), [])
+    assert found is not None
+    assert [len(lane.bars) for lane in found.lanes] == [1] * 5
+
+
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
