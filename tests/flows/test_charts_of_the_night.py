@@ -132,6 +132,8 @@ def test_the_next_night_reads_no_picture_and_imports_nothing_of_it(
     started: list[int] = []
     monkeypatch.setattr(apart, "read", lambda content: started.append(len(content)))
     monkeypatch.setattr(server, "_SITE", site)
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("rapidocr", "onnxruntime", "cv2")]:
+        monkeypatch.delitem(sys.modules, name)  # what another test of this process has imported
     _refresh(data, 2)
     assert not started
     assert not {"rapidocr", "onnxruntime", "cv2"} & sys.modules.keys()
