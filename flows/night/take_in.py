@@ -179,10 +179,7 @@ def _gone(con: duckdb.DuckDBPyConnection, collected: Collected) -> list[str]:
     missing = {address for address, failure in collected.missed if isinstance(failure, NotFound)}
     if not missing:
         return []
-    open_ones = con.execute(
-        "SELECT listing_id, url FROM core.listing WHERE source = ? AND ended_at IS NULL", [collected.source]
-    ).fetchall()
-    return [listing for listing, url in open_ones if addresses.redact(url) in missing]
+    return [listing for listing, url in offers.open_listings(con, collected.source) if addresses.redact(url) in missing]
 
 
 def held_by_the_gate(rows: Sequence[Row], source: str, reasons: Mapping[str, str]) -> list[tuple[Row, str]]:

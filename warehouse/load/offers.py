@@ -54,6 +54,12 @@ def stage_night(con: duckdb.DuckDBPyConnection, accepted: Sequence[int], held: S
             )
 
 
+def open_listings(con: duckdb.DuckDBPyConnection, source: str) -> list[tuple[str, str]]:
+    """Id and address of the listings of a source that have not ended."""
+    sql = "SELECT listing_id, url FROM core.listing WHERE source = ? AND ended_at IS NULL"
+    return con.execute(sql, [source]).fetchall()
+
+
 def load(con: duckdb.DuckDBPyConnection, night: Night, previous_success: datetime | None) -> ChangeSet:
     """Load what is staged of `night`; `record_changes` comes after. Returns what changed; keys must be unique."""
     changes = ChangeSet()
