@@ -67,7 +67,7 @@ MISTAKES = (
     ("describe mart.valu", 2, "did you mean mart.value"),
     ("describe core.gpus", 2, "did you mean core.gpu"),
     ("describe Mart.Values", 2, "did you mean mart.value"),
-    ("describe nothing_like_it", 2, "there are:\n  core.assumption"),
+    ("describe nothing_like_it", 2, "there are:\n  core."),
     ("describe assumptions.kv_cache_bit", 2, "did you mean kv_cache_bits?"),
     ("sql 'SELECT * FROM mart.valeu'", 2, 'Did you mean "value"'),
     ("sql 'SELECT pric FROM mart.value'", 2, '"price_usd"'),
