@@ -7,6 +7,7 @@ from datetime import datetime
 import click
 
 from gpuledger.flows.commands._options import as_of_option, data_dir_option, data_of, day_of, format_option
+from gpuledger.flows.setup.lang import gettext
 
 #: The columns of most worth first, as a narrow screen keeps them.
 _HEADINGS = {
@@ -19,13 +20,14 @@ _HEADINGS = {
 @as_of_option
 @data_dir_option
 @format_option
-def command(workload: str, as_of: datetime | None, data_dir: str | None, form: str) -> None:
+def command(workload: str, as_of: datetime | None, data_dir: str | None, form: str) -> int:
     """GPUs by their score in WORKLOAD, fastest first."""
     from gpuledger.flows.commands import _workload
-    from gpuledger.flows.commands._show import show
+    from gpuledger.flows.commands._show import no_rows, show
     from gpuledger.transform.answers.ranking import ranking
 
     data = data_of(data_dir)
     workload, heading = _workload.check(data, workload)
     columns, rows = ranking(data, workload, day_of(data, as_of), short=form == "table")
     show(columns, rows, form, title=f"{heading} · {_workload.when(data, as_of)}", headings=_HEADINGS)
+    return 0 if rows else no_rows(gettext("no figure of this workload had been read by then"))
