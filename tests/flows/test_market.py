@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from gpuledger.flows.cli import cli
+from gpuledger.warehouse.errors import BadQuery
 from tests.command import rows
 from tests.nights import Night
 
@@ -66,10 +67,10 @@ def test_a_market_of_a_past_day_is_that_of_now_on_the_newest_day(data: Path) -> 
         assert values == ask(data, "value", WORKLOAD, "--market", market, "--as-of", "2023-11-16")
 
 
-def test_a_market_that_is_none_is_refused_with_the_known_ones(data: Path) -> None:
-    done = CliRunner().invoke(cli, ["price", "--market", "korea", "--data-dir", str(data)])
-    assert done.exit_code == 2
-    assert "us, kr or de" in done.output
+def test_a_market_that_is_none_is_refused_with_the_one_that_was_meant_or_the_known_ones(data: Path) -> None:
+    for market, way_out in (("korea", r"did you mean kr \(South Korea\)\?"), ("zz", "known are at, au")):
+        with pytest.raises(BadQuery, match=way_out):
+            CliRunner().invoke(cli, ["price", "--market", market, "--data-dir", str(data)], catch_exceptions=False)
 
 
 def test_the_grey_import_is_no_street_price(data: Path) -> None:
