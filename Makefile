@@ -43,8 +43,9 @@ demo: $(READY)
 	$(BIN)/gpuledger value sd-512-image-generation --data-dir $(DEMO)
 	@echo "warehouse: $(DEMO)/gpuledger.duckdb    CSV files: $(DEMO)/exports"
 
+# In our order, slow files first: by itself xdist puts first those with most tests, and one worker ends minutes after the other.
 test: $(READY) $(OTHER_DUCKDB)/.ready
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 # Each in an environment of its own; takes as many times ten minutes.
 pythons:
@@ -56,7 +57,7 @@ pythons:
 
 # As long as `make test` again: after a change of SQL, and before another DuckDB is locked.
 test-duckdb: $(READY) $(OTHER_DUCKDB)/.ready
-	PYTHONPATH=$(CURDIR)/$(OTHER_DUCKDB) $(BIN)/python -m pytest -n 2 --dist loadfile
+	PYTHONPATH=$(CURDIR)/$(OTHER_DUCKDB) $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -14,10 +14,14 @@ settings.register_profile("project", deadline=None, suppress_health_check=[Healt
 settings.load_profile("project")
 
 
+#: Folders whose tests start whole nights.
+_NIGHTS = {"history", "ops", "install", "flows", "walls"}
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files with a slow test first: two workers take files in this order, and one would end long after the other."""
+    """Slow files first: two workers take files in this order, and one would end long after the other."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in slow)
+    items.sort(key=lambda item: 0 if item.path in slow else 1 if item.path.parent.name in _NIGHTS else 2)
 
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
