@@ -11,7 +11,7 @@ from pathlib import Path
 
 from gpuledger.extract import local_files, sealed
 from gpuledger.warehouse.errors import WarehouseError
-from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.paths import WAREHOUSE_FILE, DataDir
 
 
 class Damaged(WarehouseError):
@@ -24,9 +24,14 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def name_of(path: Path) -> str:
+    """What a file is called on record and to people: a version by its run, the base and others by their own name."""
+    return f"{path.parent.name}/{path.name}" if path.name == WAREHOUSE_FILE else path.name
+
+
 def note(data: DataDir, path: Path, sha256: str) -> None:
     """Put the sum of a file on record, durably."""
-    sealed.append(data.checksums, {"file": path.name, "sha256": sha256})
+    sealed.append(data.checksums, {"file": name_of(path), "sha256": sha256})
 
 
 def noted(data: DataDir) -> dict[str, str]:
@@ -43,7 +48,7 @@ def noted(data: DataDir) -> dict[str, str]:
 
 def is_whole(data: DataDir, path: Path) -> bool | None:
     """Whether the file is as it was noted; None where no note of it can be believed. Raises OSError."""
-    sha256 = noted(data).get(path.name)
+    sha256 = noted(data).get(name_of(path))
     return None if sha256 is None else digest(path) == sha256
 
 

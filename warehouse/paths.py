@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+#: The name of the link that analysts open and of each version; DuckDB makes it the name of the catalog.
+WAREHOUSE_FILE = "gpuledger.duckdb"
+
 
 @dataclass(frozen=True, slots=True)
 class DataDir:
@@ -15,11 +18,11 @@ class DataDir:
     @property
     def published(self) -> Path:
         """The symlink that analysts open."""
-        return self.root / "gpuledger.duckdb"
+        return self.root / WAREHOUSE_FILE
 
     @property
     def versions(self) -> Path:
-        """Published files, read-only, newest last by name."""
+        """A folder a published file, which is read-only; newest last by the name of the folder."""
         return self.root / "versions"
 
     @property

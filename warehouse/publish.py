@@ -13,13 +13,15 @@ import duckdb
 from gpuledger.warehouse import integrity, migrate, schema
 from gpuledger.warehouse.errors import NotAWarehouse, WarehouseError
 from gpuledger.warehouse.integrity import Damaged
-from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.paths import WAREHOUSE_FILE, DataDir
 
 #: The file format that DuckDB 1.5 also opens; a default 2.0 file it does not.
 STORAGE_VERSION = "v1.5.0"
 #: Published versions that stay, so that a long query on an old one can end and a bad night can be looked at.
 KEEP_VERSIONS = 5
 CATALOG = "gpuledger"
+#: Ends the name of what is half written or half removed.
+_HALF = ".part"
 
 
 @contextmanager
@@ -87,9 +89,10 @@ def publish(
     """
     checkpoint(con)
     con.execute(f"USE memory; DETACH {CATALOG}")
-    data.versions.mkdir(parents=True, exist_ok=True)
     version = version_of(data, run_id)
-    part = version.with_suffix(".part")
+    folder = _half(version.parent)
+    folder.mkdir(parents=True, exist_ok=True)
+    part = folder / version.name
     shutil.copyfile(work, part)
     part.chmod(0o444)
     _sync(part)
@@ -98,10 +101,11 @@ def publish(
     if sha256 != integrity.digest(work):
         raise Damaged(f"{part} is not what was copied there: the disk fails; nothing was published")
     integrity.note(data, version, sha256)
-    data.publishing.write_text(version.name, encoding="utf-8")
+    data.publishing.write_text(integrity.name_of(version), encoding="utf-8")
     _sync(data.publishing)
     _sync(data.state)
-    part.replace(version)
+    _sync(folder)
+    folder.replace(version.parent)
     _sync(data.versions)
     _sync(work)
     work.replace(data.base)
@@ -142,11 +146,11 @@ def heal(data: DataDir) -> list[str]:
             "another --data-dir"
         )
     swaps = data.root.glob(f".{data.published.name}.*")
-    for left in (*data.versions.glob("*.part"), *data.state.glob("*.part"), *swaps):
-        left.unlink()
+    for left in (*data.versions.glob(f"*{_HALF}"), *data.state.glob("*.part"), *swaps):
+        _remove(left)
     if data.publishing.exists():
         name = data.publishing.read_bytes()
-        version = next((one for one in versions(data) if one.name.encode() == name), None)
+        version = next((one for one in versions(data) if integrity.name_of(one).encode() == name), None)
         if version is not None and integrity.is_whole(data, version) is not False:
             _restore_base(data, version)
             _point(data, version)
@@ -184,7 +188,7 @@ def _mend_base(data: DataDir) -> list[str]:
         if version == newest
         else "; what later runs had loaded is in the archive: `gpuledger replay` takes it in again"
     )
-    return [f"{seen}; {version.name} stands in its place{lost}"]
+    return [f"{seen}; {integrity.name_of(version)} stands in its place{lost}"]
 
 
 def _are_equal(one: Path, other: Path) -> bool:
@@ -217,8 +221,8 @@ def restore(data: DataDir) -> list[str]:
         )
     _restore_base(data, version)
     _point(data, version)
-    was = published.name if published is not None else "nothing"
-    return [*done, f"{version.name} is published again, in the place of {was}"]
+    was = integrity.name_of(published) if published is not None else "nothing"
+    return [*done, f"{integrity.name_of(version)} is published again, in the place of {was}"]
 
 
 def _restore_base(data: DataDir, version: Path) -> None:
@@ -231,13 +235,28 @@ def _restore_base(data: DataDir, version: Path) -> None:
 
 
 def version_of(data: DataDir, run_id: str) -> Path:
-    """Where the version is, or would be, that a run publishes."""
-    return data.versions / f"gpuledger-{run_id}.duckdb"
+    """Where the version is, or would be, that a run publishes.
+
+    Each has a folder of its own, since DuckDB takes the name of a catalog from the file at the end of the link: a query
+    that says `gpuledger.mart.value` must mean every night's.
+    """
+    return data.versions / run_id / WAREHOUSE_FILE
 
 
 def versions(data: DataDir) -> list[Path]:
     """Published files, oldest first. Run ids begin with the time, so the name sorts."""
-    return sorted(data.versions.glob("gpuledger-*.duckdb"))
+    named_by_run = data.versions.glob("gpuledger-*.duckdb")  # as programs before 0.2 wrote them
+    whole = (one for one in data.versions.glob(f"*/{WAREHOUSE_FILE}") if one.parent.suffix != _HALF)
+    return sorted([*named_by_run, *whole], key=lambda one: integrity.name_of(one).removeprefix("gpuledger-"))
+
+
+def is_published(data: DataDir, run_id: str) -> bool:
+    """Whether the run's version has its name on disk, which it gets when it is whole."""
+    return any(run_id in integrity.name_of(version) for version in versions(data))
+
+
+def _half(folder: Path) -> Path:
+    return folder.with_name(folder.name + _HALF)
 
 
 def _point(data: DataDir, version: Path) -> None:
@@ -264,9 +283,19 @@ def remove_version(version: Path) -> int:
     # An analyst's read-write session may have left a log.
     paths = [version, version.with_name(f"{version.name}.wal")]
     size = sum(path.stat().st_size for path in paths if path.exists())
-    for path in paths:
-        path.unlink(missing_ok=True)
+    if version.name != WAREHOUSE_FILE:
+        for path in paths:
+            path.unlink(missing_ok=True)
+        return size
+    # In one step, so that a kill leaves no version without its file: what is half removed, the next run removes.
+    half = _half(version.parent)
+    version.parent.replace(half)
+    shutil.rmtree(half)
     return size
+
+
+def _remove(left: Path) -> None:
+    shutil.rmtree(left) if left.is_dir() and not left.is_symlink() else left.unlink()
 
 
 def _sync(path: Path) -> None:

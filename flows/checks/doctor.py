@@ -159,9 +159,10 @@ def _warehouse(context: Context) -> Iterator[Check]:
         )
         return
     run = last.run_id if last else "unknown"
-    yield Check("warehouse", "ok", f"{data.published.resolve().name}, run {run}, format {storage}, DuckDB {library}")
-    if logs := sorted(data.versions.glob("*.wal")):
-        names = ", ".join(path.name for path in logs)
+    version = integrity.name_of(data.published.resolve())
+    yield Check("warehouse", "ok", f"{version}, run {run}, format {storage}, DuckDB {library}")
+    if logs := sorted(data.versions.rglob("*.wal")):
+        names = ", ".join(str(path.relative_to(data.versions)) for path in logs)
         yield Check(
             "write-ahead logs", "warning", names, "somebody opened a version read-write; it goes with that version"
         )

@@ -112,7 +112,7 @@ def show_summary(summary: Summary, data: DataDir) -> None:
     # A first build says the same of every model; what is worth reading is why one was built again.
     for build in (build for build in rebuilt if build.reason != "first build"):
         console.print(Text(f"  {build.model}: {build.reason}", "dim"))
-    console.print(f"warehouse  {data.published} -> {summary.published.name}", highlight=False, soft_wrap=True)
+    console.print(f"warehouse  {data.published} -> {summary.version}", highlight=False, soft_wrap=True)
     console.print(f"CSV files  {data.exports}", highlight=False, soft_wrap=True)
 
 

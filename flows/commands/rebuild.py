@@ -33,6 +33,6 @@ def command(explain: bool, full: bool, data_dir: str | None) -> int:
         return 0
     csv_files.after_run(data)
     click.echo(
-        f"published {summary.published.name if summary.published else ''}: {rebuilt} rebuilt, {len(rows) - rebuilt} kept"
+        f"published {summary.version or ''}: {rebuilt} rebuilt, {len(rows) - rebuilt} kept"
     )
     return summary.exit_status

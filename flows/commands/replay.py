@@ -57,7 +57,7 @@ def command(until: str | None, to: Path | None, skip_damaged: bool, data_dir: st
     days = f", {runs[0].as_of:%Y-%m-%d} to {runs[-1].as_of:%Y-%m-%d}" if runs else ", all of them in the baseline"
     click.echo(f"replayed {len(runs)} runs of {len(names)} sources{days}")
     assert summary.published is not None
-    click.echo(f"warehouse  {context.data.published} -> {summary.published.name}")
+    click.echo(f"warehouse  {context.data.published} -> {summary.version}")
     return summary.exit_status
 
 

@@ -125,7 +125,7 @@ def heal(data: DataDir) -> None:
         if event == "published":
             return
         if event == "publishing":
-            if publish.version_of(data, fields["run_id"]).exists():
+            if publish.is_published(data, fields["run_id"]):
                 published(data, fields["run_id"])
             return
 

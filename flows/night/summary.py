@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpuledger.transform.build.run import Build
+from gpuledger.warehouse.integrity import name_of
 from gpuledger.warehouse.ledger import PriceChange, SourceOutcome
 from gpuledger.warehouse.load.offers import MissingRate
 
@@ -25,6 +26,11 @@ class Summary:
     reason: str | None = None
     seconds: float = 0.0
     unrated: Sequence[MissingRate] = ()
+
+    @property
+    def version(self) -> str | None:
+        """What people call the published version: its file, in the folder of its run."""
+        return name_of(self.published) if self.published else None
 
     @property
     def failed_sources(self) -> list[SourceOutcome]:

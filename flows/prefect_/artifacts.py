@@ -41,7 +41,7 @@ def create(context: Context, summary: Summary) -> None:
     )
     (page,) = reporting.write(context.data, context.data.root / "report")
     create_link_artifact(
-        key="report", link=page.resolve().as_uri(), link_text=f"{summary.published.name}, as a page",
+        key="report", link=page.resolve().as_uri(), link_text=f"{summary.version}, as a page",
         description=f"On the machine that wrote it: {page.resolve()}",
     )  # fmt: skip
 

@@ -78,7 +78,7 @@ def refresh(sample: bool = False, only: list[str] | None = None, tick: datetime 
         raise retries.NothingPublished(summary.why or "nothing was published")
     failed = ", ".join(source.source for source in summary.failed_sources)
     outcome = f"{len(summary.changes)} prices changed" + (f"; failed: {failed}" if failed else "")
-    return Completed(message=f"{summary.published.name}: {outcome}")
+    return Completed(message=f"{summary.version}: {outcome}")
 
 
 @flow(name="read", persist_result=False)
@@ -118,7 +118,7 @@ def rebuild() -> State[object]:
         return Completed(message="no model is out of date: nothing was published")
     csv_files.after_run(data)
     logs.summary(summary)
-    return Completed(message=f"{summary.published.name}: {rebuilt} models rebuilt")
+    return Completed(message=f"{summary.version}: {rebuilt} models rebuilt")
 
 
 def set_retries(run: FlowRun | None, retries: int, delay_s: float = 0) -> None:

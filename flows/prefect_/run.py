@@ -59,7 +59,7 @@ def announce(context: Context, summary: Summary) -> None:
         PRICES_CHANGED,
         resource={"prefect.resource.id": "gpuledger.warehouse", "prefect.resource.name": context.data.root.name},
         payload={
-            "run_id": summary.run_id, "as_of": context.as_of.isoformat(), "version": summary.published.name,
+            "run_id": summary.run_id, "as_of": context.as_of.isoformat(), "version": summary.version,
             "changes": len(summary.changes), "sources": by_source,
         },
     )  # fmt: skip

@@ -63,7 +63,7 @@ def summary(night: Summary) -> None:
     event(
         log, level, f"run {night.status}", run_id=night.run_id, status=night.status, reason=night.reason,
         prices_changed=len(night.changes), models_rebuilt=rebuilt, seconds=round(night.seconds, 1),
-        version=night.published.name if night.published else None,
+        version=night.version,
     )  # fmt: skip
 
 

@@ -152,6 +152,6 @@ def test_old_versions_are_kept_up_to_a_few(nights: dict[int, Night], tmp_path: P
     data = nights[3].copy(tmp_path / "data")
     for _ in range(4):
         refresh(data, 3, only=["ecb_fx"])
-    versions = sorted((data / "versions").glob("*.duckdb"))
+    versions = sorted((data / "versions").glob("*/gpuledger.duckdb"))
     assert len(versions) == 5
     assert (data / "gpuledger.duckdb").resolve() == versions[-1].resolve()

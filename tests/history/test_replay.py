@@ -75,7 +75,7 @@ def test_a_replay_in_place_keeps_the_old_versions_and_the_next_night_goes_on(
     versions = {path.name for path in (data / "versions").iterdir()}
     published = replayed(data, data).published
     assert published is not None
-    assert {path.name for path in (data / "versions").iterdir()} == versions | {published.name}
+    assert {path.name for path in (data / "versions").iterdir()} == versions | {published.parent.name}
     refresh(data, 3)
     assert_same(nights[3].data, data)
     assert len(runs_until(DataDir(data), None)) == 3, "a replay is no run of its own"

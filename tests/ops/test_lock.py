@@ -42,4 +42,4 @@ def test_of_ten_refreshes_at_once_one_publishes_and_nine_say_why(tmp_path: Path)
             words
         )
     assert rows(tmp_path, "SELECT count(*) FROM ops.run") == [(1,)]
-    assert len(list((tmp_path / "versions").glob("*.duckdb"))) == 1
+    assert len(list((tmp_path / "versions").glob("*/gpuledger.duckdb"))) == 1

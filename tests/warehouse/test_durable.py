@@ -72,13 +72,13 @@ def calls(data: Path) -> list[str]:
         text=True,
     )
     found = done.stdout.splitlines()
-    second = found.index(next(call for call in found if "gpuledger-2" in call))
+    second = found.index(next(call for call in found if "versions/2.part" in call))
     return found[second:]
 
 
 def test_bytes_are_on_disk_before_their_name_and_the_name_before_the_next_step(tmp_path: Path) -> None:
     seen = calls(Path(os.path.realpath(tmp_path)))
-    part, version = "versions/gpuledger-2.part", "versions/gpuledger-2.duckdb"
+    part, version = "versions/2.part/gpuledger.duckdb", "versions/2"
 
     def at(call: str, after: int = -1) -> int:
         assert call in seen[after + 1 :], (call, seen)
@@ -88,7 +88,8 @@ def test_bytes_are_on_disk_before_their_name_and_the_name_before_the_next_step(t
     whole = at(f"sync {part}", copied)
     noted = at("sync state/publishing")
     named = at("sync state", noted)
-    renamed = at(f"rename {part} {version}", max(whole, named))
+    entered = at("sync versions/2.part", whole)
+    renamed = at(f"rename versions/2.part {version}", max(entered, named))
     kept = at("sync versions", renamed)
     base_whole = at("sync state/work-2.duckdb")
     base = at("rename state/work-2.duckdb state/base.duckdb", max(kept, base_whole))

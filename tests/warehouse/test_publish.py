@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from gpuledger.warehouse import publish
+from gpuledger.warehouse import integrity, publish
 from gpuledger.warehouse.errors import NotAWarehouse, NoWarehouse, WarehouseError
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
@@ -42,7 +42,7 @@ def test_each_version_has_the_runs_before_it(data: DataDir) -> None:
         version = run(data, run_id)
         assert data.published.resolve() == version.resolve()
     assert runs(data) == ["1", "2", "3"]
-    first = data.versions / "gpuledger-1.duckdb"
+    first = publish.version_of(data, "1")
     with duckdb.connect(str(first), read_only=True) as con:
         assert con.execute("SELECT run_id FROM ops.run").fetchall() == [("1",)]
 
@@ -124,16 +124,18 @@ def test_a_stop_before_any_step_leaves_a_whole_file_and_the_next_run_goes_on(
 
 def test_half_a_version_is_dropped(data: DataDir) -> None:
     run(data, "1")
-    part = data.versions / "gpuledger-2.part"
-    part.write_bytes(b"half")
-    data.publishing.write_text("gpuledger-2.duckdb")
+    half = data.versions / "2.part"
+    half.mkdir()
+    (half / "gpuledger.duckdb").write_bytes(b"half")
+    data.publishing.write_text("2/gpuledger.duckdb")
+    assert len(publish.versions(data)) == 1
     publish.heal(data)
-    assert not part.exists()
+    assert not half.exists()
     assert not data.publishing.exists()
     assert runs(data) == ["1"]
 
 
-@pytest.mark.parametrize("note", ["", "gpuledger-9.duckdb", "../../etc/passwd"])
+@pytest.mark.parametrize("note", ["", "9/gpuledger.duckdb", "../../etc/passwd"])
 def test_a_note_of_no_version_means_nothing(data: DataDir, note: str) -> None:
     run(data, "1")
     data.state.mkdir(exist_ok=True)
@@ -172,10 +174,33 @@ def test_a_clock_that_was_set_back_loses_nothing(data: DataDir) -> None:
 def test_old_versions_go_with_what_a_session_left_beside_them(data: DataDir) -> None:
     for n in range(publish.KEEP_VERSIONS):
         run(data, str(n))
-    (data.versions / "gpuledger-0.duckdb.wal").write_bytes(b"an analyst's")
+    publish.version_of(data, "0").with_name("gpuledger.duckdb.wal").write_bytes(b"an analyst's")
     run(data, "5")
-    names = sorted(path.name for path in data.versions.iterdir())
-    assert names == [f"gpuledger-{n}.duckdb" for n in range(1, 6)]
+    assert sorted(path.name for path in data.versions.iterdir()) == ["1", "2", "3", "4", "5"]
+
+
+def test_whoever_opens_the_link_finds_one_name_of_the_catalog_every_night(data: DataDir) -> None:
+    for run_id in ("1", "2"):
+        run(data, run_id)
+        with duckdb.connect(str(data.published), read_only=True) as con:
+            newest = con.execute("SELECT current_database(), max(run_id) FROM gpuledger.ops.run GROUP BY ALL").fetchone()
+            assert newest == ("gpuledger", run_id)
+
+
+def test_versions_of_an_older_program_are_followed_by_ours_and_go_in_their_turn(data: DataDir) -> None:
+    """It wrote `versions/gpuledger-RUN.duckdb`; a session that has the last of them open keeps it."""
+    old = data.versions / "gpuledger-1.duckdb"
+    run(data, "1").rename(old)
+    publish.version_of(data, "1").parent.rmdir()
+    data.published.unlink()
+    data.published.symlink_to(old.relative_to(data.root))
+    data.checksums.unlink()
+    integrity.note(data, old, integrity.digest(old))
+    assert publish.is_published(data, "1")
+    for n in range(2, 2 + publish.KEEP_VERSIONS):
+        run(data, str(n))
+    assert runs(data) == [str(n) for n in range(1, 2 + publish.KEEP_VERSIONS)]
+    assert sorted(path.name for path in data.versions.iterdir()) == ["2", "3", "4", "5", "6"]
 
 
 def test_a_file_of_somebody_else_is_not_written_over(data: DataDir) -> None:

@@ -28,8 +28,9 @@ def street_prices(day: date | None, market: str | None) -> str:
             ) AS last_seen_at FROM price_as_of($day, in_market := $market) p)"""
     table = "mart.market_price" if market else "mart.gpu_price"
     where = " WHERE p.market = $market" if market else ""
-    return f"""(SELECT p.*, coalesce(st.last_success_at, p.price_since) AS last_seen_at
-        FROM {table} p LEFT JOIN ops.source_state st ON st.source = p.source{where})"""
+    return f"""(SELECT p.*, coalesce(s.confirmed_until, st.last_success_at, p.price_since) AS last_seen_at
+        FROM {table} p LEFT JOIN core.price_open s ON s.listing_id = p.listing_id
+        LEFT JOIN ops.source_state st ON st.source = p.source{where})"""
 
 
 def asked(day: date | None, market: str | None) -> dict[str, date | str | None]:
