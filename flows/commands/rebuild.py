@@ -32,7 +32,5 @@ def command(explain: bool, full: bool, data_dir: str | None) -> int:
         click.echo(f"{rebuilt} to rebuild, {len(rows) - rebuilt} kept; nothing was published")
         return 0
     csv_files.after_run(data)
-    click.echo(
-        f"published {summary.version or ''}: {rebuilt} rebuilt, {len(rows) - rebuilt} kept"
-    )
+    click.echo(f"published {summary.version or ''}: {rebuilt} rebuilt, {len(rows) - rebuilt} kept")
     return summary.exit_status

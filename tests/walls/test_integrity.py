@@ -84,7 +84,7 @@ def test_flips_of_versions_are_named_and_an_older_one_is_published_again(data: D
         flip(newest, seed)
         assert integrity.is_whole(data, newest) is False
         (said,) = publish.restore(data)
-        assert f"{older.name} is published again, in the place of {newest.name}" in said
+        assert f"{integrity.name_of(older)} is published again, in the place of {integrity.name_of(newest)}" in said
         assert data.published.resolve() == older.resolve()
         assert data.base.read_bytes() == older.read_bytes()
         assert publish.restore(data) == []
@@ -219,7 +219,7 @@ def test_restore_and_doctor_as_a_person_calls_them(data: DataDir) -> None:
     newest = publish.versions(data)[-1]
     flip(newest, 5)
     found = gpuledger("doctor", "--offline", "--deep", "--format", "json", data=data.root)
-    named = [check for check in json.loads(found.out) if newest.name in check["seen"] and check["grade"] == "failure"]
+    named = [check for check in json.loads(found.out) if str(newest) in check["seen"] and check["grade"] == "failure"]
     assert "gpuledger restore" in named[0]["what to do"]
     done = gpuledger("restore", data=data.root)
     assert done.status == 0

@@ -183,7 +183,9 @@ def test_whoever_opens_the_link_finds_one_name_of_the_catalog_every_night(data: 
     for run_id in ("1", "2"):
         run(data, run_id)
         with duckdb.connect(str(data.published), read_only=True) as con:
-            newest = con.execute("SELECT current_database(), max(run_id) FROM gpuledger.ops.run GROUP BY ALL").fetchone()
+            newest = con.execute(
+                "SELECT current_database(), max(run_id) FROM gpuledger.ops.run GROUP BY ALL"
+            ).fetchone()
             assert newest == ("gpuledger", run_id)
 
 
