@@ -18,6 +18,7 @@ from gpuledger.transform.buying.need import Asked, Need, need_of
 from gpuledger.transform.identity.catalogue import gpus
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing import catalogue
+from gpuledger.transform.speed.features import memory_kind
 from gpuledger.transform.speed.predict import Prediction
 from gpuledger.transform.speed.serving import Serving, serving
 
@@ -42,7 +43,9 @@ LOADS = ((1, 2048, 1024, 10), (8, 1024, 256, 15), (64, 1024, 256, 15))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """Cards in a machine that answer a question. `outlay` is what is paid on the first day."""
+    """Cards in a machine that answer a question. `outlay` is what is paid on the first day, `each` what a user sees a second;
+    until the first token is known only where the rate of reading is.
+    """
 
     gpu: Gpu
     count: int
@@ -50,17 +53,19 @@ class Choice:
     outlay: Decimal
     own: costs.Ownership
     prediction: Prediction
-    serving: Serving
+    each: float
+    first_token_s: float | None
 
 
 def cards() -> list[Gpu]:
-    """Cards of the last years with a launch price."""
-    return [
-        gpu
-        for gpu in gpus()
-        if gpu.msrp_usd and gpu.tdp_w and gpu.released_on and gpu.released_on.year >= 2020 and (gpu.memory_gb or 0) >= 8
-        and gpu.segment in ("consumer", "workstation", "data_center") and gpu.vendor in ("NVIDIA", "AMD")
-    ]  # fmt: skip
+    """Cards of the last years, and machines of shared memory, with a launch price and a known power."""
+    return [gpu for gpu in gpus() if gpu.msrp_usd and gpu.tdp_w and (_is_card(gpu) or memory_kind(gpu) == "shared")]
+
+
+def _is_card(gpu: Gpu) -> bool:
+    is_recent = gpu.released_on is not None and gpu.released_on.year >= 2020
+    is_sold_so = gpu.segment in ("consumer", "workstation", "data_center") and gpu.vendor in ("NVIDIA", "AMD")
+    return is_recent and is_sold_so and (gpu.memory_gb or 0) >= 8
 
 
 def choices(need: Need, least: float, assumptions: Assumptions) -> list[Choice]:
@@ -75,15 +80,26 @@ def choices(need: Need, least: float, assumptions: Assumptions) -> list[Choice]:
             if not need.engine.runs_on(gpu, need.precision):
                 continue
             served = serving(prediction, need.answer_tokens)
-            if served is None or served.each_tokens_per_s < least:
+            each = _each(need, prediction, served)
+            if each is None or each < least:
                 continue
             machine = costs.Machine(host.cost_usd(assumptions), host.power_w(assumptions))
             own = costs.ownership(gpu.msrp_usd, gpu.tdp_w, assumptions, count=count, machine=machine)
             outlay = own.purchase + own.host
             found.append(
-                Choice(gpu=gpu, count=count, host=host, outlay=outlay, own=own, prediction=prediction, serving=served)
-            )
+                Choice(
+                    gpu=gpu, count=count, host=host, outlay=outlay, own=own, prediction=prediction, each=each,
+                    first_token_s=served and served.first_token_s,
+                )
+            )  # fmt: skip
     return sorted(found, key=lambda one: (one.outlay, one.count, one.gpu.gpu_id))
+
+
+def _each(need: Need, prediction: Prediction, served: Serving | None) -> float | None:
+    """What each user sees; one who is alone sees what is written, also where the rate of reading is not known."""
+    if served is not None:
+        return served.each_tokens_per_s
+    return prediction.decode.expected if need.users == 1 else None
 
 
 def page() -> str:
@@ -122,18 +138,18 @@ def _row(number: int, what: str, budget: int | None, found: list[Choice]) -> str
     if not within:
         dear = f"nothing; from {found[0].outlay:,.0f} with {_cards(found[0])}" if found else _NOTHING
         return f"| {number} | {what} | {asked} | {dear} | | | | | | | | |"
-    one = within[0] if budget is None else max(within, key=lambda choice: choice.serving.each_tokens_per_s)
+    one = within[0] if budget is None else max(within, key=lambda choice: choice.each)
     prediction, own = one.prediction, one.own
     rate = prediction.decode
     assert rate.expected
     assert rate.low
     assert rate.high
-    each = one.serving.each_tokens_per_s
+    each, first = one.each, "not known" if one.first_token_s is None else f"{one.first_token_s:.2f}"
     low, high = each * rate.low / rate.expected, each * rate.high / rate.expected
     return (
         f"| {number} | {what} | {asked} | {_cards(one)} | {one.host.name} "
         f"| {prediction.needed / 1e9:.0f} of {prediction.usable / 1e9:.0f} | {each:.0f} ({low:.0f}–{high:.0f}) "
-        f"| {one.serving.first_token_s:.2f} | {one.outlay:,.0f} | {own.total:,.0f} | {own.total / own.hours:.2f} "
+        f"| {first} | {one.outlay:,.0f} | {own.total:,.0f} | {own.total / own.hours:.2f} "
         f"| {rate.basis}, {prediction.plan.engine.name} |"
     )
 

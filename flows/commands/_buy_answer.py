@@ -12,7 +12,7 @@ import click
 
 from gpuledger.flows.commands import _market
 from gpuledger.flows.commands._money import DOLLARS, Money, money
-from gpuledger.flows.commands._show import show
+from gpuledger.flows.commands._show import no_rows, show
 from gpuledger.flows.setup.lang import gettext
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.advice import cheaper_ruled_out, what_would
@@ -40,8 +40,10 @@ class Answer:
     elsewhere: Option | None
 
 
-def show_answer(answer: Answer, data: DataDir, limit: int, form: str) -> None:
-    """Print the options that keep to the limits; where there is none, what would give one (on standard error)."""
+def show_answer(answer: Answer, data: DataDir, limit: int, form: str) -> int:
+    """Print the options that keep to the limits; where there is none, what would give one (on standard error). Gives the
+    exit status.
+    """
     ruled_out = cheaper_ruled_out(answer.options)
     shown = money(data)
     rows = rows_of(answer, data, limit, shown)
@@ -50,16 +52,14 @@ def show_answer(answer: Answer, data: DataDir, limit: int, form: str) -> None:
         show(columns, values, form)
     elif rows:
         paid = [{column: shown.amount(column, value) for column, value in row.items()} for row in rows]
-        _table(answer, paid, len(ruled_out), shown, _market.heading(data))
-    if not rows:
-        need = answer.need
-        click.echo(f"nothing runs {need.model_id} at {need.precision} as asked", err=True)
-        for sentence in way_outs(answer):
-            click.echo(f"  {sentence}", err=True)
-        if answer.elsewhere is not None:
-            other = answer.elsewhere
-            click.echo(f"  {_condition(other.condition)}, {other.what} at {other.price_usd:,.2f} USD would do: "
-                       "--condition any", err=True)  # fmt: skip
+        _table(answer, paid, list(ruled_out), shown, _market.heading(data))
+    if rows:
+        return 0
+    need, other = answer.need, answer.elsewhere
+    why = [f"nothing runs {need.model_id} at {need.precision} as asked", *way_outs(answer)]
+    if other is not None:
+        why.append(f"{_condition(other.condition)}, {other.what} at {other.price_usd:,.2f} USD would do: --condition any")
+    return no_rows("\n  ".join(why))
 
 
 def rows_of(answer: Answer, data: DataDir, limit: int, shown: Money = DOLLARS) -> list[dict[str, Any]]:
@@ -94,16 +94,16 @@ def _row(rank: int, option: Option, ruled_out: str, data: DataDir) -> dict[str, 
     measured = pictures or (speed and speed.measured)
     values = (
         rank, option.way, option.condition, option.what, option.gpu_id, option.gpu, option.gpu_count, option.price_usd,
-        "all cards" if option.way == "buy" else "an hour", evidence.price_since, evidence.seen_at,
-        evidence.market, evidence.source, round(option.needed_gb, 2),
+        _of_what(option), evidence and evidence.price_since, evidence and evidence.seen_at,
+        evidence and evidence.market, evidence and evidence.source, round(option.needed_gb, 2),
         round(option.available_gb, 2), option.fits, speed and round(speed.expected, 1),
         "measured" if pictures else rate and rate.basis,
         speed and round(speed.bound, 1), speed and round(speed.expected, 1), speed and speed.verdict,
         option.prefill_bound and round(option.prefill_bound),
         _money(option.total_usd), _money(None if own is None else own.host),
         _money(None if own is None else own.electricity), _money(None if own is None else own.resale),
-        _money(option.usd_per_million_tokens), ruled_out, evidence.url or _origin(evidence, data),
-        evidence.snapshot_sha256, measured and measured.url, measured and measured.snapshot_sha256,
+        _money(option.usd_per_million_tokens), ruled_out, evidence and (evidence.url or _origin(evidence, data)),
+        evidence and evidence.snapshot_sha256, measured and measured.url, measured and measured.snapshot_sha256,
         None if rate is None or rate.low is None else round(rate.low, 1),
         None if rate is None or rate.high is None else round(rate.high, 1),
         prediction and prediction.plan.engine.name, prediction.split if prediction and option.gpu_count > 1 else None,
@@ -118,6 +118,13 @@ def _row(rank: int, option: Option, ruled_out: str, data: DataDir) -> dict[str, 
     return dict(zip(_COLUMNS, values, strict=True))
 
 
+def _of_what(option: Option) -> str:
+    """What the price is of."""
+    if option.price_usd is None:
+        return "not known"
+    return "all cards" if option.way == "buy" else "an hour"
+
+
 def _money(amount: Decimal | None) -> Decimal | None:
     return None if amount is None else round(amount, 2)
 
@@ -130,7 +137,7 @@ def _origin(evidence: Evidence, data: DataDir) -> str | None:
     return None if snapshot is None else snapshot.url
 
 
-def _table(answer: Answer, rows: Sequence[dict[str, Any]], count: int, shown: Money, market: str) -> None:
+def _table(answer: Answer, rows: Sequence[dict[str, Any]], found: Sequence[int], shown: Money, market: str) -> None:
     need, assumed = answer.need, answer.assumptions
     what = gettext("{model} at {precision}").format(model=need.model_id, precision=need.precision)
     if need.context_tokens is not None:
@@ -158,17 +165,47 @@ def _table(answer: Answer, rows: Sequence[dict[str, Any]], count: int, shown: Mo
     show([shown.heading(heading) for heading in headings], lines, "table")
     for line in _footnotes(rows):
         click.echo(line)
-    if count > len(rows):
-        click.echo(gettext("{count} more with --limit 0").format(count=count - len(rows)))
+    left_out = [answer.options[position] for position in found[len(rows) :]]
+    if left_out:
+        click.echo(gettext("{count} more with --limit 0").format(count=len(left_out)))
+    for line in _without_price(left_out):
+        click.echo(line)
+
+
+#: Machines without a price that are named below a table that has no room for them.
+_MACHINES = 5
+
+
+def _without_price(left_out: Sequence[Option]) -> Iterator[str]:
+    """The fastest machines without a price, of each chip the one of the least memory that does it."""
+    unpriced = sorted((o for o in left_out if o.price_usd is None), key=lambda option: option.available_gb)
+    chips: dict[str, Option] = {}
+    for option in unpriced:
+        chips.setdefault(option.gpu.rpartition(" ")[0] or option.gpu, option)
+    fastest = sorted(chips.values(), key=lambda option: -(option.speed.each if option.speed else 0))[:_MACHINES]
+    if fastest:
+        yield gettext("machines of shared memory that would do it, for which no price is known here:")
+    for option in fastest:
+        speed = option.speed
+        assert speed is not None, "a machine without price and speed is no option"
+        low, high = (f"{value:.3g}" for value in (speed.rate.low or 0, speed.rate.high or 0))
+        yield (
+            f"   {option.what}: {option.needed_gb:.1f} of {option.available_gb:.1f} GB, "
+            f"{speed.each:.3g} tokens/s ({low}–{high}, {speed.rate.basis})"
+        )
 
 
 def _offer(row: dict[str, Any]) -> dict[str, Any]:
     return {
         "#": row["rank"], "what": row["what"], "way": _way(row), "market": row["market"] or "",
-        "USD (an hour, if rented)": row["price_usd"], "price since": f"{row['price_since']:%Y-%m-%d}",
-        "last confirmed": f"{row['last_seen_at']:%Y-%m-%d}",
+        "USD (an hour, if rented)": row["price_usd"], "price since": _day(row["price_since"]),
+        "last confirmed": _day(row["last_seen_at"]),
         "GB needed": f"{row['needed_gb']} of {row['available_gb']}",
     }  # fmt: skip
+
+
+def _day(time: datetime | None) -> str:
+    return "" if time is None else f"{time:%Y-%m-%d}"
 
 
 def _of_text(row: dict[str, Any]) -> dict[str, Any]:
@@ -211,7 +248,8 @@ def _range(row: dict[str, Any]) -> str:
 
 def _footnotes(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     for row in rows:
-        yield f"{row['rank']}  {row['source']} {row['url'] or ''}  snapshot {row['snapshot_sha256'][:12]}"
+        if row["snapshot_sha256"]:
+            yield f"{row['rank']}  {row['source']} {row['url'] or ''}  snapshot {row['snapshot_sha256'][:12]}"
         if row["speed_url"]:
             verdict = row["speed_verdict"] or row["image_workload"]
             measured = gettext("measured")
@@ -224,9 +262,12 @@ def _footnotes(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
         )
     if any(row["condition"] not in (None, "new") and row["what"] != row["gpu"] for row in rows):
         yield gettext("a used card is often a single piece: ask how many there are")
+    notes: dict[str, list[str]] = {}
     for row in rows:
         if row["note"]:
-            yield f"{row['rank']}  {row['note']}"
+            notes.setdefault(row["note"], []).append(str(row["rank"]))
+    for note, ranks in notes.items():
+        yield f"{', '.join(ranks)}  {note}"
     if any(row["host"] for row in rows):
         message = gettext("machines: price and idle power are our own estimates of {day}, no published figures; "
                           "--assume host_usd=… replaces the desktop's")  # fmt: skip

@@ -75,7 +75,7 @@ def command(
     assumed: tuple[str, ...],
     data_dir: str | None,
     form: str,
-) -> None:
+) -> int:
     """Cards, nodes of 2, 4 and 8, and rentals that run a model: the cheapest over the horizon first, with the evidence."""
     from gpuledger.flows.commands._buy_answer import show_answer
     from gpuledger.transform.buying.need import Asked
@@ -87,7 +87,7 @@ def command(
         country, condition,
         {n: v for n, v in overrides.items() if v}, assumed,
     )  # fmt: skip
-    show_answer(ask(question, data), data, limit, form)
+    return show_answer(ask(question, data), data, limit, form)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +133,12 @@ def ask(question: Question, data: DataDir) -> Answer:
         nodes = market.nodes(con, market.CONDITIONS[question.condition], showing.market())
         rented = market.instances(con)
         sold = [*(card.gpu_id for card in cards), *(node.gpu_id for node in nodes)]
+        machines = market.machines(con, sold)
         chips = market.chips(con, [*sold, *(one.gpu_id or "" for one in rented)])
         pictures = {} if need.splits else market.pictures(con, need.model_id, need.precision)
-        offered = Market(cards=cards, instances=rented, measured=measured, chips=chips, nodes=nodes, pictures=pictures)
+        offered = Market(
+            cards=cards, instances=rented, measured=measured, chips=chips, nodes=nodes, pictures=pictures, machines=machines
+        )  # fmt: skip
         answers = options(need, limits, offered, assumptions)
         now = market.now(con, utc_now())
         known, used = [], []

@@ -22,7 +22,7 @@ def cheaper_ruled_out(options: Sequence[Option]) -> dict[int, str]:
     for position, option in enumerate(options):
         if option.against:
             continue
-        before = options[position - 1] if position else None
+        before = options[position - 1] if position and option.total_usd is not None else None
         verdicts[position] = "" if before is None or not before.against else _verdict(before)
     return verdicts
 
@@ -59,12 +59,16 @@ def what_would(
             )
         return
     if limits.budget_usd is not None:
-        cheapest = min(fast or held or fitting, key=lambda option: option.outlay_usd)
-        yield f"the cheapest that does it is {cheapest.what}: raise the budget to {math.ceil(cheapest.outlay_usd):,} USD"
+        priced = [option for option in fast or held or fitting if option.outlay_usd is not None]
+        cheapest = min(priced, key=lambda option: option.outlay_usd or 0, default=None)
+        if cheapest is not None and cheapest.outlay_usd is not None:
+            asked = math.ceil(cheapest.outlay_usd)
+            yield f"the cheapest that does it is {cheapest.what}: raise the budget to {asked:,} USD"
 
 
 def _what_would_fit(options: Sequence[Option], need: Need, at: Callable[[str], Need | None]) -> Iterator[str]:
-    largest = max(options, key=lambda option: option.available_gb, default=None)
+    priced = (option for option in options if option.price_usd is not None)
+    largest = max(priced, key=lambda option: option.available_gb, default=None)
     one = need.needed_bytes(1) / 1e9
     if largest is None:
         yield "nothing has a price yet: run `gpuledger refresh`"

@@ -16,6 +16,7 @@ from gpuledger.transform.answers.runs import last_in
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.rent_or_buy import from_table
 from gpuledger.transform.identity.gpu import Gpu
+from gpuledger.transform.speed.features import memory_kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,6 +136,15 @@ def known(con: duckdb.DuckDBPyConnection) -> list[Gpu]:
     )
 
 
+def machines(con: duckdb.DuckDBPyConnection, sold: Iterable[str] = ()) -> list[Gpu]:
+    """Every machine whose memory processor and graphics share, but those of `sold`: what is in it is one chip, and that is
+    bought with all around it. Laptops and consoles are no machines, nor are boards for other products.
+    """
+    found = _gpus(con, "memory_gb >= 16 AND segment IN ('integrated', 'data_center') ORDER BY memory_gb, gpu_id")
+    known = set(sold)
+    return [gpu for gpu in found if memory_kind(gpu) == "shared" and gpu.gpu_id not in known]
+
+
 def assumptions(con: duckdb.DuckDBPyConnection) -> Assumptions:
     """The assumptions that the warehouse was built with."""
     return from_table(con.execute("SELECT assumption, amount FROM core.assumption").fetchall())
@@ -226,7 +236,7 @@ _RATES = (
     "gpu_id", "vendor", "name", "architecture", "chip", "segment", "form_factor", "gpus_on_board", "memory_gb",
     "memory_type", "memory_bandwidth_gb_s", "tensor_cores", "boost_clock_mhz", "fp32_tflops", "fp16_tflops",
     "tensor_fp16_tflops", "tensor_bf16_tflops", "tensor_int8_tops", "tensor_fp8_tflops", "tensor_fp4_tflops",
-    "tensor_int4_tops", "tdp_w", "bus_interface",
+    "tensor_int4_tops", "tdp_w", "bus_interface", "msrp_usd",
 )  # fmt: skip
 
 

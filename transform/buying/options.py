@@ -14,6 +14,7 @@ from gpuledger.transform.buying.need import Need
 from gpuledger.transform.buying.performance import utilisation
 from gpuledger.transform.buying.rent_or_buy import kept
 from gpuledger.transform.identity.gpu import Gpu
+from gpuledger.transform.speed.features import memory_kind
 from gpuledger.transform.speed.predict import MOST_CARDS, Prediction, Rate, with_ceiling, with_measurement
 from gpuledger.transform.speed.serving import Serving, serving
 
@@ -34,7 +35,10 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Market:
-    """What can be had, what was measured by card (`pictures` of an image model), and what memory and speed follow from."""
+    """What can be had, what was measured by card (`pictures` of an image model), and what memory and speed follow from.
+
+    `machines` share their memory with the processor, and no shop's price of them is known.
+    """
 
     cards: Sequence[Card]
     instances: Sequence[Instance]
@@ -42,6 +46,7 @@ class Market:
     chips: Mapping[str, Gpu]
     nodes: Sequence[Node] = ()
     pictures: Mapping[str, Pictures] = field(default_factory=dict)
+    machines: Sequence[Gpu] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +74,8 @@ class Speed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
-    """One way to run the model. `price_usd` is of all cards, or of an hour; `outlay_usd` what the budget is asked for.
+    """One way to run the model. `price_usd` is of all cards, or of an hour; `outlay_usd` what the budget is asked for. Both are
+    None, as is the evidence, for a machine whose price nobody here has stated.
 
     `against` are the reasons why it is no answer, empty where it is one; `notes` what its buyer must know.
     """
@@ -81,8 +87,8 @@ class Option:
     gpu_id: str | None
     gpu: str
     gpu_count: int
-    price_usd: Decimal
-    outlay_usd: Decimal
+    price_usd: Decimal | None
+    outlay_usd: Decimal | None
     needed_gb: float
     available_gb: float
     prediction: Prediction | None
@@ -92,7 +98,7 @@ class Option:
     total_usd: Decimal | None
     usd_per_million_tokens: Decimal | None
     usd_per_million_read: Decimal | None
-    evidence: Evidence
+    evidence: Evidence | None
     against: tuple[str, ...]
     notes: tuple[str, ...] = ()
     #: Of an image model on a card that was measured: each GPU makes its own pictures.
@@ -116,7 +122,8 @@ def options(need: Need, limits: Limits, market: Market, assumptions: Assumptions
     Of a card or instance whose chip is not in the market's `chips` only memory and bandwidth are taken to be known.
     """
     asked = _Asked(need, limits, market, assumptions)
-    found = [asked.with_pictures(one) for one in (*asked.bought(), *asked.offered(), *asked.rented())]
+    ways = (*asked.bought(), *asked.offered(), *asked.rented(), *asked.without_price())
+    found = [asked.with_pictures(one) for one in ways]
     return sorted(found, key=lambda o: (o.total_usd is None, o.total_usd or 0, o.gpu_count, o.what))
 
 
@@ -183,7 +190,7 @@ class _Asked:
         prediction = self.need.on(gpu, gpus)
         speed = self._speed(prediction, card.gpu_id, card.bandwidth_gb_s)
         needed, available = self._memory(gpu, gpus)
-        against = (*self._against(needed, available, price, speed, total), *self._unsupported(gpu))
+        against = (*self._against(needed, available, price, speed), *_without_power(own), *self._unsupported(gpu))
         if host is None:
             watts = (card.tdp_w or 0) * boards
             against = (*against, f"no machine of hosts.toml holds {boards} of it ({watts:,} W)")
@@ -210,8 +217,12 @@ class _Asked:
             if not node.memory_gb or node.gpus > MOST_CARDS:
                 continue  # whether anything fits on it is not known
             gpu = self._chip(node.gpu_id, node.gpu, node.memory_gb, node.bandwidth_gb_s)
-            assumed = replace(self.assumptions, host_usd=Decimal(0)) if node.is_machine else self.assumptions
-            own = None if node.tdp_w is None else costs.ownership(node.price_usd, node.tdp_w, assumed)
+            host = host_for(gpu, max(1, round(node.gpus / gpu.gpus_on_board)), node.tdp_w and round(node.tdp_w / node.gpus))
+            own = None
+            if node.tdp_w is not None:
+                own = costs.ownership(
+                    node.price_usd, node.tdp_w, self.assumptions, machine=self._around(node.is_machine, host)
+                )
             total = own.total if own else None
             prediction = self.need.on(gpu, node.gpus)
             speed = self._speed(prediction, node.gpu_id, node.bandwidth_gb_s)
@@ -223,7 +234,40 @@ class _Asked:
                 price_usd=node.price_usd, outlay_usd=node.price_usd, needed_gb=needed, available_gb=available,
                 prediction=prediction, speed=speed, host=None, own=own, total_usd=total, usd_per_million_tokens=written,
                 usd_per_million_read=read, evidence=node.evidence,
-                against=(*self._against(needed, available, node.price_usd, speed, total), *self._unsupported(gpu)),
+                against=(
+                    *self._against(needed, available, node.price_usd, speed),
+                    *(() if memory_kind(gpu) == "shared" else _without_power(own)), *self._unsupported(gpu),
+                ),
+            )  # fmt: skip
+
+    def _around(self, is_machine: bool, host: Host | None) -> costs.Machine:
+        """What stands around the cards of an offer: a machine has it in its price, and a lot goes into one like any cards.
+
+        Where no machine of ours holds them, the offer's own draws what a desktop does.
+        """
+        watts = self.assumptions.host_power_w if host is None else host.power_w(self.assumptions)
+        if is_machine:
+            return costs.Machine(Decimal(0), watts)
+        desktop = self.assumptions.host_usd * self.assumptions.host_share
+        return costs.Machine(desktop if host is None else host.cost_usd(self.assumptions), watts)
+
+    def without_price(self) -> Iterator[Option]:
+        """Machines of shared memory that no shop here sells: whether they run the model and how fast, and no cost."""
+        for gpu in self.market.machines:
+            prediction = self.need.on(gpu, 1)
+            speed = self._speed(prediction, gpu.gpu_id, gpu.memory_bandwidth_gb_s)
+            if speed is None:
+                continue  # a name without price and speed helps nobody to choose
+            needed, available = self._memory(gpu, 1)
+            note = "no shop's price is known here: a quote in the inbox gives it one"
+            if gpu.msrp_usd is not None:
+                note += f"; its maker asked {gpu.msrp_usd:,.0f} USD when it came out"
+            yield Option(
+                way="buy", condition=None, what=gpu.display_name, gpu_id=gpu.gpu_id, gpu=gpu.display_name, gpu_count=1,
+                price_usd=None, outlay_usd=None, needed_gb=needed, available_gb=available, prediction=prediction,
+                speed=speed, host=host_for(gpu, 1, gpu.tdp_w), own=None, total_usd=None, usd_per_million_tokens=None,
+                usd_per_million_read=None, evidence=None,
+                against=(*self._against(needed, available, None, speed), *self._unsupported(gpu)), notes=(note,),
             )  # fmt: skip
 
     def rented(self) -> Iterator[Option]:
@@ -242,7 +286,7 @@ class _Asked:
                 gpu_count=one.gpu_count, price_usd=one.hour_usd, outlay_usd=total, needed_gb=needed,
                 available_gb=available, prediction=prediction, speed=speed, host=None, own=None, total_usd=total,
                 usd_per_million_tokens=written, usd_per_million_read=read, evidence=one.evidence,
-                against=(*self._against(needed, available, total, speed, total), *self._unsupported(gpu)),
+                against=(*self._against(needed, available, total, speed), *self._unsupported(gpu)),
             )  # fmt: skip
 
     def _unsupported(self, gpu: Gpu) -> tuple[str, ...]:
@@ -291,12 +335,14 @@ class _Asked:
         return written, costs.cost_per_million_tokens(total * read_share, busy_hours, read_rate)
 
     def _against(
-        self, needed: float, available: float, outlay: Decimal, speed: Speed | None, total: Decimal | None
+        self, needed: float, available: float, outlay: Decimal | None, speed: Speed | None
     ) -> tuple[str, ...]:
         limits, reasons = self.limits, []
         if needed > available:
             reasons.append(f"needs {needed:.1f} GB and has {available:.1f}")
-        if limits.budget_usd is not None and outlay > limits.budget_usd:
+        if limits.budget_usd is not None and outlay is None:
+            reasons.append("its price is not known, so whether the budget buys it is not")
+        elif limits.budget_usd is not None and outlay is not None and outlay > limits.budget_usd:
             reasons.append(f"costs {outlay:,.0f} USD, over the budget of {limits.budget_usd:,.0f}")
         if limits.min_tokens_per_s is not None:
             if speed is None:
@@ -304,6 +350,8 @@ class _Asked:
             elif speed.each < limits.min_tokens_per_s:
                 basis = "as measured" if speed.rate.basis == "measured" else f"expected of a bound of {speed.bound:.1f}"
                 reasons.append(f"{speed.each:.1f} tokens/s ({basis}), under {limits.min_tokens_per_s:g}")
-        if total is None:
-            reasons.append("its power is not known, so its cost is not")
         return tuple(reasons)
+
+
+def _without_power(own: costs.Ownership | None) -> tuple[str, ...]:
+    return ("its power is not known, so its cost is not",) if own is None else ()

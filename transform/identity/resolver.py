@@ -10,6 +10,7 @@ from gpuledger.transform.identity import (
     aliases,
     catalogue,
     index,
+    machines,
     part_numbers,
     products,
     rented,
@@ -137,6 +138,9 @@ class Resolver:
     def _inside(self, title: str, sold: systems.System) -> Choice:
         """The card in a product: by the title without the words of the product, whose memory is not always the card's."""
         text = systems.without_words_of_systems(title)
+        shared = machines.named(text)
+        if shared is not None and sold.kind in ("computer", "workstation", "laptop"):
+            return shared
         # A short name (A100) counts beside a word for cards only, and a product that holds some is such a word.
         beside = [text, sold.gpu or "", "laptop" if sold.kind == "laptop" else "gpu"]
         reading = self._reader.read_title(" ".join(beside))

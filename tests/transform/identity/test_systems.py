@@ -81,3 +81,21 @@ def test_json_says_what_is_in_it() -> None:
         {"part": "gpu", "count": 8, "gpu_id": "nvidia-h100-sxm5", "gpu": "NVIDIA H100 SXM5"},
         {"part": "cpu", "count": 2},
     ]
+
+
+@pytest.mark.parametrize(
+    ("title", "contained"),
+    [
+        ("Apple Mac Studio M3 Ultra 256GB 1TB", "apple-m3-ultra-256gb"),
+        ("Apple Mac mini M4 Pro 512GB SSD 48GB", "apple-m4-pro-48gb"),
+        ("Framework Desktop Ryzen AI Max+ 395 128GB", "amd-ryzen-ai-max-plus-395-128gb"),
+        ("GMKtec EVO-X2 AI Mini PC Ryzen AI Max+ 395 64GB LPDDR5X 2TB", "amd-ryzen-ai-max-plus-395-64gb"),
+        ("ASUS Ascent GX10 GB10 128GB", "nvidia-gb10"),
+        ("Apple Mac Studio M4 Max 1TB SSD", None),
+    ],
+)
+def test_a_machine_of_shared_memory_is_known_by_chip_and_memory(title: str, contained: str | None) -> None:
+    found = RESOLVER.resolve(title, source="some_shop")
+    assert (found.status, found.gpu_count) == ("not_a_gpu", 1)
+    assert (found.contained[0] if found.contained else None) == contained
+    assert dict(found.parts).get("drive", 1) == 1, "the X of a memory type counts no drives"
