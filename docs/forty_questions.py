@@ -43,8 +43,8 @@ LOADS = ((1, 2048, 1024, 10), (8, 1024, 256, 15), (64, 1024, 256, 15))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """Cards in a machine that answer a question. `outlay` is what is paid on the first day, `each` what a user sees a second;
-    until the first token is known only where the rate of reading is.
+    """Cards in a machine that answer a question. `outlay` is what is paid on the first day, `each` what a user sees a
+    second; until the first token is known only where the rate of reading is.
     """
 
     gpu: Gpu

@@ -142,6 +142,36 @@ class Assumptions:
             "own choice: the order of an NCCL all-reduce of a few KB over PCIe",
         ),
     ] = 10.0
+    host_memory_gb: Annotated[
+        float,
+        Setting(
+            "GB",
+            0,
+            100_000,
+            "memory of a desktop, of which a model may take nine tenths",
+            "own choice: two modules of 32 GB",
+        ),
+    ] = 64.0
+    host_memory_gb_s: Annotated[
+        float,
+        Setting(
+            "GB/s",
+            0.1,
+            10_000,
+            "bandwidth of a desktop's memory, where weights stay with the processor",
+            "two channels of DDR5-5600: 2 × 8 bytes × 5.6 GT/s (JEDEC)",
+        ),
+    ] = 89.6
+    host_memory_utilisation: Annotated[
+        float,
+        Setting(
+            "share",
+            0.01,
+            1,
+            "part of that bandwidth that a processor reaches which reads weights",
+            "own choice: as far below the data sheet as cards are where nothing was measured",
+        ),
+    ] = 0.6
     # Use
     hours_per_day: Annotated[
         Decimal,

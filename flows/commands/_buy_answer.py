@@ -11,11 +11,13 @@ from typing import Any
 import click
 
 from gpuledger.flows.commands import _market
+from gpuledger.flows.commands._explain import as_objects, show_steps
 from gpuledger.flows.commands._money import DOLLARS, Money, money
 from gpuledger.flows.commands._show import no_rows, show
 from gpuledger.flows.setup.lang import gettext
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.advice import cheaper_ruled_out, what_would
+from gpuledger.transform.buying.explained import steps
 from gpuledger.transform.buying.hosts import estimated_on
 from gpuledger.transform.buying.market import Evidence
 from gpuledger.transform.buying.need import Need
@@ -40,25 +42,35 @@ class Answer:
     elsewhere: Option | None
 
 
-def show_answer(answer: Answer, data: DataDir, limit: int, form: str) -> int:
-    """Print the options that keep to the limits; where there is none, what would give one (on standard error). Gives the
-    exit status.
+def show_answer(answer: Answer, data: DataDir, limit: int, form: str, *, explain: bool = False) -> int:
+    """Print the options that keep to the limits, each with its arithmetic if asked to `explain`; where there is none, what
+    would give one (on standard error). Gives the exit status.
     """
     ruled_out = cheaper_ruled_out(answer.options)
     shown = money(data)
     rows = rows_of(answer, data, limit, shown)
     if form != "table":
         columns, values = shown.table(_COLUMNS, [list(row.values()) for row in rows])
+        if explain:
+            explanations = [as_objects(steps(option, answer.need)) for option in _shown(answer, limit)]
+            columns = [*columns, "explanation"]
+            values = [[*row, explanation] for row, explanation in zip(values, explanations, strict=True)]
         show(columns, values, form)
     elif rows:
         paid = [{column: shown.amount(column, value) for column, value in row.items()} for row in rows]
         _table(answer, paid, list(ruled_out), shown, _market.heading(data))
+        if explain:
+            for rank, option in enumerate(_shown(answer, limit), 1):
+                click.echo(f"{rank}  {option.what}")
+                show_steps(steps(option, answer.need))
     if rows:
         return 0
     need, other = answer.need, answer.elsewhere
     why = [f"nothing runs {need.model_id} at {need.precision} as asked", *way_outs(answer)]
     if other is not None:
-        why.append(f"{_condition(other.condition)}, {other.what} at {other.price_usd:,.2f} USD would do: --condition any")
+        why.append(
+            f"{_condition(other.condition)}, {other.what} at {other.price_usd:,.2f} USD would do: --condition any"
+        )
     return no_rows("\n  ".join(why))
 
 
@@ -69,6 +81,11 @@ def rows_of(answer: Answer, data: DataDir, limit: int, shown: Money = DOLLARS) -
         _row(rank, answer.options[position], shown.sentence(ruled_out[position]), data)
         for rank, position in enumerate(list(ruled_out)[: limit or None], 1)
     ]
+
+
+def _shown(answer: Answer, limit: int) -> list[Option]:
+    """The options behind the rows."""
+    return [option for option in answer.options if not option.against][: limit or None]
 
 
 def way_outs(answer: Answer) -> list[str]:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from gpuledger.flows.commands._assume import assume_option, replaced, with_assumed
+from gpuledger.flows.commands._explain import FIRST, explain_option
+from gpuledger.flows.commands._memory import serving_options
 from gpuledger.flows.commands._options import (
     currency_option,
     data_dir_option,
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from gpuledger.flows.commands._buy_answer import Answer
     from gpuledger.transform.assumptions import Assumptions
     from gpuledger.transform.buying.need import Asked, Need
+    from gpuledger.transform.speed.engines import Embedding
+    from gpuledger.transform.speed.offload import Offload
     from gpuledger.warehouse.paths import DataDir
 
 
@@ -47,12 +51,15 @@ if TYPE_CHECKING:
 )
 @click.option("--input", "prompt", type=click.IntRange(1), metavar="N", help="Tokens that each reads.")
 @click.option("--output", "answer", type=click.IntRange(1), metavar="N", help="Tokens that each is answered with.")
+@serving_options
 @click.option("--hours-per-day", metavar="H", help="Hours a day in which it is on or rented.")
 @click.option("--horizon-years", metavar="Y", help="Years until the card is sold.")
 @click.option("--country", metavar="CC", help="Electricity at the household price of this country (US, KR, DE, EU …).")
 @click.option("--condition", type=click.Choice(["new", "used", "any"]), default="new", show_default=True,
               help="Cards on sale new, used (also refurbished and opened), or both.")  # fmt: skip
-@click.option("--limit", type=click.IntRange(0), default=10, show_default=True, help="Options to show; 0 for all.")
+@click.option("--limit", type=click.IntRange(0), metavar="N",
+              help="Options to show; 0 for all (default: 10, with --explain 3).")  # fmt: skip
+@explain_option
 @assume_option
 @market_option
 @currency_option
@@ -67,11 +74,15 @@ def command(
     users: int,
     prompt: int | None,
     answer: int | None,
+    kv_bits: str | None,
+    offload: Offload,
+    embedding: Embedding | None,
     hours_per_day: str | None,
     horizon_years: str | None,
     country: str | None,
     condition: str,
-    limit: int,
+    limit: int | None,
+    explain: bool,
     assumed: tuple[str, ...],
     data_dir: str | None,
     form: str,
@@ -81,13 +92,18 @@ def command(
     from gpuledger.transform.buying.need import Asked
 
     data = data_of(data_dir)
-    overrides = {"hours_per_day": hours_per_day, "horizon_years": horizon_years}
+    overrides = {"hours_per_day": hours_per_day, "horizon_years": horizon_years, "kv_cache_bits": kv_bits}
+    load = Asked(
+        context=context, users=users, prompt=prompt, answer=answer, offload=offload, embedding=embedding
+    )  # fmt: skip
     question = Question(
-        model_id, precision, Asked(context=context, users=users, prompt=prompt, answer=answer), budget, min_tokens_per_s,
-        country, condition,
+        model_id, precision, load, budget, min_tokens_per_s, country, condition,
         {n: v for n, v in overrides.items() if v}, assumed,
     )  # fmt: skip
-    return show_answer(ask(question, data), data, limit, form)
+    if explain and form == "csv":
+        raise click.UsageError(gettext("--explain needs --format table or json"))
+    shown = (FIRST if explain else 10) if limit is None else limit
+    return show_answer(ask(question, data), data, shown, form, explain=explain)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuledger.flows.commands._assume import assume_option, of_settings
+from gpuledger.flows.commands._assume import assume_option, of_settings, replaced
 from gpuledger.flows.commands._card import gpu_of
+from gpuledger.flows.commands._explain import as_objects, explain_option, show_steps
+from gpuledger.flows.commands._memory import serving_options
 from gpuledger.flows.commands._options import data_dir_option, data_of
 from gpuledger.flows.setup.lang import gettext
 from gpuledger.flows.telling import terminal
 
 if TYPE_CHECKING:
+    from gpuledger.transform.speed.engines import Embedding
+    from gpuledger.transform.speed.offload import Offload
     from gpuledger.transform.speed.predict import Prediction, Rate
     from gpuledger.warehouse.paths import DataDir
 
@@ -53,6 +57,8 @@ if TYPE_CHECKING:
     "--input", "prompt", type=int, metavar="N", help="Tokens of it that are read (default: a part of the context)."
 )
 @click.option("--users", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="Sequences at once.")
+@serving_options
+@explain_option
 @assume_option
 @data_dir_option
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True,
@@ -67,18 +73,27 @@ def command(
     context: int | None,
     prompt: int | None,
     users: int,
+    kv_bits: str | None,
+    offload: Offload,
+    embedding: Embedding | None,
+    explain: bool,
     assumed: tuple[str, ...],
     data_dir: str | None,
     form: str,
 ) -> None:
     """What fits on N cards and how fast it will be: what to expect, a range that holds in 8 of 10 cases, and a bound."""
+    from gpuledger.transform.buying.hosts import host_for
     from gpuledger.transform.buying.need import DEFAULT_CONTEXT, text_shape
     from gpuledger.transform.sizing.errors import SizingError
-    from gpuledger.transform.speed.engines import check_loads, default_engine, engine_of
+    from gpuledger.transform.speed import explained
+    from gpuledger.transform.speed.engines import check_loads, default_engine, embedding_of, engine_of
+    from gpuledger.transform.speed.offload import check_offload
     from gpuledger.transform.speed.predict import Plan, job_of, load_of, predict
 
     card = gpu_of(data_of(data_dir), gpu)
     assumptions = of_settings(assumed)
+    if kv_bits is not None:
+        assumptions = replaced(assumptions, {"kv_cache_bits": kv_bits})
     try:
         shape = text_shape(model_id, data_of(data_dir).models)
         program = engine_of(engine) if engine else default_engine(precision, users)
@@ -86,7 +101,11 @@ def command(
         load = load_of(
             shape, min(DEFAULT_CONTEXT, shape.context) if context is None else context, users, prompt, assumptions
         )
-        plan = Plan(gpu=card, count=count, engine=program, split=split or program.split)  # type: ignore[arg-type]
+        host = host_for(card, max(1, count // card.gpus_on_board), card.tdp_w)
+        plan = Plan(
+            gpu=card, count=count, engine=embedding_of(program, embedding), split=split or program.split,  # type: ignore[arg-type]
+            offload=check_offload(offload, program, shape), host=host and host.memory(assumptions),
+        )  # fmt: skip
         found = predict(job_of(shape, precision, load, assumptions), plan)
     except SizingError as error:
         raise click.UsageError(str(error)) from None
@@ -96,10 +115,13 @@ def command(
         if rate != found.decode:
             notes.insert(0, f"measured with other software, which this rests on: {url}")
         found = replace(found, decode=rate)
+    steps = list(explained.steps(found)) if explain else []
     if form == "json":
-        click.echo(terminal.json_text(as_object(found, model_id, precision, notes), indent=1))
+        said = as_object(found, model_id, precision, notes) | ({"explanation": as_objects(steps)} if explain else {})
+        click.echo(terminal.json_text(said, indent=1))
     else:
         _show(found, f"{model_id} {precision}", notes)
+        show_steps(steps)
 
 
 def _measured(data: DataDir, found: Prediction, model_id: str, precision: str) -> tuple[Rate, str | None]:

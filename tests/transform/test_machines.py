@@ -1,4 +1,4 @@
-"""Machines whose memory processor and graphics share, as options of `gpuledger buy`: like any other, and no price is guessed."""
+"""Machines whose memory processor and graphics share, in `gpuledger buy`: options like others, and no price is guessed."""
 
 from __future__ import annotations
 

@@ -15,6 +15,7 @@ from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.speed.features import memory_kind
 from gpuledger.transform.speed.links import is_module
+from gpuledger.transform.speed.offload import HostMemory
 
 #: Watts that an ordinary outlet gives all day, by country: volts × amperes, of which North America and Japan allow 80%.
 #: Source: national wiring rules (US NEC 210.20: 120 V, 15 A; Japan: 100 V, 15 A; UK: 13 A fuse; Korea and continental
@@ -25,7 +26,7 @@ _EUROPEAN_OUTLET_WATTS = 3680
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Host:
-    """One kind of machine (see hosts.toml). `price_usd` and `idle_w` are None for the desktop, which the assumptions
+    """One kind of machine (see hosts.toml). Price, idle power and memory are None for the desktop, which the assumptions
     describe; `whole` says that it is sold only with all its modules.
     """
 
@@ -38,6 +39,8 @@ class Host:
     whole: bool = False
     idle_w: int | None = None
     price_usd: Decimal | None = None
+    memory_gb: float | None = None
+    memory_gb_s: float | None = None
 
     def cost_usd(self, assumptions: Assumptions) -> Decimal:
         """The part of its price that this use bears."""
@@ -46,6 +49,15 @@ class Host:
     def power_w(self, assumptions: Assumptions) -> Decimal:
         """What it draws beside the cards while it is on."""
         return assumptions.host_power_w if self.idle_w is None else Decimal(self.idle_w)
+
+    def memory(self, assumptions: Assumptions) -> HostMemory | None:
+        """Its own memory, where weights may stay that the cards do not hold; None where that is the cards' too."""
+        if self is _ITSELF:
+            return None
+        if self.memory_gb is None or self.memory_gb_s is None:
+            source = "the desktop's, host_memory_gb_s"
+            return HostMemory(assumptions.host_memory_gb, assumptions.host_memory_gb_s, source)
+        return HostMemory(self.memory_gb, self.memory_gb_s, f"one processor of the {self.name}, our estimate")
 
 
 #: A machine of shared memory is bought with all that is in it; what it draws is its chip's.
@@ -71,7 +83,8 @@ def hosts() -> tuple[Host, ...]:
         Host(
             name=one["name"], form_factors=tuple(one["form_factors"]), cards=one["cards"], gpu_power_w=one["gpu_power_w"],
             lanes=one["lanes"], source=one["source"], whole=one.get("whole", False), idle_w=one.get("idle_w"),
-            price_usd=Decimal(one["price_usd"]) if "price_usd" in one else None,
+            price_usd=Decimal(one["price_usd"]) if "price_usd" in one else None, memory_gb=one.get("memory_gb"),
+            memory_gb_s=one.get("memory_gb_s"),
         )
         for one in words["host"]
     )  # fmt: skip

@@ -15,7 +15,8 @@ from gpuledger.transform.sizing.own import load
 from gpuledger.transform.sizing.tensors import Architecture
 from gpuledger.transform.sizing.weights import UNIFORM_BITS, normalise_precision
 from gpuledger.transform.speed import memory
-from gpuledger.transform.speed.engines import Engine, default_engine, engines
+from gpuledger.transform.speed.engines import Embedding, Engine, default_engine, embedding_of, engines
+from gpuledger.transform.speed.offload import HostMemory, Offload, check_offload
 from gpuledger.transform.speed.predict import Job, Plan, Prediction, job_of, load_of, predict
 
 #: Context where none is asked for, at most the model's own.
@@ -27,13 +28,16 @@ _OF_PICTURES = "transformers"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
     """How a model is used: tokens of `context` (None: the default), `users` at once, tokens that each reads (`prompt`,
-    None: a share of the context) and writes (`answer`, None: the rest of the context).
+    None: a share of the context) and writes (`answer`, None: the rest of the context); what may stay with the processor
+    where it does not fit (`offload`), and whether token embeddings do (`embedding`, None: as the program does it).
     """
 
     context: int | None = None
     users: int = 1
     prompt: int | None = None
     answer: int | None = None
+    offload: Offload = "none"
+    embedding: Embedding | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +57,7 @@ class Need:
     assumptions: Assumptions
     job: Job | None
     image_bytes: int
+    offload: Offload = "none"
 
     @property
     def splits(self) -> bool:
@@ -64,11 +69,14 @@ class Need:
         """Whether it writes token by token."""
         return self.job is not None and self.job.decode_flops is not None
 
-    def on(self, gpu: Gpu, count: int) -> Prediction | None:
-        """What so many GPUs make of it; None for an image model."""
+    def on(self, gpu: Gpu, count: int, host: HostMemory | None = None) -> Prediction | None:
+        """What so many GPUs make of it, in a machine whose memory is known or not; None for an image model."""
         if self.job is None:
             return None
-        return predict(self.job, Plan(gpu=gpu, count=count, engine=self.engine, split=self.engine.split))
+        plan = Plan(
+            gpu=gpu, count=count, engine=self.engine, split=self.engine.split, offload=self.offload, host=host
+        )  # fmt: skip
+        return predict(self.job, plan)
 
     def needed_bytes(self, count: int) -> int:
         """Bytes on `count` GPUs together."""
@@ -126,6 +134,8 @@ def need_of(
     if isinstance(shape, DiffusionModel):
         if asked.context is not None:
             raise SizingError("an image model has no context; leave it out")
+        if asked.offload != "none" or asked.embedding is not None:
+            raise SizingError("what of an image model stays with the processor is not known; leave it out")
         return Need(
             model_id=model_id,
             precision=precision.lower(),
@@ -148,10 +158,11 @@ def need_of(
         context_tokens=context,
         users=asked.users,
         answer_tokens=asked.answer or max(1, context - job.load.prompt),
-        engine=default_engine(name, asked.users),
+        engine=embedding_of(default_engine(name, asked.users), asked.embedding),
         assumptions=assumptions,
         job=job,
         image_bytes=0,
+        offload=check_offload(asked.offload, default_engine(name, asked.users), shape),
     )
 
 

@@ -72,10 +72,19 @@ class Speed:
         return self.rate.bound or 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class Power:
+    """What is fed: `boards` of `tdp_w` watts each, and `host_w` beside them."""
+
+    tdp_w: int
+    boards: int
+    host_w: Decimal
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
-    """One way to run the model. `price_usd` is of all cards, or of an hour; `outlay_usd` what the budget is asked for. Both are
-    None, as is the evidence, for a machine whose price nobody here has stated.
+    """One way to run the model. `price_usd` is of all cards, or of an hour; `outlay_usd` what the budget is asked for. Both
+    are None, as is the evidence, for a machine whose price nobody here has stated.
 
     `against` are the reasons why it is no answer, empty where it is one; `notes` what its buyer must know.
     """
@@ -104,6 +113,8 @@ class Option:
     #: Of an image model on a card that was measured: each GPU makes its own pictures.
     pictures: Pictures | None = None
     usd_per_thousand_images: Decimal | None = None
+    #: Of what is owned, where its power is known.
+    power: Power | None = None
 
     @property
     def fits(self) -> bool:
@@ -182,14 +193,15 @@ class _Asked:
     def _node(self, card: Card, gpu: Gpu, boards: int, assumed: Assumptions) -> Option:
         gpus, price = boards * card.gpus_on_board, card.price_usd * boards
         host = host_for(gpu, boards, card.tdp_w)
-        own = None
+        own = power = None
         if card.tdp_w is not None:
-            machine = None if host is None else costs.Machine(host.cost_usd(assumed), host.power_w(assumed))
+            machine = self._around(False, host)
             own = costs.ownership(card.price_usd, card.tdp_w, assumed, count=boards, machine=machine)
+            power = Power(card.tdp_w, boards, machine.watts)
         total = own.total if own else None
-        prediction = self.need.on(gpu, gpus)
+        prediction = self.need.on(gpu, gpus, host and host.memory(self.assumptions))
         speed = self._speed(prediction, card.gpu_id, card.bandwidth_gb_s)
-        needed, available = self._memory(gpu, gpus)
+        needed, available = self._memory(gpu, gpus, prediction)
         against = (*self._against(needed, available, price, speed), *_without_power(own), *self._unsupported(gpu))
         if host is None:
             watts = (card.tdp_w or 0) * boards
@@ -200,7 +212,7 @@ class _Asked:
             gpu_id=card.gpu_id, gpu=card.gpu, gpu_count=gpus, price_usd=price, outlay_usd=price, needed_gb=needed,
             available_gb=available, prediction=prediction, speed=speed, host=host, own=own, total_usd=total,
             usd_per_million_tokens=written, usd_per_million_read=read, evidence=card.evidence, against=against,
-            notes=self._power(card, boards, host),
+            notes=(*_offloaded(prediction), *self._power(card, boards, host)), power=power,
         )  # fmt: skip
 
     def _power(self, card: Card, boards: int, host: Host | None) -> tuple[str, ...]:
@@ -217,16 +229,20 @@ class _Asked:
             if not node.memory_gb or node.gpus > MOST_CARDS:
                 continue  # whether anything fits on it is not known
             gpu = self._chip(node.gpu_id, node.gpu, node.memory_gb, node.bandwidth_gb_s)
-            host = host_for(gpu, max(1, round(node.gpus / gpu.gpus_on_board)), node.tdp_w and round(node.tdp_w / node.gpus))
-            own = None
+            host = host_for(
+                gpu, max(1, round(node.gpus / gpu.gpus_on_board)), node.tdp_w and round(node.tdp_w / node.gpus)
+            )
+            own = power = None
             if node.tdp_w is not None:
-                own = costs.ownership(
-                    node.price_usd, node.tdp_w, self.assumptions, machine=self._around(node.is_machine, host)
-                )
+                machine = self._around(node.is_machine, host)
+                own = costs.ownership(node.price_usd, node.tdp_w, self.assumptions, machine=machine)
+                power = Power(node.tdp_w, 1, machine.watts)
             total = own.total if own else None
-            prediction = self.need.on(gpu, node.gpus)
+            prediction = self.need.on(
+                gpu, node.gpus, None if node.is_machine or host is None else host.memory(self.assumptions)
+            )
             speed = self._speed(prediction, node.gpu_id, node.bandwidth_gb_s)
-            needed, available = self._memory(gpu, node.gpus)
+            needed, available = self._memory(gpu, node.gpus, prediction)
             written, read = self._per_million(total, own.busy_hours if own else None, speed)
             yield Option(
                 way="buy", condition=node.condition, what=f"{node.kind}: {node.title}", gpu_id=node.gpu_id,
@@ -238,6 +254,7 @@ class _Asked:
                     *self._against(needed, available, node.price_usd, speed),
                     *(() if memory_kind(gpu) == "shared" else _without_power(own)), *self._unsupported(gpu),
                 ),
+                power=power,
             )  # fmt: skip
 
     def _around(self, is_machine: bool, host: Host | None) -> costs.Machine:
@@ -258,7 +275,7 @@ class _Asked:
             speed = self._speed(prediction, gpu.gpu_id, gpu.memory_bandwidth_gb_s)
             if speed is None:
                 continue  # a name without price and speed helps nobody to choose
-            needed, available = self._memory(gpu, 1)
+            needed, available = self._memory(gpu, 1, prediction)
             note = "no shop's price is known here: a quote in the inbox gives it one"
             if gpu.msrp_usd is not None:
                 note += f"; its maker asked {gpu.msrp_usd:,.0f} USD when it came out"
@@ -277,7 +294,7 @@ class _Asked:
             gpu = self._chip(one.gpu_id, one.gpu, one.memory_gb, one.bandwidth_gb_s)
             prediction = self.need.on(gpu, one.gpu_count) if one.gpu_count <= MOST_CARDS else None
             speed = self._speed(prediction, one.gpu_id, one.bandwidth_gb_s)
-            needed, available = self._memory(gpu, one.gpu_count)
+            needed, available = self._memory(gpu, one.gpu_count, prediction)
             place = " ".join(filter(None, [one.provider, one.instance, one.region]))
             gpus = one.gpu if one.gpu_count == 1 else f"{one.gpu_count} × {one.gpu}"
             written, read = self._per_million(total, hours * self.assumptions.utilisation, speed)
@@ -300,8 +317,10 @@ class _Asked:
             return known
         return Gpu(gpu_id=gpu_id or "", vendor="", name=name, memory_gb=memory_gb, memory_bandwidth_gb_s=bandwidth)
 
-    def _memory(self, gpu: Gpu, gpus: int) -> tuple[float, float]:
+    def _memory(self, gpu: Gpu, gpus: int, prediction: Prediction | None) -> tuple[float, float]:
         """GB (10^9 bytes) that the model needs, and that so many GPUs have for it."""
+        if prediction is not None:
+            return prediction.needed / 1e9, prediction.usable / 1e9
         together = gpus if self.need.splits else 1
         return self.need.needed_bytes(together) / 1e9, self.need.usable_bytes(gpu, together) / 1e9
 
@@ -334,9 +353,7 @@ class _Asked:
         written = costs.cost_per_million_tokens(total * (1 - read_share), busy_hours, served.all_tokens_per_s)
         return written, costs.cost_per_million_tokens(total * read_share, busy_hours, read_rate)
 
-    def _against(
-        self, needed: float, available: float, outlay: Decimal | None, speed: Speed | None
-    ) -> tuple[str, ...]:
+    def _against(self, needed: float, available: float, outlay: Decimal | None, speed: Speed | None) -> tuple[str, ...]:
         limits, reasons = self.limits, []
         if needed > available:
             reasons.append(f"needs {needed:.1f} GB and has {available:.1f}")
@@ -351,6 +368,16 @@ class _Asked:
                 basis = "as measured" if speed.rate.basis == "measured" else f"expected of a bound of {speed.bound:.1f}"
                 reasons.append(f"{speed.each:.1f} tokens/s ({basis}), under {limits.min_tokens_per_s:g}")
         return tuple(reasons)
+
+
+def _offloaded(prediction: Prediction | None) -> tuple[str, ...]:
+    """What stays with the processor, in words."""
+    if prediction is None or prediction.moved is None:
+        return ()
+    away = prediction.moved
+    what = "the experts of" if away.what == "experts" else ""
+    words = " ".join(filter(None, [what, f"{away.layers} of {away.of_layers} layers"]))
+    return (f"{words}, {away.size / 1e9:.1f} GB, stay with the processor: nobody measured how fast it reads them",)
 
 
 def _without_power(own: costs.Ownership | None) -> tuple[str, ...]:

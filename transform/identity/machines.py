@@ -1,4 +1,4 @@
-"""Machines whose memory processor and graphics share: a Mac, a computer with Strix Halo. What is in them is chip and memory."""
+"""Machines whose memory processor and graphics share: Macs, computers with Strix Halo. A chip and its memory say which."""
 
 from __future__ import annotations
 

@@ -21,7 +21,9 @@ from gpuledger.transform.identity.vocabulary import Vocabulary
 from gpuledger.transform.identity.words import MOST_CARDS
 
 #: A look at the title that is cheaper than the patterns: without one of these no title is a server or a workstation.
-_TRIGGER = re.compile(r"serv|serw|station|\bnode|dgx|hgx|\bnvl|poweredge|proliant|rackmount|\bz[468] g\d|precision|\bgb10\b")
+_TRIGGER = re.compile(
+    r"serv|serw|station|\bnode|dgx|hgx|\bnvl|poweredge|proliant|rackmount|\bz[468] g\d|precision|\bgb10\b"
+)
 _HOW_MANY = {"single": 1, "dual": 2, "twin": 2, "triple": 3, "quad": 4, "octa": 8, "two": 2, "four": 4, "eight": 8}
 _COUNT_BEFORE = rf"(?:(?<!\w)\(?(\d{{1,2}})\s?x?\)?\s|(?<!\w)(\d{{1,2}})\s?x\s?|\b({'|'.join(_HOW_MANY)})[\s-])?"
 #: Where a card alone has it as a feature or a link, it is no part of its own.

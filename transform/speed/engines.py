@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, get_args
@@ -20,6 +20,10 @@ from gpuledger.transform.sizing.weights import UNIFORM_BITS, normalise_precision
 #: sequences at once.
 Split = Literal["layer", "tensor", "pipeline"]
 SPLITS: tuple[str, ...] = get_args(Split)
+
+#: Where the table of token embeddings lies, of which a token reads one row.
+Embedding = Literal["host", "cards"]
+EMBEDDINGS: tuple[str, ...] = get_args(Embedding)
 
 #: What llama.cpp cannot load: formats of other programs.
 _FOR_SERVERS = ("fp8", "gptq-int4-g128", "gptq-int8-g128", "awq-int4-g128", "nf4")
@@ -88,6 +92,18 @@ def default_engine(precision: str, users: int = 1) -> Engine:
     if name in _FOR_SERVERS or (users > 1 and name not in gguf_types()):
         return engines()["vllm"]
     return engines()["llama.cpp"]
+
+
+def embedding_of(engine: Engine, where: Embedding | None) -> Engine:
+    """`engine` with its token embeddings there; None for its own way. Raises SizingError where it keeps all on the cards."""
+    if where is None or (where == "host") == engine.embedding_on_host:
+        return engine
+    if where == "host":
+        able = [one.name for one in engines().values() if one.embedding_on_host]
+        raise SizingError(
+            f"{engine.name} keeps token embeddings on the cards; {', '.join(able)} leave them with the processor"
+        )
+    return replace(engine, embedding_on_host=False)
 
 
 def check_loads(engine: Engine, precision: str) -> None:

@@ -14,10 +14,11 @@ from gpuledger.transform.sizing.memory import activation_bytes, check_context, k
 from gpuledger.transform.sizing.tensors import Architecture
 from gpuledger.transform.sizing.weights import Weights, weights
 from gpuledger.transform.speed import memory
-from gpuledger.transform.speed.calibration import EIGHTY_PERCENT, Calibration, calibrations
+from gpuledger.transform.speed.calibration import EIGHTY_PERCENT, Calibration, DecodeTimes, calibrations
 from gpuledger.transform.speed.engines import Engine, Split
 from gpuledger.transform.speed.features import CardTraits, Work, traits
 from gpuledger.transform.speed.links import Link, amdahl_speedup, exchange_seconds, link_between
+from gpuledger.transform.speed.offload import PROGRAMS, HostMemory, Moved, Offload, moved
 from gpuledger.transform.speed.peaks import fastest_matrix_tflops, matrix_tflops
 from gpuledger.transform.speed.work import work
 
@@ -52,12 +53,16 @@ class Load:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Cards and the program on them."""
+    """Cards and the program on them. What does not fit may be left with the processor (`offload`), where the memory of the
+    machine (`host`) is known.
+    """
 
     gpu: Gpu
     count: int
     engine: Engine
     split: Split
+    offload: Offload = "none"
+    host: HostMemory | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +99,43 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Writing:
+    """The parts of the time in which every user gets one token, in seconds, and what they follow from.
+
+    `alone_s` is the time before cards divide it: reading `card_bytes`, computing, and what the processor reads. Where they
+    divide it, they exchange for `exchange_s` and are `speedup` times faster. `times` are the calibration's, None without.
+    The bound is `at_work` users times cards over the longer of `bound_reading_s` and `bound_computing_s`, or the processor's
+    reading at its full bandwidth beside the cards'.
+    """
+
+    card_bytes: float
+    computing_s: float
+    times: DecodeTimes | None
+    host_bytes: float
+    host_s: float
+    alone_s: float
+    exchange_s: float
+    speedup: float
+    deviation: float
+    at_work: int
+    bound_reading_s: float
+    bound_computing_s: float
+    bound_host_s: float
+
+    @property
+    def seconds(self) -> float:
+        """All of it."""
+        return self.alone_s / self.speedup
+
+    @property
+    def bound(self) -> float:
+        """Tokens a second of all users at most."""
+        return self.at_work / (max(self.bound_reading_s, self.bound_computing_s) + self.bound_host_s)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction:
-    """The answer. Memory in bytes."""
+    """The answer. Memory in bytes, on all cards together; `moved` is what stays with the processor beside that."""
 
     job: Job
     plan: Plan
@@ -104,16 +144,31 @@ class Prediction:
     usable: int
     decode: Rate
     prefill: Rate
+    moved: Moved | None = None
+
+    @property
+    def writing(self) -> Writing | None:
+        """What the speed of writing follows from; None where nothing is written or the card's bandwidth is not known."""
+        return self._asked.writing()
+
+    @property
+    def calibration(self) -> Calibration | None:
+        """The measurements that both speeds rest on, if any."""
+        return self._asked.calibration
+
+    @property
+    def _asked(self) -> _Asked:
+        return _Asked(self.job, self.plan, self.moved)
 
     @property
     def split(self) -> Split:
         """How the cards really share the model."""
-        return _Asked(self.job, self.plan).split
+        return self._asked.split
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What was assumed, in the order in which it matters."""
-        return tuple(_Asked(self.job, self.plan).notes())
+        return tuple(self._asked.notes())
 
 
 NOTHING = Rate(None, None, None, None, "unknown")
@@ -158,10 +213,12 @@ def predict(job: Job, plan: Plan) -> Prediction:
     """Whether the model fits, and how fast it writes and reads. Raises SizingError for more cards than a machine holds."""
     if not 1 <= plan.count <= MOST_CARDS:
         raise SizingError(f"between 1 and {MOST_CARDS} cards of a kind can be asked about, not {plan.count}")
-    asked = _Asked(job, plan)
     driver = memory.driver_memory(plan.gpu)
     needed = needed_bytes(job, plan)
     usable = memory.usable_bytes(driver.size, plan.count, plan.engine, job.assumptions) if driver else 0
+    away = moved(job, plan.offload, needed - usable, plan.host) if plan.engine.name in PROGRAMS else None
+    asked = _Asked(job, plan, away)
+    needed -= away.size if away else 0
     return Prediction(
         job=job,
         plan=plan,
@@ -170,6 +227,7 @@ def predict(job: Job, plan: Plan) -> Prediction:
         usable=usable,
         decode=asked.decode(),
         prefill=asked.prefill(),
+        moved=away,
     )
 
 
@@ -202,6 +260,7 @@ class _Asked:
 
     job: Job
     plan: Plan
+    moved: Moved | None
 
     @property
     def split(self) -> Split:
@@ -230,29 +289,61 @@ class _Asked:
         return link_between(self.plan.gpu, self.job.assumptions)
 
     def decode(self) -> Rate:
+        timed, users = self.writing(), self.job.load.users
+        if timed is None:
+            return NOTHING
+        if timed.host_bytes and users > 1:
+            return Rate(None, None, None, timed.bound, "unknown")  # how processors serve several was not measured
+        basis: Basis = "bound" if timed.times is None or timed.host_bytes else "calibrated"
+        return _rate(users / timed.seconds, timed.deviation, timed.bound, basis)
+
+    def writing(self) -> Writing | None:
+        """The parts of the time of a step; see Writing."""
         card, job, flops = self.card, self.job, self.job.decode_flops
         if card is None or flops is None:
-            return NOTHING
+            return None
         users, count, split = job.load.users, self.plan.count, self.split
-        rate, layers = self.tflops(), job.shape.layers
+        rate, bandwidth = self.tflops(), card.bandwidth_gb_s * 1e9
         # Cards that share the layers work at the same time only on different sequences.
         at_once = 1 if split == "tensor" else min(count, users)
         group = users / at_once
-        per_card = (job.size.read_bytes(math.ceil(group)) + group * job.cache_written) / (card.bandwidth_gb_s * 1e9)
-        arithmetic = group * flops / (rate * 1e12) if rate else 0.0
-        bound = users * (count if split == "tensor" else 1) / max(per_card, arithmetic)
-        calibrated = self.calibration
-        reading = job.size.read_bytes(users) + users * job.cache_written
+        away = self.moved.bytes_a_token if self.moved else 0.0
+        reading = job.size.read_bytes(users) + users * job.cache_written - away
         computing = 0.0 if users == 1 else users * flops / self._flops_reached(_COMPUTE_SHARE)
+        calibrated, host = self.calibration, self.plan.host
+        times = calibrated.decode_times(card, job.work) if calibrated else None
+        if times is not None:
+            alone = (
+                times.a_byte * reading + times.a_layer * job.shape.layers + times.a_handover * (count - 1) + computing
+            )
+        else:
+            alone = reading / (bandwidth * job.assumptions.expected_utilisation) + computing
+        host_s = away / (host.gb_s * 1e9 * job.assumptions.host_memory_utilisation) if host and away else 0.0
+        alone += host_s
+        exchange, speedup = self._divided(alone, users) if times is None and split == "tensor" else (0.0, 1.0)
+        per_card = job.size.read_bytes(math.ceil(group)) + group * job.cache_written - away
+        return Writing(
+            card_bytes=reading,
+            computing_s=computing,
+            times=times,
+            host_bytes=away,
+            host_s=host_s,
+            alone_s=alone,
+            exchange_s=exchange,
+            speedup=speedup,
+            deviation=self._deviation_of_writing(calibrated, card),
+            at_work=users * (count if split == "tensor" else 1),
+            bound_reading_s=per_card / bandwidth,
+            bound_computing_s=group * flops / (rate * 1e12) if rate else 0.0,
+            bound_host_s=away / (host.gb_s * 1e9) if host and away else 0.0,
+        )
+
+    def _deviation_of_writing(self, calibrated: Calibration | None, card: CardTraits) -> float:
+        deviation = _UNMEASURED
         if calibrated is not None:
-            times = calibrated.decode_times(card, job.work)
-            seconds = times.a_byte * reading + times.a_layer * layers + times.a_handover * (count - 1) + computing
-            deviation = calibrated.deviation("decode", card, job.work)
-            return _rate(users / seconds, math.hypot(deviation, _SEVERAL_AT_ONCE * (users > 1)), bound, "calibrated")
-        seconds = reading / (card.bandwidth_gb_s * 1e9 * job.assumptions.expected_utilisation) + computing
-        if split == "tensor":
-            seconds = self._divided(seconds, users)
-        return _rate(users / seconds, _UNMEASURED, bound, "bound")
+            several = _SEVERAL_AT_ONCE * (self.job.load.users > 1)
+            deviation = math.hypot(calibrated.deviation("decode", card, self.job.work), several)
+        return math.hypot(deviation, _UNMEASURED) if self.moved else deviation
 
     def prefill(self) -> Rate:
         card, job, rate, flops = self.card, self.job, self.tflops(), self.job.prefill_flops
@@ -269,18 +360,31 @@ class _Asked:
             expected = calibrated.prefill_tokens_per_s(card, job.work, count, chunk)
             if expected is not None:
                 reached = min(expected, count * self._flops_reached(_SHADERS_AT_BEST) * tokens / flops)
-                return _rate(reached, calibrated.deviation("prefill", card, job.work), bound, "calibrated")
+                deviation = calibrated.deviation("prefill", card, job.work)
+                if self.moved is not None:
+                    return _rate(self._with_transfers(reached), math.hypot(deviation, _UNMEASURED), bound, "bound")
+                return _rate(reached, deviation, bound, "calibrated")
         if bound is None:
             return NOTHING
         seconds = flops / self._flops_reached(_COMPUTE_SHARE)
         if self.split == "tensor":
-            seconds = self._divided(seconds, tokens)
-        return _rate(tokens / seconds, _UNMEASURED, bound, "bound")
+            seconds /= self._divided(seconds, tokens)[1]
+        return _rate(self._with_transfers(tokens / seconds), _UNMEASURED, bound, "bound")
 
-    def _divided(self, seconds: float, tokens: int) -> float:
-        """Seconds of work that the cards divide, but for what Amdahl leaves, and exchange in every layer."""
+    def _with_transfers(self, tokens_per_s: float) -> float:
+        """Prompt tokens a second where the weights that stay with the processor pass the slot once for each piece of it."""
+        if self.moved is None:
+            return tokens_per_s
+        chunk, slot = self.job.assumptions.prefill_chunk_tokens, self.job.assumptions.link_gb_s * 1e9
+        pieces = -(-self.job.load.prompt // chunk)
+        return self.job.load.prompt / (self.job.load.prompt / tokens_per_s + pieces * self.moved.size / slot)
+
+    def _divided(self, seconds: float, tokens: int) -> tuple[float, float]:
+        """Seconds in which the cards exchange, and how many times faster they are together than one: they divide all work
+        but what Amdahl leaves, and exchange in every layer.
+        """
         count, exchange = self.plan.count, exchange_seconds(self.job.shape, tokens, self.plan.count, self.link())
-        return seconds / amdahl_speedup(self.job.assumptions.parallel_fraction, count, exchange / seconds)
+        return exchange, amdahl_speedup(self.job.assumptions.parallel_fraction, count, exchange / seconds)
 
     def _flops_reached(self, share: float) -> float:
         """Operations a second of one card at a share of its 16-bit rate, to which programs unpack; without a known rate they
@@ -321,6 +425,14 @@ class _Asked:
                 f"nobody measured {engine.name} so divided: {assumed.expected_utilisation:.0%} of the memory's bandwidth "
                 f"and {_COMPUTE_SHARE:.0%} of the matrix rate, and a wide range"
             )
+        if self.moved is not None and self.plan.host is not None:
+            away = self.moved
+            lines.insert(
+                1,
+                f"{_AWAY[away.what]} of {away.layers} of {away.of_layers} layers ({away.size / 1e9:.1f} GB) stay with the "
+                f"processor, at {assumed.host_memory_utilisation:.0%} of {self.plan.host.gb_s:g} GB/s "
+                f"({self.plan.host.source}); nobody measured this, so the range is wide",
+            )
         if self.split == "tensor" and self.plan.count > 1:
             link = self.link()
             lines.append(f"{link.gb_s:g} GB/s between cards, {link.latency_us:g} µs an exchange: {link.source}")
@@ -334,6 +446,7 @@ _SPLIT_WORDS = {
     "pipeline": "each card holds a share of the layers and works on another sequence",
     "tensor": "each card holds a part of every layer (tensor parallel)",
 }
+_AWAY = {"experts": "the experts", "layers": "weights and cache"}
 _NEAREST = {
     "card": "this card is among them",
     "architecture": "this card is not among them, others of its architecture are",

@@ -1,0 +1,24 @@
+"""Choices about a model's memory that cost or gain speed: the cache at fewer bits, and what stays with the processor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def serving_options(function: F) -> F:
+    """--kv-bits, --offload and --embedding."""
+    for option in (
+        click.option("--embedding", type=click.Choice(["host", "cards"]),
+                     help="Where the table of token embeddings lies (default: as the program does it)."),
+        click.option("--offload", type=click.Choice(["none", "experts", "layers"]), default="none", show_default=True,
+                     help="What of llama.cpp's may stay with the processor where it does not fit."),
+        click.option("--kv-bits", type=click.Choice(["16", "8", "4"]),
+                     help="Bits of the key-value cache (default: the assumption kv_cache_bits)."),
+    ):  # fmt: skip
+        function = option(function)
+    return function

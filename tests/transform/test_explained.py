@@ -1,0 +1,115 @@
+"""--explain: whoever types a sum into a calculator gets the figure that stands behind it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pytest
+
+from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.buying import explained as buying
+from gpuledger.transform.buying.hosts import host_for
+from gpuledger.transform.buying.market import Card, Evidence, Instance
+from gpuledger.transform.buying.need import Asked, Need, need_of
+from gpuledger.transform.buying.options import Limits, Market, options
+from gpuledger.transform.identity.catalogue import by_id
+from gpuledger.transform.sizing import catalogue
+from gpuledger.transform.speed import explained
+from gpuledger.transform.speed.explained import Step
+from gpuledger.transform.speed.predict import Prediction
+
+SIGNS = str.maketrans({"×": "*", "÷": "/", "−": "-", ",": None})
+SEEN = Evidence(source="shop", price_since=datetime(2026, 1, 1, tzinfo=UTC), seen_at=datetime(2026, 1, 2, tzinfo=UTC),
+                url=None, snapshot_sha256="0" * 64, market="us")  # fmt: skip
+
+
+def typed_in(step: Step) -> float:
+    """What a calculator says of the sum."""
+    text = step.arithmetic.translate(SIGNS).replace("^", "**")
+    assert re.fullmatch(r"[\d\s.e+*/()-]+", text), text
+    return float(eval(text))
+
+
+def check(steps: Iterable[Step]) -> dict[str, Step]:
+    found = list(steps)
+    for step in found:
+        assert typed_in(step) == pytest.approx(step.value, rel=1e-4), step
+        assert step.source, step
+    return {step.figure: step for step in found}
+
+
+def need(model_id: str, precision: str, asked: Asked, assumptions: Assumptions | None = None) -> Need:
+    shape = catalogue.architecture(model_id)
+    return need_of(model_id, shape, precision, asked, assumptions or Assumptions())
+
+
+def on(asked: Need, gpu_id: str, count: int) -> Prediction:
+    gpu = by_id()[gpu_id]
+    host = host_for(gpu, count, gpu.tdp_w)
+    found = asked.on(gpu, count, host and host.memory(asked.assumptions))
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("model_id", "precision", "asked", "gpu_id", "count"),
+    [
+        ("llama-3.1-8b", "Q4_K_M", Asked(), "nvidia-geforce-rtx-3090", 1),
+        ("llama-3.3-70b", "Q4_K_M", Asked(context=8192), "nvidia-geforce-rtx-4090", 4),
+        ("llama-3.3-70b", "fp8", Asked(users=16, prompt=1024, answer=256), "nvidia-h100-sxm5", 8),
+        ("gpt-oss-120b", "mxfp4", Asked(offload="experts"), "nvidia-geforce-rtx-3090", 1),
+        ("qwen3-32b", "Q4_K_M", Asked(offload="layers", embedding="cards"), "nvidia-geforce-rtx-3060-12gb", 1),
+        ("gemma-3-27b", "Q4_K_M", Asked(context=32768), "apple-m2-ultra-64gb", 1),
+        ("deepseek-v3", "fp8", Asked(users=4), "nvidia-b200", 8),
+    ],
+)
+def test_every_step_of_a_prediction_is_a_sum_that_comes_out(
+    model_id: str, precision: str, asked: Asked, gpu_id: str, count: int
+) -> None:
+    found = on(need(model_id, precision, asked), gpu_id, count)
+    steps = check(explained.steps(found))
+    assert steps["needed"].value == found.needed / 1e9
+    assert steps["usable"].value == found.usable / 1e9
+    rate = found.decode
+    assert rate.expected is not None
+    last = steps.get("written, as answered") or steps["written"]
+    assert (last.value, steps["low"].value, steps["high"].value, steps["bound"].value) == pytest.approx(
+        (rate.expected, rate.low, rate.high, rate.bound)
+    )
+    if found.prefill.expected is not None:
+        assert steps["reads"].value == found.prefill.expected
+
+
+def test_every_dollar_of_owning_and_renting_is_a_sum_that_comes_out() -> None:
+    gpu = by_id()["nvidia-geforce-rtx-4090"]
+    assert gpu.memory_gb
+    assert gpu.memory_bandwidth_gb_s
+    texts = {"sales_tax_share": "0.2", "storage_usd_per_month": "10", "building_overhead": "0.3"}
+    asked = need("llama-3.1-8b", "fp16", Asked(users=4), Assumptions().with_text(texts))
+    card = Card(
+        gpu_id=gpu.gpu_id, gpu=gpu.display_name, condition="new", price_usd=Decimal(1600), memory_gb=gpu.memory_gb,
+        bandwidth_gb_s=gpu.memory_bandwidth_gb_s, tdp_w=gpu.tdp_w, gpus_on_board=1, value_kept=None, history_years=None,
+        evidence=SEEN,
+    )  # fmt: skip
+    rented = [
+        Instance(
+            offer_id=way, gpu_id=gpu.gpu_id, gpu=gpu.display_name, gpu_count=1, provider="cloud", region="", instance="x",
+            pricing_model=way, hour_usd=Decimal("0.40"), memory_gb=gpu.memory_gb,
+            bandwidth_gb_s=gpu.memory_bandwidth_gb_s, evidence=SEEN,
+        )
+        for way in ("on_demand", "reserved_1y")
+    ]  # fmt: skip
+    market = Market(cards=[card], instances=rented, measured={}, chips={gpu.gpu_id: gpu})
+    ways = {"buy": 0, "on_demand": 0, "reserved_1y": 0}
+    for option in options(asked, Limits(), market, asked.assumptions):
+        steps = check(buying.steps(option, asked))
+        assert steps["total"].value == pytest.approx(float(option.total_usd or 0))
+        assert option.speed is not None
+        assert option.speed.serving is not None
+        assert steps["each user sees"].value == pytest.approx(option.speed.serving.each_tokens_per_s)
+        assert "a million tokens written" in steps
+        ways[option.way] += 1
+    assert ways == {"buy": 4, "on_demand": 1, "reserved_1y": 1}

@@ -1,0 +1,153 @@
+"""An option as arithmetic, to the last step: memory and speed (see speed/explained.py), and money."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from decimal import Decimal
+
+from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.buying import costs
+from gpuledger.transform.buying.hosts import Host
+from gpuledger.transform.buying.need import Need
+from gpuledger.transform.buying.options import Option
+from gpuledger.transform.speed import explained
+from gpuledger.transform.speed.explained import Step, assumed, number
+
+#: What many leave out, each with what it is a share or a price of.
+_OTHER = (
+    "sales_tax_share", "cost_of_capital", "failure_share_per_year", "spare_share", "colocation_usd_per_kw_month",
+)  # fmt: skip
+
+
+def steps(option: Option, need: Need) -> Iterator[Step]:
+    """Memory, speed and money of one option, in this order."""
+    prediction, speed = option.prediction, option.speed
+    if prediction is None:
+        yield Step("needed", number(option.needed_gb), option.needed_gb, "GB",
+                   "weights and activations: `gpuledger size` names both")  # fmt: skip
+    else:
+        yield from explained.memory_steps(prediction)
+        if speed is not None:
+            yield from explained.writing_steps(replace(prediction, decode=speed.rate))
+        yield from explained.reading_steps(prediction)
+        if speed is not None and speed.serving is not None and need.users > 1:
+            yield from explained.serving_steps(prediction, speed.serving, need.answer_tokens)
+    yield from money_steps(option, need)
+
+
+def money_steps(option: Option, need: Need) -> Iterator[Step]:
+    """What it costs over the horizon, and what a million tokens cost; nothing where a price or a power is not known."""
+    assumptions = need.assumptions
+    if option.total_usd is None or option.price_usd is None:
+        return
+    hours = assumptions.hours_per_day * costs.DAYS_A_YEAR * assumptions.horizon_years
+    yield Step(
+        "hours", f"{number(assumptions.hours_per_day)} × {costs.DAYS_A_YEAR} × {number(assumptions.horizon_years)}",
+        float(hours), "h", assumed(assumptions, "hours_per_day", "horizon_years"),
+    )  # fmt: skip
+    own = option.own
+    if own is None:
+        yield from _rent(option, assumptions)
+    else:
+        yield from _owning(option, own, assumptions)
+    yield from _per_million(option, need, hours)
+
+
+def _rent(option: Option, assumptions: Assumptions) -> Iterator[Step]:
+    assert option.price_usd is not None
+    assert option.total_usd is not None
+    years = costs.TERM_YEARS[option.way]
+    where = (
+        "the offer below"
+        if option.evidence is None
+        else f"{option.evidence.source}, {option.evidence.price_since:%Y-%m-%d}"
+    )
+    beside = assumptions.storage_usd_per_month + assumptions.egress_usd_per_month
+    months = f" + {number(beside)} × 12 × {number(assumptions.horizon_years)}" if beside else ""
+    if years is None:
+        hours = f"{number(assumptions.hours_per_day)} × {costs.DAYS_A_YEAR} × {number(assumptions.horizon_years)}"
+        sum_, why = f"{number(option.price_usd)} × {hours}", "the hours of use, at the price of"
+    else:
+        terms = -(-assumptions.horizon_years // years)
+        sum_ = f"{number(option.price_usd)} × 24 × {costs.DAYS_A_YEAR} × {number(terms * years)}"
+        why = "every hour of whole terms, used or not, at the price of"
+    yield Step("total", sum_ + months, float(option.total_usd), "USD", f"{why} {where}")
+
+
+def _owning(option: Option, own: costs.Ownership, assumptions: Assumptions) -> Iterator[Step]:
+    price, host = option.price_usd, option.host
+    assert price is not None
+    where = "" if option.evidence is None else f": {option.evidence.source}, {option.evidence.price_since:%Y-%m-%d}"
+    yield Step("cards", number(price), float(own.purchase), "USD", f"the price as it is offered{where}")
+    yield _machine(own, host, assumptions)
+    yield from _electricity(option, own, assumptions)
+    years, kept = assumptions.horizon_years, _kept(own, assumptions)
+    yield Step(
+        "sold at the end", f"{number(own.purchase)} × {kept:.9g} ^ {number(years)}", float(own.resale), "USD",
+        "price × part that is kept each year, of this card's own price history where that is long enough; "
+        f"{assumed(assumptions, 'value_kept_per_year')}",
+    )  # fmt: skip
+    if own.other:
+        yield Step("what else", number(own.other), float(own.other), "USD", assumed(assumptions, *_OTHER))
+    yield Step(
+        "total", f"{number(own.purchase)} + {number(own.host)} + {number(own.electricity)} + {number(own.other)} "
+        f"− {number(own.resale)}", float(own.total), "USD", "cards + machine + electricity + what else − what they bring",
+    )  # fmt: skip
+
+
+def _machine(own: costs.Ownership, host: Host | None, assumptions: Assumptions) -> Step:
+    if host is not None and host.price_usd is None:
+        return Step(
+            "machine", f"{number(assumptions.host_usd)} × {number(assumptions.host_share)}", float(own.host), "USD",
+            f"a {host.name}: {host.source}; {assumed(assumptions, 'host_usd', 'host_share')}",
+        )  # fmt: skip
+    source = "it is in the price" if host is None else f"{host.name}: {host.source} (transform/buying/hosts.toml)"
+    return Step("machine", number(own.host), float(own.host), "USD", source)
+
+
+def _electricity(option: Option, own: costs.Ownership, assumptions: Assumptions) -> Iterator[Step]:
+    power = option.power
+    if power is None:
+        return
+    shares = (("busy", assumptions.load_power_share), ("waiting", assumptions.idle_power_share))
+    supply = number(assumptions.supply_efficiency)
+    watts = []
+    for when, share in shares:
+        value = costs.wall_watts(power.tdp_w, power.boards, assumptions, busy=when == "busy", host_w=power.host_w)
+        watts.append(value)
+        yield Step(
+            f"power while {when}",
+            f"({power.tdp_w} × {number(share)} × {power.boards} + {number(power.host_w)}) ÷ {supply}",
+            float(value), "W", "power limit of the card × share × cards + machine, through the supply; "
+            + assumed(assumptions, "load_power_share" if when == "busy" else "idle_power_share", "supply_efficiency"),
+        )  # fmt: skip
+    busy, idle = own.busy_hours, own.hours - own.busy_hours
+    yield Step(
+        "electricity",
+        f"({number(busy)} × {number(watts[0])} + {number(idle)} × {number(watts[1])}) ÷ 1000 "
+        f"× (1 + {number(assumptions.building_overhead)}) × {number(assumptions.electricity_usd_per_kwh)}",
+        float(own.electricity), "USD",
+        assumed(assumptions, "utilisation", "electricity_usd_per_kwh", "building_overhead") + ", or --country",
+    )  # fmt: skip
+
+
+def _kept(own: costs.Ownership, assumptions: Assumptions) -> float:
+    """The part of its price that was reckoned with: the card's own, where it was observed, else the assumed."""
+    return float(own.resale / own.purchase) ** (1 / float(assumptions.horizon_years))
+
+
+def _per_million(option: Option, need: Need, hours: Decimal) -> Iterator[Step]:
+    speed, cost, total = option.speed, option.usd_per_million_tokens, option.total_usd
+    if speed is None or cost is None or total is None:
+        return
+    busy = hours * need.assumptions.utilisation
+    rate, shared, words = speed.expected, total, "all of it is put on what is written, for one user"
+    if need.users > 1 and speed.serving is not None:
+        rate = speed.serving.all_tokens_per_s
+        shared = total * (1 - Decimal(str(speed.serving.read_share)))
+        words = f"the part of the time in which is written ({1 - speed.serving.read_share:.1%})"
+    yield Step(
+        "a million tokens written", f"{number(shared)} ÷ ({number(rate)} × 3600 × {number(busy)}) × 10^6", float(cost),
+        "USD", f"{words}; {assumed(need.assumptions, 'utilisation')}",
+    )  # fmt: skip

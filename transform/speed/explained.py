@@ -1,0 +1,255 @@
+"""Every figure of a prediction as arithmetic, to the last step: what is multiplied with what, and where each number is from.
+
+A step's `arithmetic` is a sum that anybody can type into a calculator: its result is the step's `value`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+from gpuledger.transform.assumptions import Assumptions, settings
+from gpuledger.transform.speed import memory
+from gpuledger.transform.speed.calibration import EIGHTY_PERCENT
+from gpuledger.transform.speed.predict import Prediction, Rate, Writing
+from gpuledger.transform.speed.serving import Serving
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One figure: `value` in `unit` is what `arithmetic` gives; `source` names where its numbers are from, and how to change
+    them where they are assumed.
+    """
+
+    figure: str
+    arithmetic: str
+    value: float
+    unit: str
+    source: str
+
+
+def number(value: float | Decimal) -> str:
+    """A number as it stands in a sum: whole ones with commas, others to seven digits."""
+    if value == int(value) and abs(value) < 1e15:
+        return f"{int(value):,}"
+    return f"{float(value):.7g}"
+
+
+def assumed(assumptions: Assumptions, *names: str) -> str:
+    """Assumptions with their values, where those are from, and how to ask with others."""
+    known = settings()
+    said = (f"{name} {getattr(assumptions, name):g} {known[name].unit}: {known[name].source}" for name in names)
+    return "; ".join(said) + f" (--assume {names[0]}=…)"
+
+
+def steps(found: Prediction) -> Iterator[Step]:
+    """Memory, writing and reading of a prediction, in this order."""
+    yield from memory_steps(found)
+    yield from writing_steps(found)
+    yield from reading_steps(found)
+
+
+def memory_steps(found: Prediction) -> Iterator[Step]:
+    """What the model needs and what the cards have, in GB of 10^9 bytes."""
+    job, plan = found.job, found.plan
+    size, assumptions, count = job.size, job.assumptions, plan.count
+    resident = size.on_cards if plan.engine.embedding_on_host else size.total
+    yield Step(
+        "weights", f"{number(size.parameters)} × {size.total * 8 / size.parameters:.9g} ÷ 8 ÷ 10^9", size.total / 1e9, "GB",
+        f"weights of the model's config.json × average bits of {size.precision}",
+    )  # fmt: skip
+    if resident != size.total:
+        yield Step(
+            "weights on the cards", f"{number(size.total / 1e9)} − {number((size.total - resident) / 1e9)}", resident / 1e9,
+            "GB", f"the token embeddings stay with the processor: {plan.engine.source} (--embedding cards)",
+        )  # fmt: skip
+    yield from _cache(found)
+    yield _activations(found)
+    parts = f"{number(resident / 1e9)} + {number(job.cache / 1e9)} + {count} × {number(job.activations / 1e9)}"
+    source = "weights, cache, and activations of each card"
+    if found.moved is not None:
+        parts += f" − {number(found.moved.size / 1e9)}"
+        source += (
+            f"; {found.moved.layers} of {found.moved.of_layers} layers' {found.moved.what} stay with the processor"
+        )
+    yield Step("needed", parts, found.needed / 1e9, "GB", source)
+    driver = memory.driver_memory(plan.gpu)
+    if driver is None:
+        return
+    overhead = memory.overhead_gb(plan.engine, count, assumptions)
+    yield Step(
+        "usable", f"({number(driver.size / 1e9)} × {plan.engine.memory_share:g} − {overhead:g}) × {count}",
+        found.usable / 1e9, "GB",
+        f"{driver.source}; {plan.engine.name} takes {plan.engine.memory_share:.0%} of it and {overhead:g} GB of that for "
+        f"itself ({plan.engine.source}); {assumed(assumptions, 'device_overhead_gb')}",
+    )  # fmt: skip
+
+
+def _activations(found: Prediction) -> Step:
+    job = found.job
+    users, tokens = job.load.users, min(job.load.context, job.assumptions.prefill_chunk_tokens)
+    logits = users * job.shape.vocab * 4 if job.shape.kind != "encoder" else 0
+    widest = (job.activations - logits) // (2 * users * tokens) - 2 * job.shape.hidden
+    scores = f" + {users} × {job.shape.vocab:,} × 4" if logits else ""
+    return Step(
+        "activations on each card",
+        f"({users} × {tokens} × (2 × {job.shape.hidden:,} + {widest:,}) × 2{scores}) ÷ 10^9", job.activations / 1e9, "GB",
+        "users × tokens at once × (residual stream twice + the widest projection) × 2 bytes, and 4 bytes a word of the "
+        f"vocabulary for the scores (Dao et al. 2022 keep no others); {assumed(job.assumptions, 'prefill_chunk_tokens')}",
+    )  # fmt: skip
+
+
+def _cache(found: Prediction) -> Iterator[Step]:
+    job = found.job
+    context, users, bits = job.load.context, job.load.users, job.assumptions.kv_cache_bits
+    kinds = Counter(
+        (layer.cached, min(context, layer.window or context)) for layer in job.shape.attention if layer.cached
+    )
+    sums = [f"{layers} × {cached:,} × {kept:,}" for (cached, kept), layers in kinds.items()]
+    joined = " + ".join(sums) or "0"
+    whole = f"({joined}) × {bits} ÷ 8 × {users} ÷ 10^9"
+    yield Step(
+        "key-value cache", whole, job.cache / 1e9, "GB",
+        f"layers × elements kept of a token × tokens, for each user (Pope et al. 2022); "
+        f"{assumed(job.assumptions, 'kv_cache_bits')}, or --kv-bits",
+    )  # fmt: skip
+
+
+def writing_steps(found: Prediction) -> Iterator[Step]:
+    """How fast text is written, in tokens a second of all users together."""
+    timed, job, plan, rate = found.writing, found.job, found.plan, found.decode
+    if timed is None or rate.bound is None:
+        return
+    users, bandwidth = job.load.users, plan.gpu.memory_bandwidth_gb_s or 0.0
+    weights = job.size.read_bytes(users)
+    mixture = f", {job.size.used_experts} of {job.size.experts} experts a token" if job.size.experts > 1 else ""
+    away = f" − {number(timed.host_bytes / 1e9)}" if timed.host_bytes else ""
+    yield Step(
+        "read from the cards for a token of each",
+        f"{number(weights / 1e9)} + {users} × {number(job.cache_written / 1e9)}{away}", timed.card_bytes / 1e9, "GB",
+        f"weights{mixture}, and the cache that is held on average; {assumed(job.assumptions, 'context_read')}",
+    )  # fmt: skip
+    yield from _bound(timed, rate.bound, bandwidth)
+    if rate.expected is None:
+        return
+    if rate.basis == "measured":
+        yield Step("written", number(rate.expected), rate.expected, "tokens/s", "measured on this card, as published")
+        yield from _range(rate, timed.deviation)
+        return
+    yield from _seconds(found, timed, bandwidth)
+    expected = users / timed.seconds
+    what = "for several users together" if users > 1 else "for one user"
+    yield Step("written", f"{users} ÷ {number(timed.seconds)}", expected, "tokens/s", what)
+    if not math.isclose(expected, rate.expected, rel_tol=1e-9):
+        yield Step(
+            "written, as answered", number(rate.expected), rate.expected, "tokens/s",
+            "never above its bound, nor above what a card of more bandwidth was measured at",
+        )  # fmt: skip
+    yield from _range(rate, timed.deviation)
+
+
+def _bound(timed: Writing, bound: float, bandwidth: float) -> Iterator[Step]:
+    slower = max(timed.bound_reading_s, timed.bound_computing_s)
+    parts = f"({number(slower)} + {number(timed.bound_host_s)})" if timed.bound_host_s else number(slower)
+    yield Step(
+        "bound", f"{timed.at_work} ÷ {parts}", bound, "tokens/s",
+        f"seconds of a step at {bandwidth:g} GB/s and at the matrix rate of the data sheet, the longer of them",
+    )  # fmt: skip
+
+
+def _seconds(found: Prediction, timed: Writing, bandwidth: float) -> Iterator[Step]:
+    """The time of a step: each part, then their sum, then what several cards make of it."""
+    job, plan, times = found.job, found.plan, timed.times
+    if times is not None and found.calibration is not None:
+        fitted = found.calibration
+        layers, handovers = job.shape.layers, plan.count - 1
+        parts = [
+            f"{number(timed.card_bytes)} × {times.a_byte * bandwidth * 1e9:.7g} ÷ ({bandwidth:g} × 10^9)",
+            f"{layers} × {times.a_layer:.7g}", f"{handovers} × {times.a_handover:.7g}",
+        ]  # fmt: skip
+        source = (
+            "bytes × how much longer than the data sheet says + layers × seconds a layer + handovers between cards, fitted "
+            "to "
+            f"{fitted.measurements} measurements of {fitted.cards} cards: {fitted.source} (transform/speed/calibration.toml)"
+        )
+    else:
+        share = job.assumptions.expected_utilisation
+        parts = [f"{number(timed.card_bytes)} ÷ ({bandwidth:g} × 10^9 × {share:g})"]
+        source = f"nobody measured this: {assumed(job.assumptions, 'expected_utilisation')}"
+    if timed.computing_s:
+        parts.append(number(timed.computing_s))
+        source += "; computing for several users at half of the 16-bit rate"
+    if timed.host_bytes and plan.host is not None:
+        share = job.assumptions.host_memory_utilisation
+        parts.append(f"{number(timed.host_bytes)} ÷ ({plan.host.gb_s:g} × 10^9 × {share:g})")
+        source += f"; the processor reads at {assumed(job.assumptions, 'host_memory_utilisation')}; {plan.host.source}"
+    yield Step("time of a step", " + ".join(parts), timed.alone_s, "s", source)
+    if timed.speedup != 1:
+        p, count = job.assumptions.parallel_fraction, plan.count
+        yield Step(
+            "times faster together", f"1 ÷ ((1 − {p:g}) + {p:g} ÷ {count} + {number(timed.exchange_s / timed.alone_s)})",
+            timed.speedup, "times",
+            f"Amdahl 1967 with exchanges in every layer; {assumed(job.assumptions, 'parallel_fraction')}; "
+            f"{assumed(job.assumptions, 'link_gb_s', 'link_latency_us')}",
+        )  # fmt: skip
+        yield Step("time of a step, divided", f"{number(timed.alone_s)} ÷ {number(timed.speedup)}", timed.seconds, "s",
+                   "the cards work on parts of every layer")  # fmt: skip
+
+
+def _range(rate: Rate, deviation: float) -> Iterator[Step]:
+    if rate.expected is None or rate.low is None or rate.high is None:
+        return
+    spread = math.log(rate.expected / rate.low) / EIGHTY_PERCENT
+    factor = math.exp(EIGHTY_PERCENT * spread)
+    why = "the spread of held-out measurements" if rate.basis == "calibrated" else "own choice, wide on purpose"
+    if rate.basis == "measured":
+        why = "two runs of one benchmark on one card"
+    yield Step(
+        "low", f"{number(rate.expected)} ÷ {factor:.7g}", rate.low, "tokens/s",
+        f"80% of cases: e^({EIGHTY_PERCENT} × {spread:.3g}), {why}",
+    )  # fmt: skip
+    high = rate.expected * factor
+    if rate.bound is not None and high > rate.bound:
+        yield Step(
+            "high", number(rate.bound), rate.high, "tokens/s", "the bound, which lies below the upper end of the range"
+        )
+    else:
+        yield Step("high", f"{number(rate.expected)} × {factor:.7g}", rate.high, "tokens/s", "the same upwards")
+
+
+def reading_steps(found: Prediction) -> Iterator[Step]:
+    """How fast a prompt is read, in tokens a second."""
+    job, rate = found.job, found.prefill
+    if rate.expected is None or job.prefill_flops is None:
+        return
+    each = job.prefill_flops / job.load.prompt
+    yield Step(
+        "operations of a prompt token", f"{number(job.prefill_flops)} ÷ {job.load.prompt:,}", each, "FLOP",
+        "every matrix and the attention of a prompt of that length, counted from the shape",
+    )  # fmt: skip
+    reached = rate.expected * each / 1e12
+    fitted = found.calibration
+    if rate.basis == "calibrated" and fitted is not None:
+        source = f"tera-operations a second by the fit to {fitted.measurements} measurements ({fitted.source})"
+    else:
+        source = "half of the 16-bit matrix rate, divided by the cards, and the slot for what stays with the processor"
+    yield Step("reads", f"{number(reached)} × 10^12 ÷ {number(each)}", rate.expected, "tokens/s", source)
+
+
+def serving_steps(found: Prediction, served: Serving, answer_tokens: int) -> Iterator[Step]:
+    """Several users in a steady state."""
+    writing, reading = found.decode.expected or 0.0, found.prefill.expected or 0.0
+    users, prompt = found.job.load.users, found.job.load.prompt
+    read_s, step_s = prompt / reading, users / writing
+    yield Step("time until the first token", f"{prompt:,} ÷ {number(reading)} + {users} ÷ {number(writing)}",
+               served.first_token_s, "s", "the prompt is read, then a step of all")  # fmt: skip
+    around = users * read_s + answer_tokens * step_s
+    yield Step("a round", f"{users} × {number(read_s)} + {answer_tokens:,} × {number(step_s)}", around, "s",
+               "every user is answered once; while a prompt is read nobody writes")  # fmt: skip
+    yield Step("each user sees", f"{answer_tokens:,} ÷ ({number(around)} − {number(read_s)})", served.each_tokens_per_s,
+               "tokens/s", "an answer by the time in which it is written")  # fmt: skip
+    yield Step("all together", f"{users} × {answer_tokens:,} ÷ {number(around)}", served.all_tokens_per_s, "tokens/s",
+               "answers of a round by its time")  # fmt: skip

@@ -1,0 +1,88 @@
+"""What does not fit on the cards stays with the processor, as llama.cpp does it: experts first, or whole layers.
+
+Of a mixture `--n-cpu-moe` leaves the experts of some layers in the memory of the machine, of any model `-ngl` whole
+layers with their share of the cache. The processor reads them there, a token at a time.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
+
+from gpuledger.transform.sizing.errors import SizingError
+
+if TYPE_CHECKING:
+    from gpuledger.transform.sizing.tensors import Architecture
+    from gpuledger.transform.speed.engines import Engine
+    from gpuledger.transform.speed.predict import Job
+
+Offload = Literal["none", "experts", "layers"]
+OFFLOADS: tuple[str, ...] = get_args(Offload)
+
+#: Programs that can leave weights with the processor and compute there.
+PROGRAMS = ("llama.cpp", "ollama")
+#: Part of the machine's memory that a model may take. Own choice: a tenth is the system's.
+_MEMORY_SHARE = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class HostMemory:
+    """Memory of the machine around the cards: GB, GB/s of one processor, and where both are from."""
+
+    gb: float
+    gb_s: float
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What stays with the processor: `layers` of `of_layers`, their bytes, and those that a token of one sequence reads."""
+
+    what: Offload
+    layers: int
+    of_layers: int
+    size: int
+    bytes_a_token: float
+
+
+def check_offload(offload: Offload, engine: Engine, shape: Architecture) -> Offload:
+    """`offload`, where that program can do it with that model. Raises SizingError otherwise."""
+    if offload == "none":
+        return offload
+    if engine.name not in PROGRAMS:
+        raise SizingError(f"{engine.name} leaves no weights with the processor; {' and '.join(PROGRAMS)} do")
+    if offload == "experts" and shape.experts == 1:
+        raise SizingError("this model has no experts; --offload layers leaves whole layers with the processor")
+    return offload
+
+
+def moved(job: Job, offload: Offload, excess: int, host: HostMemory | None) -> Moved | None:
+    """The fewest layers whose removal takes `excess` bytes off the cards; None where that is not asked for, not needed, or
+    not possible: a model without experts has none to move, and the machine has to have room.
+    """
+    if offload == "none" or excess <= 0 or host is None:
+        return None
+    of_layers, each, read = _of_experts(job) if offload == "experts" else _of_layers(job)
+    if not of_layers or not each:
+        return None
+    layers = math.ceil(excess / each)
+    embedding = job.size.total - job.size.on_cards
+    if layers > of_layers or layers * each + embedding > host.gb * 1e9 * _MEMORY_SHARE:
+        return None
+    return Moved(offload, layers, of_layers, round(layers * each), layers * read)
+
+
+def _of_experts(job: Job) -> tuple[int, float, float]:
+    """Layers with experts, the bytes of the experts of one, and those that a token reads of them."""
+    layers = len({tensor.layer for tensor in job.shape.tensors if tensor.experts > 1})
+    if not layers:
+        return 0, 0.0, 0.0
+    return layers, job.size.expert / layers, (job.size.read_bytes(1) - job.size.always_read) / layers
+
+
+def _of_layers(job: Job) -> tuple[int, float, float]:
+    """The same of whole layers with their cache: the output matrix counts as one more, as for `-ngl`, and all as alike."""
+    layers = job.shape.layers
+    read = job.size.read_bytes(1) + job.cache_written
+    return layers, (job.size.on_cards + job.cache) / (layers + 1), read / (layers + 1)
