@@ -51,7 +51,7 @@ def test_two_cards_share_one_host() -> None:
 
 def test_break_even_is_where_both_cost_the_same() -> None:
     rent = Decimal("0.50")
-    result = costs.rent_vs_buy(Decimal(1600), 300, rent, SIMPLE)
+    result = costs.rent_vs_buy(costs.ownership(Decimal(1600), 300, SIMPLE), rent)
     hours = result.break_even_hours
     assert hours is not None
     own = result.own
@@ -62,7 +62,7 @@ def test_break_even_is_where_both_cost_the_same() -> None:
 
 
 def test_renting_that_costs_less_than_the_electricity_never_breaks_even() -> None:
-    result = costs.rent_vs_buy(Decimal(1600), 300, Decimal("0.05"), SIMPLE)
+    result = costs.rent_vs_buy(costs.ownership(Decimal(1600), 300, SIMPLE), Decimal("0.05"))
     assert result.break_even_hours is None
     assert result.cheaper == "rent"
 
@@ -77,7 +77,7 @@ def test_the_cheaper_one_is_cheaper_whatever_the_numbers(
     price: Decimal, tdp: int, rent: Decimal, years: Decimal
 ) -> None:
     assumptions = dataclasses.replace(Assumptions(), horizon_years=years)
-    result = costs.rent_vs_buy(price, tdp, rent, assumptions)
+    result = costs.rent_vs_buy(costs.ownership(price, tdp, assumptions), rent)
     assert (result.cheaper == "buy") == (result.own.total < result.rent)
     hours = result.break_even_hours
     # Breaking even within the horizon and buying being cheaper are one statement.
@@ -104,7 +104,7 @@ def test_impossible_prices_are_refused(price: Decimal) -> None:
     with pytest.raises(costs.ImpossibleCost, match="a price must be above zero"):
         costs.ownership(price, 300, SIMPLE)
     with pytest.raises(costs.ImpossibleCost, match="a rent must be above zero"):
-        costs.rent_vs_buy(Decimal(1600), 300, price, SIMPLE)
+        costs.rent_vs_buy(costs.ownership(Decimal(1600), 300, SIMPLE), price)
 
 
 def test_impossible_machines_are_refused() -> None:
@@ -138,7 +138,7 @@ def test_every_assumption_of_cost_moves_the_answer(name: str) -> None:
 
 def test_sensitivity_moves_each_setting_by_half_and_stops_at_its_bounds() -> None:
     def break_even(assumptions: Assumptions) -> Decimal | None:
-        return costs.rent_vs_buy(Decimal(1600), 300, Decimal("0.50"), assumptions).break_even_hours
+        return costs.rent_vs_buy(costs.ownership(Decimal(1600), 300, assumptions), Decimal("0.50")).break_even_hours
 
     found = {item.name: item for item in sensitivity(break_even, SIMPLE)}
     assert (found["host_usd"].low_value, found["host_usd"].high_value) == (500, 1500)
@@ -153,7 +153,7 @@ def test_sensitivity_moves_each_setting_by_half_and_stops_at_its_bounds() -> Non
 
 def test_an_answer_that_does_not_exist_is_none() -> None:
     def break_even(assumptions: Assumptions) -> Decimal | None:
-        return costs.rent_vs_buy(Decimal(1600), 300, Decimal("0.08"), assumptions).break_even_hours
+        return costs.rent_vs_buy(costs.ownership(Decimal(1600), 300, assumptions), Decimal("0.08")).break_even_hours
 
     found = {item.name: item for item in sensitivity(break_even, SIMPLE, ["electricity_usd_per_kwh"])}
     assert found["electricity_usd_per_kwh"].low_answer is not None

@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Literal
 
 import duckdb
@@ -52,8 +53,8 @@ class Model:
 
     `text` is all that defines it (its own file and its sidecar). `inputs` are the tables that it reads with the column
     names that it mentions, None where it may read every column: a change in another column is none for this model.
-    `build` is the pandas function of a Python model (frames by input name in, one frame out); modules that it names as
-    USES are part of its text. `parameters` are those of a macro, in the order in which they are given.
+    `build` is the pandas function of a Python model (frames by input name in, one frame out); modules and files that
+    it names as USES are part of its text. `parameters` are those of a macro, in the order in which they are given.
     """
 
     name: str
@@ -121,7 +122,7 @@ def _models_described_in(remembered: Remembered, sidecar: Path) -> Iterator[Mode
         inputs = {table: frozenset(columns) for table, columns in module.INPUTS.items()}
         build = module.build
         # Its own text says less than it does: the rules that it calls are part of its definition.
-        definition += "".join(inspect.getsource(used) for used in getattr(module, "USES", ()))
+        definition += "".join(_source_of(used) for used in getattr(module, "USES", ()))
     else:
         inputs = _inputs(remembered, sql_file, definition if materialized != "function" else f"SELECT ({definition})")
     if (materialized in ("macro", "function")) != ("parameters" in described) or (build and materialized != "table"):
@@ -143,6 +144,10 @@ def _models_described_in(remembered: Remembered, sidecar: Path) -> Iterator[Mode
     yield model
     if "as_of" in described:
         yield _as_of(remembered, sidecar, model, described["as_of"])
+
+
+def _source_of(used: ModuleType | Path) -> str:
+    return used.read_text(encoding="utf-8") if isinstance(used, Path) else inspect.getsource(used)
 
 
 def _inputs(remembered: Remembered, file: Path, select: str) -> dict[str, frozenset[str] | None]:

@@ -193,11 +193,8 @@ def break_even_hours(own: Ownership, rent_usd_per_hour: Decimal) -> Decimal | No
     return (own.purchase + own.host + own.other - own.resale) / saved
 
 
-def rent_vs_buy(
-    price_usd: Decimal, tdp_w: int, rent_usd_per_hour: Decimal, assumptions: Assumptions, *, count: int = 1
-) -> RentVsBuy:
-    """Owning `count` cards against renting an instance for the same hours; hours of waiting are paid too."""
-    own = ownership(price_usd, tdp_w, assumptions, count=count)
+def rent_vs_buy(own: Ownership, rent_usd_per_hour: Decimal) -> RentVsBuy:
+    """Owning cards against renting an instance for the same hours; hours of waiting are paid too."""
     rent = rent_usd_per_hour * own.hours
     return RentVsBuy(
         own=own,

@@ -17,6 +17,8 @@ from gpuledger.transform.speed.features import memory_kind
 from gpuledger.transform.speed.links import is_module
 from gpuledger.transform.speed.offload import HostMemory
 
+FILE = Path(__file__).with_name("hosts.toml")
+
 #: Watts that an ordinary outlet gives all day, by country: volts × amperes, of which North America and Japan allow 80%.
 #: Source: national wiring rules (US NEC 210.20: 120 V, 15 A; Japan: 100 V, 15 A; UK: 13 A fuse; Korea and continental
 #: Europe: 16 A).
@@ -70,7 +72,7 @@ _ITSELF = Host(
 @functools.cache
 def estimated_on() -> date:
     """The day on which prices and idle power of the machines were estimated: nobody published them."""
-    words = tomllib.loads((Path(__file__).parent / "hosts.toml").read_text(encoding="utf-8"))
+    words = tomllib.loads(FILE.read_text(encoding="utf-8"))
     day: date = words["estimated_on"]
     return day
 
@@ -78,7 +80,7 @@ def estimated_on() -> date:
 @functools.cache
 def hosts() -> tuple[Host, ...]:
     """All kinds of machines, the smallest first."""
-    words = tomllib.loads((Path(__file__).parent / "hosts.toml").read_text(encoding="utf-8"))
+    words = tomllib.loads(FILE.read_text(encoding="utf-8"))
     return tuple(
         Host(
             name=one["name"], form_factors=tuple(one["form_factors"]), cards=one["cards"], gpu_power_w=one["gpu_power_w"],

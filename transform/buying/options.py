@@ -8,11 +8,11 @@ from decimal import Decimal
 
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying import costs
-from gpuledger.transform.buying.hosts import Host, host_for, outlet_watts
+from gpuledger.transform.buying.hosts import Host, host_for, hosts, outlet_watts
 from gpuledger.transform.buying.market import Card, Evidence, Instance, Measurement, Node, Pictures
 from gpuledger.transform.buying.need import Need
 from gpuledger.transform.buying.performance import utilisation
-from gpuledger.transform.buying.rent_or_buy import kept
+from gpuledger.transform.buying.rent_or_buy import around, kept
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.speed.features import memory_kind
 from gpuledger.transform.speed.predict import MOST_CARDS, Prediction, Rate, with_ceiling, with_measurement
@@ -262,11 +262,8 @@ class _Asked:
 
         Where no machine of ours holds them, the offer's own draws what a desktop does.
         """
-        watts = self.assumptions.host_power_w if host is None else host.power_w(self.assumptions)
-        if is_machine:
-            return costs.Machine(Decimal(0), watts)
-        desktop = self.assumptions.host_usd * self.assumptions.host_share
-        return costs.Machine(desktop if host is None else host.cost_usd(self.assumptions), watts)
+        machine = around(hosts()[0] if host is None else host, self.assumptions)
+        return replace(machine, usd=Decimal(0)) if is_machine else machine
 
     def without_price(self) -> Iterator[Option]:
         """Machines of shared memory that no shop here sells: whether they run the model and how fast, and no cost."""

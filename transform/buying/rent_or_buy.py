@@ -10,6 +10,7 @@ from decimal import Decimal
 from gpuledger.transform.assumptions import Assumptions, settings
 from gpuledger.transform.buying import costs
 from gpuledger.transform.buying.costs import RentVsBuy
+from gpuledger.transform.buying.hosts import Host
 from gpuledger.transform.buying.sensitivity import Sensitivity, sensitivity
 
 
@@ -17,7 +18,8 @@ from gpuledger.transform.buying.sensitivity import Sensitivity, sensitivity
 class Pair:
     """`cards` cards of `price_usd` and `tdp_w` each, and an instance of `hour_usd` an hour under `pricing_model`.
 
-    `value_kept` is what the card was seen to keep of its price a year, None where that is not known for long enough.
+    `host` is the machine that they go into, None for the desktop that the assumptions describe. `value_kept` is what the card
+    was seen to keep of its price a year, None where that is not known for long enough.
     """
 
     price_usd: Decimal
@@ -26,6 +28,7 @@ class Pair:
     hour_usd: Decimal
     pricing_model: str
     value_kept: Decimal | None = None
+    host: Host | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,15 @@ def moves(pair: Pair, assumptions: Assumptions) -> dict[str, Moved]:
 
 def _compare(pair: Pair, assumptions: Assumptions) -> RentVsBuy:
     rent = costs.rent_per_used_hour(pair.hour_usd, pair.pricing_model, assumptions)
-    return costs.rent_vs_buy(pair.price_usd, pair.tdp_w, rent, assumptions, count=pair.cards)
+    own = costs.ownership(
+        pair.price_usd, pair.tdp_w, assumptions, count=pair.cards, machine=pair.host and around(pair.host, assumptions)
+    )
+    return costs.rent_vs_buy(own, rent)
+
+
+def around(host: Host, assumptions: Assumptions) -> costs.Machine:
+    """What stands around the cards: the dollars of the machine that this use bears, and its watts."""
+    return costs.Machine(host.cost_usd(assumptions), host.power_w(assumptions))
 
 
 def _saving(answer: RentVsBuy) -> Decimal:

@@ -1,7 +1,7 @@
 -- What a card does, an instance does too where each of its GPUs has at least the card's memory and bandwidth: whatever runs
 -- on the card runs there, and no slower by the memory.
 WITH card AS (
-    SELECT p.gpu_id, g.gpu, p.price_usd, g.tdp_w, g.gpus_on_board, g.memory_gb, g.memory_bandwidth_gb_s
+    SELECT p.gpu_id, g.gpu, p.price_usd, g.tdp_w, g.form_factor, g.memory_type, g.gpus_on_board, g.memory_gb, g.memory_bandwidth_gb_s
     FROM mart.gpu_price p JOIN core.gpu g ON g.gpu_id = p.gpu_id
     WHERE p.price_usd IS NOT NULL AND g.tdp_w IS NOT NULL
 ),
@@ -21,6 +21,8 @@ SELECT
     c.gpu,
     c.price_usd,
     c.tdp_w,
+    c.form_factor,
+    c.memory_type,
     o.cards,
     o.comparability,
     r.offer_id,

@@ -7,21 +7,23 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from gpuledger.transform import assumptions
-from gpuledger.transform.buying import costs, rent_or_buy
+from gpuledger.transform.buying import costs, hosts, rent_or_buy
 from gpuledger.transform.buying.rent_or_buy import Pair, compare, from_table, kept
+from gpuledger.transform.identity.gpu import Gpu
 
 if TYPE_CHECKING:
     import pandas as pd
 
 INPUTS = {
     "core.comparable_rental": (
-        "gpu_id", "gpu", "price_usd", "tdp_w", "cards", "comparability", "offer_id", "gpu_name", "gpu_count", "provider",
+        "gpu_id", "gpu", "price_usd", "tdp_w", "form_factor", "memory_type", "cards", "comparability", "offer_id",
+        "gpu_name", "gpu_count", "provider",
         "region", "instance", "pricing_model", "instance_hour_usd",
     ),
     "mart.resale": ("gpu_id", "observed_value_kept_per_year", "is_long_enough"),
     "core.assumption": ("assumption", "amount"),
 }  # fmt: skip
-USES = (assumptions, costs, rent_or_buy)
+USES = (assumptions, costs, hosts, hosts.FILE, rent_or_buy)
 
 #: Types of all columns: of an empty one, or one of nothing but NULL, each DuckDB makes its own.
 _NAMES = {
@@ -33,7 +35,7 @@ _COMPUTED = {
     "purchase_usd": "float64", "host_share_usd": "float64", "electricity_usd": "float64", "resale_usd": "float64",
     "own_total_usd": "float64", "rent_total_usd": "float64", "hours_of_use": "float64", "break_even_hours": "Float64",
     "cheaper": "string", "value_kept_per_year": "float64", "value_kept_is_observed": "boolean",
-    "other_usd": "float64",
+    "other_usd": "float64", "machine": "string",
 }  # fmt: skip
 
 
@@ -46,6 +48,8 @@ def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     rows: list[dict[str, Any]] = []
     for row in inputs["core.comparable_rental"].sort_values(["gpu_id", "offer_id"]).to_dict("records"):
         pair = pair_of(row, observed)
+        if pair is None:
+            continue
         answer = compare(pair, base)
         own = answer.own
         rows.append(
@@ -63,6 +67,7 @@ def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
                 "value_kept_per_year": float(kept(base, pair.value_kept).value_kept_per_year),
                 "value_kept_is_observed": pair.value_kept is not None,
                 "other_usd": float(round(own.other, 2)),
+                "machine": pair.host.name if pair.host else None,
             }
         )
     columns = _NAMES | _COMPUTED
@@ -78,8 +83,15 @@ def observed_value_kept(resale: pd.DataFrame) -> dict[str, Decimal]:
     }
 
 
-def pair_of(row: Mapping[Any, Any], observed: Mapping[str, Decimal]) -> Pair:
-    """One row of core.comparable_rental as a question."""
+def pair_of(row: Mapping[Any, Any], observed: Mapping[str, Decimal]) -> Pair | None:
+    """One row of core.comparable_rental as a question; None where no machine holds so many of the card: nobody buys that."""
+    gpu = Gpu(
+        gpu_id=row["gpu_id"], vendor="", name=row["gpu"], form_factor=_text(row["form_factor"]),
+        memory_type=_text(row["memory_type"]),
+    )  # fmt: skip
+    host = hosts.host_for(gpu, int(row["cards"]), round(row["tdp_w"]))
+    if host is None:
+        return None
     return Pair(
         price_usd=Decimal(str(row["price_usd"])),
         tdp_w=round(row["tdp_w"]),
@@ -87,7 +99,12 @@ def pair_of(row: Mapping[Any, Any], observed: Mapping[str, Decimal]) -> Pair:
         hour_usd=Decimal(str(row["instance_hour_usd"])),
         pricing_model=row["pricing_model"],
         value_kept=observed.get(row["gpu_id"]),
+        host=host,
     )
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def _hours(hours: Decimal | None) -> float | None:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from gpuledger.transform import assumptions
-from gpuledger.transform.buying import costs, rent_or_buy, sensitivity
+from gpuledger.transform.buying import costs, hosts, rent_or_buy, sensitivity
 from gpuledger.transform.buying.rent_or_buy import from_table, kept, moves
 from gpuledger.transform.models.mart.rent_vs_buy import model as rent_vs_buy
 from gpuledger.transform.models.mart.rent_vs_buy.model import INPUTS, observed_value_kept, pair_of
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["INPUTS", "USES", "build"]
 
-USES = (assumptions, costs, rent_or_buy, rent_vs_buy, sensitivity)
+USES = (assumptions, costs, hosts, hosts.FILE, rent_or_buy, rent_vs_buy, sensitivity)
 
 _KIND = ["gpu_id", "comparability", "pricing_model"]
 _COLUMNS = {
@@ -38,6 +38,8 @@ def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     rows: list[dict[str, Any]] = []
     for row in pairs.drop_duplicates(_KIND).to_dict("records"):
         pair = pair_of(row, observed)
+        if pair is None:
+            continue
         assumed = kept(base, pair.value_kept)
         for name, moved in moves(pair, base).items():
             hours, saving = moved.break_even, moved.saving
