@@ -63,6 +63,7 @@ def on(asked: Need, gpu_id: str, count: int) -> Prediction:
         ("gpt-oss-120b", "mxfp4", Asked(offload="experts"), "nvidia-geforce-rtx-3090", 1),
         ("qwen3-32b", "Q4_K_M", Asked(offload="layers", embedding="cards"), "nvidia-geforce-rtx-3060-12gb", 1),
         ("gemma-3-27b", "Q4_K_M", Asked(context=32768), "apple-m2-ultra-64gb", 1),
+        ("qwen3-next-80b-a3b", "fp8", Asked(users=8, prompt=1024, answer=512), "nvidia-h100-sxm5", 8),
         ("deepseek-v3", "fp8", Asked(users=4), "nvidia-b200", 8),
     ],
 )

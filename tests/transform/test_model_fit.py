@@ -19,10 +19,10 @@ from gpuledger.transform.speed.engines import default_engine
 from gpuledger.transform.speed.predict import Plan, job_of, load_of, predict
 from tests.nights import Night
 
-#: Dense, grouped-query, sliding windows, experts, latent attention, tied embeddings, an encoder.
+#: Dense, grouped-query, sliding windows, experts, latent attention, tied embeddings, an encoder, states.
 MODELS = [
     "llama-13b", "llama-3-8b", "mistral-7b", "mixtral-8x7b", "gemma-3-4b", "gpt-oss-20b", "deepseek-v2-lite",
-    "qwen2.5-0.5b", "bert-base",
+    "qwen2.5-0.5b", "bert-base", "mamba-2.8b", "qwen3-next-80b-a3b",
 ]  # fmt: skip
 PRECISIONS = ["fp16", "int4", "Q4_K_M"]
 CARDS = ["nvidia-geforce-rtx-3060-12gb", "nvidia-geforce-rtx-4090"]

@@ -115,8 +115,8 @@ def test_one_tensor_more_or_less_is_a_key_of_the_config() -> None:
 
 
 def test_an_unknown_family_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(UnknownArchitecture, match=r"'mamba' is not known.*llama, mistral"):
-        read_config(LLAMA_2_7B | {"model_type": "mamba"})
+    with pytest.raises(UnknownArchitecture, match=r"'rwkv' is not known.*llama, "):
+        read_config(LLAMA_2_7B | {"model_type": "rwkv"})
 
 
 def test_every_family_has_a_model_in_the_catalogue_or_a_test() -> None:
@@ -219,3 +219,17 @@ def test_a_llama_of_any_shape_has_the_closed_form(
     layer = attention + 3 * hidden * inner + 2 * hidden
     expected = (1 if tied else 2) * vocab * hidden + layers * layer + hidden
     assert count_parameters(read_config(config)).total == expected
+
+
+@pytest.mark.parametrize(
+    ("model_id", "in_repository", "predicts_second"),
+    [
+        ("glm-4.5", 358_337_791_296, 5_539_962_272),
+        ("glm-4.5-air", 110_468_824_832, 3_616_573_568),
+        ("qwen3-next-80b-a3b", 81_324_862_720, 1_650_471_424),
+    ],
+)
+def test_a_repository_holds_also_the_layer_that_predicts_a_second_token(
+    model_id: str, in_repository: int, predicts_second: int
+) -> None:
+    assert count_parameters(catalogue.architecture(model_id)).total == in_repository - predicts_second

@@ -18,8 +18,8 @@ from gpuledger.transform.buying.sensitivity import Sensitivity, sensitivity
 class Pair:
     """`cards` cards of `price_usd` and `tdp_w` each, and an instance of `hour_usd` an hour under `pricing_model`.
 
-    `host` is the machine that they go into, None for the desktop that the assumptions describe. `value_kept` is what the card
-    was seen to keep of its price a year, None where that is not known for long enough.
+    `host` is the machine that they go into, None for the desktop that the assumptions describe. `value_kept` is what the
+    card was seen to keep of its price a year, None where that is not known for long enough.
     """
 
     price_usd: Decimal

@@ -90,7 +90,8 @@ def _add(model_rows: ModelRows, model_id: str, shape: Architecture, origin: _Ori
     ]
     windows: Counter[int | None] = Counter()
     for layer in shape.attention:
-        windows[layer.window] += layer.cached
+        # A state is kept as the cache of one token is, at 16 bits, and stands among them as a window of one token.
+        windows[layer.window] += layer.cached + layer.state_bytes // 2
     model_rows.cache += [[model_id, window, elements] for window, elements in windows.items()]
 
 

@@ -100,7 +100,7 @@ def _part(tensor: Tensor) -> str:
         return "embedding"
     if "norm" in role:
         return "other"
-    if role.startswith(("attn", "cross_attn")):
+    if role.startswith(("attn", "cross_attn", "ssm")):
         return "attention"
     if role.startswith(("ffn", "exp_probs")):
         return "feed_forward"

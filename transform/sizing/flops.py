@@ -95,8 +95,8 @@ def _check_one_sequence(architecture: Architecture) -> None:
 
 
 def _pairs(tokens: int, layer: AttentionLayer, *, causal: bool) -> int:
-    """How many query-key pairs are multiplied, per head."""
-    if not causal:
+    """How many query-key pairs are multiplied, per head; a layer with a state has one of them a token."""
+    if not causal and not layer.state_bytes:
         return tokens * tokens
     window = min(layer.window or tokens, tokens)
     return window * (window + 1) // 2 + (tokens - window) * window

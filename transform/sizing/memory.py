@@ -53,20 +53,25 @@ def kv_bytes_per_token(architecture: Architecture, bits: int = 16) -> int:
     return sum(layer.cached for layer in architecture.attention) * bits // 8
 
 
+def state_bytes(architecture: Architecture) -> int:
+    """Bytes that each sequence keeps however long it is, at the precision in which programs keep them."""
+    return sum(layer.state_bytes for layer in architecture.attention)
+
+
 def kv_cache_bytes(
     architecture: Architecture, context: int, batch: int = 1, bits: int = 16, *, rolling_window: bool = True
 ) -> int:
     """Bytes of the cache for `batch` sequences of `context` tokens.
 
-    A layer with a sliding window keeps only the window; with `rolling_window` False it keeps all, as runtimes without a
-    rolling buffer do. Raises ContextTooLong.
+    A layer with a sliding window keeps only the window, one with a state that alone; with `rolling_window` False it keeps
+    all, as runtimes without a rolling buffer do. Raises ContextTooLong.
     """
     check_context(architecture, context)
     elements = 0
     for layer in architecture.attention:
         kept = min(context, layer.window) if layer.window and rolling_window else context
         elements += layer.cached * kept
-    return elements * batch * bits // 8
+    return elements * batch * bits // 8 + batch * state_bytes(architecture)
 
 
 def activation_bytes(architecture: Architecture, tokens: int, batch: int = 1, bits: int = 16) -> int:
@@ -77,8 +82,9 @@ def activation_bytes(architecture: Architecture, tokens: int, batch: int = 1, bi
     sequence's last token. Attention scores are not stored (FlashAttention; Dao et al. 2022). Runtimes differ; this is
     an estimate, not a bound.
     """
-    attention = max((layer.heads * (layer.key_dim + layer.value_dim) for layer in architecture.attention), default=0)
-    widest = max(2 * architecture.ffn, attention + max((layer.cached for layer in architecture.attention), default=0))
+    layers = [layer for layer in architecture.attention if not layer.state_bytes]
+    attention = max((layer.heads * (layer.key_dim + layer.value_dim) for layer in layers), default=0)
+    widest = max(2 * architecture.ffn, attention + max((layer.cached for layer in layers), default=0))
     stream = batch * tokens * (2 * architecture.hidden + widest) * bits // 8
     logits = batch * architecture.vocab * 4 if architecture.kind != "encoder" else 0
     return stream + logits

@@ -10,7 +10,7 @@ from gpuledger.transform.claims.published_methods import difference, park_transf
 from gpuledger.transform.sizing.architecture import count_parameters
 from gpuledger.transform.sizing.diffusion import DiffusionModel, image_memory, weights_bytes
 from gpuledger.transform.sizing.flops import decode_flops, prefill_flops
-from gpuledger.transform.sizing.memory import inference_memory, kv_bytes_per_token
+from gpuledger.transform.sizing.memory import inference_memory, kv_bytes_per_token, state_bytes
 from gpuledger.transform.sizing.tensors import Architecture
 from gpuledger.transform.sizing.training import (
     LORA_DEFAULT_TARGETS,
@@ -55,6 +55,8 @@ def sizes(
     )
     per_token = kv_bytes_per_token(shape, assumptions.kv_cache_bits)
     yield Quantity("key-value cache per token", per_token, "bytes", f"at {assumptions.kv_cache_bits} bits")
+    if state_bytes(shape):
+        yield Quantity("state per sequence", state_bytes(shape), "bytes", "however long the sequence is")
     yield Quantity("key-value cache", memory.kv_cache, "bytes", f"{context} tokens × {batch}")
     yield Quantity("activations", memory.activations, "bytes", "an estimate, on each card")
     yield Quantity("memory to run", memory.total / _GB, "GB", "of 10^9 bytes; driver and runtime take more")
@@ -93,6 +95,8 @@ def _operations(shape: Architecture, tokens: int, batch: int) -> Iterator[Quanti
     if shape.kind == "decoder":
         written = decode_flops(shape, tokens, batch)
         yield Quantity("operations to write a token", written.total, "FLOP", f"after {tokens} tokens × {batch}, exact")
+    if state_bytes(shape):
+        return  # the published method knows only attention
     inner, heads = shape.ffn, shape.attention[0].heads
     published = park_transformer_flops(
         tokens=tokens, hidden=shape.hidden, inner=inner, layers=shape.layers, heads=heads

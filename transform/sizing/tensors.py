@@ -50,6 +50,9 @@ class AttentionLayer:
     `value_dim` to sum the values. `cached` elements (not bytes) are kept for each token. `window` is the reach in
     tokens, None for all of the context. Where keys and values are kept compressed (latent attention), decoding works
     in the compressed space, which has other dimensions: `decode_key_dim` and `decode_value_dim`.
+
+    A state-space or linear layer keeps `state_bytes` for each sequence, however long it is, and each token works on that
+    alone: its `window` is one token. So does a decoder that looks at an encoder's positions.
     """
 
     heads: int
@@ -59,6 +62,7 @@ class AttentionLayer:
     window: int | None = None
     decode_key_dim: int | None = None
     decode_value_dim: int | None = None
+    state_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from gpuledger.transform.assumptions import Assumptions, settings
+from gpuledger.transform.sizing.memory import state_bytes
 from gpuledger.transform.speed import memory
 from gpuledger.transform.speed.calibration import EIGHTY_PERCENT
 from gpuledger.transform.speed.predict import Prediction, Rate, Writing
@@ -110,10 +111,13 @@ def _cache(found: Prediction) -> Iterator[Step]:
     )
     sums = [f"{layers} × {cached:,} × {kept:,}" for (cached, kept), layers in kinds.items()]
     joined = " + ".join(sums) or "0"
-    whole = f"({joined}) × {bits} ÷ 8 × {users} ÷ 10^9"
+    state = state_bytes(job.shape)
+    states = f" + {state:,} × {users} ÷ 10^9" if state else ""
+    whole = f"({joined}) × {bits} ÷ 8 × {users} ÷ 10^9{states}"
     yield Step(
         "key-value cache", whole, job.cache / 1e9, "GB",
-        f"layers × elements kept of a token × tokens, for each user (Pope et al. 2022); "
+        f"layers × elements kept of a token × tokens, for each user (Pope et al. 2022)"
+        f"{', and what layers with a state keep of each sequence' if state else ''}; "
         f"{assumed(job.assumptions, 'kv_cache_bits')}, or --kv-bits",
     )  # fmt: skip
 

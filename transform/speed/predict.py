@@ -10,7 +10,7 @@ from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.sizing.flops import decode_flops, prefill_flops
-from gpuledger.transform.sizing.memory import activation_bytes, check_context, kv_cache_bytes
+from gpuledger.transform.sizing.memory import activation_bytes, check_context, kv_cache_bytes, state_bytes
 from gpuledger.transform.sizing.tensors import Architecture
 from gpuledger.transform.sizing.weights import Weights, weights
 from gpuledger.transform.speed import memory
@@ -281,6 +281,11 @@ class _Asked:
         is_same = self.plan.count == 1 or self.split in ("layer", "pipeline")
         return calibrations()[name] if name and is_same else None
 
+    @property
+    def is_beyond(self) -> bool:
+        """Whether the work is of a kind that no measurement has: weights with the processor, layers that keep a state."""
+        return self.moved is not None or bool(state_bytes(self.job.shape))
+
     def tflops(self) -> float | None:
         """The highest matrix rate that programs may use for these weights."""
         return fastest_matrix_tflops(self.plan.gpu, self.job.size.bits_per_weight)
@@ -294,7 +299,7 @@ class _Asked:
             return NOTHING
         if timed.host_bytes and users > 1:
             return Rate(None, None, None, timed.bound, "unknown")  # how processors serve several was not measured
-        basis: Basis = "bound" if timed.times is None or timed.host_bytes else "calibrated"
+        basis: Basis = "bound" if timed.times is None or self.is_beyond else "calibrated"
         return _rate(users / timed.seconds, timed.deviation, timed.bound, basis)
 
     def writing(self) -> Writing | None:
@@ -343,7 +348,7 @@ class _Asked:
         if calibrated is not None:
             several = _SEVERAL_AT_ONCE * (self.job.load.users > 1)
             deviation = math.hypot(calibrated.deviation("decode", card, self.job.work), several)
-        return math.hypot(deviation, _UNMEASURED) if self.moved else deviation
+        return math.hypot(deviation, _UNMEASURED) if self.is_beyond and calibrated is not None else deviation
 
     def prefill(self) -> Rate:
         card, job, rate, flops = self.card, self.job, self.tflops(), self.job.prefill_flops
@@ -361,7 +366,7 @@ class _Asked:
             if expected is not None:
                 reached = min(expected, count * self._flops_reached(_SHADERS_AT_BEST) * tokens / flops)
                 deviation = calibrated.deviation("prefill", card, job.work)
-                if self.moved is not None:
+                if self.is_beyond:
                     return _rate(self._with_transfers(reached), math.hypot(deviation, _UNMEASURED), bound, "bound")
                 return _rate(reached, deviation, bound, "calibrated")
         if bound is None:
@@ -413,6 +418,11 @@ class _Asked:
                 f"{engine.memory_share:.0%} of it, {each:.2g} GB of that for itself ({engine.source})"
             )
         lines.append(f"key-value cache at {assumed.kv_cache_bits} bits; {_embedding(self.job.size, engine)}")
+        if state_bytes(self.job.shape):
+            lines.append(
+                f"a sequence keeps {state_bytes(self.job.shape) / 1e6:.0f} MB however long it is; nobody here measured a "
+                "model whose layers keep a state, so the range is wide"
+            )
         calibrated, card = self.calibration, self.card
         if calibrated is not None and card is not None:
             near = _NEAREST[calibrated.nearest("decode", card)]

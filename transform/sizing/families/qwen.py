@@ -1,12 +1,13 @@
-"""Qwen 2, 2.5 and 3, dense and mixtures of experts.
+"""Qwen 2, 2.5 and 3, dense and mixtures of experts, and Qwen 2.5 with eyes.
 
 Qwen 2 has biases on query, key and value; Qwen 3 has none, and norms each head's query and key.
-Source: Yang et al. 2024 (Qwen2, Qwen2.5), Yang et al. 2025 (Qwen3); Hugging Face transformers, models qwen2,
-qwen2_moe, qwen3.
+Source: Yang et al. 2024 (Qwen2, Qwen2.5), Bai et al. 2025 (Qwen2.5-VL), Yang et al. 2025 (Qwen3); Hugging Face transformers,
+models qwen2, qwen2_moe, qwen2_5_vl, qwen3.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 
 from gpuledger.transform.sizing.config import Config
@@ -66,6 +67,35 @@ def _qwen2(config: Config) -> Architecture:
     return _dense(config, qkv_bias=True, qk_norm=False)
 
 
+def _qwen2_5_vl(config: Config) -> Architecture:
+    """The text model of Qwen 2.5 and a vision tower, which counts towards the parameters."""
+    architecture = _qwen2(config.part("text_config") or config)
+    vision = config.part("vision_config")
+    if vision is None:
+        return architecture
+    return dataclasses.replace(architecture, extra=tuple(_vision_tower(vision)))
+
+
+def _vision_tower(config: Config) -> Iterator[Tensor]:
+    """Patches of two frames, gated feed-forwards with biases, and four patches merged into one of the text model's width."""
+    hidden, inner = config.whole("hidden_size"), config.whole("intermediate_size")
+    heads, patch = config.whole("num_heads"), config.whole("patch_size")
+    merged = hidden * config.whole("spatial_merge_size", default=2) ** 2
+    frames = config.whole("temporal_patch_size", default=2)
+    yield from blocks.matrix("v.patch_embd", None, hidden, 3 * frames * patch * patch)
+    attention = blocks.Attention(
+        hidden=hidden, heads=heads, kv_heads=heads, head_dim=hidden // heads, qkv_bias=True, output_bias=True, fused=True
+    )  # fmt: skip
+    for layer in range(config.whole("depth")):
+        yield from blocks.norm("v.ln1", layer, hidden)
+        yield from blocks.grouped_attention(layer, attention)
+        yield from blocks.norm("v.ln2", layer, hidden)
+        yield from blocks.gated_ffn(layer, hidden, inner, bias=True)
+    yield from blocks.norm("v.post_ln", None, hidden)
+    yield from blocks.matrix("mm.0", None, merged, merged, bias=True)
+    yield from blocks.matrix("mm.2", None, config.whole("out_hidden_size"), merged, bias=True)
+
+
 def _qwen3(config: Config) -> Architecture:
     bias = config.flag("attention_bias", default=False)
     return _dense(config, qkv_bias=bias, qk_norm=True, output_bias=bias)
@@ -80,4 +110,10 @@ def _qwen3_moe(config: Config) -> Architecture:
     return _mixture(config, shared=None, qkv_bias=config.flag("attention_bias", default=False), qk_norm=True)
 
 
-FAMILIES = {"qwen2": _qwen2, "qwen2_moe": _qwen2_moe, "qwen3": _qwen3, "qwen3_moe": _qwen3_moe}
+FAMILIES = {
+    "qwen2": _qwen2,
+    "qwen2_5_vl": _qwen2_5_vl,
+    "qwen2_moe": _qwen2_moe,
+    "qwen3": _qwen3,
+    "qwen3_moe": _qwen3_moe,
+}

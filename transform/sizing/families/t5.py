@@ -58,7 +58,10 @@ def _t5(config: Config) -> Architecture:
         tied=tied and not encoder_only,
         ffn=config.whole("d_ff"),
         tensors=tuple(tensors()),
-        attention=(AttentionLayer(heads=heads, key_dim=head_dim, value_dim=head_dim, cached=0),) * layers,
+        # A decoder keeps keys and values of what it writes, and those of what was read, in each of its layers.
+        attention=(AttentionLayer(heads=heads, key_dim=head_dim, value_dim=head_dim, cached=0),) * layers
+        + (AttentionLayer(heads=heads, key_dim=head_dim, value_dim=head_dim, cached=2 * heads * head_dim),)
+        * (2 * decoder_layers),
     )
 
 

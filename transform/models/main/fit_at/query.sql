@@ -43,6 +43,8 @@ work AS (
         m.experts,
         m.used_experts,
         m.attention_heads,
+        -- Nobody here measured a model whose layers keep a state.
+        n.model_id IN (SELECT k.model_id FROM core.model_cache k WHERE k.window_tokens = 1) AS has_state,
         -- What llama.cpp does not load, or what several people are served with, runs on a server that divides every layer.
         n.precision IN ('fp8', 'gptq-int4-g128', 'gptq-int8-g128', 'awq-int4-g128', 'nf4')
             OR (sequences > 1 AND n.precision IN ('fp32', 'fp16', 'bf16', 'int8', 'int4', 'mxfp4')) AS on_server,
@@ -127,7 +129,7 @@ answered AS (
             WHEN NOT is_calibrated THEN 0.4
             ELSE sqrt(CASE WHEN experts = 1 THEN deviation ELSE mixture_deviation END ** 2
                 + CASE WHEN list_contains(string_split(measured_models, '; '), shape) THEN 0 ELSE coalesce(other_models_deviation, 0) END ** 2
-                + CASE WHEN sequences > 1 THEN 0.3 ELSE 0 END ** 2)
+                + CASE WHEN sequences > 1 THEN 0.3 ELSE 0 END ** 2 + CASE WHEN has_state THEN 0.4 ELSE 0 END ** 2)
         END AS off
     FROM rated
 )
@@ -157,7 +159,7 @@ SELECT
     CASE
         WHEN f.bound IS NULL THEN 'unknown'
         WHEN f.measured IS NOT NULL AND f.cards = 1 THEN 'measured'
-        WHEN f.is_calibrated THEN 'calibrated'
+        WHEN f.is_calibrated AND NOT f.has_state THEN 'calibrated'
         ELSE 'bound'
     END AS speed_basis,
     CASE WHEN f.model_kind = 'diffusion' THEN NULL WHEN f.on_server THEN 'vllm' ELSE 'llama.cpp' END AS engine,

@@ -2,12 +2,15 @@ WITH asked AS (
     SELECT tokens, greatest(1, round_even(tokens * core.assumed('context_read'), 0))::BIGINT AS written
     FROM (SELECT unnest(contexts)::BIGINT AS tokens)
 ),
--- A layer with a sliding window keeps no more than the window.
+-- A layer with a sliding window keeps no more than the window. A window of one token is a state, which keeps its own 16 bits.
 cache AS (
     SELECT k.model_id, a.tokens,
-        sum(k.cache_elements_per_token * least(a.tokens, coalesce(k.window_tokens, a.tokens))) AS elements,
+        coalesce(sum(k.cache_elements_per_token * least(a.tokens, coalesce(k.window_tokens, a.tokens)))
+            FILTER (k.window_tokens IS DISTINCT FROM 1), 0) AS elements,
         -- While an answer is written a share of the context is held.
-        sum(k.cache_elements_per_token * least(a.written, coalesce(k.window_tokens, a.written))) AS written_elements
+        coalesce(sum(k.cache_elements_per_token * least(a.written, coalesce(k.window_tokens, a.written)))
+            FILTER (k.window_tokens IS DISTINCT FROM 1), 0) AS written_elements,
+        coalesce(sum(k.cache_elements_per_token) FILTER (k.window_tokens = 1), 0) * 2 AS state_bytes
     FROM core.model_cache k CROSS JOIN asked a
     GROUP BY k.model_id, a.tokens
 ),
@@ -21,8 +24,8 @@ SELECT
     a.tokens AS context_tokens,
     w.weights_bytes AS resident_bytes,
     w.always_read_bytes + w.expert_bytes AS on_card_bytes,
-    (c.elements * sequences * bits.kv // 8)::BIGINT AS cache_bytes,
-    (c.written_elements * bits.kv // 8 * sequences)::BIGINT AS written_cache_bytes,
+    (c.elements * sequences * bits.kv // 8 + c.state_bytes * sequences)::BIGINT AS cache_bytes,
+    ((c.written_elements * bits.kv // 8 + c.state_bytes) * sequences)::BIGINT AS written_cache_bytes,
     sequences * (least(a.tokens, bits.chunk) * m.activation_bytes_per_token + m.activation_bytes_per_sequence)
         AS activation_bytes,
     -- With even routing, this many of the experts are reached by all sequences together.
