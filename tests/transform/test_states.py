@@ -1,4 +1,4 @@
-"""Layers that keep a state of fixed size, alone (Mamba) or beside attention (Qwen3-Next), and a decoder that looks at sound."""
+"""Layers that keep a state of fixed size, alone (Mamba) or beside attention (Qwen3-Next), and a decoder that hears."""
 
 from __future__ import annotations
 
