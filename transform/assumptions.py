@@ -97,6 +97,16 @@ class Assumptions:
             "runtimes keep everything on the card unless they are told to offload",
         ),
     ] = 1.0
+    lora_rank: Annotated[
+        int,
+        Setting(
+            "rank",
+            1,
+            4096,
+            "rank of an adapter that is trained",
+            "the default of most guides; Hu et al. 2021 use 1 to 64",
+        ),
+    ] = 16
     # Speed
     low_utilisation: Annotated[
         float,

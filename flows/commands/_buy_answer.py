@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,13 +17,15 @@ from gpuledger.flows.commands._show import no_rows, show
 from gpuledger.flows.setup.lang import gettext
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.advice import cheaper_ruled_out, what_would
-from gpuledger.transform.buying.explained import steps
 from gpuledger.transform.buying.hosts import estimated_on
 from gpuledger.transform.buying.market import Evidence
 from gpuledger.transform.buying.need import Need
 from gpuledger.transform.buying.options import Limits, Option
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.warehouse.paths import DataDir
+
+if TYPE_CHECKING:
+    from gpuledger.transform.speed.explained import Step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +54,7 @@ def show_answer(answer: Answer, data: DataDir, limit: int, form: str, *, explain
     if form != "table":
         columns, values = shown.table(_COLUMNS, [list(row.values()) for row in rows])
         if explain:
-            explanations = [as_objects(steps(option, answer.need)) for option in _shown(answer, limit)]
+            explanations = [as_objects(_steps(option, answer.need)) for option in _shown(answer, limit)]
             columns = [*columns, "explanation"]
             values = [[*row, explanation] for row, explanation in zip(values, explanations, strict=True)]
         show(columns, values, form)
@@ -62,7 +64,7 @@ def show_answer(answer: Answer, data: DataDir, limit: int, form: str, *, explain
         if explain:
             for rank, option in enumerate(_shown(answer, limit), 1):
                 click.echo(f"{rank}  {option.what}")
-                show_steps(steps(option, answer.need))
+                show_steps(_steps(option, answer.need))
     if rows:
         return 0
     need, other = answer.need, answer.elsewhere
@@ -81,6 +83,13 @@ def rows_of(answer: Answer, data: DataDir, limit: int, shown: Money = DOLLARS) -
         _row(rank, answer.options[position], shown.sentence(ruled_out[position]), data)
         for rank, position in enumerate(list(ruled_out)[: limit or None], 1)
     ]
+
+
+def _steps(option: Option, need: Need) -> Iterator[Step]:
+    """The arithmetic of an option; who asks for none does not wait for what knows it."""
+    from gpuledger.transform.buying.explained import steps
+
+    return steps(option, need)
 
 
 def _shown(answer: Answer, limit: int) -> list[Option]:
@@ -165,6 +174,8 @@ def _table(answer: Answer, rows: Sequence[dict[str, Any]], found: Sequence[int],
         )
     elif need.job is not None:
         what += ", " + gettext("one user")
+    if need.tuning is not None:
+        what = gettext("{model}, trained ({way})").format(model=need.model_id, way=need.tuning.way)
     title_parts = [
         what,
         gettext("{hours} h a day for {years} years").format(
@@ -174,7 +185,7 @@ def _table(answer: Answer, rows: Sequence[dict[str, Any]], found: Sequence[int],
         f"{assumed.electricity_usd_per_kwh.normalize():f} USD/kWh",
         gettext("prices as of {time} UTC").format(time=f"{answer.now:%Y-%m-%d %H:%M}"),
     ]
-    columns = _of_text if need.job is not None else _of_pictures
+    columns = _of_text if need.job is not None else _offer_and_cost if need.tuning is not None else _of_pictures
     lines = [list(columns(row).values()) for row in rows]
     # Also in a pipe: what the figures are for belongs to the answer.
     click.echo(shown.title(" · ".join(title_parts)))
@@ -182,6 +193,8 @@ def _table(answer: Answer, rows: Sequence[dict[str, Any]], found: Sequence[int],
     show([shown.heading(heading) for heading in headings], lines, "table")
     for line in _footnotes(rows):
         click.echo(line)
+    if need.tuning is not None:
+        click.echo(need.tuning.words)
     left_out = [answer.options[position] for position in found[len(rows) :]]
     if left_out:
         click.echo(gettext("{count} more with --limit 0").format(count=len(left_out)))
@@ -243,6 +256,14 @@ def _of_pictures(row: dict[str, Any]) -> dict[str, Any]:
         "pictures a minute": row["images_per_s"] and round(row["images_per_s"] * 60, 2),
         "speed is": row["speed_is"] or gettext("unknown"), "total USD": row["total_usd"],
         "USD per 1000 pictures": row["usd_per_thousand_images"], "machine": row["host"] or "",
+        "next cheaper is ruled out": row["next_cheaper_is_ruled_out"],
+    }  # fmt: skip
+
+
+def _offer_and_cost(row: dict[str, Any]) -> dict[str, Any]:
+    """The same where a model is trained: how fast is not known."""
+    return _offer(row) | {
+        "total USD": row["total_usd"], "machine": row["host"] or "",
         "next cheaper is ruled out": row["next_cheaper_is_ruled_out"],
     }  # fmt: skip
 

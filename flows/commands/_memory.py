@@ -1,4 +1,4 @@
-"""Choices about a model's memory that cost or gain speed: the cache at fewer bits, and what stays with the processor."""
+"""Choices about a model's memory: a cache of fewer bits, what stays with the processor, and training instead of answers."""
 
 from __future__ import annotations
 
@@ -11,8 +11,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def serving_options(function: F) -> F:
-    """--kv-bits, --offload and --embedding."""
+    """--kv-bits, --offload and --embedding, --train and --batch."""
     for option in (
+        click.option("--batch", type=click.IntRange(1), default=1, show_default=True, metavar="B",
+                     help="Sequences in a step of training, on each card."),
+        click.option("--train", type=click.Choice(["full", "lora", "qlora"]),
+                     help="Train it instead: all weights, an adapter, or one over 4-bit weights."),
         click.option("--embedding", type=click.Choice(["host", "cards"]),
                      help="Where the table of token embeddings lies (default: as the program does it)."),
         click.option("--offload", type=click.Choice(["none", "experts", "layers"]), default="none", show_default=True,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from gpuledger.flows.commands._buy_answer import Answer
     from gpuledger.transform.assumptions import Assumptions
     from gpuledger.transform.buying.need import Asked, Need
+    from gpuledger.transform.sizing.tuning import Way
     from gpuledger.transform.speed.engines import Embedding
     from gpuledger.transform.speed.offload import Offload
     from gpuledger.warehouse.paths import DataDir
@@ -77,6 +78,8 @@ def command(
     kv_bits: str | None,
     offload: Offload,
     embedding: Embedding | None,
+    train: Way | None,
+    batch: int,
     hours_per_day: str | None,
     horizon_years: str | None,
     country: str | None,
@@ -94,7 +97,8 @@ def command(
     data = data_of(data_dir)
     overrides = {"hours_per_day": hours_per_day, "horizon_years": horizon_years, "kv_cache_bits": kv_bits}
     load = Asked(
-        context=context, users=users, prompt=prompt, answer=answer, offload=offload, embedding=embedding
+        context=context, users=users, prompt=prompt, answer=answer, offload=offload, embedding=embedding,
+        train=train, batch=batch,
     )  # fmt: skip
     question = Question(
         model_id, precision, load, budget, min_tokens_per_s, country, condition,
@@ -141,6 +145,8 @@ def ask(question: Question, data: DataDir) -> Answer:
             raise click.UsageError(str(error)) from None
         if question.min_tokens_per_s is not None and not need.writes:
             message = gettext("{model} does not write token by token: leave --min-tokens-per-s out")
+            if need.tuning is not None:
+                message = gettext("how fast {model} is trained is not known: leave --min-tokens-per-s out")
             raise click.UsageError(message.format(model=question.model_id))
         budget = None if question.budget is None else Decimal(str(question.budget))
         limits = Limits(budget_usd=budget, min_tokens_per_s=question.min_tokens_per_s, country=question.country)
@@ -169,8 +175,13 @@ def ask(question: Question, data: DataDir) -> Answer:
             )
 
     def at_precision(other: str) -> Need | None:
+        load = question.load
+        if load.train is not None:
+            if other != "int4" or load.train == "qlora":
+                return None
+            load = replace(load, train="qlora")
         with suppress(SizingError):
-            return need_of(question.model_id, shape, other, question.load, assumptions)
+            return need_of(question.model_id, shape, other, load, assumptions)
         return None
 
     return Answer(

@@ -20,6 +20,9 @@ from gpuledger.flows.setup.lang import gettext
 from gpuledger.flows.telling import terminal
 
 if TYPE_CHECKING:
+    from gpuledger.transform.buying.need import Need
+    from gpuledger.transform.identity.gpu import Gpu
+    from gpuledger.transform.sizing.tuning import Way
     from gpuledger.transform.speed.engines import Embedding
     from gpuledger.transform.speed.offload import Offload
     from gpuledger.transform.speed.predict import Prediction, Rate
@@ -76,6 +79,8 @@ def command(
     kv_bits: str | None,
     offload: Offload,
     embedding: Embedding | None,
+    train: Way | None,
+    batch: int,
     explain: bool,
     assumed: tuple[str, ...],
     data_dir: str | None,
@@ -83,7 +88,7 @@ def command(
 ) -> None:
     """What fits on N cards and how fast it will be: what to expect, a range that holds in 8 of 10 cases, and a bound."""
     from gpuledger.transform.buying.hosts import host_for
-    from gpuledger.transform.buying.need import DEFAULT_CONTEXT, text_shape
+    from gpuledger.transform.buying.need import DEFAULT_CONTEXT, Asked, need_of, text_shape
     from gpuledger.transform.sizing.errors import SizingError
     from gpuledger.transform.speed import explained
     from gpuledger.transform.speed.engines import check_loads, default_engine, embedding_of, engine_of
@@ -96,6 +101,10 @@ def command(
         assumptions = replaced(assumptions, {"kv_cache_bits": kv_bits})
     try:
         shape = text_shape(model_id, data_of(data_dir).models)
+        if train is not None:
+            asked = Asked(context=context, users=users, offload=offload, embedding=embedding, train=train, batch=batch)
+            _show_training(need_of(model_id, shape, precision, asked, assumptions), card, count, form)
+            return
         program = engine_of(engine) if engine else default_engine(precision, users)
         check_loads(program, precision)
         load = load_of(
@@ -122,6 +131,34 @@ def command(
     else:
         _show(found, f"{model_id} {precision}", notes)
         show_steps(steps)
+
+
+def _show_training(need: Need, gpu: Gpu, count: int, form: str) -> None:
+    """Whether training fits on so many cards; how fast it is nobody here measured."""
+    from gpuledger.transform.buying.explained import tuning_steps
+    from gpuledger.transform.speed import memory
+
+    trained, bound = need.tuning, need.training_bound(gpu, count)
+    assert trained is not None, "a need to train has what is trained"
+    needed, usable = need.needed_bytes(count), need.usable_bytes(gpu, count)
+    verdict, steps = memory.verdict(needed, usable), list(tuning_steps(trained, count))
+    if form == "json":
+        said = {
+            "gpu_id": gpu.gpu_id, "gpu": gpu.display_name, "count": count, "model": need.model_id, "train": trained.way,
+            "precision": need.precision, "context": trained.tokens, "batch": trained.batch, "verdict": verdict,
+            "memory_needed_gb": round(needed / 1e9, 3), "memory_usable_gb": round(usable / 1e9, 3),
+            "training": {"expected": None, "bound": bound and round(bound), "basis": "unknown"},
+            "assumptions": [trained.words], "explanation": as_objects(steps),
+        }  # fmt: skip
+        click.echo(terminal.json_text(said, indent=1))
+        return
+    title = gettext("{model}, trained ({way})").format(model=need.model_id, way=trained.way)
+    cards = gpu.display_name if count == 1 else f"{count} × {gpu.display_name}"
+    click.echo(f"{title} · {cards}: {_verdicts()[verdict]}, {needed / 1e9:.1f} of {usable / 1e9:.1f} GB")
+    if bound is not None:
+        click.echo(f"  trains {bound:,.0f} tokens/s at most, by the matrix rate; nobody measured it")
+    click.echo(f"  {trained.words}")
+    show_steps(steps)
 
 
 def _measured(data: DataDir, found: Prediction, model_id: str, precision: str) -> tuple[Rate, str | None]:
@@ -169,6 +206,14 @@ def _rate(rate: Rate) -> dict[str, Any]:
     return {name: None if value is None else round(value, 2) for name, value in figures.items()} | {"basis": rate.basis}
 
 
+def _verdicts() -> dict[str, str]:
+    return {
+        "fits": gettext("fits"),
+        "tight": gettext("fits, with less than 5% left over"),
+        "no": gettext("does not fit"),
+    }
+
+
 def _show(found: Prediction, what: str, notes: Sequence[str]) -> None:
     from gpuledger.flows.commands._show import show
 
@@ -176,12 +221,7 @@ def _show(found: Prediction, what: str, notes: Sequence[str]) -> None:
     title = (
         f"{what} · {plan.count} × {plan.gpu.display_name}" if plan.count > 1 else f"{what} · {plan.gpu.display_name}"
     )
-    words = {
-        "fits": gettext("fits"),
-        "tight": gettext("fits, with less than 5% left over"),
-        "no": gettext("does not fit"),
-    }
-    click.echo(f"{title}: {words[found.verdict]}, {found.needed / 1e9:.1f} of {found.usable / 1e9:.1f} GB")
+    click.echo(f"{title}: {_verdicts()[found.verdict]}, {found.needed / 1e9:.1f} of {found.usable / 1e9:.1f} GB")
     rows = [
         [
             name,

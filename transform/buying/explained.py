@@ -11,6 +11,7 @@ from gpuledger.transform.buying import costs
 from gpuledger.transform.buying.hosts import Host
 from gpuledger.transform.buying.need import Need
 from gpuledger.transform.buying.options import Option
+from gpuledger.transform.sizing.tuning import Tuning
 from gpuledger.transform.speed import explained
 from gpuledger.transform.speed.explained import Step, assumed, number
 
@@ -23,7 +24,9 @@ _OTHER = (
 def steps(option: Option, need: Need) -> Iterator[Step]:
     """Memory, speed and money of one option, in this order."""
     prediction, speed = option.prediction, option.speed
-    if prediction is None:
+    if need.tuning is not None:
+        yield from tuning_steps(need.tuning, option.gpu_count)
+    elif prediction is None:
         yield Step("needed", number(option.needed_gb), option.needed_gb, "GB",
                    "weights and activations: `gpuledger size` names both")  # fmt: skip
     else:
@@ -34,6 +37,26 @@ def steps(option: Option, need: Need) -> Iterator[Step]:
         if speed is not None and speed.serving is not None and need.users > 1:
             yield from explained.serving_steps(prediction, speed.serving, need.answer_tokens)
     yield from money_steps(option, need)
+
+
+def tuning_steps(trained: Tuning, count: int) -> Iterator[Step]:
+    """The memory of training on so many cards."""
+    parts = (
+        ("weights", trained.weights, "of the model and of what is trained beside it"),
+        ("gradients", trained.gradients, "2 bytes of each trained weight"),
+        ("32-bit copies", trained.master, "4 bytes of each trained weight (mixed precision)"),
+        ("optimizer", trained.optimizer, "8 bytes of each trained weight (AdamW; Rajbhandari et al. 2020)"),
+    )
+    for name, size, source in parts:
+        yield Step(name, f"{size:,} ÷ 10^9", size / 1e9, "GB", source)
+    yield Step(
+        "activations of each card", f"({trained.activations:,} + {trained.scores:,}) ÷ 10^9", trained.each / 1e9, "GB",
+        f"2 bytes × tokens × hidden × layers, 8 bytes × tokens × vocabulary for scores and their gradient; {trained.words}",
+    )  # fmt: skip
+    sums = " + ".join(number(size / 1e9) for _, size, _ in parts)
+    yield Step("needed", f"{sums} + {count} × {number(trained.each / 1e9)}",
+               (trained.shared + count * trained.each) / 1e9, "GB",
+               "the first four are divided among the cards")  # fmt: skip
 
 
 def money_steps(option: Option, need: Need) -> Iterator[Step]:

@@ -11,18 +11,22 @@ from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.architecture import read_config
 from gpuledger.transform.sizing.diffusion import DiffusionModel, diffusion_models, image_memory
 from gpuledger.transform.sizing.errors import SizingError
-from gpuledger.transform.sizing.own import load
+from gpuledger.transform.sizing.own import load, one
 from gpuledger.transform.sizing.tensors import Architecture
+from gpuledger.transform.sizing.tuning import PRECISIONS, Tuning, Way, tuning
 from gpuledger.transform.sizing.weights import UNIFORM_BITS, normalise_precision
 from gpuledger.transform.speed import memory
 from gpuledger.transform.speed.engines import Embedding, Engine, default_engine, embedding_of, engines
 from gpuledger.transform.speed.offload import HostMemory, Offload, check_offload
+from gpuledger.transform.speed.peaks import matrix_tflops
 from gpuledger.transform.speed.predict import Job, Plan, Prediction, job_of, load_of, predict
 
 #: Context where none is asked for, at most the model's own.
 DEFAULT_CONTEXT = 4096
-#: The program that is assumed to make pictures.
-_OF_PICTURES = "transformers"
+#: Tokens of a sequence that is trained with, where none are asked for: what most sets of instructions stay under.
+_TRAINED_TOKENS = 2048
+#: The programs that are assumed to make pictures, and to train.
+_OF_PICTURES, _TRAINING = "transformers", "peft"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +42,9 @@ class Asked:
     answer: int | None = None
     offload: Offload = "none"
     embedding: Embedding | None = None
+    #: How it is trained, and with how many sequences in a step of each card; None where it answers.
+    train: Way | None = None
+    batch: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,11 +65,12 @@ class Need:
     job: Job | None
     image_bytes: int
     offload: Offload = "none"
+    tuning: Tuning | None = None
 
     @property
     def splits(self) -> bool:
         """Whether the model may be spread over several cards."""
-        return self.job is not None
+        return self.job is not None or self.tuning is not None
 
     @property
     def writes(self) -> bool:
@@ -80,6 +88,8 @@ class Need:
 
     def needed_bytes(self, count: int) -> int:
         """Bytes on `count` GPUs together."""
+        if self.tuning is not None:
+            return self.tuning.shared + count * self.tuning.each
         if self.job is None:
             return self.image_bytes
         resident = self.job.size.on_cards if self.engine.embedding_on_host else self.job.size.total
@@ -89,6 +99,11 @@ class Need:
         """Bytes that so many GPUs have for it."""
         driver = memory.driver_memory(gpu)
         return 0 if driver is None else memory.usable_bytes(driver.size, count, self.engine, self.assumptions)
+
+    def training_bound(self, gpu: Gpu, count: int) -> float | None:
+        """Tokens a second of all cards at most while it is trained, by their 16-bit matrix rate; None if not known."""
+        rate = matrix_tflops(gpu, 16)
+        return None if rate is None or self.tuning is None else count * rate * 1e12 / self.tuning.flops
 
     def bound_of_empty_cache(self, bandwidth_gb_s: float) -> float:
         """Tokens a second of one sequence on one GPU before anything was written, by its memory alone."""
@@ -105,13 +120,14 @@ def shape_of(model_id: str, own: Path) -> Architecture | DiffusionModel:
         return catalogue.architecture(model_id)
     if model_id in diffusion_models():
         return diffusion_models()[model_id]
-    added = {one.model_id: one for one in load(own)[0]}
-    if model_id in added:
-        return read_config(added[model_id].config)
+    added = one(own, model_id)
+    if added is not None:
+        return read_config(added.config)
     known = catalogue.canonical(model_id)
     if known is not None:
         return catalogue.architecture(known)
-    raise catalogue.unknown(model_id, [*catalogue.models(), *diffusion_models(), *added])
+    others = (model.model_id for model in load(own)[0])
+    raise catalogue.unknown(model_id, [*catalogue.models(), *diffusion_models(), *others])
 
 
 def usual_precision(shape: Architecture | DiffusionModel) -> str:
@@ -134,6 +150,8 @@ def need_of(
     if isinstance(shape, DiffusionModel):
         if asked.context is not None:
             raise SizingError("an image model has no context; leave it out")
+        if asked.train is not None:
+            raise SizingError("what training of an image model needs is not known here")
         if asked.offload != "none" or asked.embedding is not None:
             raise SizingError("what of an image model stays with the processor is not known; leave it out")
         return Need(
@@ -147,6 +165,8 @@ def need_of(
             job=None,
             image_bytes=sum(image_memory(shape, precision, 1, assumptions)),
         )
+    if asked.train is not None:
+        return _training(model_id, shape, asked.train, asked, assumptions)
     name = normalise_precision(precision)
     if name.isdigit():  # `4` says the same as `int4`, which is what the tables call it
         name = next(other for other, bits in UNIFORM_BITS.items() if not other.isdigit() and bits == int(name))
@@ -163,6 +183,24 @@ def need_of(
         job=job,
         image_bytes=0,
         offload=check_offload(asked.offload, default_engine(name, asked.users), shape),
+    )
+
+
+def _training(model_id: str, shape: Architecture, way: Way, asked: Asked, assumptions: Assumptions) -> Need:
+    if asked.offload != "none" or asked.embedding is not None or asked.users > 1:
+        raise SizingError("who trains serves nobody: leave --users, --offload and --embedding out")
+    tokens = min(_TRAINED_TOKENS, shape.context) if asked.context is None else asked.context
+    return Need(
+        model_id=catalogue.canonical(model_id) or model_id,
+        precision=PRECISIONS[way],
+        context_tokens=tokens,
+        users=1,
+        answer_tokens=0,
+        engine=engines()[_TRAINING],
+        assumptions=assumptions,
+        job=None,
+        image_bytes=0,
+        tuning=tuning(shape, way, tokens, asked.batch, assumptions),
     )
 
 

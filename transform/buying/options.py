@@ -212,8 +212,15 @@ class _Asked:
             gpu_id=card.gpu_id, gpu=card.gpu, gpu_count=gpus, price_usd=price, outlay_usd=price, needed_gb=needed,
             available_gb=available, prediction=prediction, speed=speed, host=host, own=own, total_usd=total,
             usd_per_million_tokens=written, usd_per_million_read=read, evidence=card.evidence, against=against,
-            notes=(*_offloaded(prediction), *self._power(card, boards, host)), power=power,
+            notes=(*_offloaded(prediction), *self._trained(gpu, gpus), *self._power(card, boards, host)), power=power,
         )  # fmt: skip
+
+    def _trained(self, gpu: Gpu, count: int) -> tuple[str, ...]:
+        """How fast it can be trained at most: nobody here measured how fast it is."""
+        bound = self.need.training_bound(gpu, count)
+        return (
+            () if bound is None else (f"trains {bound:,.0f} tokens/s at most, by the matrix rate; nobody measured it",)
+        )
 
     def _power(self, card: Card, boards: int, host: Host | None) -> tuple[str, ...]:
         """Says so where the machine draws more than an outlet gives."""

@@ -77,6 +77,12 @@ def save(folder: Path, model_id: str, config: Mapping[str, object], day: date) -
     return path
 
 
+def one(folder: Path, model_id: str) -> OwnModel | None:
+    """The added model of that id, None where there is none. Raises BadModelFile where its file cannot be used."""
+    path = folder / f"{model_id}.json"
+    return _own_model_in(path) if _ID.fullmatch(model_id) and path.exists() else None
+
+
 def load(folder: Path) -> tuple[list[OwnModel], list[BadModelFile]]:
     """The added models, and what is wrong with those that cannot be used: one bad file stops no other."""
     own_models: list[OwnModel] = []

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from gpuledger.transform.assumptions import Assumptions, settings
-from gpuledger.transform.sizing.memory import state_bytes
 from gpuledger.transform.speed import memory
 from gpuledger.transform.speed.calibration import EIGHTY_PERCENT
 from gpuledger.transform.speed.predict import Prediction, Rate, Writing
@@ -111,7 +110,7 @@ def _cache(found: Prediction) -> Iterator[Step]:
     )
     sums = [f"{layers} × {cached:,} × {kept:,}" for (cached, kept), layers in kinds.items()]
     joined = " + ".join(sums) or "0"
-    state = state_bytes(job.shape)
+    state = job.state
     states = f" + {state:,} × {users} ÷ 10^9" if state else ""
     whole = f"({joined}) × {bits} ÷ 8 × {users} ÷ 10^9{states}"
     yield Step(

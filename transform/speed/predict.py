@@ -92,6 +92,8 @@ class Job:
     cache: int
     cache_written: int
     activations: int
+    #: What each sequence keeps however long it is, which is in `cache` too.
+    state: int
     written_at: int
     work: Work
     decode_flops: int | None
@@ -202,6 +204,7 @@ def job_of(shape: Architecture, precision: str, load: Load, assumptions: Assumpt
         cache=kv_cache_bytes(shape, load.context, load.users, kv),
         cache_written=kv_cache_bytes(shape, written_at, 1, kv),
         activations=activation_bytes(shape, min(load.context, assumptions.prefill_chunk_tokens), load.users),
+        state=state_bytes(shape),
         written_at=written_at,
         work=work(shape, size.precision, written_at, load.prompt, kv_bits=kv),
         decode_flops=decode_flops(shape, written_at).total if is_decoder else None,
@@ -284,7 +287,7 @@ class _Asked:
     @property
     def is_beyond(self) -> bool:
         """Whether the work is of a kind that no measurement has: weights with the processor, layers that keep a state."""
-        return self.moved is not None or bool(state_bytes(self.job.shape))
+        return self.moved is not None or bool(self.job.state)
 
     def tflops(self) -> float | None:
         """The highest matrix rate that programs may use for these weights."""
@@ -418,9 +421,9 @@ class _Asked:
                 f"{engine.memory_share:.0%} of it, {each:.2g} GB of that for itself ({engine.source})"
             )
         lines.append(f"key-value cache at {assumed.kv_cache_bits} bits; {_embedding(self.job.size, engine)}")
-        if state_bytes(self.job.shape):
+        if self.job.state:
             lines.append(
-                f"a sequence keeps {state_bytes(self.job.shape) / 1e6:.0f} MB however long it is; nobody here measured a "
+                f"a sequence keeps {self.job.state / 1e6:.0f} MB however long it is; nobody here measured a "
                 "model whose layers keep a state, so the range is wide"
             )
         calibrated, card = self.calibration, self.card
