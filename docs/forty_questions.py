@@ -15,6 +15,7 @@ from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying import costs
 from gpuledger.transform.buying.hosts import Host, host_for
 from gpuledger.transform.buying.need import Asked, Need, need_of
+from gpuledger.transform.buying.options import NODES
 from gpuledger.transform.identity.catalogue import gpus
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing import catalogue
@@ -23,7 +24,7 @@ from gpuledger.transform.speed.predict import Prediction
 from gpuledger.transform.speed.serving import Serving, serving
 
 PAGE = Path(__file__).with_name("forty-questions.md")
-COUNTS = (1, 2, 4, 8)
+COUNTS = NODES
 #: Every model with the precision that people take for one person, and for many.
 MODELS = (
     ("llama-3.1-8b", "Q4_K_M", "fp16"),
@@ -168,7 +169,7 @@ calibrated speeds.
 
 - **Prices are the makers' launch prices**, and the share of a desktop that the assumption `host_share` says; `gpuledger buy`
   answers with today's prices of shops and clouds, used cards included. Cards without a launch price (all data-center ones)
-  are not here.
+  are not here. A machine of shared memory (Strix Halo, DGX Spark, a Mac) is bought whole, at its maker's price.
 - **A speed is what is expected, with the range that holds in 8 of 10 cases.** `calibrated` is fitted to measurements of that
   engine; `bound` means that nobody measured it, so it is a share of what physics allows with a wide range.
 - One person runs llama.cpp, where several cards add memory and no speed. Several people are served by vLLM, which divides
