@@ -75,7 +75,7 @@ def choices(need: Need, least: float, assumptions: Assumptions) -> list[Choice]:
     for gpu in cards():
         for count in COUNTS:
             host = host_for(gpu, count, gpu.tdp_w)
-            prediction = need.on(gpu, count)
+            prediction = None if host is None else need.on(gpu, count, host.memory(assumptions))
             if host is None or prediction is None or prediction.verdict != "fits" or not gpu.msrp_usd or not gpu.tdp_w:
                 continue
             if not need.engine.runs_on(gpu, need.precision):
@@ -120,6 +120,10 @@ def page() -> str:
         for model_id, alone, many in MODELS:
             need = _need(model_id, alone if users == 1 else many, Asked(users=users, prompt=read, answer=written))
             found = choices(need, least, assumptions)
+            if not found and users == 1:
+                # What does not fit may stay with the processor: experts are read least.
+                left = Asked(users=users, prompt=read, answer=written, offload="experts")
+                found = choices(_need(model_id, alone, left), least, assumptions)
             for budget in BUDGETS:
                 if users > 1 and budget == BUDGETS[1] and model_id not in SMALL:
                     continue
@@ -151,8 +155,13 @@ def _row(number: int, what: str, budget: int | None, found: list[Choice]) -> str
         f"| {number} | {what} | {asked} | {_cards(one)} | {one.host.name} "
         f"| {prediction.needed / 1e9:.0f} of {prediction.usable / 1e9:.0f} | {each:.0f} ({low:.0f}–{high:.0f}) "
         f"| {first} | {one.outlay:,.0f} | {own.total:,.0f} | {own.total / own.hours:.2f} "
-        f"| {rate.basis}, {prediction.plan.engine.name} |"
+        f"| {rate.basis}, {prediction.plan.engine.name}{_left(prediction)} |"
     )
+
+
+def _left(prediction: Prediction) -> str:
+    away = prediction.moved
+    return "" if away is None else f", experts of {away.layers} of {away.of_layers} layers with the processor"
 
 
 def _cards(one: Choice) -> str:
@@ -172,6 +181,7 @@ calibrated speeds.
   are not here. A machine of shared memory (Strix Halo, DGX Spark, a Mac) is bought whole, at its maker's price.
 - **A speed is what is expected, with the range that holds in 8 of 10 cases.** `calibrated` is fitted to measurements of that
   engine; `bound` means that nobody measured it, so it is a share of what physics allows with a wide range.
+- Where nothing holds all of a mixture, its experts may stay in the memory of the machine (`--offload experts`): `bound` too.
 - One person runs llama.cpp, where several cards add memory and no speed. Several people are served by vLLM, which divides
   every layer.
 - Three years, 8 hours a day, half of them computing, 0.16 USD/kWh, and the cards sold at the end (`gpuledger describe

@@ -90,7 +90,7 @@ def command(
     data_dir: str | None,
     form: str,
 ) -> int:
-    """Cards, nodes of 2 to 8, machines and rentals that run a model: the cheapest over the horizon first, with the evidence."""
+    """Cards, nodes of 2 to 8, machines and rentals that run a model: the cheapest over the horizon first, with evidence."""
     from gpuledger.flows.commands._buy_answer import show_answer
     from gpuledger.transform.buying.need import Asked
 

@@ -32,7 +32,8 @@ def test_no_more_stays_behind_than_has_to() -> None:
         found = ask("nvidia-geforce-rtx-3090", "gpt-oss-120b", "mxfp4", Asked(offload=offload))  # type: ignore[arg-type]
         assert found.moved is not None
         each = found.moved.size / found.moved.layers
-        assert found.needed <= found.usable < found.needed + each
+        assert found.verdict == "fits"
+        assert found.needed <= 0.95 * found.usable < found.needed + each
     held = ask("nvidia-geforce-rtx-3090", "llama-3.1-8b", "Q4_K_M", Asked(offload="layers"))
     assert (held.moved, held.decode.basis) == (None, "calibrated")
 

@@ -18,7 +18,7 @@ from gpuledger.transform.speed.features import memory_kind
 from gpuledger.transform.speed.predict import MOST_CARDS, Prediction, Rate, with_ceiling, with_measurement
 from gpuledger.transform.speed.serving import Serving, serving
 
-#: Cards of one kind in one machine, as people build them; where three do not divide the heads, they share the layers.
+#: Cards of one kind in one machine, as people build them; where they do not divide the heads, they share the layers.
 NODES = (1, 2, 3, 4, 6, 8)
 
 

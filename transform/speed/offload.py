@@ -58,10 +58,10 @@ def check_offload(offload: Offload, engine: Engine, shape: Architecture) -> Offl
 
 
 def moved(job: Job, offload: Offload, excess: int, host: HostMemory | None) -> Moved | None:
-    """The fewest layers whose removal takes `excess` bytes off the cards; None where that is not asked for, not needed, or
-    not possible: a model without experts has none to move, and the machine has to have room.
+    """The fewest layers whose removal takes `excess` bytes off the cards; None where that is not asked for or not
+    possible: a model without experts has none to move, and the machine has to have room.
     """
-    if offload == "none" or excess <= 0 or host is None:
+    if offload == "none" or host is None:
         return None
     of_layers, each, read = _of_experts(job) if offload == "experts" else _of_layers(job)
     if not of_layers or not each:

@@ -219,7 +219,10 @@ def predict(job: Job, plan: Plan) -> Prediction:
     driver = memory.driver_memory(plan.gpu)
     needed = needed_bytes(job, plan)
     usable = memory.usable_bytes(driver.size, plan.count, plan.engine, job.assumptions) if driver else 0
-    away = moved(job, plan.offload, needed - usable, plan.host) if plan.engine.name in PROGRAMS else None
+    away = None
+    if needed > usable and plan.engine.name in PROGRAMS:
+        # As much as leaves a twentieth of the cards free.
+        away = moved(job, plan.offload, math.ceil(needed - usable * (1 - memory.TIGHT_SHARE)), plan.host)
     asked = _Asked(job, plan, away)
     needed -= away.size if away else 0
     return Prediction(
