@@ -30,6 +30,8 @@ from tests.flows.inprocess import context
 from tests.nights import Night
 
 ASSUMPTIONS = list(settings())
+#: What only --offload and --train ask, each with another value.
+OF_A_CHOICE = {"host_memory_gb": "16", "host_memory_gb_s": "50", "host_memory_utilisation": "0.3", "lora_rank": "64"}
 OF_COST = ASSUMPTIONS[ASSUMPTIONS.index("hours_per_day") :]
 
 
@@ -45,7 +47,12 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def ask(data: Path, *words: object) -> list[dict[str, Any]]:
-    """The answer as JSON, asked in this process: the same command, without the seconds of a new one."""
+    """The options with a price as JSON, asked in this process: the same command, without the seconds of a new one."""
+    return [row for row in everything(data, *words) if row["price_usd"] is not None]
+
+
+def everything(data: Path, *words: object) -> list[dict[str, Any]]:
+    """The same with machines whose price nobody here states."""
     arguments = ["buy", *map(str, words), "--format", "json", "--data-dir", str(data)]
     done = CliRunner().invoke(cli, arguments, catch_exceptions=False, standalone_mode=False)
     assert done.exit_code == 0
@@ -74,6 +81,43 @@ def test_the_command_answers_in_every_form(data: Path) -> None:
     assert [row["what"] for row in listed] == [row["what"] for row in found]
     assert len(found) == 10
     assert len(ask(data, *words[1:], "--limit", 0)) > 40
+
+
+def test_a_machine_without_a_price_comes_last_and_is_named_below_the_table(data: Path) -> None:
+    found = everything(data, "--model", "gpt-oss-120b", "--precision", "mxfp4", "--limit", 0)
+    unpriced = [row for row in found if row["price_usd"] is None]
+    assert found[-len(unpriced) :] == unpriced
+    spark = next(row for row in unpriced if row["gpu_id"] == "nvidia-gb10")
+    assert (spark["price_is"], spark["total_usd"], spark["snapshot_sha256"]) == ("not known", None, None)
+    assert (spark["host"], spark["fit"], spark["speed_is"]) == ("the machine itself", "fits", "calibrated")
+    table = CliRunner().invoke(
+        cli, ["buy", "--model", "gpt-oss-120b", "--precision", "mxfp4", "--data-dir", str(data)], standalone_mode=False
+    )
+    assert "for which no price is known here:\n   Apple M3 Ultra 96GB: 64.3 of 76.5 GB, " in table.stdout
+
+
+def test_the_sums_stand_below_the_table_and_in_each_row_of_json(data: Path) -> None:
+    words = ["buy", "--model", "llama-2-7b", "--explain", "--data-dir", str(data)]
+    table = CliRunner().invoke(cli, words, standalone_mode=False).stdout
+    assert table.count("key-value cache: (32 × 8,192 × 4,096) × 16 ÷ 8 × 1 ÷ 10^9 = 2.14748 GB") == 3, "the first three"
+    assert "(--assume host_usd=…)" in table
+    rows_of_json = everything(data, "--model", "llama-2-7b", "--explain", "--limit", 2)
+    assert [row["explanation"][-1]["figure"] for row in rows_of_json] == ["a million tokens written"] * 2
+    assert "--explain needs --format table or json" in refused(
+        data, "--model", "llama-2-7b", "--explain", "--format", "csv"
+    )
+
+
+def test_what_the_cards_do_not_hold_may_stay_with_the_processor_or_be_trained(data: Path) -> None:
+    asked = ("--model", "gpt-oss-120b", "--precision", "mxfp4", "--offload", "experts", "--kv-bits", 8)
+    first = ask(data, *asked)[0]
+    assert (first["gpu_count"], first["speed_is"], first["fit"]) == (1, "bound", "fits")
+    assert "stay with the processor: nobody measured how fast it reads them" in first["note"]
+    trained = ask(data, "--model", "llama-2-7b", "--train", "qlora")[0]
+    assert (trained["tokens_per_s"], trained["fits"]) == (None, True)
+    assert "how fast llama-2-7b is trained is not known" in refused(
+        data, "--model", "llama-2-7b", "--train", "qlora", "--min-speed", "5"
+    )
 
 
 def test_the_cheapest_over_the_horizon_comes_first_and_everything_fits(data: Path) -> None:
@@ -262,7 +306,7 @@ def test_the_speeds_are_those_of_mart_model_fit(data: Path) -> None:
         )
     }
     for row in ask(data, "--model", "llama-13b", "--context", 2048, "--limit", 0):
-        if row["way"] == "buy":
+        if row["way"] == "buy" and row["gpu_count"] in (1, 2, 4, 8):
             found = [
                 row[n] for n in ("decode_bound_tokens_per_s", "expected_tokens_per_s", "needed_gb", "available_gb")
             ]
@@ -296,7 +340,7 @@ def test_what_is_next_cheaper_is_ruled_out_with_its_reason(data: Path) -> None:
          ["needs 35.8 GB on one card", "at int8 it needs 19.0 GB and fits on", "would hold it as asked, and has no price"]),
         (["--model", "deepseek-v3", "--precision", "fp16"], ["no smaller precision fits either", "8 × NVIDIA"]),
         (["--model", "llama-13b", "--min-tokens-per-s", "5000"], ["the fastest that fits is "]),
-        (["--model", "llama-2-70b", "--budget", "300"], ["raise the budget to 1,120 USD"]),
+        (["--model", "llama-2-70b", "--budget", "300"], ["raise the budget to 840 USD"]),
     ],
 )  # fmt: skip
 def test_nothing_fits_says_what_would(data: Path, words: list[str], says: list[str]) -> None:
@@ -390,9 +434,17 @@ def as_it_is(nights: dict[int, Night]) -> list[Any]:
     return answers(nights[1].data)
 
 
-@pytest.mark.parametrize("name", ASSUMPTIONS)
+@pytest.mark.parametrize("name", [name for name in ASSUMPTIONS if name not in OF_A_CHOICE])
 def test_every_assumption_changes_the_answer(data: Path, as_it_is: list[Any], name: str) -> None:
     assert answers(data, "--assume", f"{name}={other(name)}") != as_it_is
+
+
+@pytest.mark.parametrize("name", OF_A_CHOICE)
+def test_every_assumption_of_a_choice_changes_its_answer(data: Path, name: str) -> None:
+    choice = ["--train", "lora"] if name == "lora_rank" else ["--offload", "layers"]
+    words = ["--model", "llama-2-70b", "--precision", "Q4_K_M", *choice, "--limit", "0"]
+    words = [word for word in words if name != "lora_rank" or word not in ("--precision", "Q4_K_M")]
+    assert ask(data, *words, "--assume", f"{name}={OF_A_CHOICE[name]}") != ask(data, *words)
 
 
 def test_an_assumption_of_the_environment_changes_the_answer(
