@@ -113,7 +113,7 @@ def command(
         host = host_for(card, max(1, count // card.gpus_on_board), card.tdp_w)
         plan = Plan(
             gpu=card, count=count, engine=embedding_of(program, embedding), split=split or program.split,  # type: ignore[arg-type]
-            offload=check_offload(offload, program, shape), host=host and host.memory(assumptions),
+            offload=check_offload(offload, program, shape), host=None if host is None else host.memory(assumptions),
         )  # fmt: skip
         found = predict(job_of(shape, precision, load, assumptions), plan)
     except SizingError as error:

@@ -157,7 +157,8 @@ def _electricity(option: Option, own: costs.Ownership, assumptions: Assumptions)
 
 def _kept(own: costs.Ownership, assumptions: Assumptions) -> float:
     """The part of its price that was reckoned with: the card's own, where it was observed, else the assumed."""
-    return float(own.resale / own.purchase) ** (1 / float(assumptions.horizon_years))
+    kept: float = float(own.resale / own.purchase) ** (1 / float(assumptions.horizon_years))
+    return kept
 
 
 def _per_million(option: Option, need: Need, hours: Decimal) -> Iterator[Step]:

@@ -199,7 +199,7 @@ class _Asked:
             own = costs.ownership(card.price_usd, card.tdp_w, assumed, count=boards, machine=machine)
             power = Power(card.tdp_w, boards, machine.watts)
         total = own.total if own else None
-        prediction = self.need.on(gpu, gpus, host and host.memory(self.assumptions))
+        prediction = self.need.on(gpu, gpus, None if host is None else host.memory(self.assumptions))
         speed = self._speed(prediction, card.gpu_id, card.bandwidth_gb_s)
         needed, available = self._memory(gpu, gpus, prediction)
         against = (*self._against(needed, available, price, speed), *_without_power(own), *self._unsupported(gpu))

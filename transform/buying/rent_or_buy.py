@@ -77,9 +77,8 @@ def moves(pair: Pair, assumptions: Assumptions) -> dict[str, Moved]:
 
 def _compare(pair: Pair, assumptions: Assumptions) -> RentVsBuy:
     rent = costs.rent_per_used_hour(pair.hour_usd, pair.pricing_model, assumptions)
-    own = costs.ownership(
-        pair.price_usd, pair.tdp_w, assumptions, count=pair.cards, machine=pair.host and around(pair.host, assumptions)
-    )
+    machine = None if pair.host is None else around(pair.host, assumptions)
+    own = costs.ownership(pair.price_usd, pair.tdp_w, assumptions, count=pair.cards, machine=machine)
     return costs.rent_vs_buy(own, rent)
 
 

@@ -41,7 +41,8 @@ def number(value: float | Decimal) -> str:
 def assumed(assumptions: Assumptions, *names: str) -> str:
     """Assumptions with their values, where those are from, and how to ask with others."""
     known = settings()
-    said = (f"{name} {getattr(assumptions, name):g} {known[name].unit}: {known[name].source}" for name in names)
+    values: dict[str, float] = {name: getattr(assumptions, name) for name in names}
+    said = (f"{name} {value:g} {known[name].unit}: {known[name].source}" for name, value in values.items())
     return "; ".join(said) + f" (--assume {names[0]}=…)"
 
 

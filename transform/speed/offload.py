@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 from gpuledger.transform.sizing.errors import SizingError
-
-if TYPE_CHECKING:
-    from gpuledger.transform.sizing.tensors import Architecture
-    from gpuledger.transform.speed.engines import Engine
-    from gpuledger.transform.speed.predict import Job
+from gpuledger.transform.sizing.tensors import Architecture
+from gpuledger.transform.sizing.weights import Weights
+from gpuledger.transform.speed.engines import Engine
 
 Offload = Literal["none", "experts", "layers"]
 OFFLOADS: tuple[str, ...] = get_args(Offload)
@@ -57,32 +55,42 @@ def check_offload(offload: Offload, engine: Engine, shape: Architecture) -> Offl
     return offload
 
 
-def moved(job: Job, offload: Offload, excess: int, host: HostMemory | None) -> Moved | None:
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What is to be held: the weights of a model, the cache of all users, and what a sequence holds while it writes."""
+
+    shape: Architecture
+    size: Weights
+    cache: int
+    cache_written: int
+
+
+def moved(held: Held, offload: Offload, excess: int, host: HostMemory | None) -> Moved | None:
     """The fewest layers whose removal takes `excess` bytes off the cards; None where that is not asked for or not
     possible: a model without experts has none to move, and the machine has to have room.
     """
     if offload == "none" or host is None:
         return None
-    of_layers, each, read = _of_experts(job) if offload == "experts" else _of_layers(job)
+    of_layers, each, read = _of_experts(held) if offload == "experts" else _of_layers(held)
     if not of_layers or not each:
         return None
     layers = math.ceil(excess / each)
-    embedding = job.size.total - job.size.on_cards
+    embedding = held.size.total - held.size.on_cards
     if layers > of_layers or layers * each + embedding > host.gb * 1e9 * _MEMORY_SHARE:
         return None
     return Moved(offload, layers, of_layers, round(layers * each), layers * read)
 
 
-def _of_experts(job: Job) -> tuple[int, float, float]:
+def _of_experts(held: Held) -> tuple[int, float, float]:
     """Layers with experts, the bytes of the experts of one, and those that a token reads of them."""
-    layers = len({tensor.layer for tensor in job.shape.tensors if tensor.experts > 1})
+    layers = len({tensor.layer for tensor in held.shape.tensors if tensor.experts > 1})
     if not layers:
         return 0, 0.0, 0.0
-    return layers, job.size.expert / layers, (job.size.read_bytes(1) - job.size.always_read) / layers
+    return layers, held.size.expert / layers, (held.size.read_bytes(1) - held.size.always_read) / layers
 
 
-def _of_layers(job: Job) -> tuple[int, float, float]:
+def _of_layers(held: Held) -> tuple[int, float, float]:
     """The same of whole layers with their cache: the output matrix counts as one more, as for `-ngl`, and all as alike."""
-    layers = job.shape.layers
-    read = job.size.read_bytes(1) + job.cache_written
-    return layers, (job.size.on_cards + job.cache) / (layers + 1), read / (layers + 1)
+    layers = held.shape.layers
+    read = held.size.read_bytes(1) + held.cache_written
+    return layers, (held.size.on_cards + held.cache) / (layers + 1), read / (layers + 1)

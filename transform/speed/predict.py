@@ -18,7 +18,7 @@ from gpuledger.transform.speed.calibration import EIGHTY_PERCENT, Calibration, D
 from gpuledger.transform.speed.engines import Engine, Split
 from gpuledger.transform.speed.features import CardTraits, Work, traits
 from gpuledger.transform.speed.links import Link, amdahl_speedup, exchange_seconds, link_between
-from gpuledger.transform.speed.offload import PROGRAMS, HostMemory, Moved, Offload, moved
+from gpuledger.transform.speed.offload import PROGRAMS, Held, HostMemory, Moved, Offload, moved
 from gpuledger.transform.speed.peaks import fastest_matrix_tflops, matrix_tflops
 from gpuledger.transform.speed.work import work
 
@@ -222,7 +222,8 @@ def predict(job: Job, plan: Plan) -> Prediction:
     away = None
     if needed > usable and plan.engine.name in PROGRAMS:
         # As much as leaves a twentieth of the cards free.
-        away = moved(job, plan.offload, math.ceil(needed - usable * (1 - memory.TIGHT_SHARE)), plan.host)
+        held = Held(job.shape, job.size, job.cache, job.cache_written)
+        away = moved(held, plan.offload, math.ceil(needed - usable * (1 - memory.TIGHT_SHARE)), plan.host)
     asked = _Asked(job, plan, away)
     needed -= away.size if away else 0
     return Prediction(
