@@ -33,9 +33,8 @@ class Step:
 
 def number(value: float | Decimal) -> str:
     """A number as it stands in a sum: whole ones with commas, others to seven digits."""
-    if value == int(value) and abs(value) < 1e15:
-        return f"{int(value):,}"
-    return f"{float(value):.7g}"
+    amount = float(value)
+    return f"{int(amount):,}" if amount.is_integer() and abs(amount) < 1e15 else f"{amount:.7g}"
 
 
 def assumed(assumptions: Assumptions, *names: str) -> str:
