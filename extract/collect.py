@@ -16,9 +16,10 @@ from gpuledger.extract.archive.snapshot import Snapshot
 from gpuledger.extract.errors import ExtractError, FetchError, LayoutChanged, NotFound, Unforeseen, described
 from gpuledger.extract.fetch import addresses, blocks
 from gpuledger.extract.following import merged
-from gpuledger.extract.items import Aside, Issue, Item, Link, ListingTotal, Offer, Parsed, Severity, admitted
+from gpuledger.extract.items import Aside, Issue, Item, Link, ListingTotal, Looked, Offer, Parsed, Severity, admitted
 from gpuledger.extract.market import with_market
 from gpuledger.extract.pages import LocalFile, Pages
+from gpuledger.extract.readers import listing
 from gpuledger.extract.source import Page, Source
 
 #: A source whose pages fail in this share or more has failed; below, the pages that are missing are issues.
@@ -67,6 +68,8 @@ class Collected:
     fetched_by: str | None = None
     stated_total: int | None = None
     listed: int = 0
+    #: For each selector and the page that it was looked for on: how often that was, and how often it matched.
+    looked: Sequence[tuple[Looked, str]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,6 +279,7 @@ def _collected(
         ],
         stated_total=_stated_total(listings, reading.starts),
         listed=sum(isinstance(item, Offer) for attempt in listings for item in attempt.items),
+        looked=[(item, sha256) for item, sha256 in parsed if isinstance(item, Looked)],
     )
 
 
@@ -300,7 +304,9 @@ def _stated_total(attempts: Sequence[_Attempt], starts: Sequence[str]) -> int | 
 
 
 def parse_page(source: Source, page: Page) -> list[Parsed]:
-    """All that `source` reads on `page`. Raises ExtractError; a bug in a parser comes out as LayoutChanged with its words.
+    """All that `source` reads on `page`, and how often each of its selectors matched.
+
+    Raises ExtractError; a bug in a parser comes out as LayoutChanged with its words.
 
     A parser that meets a page it was not written for often dies of an IndexError or a ValueError. That is a change of the
     layout to whoever runs it, and one source's bug must not stop the others.
@@ -309,7 +315,9 @@ def parse_page(source: Source, page: Page) -> list[Parsed]:
         if page.headers.get("content-type") == passing.FACTS:
             return passing.read_facts(page.content)
         blocks.detect(page.content, page.final_url, page.headers, page.status)
-        return [with_market(admitted(item), source.country) for item in source.parse(page)]
+        with listing.counted_looks() as looked:
+            items = [with_market(admitted(item), source.country) for item in source.parse(page)]
+            return [*items, *looked()]
     except ExtractError:
         raise
     except Exception as error:
@@ -325,17 +333,21 @@ def _judge(collected: Collected, attempts: Sequence[_Attempt], *, has_lists: boo
     Pages that were read without a row and without a word why are a failure too: an empty answer of an interface, a table of
     nothing but its header. To load them would end every listing that the source had.
     """
+    failed = [attempt for attempt in attempts if attempt.failure]
     failures = [attempt.failure for attempt in attempts if attempt.failure]
-    if collected.listed and failures and all(one.link.role == "product" for one in attempts if one.failure):
-        return replace(collected, issues=[*collected.issues, *_issues_of(failures, "warning")])
+    if collected.listed and failures and all(one.link.role == "product" for one in failed):
+        return replace(collected, issues=[*collected.issues, *_issues_of(failed, "warning")])
     if not failures:
         is_told = collected.images or any(issue.severity != "info" for issue, _ in collected.issues)
         if collected.parsed and not collected.rows and not is_told:
             count = len(collected.parsed)
             seen = f"{count} pages without one row" if count > 1 else "a page without one row"
-            return replace(collected, failure=LayoutChanged(collected.parsed[0][0], seen), is_complete=False)
+            failure = LayoutChanged(collected.parsed[0][0], seen)
+            issue = Issue(code="LayoutChanged", message=seen, severity="error", url=failure.url)
+            told = [*collected.issues, (issue, collected.parsed[0][1])]
+            return replace(collected, failure=failure, issues=told, is_complete=False)
         return collected
-    issues = _issues_of(failures, "error")
+    issues = _issues_of(failed, "error")
     # Files that people dropped have nothing to do with each other: a bad one says nothing of the next.
     gone = 0 if has_lists else sum(isinstance(failure, NotFound) for failure in failures)
     share = (len(failures) - gone) / (len(attempts) - gone) if len(attempts) > gone else 1
@@ -345,8 +357,13 @@ def _judge(collected: Collected, attempts: Sequence[_Attempt], *, has_lists: boo
     )
 
 
-def _issues_of(failures: Sequence[ExtractError], severity: Severity) -> list[tuple[Issue, str | None]]:
+def _issues_of(attempts: Sequence[_Attempt], severity: Severity) -> list[tuple[Issue, str | None]]:
+    """An issue for each failure, with the archived page where there is one."""
     return [
-        (Issue(code=type(e).__name__, message=f"{e.seen}; {e.action}", severity=severity, url=e.url), None)
-        for e in failures
+        (
+            Issue(code=type(e).__name__, message=f"{e.seen}; {e.action}", severity=severity, url=e.url),
+            attempt.snapshot.sha256 if attempt.snapshot else None,
+        )
+        for attempt in attempts
+        if (e := attempt.failure)
     ]

@@ -297,9 +297,20 @@ class ListingTotal:
     text: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looked:
+    """How often a parser looked for a CSS selector on a page (in an element of it), and how often something matched."""
+
+    KIND: ClassVar[str] = "looked"
+
+    selector: str
+    asked: int
+    found: int
+
+
 Item: TypeAlias = Offer | Score | IndexPrice | CloudOffer | FxRate | Chart | ChartValue
 #: What a page gives beside its items: nothing of it is a row.
-Aside: TypeAlias = Issue | Link | ListingTotal
+Aside: TypeAlias = Issue | Link | ListingTotal | Looked
 Parsed: TypeAlias = Item | Aside
 
 
@@ -373,7 +384,7 @@ def from_json(row: Mapping[str, Any]) -> Parsed:
 
 _KINDS: dict[str, type[Parsed]] = {
     kind.KIND: kind
-    for kind in (Offer, Score, IndexPrice, CloudOffer, FxRate, Chart, ChartValue, Issue, Link, ListingTotal)
+    for kind in (Offer, Score, IndexPrice, CloudOffer, FxRate, Chart, ChartValue, Issue, Link, ListingTotal, Looked)
 }
 
 

@@ -67,6 +67,9 @@ class Source:
     max_pages: int = 50
     #: What its interface wants of whoever asks; None for pages that anybody may read.
     access: Access | None = None
+    #: The official interface of whoever runs it: the source here that reads it (its own name where it is one), or what it is
+    #: called. None where none is known.
+    interface: str | None = None
     #: Hours that its terms let a page be kept; the archive then keeps what was read of it. None where nothing is said.
     keep_hours: int | None = None
     #: Product pages behind listings at most in one run, the stalest first.

@@ -27,7 +27,9 @@ IssueOfPage = tuple[Issue, str | None]
 
 @dataclass(frozen=True, slots=True)
 class SourceOutcome:
-    """One source of one run. parsed = loaded + quarantined + duplicate, and a failed source has loaded nothing."""
+    """One source of one run. parsed = loaded + quarantined + duplicate, and a failed source has loaded nothing. `drift` says
+    in words what left what is usual of its pages.
+    """
 
     source: str
     status: SourceStatus
@@ -42,6 +44,7 @@ class SourceOutcome:
     changed: int = 0
     issues: int = 0
     seconds: float = 0.0
+    drift: Sequence[str] = ()
 
     @property
     def is_failure(self) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -36,11 +36,23 @@ class Passing:
 
     def expire(self, now: datetime) -> int:
         """Remove what is over, and say how many pages that were."""
-        oldest = f"{now - timedelta(hours=self.keep_hours):%Y%m%dT%H%M%SZ}"
-        over = [path for path in (self.root / "passing" / self.source).glob("*.gz") if path.name < oldest]
+        over = self.over(now)
         for path in over:
             path.unlink(missing_ok=True)
         return len(over)
+
+    def over(self, now: datetime) -> list[Path]:
+        """The pages whose time is over."""
+        oldest = f"{now - timedelta(hours=self.keep_hours):%Y%m%dT%H%M%SZ}"
+        return sorted(path for path in (self.root / "passing" / self.source).glob("*.gz") if path.name < oldest)
+
+
+def over(root: Path, now: datetime, keep_hours: Callable[[str], int]) -> list[Path]:
+    """The pages below `root` whose time is over, of all sources, those that are read no more included; `keep_hours` says
+    how long a source's may be kept.
+    """
+    folders = sorted(path.name for path in (root / "passing").glob("*") if path.is_dir())
+    return [path for name in folders for path in Passing(root, name, keep_hours(name)).over(now)]
 
 
 def facts(items: Sequence[Parsed]) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +18,7 @@ from gpuledger.extract.errors import ExtractError
 from gpuledger.extract.fetch.http import Client
 from gpuledger.extract.fetch.keyed import Keyed
 from gpuledger.extract.fetch.site import site_of
-from gpuledger.extract.items import Aside, Issue, Item
+from gpuledger.extract.items import Aside, Issue, Item, Looked, Parsed
 from gpuledger.extract.source import Page
 from gpuledger.flows.night import gather
 from gpuledger.flows.night.context import Context
@@ -27,7 +28,8 @@ from gpuledger.flows.night.context import Context
 class Checked:
     """What one page of a source gave. `status` is `idle` where the settings name no page of it; nothing failed then.
 
-    `counts` are items and links by kind; `reason` says what went wrong, or what to set.
+    `counts` are items and links by kind; `reason` says what went wrong, or what to set. `page` is what came, `parsed` all
+    that was read of it, and the seconds are those of the fetch, robots.txt included, and of the reading.
     """
 
     source: str
@@ -37,6 +39,10 @@ class Checked:
     first: Item | None = None
     issues: Sequence[Issue] = ()
     reason: str | None = None
+    page: Page | None = None
+    parsed: Sequence[Parsed] = ()
+    fetch_s: float | None = None
+    read_s: float | None = None
 
 
 def check(context: Context, progress: Callable[[str, str | None], None]) -> list[Checked]:
@@ -73,22 +79,25 @@ def _check(reading: Reading, client: Client, context: Context, progress: Callabl
     name = reading.source.name
     url = reading.starts[0] if reading.starts else f"file:{reading.files[0].path.name}"
     progress(name, url)
+    page, started, fetch_s = None, time.perf_counter(), None
     try:
         keyed = gather.keyed_of(reading.source, client, settings)
-        parsed = parse_page(reading.source, _page(reading, url, client, now, keyed))
-    except ExtractError as error:
-        return Checked(
-            source=name, status="failed", url=url, reason=f"{type(error).__name__}: {error.seen}; {error.action}"
-        )
-    except OSError as error:
-        return Checked(source=name, status="failed", url=url, reason=str(error))
+        page = _page(reading, url, client, now, keyed)
+        fetch_s, started = time.perf_counter() - started, time.perf_counter()
+        parsed = parse_page(reading.source, page)
+    except (ExtractError, OSError) as error:
+        is_ours = isinstance(error, ExtractError)
+        why = f"{type(error).__name__}: {error.seen}; {error.action}" if is_ours else str(error)
+        return Checked(source=name, status="failed", url=url, reason=why, page=page, fetch_s=fetch_s)
+    read_s = time.perf_counter() - started
     items = [item for item in parsed if not isinstance(item, Aside)]
     issues = [issue for issue in parsed if isinstance(issue, Issue)]
-    counts = Counter(item.KIND for item in parsed if not isinstance(item, Issue))
+    counts = Counter(item.KIND for item in parsed if not isinstance(item, Issue | Looked))
     nothing = None if counts else "neither an item nor a link: compare the page with the source's fixture"
     return Checked(
         source=name, status="failed" if nothing else "ok", url=url, counts=dict(sorted(counts.items())),
-        first=items[0] if items else None, issues=issues, reason=nothing,
+        first=items[0] if items else None, issues=issues, reason=nothing, page=page, parsed=parsed, fetch_s=fetch_s,
+        read_s=read_s,
     )  # fmt: skip
 
 

@@ -94,6 +94,11 @@ def show_summary(summary: Summary, data: DataDir) -> None:
         console.print(Text.assemble((f"{outcome.source} {outcome.status}: ", "bold red"), why))
     for outcome in summary.degraded_sources:
         console.print(Text.assemble((f"{outcome.source} degraded: ", "bold yellow"), clean(outcome.reason or "")))
+    for outcome in summary.sources:
+        if outcome.drift:
+            more = f" and {len(outcome.drift) - 3} more" if len(outcome.drift) > 3 else ""
+            text = f"{clean('; '.join(outcome.drift[:3]))}{more}; `gpuledger sources diff {outcome.source}` shows the pages"
+            console.print(Text.assemble((f"{outcome.source} drifts: ", "bold yellow"), text))
     if summary.changes:
         console.print(_changes(summary))
     if summary.published is None:

@@ -30,7 +30,7 @@ def command(source: str, file: Path, url: str | None, fetched_at: str | None) ->
     """
     from gpuledger.extract import source as sources
     from gpuledger.extract.collect import parse_page
-    from gpuledger.extract.items import Issue, Link, ListingTotal, to_json
+    from gpuledger.extract.items import Aside, Issue, to_json
     from gpuledger.extract.source import Page
     from gpuledger.flows.telling import terminal
 
@@ -52,6 +52,6 @@ def command(source: str, file: Path, url: str | None, fetched_at: str | None) ->
         line = terminal.json_text(to_json(item))
         if isinstance(item, Issue):
             click.echo(line, err=True)
-        elif not isinstance(item, Link | ListingTotal):
+        elif not isinstance(item, Aside):
             sys.stdout.write(line + "\n")
     return 0

@@ -15,7 +15,7 @@ from gpuledger.warehouse.paths import DataDir
 @click.option("--all", "every", is_flag=True, help="Every price that is held now.")
 @click.option(
     "--source", "sources", multiple=True, metavar="S",
-    help="All that is held of source S; and where it is degraded, the rows that it shows are all that it has.",
+    help="All that is held of source S; and where it is degraded or drifts, what it shows is all that it has.",
 )  # fmt: skip
 @click.option("--reason", default="", help="Why it may pass; kept with the decision.")
 @data_dir_option

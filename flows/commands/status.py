@@ -77,7 +77,7 @@ def _source_rows(sources: list[SourceHealth]) -> tuple[list[str], list[tuple[obj
     columns = ["source", "status", "last success", "age h", "limit h", "rows", "normal", "open issues", "reason"]
     return columns, [
         (
-            s.source, s.status + (", too old" if s.is_overdue else ""), s.last_success_at,
+            s.source, ", ".join([s.status, *["drift"] * bool(s.drift), *["too old"] * s.is_overdue]), s.last_success_at,
             None if s.age_hours is None else round(s.age_hours, 1), s.limit_hours, s.rows,
             None if s.normal_rows is None else round(s.normal_rows), s.open_issues, _short(s.reason),
         )

@@ -7,10 +7,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from gpuledger.extract import source as sources
+from gpuledger.extract.archive import passing
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected, Parser, Reading, collect
@@ -143,6 +145,15 @@ def keys_missing(source: Source, settings: Settings) -> list[str]:
     """The variables of the environment that a source's interface needs and that are not set."""
     names = source.access.credentials if source.access else ()
     return [f"GPULEDGER_{name.upper()}" for name in names if not getattr(settings, name)]
+
+
+def passing_over(data: DataDir, now: datetime) -> list[Path]:
+    """Pages of any source that its terms let nobody keep any longer, whether it is still read or not."""
+
+    def keep_hours(name: str) -> int:
+        return (sources.get(name).keep_hours or 0) if name in sources.names() else 0
+
+    return passing.over(data.snapshots, now, keep_hours)
 
 
 def keyed_of(source: Source, client: Client, settings: Settings) -> Keyed | None:

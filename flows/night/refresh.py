@@ -50,6 +50,8 @@ def run_locked(
         # Looked for after a kill or a full disk alone: an archive of many years has very many files.
         archive_files.remove_leftovers(context.data.snapshots, younger_too=True)
         archive_files.remove_leftovers(context.data.exports, younger_too=True)
+    for page in gather.passing_over(context.data, context.started_at):
+        page.unlink(missing_ok=True)
     run_log.start(context)
     try:
         with gather.reader(context) as reader:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from gpuledger.flows.night.context import Context, Engine, new_run_id, utc_now
-from gpuledger.flows.setup import decisions, naming
+from gpuledger.flows.setup import corrections, decisions, naming
 from gpuledger.flows.setup.settings import Settings
 from gpuledger.transform.answers import runs
 from gpuledger.warehouse.errors import NoWarehouse
@@ -40,6 +40,7 @@ def context_for(settings: Settings, data: DataDir, engine: Engine, request: Requ
     if unknown:
         raise ValueError(naming.no_source(unknown, sources.names()))
     decisions.pins(data)
+    corrections.of(data)
     now = utc_now()
     time = _time(as_of) if as_of else now
     chosen = None

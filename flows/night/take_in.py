@@ -17,13 +17,15 @@ from gpuledger.extract.collect import Collected
 from gpuledger.extract.errors import NotFound
 from gpuledger.extract.fetch import addresses
 from gpuledger.extract.items import CloudOffer, Issue, Item, Offer
+from gpuledger.flows.night import drifting
 from gpuledger.flows.night.context import Context
-from gpuledger.flows.setup import decisions
+from gpuledger.flows.setup import corrections, decisions
 from gpuledger.transform.gate import good_nights, loading
 from gpuledger.warehouse import ledger
 from gpuledger.warehouse.ledger import IssueOfPage, SourceOutcome, SourceStatus
-from gpuledger.warehouse.load import offers, others
+from gpuledger.warehouse.load import corrected, offers, others
 from gpuledger.warehouse.load.batch import Batch, Row, split_duplicates
+from gpuledger.warehouse.load.corrected import Correction
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +43,14 @@ def take_in(con: duckdb.DuckDBPyConnection, context: Context, collected: Collect
     """
     started = time.perf_counter()
     source = collected.source
-    digest = "" if collected.failure else _digest(collected, context.as_of.date())
+    mending = corrections.known(context.data, source, context.started_at)
+    digest = "" if collected.failure else _digest(collected, context.as_of.date(), mending)
     if collected.failure is not None:
         account = _Account("failed", failed(collected).reason)
     elif ledger.last_digest(con, source) == digest and loading.is_settled(con, source):
         account = _repeat(con, context, source)
     else:
-        account = _check_and_load(con, context, collected)
+        account = _check_and_load(con, context, collected, mending)
     tables = account.tables
     if account.status not in ("failed", "refused"):
         ledger.set_digest(con, source, digest)
@@ -55,14 +58,15 @@ def take_in(con: duckdb.DuckDBPyConnection, context: Context, collected: Collect
         night = good_nights.GoodNight(context.as_of, rows, account.status in ("ok", "unchanged"))
         good_nights.note(con, source, night)
         tables |= {"core.source_night"}
-    issues = [*collected.issues, *account.issues]
+    drift = drifting.look(con, context, collected, account.status)
+    issues = [*collected.issues, *account.issues, *drift]
     ledger.add_issues(con, context.run_id, source, issues)
     ledger.add_quarantined(con, context.run_id, source, account.refused)
     outcome = SourceOutcome(
         source, account.status, account.reason, pages=collected.pages, pages_unchanged=collected.pages_unchanged,
         size_bytes=collected.size_bytes, parsed=account.loaded + account.quarantined + account.duplicate,
         loaded=account.loaded, quarantined=account.quarantined, duplicate=account.duplicate, changed=account.changed,
-        issues=len(issues), seconds=time.perf_counter() - started,
+        issues=len(issues), seconds=time.perf_counter() - started, drift=drifting.traits(drift),
     )  # fmt: skip
     set_state(con, context, outcome)
     return TakenIn(outcome, tables)
@@ -100,12 +104,15 @@ def _repeat(con: duckdb.DuckDBPyConnection, context: Context, source: str) -> _A
     )  # fmt: skip
 
 
-def _check_and_load(con: duckdb.DuckDBPyConnection, context: Context, collected: Collected) -> _Account:
+def _check_and_load(
+    con: duckdb.DuckDBPyConnection, context: Context, collected: Collected, mending: Sequence[Correction]
+) -> _Account:
     source = collected.source
-    rows = [Row(item, sha256) for item, sha256 in collected.rows]
+    rows, corrected_rows = corrected.apply(source, [Row(item, sha256) for item, sha256 in collected.rows], mending)
+    corrected.keep(con, source, context.as_of, corrected_rows)
     first, repeats = split_duplicates(rows, lambda item: others.key_of(source, item))
     verdict = check_batch(source_contract(source), [row.item for row in first])
-    issues = _conflicts(source, first, repeats)
+    issues = _conflicts(source, first, repeats) + corrected.issues(corrected_rows, corrections.WAY_OUT)
     issues += [(Issue(code="contract_warning", message=warning), None) for warning in verdict.warnings]
     if verdict.refusal is not None:
         whole = f"whole batch refused: {verdict.refusal}"
@@ -217,11 +224,13 @@ def _has_expired(item: Item, day: date) -> bool:
     return isinstance(item, Offer) and item.valid_until is not None and item.valid_until < day
 
 
-def _digest(collected: Collected, day: date) -> str:
-    """Fingerprint of a batch: its rows, contract and which of them have expired. Equal means that loading it again would
-    change nothing.
+def _digest(collected: Collected, day: date, mending: Sequence[Correction]) -> str:
+    """Fingerprint of a batch: its rows, contract, corrections and which rows have expired. Equal means that loading it again
+    would change nothing.
     """
     digest = hashlib.sha256(f"{source_contract(collected.source)!r}{collected.is_complete}".encode())
+    if mending:
+        digest.update(repr(mending).encode())
     for item, sha256 in collected.rows:
         digest.update(f"{item!r}{sha256}{_has_expired(item, day)}".encode())
     return digest.hexdigest()

@@ -15,6 +15,8 @@ from gpuledger.warehouse.errors import BadQuery, NoWarehouse
 
 #: Held prices that are listed in one message; more are counted.
 MOST_HELD = 10
+#: Traits of a source that are listed in one message; `ops.issue` has all.
+MOST_TRAITS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +56,15 @@ def _failed(context: Context, summary: Summary) -> _State:
 
 
 def _drift(summary: Summary) -> dict[str, _State]:
+    """Whose pages have changed: they cannot be read, or read otherwise than on all nights before."""
     states = {}
     for s in summary.sources:
-        body = f"{s.reason}\nIts last good data stand until the parser is mended."
-        message = Message(f"gpuledger: {s.source} has changed its layout", body, "warning")
-        states[f"drift:{s.source}"] = _State(s.is_failure and (s.reason or "").startswith("LayoutChanged"), message)
+        is_unread = s.is_failure and (s.reason or "").startswith("LayoutChanged")
+        stand = ["Its last good data stand until the parser is mended."] if s.is_failure else []
+        looks = f"`gpuledger sources diff {s.source}` shows the pages; `gpuledger release --source {s.source}` says that all is right"
+        lines = [s.reason or "", *stand] if is_unread else [*s.drift[:MOST_TRAITS], *stand, looks]
+        message = Message(f"gpuledger: {s.source} has changed its layout", "\n".join(lines), "warning")
+        states[f"drift:{s.source}"] = _State(is_unread or bool(s.drift), message)
     return states
 
 

@@ -12,7 +12,7 @@ from gpuledger.flows.night.context import utc_now
 from gpuledger.transform.answers import runs as recorded
 from gpuledger.transform.answers import sources as measured
 from gpuledger.transform.answers.runs import RunHealth
-from gpuledger.transform.answers.sources import SourceHealth
+from gpuledger.transform.answers.sources import Record, SourceHealth
 from gpuledger.warehouse.errors import NoWarehouse
 from gpuledger.warehouse.paths import DataDir
 
@@ -27,6 +27,11 @@ def clock(data: DataDir) -> datetime:
 def sources(data: DataDir, now: datetime) -> list[SourceHealth]:
     """Every source that was ever read; none where nothing was ever published."""
     return _published(lambda: measured.sources(data, now)) or []
+
+
+def records(data: DataDir) -> dict[str, Record]:
+    """How often each source failed, and what its robots.txt says; none where nothing was ever published."""
+    return _published(lambda: measured.records(data)) or {}
 
 
 def _published(ask: Callable[[], T]) -> T | None:

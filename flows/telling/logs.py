@@ -57,7 +57,18 @@ def summary(night: Summary) -> None:
             "pages": s.pages, "parsed": s.parsed, "loaded": s.loaded, "quarantined": s.quarantined,
             "duplicate": s.duplicate, "changed": s.changed, "issues": s.issues, "seconds": round(s.seconds, 3),
         }  # fmt: skip
-        event(log, level, f"{s.source} {s.status}", source=s.source, status=s.status, reason=s.reason, **counts)
+        drift = "; ".join(s.drift) or None
+        level = max(level, logging.WARNING) if drift else level
+        event(
+            log,
+            level,
+            f"{s.source} {s.status}",
+            source=s.source,
+            status=s.status,
+            reason=s.reason,
+            drift=drift,
+            **counts,
+        )
     level = {"failed": logging.ERROR, "published_with_failures": logging.WARNING}.get(night.status, logging.INFO)
     rebuilt = sum(build.action == "rebuilt" for build in night.builds)
     event(

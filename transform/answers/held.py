@@ -37,7 +37,9 @@ def held(data: DataDir) -> list[HeldPrice]:
 
 @dataclass(frozen=True, slots=True)
 class DegradedSource:
-    """A source that shows far fewer rows than usual: how many on its last night, and the reason in words."""
+    """A source that shows far fewer rows than usual, or other pages: how many rows on its last night, and the reason in
+    words.
+    """
 
     source: str
     rows: int
@@ -46,11 +48,19 @@ class DegradedSource:
 
 
 def degraded(data: DataDir) -> list[DegradedSource]:
-    """Every source that is degraded now, by name."""
+    """Every source that is degraded now, or whose pages drift, by name."""
     _, rows = query(
         data,
-        """SELECT s.source, arg_max(n.rows, n.seen_at)::BIGINT, max(n.seen_at), any_value(s.reason)
+        """WITH newest AS (SELECT source, arg_max(run_id, rowid) AS run_id FROM ops.source_run GROUP BY source),
+           drifting AS (
+               SELECT source, 'drift: ' || string_agg(place, ', ' ORDER BY place) AS reason
+               FROM ops.issue SEMI JOIN newest USING (source, run_id) WHERE code = 'drift' GROUP BY source
+           )
+           SELECT s.source, arg_max(n.rows, n.seen_at)::BIGINT, max(n.seen_at),
+               concat_ws('; ', any_value(s.reason), any_value(d.reason))
            FROM ops.source_state s JOIN core.source_night n ON n.source = s.source
-           WHERE s.status = 'degraded' GROUP BY s.source ORDER BY s.source""",
+           LEFT JOIN drifting d ON d.source = s.source
+           WHERE s.status = 'degraded' OR (d.source IS NOT NULL AND s.status NOT IN ('failed', 'refused'))
+           GROUP BY s.source ORDER BY s.source""",
     )
     return [DegradedSource(*row) for row in rows]

@@ -15,7 +15,9 @@ NORMAL_RUNS = 30
 @dataclass(frozen=True, slots=True)
 class SourceHealth:
     """One source. `age_hours` is of its last good batch, None where it never gave one; `normal_rows` the median of its
-    last good batches before the newest."""
+    last good batches before the newest; `drift` what of its pages left what is usual on its newest night, None where
+    nothing did.
+    """
 
     source: str
     status: str
@@ -26,6 +28,7 @@ class SourceHealth:
     rows: int
     normal_rows: float | None
     open_issues: int
+    drift: str | None = None
 
     @property
     def is_overdue(self) -> bool:
@@ -43,6 +46,44 @@ class SourceHealth:
         return self.status in ("failed", "refused")
 
 
+@dataclass(frozen=True, slots=True)
+class Record:
+    """How often a source failed in its last nights, and how the last one ended. `robots` is the verdict of the site's
+    robots.txt as the last live night met it: allowed, in part or forbidden; None where no live night asked.
+    """
+
+    status: str
+    failed: int
+    nights: int
+    robots: str | None
+
+
+def records(data: DataDir) -> dict[str, Record]:
+    """The record of every source that was ever tried, over its last NORMAL_RUNS nights. Raises NoWarehouse."""
+    _, rows = query(
+        data,
+        f"""WITH tried AS (
+                SELECT s.source, s.status, s.run_id, r.sample_night IS NULL AS is_live,
+                    starts_with(coalesce(s.reason, ''), 'RobotsDisallowed') AS is_forbidden, s.pages,
+                    row_number() OVER (PARTITION BY s.source ORDER BY s.rowid DESC) AS back
+                FROM ops.source_run s JOIN ops.run r USING (run_id)
+            ),
+            last_live AS (
+                SELECT source, arg_min(run_id, back) AS run_id, arg_min(is_forbidden, back) AS is_forbidden,
+                    arg_min(pages, back) AS pages
+                FROM tried WHERE is_live GROUP BY source
+            ),
+            in_part AS (SELECT DISTINCT source, run_id FROM ops.issue WHERE code = 'RobotsDisallowed')
+            SELECT t.source, arg_min(t.status, t.back), count(*) FILTER (t.status IN ('failed', 'refused')), count(*),
+                CASE WHEN any_value(l.is_forbidden) THEN 'forbidden' WHEN any_value(p.run_id) IS NOT NULL THEN 'in part'
+                    WHEN any_value(l.pages) > 0 THEN 'allowed' END
+            FROM tried t LEFT JOIN last_live l ON l.source = t.source
+            LEFT JOIN in_part p ON p.source = l.source AND p.run_id = l.run_id
+            WHERE t.back <= {NORMAL_RUNS} GROUP BY t.source""",
+    )
+    return {source: Record(*record) for source, *record in rows}
+
+
 def sources(data: DataDir, now: datetime) -> list[SourceHealth]:
     """Every source that was ever read, by name. No age is below zero: setting the clock back makes nothing newer."""
     _, rows = query(
@@ -56,11 +97,13 @@ def sources(data: DataDir, now: datetime) -> list[SourceHealth]:
             ),
             newest AS (SELECT source, arg_max(run_id, rowid) AS run_id FROM ops.source_run GROUP BY source),
             open AS (
-                SELECT source, count(*) AS issues FROM ops.issue SEMI JOIN newest USING (source, run_id) GROUP BY source
+                SELECT source, count(*) AS issues,
+                    string_agg(place, ', ' ORDER BY place) FILTER (code = 'drift') AS drift
+                FROM ops.issue SEMI JOIN newest USING (source, run_id) GROUP BY source
             )
             SELECT s.source, s.status, s.reason, s.last_success_at,
                 greatest(0, date_diff('second', s.last_success_at, ?::TIMESTAMPTZ)) / 3600.0, s.freshness_hours, s.rows,
-                n.rows, coalesce(o.issues, 0)
+                n.rows, coalesce(o.issues, 0), o.drift
             FROM ops.source_state s LEFT JOIN normal n USING (source) LEFT JOIN open o USING (source) ORDER BY source""",
         [now],
     )

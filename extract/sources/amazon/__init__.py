@@ -205,6 +205,7 @@ SOURCE = Source(
     homepage=HOMEPAGE,
     parse=parse,
     kinds=("offer",),
+    interface="Product Advertising API, for its associates",
     start=(
         "https://www.amazon.com/s?k=geforce+rtx+graphics+card&rh=n%3A284822",
         "https://www.amazon.de/s?k=geforce+rtx+grafikkarte",

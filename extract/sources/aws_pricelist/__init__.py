@@ -142,5 +142,6 @@ SOURCE = Source(
     homepage="https://docs.aws.amazon.com/awsaccountbilling/latest/aboutv2/price-changes.html",
     parse=parse,
     kinds=("cloud_offer",),
+    interface="aws_pricelist",
     language="en",
 )

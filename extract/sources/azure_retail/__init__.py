@@ -139,6 +139,7 @@ SOURCE = Source(
     homepage="https://learn.microsoft.com/rest/api/cost-management/retail-prices/azure-retail-prices",
     parse=parse,
     kinds=("cloud_offer",),
+    interface="azure_retail",
     start=(
         "https://prices.azure.com/api/retail/prices?api-version=2023-01-01-preview&$filter="
         "serviceName%20eq%20%27Virtual%20Machines%27%20and%20startswith(armSkuName,%27Standard_N%27)",

@@ -122,6 +122,7 @@ SOURCE = Source(
     homepage=HOMEPAGE,
     parse=parse,
     kinds=("offer",),
+    interface="bestbuy_api",
     start=("https://www.bestbuy.com/site/computer-cards-components/video-graphics-cards/abcat0507002.c",),
     country="US",
     language="en",

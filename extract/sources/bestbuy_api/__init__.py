@@ -56,6 +56,7 @@ SOURCE = Source(
     homepage="https://developer.bestbuy.com/",
     parse=parse,
     kinds=("offer",),
+    interface="bestbuy_api",
     start=(
         "https://api.bestbuy.com/v1/products(categoryPath.id=abcat0507002)?format=json&pageSize=100&cursorMark=%2A&show="
         "sku,name,type,regularPrice,salePrice,onlineAvailability,orderable,upc,modelNumber,manufacturer,condition,preowned,"

@@ -118,6 +118,7 @@ SOURCE = Source(
     homepage="https://www.ebay.com/",
     parse=parse,
     kinds=("offer",),
+    interface="ebay",
     # Category 27386: graphics and video cards. The setting ebay_marketplaces says which marketplaces.
     start=("https://api.ebay.com/buy/browse/v1/item_summary/search?category_ids=27386&limit=200&marketplace=EBAY_US",),
     freshness_hours=48,

@@ -73,6 +73,7 @@ SOURCE = Source(
     homepage="https://www.ecb.europa.eu/stats/policy_and_exchange_rates/euro_reference_exchange_rates/html/index.en.html",
     parse=parse,
     kinds=("fx_rate",),
+    interface="ecb_fx",
     # Holds the last working day too, so the daily file need not be fetched beside it.
     start=("https://www.ecb.europa.eu/stats/eurofxref/eurofxref-hist-90d.xml",),
     sample=("/stats/eurofxref/eurofxref-hist-90d.xml",),

@@ -88,6 +88,7 @@ SOURCE = Source(
     homepage="https://www.ecb.europa.eu/stats/policy_and_exchange_rates/euro_reference_exchange_rates/html/index.en.html",
     parse=parse,
     kinds=("fx_rate",),
+    interface="ecb_fx_history",
     # What the bank said of a past day does not age; new days are the affair of ecb_fx.
     freshness_hours=24 * 365 * 100,
     keeps_parsed=False,

@@ -153,5 +153,6 @@ SOURCE = Source(
     homepage="",
     parse=parse,
     kinds=("offer",),
+    interface="product_feed",
     max_pages=200,
 )

@@ -188,6 +188,7 @@ SOURCE = Source(
     homepage="https://www.tomshardware.com/news/gpus-historical-ebay-pricing",
     parse=parse,
     kinds=("index_price",),
+    interface="ebay",
     start=("https://www.tomshardware.com/news/gpus-historical-ebay-pricing",),
     sample=("/news/gpus-historical-ebay-pricing",),
     country="US",

@@ -1,0 +1,263 @@
+"""Two pages of a source side by side: what is read of each, field by field, and the markup around what is missing."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from itertools import zip_longest
+
+from lxml.html import HtmlElement
+
+from gpuledger.extract.collect import parse_page
+from gpuledger.extract.errors import ExtractError
+from gpuledger.extract.items import Aside, Item, Looked, Parsed, to_json
+from gpuledger.extract.markup import around, charset, masked
+from gpuledger.extract.markup.html import TooManyAttributes, tree
+from gpuledger.extract.source import Page, Source
+
+#: Words of a value that are shown.
+_SHORT = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One field on one of the pages: how many of its rows have it, its value in one row, and the markup around that."""
+
+    count: int
+    rows: int
+    value: str | None = None
+    markup: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FieldPair:
+    """One field of both pages. `row` names the goods that the values are of."""
+
+    name: str
+    then: Side
+    now: Side
+    row: str | None = None
+
+    @property
+    def is_lost(self) -> bool:
+        """A smaller share of the rows has it now."""
+        return self.then.count * max(self.now.rows, 1) > self.now.count * self.then.rows
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Two pages as they are read. `failure` says why the newer one cannot be, where it cannot."""
+
+    then_rows: int
+    now_rows: int
+    fields: Sequence[FieldPair]
+    failure: str | None = None
+    lost: Sequence[FieldPair] = field(default_factory=list)
+
+
+def compare(source: Source, then: Page, now: Page) -> Compared:
+    """What `source` reads on an earlier page and on a newer one. Raises ExtractError where it reads neither."""
+    before, after = _read(source, then), _read(source, now)
+    if isinstance(before, ExtractError):
+        raise before
+    failure = str(after) if isinstance(after, ExtractError) else None
+    parsed = [] if isinstance(after, ExtractError) else after
+    then_rows, now_rows = ([item for item in items if not isinstance(item, Aside)] for items in (before, parsed))
+    trees = _tree(then), _tree(now)
+    fields = [
+        _pair(
+            name,
+            [item for item in then_rows if kind == item.KIND],
+            [item for item in now_rows if kind == item.KIND],
+            trees,
+        )
+        for kind, name in _fields([*then_rows, *now_rows])
+    ]
+    if failure and then_rows:
+        fields.append(_whole_row(then_rows, trees))
+    fields += _selectors(before, parsed)
+    told = [one for one in fields if one.then.count or one.now.count]
+    told.sort(key=lambda one: (not one.is_lost, not one.then.markup, one.name))
+    return Compared(len(then_rows), len(now_rows), told, failure, [one for one in told if one.is_lost])
+
+
+def aligned(then: Sequence[str], now: Sequence[str]) -> list[tuple[str, str]]:
+    """The lines of both, those that are the same beside each other; a line that the other has not stands beside nothing."""
+    pairs: list[tuple[str, str]] = []
+    for _, i, j, k, m in SequenceMatcher(None, then, now, autojunk=False).get_opcodes():
+        pairs += zip_longest(then[i:j], now[k:m], fillvalue="")
+    return pairs
+
+
+def _read(source: Source, page: Page) -> list[Parsed] | ExtractError:
+    try:
+        return parse_page(source, page)
+    except ExtractError as error:
+        return error
+
+
+def _selectors(then: Sequence[Parsed], now: Sequence[Parsed]) -> list[FieldPair]:
+    """How often each selector matched that was looked for on both pages."""
+    looked = {item.selector: item for item in now if isinstance(item, Looked)}
+    return [
+        FieldPair(f"selector {one.selector}", Side(one.found, one.asked), Side(other.found, other.asked))
+        for one in then
+        if isinstance(one, Looked) and (other := looked.get(one.selector)) is not None
+    ]
+
+
+def sample(page: Page, items: Sequence[Item], known: Collection[str]) -> list[str]:
+    """The part of a page that its first row was read from, or the page where none was, with all words masked but `known`."""
+    root = _tree(page)
+    if root is None:
+        return masked.plain(charset.decode(page.content), known)
+    rows = [item for item in items if not isinstance(item, Aside)]
+    place = None
+    if rows:
+        others = {_title(item) for item in rows[1:3]} - {_title(rows[0])}
+        place = _above(root, _title(rows[0]), _steps_to_all(root, _title(rows[0]), others))
+    if place is None:
+        place = next(iter(root.iter("body")), root)
+    return masked.markup(place, known)
+
+
+def _whole_row(rows: Sequence[Item], trees: tuple[HtmlElement | None, HtmlElement | None]) -> FieldPair:
+    """The first row of a page that can be read no more, with all the markup that it was read from."""
+    title, others = _title(rows[0]), {_title(item) for item in rows[1:3]} - {_title(rows[0])}
+    steps = _steps_to_all(trees[0], title, others)
+    markups = [around.outline(_above(root, title, steps)) for root in trees]
+    return FieldPair(rows[0].KIND, Side(len(rows), len(rows), title, markups[0]), Side(0, 0, None, markups[1]), title)
+
+
+def _steps_to_all(root: HtmlElement | None, title: str, others: Collection[str]) -> int:
+    """How far above the title the largest element begins that holds none of the others."""
+    titles = around.holders(root, title) if root is not None else []
+    if not titles:
+        return 0
+    foreign = {id(up) for other in others for one in around.holders(root, other) for up in one.iterancestors()}
+    ups = [titles[0], *titles[0].iterancestors()]
+    return next((n - 1 for n, up in enumerate(ups) if id(up) in foreign or up.tag == "body"), len(ups) - 1)
+
+
+def _tree(page: Page) -> HtmlElement | None:
+    """The page's tree; None where it is no page of HTML."""
+    if charset.decode(page.content[:512]).lstrip()[:1] != "<":
+        return None
+    try:
+        return tree(page.content, page.headers.get("content-type"))
+    except TooManyAttributes:
+        return None
+
+
+def _fields(items: Sequence[Item]) -> list[tuple[str, str]]:
+    kinds = {type(item): item.KIND for item in items}
+    return [(name, one.name) for kind, name in kinds.items() for one in dataclasses.fields(kind)]
+
+
+def _pair(
+    name: str, then: Sequence[Item], now: Sequence[Item], trees: tuple[HtmlElement | None, HtmlElement | None]
+) -> FieldPair:
+    has = [_count(name, items) for items in (then, now)]
+    one, other = _example(name, then, now)
+    values = [_value(item, name) for item in (one, other)]
+    is_lost = has[0] * max(len(now), 1) > has[1] * len(then)
+    markups = _markups(name, one, values, trees) if is_lost and one is not None else ([], [])
+    kind = (one or other or then[0]).KIND
+    sides = [Side(has[i], len((then, now)[i]), values[i], markups[i]) for i in (0, 1)]
+    row = _title(one) if one is not None else None
+    return FieldPair(f"{kind}.{name}", sides[0], sides[1], row)
+
+
+def _example(name: str, then: Sequence[Item], now: Sequence[Item]) -> tuple[Item | None, Item | None]:
+    """The same goods on both pages: best those that have the field on one alone."""
+    by_key: dict[str, Item] = {}
+    for item in now:
+        for key in _keys(item):
+            by_key.setdefault(key, item)
+    pairs = [(item, next((by_key[key] for key in _keys(item) if key in by_key), None)) for item in then]
+    having = [pair for pair in pairs if _value(pair[0], name) is not None]
+    lost = [pair for pair in having if pair[1] is not None and _value(pair[1], name) is None]
+    changed = [pair for pair in having if pair[1] is not None and _value(pair[1], name) != _value(pair[0], name)]
+    met = [pair for pair in having if pair[1] is not None]
+    best = next(iter([*lost, *changed, *met, *having]), None)
+    if best is not None:
+        return best
+    return None, next((item for item in now if _value(item, name) is not None), None)
+
+
+def _keys(item: Item) -> list[str]:
+    return [str(value) for name in ("key", "url", "title", "gpu_name") if (value := getattr(item, name, None))]
+
+
+def _title(item: Item) -> str:
+    return next(iter(reversed(_keys(item))), item.KIND)[:_SHORT]
+
+
+def _count(name: str, items: Sequence[Item]) -> int:
+    return sum(_value(item, name) is not None for item in items)
+
+
+def _value(item: Item | None, name: str) -> str | None:
+    value = None if item is None else to_json(item).get(name)
+    return None if value in (None, "", "unknown") else str(value)[:_SHORT]
+
+
+def _markups(
+    name: str, item: Item, values: Sequence[str | None], trees: tuple[HtmlElement | None, HtmlElement | None]
+) -> tuple[list[str], list[str]]:
+    """The markup around a value on the page that had it, and around the same goods on the other."""
+    then, now = trees
+    wanted = [text for text in (getattr(item, f"{name}_text", None), *_written(values[0] or "")) if text]
+    before = _place(then, _title(item), wanted)
+    if before is None:
+        return [], []  # it stands nowhere as it was read, such as the currency of a shop
+    steps = _steps(then, _title(item), before)
+    after = _place(now, _title(item), wanted)
+    if after is None:
+        after = _above(now, _title(item), steps)
+    return around.outline(before), around.outline(after)
+
+
+def _written(value: str) -> list[str]:
+    """A value as pages write it: 1899.99 is `1,899.99`, or `1.899,99`."""
+    if not re.fullmatch(r"\d+(\.\d+)?", value):
+        return [value]
+    whole, _, rest = value.partition(".")
+    grouped = f"{int(whole):,}"
+    other = grouped.replace(",", ".")
+    return [f"{grouped}.{rest}", f"{other},{rest}", value, grouped, other] if rest else [grouped, other, value]
+
+
+def _place(root: HtmlElement | None, title: str, wanted: Sequence[str]) -> HtmlElement | None:
+    """Where the first of the texts that is there stands nearest to the title, with what stands beside it."""
+    if root is None:
+        return None
+    titles = around.holders(root, title)
+    if not titles:
+        return None
+    for text in wanted:
+        found = around.nearest([one for one in around.holders(root, text) if one not in titles], titles[0])
+        if found is not None:
+            return around.around(found)
+    return None
+
+
+def _steps(root: HtmlElement | None, title: str, place: HtmlElement | None) -> int:
+    """How far above the title the element begins that holds both it and the place."""
+    titles = around.holders(root, title) if root is not None else []
+    if not titles or place is None:
+        return 1
+    both = around.together(titles[0], place)
+    return next((n for n, up in enumerate((titles[0], *titles[0].iterancestors())) if up is both), 1)
+
+
+def _above(root: HtmlElement | None, title: str, steps: int) -> HtmlElement | None:
+    titles = around.holders(root, title) if root is not None else []
+    if not titles:
+        return None
+    ups = [titles[0], *titles[0].iterancestors()]
+    ups = [up for up in ups if up.tag not in ("body", "html")] or ups[:1]
+    return ups[min(steps, len(ups) - 1)]

@@ -1,0 +1,95 @@
+"""Whether a source still reads as it did: its night beside its own past, with the pages to compare."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import duckdb
+
+from gpuledger.extract.archive.snapshots import Archive
+from gpuledger.extract.collect import Collected
+from gpuledger.extract.errors import LayoutChanged
+from gpuledger.extract.items import Issue
+from gpuledger.flows.night.context import Context
+from gpuledger.flows.setup import decisions
+from gpuledger.transform.gate import drift
+from gpuledger.warehouse.ledger import IssueOfPage, SourceStatus
+from gpuledger.warehouse.load import profile
+
+#: The code of an issue of this kind; its place is the trait that drifted, its text the hash of the page that read well.
+CODE = "drift"
+
+
+def look(
+    con: duckdb.DuckDBPyConnection, context: Context, collected: Collected, status: SourceStatus
+) -> list[IssueOfPage]:
+    """An issue for each trait of the source that left what was usual, and for each page that it can no longer read.
+
+    The night goes on record where its batch was loaded. Files that people drop have no past to be compared with.
+    """
+    if not collected.starts:
+        return []
+    source, night = collected.source, context.as_of
+    known = profile.nights(con, source, night)
+    past = drift.usual(known, source, night, decisions.releases(context.data, context.started_at))
+    issues = _unread(context, collected, past)
+    if status == "failed":
+        return issues
+    if status == "unchanged":
+        # What was loaded last is here again: so is what was said of it.
+        last = max((one.seen_at for one in known if one.seen_at < night), default=night)
+        figures = [one.figure for one in known if one.seen_at == last]
+        past = {trait: [one for one in nights if one.seen_at < last] for trait, nights in past.items()}
+        return [*issues, *(_issue(source, one, {}) for one in drift.find(figures, past))]
+    addresses = {sha256: url for url, sha256 in collected.parsed}
+    keys = profile.known_keys(con, source, night)
+    figures = profile.of(collected.rows, collected.looked, collected.issues, addresses, keys)
+    found = drift.find(figures, past)
+    if status != "refused":
+        profile.keep(con, source, night, figures, {one.now.trait for one in found})
+    pages = {url: sha256 for sha256, url in addresses.items()}
+    return [*issues, *(_issue(source, one, pages) for one in found)]
+
+
+def _issue(source: str, found: drift.Drift, pages: dict[str, str]) -> IssueOfPage:
+    """`pages` are tonight's, by their addresses: the one that read well is compared with itself where it came again."""
+    good = found.good.figure
+    url = good.url if good.url in pages else found.now.url
+    sha256 = pages.get(url or "", found.now.sha256)
+    return _as_issue(source, found.seen, url, (sha256, good.sha256, found.now.trait))
+
+
+def _unread(context: Context, collected: Collected, past: dict[str, list[profile.Night]]) -> list[IssueOfPage]:
+    """Pages that were read before and are not what their parser knows any more."""
+    unread = [(issue, sha256) for issue, sha256 in collected.issues if issue.code == LayoutChanged.__name__ and sha256]
+    if not unread:
+        return []
+    good = {night.figure.url: night.figure.sha256 for nights in past.values() for night in reversed(nights)}
+    archived = _earlier_pages(context, collected.source, {issue.url: sha256 for issue, sha256 in unread if issue.url})
+    found = []
+    for issue, sha256 in unread:
+        before = good.get(issue.url) or archived.get(issue.url or "")
+        if before:
+            found.append(_as_issue(collected.source, issue.message, issue.url, (sha256, before, "page")))
+    return found
+
+
+def _earlier_pages(context: Context, source: str, pages: dict[str, str]) -> dict[str, str]:
+    """The newest archived page of each address that is another than the one in `pages`."""
+    found: dict[str, str] = {}
+    for snapshot in Archive(context.data.snapshots).history(source):
+        if snapshot.url in pages and snapshot.sha256 != pages[snapshot.url] and snapshot.fetched_at < context.as_of:
+            found[snapshot.url] = snapshot.sha256
+    return found
+
+
+def _as_issue(source: str, seen: str, url: str | None, what: tuple[str | None, str | None, str]) -> IssueOfPage:
+    sha256, before, place = what
+    pages = f"tonight's page {(sha256 or '')[:12]}, the nearest that read well {(before or '')[:12]}"
+    message = f"{seen}; {pages}; `gpuledger sources diff {source}` shows both"
+    return Issue(code=CODE, message=message, where=place, text=before, url=url), sha256
+
+
+def traits(issues: Sequence[IssueOfPage]) -> tuple[str, ...]:
+    """What is seen of the drift among some issues, a sentence each."""
+    return tuple(issue.message.partition("; tonight's page ")[0] for issue, _ in issues if issue.code == CODE)

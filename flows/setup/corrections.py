@@ -1,0 +1,150 @@
+"""The corrections of a data directory, decisions/corrections.toml: what a source says wrongly, and what is right.
+
+[[correction]]
+source = "newegg"
+key = "N82E16814990001"              # the listing_key in core.listing; `gpuledger sources correct` finds it
+field = "brand"
+old = "Norvick"                      # what the source says; left out where the field is empty there
+new = "Norvik"                       # left out to empty the field
+reason = "the maker's own page spells it so"
+date = 2026-11-20                    # it counts from this day (UTC) on, or from a time with its offset
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from gpuledger.extract import local_files
+from gpuledger.extract import source as sources
+from gpuledger.extract.near import near
+from gpuledger.flows.setup.settings import SettingsError
+from gpuledger.warehouse.load.corrected import Correction, as_text
+from gpuledger.warehouse.paths import DataDir
+
+#: What to do about one that does not fit any more.
+WAY_OUT = "`gpuledger sources correct` renews it, with --remove takes it out"
+_FIELDS = ("source", "key", "field", "old", "new", "reason", "date")
+_NEEDED = ("source", "key", "field", "reason", "date")
+
+
+def file(data: DataDir) -> Path:
+    """Where the corrections of a data directory stand."""
+    return data.root / "decisions" / "corrections.toml"
+
+
+def of(data: DataDir) -> list[Correction]:
+    """All corrections, in the order of the file; none where there is no file.
+
+    Raises SettingsError, with file, line, entry and way out, where it cannot be understood: to go on without a correction
+    would bring back what a person knows to be wrong.
+    """
+    path = file(data)
+    if not path.exists():
+        return []
+    try:
+        text = local_files.read_bytes(path, follow=True).decode("utf-8")
+        rows = local_files.read_toml(path, follow=True).get("correction", [])
+    except (OSError, ValueError) as error:
+        raise SettingsError(f"{path}: {error}; mend that line, or take its [[correction]] out") from None
+    lines = [
+        number for number, line in enumerate(text.splitlines(), 1) if re.match(r"\s*\[\[\s*correction\s*\]\]", line)
+    ]
+    if not isinstance(rows, list) or len(lines) != len(rows):
+        raise SettingsError(f"{path}: each correction begins with a line [[correction]]; write them so")
+    found: list[Correction] = []
+    for line, row in zip(lines, rows, strict=True):
+        try:
+            found.append(_correction(row))
+        except ValueError as error:
+            name = " ".join(str(row[part]) for part in ("source", "key", "field") if row.get(part)) or "without a name"
+            raise SettingsError(f"{path}, line {line}, correction {name}: {error}") from None
+        if sum(one.name == found[-1].name for one in found) > 1:
+            raise SettingsError(f"{path}, line {line}, correction {found[-1].name}: it is there twice; keep one")
+    return found
+
+
+def known(data: DataDir, source: str, at: datetime) -> list[Correction]:
+    """The corrections of a source that were decided by then: a replay applies what the run knew."""
+    return [one for one in of(data) if one.source == source and one.is_known(at)]
+
+
+def _correction(row: dict[str, Any]) -> Correction:
+    """Raises ValueError with what is wrong and what to do."""
+    if wrong := next((name for name in row if name not in _FIELDS), None):
+        close = near(wrong, _FIELDS)
+        meant = f"; did you mean {close[0]}?" if close else f"; there are {', '.join(_FIELDS)}"
+        raise ValueError(f"{wrong!r} is no part of a correction{meant}")
+    if missing := [name for name in _NEEDED if row.get(name) in (None, "")]:
+        raise ValueError(f"{', '.join(missing)} is missing; a correction needs {', '.join(_NEEDED)}")
+    if row["source"] not in sources.names():
+        close = near(str(row["source"]), sources.names())
+        meant = f"; did you mean {close[0]}?" if close else "; `gpuledger sources` lists all"
+        raise ValueError(f"no source is called {row['source']!r}{meant}")
+    decided = row["date"]
+    if type(decided) is not date and not (isinstance(decided, datetime) and decided.tzinfo):
+        raise ValueError("date must be a day such as 2026-11-20, or a time with its offset, without quotes")
+    texts = {name: _text(row, name) for name in ("key", "field", "reason", "old", "new")}
+    if texts["old"] == texts["new"]:
+        raise ValueError("old and new are the same; write what the source says in old, and what is right in new")
+    return Correction(
+        source=row["source"], key=texts["key"] or "", field=texts["field"] or "", old=texts["old"], new=texts["new"],
+        reason=texts["reason"] or "", decided=decided,
+    )  # fmt: skip
+
+
+def _text(row: dict[str, Any], name: str) -> str | None:
+    value = row.get(name)
+    if isinstance(value, float):
+        # 1299.90 in TOML is a binary fraction, and says no more of its last zero.
+        raise ValueError(f'{name} = {value} must stand in quotes: "{Decimal(repr(value)):f}"')
+    if isinstance(value, list | dict):
+        raise ValueError(f"{name} is one value, in quotes")
+    return as_text(value)
+
+
+def add(data: DataDir, one: Correction) -> Correction | None:
+    """Write a correction, in the place of one of the same field, which is returned. Raises SettingsError."""
+    before = of(data)
+    _write(file(data), [*(other for other in before if other.name != one.name), one])
+    return next((other for other in before if other.name == one.name), None)
+
+
+def remove(data: DataDir, source: str, key: str, field: str) -> Correction | None:
+    """Take a correction out and return it; None where there is none. Raises SettingsError."""
+    before = of(data)
+    found = next((one for one in before if (one.source, one.key, one.field) == (source, key, field)), None)
+    if found is not None:
+        _write(file(data), [one for one in before if one is not found])
+    return found
+
+
+def _write(path: Path, corrections: Sequence[Correction]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    aside.write_text("\n".join(_entry(one) for one in corrections), "utf-8")
+    aside.replace(path)
+
+
+def _entry(one: Correction) -> str:
+    values = {
+        "source": one.source,
+        "key": one.key,
+        "field": one.field,
+        "old": one.old,
+        "new": one.new,
+        "reason": one.reason,
+    }
+    lines = [f"{name} = {_quoted(value)}" for name, value in values.items() if value is not None]
+    return "\n".join(["[[correction]]", *lines, f"date = {one.decided.isoformat()}", ""])
+
+
+def _quoted(text: str) -> str:
+    # A JSON string is a TOML basic string, except that TOML wants DEL escaped too.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,201 @@
+"""What a source says wrongly is corrected by a person's word, for as long as the source says it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+
+import duckdb
+import pytest
+from click.testing import CliRunner
+
+from gpuledger.extract.archive.snapshots import Archive
+from gpuledger.extract.collect import Collected
+from gpuledger.extract.fetch.fetched import Fetched
+from gpuledger.extract.items import IndexPrice, Item, Offer
+from gpuledger.flows.cli import cli
+from gpuledger.flows.night import take_in
+from gpuledger.flows.setup import corrections
+from gpuledger.flows.setup.settings import SettingsError
+from gpuledger.warehouse import schema
+from gpuledger.warehouse.load import corrected
+from gpuledger.warehouse.load.batch import Row
+from gpuledger.warehouse.load.corrected import Correction
+from gpuledger.warehouse.paths import DataDir
+from tests.flows.inprocess import SITE, context
+
+SHOP = "quotes"
+FIRST = datetime(2024, 1, 2, 3, tzinfo=UTC)
+
+
+def offer(**fields: object) -> Offer:
+    known: dict[str, object] = {
+        "title": "GeForce RTX 4090 24GB", "url": "https://shop.example/1", "key": "1", "price": Decimal("1599.00"),
+        "currency": "USD", "price_kind": "now", "brand": "Norvick", "availability": "quoted", "condition": "new",
+    }  # fmt: skip
+    return Offer(**{**known, **fields})  # type: ignore[arg-type]
+
+
+def correction(**fields: object) -> Correction:
+    known: dict[str, object] = {
+        "source": SHOP, "key": "1", "field": "brand", "old": "Norvick", "new": "Norvik", "reason": "the maker says so",
+        "decided": date(2024, 1, 1),
+    }  # fmt: skip
+    return Correction(**{**known, **fields})  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def con() -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect() as connection:
+        connection.execute(schema.SESSION)
+        schema.create(connection)
+        yield connection
+
+
+def test_a_correction_holds_until_the_source_changes_its_mind(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    data = DataDir(tmp_path)
+    corrections.add(data, correction(decided=FIRST + timedelta(hours=1)))
+
+    def night(number: int, brand: str | None) -> tuple[str | None, str | None, list[str]]:
+        at = FIRST + timedelta(days=number)
+        run = replace(context(tmp_path, 1), as_of=at, started_at=at, run_id=f"run{number}")
+        collected = Collected(SHOP, rows=[(offer(brand=brand), f"sha {brand}")], pages=1)
+        assert take_in.take_in(con, run, collected).outcome.status in ("ok", "unchanged")
+        ((loaded,),) = con.execute("SELECT brand FROM core.listing").fetchall()
+        state = con.execute(
+            "SELECT correction_status || ' ' || coalesce(seen_value, '') FROM core.correction"
+        ).fetchall()
+        issues = con.execute("SELECT code FROM ops.issue WHERE run_id = ?", [f"run{number}"]).fetchall()
+        return loaded, state[0][0] if state else None, [code for (code,) in issues]
+
+    assert night(0, "Norvick") == ("Norvick", None, []), "it was decided after this night"
+    assert night(1, "Norvick") == ("Norvik", "applied Norvick", [])
+    assert con.execute("SELECT snapshot_sha256 FROM core.correction").fetchall() == [("sha Norvick",)]
+    assert night(2, "Norvick")[0] == "Norvik", "the same bytes again"
+    assert night(3, "Norvik") == ("Norvik", "agreed Norvik", ["correction_agreed"])
+    assert night(4, "Halden") == ("Halden", "outdated Halden", ["correction_outdated"])
+    ((message,),) = con.execute("SELECT message FROM ops.issue WHERE code = 'correction_outdated'").fetchall()
+    assert "changed its mind: it says 'Halden', and the correction of" in message
+    assert night(5, None)[:2] == (None, "outdated ")
+    corrections.remove(data, SHOP, "1", "brand")
+    assert night(6, "Norvick") == ("Norvick", None, [])
+
+
+def applied(item: Item, *given: Correction) -> tuple[Item, list[str]]:
+    (row,), seen = corrected.apply(SHOP, [Row(item, "sha")], given)
+    return row.item, [one.status if one.reason is None else f"{one.status}: {one.reason}" for one in seen]
+
+
+def test_what_can_be_corrected() -> None:
+    price = correction(field="price", old="1599", new="1499.50")
+    item, states = applied(offer(), price)
+    assert (item, states) == (offer(price=Decimal("1499.50")), ["applied"]), "numbers are compared as numbers"
+    assert applied(offer(), correction(old="Norvick", new=None))[0] == offer(brand=None)
+    assert applied(offer(brand=None), correction(old=None))[0] == offer(brand="Norvik")
+    assert applied(offer(), correction(key="2")) == (offer(), ["not_seen"])
+    whole = [
+        correction(field=f, old=o, new=None)
+        for f, o in (("price", "1599.00"), ("price_kind", "now"), ("currency", "USD"))
+    ]
+    assert applied(offer(), *whole)[0] == offer(price=None, price_kind=None, currency=None)
+    assert applied(offer(), correction(field="tax_included", old=None, new="true"))[0] == offer(tax_included=True)
+    used = IndexPrice(gpu_name="RTX 3090", price=Decimal(700), currency="USD", condition="used", table="t", column="c")
+    key = corrected.key_text(SHOP, used)
+    assert key == "RTX 3090|t|c||used"
+    item, states = applied(used, correction(key=key, field="price", old="700", new="770"))
+    assert (item, states) == (replace(used, price=Decimal(770)), ["applied"])
+
+
+@pytest.mark.parametrize(
+    ("field", "old", "new", "reason"),
+    [
+        ("price", "1599.00", None, "must come together"),
+        ("price", "1599.00", "-5", "above zero"),
+        ("price", "1599.00", "cheap", "it makes no row"),
+        ("availability", "quoted", "plenty", "one of in_stock, out_of_stock, preorder, quoted, unknown"),
+        ("key", "1", "2", "known by its key"),
+        ("colour", None, "red", "no field 'colour'"),
+        ("quantity", None, "two", "a whole number"),
+    ],
+)
+def test_what_makes_no_row_is_not_put_in(field: str, old: str | None, new: str | None, reason: str) -> None:
+    item, (state,) = applied(offer(), correction(field=field, old=old, new=new))
+    assert item == offer()
+    assert state.startswith("refused: ")
+    assert reason in state
+    (issue,), _ = zip(
+        *corrected.issues([corrected.Seen(correction(), "refused", reason=reason)], "renew it"), strict=True
+    )
+    assert (issue.code, issue.severity, issue.where) == ("bad_correction", "error", f"{SHOP} 1 brand")
+
+
+GOOD = """[[correction]]
+source = "newegg"
+key = "1"
+field = "price"
+old = "12.99"
+new = "1299.00"
+reason = "the decimal point slipped"
+date = 2024-01-01
+"""
+
+
+@pytest.mark.parametrize(
+    ("wrong", "line", "way_out"),
+    [
+        (GOOD.replace('"newegg"', '"neweg"'), 11, "neweg 1 price: no source is called 'neweg'; did you mean newegg?"),
+        (GOOD.replace("reason", "reson"), 11, "newegg 1 price: 'reson' is no part of a correction; did you mean reason?"),
+        (GOOD.replace('date = 2024-01-01', ""), 11, "newegg 1 price: date is missing"),
+        (GOOD.replace("2024-01-01", '"1 January"'), 11, "date must be a day such as 2026-11-20"),
+        (GOOD.replace('"1299.00"', "1299.00"), 11, 'new = 1299.0 must stand in quotes: "1299.0"'),
+        (GOOD.replace('"1299.00"', '"12.99"'), 11, "old and new are the same"),
+        (GOOD.replace('"1"', '"other"'), 11, "it is there twice; keep one"),
+        (GOOD.replace('"1"', "1 1"), 13, "mend that line"),
+    ],
+)  # fmt: skip
+def test_a_file_that_was_edited_badly_is_named_with_its_line(
+    wrong: str, line: int, way_out: str, tmp_path: Path
+) -> None:
+    file = corrections.file(DataDir(tmp_path))
+    file.parent.mkdir()
+    file.write_text(
+        f"# what newegg says wrongly\n\n{GOOD.replace(chr(34) + '1' + chr(34), chr(34) + 'other' + chr(34), 1)}{wrong}"
+    )
+    with pytest.raises(SettingsError) as told:
+        corrections.of(DataDir(tmp_path))
+    assert str(file) in str(told.value)
+    assert f"line {line}" in str(told.value)
+    assert way_out in str(told.value)
+
+
+def test_the_command_keeps_what_the_source_says_and_refuses_what_is_not_there(tmp_path: Path) -> None:
+    page = (SITE / "newegg" / "sample" / "night1" / "gpus" / "index.html").read_bytes()
+    url = "http://newegg.sample.test/gpus/"
+    fetched = Fetched(url=url, final_url=url, status=200, headers={"content-type": "text/html"}, content=page)
+    Archive(tmp_path / "snapshots").save("newegg", fetched, FIRST, "run")
+
+    def correct(*words: str) -> tuple[int, str]:
+        result = CliRunner().invoke(cli, ["sources", "correct", "newegg", *words, "--data-dir", str(tmp_path)])
+        return result.exit_code, result.output
+
+    done = correct("N82E16814990001", "brand", "--new", "Norvik Inc.", "--reason", "its own page")
+    assert done == (0, "newegg N82E16814990001 brand: 'Norvik Inc.' counts for 'Norvik' from the next refresh on\n")
+    (kept,) = corrections.of(DataDir(tmp_path))
+    assert (kept.old, kept.new, kept.reason) == ("Norvik", "Norvik Inc.", "its own page")
+    assert corrections.known(DataDir(tmp_path), "newegg", kept.decided - timedelta(seconds=1)) == []  # type: ignore[arg-type]
+    for words, said in (
+        (("N82E1681499000", "brand", "--new", "x", "--reason", "r"), "did you mean N82E16814990001"),
+        (("N82E16814990001", "brand", "--new", "x"), "needs a --reason"),
+        (("N82E16814990001", "brand", "--new", "Norvik", "--reason", "r"), "says 'Norvik' in brand already"),
+        (("N82E16814990001", "maker", "--new", "x", "--reason", "r"), "no field 'maker'"),
+        (("N82E16814990001", "sku", "--remove"), "there is no correction of newegg N82E16814990001 sku"),
+    ):
+        status, output = correct(*words)
+        assert (status, said in " ".join(output.split())) == (2, True), output
+    listed = CliRunner().invoke(cli, ["sources", "corrections", "--format", "csv", "--data-dir", str(tmp_path)]).output
+    assert "newegg,N82E16814990001,brand,Norvik,Norvik Inc.,not_read" in listed
+    assert correct("N82E16814990001", "brand", "--remove")[0] == 0
+    assert corrections.of(DataDir(tmp_path)) == []

@@ -1,0 +1,183 @@
+"""What a person who mends a parser is given: two pages side by side, selectors from an example, and a report to send."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from gpuledger.extract import learning, side_by_side
+from gpuledger.extract import source as sources
+from gpuledger.extract.archive import passing
+from gpuledger.extract.archive.snapshots import Archive
+from gpuledger.extract.collect import parse_page
+from gpuledger.extract.fetch.fetched import Fetched
+from gpuledger.extract.items import Offer
+from gpuledger.extract.markup.html import tree, visible_text
+from gpuledger.extract.readers.listing import select
+from gpuledger.extract.sample import server
+from gpuledger.extract.source import Page
+from gpuledger.flows.cli import cli
+from gpuledger.flows.night import gather
+from gpuledger.warehouse.paths import DataDir
+from tests.flows.inprocess import SITE, copy_of_the_site
+from tests.flows.test_drift import CHANGES
+
+NIGHT = datetime(2024, 1, 1, 3, tzinfo=UTC)
+LISTS = {"newegg": "gpus/index.html", "bhphoto": "c/buy/graphics-cards/index.html", "danawa": "list/index.html"}
+
+
+def text_of(source: str) -> str:
+    return (SITE / source / "sample" / "night1" / LISTS[source]).read_text(encoding="utf-8")
+
+
+def page_of(source: str, text: str) -> Page:
+    content, url = text.encode(), f"http://{server.host(source)}/list"
+    sha256 = hashlib.sha256(content).hexdigest()
+    return Page(url=url, final_url=url, content=content, sha256=sha256, fetched_at=NIGHT, headers={})
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(cli, ["sources", *words], standalone_mode=False)
+
+
+#: What was where a field is lost, and what a person must see in its place: the line of each page that differs.
+SEEN = {
+    "the price has another class": ("offer.price", "price-current", "price-now"),
+    "the maker is a text": ("offer.brand", "<img src=", "Norvik"),
+    "the line of numbers is gone": ("offer.sku", "miniProductPageProductSkuInfo", "productCodes"),
+    "the cards are other elements": ("offer", "prod_item", "prod_card"),
+}
+
+
+@pytest.mark.parametrize("name", SEEN)
+def test_two_pages_side_by_side(name: str) -> None:
+    source, change, _ = CHANGES[name]
+    field, before, after = SEEN[name]
+    then = page_of(source, text_of(source))
+    compared = side_by_side.compare(sources.get(source), then, page_of(source, change(text_of(source))))
+    (one,) = [one for one in compared.lost if one.name == field]
+    assert one.then.count > one.now.count
+    different = [pair for pair in side_by_side.aligned(one.then.markup, one.now.markup) if pair[0] != pair[1]]
+    assert any(before in line for line, _ in different), different
+    assert any(after in line for _, line in different), different
+    assert bool(compared.failure) == (field == "offer")
+    same = side_by_side.compare(sources.get(source), then, then)
+    assert [one.name for one in same.lost] == []
+
+
+def test_the_command_finds_the_two_pages_itself(tmp_path: Path) -> None:
+    archive = Archive(tmp_path / "snapshots")
+    source, change, _ = CHANGES["the price has another class"]
+    url = f"http://{server.host(source)}/gpus/"
+    texts = [text_of(source), text_of(source), change(text_of(source))]
+    hashes = [
+        archive.save(
+            source,
+            Fetched(url=url, final_url=url, status=200, headers={"content-type": "text/html"}, content=text.encode()),
+            NIGHT + timedelta(days=day),
+            f"run{day}",
+        ).sha256
+        for day, text in enumerate(texts)
+    ]
+    result = run("diff", source, "--format", "json", "--data-dir", str(tmp_path))
+    shown: dict[str, Any] = json.loads(result.output)
+    assert result.return_value == 3
+    assert (shown["then"]["sha256"], shown["now"]["sha256"]) == (hashes[0], hashes[2])
+    price = next(one for one in shown["fields"] if one["name"] == "offer.price")
+    assert (price["is_lost"], price["now"]["count"]) == (True, 0)
+    assert any("price-now" in line for line in price["now"]["markup"])
+    backwards = run("diff", source, "--page", hashes[0][:8], "--against", hashes[2][:8], "--data-dir", str(tmp_path))
+    assert backwards.return_value == 0, "nothing is lost"
+    table = run("diff", source, "--data-dir", str(tmp_path)).output
+    assert '≠\t·<li class="price-current">\t·<li class="price-now">' in table
+    with pytest.raises(Exception, match="no page of it is archived"):
+        CliRunner().invoke(cli, ["sources", "diff", "danawa", "--data-dir", str(tmp_path)], standalone_mode=False,
+                           catch_exceptions=False)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("source", "price"), [("newegg", "1,749.99"), ("bhphoto", "1,299.00"), ("danawa", "2,398,000")]
+)
+def test_selectors_from_one_price_read_the_whole_page(source: str, price: str) -> None:
+    page = page_of(source, text_of(source))
+    proposals = learning.learn(sources.get(source), page, price)
+    best = {one.what: one for one in reversed(proposals)}
+    assert {"card", "price", "title", "link"} <= best.keys()
+    root = tree(page.content)
+    read = {
+        visible_text(select(card, best["title"].selector)[0]): visible_text(select(card, best["price"].selector)[0])
+        for card in select(root, best["card"].selector)
+        if select(card, best["price"].selector)
+    }
+    offers = [item for item in parse_page(sources.get(source), page) if isinstance(item, Offer) and item.price]
+    known = {item.title: item.price_text for item in offers}
+    both = [title for title in read if title in known]
+    assert len(both) >= 5
+    for title in both:
+        digits = "".join(letter for letter in read[title] if letter.isdigit())
+        assert "".join(letter for letter in known[title] or "" if letter.isdigit()) in digits, title
+    with pytest.raises(learning.NotOnPage, match="as it stands on the page"):
+        learning.learn(sources.get(source), page, "31,415.92")
+
+
+def test_the_report_of_a_check_has_the_page_and_nobodys_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    site = copy_of_the_site(tmp_path / "site")
+    monkeypatch.setattr(server, "_SITE", site)
+    secrets = ("Jane", "Doe-Smith", "jane@example.org", "4f3a9c1b2d7e8f60", "s3ssionid", "1234567")
+    private = (
+        '<p class="account" data-visitor="4f3a9c1b2d7e8f60">Hello Jane Doe-Smith, jane@example.org'
+        '<input type="hidden" name="csrf" value="s3ssionid"><a href="/orders?u=1234567">orders</a></p>'
+    )
+    page = site / "newegg" / "sample" / "night1" / LISTS["newegg"]
+    page.write_text(text_of("newegg").replace('<div class="item-info">', f'{private}<div class="item-info">'), "utf-8")
+    broken = site / "danawa" / "sample" / "night1" / LISTS["danawa"]
+    broken.write_text(CHANGES["the cards are other elements"][1](text_of("danawa")), encoding="utf-8")
+    quote = tmp_path / "data" / "inbox" / "our-vendor.csv"
+    quote.parent.mkdir(parents=True)
+    quote.write_text("product,price,currency\nGeForce RTX 4090,1599,USD\n")
+    file = tmp_path / "report.json"
+    result = run("check", "--all", "--sample", "--report", str(file), "--data-dir", str(tmp_path / "data"))
+    assert result.return_value == 1, "one cannot be read"
+    text = file.read_text(encoding="utf-8")
+    found = {one["source"]: one for one in json.loads(text)["sources"]}
+    assert sorted(found) == sources.names(), "every source"
+    read = found["newegg"]
+    assert read["fields"]["offer.price"] == "14/16"
+    assert read["fields"]["selector li.price-current"] == "16/16"
+    assert read["seconds"]["fetch"] >= 0
+    sample = "\n".join(read["sample"])
+    assert '<li class="price-current">' in sample
+    assert "<strong>1,749" in sample, "what was read of the goods stays"
+    assert read["first"]["title"] in sample
+    assert "Xxxxx Xxxx Xxx-Xxxxx, xxxx@xxxxxxx.xxx" in sample, "the shape of what a visitor sees"
+    assert [secret for secret in secrets if secret in text] == []
+    assert found["danawa"]["status"] == "failed"
+    assert any("prod_card" in line for line in found["danawa"]["sample"]), "the page that a fixture is to be written of"
+    assert "our-vendor" not in text
+    assert str(tmp_path) not in text
+
+
+def test_a_page_that_may_be_kept_for_hours_goes_though_its_source_is_read_no_more(tmp_path: Path) -> None:
+    data = DataDir(tmp_path)
+    kept = passing.Passing(data.snapshots, "bestbuy_api", 72)
+    gone = passing.Passing(data.snapshots, "a_source_that_was_removed", 72)
+    young, old = kept.save("b" * 64, b"{}", NIGHT), kept.save("a" * 64, b"{}", NIGHT - timedelta(hours=1))
+    orphan = gone.save("c" * 64, b"{}", NIGHT)
+    later = NIGHT + timedelta(hours=71, minutes=59)
+    assert gather.passing_over(data, later) == [orphan, old]
+    assert gather.passing_over(data, later + timedelta(minutes=2)) == [orphan, old, young]
+
+
+def test_a_name_that_is_no_source(tmp_path: Path) -> None:
+    commands: list[tuple[str, ...]] = [("diff", "neweg"), ("learn", "neweg", "x", "--price", "1"),
+                                       ("correct", "neweg", "k", "brand", "--new", "x")]  # fmt: skip
+    for words in commands:
+        refused = CliRunner().invoke(cli, ["sources", *words, "--data-dir", str(tmp_path)])
+        assert refused.exit_code == 2
+        assert "did you mean newegg?" in refused.output

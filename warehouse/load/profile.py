@@ -1,0 +1,173 @@
+"""What a batch looks like from afar: which fields its rows have, how long their texts are, and which selectors matched.
+
+A night's profile is a figure for each of these. What a figure ought to be, nobody has to say: it is compared with those of
+the same source on its nights before (`transform.gate.drift`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from statistics import median
+
+import duckdb
+
+from gpuledger.extract.items import Issue, Item, Looked, Offer
+from gpuledger.warehouse.load.stage import append
+
+#: What a parser says where it does not know.
+_UNKNOWN = (None, "", "unknown")
+#: Issues that say nothing of how well the rows were read: they are about pages, or found after the reading.
+_NOT_OF_ROWS = frozenset({"LayoutChanged", "products_left", "too_many_pages", "not_given_back", "no_price"})
+#: Texts whose usual length tells a title from a button.
+_TEXTS = ("title", "specs", "gpu_name")
+
+#: Names of traits begin so, or end; that of a field is `offer.price`.
+SELECTOR, ISSUE, NEW_KEYS, IN_STOCK, LENGTH = "selector ", "issue ", "new keys", "in stock", " length"
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One trait of one source on one night.
+
+    `figure` is a share of the `counted` rows or looks, or of a length the median number of characters. `url` and `sha256`
+    are of the page that says most about it: the one with the most rows.
+    """
+
+    trait: str
+    counted: int
+    figure: float
+    url: str | None = None
+    sha256: str | None = None
+
+
+def of(
+    rows: Sequence[tuple[Item, str]],
+    looked: Sequence[tuple[Looked, str]],
+    issues: Sequence[tuple[Issue, str | None]],
+    pages: Mapping[str, str],
+    known: Collection[str],
+) -> list[Figure]:
+    """The profile of a batch. `pages` are the addresses of its pages by their hashes, `known` the keys of offers that the
+    source had before.
+    """
+    figures: list[Figure] = []
+    by_kind: dict[type[Item], list[tuple[Item, str]]] = defaultdict(list)
+    for item, sha256 in rows:
+        by_kind[type(item)].append((item, sha256))
+    for kind, same in by_kind.items():
+        fullest = Counter(sha256 for _, sha256 in same).most_common(1)[0][0]
+        place = pages.get(fullest), fullest
+        figures += (Figure(name, len(same), figure, *place) for name, figure in _of_kind(kind, [i for i, _ in same]))
+        if known and (keys := [item.key for item, _ in same if isinstance(item, Offer)]):
+            figures.append(Figure(NEW_KEYS, len(keys), sum(key not in known for key in keys) / len(keys), *place))
+    figures += _of_selectors(looked, pages)
+    for code, places in _of_issues(issues).items():
+        worst = next((sha256 for sha256, _ in Counter(filter(None, places)).most_common(1)), None)
+        share = len(places) / (len(rows) + len(places))
+        figures.append(Figure(ISSUE + code, len(rows) + len(places), share, pages.get(worst or ""), worst))
+    return figures
+
+
+def _of_kind(kind: type[Item], items: Sequence[Item]) -> Iterator[tuple[str, float]]:
+    for name in _open_fields(kind):
+        yield f"{kind.KIND}.{name}", sum(getattr(item, name) not in _UNKNOWN for item in items) / len(items)
+    for name in _TEXTS:
+        if lengths := [len(text) for item in items if (text := getattr(item, name, None))]:
+            yield f"{kind.KIND}.{name}{LENGTH}", float(median(lengths))
+    stock = [item.availability for item in items if isinstance(item, Offer) and item.availability != "unknown"]
+    if stock:
+        yield IN_STOCK, sum(one == "in_stock" for one in stock) / len(stock)
+
+
+@cache
+def _open_fields(kind: type[Item]) -> tuple[str, ...]:
+    """The fields that a row may be without, but for those that come with a price."""
+    fields = (field for field in dataclasses.fields(kind) if field.default in _UNKNOWN)
+    return tuple(field.name for field in fields if field.name not in ("currency", "price_kind"))
+
+
+def _of_selectors(looked: Sequence[tuple[Looked, str]], pages: Mapping[str, str]) -> Iterator[Figure]:
+    asked, found = Counter[str](), Counter[str]()
+    places: dict[str, tuple[int, str]] = {}
+    for look, sha256 in looked:
+        asked[look.selector] += look.asked
+        found[look.selector] += look.found
+        places[look.selector] = max(
+            places.get(look.selector, (0, "")), (look.asked, sha256), key=lambda place: place[0]
+        )
+    for css, times in asked.items():
+        sha256 = places[css][1]
+        yield Figure(SELECTOR + css, times, found[css] / times, pages.get(sha256), sha256)
+
+
+def _of_issues(issues: Sequence[tuple[Issue, str | None]]) -> dict[str, list[str | None]]:
+    places: dict[str, list[str | None]] = defaultdict(list)
+    for issue, sha256 in issues:
+        if issue.code not in _NOT_OF_ROWS:
+            places[issue.code].append(sha256)
+    return places
+
+
+def known_keys(con: duckdb.DuckDBPyConnection, source: str, before: datetime) -> set[str]:
+    """The keys of all offers that a source had before a night."""
+    sql = "SELECT listing_key FROM core.listing WHERE source = ? AND first_seen_at < ?"
+    return {key for (key,) in con.execute(sql, [source, before]).fetchall()}
+
+
+def keep(
+    con: duckdb.DuckDBPyConnection,
+    source: str,
+    seen_at: datetime,
+    figures: Sequence[Figure],
+    drifting: Collection[str],
+) -> None:
+    """Put a night's profile on record, with which of its traits drift; a repeated run replaces its own.
+
+    Of each trait the newest nights stay that did not drift, and those since.
+    """
+    con.execute("DELETE FROM ops.source_profile WHERE source = ? AND seen_at = ?", [source, seen_at])
+    append(con, "ops.source_profile", [
+        (source, seen_at, one.trait, one.counted, round(one.figure, 6), one.trait in drifting, one.url, one.sha256)
+        for one in figures
+    ])  # fmt: skip
+    told: dict[str, list[datetime]] = defaultdict(list)
+    for night in nights(con, source, seen_at):
+        if not night.is_drift:
+            told[night.figure.trait].append(night.seen_at)
+    over: dict[datetime, list[str]] = defaultdict(list)
+    for trait, days in told.items():
+        if len(days) > NIGHTS:
+            over[days[NIGHTS - 1]].append(trait)
+    for since, traits in over.items():
+        con.execute(
+            "DELETE FROM ops.source_profile WHERE source = ? AND seen_at < ? AND trait IN (SELECT unnest(?::VARCHAR[]))",
+            [source, since, traits],
+        )
+
+
+#: Nights that a night is compared with.
+NIGHTS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Night:
+    """A figure that is on record: of which night, and whether it drifted then."""
+
+    seen_at: datetime
+    is_drift: bool
+    figure: Figure
+
+
+def nights(con: duckdb.DuckDBPyConnection, source: str, until: datetime) -> list[Night]:
+    """What is on record of a source up to `until`, newest first."""
+    rows = con.execute(
+        """SELECT seen_at, is_drift, trait, trait_rows, trait_figure, url, snapshot_sha256 FROM ops.source_profile
+           WHERE source = ? AND seen_at <= ? ORDER BY seen_at DESC, trait""",
+        [source, until],
+    ).fetchall()
+    return [Night(seen_at, is_drift, Figure(*figure)) for seen_at, is_drift, *figure in rows]
