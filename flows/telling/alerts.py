@@ -61,7 +61,8 @@ def _drift(summary: Summary) -> dict[str, _State]:
     for s in summary.sources:
         is_unread = s.is_failure and (s.reason or "").startswith("LayoutChanged")
         stand = ["Its last good data stand until the parser is mended."] if s.is_failure else []
-        looks = f"`gpuledger sources diff {s.source}` shows the pages; `gpuledger release --source {s.source}` says that all is right"
+        diff, release = f"`gpuledger sources diff {s.source}`", f"`gpuledger release --source {s.source}`"
+        looks = f"{diff} shows the pages; {release} says that all is right"
         lines = [s.reason or "", *stand] if is_unread else [*s.drift[:MOST_TRAITS], *stand, looks]
         message = Message(f"gpuledger: {s.source} has changed its layout", "\n".join(lines), "warning")
         states[f"drift:{s.source}"] = _State(is_unread or bool(s.drift), message)
