@@ -16,7 +16,7 @@ from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected, Reading, collect, parse_page
 from gpuledger.extract.fetch.http import Client, HttpSettings, Machine
-from gpuledger.extract.items import Issue, Link, Parsed
+from gpuledger.extract.items import Aside, Issue, Parsed
 from gpuledger.extract.markup import charset
 from gpuledger.extract.pages import Fetching
 from gpuledger.extract.source import Page
@@ -179,4 +179,4 @@ def test_renamed_fields_are_noticed(name: str, case: str, fixture_page: Callable
 
 
 def rows(parsed: Sequence[Parsed]) -> list[Parsed]:
-    return [item for item in parsed if not isinstance(item, Link | Issue)]
+    return [item for item in parsed if not isinstance(item, Aside)]

@@ -10,7 +10,7 @@ import pytest
 from gpuledger.extract import source as sources
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import parse_page
-from gpuledger.extract.items import Chart, Issue, Link
+from gpuledger.extract.items import Aside, Chart
 from gpuledger.extract.sample.server import clock
 from gpuledger.transform.build import graph
 from gpuledger.warehouse import schema
@@ -187,7 +187,7 @@ def test_what_is_counted_as_parsed_is_what_the_archived_pages_hold(nights: dict[
             if not snapshot.headers.get("content-type", "").startswith("image/")
             for item in parse_page(source, archive.page(snapshot))
         ]
-        assert sum(not isinstance(item, Link | Issue | Chart) for item in found) == counted[name], name
+        assert sum(not isinstance(item, Aside | Chart) for item in found) == counted[name], name
 
 
 def test_what_is_counted_as_loaded_is_in_the_tables(nights: dict[int, Night]) -> None:
