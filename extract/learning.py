@@ -110,7 +110,7 @@ def _selectors(element: HtmlElement) -> Iterator[str]:
     """Ways to name an element: by what programs read, its classes, and its parent's where it has none."""
     own = [*_own(element)]
     yield from own
-    if not own and (up := element.getparent()) is not None:
+    if not own and isinstance(element.tag, str) and (up := element.getparent()) is not None:
         yield from (f"{one} > {element.tag}" for one in _own(up))
 
 
@@ -196,7 +196,7 @@ def _keys(card: HtmlElement, cards: Sequence[HtmlElement]) -> list[Proposal]:
         for name, value in element.attrib.items() if isinstance(element.tag, str) else ():
             if not re.search(r"^id$|sku|asin|product|item|code|pid|model", name) or not re.search(r"\d{3}", value):
                 continue
-            selector = next(_own(element), element.tag)
+            selector = next(_own(element), str(element.tag))
             on_card = element is card
             values = [
                 one.get(name) if on_card else next((x.get(name) for x in select(one, selector)), None) for one in cards

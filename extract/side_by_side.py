@@ -135,11 +135,11 @@ def _whole_row(rows: Sequence[Item], trees: tuple[HtmlElement | None, HtmlElemen
 def _steps_to_all(root: HtmlElement | None, title: str, others: Collection[str]) -> int:
     """How far above the title the largest element begins that holds none of the others."""
     titles = around.holders(root, title) if root is not None else []
-    if not titles:
+    if root is None or not titles:
         return 0
-    foreign = {id(up) for other in others for one in around.holders(root, other) for up in one.iterancestors()}
+    foreign = {up for other in others for one in around.holders(root, other) for up in one.iterancestors()}
     ups = [titles[0], *titles[0].iterancestors()]
-    return next((n - 1 for n, up in enumerate(ups) if id(up) in foreign or up.tag == "body"), len(ups) - 1)
+    return next((max(n - 1, 0) for n, up in enumerate(ups) if up in foreign or up.tag == "body"), len(ups) - 1)
 
 
 def _tree(page: Page) -> HtmlElement | None:

@@ -37,8 +37,8 @@ def holders(root: HtmlElement, wanted: str) -> list[HtmlElement]:
         own = [element.text or "", *(child.tail or "" for child in element)]
         if any(wanted in clean(piece) for piece in own) or (_is_small(element) and _shows(element, wanted)):
             shown.append(element)
-    inner = {id(up) for element in shown for up in element.iterancestors()}
-    return [element for element in shown if id(element) not in inner] + said
+    inner = {up for element in shown for up in element.iterancestors()}
+    return [element for element in shown if element not in inner] + said
 
 
 def _shows(element: HtmlElement, wanted: str) -> bool:
@@ -53,18 +53,18 @@ def _is_small(element: HtmlElement) -> bool:
 def nearest(elements: list[HtmlElement], to: HtmlElement) -> HtmlElement | None:
     """The element that shares the most of its way from the root with `to`; the first of several."""
     way = [*reversed([*to.iterancestors()]), to]
-    places = {id(element): depth for depth, element in enumerate(way)}
+    places = {element: depth for depth, element in enumerate(way)}
 
     def shared(element: HtmlElement) -> int:
-        return max((places.get(id(up), -1) for up in (element, *element.iterancestors())), default=-1)
+        return max((places.get(up, -1) for up in (element, *element.iterancestors())), default=-1)
 
     return max(elements, key=shared, default=None)
 
 
 def together(one: HtmlElement, other: HtmlElement) -> HtmlElement:
     """The smallest element that holds both."""
-    above = {id(one), *(id(up) for up in one.iterancestors())}
-    return next((up for up in (other, *other.iterancestors()) if id(up) in above), one)
+    above = {one, *one.iterancestors()}
+    return next((up for up in (other, *other.iterancestors()) if up in above), one)
 
 
 def around(element: HtmlElement) -> HtmlElement:

@@ -86,8 +86,9 @@ def _check(reading: Reading, client: Client, context: Context, progress: Callabl
         fetch_s, started = time.perf_counter() - started, time.perf_counter()
         parsed = parse_page(reading.source, page)
     except (ExtractError, OSError) as error:
-        is_ours = isinstance(error, ExtractError)
-        why = f"{type(error).__name__}: {error.seen}; {error.action}" if is_ours else str(error)
+        why = str(error)
+        if isinstance(error, ExtractError):
+            why = f"{type(error).__name__}: {error.seen}; {error.action}"
         return Checked(source=name, status="failed", url=url, reason=why, page=page, fetch_s=fetch_s)
     read_s = time.perf_counter() - started
     items = [item for item in parsed if not isinstance(item, Aside)]

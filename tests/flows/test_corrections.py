@@ -17,7 +17,7 @@ from gpuledger.extract.collect import Collected
 from gpuledger.extract.fetch.fetched import Fetched
 from gpuledger.extract.items import IndexPrice, Item, Offer
 from gpuledger.flows.cli import cli
-from gpuledger.flows.night import take_in
+from gpuledger.flows.night import store, take_in
 from gpuledger.flows.setup import corrections
 from gpuledger.flows.setup.settings import SettingsError
 from gpuledger.warehouse import schema
@@ -63,7 +63,9 @@ def test_a_correction_holds_until_the_source_changes_its_mind(con: duckdb.DuckDB
         at = FIRST + timedelta(days=number)
         run = replace(context(tmp_path, 1), as_of=at, started_at=at, run_id=f"run{number}")
         collected = Collected(SHOP, rows=[(offer(brand=brand), f"sha {brand}")], pages=1)
-        assert take_in.take_in(con, run, collected).outcome.status in ("ok", "unchanged")
+        outcome = take_in.take_in(con, run, collected).outcome
+        assert outcome.status in ("ok", "unchanged")
+        store.write_run(con, run, [outcome])
         ((loaded,),) = con.execute("SELECT brand FROM core.listing").fetchall()
         state = con.execute(
             "SELECT correction_status || ' ' || coalesce(seen_value, '') FROM core.correction"

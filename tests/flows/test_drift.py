@@ -22,7 +22,7 @@ from gpuledger.extract.pages import Fetching
 from gpuledger.extract.sample import server
 from gpuledger.extract.source import Page
 from gpuledger.extract.sources.danawa_daily.nights import nights as crawls_of
-from gpuledger.flows.night import take_in
+from gpuledger.flows.night import store, take_in
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.setup import decisions
 from gpuledger.flows.telling import alerts
@@ -53,7 +53,9 @@ class Shop:
         with server.SampleSite(1) as site, Client(HttpSettings(delay_s=0.0, connect_to=site.connect_to)) as client:
             pages = Fetching(client, self.archive, run.as_of, run.run_id)
             collected: Collected = collect(Reading(chosen, server.start_urls(chosen)), pages, None)
-        return take_in.take_in(self.con, run, collected).outcome
+        outcome = take_in.take_in(self.con, run, collected).outcome
+        store.write_run(self.con, run, [outcome])
+        return outcome
 
     def drift(self, number: int) -> dict[str, tuple[Any, ...]]:
         sql = "SELECT place, snapshot_sha256, text, url FROM ops.issue WHERE run_id = ? AND code = 'drift'"

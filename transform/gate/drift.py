@@ -70,7 +70,7 @@ def find(figures: Sequence[Figure], past: Mapping[str, Sequence[Night]]) -> list
         low, high = min(before), max(before)
         if _has_left(now, low, high, len(before)):
             found.append(Drift(now, low, high, nights[0]))
-    return found
+    return sorted(found, key=lambda one: one.now.trait)
 
 
 def _has_left(now: Figure, low: float, high: float, nights: int) -> bool:

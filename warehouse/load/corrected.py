@@ -104,7 +104,7 @@ def changed(source: str, item: Item, values: Mapping[str, str | None]) -> Item:
 
 def _typed(text: str | None, kind: type[Item], field: str) -> object:
     """The text as JSON has a value of that field. Raises ValueError."""
-    kinds = _kinds(kind)[field]
+    kinds = _kinds(kind.KIND)[field]
     if text is None:
         return None
     choices = [word for one in kinds for word in get_args(one)]
@@ -122,9 +122,9 @@ def _typed(text: str | None, kind: type[Item], field: str) -> object:
 
 
 @cache
-def _kinds(kind: type[Item]) -> dict[str, tuple[Any, ...]]:
+def _kinds(kind: str) -> dict[str, tuple[Any, ...]]:
     """What may stand in each field: `int | None` gives both, a Literal itself."""
-    hints = get_type_hints(kind)
+    hints = get_type_hints(next(one for one in get_args(Item) if kind == one.KIND))
     return {name: get_args(hint) if get_origin(hint) in (UnionType, Union) else (hint,) for name, hint in hints.items()}
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from statistics import median
+from typing import get_args
 
 import duckdb
 
@@ -74,7 +75,7 @@ def of(
 
 
 def _of_kind(kind: type[Item], items: Sequence[Item]) -> Iterator[tuple[str, float]]:
-    for name in _open_fields(kind):
+    for name in _open_fields(kind.KIND):
         yield f"{kind.KIND}.{name}", sum(getattr(item, name) not in _UNKNOWN for item in items) / len(items)
     for name in _TEXTS:
         if lengths := [len(text) for item in items if (text := getattr(item, name, None))]:
@@ -85,9 +86,10 @@ def _of_kind(kind: type[Item], items: Sequence[Item]) -> Iterator[tuple[str, flo
 
 
 @cache
-def _open_fields(kind: type[Item]) -> tuple[str, ...]:
-    """The fields that a row may be without, but for those that come with a price."""
-    fields = (field for field in dataclasses.fields(kind) if field.default in _UNKNOWN)
+def _open_fields(kind: str) -> tuple[str, ...]:
+    """The fields that a row of a kind may be without, but for those that come with a price."""
+    of_kind = next(one for one in get_args(Item) if kind == one.KIND)
+    fields = (field for field in dataclasses.fields(of_kind) if field.default in _UNKNOWN)
     return tuple(field.name for field in fields if field.name not in ("currency", "price_kind"))
 
 
