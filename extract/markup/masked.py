@@ -23,7 +23,7 @@ _MARKS = re.compile(r"data-[a-z-]*(?:test|selenium|qa|role|cy|automation)[a-z-]*
 #: A name that a program makes anew at each visit is masked like a text.
 _MADE = re.compile(r"[0-9a-fA-F]{12,}|(?=[A-Za-z+/_=-]*\d)[A-Za-z0-9+/_=-]{32,}")
 #: Lines, and letters of each.
-MOST_LINES, MOST_LETTERS = 150, 160
+MOST_LINES, MOST_LETTERS = 150, 300
 
 
 def shape(text: str) -> str:

@@ -30,6 +30,7 @@ from gpuledger.transform.gate import drift
 from gpuledger.warehouse import schema
 from gpuledger.warehouse.ledger import SourceOutcome
 from gpuledger.warehouse.load import profile
+from gpuledger.warehouse.paths import DataDir
 from tests.flows.inprocess import context, copy_of_the_site
 
 
@@ -133,7 +134,9 @@ def test_what_a_person_accepts_is_the_measure_from_then_on(shop: Shop) -> None:
         (message,) = alerts.due(run, Summary("run2", [outcome], published=shop.data), is_heard=False)
         assert message.title == "gpuledger: newegg has changed its layout"
         assert "gpuledger sources diff newegg" in message.body
-    decisions.accept(shop.data, source, outcome.loaded, run.as_of + timedelta(days=2), "it names no maker any more")
+    decisions.accept(
+        DataDir(shop.data), source, outcome.loaded, run.as_of + timedelta(days=2), "it names no maker any more"
+    )
     assert shop.night(3, source).drift == ()
     shop.edit(source, lambda page: page.replace('class="item-features"', 'class="features"'))
     shop.night(4, source)

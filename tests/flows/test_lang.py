@@ -22,6 +22,7 @@ from tests.command import ROOT, gpuledger
 from tests.nights import Night
 
 WORKLOAD = "sd-512-image-generation"
+NEWEGG = ROOT / "extract" / "sources" / "newegg" / "sample" / "night1" / "gpus" / "index.html"
 #: How each reading command is asked, so that every heading that it can show is shown.
 ASKED: dict[str, list[list[str]]] = {
     "alias list": [[]],
@@ -48,6 +49,9 @@ ASKED: dict[str, list[list[str]]] = {
     "size": [["llama-2-7b"]],
     "sources": [[]],
     "sources check": [["--sample", "ecb_fx"]],
+    "sources corrections": [[]],
+    "sources diff": [["bhphoto"], ["newegg"]],
+    "sources learn": [["newegg", str(NEWEGG), "--price", "1,749.99"]],
     "status": [[]],
     "value": [[WORKLOAD], [WORKLOAD, "--price", "msrp"], [WORKLOAD, "--as-of", "2023-11-16"]],
     "watch list": [[]],

@@ -61,8 +61,8 @@ def find(figures: Sequence[Figure], past: Mapping[str, Sequence[Night]]) -> list
     for now in figures:
         nights = past.get(now.trait, ())
         before = [night.figure.figure for night in nights[: profile.NIGHTS]]
-        if now.trait.startswith(profile.ISSUE):
-            # A night without such an issue has no figure of it.
+        if now.trait.startswith(profile.ISSUE) or (now.trait == profile.NEW_KEYS and not before):
+            # A night without such an issue has no figure of it, nor has the first night one of what it did not know.
             nights = nights or longest
             before += [0.0] * (len(longest[: profile.NIGHTS]) - len(before))
         if not before or now.counted < MIN_ROWS:
