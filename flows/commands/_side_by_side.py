@@ -56,7 +56,7 @@ def show_pages(compared: Compared, then: Page, now: Page, messages: Sequence[str
             pairs = aligned(*markups)
             marked = [("" if then_line == now_line else "≠", _shown(then_line), _shown(now_line))
                       for then_line, now_line in pairs]  # fmt: skip
-            show(["", "then", "now"], marked, form, title=f"\n{one.name} · {one.row}")
+            show(["≠", "then", "now"], marked, form, title=f"\n{one.name} · {one.row}")
 
 
 def _shown(line: str) -> str:

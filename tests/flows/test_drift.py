@@ -140,7 +140,7 @@ def test_what_a_person_accepts_is_the_measure_from_then_on(shop: Shop) -> None:
     assert shop.night(3, source).drift == ()
     shop.edit(source, lambda page: page.replace('class="item-features"', 'class="features"'))
     shop.night(4, source)
-    assert {"offer.mpn", "offer.specs"} <= shop.drift(4).keys()
+    assert {"offer.mpn", "selector .item-features li"} <= shop.drift(4).keys()
     assert "offer.brand" not in shop.drift(4)
 
 
