@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
+from operator import attrgetter
 from statistics import median
 from typing import get_args
 
@@ -75,14 +76,19 @@ def of(
 
 
 def _of_kind(kind: type[Item], items: Sequence[Item]) -> Iterator[tuple[str, float]]:
-    for name in _open_fields(kind.KIND):
-        yield f"{kind.KIND}.{name}", sum(getattr(item, name) not in _UNKNOWN for item in items) / len(items)
+    names = _open_fields(kind.KIND)
+    # Column by column: a night of thirty thousand rows has half a million fields.
+    columns = zip(*map(attrgetter(*names), items), strict=True) if len(names) > 1 else ()
+    for name, column in zip(names, columns, strict=False):
+        is_text = isinstance(next((value for value in column if value is not None), None), str)
+        absent = column.count(None) + (column.count("unknown") + column.count("") if is_text else 0)
+        yield f"{kind.KIND}.{name}", 1 - absent / len(items)
     for name in _TEXTS:
         if lengths := [len(text) for item in items if (text := getattr(item, name, None))]:
             yield f"{kind.KIND}.{name}{LENGTH}", float(median(lengths))
-    stock = [item.availability for item in items if isinstance(item, Offer) and item.availability != "unknown"]
+    stock = Counter(item.availability for item in items if isinstance(item, Offer) and item.availability != "unknown")
     if stock:
-        yield IN_STOCK, sum(one == "in_stock" for one in stock) / len(stock)
+        yield IN_STOCK, stock["in_stock"] / stock.total()
 
 
 @cache
