@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from operator import attrgetter
 from statistics import median
-from typing import get_args
+from typing import Any, get_args
 
 import duckdb
 
@@ -78,7 +78,7 @@ def of(
 def _of_kind(kind: type[Item], items: Sequence[Item]) -> Iterator[tuple[str, float]]:
     names = _open_fields(kind.KIND)
     # Column by column: a night of thirty thousand rows has half a million fields.
-    columns = zip(*map(attrgetter(*names), items), strict=True) if len(names) > 1 else ()
+    columns: Iterable[tuple[Any, ...]] = zip(*map(attrgetter(*names), items), strict=True) if len(names) > 1 else ()
     for name, column in zip(names, columns, strict=False):
         is_text = isinstance(next((value for value in column if value is not None), None), str)
         absent = column.count(None) + (column.count("unknown") + column.count("") if is_text else 0)
