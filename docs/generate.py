@@ -22,21 +22,18 @@ READMES = {"en": ROOT / "README.md", "ko": ROOT / "README.ko.md"}
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
 #: The rooms, the upper ones first.
 ROOMS = ("flows", "transform", "expectations", "warehouse", "extract")
+COMMAND = [sys.executable, "-m", "gpuledger.flows.cli"]
 #: Makes a pipe a terminal for rich: as wide as the README shows, without colours.
 ON_A_SCREEN = {"TTY_COMPATIBLE": "1", "TERM": "dumb", "COLUMNS": "132", "LINES": "50"}
 
 
-def value_table(language: str = "en") -> str:
-    """What `make demo` prints, as a block of text."""
+def value_table(data: Path, language: str = "en") -> str:
+    """What `make demo` prints, as a block of text; `data` is a data directory after the sample's first night."""
     words = ["value", WORKLOAD] if language == "en" else ["--lang", language, "value", WORKLOAD]
-    with tempfile.TemporaryDirectory() as data:
-        gpuledger = [sys.executable, "-m", "gpuledger.flows.cli"]
-        refresh = ["refresh", "--sample", "--night", "1", "--engine", "plain", "--quiet", "--data-dir", data]
-        subprocess.run([*gpuledger, *refresh], cwd=ROOT, check=True)
-        shown = subprocess.run(
-            [*gpuledger, *words, "--data-dir", data],
-            cwd=ROOT, env={**os.environ, **ON_A_SCREEN}, check=True, capture_output=True, text=True,
-        )  # fmt: skip
+    shown = subprocess.run(
+        [*COMMAND, *words, "--data-dir", str(data)],
+        cwd=ROOT, env={**os.environ, **ON_A_SCREEN}, check=True, capture_output=True, text=True,
+    )  # fmt: skip
     lines = "\n".join(line.rstrip() for line in shown.stdout.splitlines())
     return f"```text\n$ gpuledger {' '.join(words)}\n{lines}\n```"
 
@@ -90,7 +87,10 @@ def main() -> int:
     """Write, or with `--check` compare; with `rooms` only the picture, which takes no run. 1 where something is stale."""
     blocks = [(ARCHITECTURE, "rooms", picture())]
     if "rooms" not in sys.argv:
-        blocks += [(readme, "value", value_table(language)) for language, readme in READMES.items()]
+        with tempfile.TemporaryDirectory() as folder:
+            words = ["refresh", "--sample", "--night", "1", "--engine", "plain", "--quiet", "--data-dir", folder]
+            subprocess.run([*COMMAND, *words], cwd=ROOT, check=True)
+            blocks += [(readme, "value", value_table(Path(folder), language)) for language, readme in READMES.items()]
     stale = False
     for path, name, content in blocks:
         before = path.read_text(encoding="utf-8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -52,6 +53,20 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     ]
 
 
+@pytest.fixture(scope="module")
+def rated(tmp_path_factory: pytest.TempPathFactory, files: list[Path]) -> Path:
+    """A folder with what the nights need, taken in once: all days of the bank since 1999 take longer than the nights."""
+    data = tmp_path_factory.mktemp("rated")
+    first = replace(context(data, 1), as_of=backfill.read_crawls(context(data, 1), files)[0][0])
+    with gather.reader(first) as reader:
+        store(first, [reader.read_source(reading) for reading in backfill.needs(first)], export=False)
+    return data
+
+
+def copied(folder: Path, to: Path) -> Path:
+    return Path(shutil.copytree(folder, to, symlinks=True))
+
+
 def loaded(data: Path, files: list[Path], *, by_night: bool, only: int | None = None) -> Context:
     run = context(data, 1)
     found = backfill.pending(run, backfill.read_crawls(run, files))[:only]
@@ -60,14 +75,12 @@ def loaded(data: Path, files: list[Path], *, by_night: bool, only: int | None = 
 
 
 @pytest.fixture(scope="module")
-def both(tmp_path_factory: pytest.TempPathFactory, files: list[Path]) -> tuple[Path, Path]:
+def both(rated: Path, tmp_path_factory: pytest.TempPathFactory, files: list[Path]) -> tuple[Path, Path]:
     """The same nights by a backfill, and each as a run of its own: checked, loaded, built and published like any other."""
-    bulk, nightly = tmp_path_factory.mktemp("bulk"), tmp_path_factory.mktemp("nightly")
+    folder = tmp_path_factory.mktemp("both")
+    bulk, nightly = copied(rated, folder / "bulk"), copied(rated, folder / "nightly")
     loaded(bulk, files, by_night=False)
     crawls = backfill.read_crawls(context(nightly, 1), files)
-    first = replace(context(nightly, 1), as_of=crawls[0][0])
-    with gather.reader(first) as reader:
-        store(first, [reader.read_source(reading) for reading in backfill.needs(first)], export=False)
     for seen_at, offers in crawls:
         run = replace(context(nightly, 1), as_of=seen_at)
         store(run, [Collected(backfill.SOURCE, rows=[*offers])], export=False)
@@ -94,27 +107,36 @@ def test_what_the_market_did_is_in_the_history(both: tuple[Path, Path]) -> None:
     assert rows(both[0], prices.format(103)) == [(1_524_790,)], "the lowest of several shops"
 
 
-def test_a_stopped_backfill_goes_on_where_it_was(both: tuple[Path, Path], files: list[Path], tmp_path: Path) -> None:
-    loaded(tmp_path, files, by_night=True, only=4)
-    loaded(tmp_path, files, by_night=False)
-    assert tables(tmp_path) == tables(both[0])
+def test_a_stopped_backfill_goes_on_where_it_was(
+    both: tuple[Path, Path], rated: Path, files: list[Path], tmp_path: Path
+) -> None:
+    data = copied(rated, tmp_path / "data")
+    loaded(data, files, by_night=True, only=4)
+    loaded(data, files, by_night=False)
+    assert tables(data) == tables(both[0])
 
 
-def test_what_a_night_does_not_load_is_on_record_with_its_reason(files: list[Path], tmp_path: Path) -> None:
-    loaded(tmp_path, files, by_night=True)
+def test_what_a_night_does_not_load_is_on_record_with_its_reason(
+    rated: Path, files: list[Path], tmp_path: Path
+) -> None:
+    data = copied(rated, tmp_path / "data")
+    loaded(data, files, by_night=True)
     counts = rows(
-        tmp_path,
+        data,
         """SELECT s.quarantined, (SELECT count(*) FROM ops.quarantine q WHERE q.run_id = s.run_id)
            FROM ops.source_run s WHERE s.source = 'danawa_daily'""",
     )
     assert len(counts) == len(TIMES)
     assert all(counted == on_record for counted, on_record in counts), counts
-    reasons = {reason.partition(":")[0] for (reason,) in rows(tmp_path, "SELECT reason FROM ops.quarantine")}
+    reasons = {reason.partition(":")[0] for (reason,) in rows(data, "SELECT reason FROM ops.quarantine")}
     assert {"price held", "whole batch refused"} <= reasons
 
 
-def test_a_killed_bulk_load_keeps_what_it_published(both: tuple[Path, Path], files: list[Path], tmp_path: Path) -> None:
-    run = context(tmp_path, 1)
+def test_a_killed_bulk_load_keeps_what_it_published(
+    both: tuple[Path, Path], rated: Path, files: list[Path], tmp_path: Path
+) -> None:
+    data = copied(rated, tmp_path / "data")
+    run = context(data, 1)
     found = backfill.pending(run, backfill.read_crawls(run, files))
     seen: list[int] = []
 
@@ -126,11 +148,11 @@ def test_a_killed_bulk_load_keeps_what_it_published(both: tuple[Path, Path], fil
     with pytest.raises(KeyboardInterrupt):
         backfill.backfill(run, found, killed_at_nine, publish_every=4)
     assert seen == list(range(1, 10))
-    again = context(tmp_path, 1)
+    again = context(data, 1)
     left = backfill.pending(again, backfill.read_crawls(again, files))
     assert left == found[8:]
     backfill.backfill(again, left, lambda number: None, publish_every=4)
-    assert tables(tmp_path) == tables(both[0])
+    assert tables(data) == tables(both[0])
 
 
 def test_a_second_backfill_of_the_same_files_has_nothing_to_do(both: tuple[Path, Path], files: list[Path]) -> None:

@@ -22,7 +22,7 @@ from gpuledger.flows.night.refresh import read_plain, run
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.setup.settings import SettingsError
 from gpuledger.warehouse.paths import DataDir
-from tests.command import rows, tables
+from tests.command import QUICK, rows, tables
 from tests.flows.inprocess import context, copy_of_the_site, refresh
 from tests.nights import Night
 
@@ -256,6 +256,8 @@ def test_the_command_says_it_in_one_line(
     published: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     break_the_audit(monkeypatch)
+    for name, value in QUICK.items():
+        monkeypatch.setenv(name, value)
     words = ["refresh", "--sample", "--engine", "plain", "--night", "2", "--quiet", "--data-dir", str(published)]
     monkeypatch.setattr(sys, "argv", ["gpuledger", *words])
     with pytest.raises(SystemExit) as ended:

@@ -12,6 +12,7 @@ from tests.command import gpuledger, rows, tables
 from tests.history.replays import START, context, load, price_table, replayed
 
 
+@pytest.mark.usefixtures("no_rates")
 def test_a_card_that_comes_home_to_its_market_is_believed_at_once(tmp_path: Path) -> None:
     """The gate compares a price with those of the same GPU, which the titles of earlier nights must have for that."""
 

@@ -25,7 +25,7 @@ from tests.history.replays import START, load, price_table, replayed
 from tests.history.replays import context as in_data
 from tests.nights import Night
 
-pytestmark = pytest.mark.usefixtures("few_rates")
+pytestmark = pytest.mark.usefixtures("no_rates")
 
 #: What of ops is of the replay and not of the runs: when a run ended and how long it took; which pages had been parsed
 #: before; what was built, once instead of every night.
