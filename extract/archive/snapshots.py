@@ -6,7 +6,8 @@
     <root>/runs.jsonl            the log of runs: what `replay` goes through (written by the flows)
 
 The sidecar is written before the blob and the log line after it, each whole or not at all, so a process killed anywhere
-leaves no line that speaks of bytes which are not there.
+leaves no line that speaks of bytes which are not there. Where several machines share a store, a page that is not in the
+folder is taken from there; `exchange` sends what the store lacks.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from gpuledger.extract.archive.snapshot import Snapshot
 from gpuledger.extract.errors import CorruptSnapshot
 from gpuledger.extract.fetch import addresses
 from gpuledger.extract.fetch.fetched import Fetched
+from gpuledger.extract.objects import Objects
 from gpuledger.extract.source import Page
 
 __all__ = ["Archive", "Snapshot"]
@@ -44,8 +46,9 @@ class Archive:
     Safe for threads, and for processes that save at the same time; `prune` waits until none of them is in the middle of it.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, store: Objects | None = None) -> None:
         self.root = root
+        self.store = store
         self._logs: dict[str, FetchLog] = {}
         self._lock = threading.Lock()
 
@@ -80,23 +83,23 @@ class Archive:
         with archive_files.shared(self.root):
             if not fetched.not_modified:
                 self._store(snapshot, fetched.content)
-            self._log(source).append(snapshot)
+            self.log(source).append(snapshot)
         return snapshot
 
     def latest(self, source: str, url: str) -> Snapshot | None:
         """The newest record of the address, or None. Its headers hold the etag and last-modified to ask with."""
-        last = self._log(source).last(addresses.redact(url))
-        if last is None or not all(path.exists() for path in self._paths(last.sha256)):
+        last = self.log(source).last(addresses.redact(url))
+        if last is None or not self._is_there(last.sha256):
             return None  # without its bytes a record must not turn the next fetch into a 304
         return last
 
     def first(self, source: str, url: str) -> str | None:
         """The hash of the first page that was ever archived of the address, or None."""
-        return self._log(source).first(addresses.redact(url))
+        return self.log(source).first(addresses.redact(url))
 
     def of_run(self, source: str, run_id: str) -> list[Snapshot]:
         """What one run fetched of a source, in order. Reads each log once: for an archive that does not grow meanwhile."""
-        return self._log(source).of_run(run_id)
+        return self.log(source).of_run(run_id)
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -106,7 +109,8 @@ class Archive:
 
     def content_of(self, sha256: str) -> bytes:
         """The bytes of one page. Raises CorruptSnapshot, naming the file, unless they are whole and are what was stored."""
-        blob, sidecar = self._paths(sha256)
+        self._bring(sha256)
+        blob, sidecar = self.paths(sha256)
         try:
             size = json.loads(sidecar.read_bytes())["size"]
         except (OSError, ValueError, KeyError, TypeError) as error:
@@ -129,7 +133,8 @@ class Archive:
     def origin(self, sha256: str) -> Snapshot | None:
         """The fetch that brought these bytes first; None where the archive has no record of them that can be read."""
         try:
-            return Snapshot.from_json(json.loads(self._paths(sha256)[1].read_bytes()))
+            self._bring(sha256)
+            return Snapshot.from_json(json.loads(self.paths(sha256)[1].read_bytes()))
         except (OSError, ValueError):
             return None
 
@@ -152,9 +157,9 @@ class Archive:
     def history(self, source: str | None = None) -> Iterator[Snapshot]:
         """Every fetch on record in the order of fetching: of one source, or of all merged by time."""
         if source is not None:
-            return self._log(source).fetches()
+            return self.log(source).fetches()
         return heapq.merge(
-            *(self._log(name).fetches() for name in self.sources()), key=lambda snapshot: snapshot.fetched_at
+            *(self.log(name).fetches() for name in self.sources()), key=lambda snapshot: snapshot.fetched_at
         )
 
     def prune(self, keep_days: int, now: datetime, keep: Collection[str] = (), *, dry_run: bool = False) -> list[str]:
@@ -170,7 +175,7 @@ class Archive:
         with archive_files.exclusive(self.root):
             needed: set[str] = set(keep)
             for name in self.sources():
-                log = self._log(name)
+                log = self.log(name)
                 newest = log.newest()
                 kept = [
                     snapshot
@@ -185,26 +190,31 @@ class Archive:
                 return removed
             for sha256 in removed:
                 # The blob first: a sidecar left alone is no more than litter.
-                for path in self._paths(sha256):
+                for path in self.paths(sha256):
                     path.unlink(missing_ok=True)
             archive_files.remove_leftovers(self.root)
         return removed
 
     def size(self, sha256: str) -> int:
         """Bytes that a page takes in the archive; 0 where it is not there."""
-        return sum(path.stat().st_size for path in self._paths(sha256) if path.exists())
+        paths = self.paths(sha256)
+        if self.store is not None and not paths[0].exists():
+            return sum(self.store.size(self.key(path)) or 0 for path in paths)
+        return sum(path.stat().st_size for path in paths if path.exists())
 
     def verify(self) -> list[CorruptSnapshot]:
         """Everything that is wrong with the archive: damaged or missing pages and sidecars, lines that cannot be read."""
         damaged: list[CorruptSnapshot] = []
         stored = set(self.pages())
+        elsewhere = stored - set(self._local_pages())
         logged: dict[str, list[Snapshot]] = {}
         for name in self.sources():
-            log = self._log(name)
+            log = self.log(name)
             for snapshot in log.fetches():
                 logged.setdefault(snapshot.sha256, []).append(snapshot)
             damaged.extend(log.damage())
-        for sha256 in sorted(stored | logged.keys()):
+        # Of pages that only the store has, that it has them: to read them all would be to copy the archive here.
+        for sha256 in sorted((stored | logged.keys()) - elsewhere):
             try:
                 self.content_of(sha256)
             except CorruptSnapshot as error:
@@ -219,11 +229,11 @@ class Archive:
                 seen = (
                     "the sidecar says another fetch than the log" if origin else "the sidecar is no record of a fetch"
                 )
-                damaged.append(CorruptSnapshot(str(self._paths(sha256)[1]), seen))
+                damaged.append(CorruptSnapshot(str(self.paths(sha256)[1]), seen))
         return damaged
 
     def _store(self, snapshot: Snapshot, content: bytes) -> None:
-        blob, sidecar = self._paths(snapshot.sha256)
+        blob, sidecar = self.paths(snapshot.sha256)
         with suppress(CorruptSnapshot):
             # Read, not only looked for: fetching a page again mends a damaged file.
             self.content_of(snapshot.sha256)
@@ -234,20 +244,47 @@ class Archive:
 
     def log_damage(self, source: str) -> list[CorruptSnapshot]:
         """What is wrong with the lines of one source's log."""
-        return self._log(source).damage()
+        return self.log(source).damage()
 
     def pages(self) -> list[str]:
-        """The hashes of all pages in the archive, sorted."""
-        return sorted(path.stem for path in (self.root / "blobs").glob("*/*.gz"))
+        """The hashes of all pages in the archive, and in the store, sorted."""
+        local = self._local_pages()
+        if self.store is None:
+            return sorted(local)
+        stored = (Path(one.key) for one in self.store.listed("blobs/"))
+        return sorted({*local, *(key.stem for key in stored if key.suffix == ".gz")})
 
-    def _paths(self, sha256: str) -> tuple[Path, Path]:
+    def _local_pages(self) -> list[str]:
+        return [path.stem for path in (self.root / "blobs").glob("*/*.gz")]
+
+    def key(self, path: Path) -> str:
+        """The key in the store of a file of the archive."""
+        return path.relative_to(self.root).as_posix()
+
+    def _is_there(self, sha256: str) -> bool:
+        paths = self.paths(sha256)
+        if all(path.exists() for path in paths):
+            return True
+        return self.store is not None and self.store.size(self.key(paths[0])) is not None
+
+    def _bring(self, sha256: str) -> None:
+        """Take a page that is not in the folder from the store, where there is one. Raises StoreError."""
+        blob, sidecar = self.paths(sha256)
+        if self.store is None or (blob.exists() and sidecar.exists()):
+            return
+        for path in (sidecar, blob):
+            if not path.exists() and (found := self.store.get(self.key(path))):
+                archive_files.write(path, found[0])
+
+    def paths(self, sha256: str) -> tuple[Path, Path]:
         """Blob and sidecar. Raises ValueError for what is no SHA-256, so that no name leads out of the archive."""
         if len(sha256) != 64 or not set(sha256) <= set("0123456789abcdef"):
             raise ValueError(f"{sha256!r} is no SHA-256 in lower-case hexadecimal")
         folder = self.root / "blobs" / sha256[:2]
         return folder / f"{sha256}.gz", folder / f"{sha256}.json"
 
-    def _log(self, source: str) -> FetchLog:
+    def log(self, source: str) -> FetchLog:
+        """The record of one source's fetches. Raises ValueError for what is no name of a source."""
         if not source.isidentifier():
             raise ValueError(f"{source!r} is no name of a source")
         with self._lock:

@@ -268,6 +268,7 @@ def _records(context: Context) -> Iterator[Check]:
 
 def _deep(context: Context) -> Iterator[Check]:
     """Every file against its sum: base, versions, baseline, archive."""
+    from gpuledger.extract import objects
     from gpuledger.extract.archive.snapshots import Archive
 
     data = context.data
@@ -283,7 +284,7 @@ def _deep(context: Context) -> Iterator[Check]:
             yield Check("sums", "failure", f"{file} is not what was written", action)
     if sums:
         yield Check("sums", "ok", f"{len(publish.versions(data))} versions and the base were read")
-    damaged = Archive(data.snapshots).verify() if data.snapshots.exists() else []
+    damaged = Archive(data.snapshots, objects.of(data.store)).verify() if data.snapshots.exists() else []
     for error in damaged:
         yield Check("archive", "failure", f"{error.url}: {error.seen}", error.action)
     if not damaged:

@@ -157,9 +157,10 @@ def _money(amount: Decimal | None) -> Decimal | None:
 
 def _origin(evidence: Evidence, data: DataDir) -> str | None:
     """Address of the archived page, where the row itself has none."""
+    from gpuledger.extract import objects
     from gpuledger.extract.archive.snapshots import Archive
 
-    snapshot = Archive(data.snapshots).origin(evidence.snapshot_sha256)
+    snapshot = Archive(data.snapshots, objects.of(data.store)).origin(evidence.snapshot_sha256)
     return None if snapshot is None else snapshot.url
 
 

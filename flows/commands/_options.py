@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -88,4 +87,16 @@ def day_of(data: DataDir, as_of: datetime | None) -> date | None:
 
 def data_of(data_dir: str | None) -> DataDir:
     """The data directory of the option, the environment or the settings file."""
-    return DataDir(Path(settings_module.load({"data_dir": data_dir}).data_dir))
+    return settings_module.load({"data_dir": data_dir}).data()
+
+
+def read_from(data_dir: str | None) -> DataDir:
+    """Where a reading command finds the published warehouse: in the data directory or, where the setting `warehouse` names a
+    store, in a copy that is brought up to date first. --data-dir goes before the setting.
+    """
+    settings = settings_module.load({"data_dir": data_dir})
+    if not settings.warehouse or data_dir is not None:
+        return settings.data()
+    from gpuledger.flows.setup import copies
+
+    return copies.of(settings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
+from gpuledger.flows.commands._options import data_dir_option, format_option, read_from
 from gpuledger.flows.setup.lang import gettext
 
 
@@ -17,7 +17,7 @@ def command(document: str | None, data_dir: str | None, form: str) -> None:
     from gpuledger.flows.commands._show import show
     from gpuledger.transform.answers import claims
 
-    data = data_of(data_dir)
+    data = read_from(data_dir)
     names = claims.documents(data)
     if document is not None and document not in names:
         message = gettext("no document is called {document!r}; known are {known}")

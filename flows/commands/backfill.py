@@ -11,7 +11,6 @@ from gpuledger.flows.night.context import Context, new_run_id, utc_now
 from gpuledger.flows.setup import settings as settings_module
 from gpuledger.flows.setup.lang import gettext
 from gpuledger.flows.telling import terminal
-from gpuledger.warehouse.paths import DataDir
 
 
 @click.command()
@@ -39,7 +38,7 @@ def command(files: tuple[Path, ...], by_night: bool, data_dir: str | None) -> in
     now = utc_now()
     context = Context(
         settings=settings,
-        data=DataDir(Path(settings.data_dir)),
+        data=settings.data(),
         run_id=new_run_id(),
         as_of=now,
         started_at=now,

@@ -16,7 +16,7 @@ from gpuledger.flows.commands._memory import serving_options
 from gpuledger.flows.commands._options import (
     currency_option,
     data_dir_option,
-    data_of,
+    read_from,
     format_option,
     market_option,
 )  # fmt: skip
@@ -94,7 +94,7 @@ def command(
     from gpuledger.flows.commands._buy_answer import show_answer
     from gpuledger.transform.buying.need import Asked
 
-    data = data_of(data_dir)
+    data = read_from(data_dir)
     overrides = {"hours_per_day": hours_per_day, "horizon_years": horizon_years, "kv_cache_bits": kv_bits}
     load = Asked(
         context=context, users=users, prompt=prompt, answer=answer, offload=offload, embedding=embedding,

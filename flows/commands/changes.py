@@ -7,7 +7,7 @@ from datetime import datetime
 import click
 
 from gpuledger.flows.commands._day import day
-from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
+from gpuledger.flows.commands._options import data_dir_option, format_option, read_from
 from gpuledger.flows.setup.lang import gettext
 
 #: The columns of most worth first, as a narrow screen keeps them.
@@ -29,7 +29,7 @@ def command(card: str | None, since: datetime | None, limit: int, data_dir: str 
     from gpuledger.flows.commands._show import no_rows, show
     from gpuledger.transform.answers.changes import changes
 
-    data = data_of(data_dir)
+    data = read_from(data_dir)
     cards = None if card is None else _card.ids(data, card)
     columns, rows = changes(data, since.date() if since else None, cards, limit or None)
     show(columns, rows, form, title=gettext("What changed"), headings=_HEADINGS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from gpuledger.extract.near import near
-from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
+from gpuledger.flows.commands._options import data_dir_option, format_option, read_from
 from gpuledger.flows.setup import naming
 from gpuledger.flows.setup.lang import gettext
 
@@ -19,7 +19,7 @@ def command(table: str | None, data_dir: str | None, form: str) -> None:
     from gpuledger.flows.commands._show import show
     from gpuledger.transform.answers import described
 
-    data = data_of(data_dir)
+    data = read_from(data_dir)
     rows = described.everything(data)
     known = [row[0] for row in rows]
     assumed = described.assumptions(data) if "core.assumption" in known else ([], [])

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from gpuledger.flows.commands._options import data_dir_option, format_option
 from gpuledger.flows.setup import settings as settings_module
-from gpuledger.warehouse.paths import DataDir
 
 
 @click.command()
@@ -27,7 +24,7 @@ def command(offline: bool, deep: bool, sample: bool, data_dir: str | None, form:
     from gpuledger.flows.night.start import Request, context_for
 
     settings = settings_module.load({"data_dir": data_dir})
-    context = context_for(settings, DataDir(Path(settings.data_dir)), "plain", Request(sample=sample))
+    context = context_for(settings, settings.data(), "plain", Request(sample=sample))
     checks = list(examine(context, offline=offline, deep=deep))
     show(["check", "grade", "seen", "what to do"], [(c.name, c.grade, c.seen, c.action) for c in checks], form)
     return 1 if any(check.grade == "failure" for check in checks) else 0

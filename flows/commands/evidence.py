@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuledger.flows.commands._options import data_dir_option, data_of
+from gpuledger.flows.commands._options import data_dir_option, read_from
 from gpuledger.flows.setup.lang import gettext
 
 if TYPE_CHECKING:
+    from gpuledger.extract import objects
     from gpuledger.extract.archive.snapshot import Snapshot
     from gpuledger.extract.archive.snapshots import Archive
 
@@ -34,8 +35,8 @@ def command(hash_: str, whole: bool, opens: bool, data_dir: str | None) -> None:
     from gpuledger.transform.answers.evidence import figures
     from gpuledger.warehouse.errors import NoWarehouse
 
-    data = data_of(data_dir)
-    archive = Archive(data.snapshots)
+    data = read_from(data_dir)
+    archive = Archive(data.snapshots, objects.of(data.store))
     sha256 = whole_hash(archive, hash_)
     content = archive.content_of(sha256)
     if whole:

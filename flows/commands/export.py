@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gpuledger.flows.commands._options import currency_option, data_dir_option, data_of, market_option
+from gpuledger.flows.commands._options import currency_option, data_dir_option, market_option, read_from
 from gpuledger.flows.setup.lang import gettext
 
 
@@ -36,7 +36,7 @@ def command(folder: Path, form: str, history: bool, excel: bool, data_dir: str |
     from gpuledger.flows.commands._money import money
     from gpuledger.warehouse.outputs import api_files, csv_files, datapackage, parquet_files, sheet, xlsx_files
 
-    data = data_of(data_dir)
+    data = read_from(data_dir)
     front = _procurement.sheet(data, money(data))
     if form == "xlsx":
         words = xlsx_files.Words(

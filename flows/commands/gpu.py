@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
+from gpuledger.flows.commands._options import data_dir_option, data_of, format_option, read_from
 from gpuledger.flows.setup.lang import gettext
 
 
@@ -84,7 +84,7 @@ def list_(data_dir: str | None, form: str) -> None:
     from gpuledger.flows.commands._show import show
     from gpuledger.transform.identity.own import load
 
-    added, wrong = load(data_of(data_dir).gpus)
+    added, wrong = load(read_from(data_dir).gpus)
     rows = [
         [one.gpu.gpu_id, one.gpu.display_name, one.gpu.memory_gb, one.gpu.memory_bandwidth_gb_s, one.gpu.tdp_w,
          one.added_on, one.source, ""]

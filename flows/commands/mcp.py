@@ -6,7 +6,7 @@ import secrets
 
 import click
 
-from gpuledger.flows.commands._options import data_dir_option, data_of
+from gpuledger.flows.commands._options import data_dir_option, read_from
 from gpuledger.warehouse import private
 from gpuledger.warehouse.paths import DataDir
 
@@ -23,7 +23,7 @@ def command(port: int | None, data_dir: str | None) -> None:
     """
     from gpuledger.flows.commands import _agent
 
-    data = data_of(data_dir)
+    data = read_from(data_dir)
     server = _agent.server(data)
     if port is None:
         server.run("stdio")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
+from gpuledger.flows.commands._options import data_dir_option, data_of, format_option, read_from
 
 
 @click.group()
@@ -54,7 +54,7 @@ def list_(data_dir: str | None, form: str) -> None:
     from gpuledger.transform.sizing.architecture import count_parameters, read_config
     from gpuledger.transform.sizing.own import load
 
-    added, wrong = load(data_of(data_dir).models)
+    added, wrong = load(read_from(data_dir).models)
     rows = [[one.model_id, one.added_on, count_parameters(read_config(one.config)).total, ""] for one in added]
     rows += [[None, None, None, str(error)] for error in wrong]
     show(["model_id", "added_on", "parameters", "problem"], rows, form)

@@ -15,7 +15,7 @@ from gpuledger.flows.commands._assume import assume_option, of_settings, replace
 from gpuledger.flows.commands._card import gpu_of
 from gpuledger.flows.commands._explain import as_objects, explain_option, show_steps
 from gpuledger.flows.commands._memory import serving_options
-from gpuledger.flows.commands._options import data_dir_option, data_of
+from gpuledger.flows.commands._options import data_dir_option, read_from
 from gpuledger.flows.setup.lang import gettext
 from gpuledger.flows.telling import terminal
 
@@ -95,12 +95,12 @@ def command(
     from gpuledger.transform.speed.offload import check_offload
     from gpuledger.transform.speed.predict import Plan, job_of, load_of, predict
 
-    card = gpu_of(data_of(data_dir), gpu)
+    card = gpu_of(read_from(data_dir), gpu)
     assumptions = of_settings(assumed)
     if kv_bits is not None:
         assumptions = replaced(assumptions, {"kv_cache_bits": kv_bits})
     try:
-        shape = text_shape(model_id, data_of(data_dir).models)
+        shape = text_shape(model_id, read_from(data_dir).models)
         if train is not None:
             asked = Asked(context=context, users=users, offload=offload, embedding=embedding, train=train, batch=batch)
             _show_training(need_of(model_id, shape, precision, asked, assumptions), card, count, form)
@@ -120,7 +120,7 @@ def command(
         raise click.UsageError(str(error)) from None
     notes = list(found.notes)
     if engine is None:
-        rate, url = _measured(data_of(data_dir), found, model_id, precision)
+        rate, url = _measured(read_from(data_dir), found, model_id, precision)
         if rate != found.decode:
             notes.insert(0, f"measured with other software, which this rests on: {url}")
         found = replace(found, decode=rate)

@@ -10,10 +10,10 @@ from gpuledger.flows.commands._options import (
     as_of_option,
     currency_option,
     data_dir_option,
-    data_of,
     day_of,
     format_option,
     market_option,
+    read_from,
 )  # fmt: skip
 from gpuledger.flows.setup import showing
 from gpuledger.flows.setup.lang import gettext
@@ -40,7 +40,7 @@ def command(gpu: str | None, as_of: datetime | None, data_dir: str | None, form:
     from gpuledger.flows.commands._show import no_rows, show
     from gpuledger.transform.answers.price import Cards, price
 
-    data = data_of(data_dir)
+    data = read_from(data_dir)
     day, short = day_of(data, as_of), form == "table"
     shown = money(data, day)
     columns, rows = price(data, Cards(gpu or ""), day, showing.market(), short=short)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
+from gpuledger.flows.commands._options import data_dir_option, format_option, read_from
 from gpuledger.flows.setup import lang
 from gpuledger.flows.setup.lang import gettext
 from gpuledger.flows.telling import terminal
@@ -47,7 +47,7 @@ def check(file: Path, data_dir: str | None, form: str) -> int:
         fetched_at=datetime.now(UTC), headers={},
     )  # fmt: skip
     offers, rejected = quotes.read_quotes(page)
-    resolver = identities.resolver_of(data_of(data_dir))
+    resolver = identities.resolver_of(read_from(data_dir))
     found = [_row(cast("Offer", with_market(offer, None)), resolver) for offer in offers]
     left_out = [{"row": f"{row.sheet} {row.row}".strip(), "reason": row.reason} for row in rejected]
     if form == "json":

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import click
 
-from gpuledger.flows.commands._options import as_of_option, data_dir_option, data_of, day_of, format_option
+from gpuledger.flows.commands._options import as_of_option, data_dir_option, day_of, format_option, read_from
 from gpuledger.flows.setup.lang import gettext
 
 #: The columns of most worth first, as a narrow screen keeps them.
@@ -26,7 +26,7 @@ def command(workload: str, as_of: datetime | None, data_dir: str | None, form: s
     from gpuledger.flows.commands._show import no_rows, show
     from gpuledger.transform.answers.ranking import ranking
 
-    data = data_of(data_dir)
+    data = read_from(data_dir)
     workload, heading = _workload.check(data, workload)
     columns, rows = ranking(data, workload, day_of(data, as_of), short=form == "table")
     show(columns, rows, form, title=f"{heading} · {_workload.when(data, as_of)}", headings=_HEADINGS)

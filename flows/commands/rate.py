@@ -7,7 +7,7 @@ from decimal import Decimal, InvalidOperation
 
 import click
 
-from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
+from gpuledger.flows.commands._options import data_dir_option, data_of, format_option, read_from
 from gpuledger.flows.setup.lang import gettext
 
 
@@ -103,7 +103,7 @@ def list_(data_dir: str | None, form: str) -> None:
     from gpuledger.flows.setup import rates
 
     try:
-        rows = rates.read(data_of(data_dir))
+        rows = rates.read(read_from(data_dir))
     except rates.BadRates as error:
         raise click.UsageError(str(error)) from None
     show(["#", *COLUMNS], [[number, *(cell or None for cell in row)] for number, row in enumerate(rows, 1)], form)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from gpuledger.flows.commands._options import data_dir_option
 from gpuledger.flows.setup import settings as settings_module
-from gpuledger.warehouse.paths import DataDir
 
 
 @click.command()
@@ -23,7 +20,7 @@ def command(explain: bool, full: bool, data_dir: str | None) -> int:
     from gpuledger.warehouse.outputs import csv_files
 
     settings = settings_module.load({"data_dir": data_dir})
-    data = DataDir(Path(settings.data_dir))
+    data = settings.data()
     summary = rebuild(rebuild_context_for(settings, data, "plain"), full=full, explain=explain)
     rows = [(b.model, b.action, b.reason, b.rows if b.rows >= 0 else None, round(b.seconds, 3)) for b in summary.builds]
     show(["model", "would be" if explain else "was", "why", "rows", "seconds"], rows, "table")

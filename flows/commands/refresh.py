@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -11,7 +10,6 @@ import click
 from gpuledger.flows.commands._options import data_dir_option, log_format_option
 from gpuledger.flows.night.context import Engine
 from gpuledger.flows.setup import settings as settings_module
-from gpuledger.warehouse.paths import DataDir
 
 if TYPE_CHECKING:
     from gpuledger.flows.night.refresh import Progress
@@ -52,7 +50,7 @@ def command(
     Exit status: 0 published, 1 nothing published, 2 wrong usage, 3 published with at least one source failed.
     """
     settings = settings_module.load({"data_dir": data_dir, "log_format": log_format})
-    data = DataDir(Path(settings.data_dir))
+    data = settings.data()
     from gpuledger.flows.night.refresh import no_progress, read_plain, run
     from gpuledger.flows.night.start import Request, context_for
     from gpuledger.flows.prefect_ import blocks

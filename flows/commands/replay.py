@@ -37,9 +37,11 @@ def command(until: str | None, to: Path | None, skip_damaged: bool, data_dir: st
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from gpuledger.flows.history import replay
+    from gpuledger.flows.night import sharing
 
     settings = settings_module.load({"data_dir": data_dir})
-    source = DataDir(Path(settings.data_dir))
+    source = settings.data()
+    sharing.catch_up(source)
     runs = replay.runs_until(source, _time(until) if until else None, skip_damaged=skip_damaged)
     now = utc_now()
     context = Context(

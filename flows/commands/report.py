@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gpuledger.flows.commands._options import data_dir_option, data_of
+from gpuledger.flows.commands._options import data_dir_option, read_from
 
 
 @click.command()
@@ -19,5 +19,5 @@ def command(folder: Path, data_dir: str | None) -> None:
     """
     from gpuledger.flows.telling import reporting
 
-    for path in reporting.write(data_of(data_dir), folder):
+    for path in reporting.write(read_from(data_dir), folder):
         click.echo(path)

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from gpuledger.flows.commands._options import data_dir_option, data_of
+from gpuledger.flows.commands._options import data_dir_option, read_from
 
 
 @click.command()
@@ -40,7 +40,7 @@ def command(
 
     if not titles:
         raise click.UsageError("give titles, or - to read them from standard input, one a line")
-    resolver = identities.resolver_of(data_of(data_dir))
+    resolver = identities.resolver_of(read_from(data_dir))
     evidence = Evidence(memory=memory, specs=specs, mpn=mpn, chipset=chipset)
     lines = (line.rstrip("\r\n") for line in sys.stdin) if titles == ("-",) else iter(titles)
     for title in lines:  # an empty one too: whoever pastes the answers beside the titles counts on a line each

@@ -16,14 +16,14 @@ def command(data_dir: str | None) -> int:
     Reads whole files and compares their sums; changes nothing where all is whole. What later runs had loaded is in the
     archive: `gpuledger replay` takes it in again.
     """
+    from gpuledger.flows.night.sharing import writing
     from gpuledger.warehouse import publish
     from gpuledger.warehouse.errors import NoWarehouse
-    from gpuledger.warehouse.lock import writer_lock
 
     data = data_of(data_dir)
     if not data.root.exists():
         raise NoWarehouse(data.root)
-    with writer_lock(data.lock):
+    with writing(data):
         steps = publish.restore(data)
     for step in steps:
         click.echo(step)

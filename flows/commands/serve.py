@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 import click
@@ -38,7 +37,7 @@ def command(connect: bool, data_dir: str | None, **given: Any) -> int:
 
     sample = given.pop("sample")
     settings = settings_module.load({"data_dir": data_dir, **given})
-    data = DataDir(Path(settings.data_dir))
+    data = settings.data()
     if connect:
         return _connect(data)
     # The runs are processes of their own: one log is read by one program, and which folder is meant is said here alone.

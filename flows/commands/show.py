@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gpuledger.flows.commands._options import data_dir_option, data_of
+from gpuledger.flows.commands._options import data_dir_option, read_from
 from gpuledger.flows.setup.lang import gettext
 from gpuledger.flows.telling import terminal
 
@@ -47,7 +47,7 @@ def command(card: str, data_dir: str | None, form: str) -> None:
     from gpuledger.flows.commands._show import plain
     from gpuledger.transform.answers import card as cards
 
-    data = data_of(data_dir)
+    data = read_from(data_dir)
     meant = _card.ids(data, card)
     known = [dict(zip(columns, row, strict=True)) for columns, rows in [cards.facts(data, meant)] for row in rows]
     if form == "json":
@@ -63,7 +63,7 @@ def _of(data_dir: str | None, gpu_id: str) -> dict[str, Any]:
     from gpuledger.flows.commands._show import plain
     from gpuledger.transform.answers import card as cards
 
-    data = data_of(data_dir)
+    data = read_from(data_dir)
     several = {
         "offers": cards.offers(data, gpu_id, 1_000_000),
         "scores": cards.scores(data, gpu_id),
@@ -80,7 +80,7 @@ def _print(data_dir: str | None, one: dict[str, Any]) -> None:
     from gpuledger.flows.commands._show import show
     from gpuledger.transform.answers import card as cards
 
-    data, gpu_id = data_of(data_dir), one["gpu_id"]
+    data, gpu_id = read_from(data_dir), one["gpu_id"]
     click.secho(f"\n{one['gpu']}", bold=True)
     click.echo("  " + " · ".join(_specification(one)))
     for line in _price_lines(one, cards.daily_lows(data, gpu_id, _DAYS)):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gpuledger.flows.commands._assume import assume_option, of_settings
-from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
+from gpuledger.flows.commands._options import data_dir_option, format_option, read_from
 from gpuledger.flows.setup.lang import gettext
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def command(
     if (model is None) == (config is None):
         raise click.UsageError(gettext("name one MODEL, or give its --config config.json"))
     try:
-        found = quantities(model, config, precision, context, batch, assumed, data_of(data_dir).models)
+        found = quantities(model, config, precision, context, batch, assumed, read_from(data_dir).models)
     except SizingError as error:
         raise click.UsageError(str(error)) from None
     columns = ["quantity", "value", "unit", "note"]

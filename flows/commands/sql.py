@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
+from gpuledger.flows.commands._options import data_dir_option, format_option, read_from
 
 
 @click.command()
@@ -19,5 +19,5 @@ def command(query: str, data_dir: str | None, form: str) -> None:
 
     settings = settings_module.load({"data_dir": data_dir})
     limits = QueryLimits(settings.sql_timeout_s, settings.sql_memory_limit, settings.sql_max_rows)
-    columns, rows = user_query(data_of(data_dir), query, limits)
+    columns, rows = user_query(read_from(data_dir), query, limits)
     show(columns, rows, form)

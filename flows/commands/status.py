@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuledger.flows.commands._options import data_dir_option, data_of, form_option
+from gpuledger.flows.commands._options import data_dir_option, form_option, read_from
 from gpuledger.flows.setup.lang import gettext
 from gpuledger.flows.telling import terminal
 
@@ -38,7 +38,7 @@ def command(data_dir: str | None, form: str, everything: bool, prometheus: Path 
     from gpuledger.flows.telling import health
     from gpuledger.warehouse.errors import NoWarehouse
 
-    data = data_of(data_dir)
+    data = read_from(data_dir)
     sources = health.sources(data, health.clock(data))
     runs = health.runs(data)
     if not data.published.exists():

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from gpuledger.flows.commands._options import data_dir_option
 from gpuledger.flows.night.context import Context, new_run_id, utc_now
 from gpuledger.flows.setup import settings as settings_module
-from gpuledger.warehouse.paths import DataDir
 
 
 @click.command()
@@ -31,7 +28,7 @@ def command(keep_versions: int | None, keep_days: int | None, dry_run: bool, dat
     settings = settings_module.load({"data_dir": data_dir, "keep_versions": keep_versions, "keep_days": keep_days})
     now = utc_now()
     context = Context(
-        settings=settings, data=DataDir(Path(settings.data_dir)), run_id=new_run_id(), as_of=now, started_at=now,
+        settings=settings, data=settings.data(), run_id=new_run_id(), as_of=now, started_at=now,
         engine="plain",
     )  # fmt: skip
     removed = vacuum(context, dry_run=dry_run)

@@ -11,10 +11,10 @@ from gpuledger.flows.commands._options import (
     as_of_option,
     currency_option,
     data_dir_option,
-    data_of,
     day_of,
     format_option,
     market_option,
+    read_from,
 )  # fmt: skip
 from gpuledger.flows.setup import showing
 from gpuledger.flows.setup.lang import gettext
@@ -47,7 +47,7 @@ def command(workload: str, basis: Basis, as_of: datetime | None, data_dir: str |
     from gpuledger.transform.answers.ranking import published_after
     from gpuledger.transform.answers.value import Asked, value
 
-    data = data_of(data_dir)
+    data = read_from(data_dir)
     workload, heading = _workload.check(data, workload)
     day = day_of(data, as_of)
     shown = money(data, day)

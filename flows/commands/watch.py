@@ -125,7 +125,7 @@ def test(number: int | None, send: bool, data_dir: str | None) -> int:
     from gpuledger.flows.telling.watches import store
 
     settings = settings_module.load({"data_dir": data_dir})
-    data = DataDir(Path(settings.data_dir))
+    data = settings.data()
     watches = [watch for watch in store.load(data) if number in (None, watch.id)]
     if number is not None and not watches:
         raise SettingsError(f"there is no watch {number}; `gpuledger watch list` shows them")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
+from gpuledger.flows.commands._options import data_dir_option, format_option, read_from
 
 
 @click.command()
@@ -15,6 +15,6 @@ def command(data_dir: str | None, form: str) -> None:
     from gpuledger.flows.commands._show import show
     from gpuledger.transform.answers import workloads
 
-    columns, rows = workloads.listed(data_of(data_dir))
+    columns, rows = workloads.listed(read_from(data_dir))
     headings = {"newest_on": "newest figure", "oldest_on": "oldest figure", "gpu_count": "cards together"}
     show(columns, rows, form, headings=headings)

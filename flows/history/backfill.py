@@ -23,6 +23,7 @@ import duckdb
 from gpuledger.expectations.check import check_rows
 from gpuledger.expectations.contract import source_contract
 from gpuledger.expectations.errors import ExpectationsError
+from gpuledger.extract import objects
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected, Reading
 from gpuledger.extract.items import Offer
@@ -33,6 +34,7 @@ from gpuledger.extract.sources import ecb_fx_history
 from gpuledger.extract.sources.danawa_daily.nights import nights
 from gpuledger.flows.night import gather, run_log, store, take_in
 from gpuledger.flows.night.context import Context, new_run_id, utc_now
+from gpuledger.flows.night.sharing import writing
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.setup import decisions, identities
 from gpuledger.transform.build import listing_versions, price_days
@@ -43,7 +45,6 @@ from gpuledger.warehouse.ledger import SourceOutcome
 from gpuledger.warehouse.load import offers
 from gpuledger.warehouse.load.batch import Night, Row
 from gpuledger.warehouse.load.offers import MissingRate
-from gpuledger.warehouse.lock import writer_lock
 
 SOURCE = "danawa_daily"
 #: What else a backfill takes in, before its nights.
@@ -60,7 +61,7 @@ Progress = Callable[[int], None]
 
 def read_crawls(context: Context, files: Sequence[Path]) -> list[Crawl]:
     """Archive the files and read their nights, in order of time. Raises ExtractError for a file that is no such table."""
-    archive = Archive(context.data.snapshots)
+    archive = Archive(context.data.snapshots, objects.of(context.data.store))
     source = get(SOURCE)
     local = [LocalFile(path, "text/csv", _LARGEST, follows_links=True) for path in files]
     snapshots = [archive_file(source, file, archive, context.started_at, context.run_id) for file in local]
@@ -83,7 +84,7 @@ def backfill(
     if not crawls:
         return summary
     run = context
-    with writer_lock(context.data.lock):
+    with writing(context.data):
         publish.heal(context.data)
         run_log.heal(context.data)
         failed = _take_in_needs(context, crawls[0][0])
@@ -122,7 +123,7 @@ def needs(context: Context) -> list[Reading]:
     figures.
     """
     rates = ecb_fx_history.embedded()
-    last = Archive(context.data.snapshots).latest(RATES, f"file:{rates.path.name}")
+    last = Archive(context.data.snapshots, objects.of(context.data.store)).latest(RATES, f"file:{rates.path.name}")
     is_known = last is not None and last.sha256 == hashlib.sha256(rates.path.read_bytes()).hexdigest()
     readings = []
     if not is_known or history.last_night(context.data, RATES) is None:

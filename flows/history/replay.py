@@ -18,6 +18,7 @@ from pathlib import Path
 
 import duckdb
 
+from gpuledger.extract import objects
 from gpuledger.extract import source as sources
 from gpuledger.extract.archive.snapshot import Snapshot
 from gpuledger.extract.archive.snapshots import Archive
@@ -32,12 +33,12 @@ from gpuledger.flows.history import kept as replay_kept
 from gpuledger.flows.night import gather, run_log, store
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.run_log import RunRecord, SourceRecord
+from gpuledger.flows.night.sharing import writing
 from gpuledger.flows.night.summary import Summary
 from gpuledger.warehouse import history, integrity, publish
 from gpuledger.warehouse.errors import WarehouseError
 from gpuledger.warehouse.ledger import SourceOutcome
 from gpuledger.warehouse.load.stage import append
-from gpuledger.warehouse.lock import writer_lock
 from gpuledger.warehouse.outputs import csv_files
 from gpuledger.warehouse.paths import DataDir
 
@@ -122,8 +123,8 @@ def replay(
     hole that looks like an answer is worse than none. Raises also what `store.store` raises.
     """
     options = options or Options()
-    archive = Archive(archive_of.snapshots)
-    with writer_lock(context.data.lock), archive.held():
+    archive = Archive(archive_of.snapshots, objects.of(archive_of.store))
+    with writing(context.data), archive.held():
         if not options.skip_damaged:
             _refuse_damage(archive_of, archive, runs)
         publish.heal(context.data)

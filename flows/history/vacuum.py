@@ -14,17 +14,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from gpuledger.extract import objects
 from gpuledger.extract.archive import files as archive_files
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.flows.history import replay
-from gpuledger.flows.night import gather, run_log
+from gpuledger.flows.night import gather, run_log, sharing
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.run_log import RunRecord
+from gpuledger.flows.night.sharing import writing
 from gpuledger.transform.answers import runs
 from gpuledger.warehouse import history, integrity, publish
 from gpuledger.warehouse.errors import NoWarehouse
-from gpuledger.warehouse.lock import writer_lock
 from gpuledger.warehouse.paths import DataDir
 
 
@@ -43,7 +44,7 @@ def vacuum(context: Context, *, dry_run: bool = False) -> list[Removed]:
     With `dry_run` only say what would go. Raises NoWarehouse, Locked, and what a replay of the old runs raises.
     """
     data = context.data
-    with writer_lock(data.lock):
+    with writing(data):
         publish.heal(data)
         run_log.heal(data)
         if not data.base.exists():
@@ -96,7 +97,7 @@ def _forget_accounts(context: Context, cutoff: datetime, dry_run: bool) -> list[
 
 def _prune_archive(context: Context, newest: datetime, cutoff: datetime, dry_run: bool) -> list[Removed]:
     data = context.data
-    archive = Archive(data.snapshots)
+    archive = Archive(data.snapshots, objects.of(data.store))
     folded = replay.folded_runs(data)
     rest = [run for run in run_log.records(data) if run.run_id not in folded]
     old = next((number for number, run in enumerate(rest) if run.as_of >= cutoff), len(rest))
@@ -108,6 +109,7 @@ def _prune_archive(context: Context, newest: datetime, cutoff: datetime, dry_run
         # Also where all of them are of runs that published nothing: the next vacuum then has less to fold.
         _fold(context, rest[:old])
         archive.prune(days, newest, keep)
+        sharing.forget(data, removed)
     cache = ParsedCache(data.snapshots / "parsed")
     stale = cache.stale({*archive.pages()} - {*removed})
     sizes_parsed = sum(path.stat().st_size for path in stale)

@@ -11,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from gpuledger.extract import objects
 from gpuledger.extract import source as sources
 from gpuledger.extract.archive import passing
 from gpuledger.extract.archive.parsed_cache import ParsedCache
@@ -204,7 +205,7 @@ def _quotes(context: Context) -> list[LocalFile]:
 @contextmanager
 def reader(context: Context) -> Iterator[Reader]:
     """The shared client and archive, with the sample site running where the run is on it."""
-    archive = Archive(context.data.snapshots)
+    archive = Archive(context.data.snapshots, objects.of(context.data.store))
     cache = ParsedCache(context.data.snapshots / "parsed")
     settings = context.settings
     http = HttpSettings(

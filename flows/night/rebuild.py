@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from gpuledger.flows.night import run_log
 from gpuledger.flows.night.context import Context
+from gpuledger.flows.night.sharing import writing
 from gpuledger.flows.night.store import prepare_build, publish_build
 from gpuledger.flows.night.summary import Summary
 from gpuledger.warehouse import publish
 from gpuledger.warehouse.errors import NoWarehouse
-from gpuledger.warehouse.lock import writer_lock
 
 
 def rebuild(context: Context, *, full: bool = False, explain: bool = False) -> Summary:
@@ -17,9 +17,11 @@ def rebuild(context: Context, *, full: bool = False, explain: bool = False) -> S
     With `explain` the same build is done on the copy and thrown away: the summary says exactly what would be rebuilt, why,
     and where the work would stop, which no plan from the outside can know. Raises NoWarehouse where there is none.
     """
-    if not context.data.base.exists():
+    if not context.data.base.exists() and not context.data.store:
         raise NoWarehouse(context.data.root)
-    with writer_lock(context.data.lock):
+    with writing(context.data):
+        if not context.data.base.exists():
+            raise NoWarehouse(context.data.root)
         publish.heal(context.data)
         run_log.heal(context.data)
         with publish.workspace(context.data, context.run_id, memory_limit=context.settings.memory_limit) as (con, work):

@@ -12,9 +12,9 @@ from gpuledger.extract.collect import Collected, Reading
 from gpuledger.flows.night import gather, run_log, take_in
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.gather import Reader
+from gpuledger.flows.night.sharing import writing
 from gpuledger.flows.night.store import store
 from gpuledger.flows.night.summary import Summary
-from gpuledger.warehouse.lock import writer_lock
 
 #: Called when a source starts a page (source, url) and when it is done (source, None).
 Progress = Callable[[str, str | None], None]
@@ -30,7 +30,7 @@ def run(
     progress: Progress = no_progress,
 ) -> Summary:
     """One refresh under the writer's lock; see `run_locked`. Raises Locked, at once, where another run writes."""
-    with writer_lock(context.data.lock):
+    with writing(context.data):
         return run_locked(context, read_all, progress)
 
 

@@ -14,7 +14,7 @@ from gpuledger.extract import local_files
 from gpuledger.extract.collect import Collected
 from gpuledger.extract.errors import Unforeseen, described
 from gpuledger.extract.items import FxRate, Issue
-from gpuledger.flows.night import run_log, take_in
+from gpuledger.flows.night import run_log, sharing, take_in
 from gpuledger.flows.night.audit import Audit
 from gpuledger.flows.night.context import Context, utc_now
 from gpuledger.flows.night.summary import Summary, failures, published_status
@@ -192,6 +192,7 @@ def publish_build(
     _take_over_log(con, context)
     write_run(con, context, sources, builds)
     con.commit()
+    sharing.send_archive(context.data)
     version = publish.publish(con, context.data, work, context.run_id, context.settings.keep_versions)
     return Summary(context.run_id, sources, builds, changes, version)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
 
 from prefect import flow
 from prefect.client.orchestration import get_client
@@ -30,6 +29,7 @@ from gpuledger.flows.night import gather, retries, run_log
 from gpuledger.flows.night import rebuild as rebuilding
 from gpuledger.flows.night.context import Context, utc_now
 from gpuledger.flows.night.refresh import no_progress
+from gpuledger.flows.night.sharing import writing
 from gpuledger.flows.night.start import Request, context_for, rebuild_context_for
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.prefect_ import blocks, handover
@@ -40,9 +40,7 @@ from gpuledger.flows.setup import settings as settings_module
 from gpuledger.flows.telling import logs
 from gpuledger.flows.telling.after import reported
 from gpuledger.warehouse import private
-from gpuledger.warehouse.lock import writer_lock
 from gpuledger.warehouse.outputs import csv_files
-from gpuledger.warehouse.paths import DataDir
 
 
 @flow(name="refresh", persist_result=False)
@@ -56,7 +54,7 @@ def refresh(sample: bool = False, only: list[str] | None = None, tick: datetime 
     settings = settings_module.load({})
     logs.set_up(settings)
     set_retries(flow_run(), settings.run_retries, settings.run_retry_delay_s * random.uniform(1.0, 1.5))
-    data = DataDir(Path(settings.data_dir))
+    data = settings.data()
     private.make_folder(data.state)
     tick = tick or _tick_of(flow_run())
     if tick is not None and is_done(tick, run_log.ticks_done(data)):
@@ -66,7 +64,7 @@ def refresh(sample: bool = False, only: list[str] | None = None, tick: datetime 
     context = replace(context, tick=tick)
 
     def locked() -> Summary:
-        with writer_lock(data.lock):
+        with writing(data):
             return prefect_run.refresh(context, no_progress)
 
     summary = reported(context, locked, blocks.load)
@@ -91,7 +89,7 @@ def read_source(source: str, run_id: str, as_of: datetime, sample_night: int | N
     settings = settings_module.load({})
     logs.set_up(settings)
     context = Context(
-        settings=settings, data=DataDir(Path(settings.data_dir)), run_id=run_id, as_of=as_of, started_at=utc_now(),
+        settings=settings, data=settings.data(), run_id=run_id, as_of=as_of, started_at=utc_now(),
         engine="prefect", sample_night=sample_night, only=(source,),
     )  # fmt: skip
     with gather.reader(context) as reader:
@@ -109,7 +107,7 @@ def rebuild() -> State[object]:
     end_with_owner()
     settings = settings_module.load({})
     logs.set_up(settings)
-    data = DataDir(Path(settings.data_dir))
+    data = settings.data()
     _cover_waiting(flow_run())
     # A new context at each try: the refresh that it waits for may build what is asked for, but may also be past it.
     summary = retries.when_free(lambda: rebuilding.rebuild(rebuild_context_for(settings, data, "prefect")))

@@ -14,11 +14,11 @@ from dataclasses import replace
 
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.refresh import Progress, read_plain, run_locked
+from gpuledger.flows.night.sharing import writing
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.prefect_ import server as prefect_server
 from gpuledger.flows.prefect_.processes import guarded
 from gpuledger.warehouse import private
-from gpuledger.warehouse.lock import writer_lock
 from gpuledger.warehouse.paths import DataDir
 
 _log = logging.getLogger("gpuledger.prefect")
@@ -85,7 +85,7 @@ def refresh(context: Context, progress: Progress) -> Summary:
     A Prefect server that cannot be reached, or that is lost on the way, is said so in the summary, and the warehouse is
     published all the same. Raises what `flows.night.refresh.run` raises; Locked before anything of Prefect is started.
     """
-    with writer_lock(context.data.lock):
+    with writing(context.data):
         prepare(context.data)
         run = _FlowRun(context, progress)
         try:

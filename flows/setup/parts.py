@@ -1,5 +1,5 @@
 """The parts of the program: what is needed to ask a published warehouse, with `nightly` what reads and builds, and with
-`charts` what reads the pictures of charts, and with `mcp` what answers agents.
+`charts` what reads the pictures of charts, with `mcp` what answers agents, and with `cluster` what several machines share.
 
 Which packages belong to a part stands in pyproject.toml alone; an installed program has it in its metadata.
 """
@@ -19,7 +19,7 @@ _PACKAGE_OF = {
 }
 
 #: What is installed by name, the larger one first.
-PARTS = ("nightly", "charts", "mcp")
+PARTS = ("nightly", "charts", "mcp", "cluster")
 
 
 class NotInstalled(Exception):

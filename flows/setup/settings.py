@@ -14,13 +14,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from gpuledger.extract import local_files
+from gpuledger.extract import local_files, objects
 from gpuledger.extract.redaction import redact_text
 from gpuledger.flows.setup import assumptions as assumptions_module
 from gpuledger.flows.setup.assumptions import Given
 from gpuledger.flows.setup.languages import LANGUAGES
 from gpuledger.transform.assumptions import Assumptions, ImpossibleAssumption
 from gpuledger.transform.gate.rules import Bounds
+from gpuledger.warehouse.paths import DataDir
 
 #: The price gate's own defaults.
 _GATE = Bounds()
@@ -49,6 +50,15 @@ class Settings:
     """All settings. Names are those of the file and, in capitals behind GPULEDGER_, of the environment."""
 
     data_dir: str = _setting("data", "Folder of the warehouse, the archive and the exports")
+    store: str = _setting(
+        "", "Store that several machines share, as s3://bucket/prefix, gs://… or az://…; empty for the folder alone"
+    )
+    store_lease_s: float = _setting(
+        60.0, "Time after which another machine may write into the store where the writing one stopped", unit="s"
+    )
+    warehouse: str = _setting(
+        "", "Store whose published warehouse the reading commands answer from; a verified copy is kept on this machine"
+    )
     lang: str = _setting("en", f"Language of headings, messages and the report: {' or '.join(LANGUAGES)}")
     contact: str = _setting("", "Address or page at which a site's owner can reach you; part of the User-Agent")
     sources: tuple[str, ...] = _setting([], "Live sources to read; empty for all that have an address")
@@ -148,6 +158,10 @@ class Settings:
         default_factory=dict, metadata={"in_warehouse": False, "secret": False}, hash=False
     )
 
+    def data(self) -> DataDir:
+        """The data directory, with the store that it shares."""
+        return DataDir(Path(self.data_dir), self.store, self.store_lease_s)
+
     def gate_bounds(self) -> Bounds:
         """The price gate's bounds: those that are no setting have their defaults."""
         gate = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name.startswith("gate_")}
@@ -161,6 +175,16 @@ class Settings:
         for name in ("fetch_deadline_s", "max_body_mb", "page_timeout_s", "page_memory_mb"):
             if getattr(self, name) == 0:
                 raise SettingsError(f"{name} must be above zero: nothing could be read")
+        for name in ("store", "warehouse"):
+            try:
+                if address := getattr(self, name):
+                    objects.check(address)
+            except objects.BadAddress as error:
+                raise SettingsError(f"{name}: {error}") from None
+        if self.store_lease_s < 1:
+            raise SettingsError(
+                f"store_lease_s must be at least 1, not {self.store_lease_s}: it could not be renewed in time"
+            )
         if not (self.contact.isascii() and self.contact.isprintable()):
             raise SettingsError(f"contact must be printable ASCII, as it goes into a header, not {self.contact!r}")
         for name in ("memory_limit", "sql_memory_limit"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from gpuledger.extract import objects
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.flows.setup import lang
 from gpuledger.warehouse.outputs import report_files
@@ -16,7 +17,7 @@ def write(data: DataDir, folder: Path) -> list[Path]:
 
     Raises NoWarehouse, and OSError where the folder cannot be written.
     """
-    archive = Archive(data.snapshots)
+    archive = Archive(data.snapshots, objects.of(data.store))
 
     def archived(sha256: str) -> ArchivedPage | None:
         origin = archive.origin(sha256)

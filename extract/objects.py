@@ -1,0 +1,334 @@
+"""Objects in a store that several machines share: whole files under keys, and writes that hold only on a condition.
+
+`s3://bucket/prefix`, `gs://…` and `az://…` through obstore, with the credentials that each has in its usual environment;
+`file:///folder` for tests, and for machines that do mount one disk. Imports nothing of ours, so that every room may use it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+import secrets
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from obstore.store import ObjectStore
+
+SCHEMES = ("s3", "gs", "az", "file")
+#: A store that does not answer is asked again for so long [s]: one that is restarted is back by then.
+PATIENCE_S = 120.0
+#: Bytes of one request for a large object; one request for all of it would run into its deadline.
+_PART = 32 << 20
+_KEYS_A_DELETE = 1000
+
+
+class StoreError(OSError):
+    """The store refuses, or does not answer. The message says which one, what, and the way out."""
+
+
+class BadAddress(ValueError):
+    """The address is none of a store."""
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One state of one object: what a conditional write names. Stores use one of the two."""
+
+    e_tag: str | None
+    version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """An object as a listing has it; `size` in bytes, `modified` by the store's own clock."""
+
+    key: str
+    size: int
+    modified: datetime
+
+
+class Objects(Protocol):
+    """The objects below one address. Every method raises StoreError where the store does not do what is asked."""
+
+    address: str
+
+    def get(self, key: str) -> tuple[bytes, Version] | None:
+        """Content and version of an object; None where there is none."""
+
+    def create(self, key: str, content: bytes) -> bool:
+        """Write an object that is not there; False, and nothing is written, where it is. Of several at once one is told
+        True.
+        """
+
+    def replace(self, key: str, content: bytes, was: Version | None) -> Version | None:
+        """Write an object if it is still as it `was` (None: not there), and give its new version. None where another write
+        came before this one: nothing is written then.
+        """
+
+    def upload(self, key: str, path: Path) -> None:
+        """Write a file of any size under a key that is of this content alone. Nobody sees a part of it."""
+
+    def download(self, key: str, path: Path) -> bool:
+        """Write an object of any size to a file; False where there is none."""
+
+    def size(self, key: str) -> int | None:
+        """Bytes of an object; None where there is none."""
+
+    def listed(self, prefix: str) -> Iterator[Listed]:
+        """Every object whose key begins with `prefix`, which ends at a slash, in the order of the keys."""
+
+    def delete(self, keys: Iterable[str]) -> None:
+        """Remove objects; those that are not there are none of its worries."""
+
+
+@lru_cache(maxsize=8)
+def of(address: str, patience_s: float = PATIENCE_S) -> Objects | None:
+    """The store at an address; None for none. One that does not answer is asked again for `patience_s`.
+
+    Raises BadAddress, StoreError, and ModuleNotFoundError where obstore is not installed.
+    """
+    if not address:
+        return None
+    check(address)
+    if address.startswith("file:"):
+        return _Folder(address)
+    return _Bucket(address, patience_s)
+
+
+def check(address: str) -> None:
+    """Raises BadAddress, saying what an address is, for what is none."""
+    parts = urlsplit(address)
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise BadAddress(
+            f"{parts.scheme}://{parts.hostname or ''}…: the address of a store holds no credentials and no options; they "
+            "are taken from the environment (AWS_ACCESS_KEY_ID, AWS_ENDPOINT_URL, GOOGLE_APPLICATION_CREDENTIALS, AZURE_…)"
+        )
+    is_place = bool(parts.path.strip("/")) and not parts.netloc if parts.scheme == "file" else bool(parts.netloc)
+    if parts.scheme not in SCHEMES or not is_place or ".." in parts.path.split("/"):
+        raise BadAddress(
+            f"{address!r} is no address of a store: s3://bucket/prefix, gs://bucket/prefix, az://account/container/prefix "
+            "or file:///folder"
+        )
+
+
+class _Folder:
+    """A store in a folder. Conditions hold for all who see the folder and its locks."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self._root = Path(urlsplit(address).path)
+
+    def get(self, key: str) -> tuple[bytes, Version] | None:
+        try:
+            content = self._path(key).read_bytes()
+        except FileNotFoundError:
+            return None
+        return content, _version(content)
+
+    def create(self, key: str, content: bytes) -> bool:
+        with self._part(key) as part:
+            part.write_bytes(content)
+            try:
+                os.link(part, self._path(key))
+            except FileExistsError:
+                return False
+        return True
+
+    def replace(self, key: str, content: bytes, was: Version | None) -> Version | None:
+        with self._locked():
+            found = self.get(key)
+            if (found[1] if found else None) != was:
+                return None
+            with self._part(key) as part:
+                part.write_bytes(content)
+                part.replace(self._path(key))
+        return _version(content)
+
+    def upload(self, key: str, path: Path) -> None:
+        with self._part(key) as part, path.open("rb") as source, part.open("wb") as target:
+            while block := source.read(_PART):
+                target.write(block)
+            target.flush()
+            os.fsync(target.fileno())
+            part.replace(self._path(key))
+
+    def download(self, key: str, path: Path) -> bool:
+        try:
+            with self._path(key).open("rb") as source, path.open("wb") as target:
+                while block := source.read(_PART):
+                    target.write(block)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def size(self, key: str) -> int | None:
+        with suppress(FileNotFoundError):
+            return self._path(key).stat().st_size
+        return None
+
+    def listed(self, prefix: str) -> Iterator[Listed]:
+        folder = self._path(prefix) if prefix else self._root
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and not path.name.startswith("."):
+                about = path.stat()
+                key = path.relative_to(self._root).as_posix()
+                yield Listed(key, about.st_size, datetime.fromtimestamp(about.st_mtime, UTC))
+
+    def delete(self, keys: Iterable[str]) -> None:
+        for key in keys:
+            self._path(key).unlink(missing_ok=True)
+
+    def _path(self, key: str) -> Path:
+        return self._root / _safe(key)
+
+    @contextmanager
+    def _part(self, key: str) -> Iterator[Path]:
+        path = self._path(key)
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        part = path.with_name(f".{secrets.token_hex(8)}.part")
+        try:
+            yield part
+        finally:
+            part.unlink(missing_ok=True)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        handle = os.open(self._root / ".lock", os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(handle)
+
+
+def _version(content: bytes) -> Version:
+    return Version(hashlib.sha256(content).hexdigest())
+
+
+class _Bucket:
+    """A store in a bucket, through obstore."""
+
+    def __init__(self, address: str, patience_s: float) -> None:
+        from obstore.store import from_url
+
+        self.address = address
+        patience = timedelta(seconds=patience_s)
+        try:
+            self._store: ObjectStore = from_url(
+                address,
+                retry_config={"max_retries": 1000, "retry_timeout": patience, "backoff": {
+                    "init_backoff": timedelta(milliseconds=100), "max_backoff": timedelta(seconds=3), "base": 2,
+                }},
+            )  # fmt: skip
+        except Exception as error:  # noqa: BLE001  obstore's own, and ValueError: all say what of the environment is wrong
+            raise StoreError(_words(address, "open it", error)) from None
+
+    def get(self, key: str) -> tuple[bytes, Version] | None:
+        import obstore
+
+        _safe(key)
+        with self._told(f"read {key}"):
+            try:
+                got = obstore.get(self._store, key)
+                return got.bytes().to_bytes(), Version(got.meta["e_tag"], got.meta["version"])
+            except FileNotFoundError:
+                return None
+
+    def create(self, key: str, content: bytes) -> bool:
+        return self._put(key, content, "create") is not None
+
+    def replace(self, key: str, content: bytes, was: Version | None) -> Version | None:
+        # obstore takes no name without a value.
+        names = {"e_tag": was.e_tag, "version": was.version} if was else {}
+        return self._put(key, content, {name: value for name, value in names.items() if value} or "create")
+
+    def _put(self, key: str, content: bytes, mode: Any) -> Version | None:
+        import obstore
+        from obstore.exceptions import AlreadyExistsError, PreconditionError
+
+        _safe(key)
+        with self._told(f"write {key}"):
+            try:
+                put = obstore.put(self._store, key, content, mode=mode)
+            except (AlreadyExistsError, PreconditionError, FileNotFoundError):
+                return None
+            return Version(put["e_tag"], put["version"])
+
+    def upload(self, key: str, path: Path) -> None:
+        import obstore
+
+        _safe(key)
+        with self._told(f"write {key}"):
+            obstore.put(self._store, key, path)
+
+    def download(self, key: str, path: Path) -> bool:
+        import obstore
+
+        size = self.size(key)
+        if size is None:
+            return False
+        with self._told(f"read {key}"), path.open("wb") as file:
+            for start in range(0, size, _PART):
+                file.write(obstore.get_range(self._store, key, start=start, end=min(start + _PART, size)))
+        return True
+
+    def size(self, key: str) -> int | None:
+        import obstore
+
+        _safe(key)
+        with self._told(f"look for {key}"):
+            try:
+                return obstore.head(self._store, key)["size"]
+            except FileNotFoundError:
+                return None
+
+    def listed(self, prefix: str) -> Iterator[Listed]:
+        import obstore
+
+        with self._told(f"list {prefix}"):
+            for page in obstore.list(self._store, prefix.rstrip("/") or None):
+                for one in page:
+                    yield Listed(one["path"], one["size"], one["last_modified"])
+
+    def delete(self, keys: Iterable[str]) -> None:
+        import obstore
+
+        named = [_safe(key) for key in keys]
+        with self._told(f"remove {len(named)} objects"):
+            for first in range(0, len(named), _KEYS_A_DELETE):
+                with suppress(FileNotFoundError):
+                    obstore.delete(self._store, named[first : first + _KEYS_A_DELETE])
+
+    @contextmanager
+    def _told(self, what: str) -> Iterator[None]:
+        from obstore.exceptions import BaseError
+
+        try:
+            yield
+        except (BaseError, PermissionError) as error:
+            raise StoreError(_words(self.address, what, error)) from None
+
+
+def _words(address: str, what: str, error: Exception) -> str:
+    reason = re.sub(r"\s+", " ", str(error).partition("Debug source")[0]).strip()[:300]
+    return (
+        f"{address}: could not {what} ({reason}); see that the store answers, that the bucket is there, and that the "
+        "environment has its credentials (gpuledger takes them from nowhere else)"
+    )
+
+
+def _safe(key: str) -> str:
+    """Raises ValueError for a key that would lead out of the store."""
+    if key.startswith("/") or any(part in ("", ".", "..") for part in key.rstrip("/").split("/")):
+        raise ValueError(f"{key!r} is no key of an object")
+    return key

@@ -1,0 +1,61 @@
+"""A verified copy of a warehouse that lies in a store: by `gpuledger pull`, or where the setting `warehouse` names one."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from pathlib import Path
+
+from gpuledger.extract import objects
+from gpuledger.extract.objects import StoreError
+from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.setup.settings import Settings
+from gpuledger.warehouse.errors import NoWarehouse
+from gpuledger.warehouse.paths import DataDir
+
+#: Who asks a question waits no longer for a store [s]: the copy that is here answers then.
+_PATIENCE_S = 5.0
+_KEEP_VERSIONS = 2
+
+
+def pull(
+    data: DataDir, address: str, keep_versions: int = _KEEP_VERSIONS, patience_s: float = _PATIENCE_S
+) -> Path | None:
+    """Bring the copy in `data` up to date; the version where it is new here, None where it was there already.
+
+    Raises StoreError, Diverged for a directory with a warehouse of its own, and NoWarehouse for a store without one.
+    """
+    from gpuledger.warehouse import private
+    from gpuledger.warehouse.shared import bring, head
+
+    store = objects.of(address, patience_s)
+    assert store is not None
+    now = head.read(store).head
+    if now.published is None:
+        raise NoWarehouse(address)
+    if data.published.exists() and data.published.resolve().name == now.published.name and data.shared.exists():
+        return None
+    from filelock import FileLock
+
+    private.make_folder(data.state)
+    with FileLock(data.state / "pull.lock"):
+        return bring.pull(data, store, now, keep_versions)
+
+
+def of(settings: Settings) -> DataDir:
+    """The directory that reading commands answer from where `warehouse` names a store: a copy, as new as can be had.
+
+    Raises what `pull` raises, unless there is a copy and the store does not answer: then it says so on standard error.
+    """
+    name = hashlib.sha256(settings.warehouse.encode()).hexdigest()[:16]
+    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    data = DataDir(caches / "gpuledger" / name, settings.warehouse)
+    try:
+        pull(data, settings.warehouse)
+    except StoreError as error:
+        if not data.published.exists():
+            raise
+        message = gettext("answered from the copy {version}, as the store gave no newer one: {error}")
+        print(message.format(version=data.published.resolve().name, error=error), file=sys.stderr)  # noqa: T201
+    return data

@@ -1,0 +1,160 @@
+"""Machines that share a real S3 server and no disk: the tables of one machine, one writer, readers with verified copies."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from gpuledger.extract import objects
+from gpuledger.extract.archive.snapshots import Archive
+from gpuledger.extract.objects import Objects
+from gpuledger.flows.history import replay, vacuum
+from gpuledger.flows.night import sharing
+from gpuledger.flows.night.refresh import read_plain, run
+from gpuledger.warehouse import publish
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.shared import head
+from tests.command import environment, gpuledger, tables
+from tests.flows.inprocess import context
+from tests.nights import Night
+from tests.support.store_promises import PROMISES, Promise
+from tests.support.stores import s3_server
+
+pytestmark = pytest.mark.slow
+#: Sources that are read in a second, with prices, rates, figures and a file of a person's.
+_SOURCES = ("ecb_fx", "newegg", "toms_gpu_hierarchy", "quotes")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    with s3_server(tmp_path_factory.mktemp("s3")) as variables, pytest.MonkeyPatch.context() as patch:
+        for name, value in variables.items():
+            patch.setenv(name, value)
+        yield variables
+
+
+@pytest.fixture
+def address(server: dict[str, str], request: pytest.FixtureRequest) -> str:
+    return f"s3://bucket/{request.node.name.partition('[')[0]}/{abs(hash(request.node.name))}"
+
+
+@pytest.fixture
+def store(address: str) -> Objects:
+    found = objects.of(address)
+    assert found is not None
+    return found
+
+
+def refresh(root: Path, address: str, night: int) -> None:
+    """A night of a machine with a folder of its own."""
+    one = context(root, night, only=_SOURCES)
+    summary = run(replace(one, data=DataDir(root, address)), read_plain)
+    assert summary.published is not None
+
+
+@pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.__name__)
+def test_an_s3_server(promise: Promise, store: Objects, tmp_path: Path) -> None:
+    promise(store, tmp_path)
+
+
+def test_two_machines_make_the_tables_of_one_and_a_third_makes_them_again(
+    tmp_path: Path, address: str, store: Objects, server: dict[str, str]
+) -> None:
+    a, b, alone = tmp_path / "a", tmp_path / "b", tmp_path / "alone"
+    for root in (a, alone):
+        (root / "inbox").mkdir(parents=True)
+        (root / "inbox" / "quote.csv").write_text("product,price,currency\nNVIDIA GeForce RTX 4090,1500,USD\n")
+    refresh(a, address, 1)
+    refresh(b, address, 2)  # an empty folder: all that it goes on from is in the store
+    refresh(a, address, 3)
+    for night in (1, 2, 3):
+        refresh(alone, "", night)
+    assert tables(a) == tables(alone)
+    assert (b / "inbox" / "quote.csv").exists()
+
+    # A machine that never read a page: the pages come out of the store.
+    third = DataDir(tmp_path / "third", address)
+    sharing.catch_up(third)
+    assert not list(third.snapshots.glob("blobs/*/*.gz"))
+    again = replace(context(third.root, 3), data=third)
+    summary = replay.replay(again, third, replay.runs_until(third, None), replay.Options(export=False))
+    assert summary.published is not None
+    assert tables(third.root) == tables(alone)
+    archives = [Archive(DataDir(root).snapshots) for root in (a, alone)]
+    pages = [{(one.url, one.sha256) for one in archive.history()} for archive in archives]
+    assert pages[0] == pages[1]
+    assert Archive(third.snapshots, store).verify() == []
+
+    # Readers with nothing but the address.
+    env = {**server, "GPULEDGER_WAREHOUSE": address, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    asked = gpuledger("sql", "SELECT count(*) AS n FROM ops.run", "--format", "csv", env=env)
+    assert (asked.status, asked.out, asked.err) == (0, "n\n3\n", "")
+    pulled = gpuledger("pull", address, data=tmp_path / "copy", env=server)
+    assert pulled.status == 0, pulled.err
+    assert "the sum is right" in pulled.out
+    assert tables(tmp_path / "copy").keys() == tables(alone).keys()
+    gone = gpuledger("sql", "SELECT 1 AS n", "--format", "csv", env={**env, "AWS_ENDPOINT_URL": "http://127.0.0.1:9"})
+    assert (gone.status, gone.out) == (0, "n\n1\n")
+    assert "answered from the copy" in gone.err
+
+
+def test_a_vacuum_forgets_in_the_store_what_it_forgets_here(
+    tmp_path: Path, address: str, store: Objects, nights: dict[int, Night]
+) -> None:
+    a = DataDir(nights[3].copy(tmp_path / "a"), address)
+    sharing_context = replace(context(a.root, 3), data=a)
+    with sharing.writing(a):
+        pass  # sends the archive that was here before there was a store
+    before = {one.key for one in store.listed("blobs/")}
+    short = replace(sharing_context, settings=replace(sharing_context.settings, keep_days=0, keep_versions=2))
+    removed = {one.what: one.count for one in vacuum.vacuum(short)}
+    after = {one.key for one in store.listed("blobs/")}
+    assert removed["pages of the archive"] > 0
+    assert len(before) - len(after) == 2 * removed["pages of the archive"]
+    assert head.read(store).head.epoch == 1
+    assert all(one.key.startswith("log/1/") for one in store.listed("log/"))
+    # Another machine sees the same archive, and can replay it.
+    b = DataDir(tmp_path / "b", address)
+    sharing.catch_up(b)
+    assert [one.sha256 for one in Archive(b.snapshots, store).history()] == [
+        one.sha256 for one in Archive(a.snapshots).history()
+    ]
+    assert Archive(b.snapshots, store).verify() == []
+
+
+def test_a_writer_that_was_stopped_beyond_its_lease_publishes_nothing(
+    tmp_path: Path, address: str, store: Objects
+) -> None:
+    script = Path(__file__).parents[1] / "support" / "late_writer.py"
+    late = subprocess.Popen(
+        [sys.executable, str(script), str(tmp_path / "a"), address, "1"], env=environment(), text=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        assert late.stdout is not None
+        assert late.stdout.readline() == "writing\n"
+        os.kill(late.pid, signal.SIGSTOP)
+        b = DataDir(tmp_path / "b", address)
+        while (until := head.read(store).head.expires_at) is not None and until > datetime.now(UTC):
+            time.sleep(0.1)
+        with sharing.writing(b), publish.workspace(b, "next") as (con, work):
+            publish.publish(con, b, work, "next")
+        os.kill(late.pid, signal.SIGCONT)
+        said, _ = late.communicate("go on\n", timeout=60)
+    finally:
+        late.kill()
+    assert late.returncode == 1
+    assert said.startswith("Superseded: s3://bucket/")
+    published = head.read(store).head.published
+    assert published is not None
+    assert published.name == "gpuledger-next.duckdb"
+    assert len(list(store.listed("versions/"))) == 2, "what came too late lies there, and no reader gets it"

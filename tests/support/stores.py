@@ -1,0 +1,76 @@
+"""Stores for tests: a folder, and a real S3 server (SeaweedFS) on this machine where its wheel is installed."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+#: Where `make` puts the server.
+SERVER = Path(sys.prefix) / "store" / "bin" / "weed"
+_KEY, _SECRET = "gpuledger", "secret-of-the-tests"
+_BUCKET = "bucket"
+
+
+@contextmanager
+def s3_server(folder: Path) -> Iterator[dict[str, str]]:
+    """An S3 server with the bucket `bucket`, and the environment in which the program reaches it. Skips where there is none.
+
+    It is told apart from others by its ports, and ends with the block.
+    """
+    if not SERVER.exists():
+        pytest.skip(f"no S3 server: {SERVER} is not there (`make test` installs it from requirements-store.lock)")
+    folder.mkdir(parents=True, exist_ok=True)
+    identity = {
+        "name": "tests", "credentials": [{"accessKey": _KEY, "secretKey": _SECRET}],
+        "actions": ["Admin", "Read", "Write", "List"],
+    }  # fmt: skip
+    (folder / "s3.json").write_text(json.dumps({"identities": [identity]}))
+    names = ("master.port", "master.port.grpc", "volume.port", "volume.port.grpc", "filer.port", "filer.port.grpc",
+             "s3.port", "s3.port.grpc")  # fmt: skip
+    ports = dict(zip(names, _free_ports(len(names)), strict=True))
+    words = [
+        str(SERVER), "server", f"-dir={folder}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-filer", "-s3",
+        f"-s3.config={folder / 's3.json'}", "-master.volumeSizeLimitMB=64", "-volume.max=20", "-master.telemetry=false",
+        *(f"-{name}={port}" for name, port in ports.items()),
+    ]  # fmt: skip
+    with (folder / "log").open("wb") as log:
+        server = subprocess.Popen(words, stdout=log, stderr=log, cwd=folder)
+    try:
+        _until_it_answers(f"http://127.0.0.1:{ports['s3.port']}/healthz", server)
+        make = urllib.request.Request(f"http://127.0.0.1:{ports['filer.port']}/buckets/{_BUCKET}/", method="POST")
+        urllib.request.urlopen(make, timeout=10).close()
+        yield {
+            "AWS_ACCESS_KEY_ID": _KEY, "AWS_SECRET_ACCESS_KEY": _SECRET, "AWS_REGION": "us-east-1",
+            "AWS_ENDPOINT_URL": f"http://127.0.0.1:{ports['s3.port']}", "AWS_ALLOW_HTTP": "true",
+        }  # fmt: skip
+    finally:
+        server.kill()
+        server.wait()
+
+
+def _free_ports(count: int) -> list[int]:
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]
+
+
+def _until_it_answers(url: str, server: subprocess.Popen[bytes]) -> None:
+    for _ in range(600):
+        assert server.poll() is None, "the S3 server ended at its start"
+        try:
+            urllib.request.urlopen(url, timeout=1).close()
+            return
+        except OSError:
+            time.sleep(0.1)
+    raise AssertionError("the S3 server does not answer")
