@@ -19,6 +19,7 @@ from gpuledger.extract.errors import Blocked, FetchError, RateLimited, RobotsDis
 from gpuledger.extract.fetch import addresses, blocks, retry, robots
 from gpuledger.extract.fetch.addresses import Target
 from gpuledger.extract.fetch.fetched import Fetched
+from gpuledger.extract.fetch.host_leases import HostLeases
 from gpuledger.extract.fetch.http_settings import PRODUCT, HttpSettings
 from gpuledger.extract.fetch.pinned import Resolver, Route, system_resolver
 from gpuledger.extract.fetch.retry import Transient
@@ -48,13 +49,15 @@ class Machine:
 class Client:
     """Fetches pages for all sources; safe to share between threads. Use it as a context manager, or call `close`."""
 
-    def __init__(self, settings: HttpSettings, machine: Machine | None = None) -> None:
+    def __init__(
+        self, settings: HttpSettings, machine: Machine | None = None, leases: HostLeases | None = None
+    ) -> None:
         machine = machine or Machine()
         self._settings = settings
         self._clock = machine.clock
         self._random = machine.random
         self._now = machine.now
-        self._turns = Turns(machine.clock, machine.sleep, settings.delay_s)
+        self._turns = Turns(machine.clock, machine.sleep, settings.delay_s, leases)
         self._robots = robots.Robots(self._get_robots, PRODUCT, machine.clock)
         self._transport = Transport(settings, self._turns, Route(settings.connect_to, machine.resolve), machine.clock)
 

@@ -7,11 +7,22 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from gpuledger.extract.fetch.host_leases import HostLeases
+
 
 class Turns:
-    """The turns of all hosts. `clock` gives seconds that never go back, `sleep` waits for seconds."""
+    """The turns of all hosts. `clock` gives seconds that never go back, `sleep` waits for seconds. Where other workers may
+    ask the same hosts, `leases` has one of them at a host.
+    """
 
-    def __init__(self, clock: Callable[[], float], sleep: Callable[[float], None], delay_s: float) -> None:
+    def __init__(
+        self,
+        clock: Callable[[], float],
+        sleep: Callable[[float], None],
+        delay_s: float,
+        leases: HostLeases | None = None,
+    ) -> None:
+        self._leases = leases
         self._clock = clock
         self._sleep = sleep
         self._default_delay_s = delay_s
@@ -23,8 +34,9 @@ class Turns:
         """Wait for the host's turn and hold it. The pause counts from the end of the block, so the server sees all of it."""
         entry = self._host(host)
         with entry.lock:
-            # Looked at again after sleeping: another thread's 429 may have put the host off meanwhile.
-            while (wait := max(entry.held_until, entry.last_end + entry.delay_s) - self._clock()) > 0:
+            # Looked at again after sleeping: another thread's 429 may have put the host off meanwhile, or a store that was
+            # gone have cost the lease.
+            while (wait := self._wait(host, entry)) > 0:
                 self._sleep(wait)
             try:
                 yield
@@ -41,6 +53,11 @@ class Turns:
         entry = self._host(host)
         with self._lock:  # not the host's own, which is held while its turn is waited for
             entry.held_until = max(entry.held_until, self._clock() + wait_s)
+
+    def _wait(self, host: str, entry: _Host) -> float:
+        if self._leases is not None and self._leases.hold(host):
+            entry.last_end = self._clock()  # another worker may have asked just now
+        return max(entry.held_until, entry.last_end + entry.delay_s) - self._clock()
 
     def _host(self, host: str) -> _Host:
         with self._lock:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -18,6 +18,7 @@ from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected, Parser, Reading, collect
 from gpuledger.extract.errors import Timeout, Unforeseen, described
+from gpuledger.extract.fetch.host_leases import HostLeases, Times
 from gpuledger.extract.fetch.http import Client, HttpSettings
 from gpuledger.extract.fetch.keyed import Keyed
 from gpuledger.extract.fetch.site import site_of
@@ -214,14 +215,23 @@ def reader(context: Context) -> Iterator[Reader]:
         deadline_s=settings.fetch_deadline_s,
         max_body_bytes=int(settings.max_body_mb * 1_000_000),
     )
+    leases = _host_leases(archive, settings)
     if context.sample_night is None:
-        with Client(http) as client, ParsePool(limits(settings)) as parser:
+        with leases as held, Client(http, leases=held) as client, ParsePool(limits(settings)) as parser:
             yield Reader(context, client, archive, cache, parser)
         return
     with (
+        leases as held,
         server.SampleSite(context.sample_night) as site,
         # No pause between requests: the site is ours, and it is this machine.
-        Client(replace(http, delay_s=0.0, connect_to=site.connect_to)) as client,
+        Client(replace(http, delay_s=0.0, connect_to=site.connect_to), leases=held) as client,
         ParsePool(limits(settings)) as parser,
     ):
         yield Reader(context, client, archive, cache, parser)
+
+
+def _host_leases(archive: Archive, settings: Settings) -> AbstractContextManager[HostLeases | None]:
+    """The hosts that this process has among all that share the archive's store; on one machine there are no others."""
+    if archive.store is None:
+        return nullcontext()
+    return HostLeases(archive.store, Times(patience_s=settings.source_timeout_s))

@@ -5,21 +5,26 @@ store holds, and leaves there what it made. On one machine all of it is the writ
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
-from gpuledger.extract import objects
+from filelock import FileLock
+
+from gpuledger.extract import batches, objects
 from gpuledger.extract.archive.exchange import Exchange
 from gpuledger.extract.archive.snapshots import Archive
+from gpuledger.extract.collect import Collected
 from gpuledger.extract.objects import Objects, StoreError
 from gpuledger.flows.night import run_log
-from gpuledger.warehouse import publish
+from gpuledger.warehouse import private, publish
 from gpuledger.warehouse.lock import writer_lock
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.shared import bring, head, lease, send
 from gpuledger.warehouse.shared.head import Head, Superseded
 
 _log = logging.getLogger("gpuledger")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
 @contextmanager
@@ -54,7 +59,56 @@ def send_archive(data: DataDir) -> None:
     """Send the pages that a version refers to, before it is published. Raises StoreError."""
     store = objects.of(data.store)
     if store is not None:
-        _exchange(data, store).send(lease.of(data).head.epoch)
+        epoch = lease.of(data).head.epoch
+        with _exchange(data, store) as exchange:
+            exchange.send(epoch)
+            exchange.bring(epoch)  # what workers read
+
+
+def begin_reading(data: DataDir) -> None:
+    """Before a worker reads: take over the log of fetches, which says what it may ask with. Raises StoreError."""
+    store = objects.of(data.store)
+    if store is not None:
+        epoch = head.read(store).head.epoch
+        with _exchange(data, store) as exchange:
+            exchange.send(epoch)
+            exchange.bring(epoch)
+
+
+def hand_over(data: DataDir, run_id: str, batch: Collected) -> None:
+    """Put what a worker read into the store for the run that writes: pages and log first, then the batch."""
+    store = objects.of(data.store)
+    assert store is not None
+    epoch = head.read(store).head.epoch
+    with _exchange(data, store) as exchange:
+        exchange.send(epoch)
+    store.create(_handed(run_id, batch.source), batches.dumps(batch))
+
+
+def take_over(data: DataDir, run_id: str, source: str) -> Collected | None:
+    """The batch that a worker put into the store, None where it did not come to that. Raises StoreError for what is none."""
+    store = objects.of(data.store)
+    assert store is not None
+    key = _handed(run_id, source)
+    found = store.get(key)
+    if found is None:
+        return None
+    try:
+        batch = batches.loads(found[0])
+    except ValueError as error:
+        raise StoreError(
+            f"{store.address}/{key} is no batch of a worker ({error}): let all machines run one version"
+        ) from None
+    if batch.source != source:
+        raise StoreError(f"{store.address}/{key} is a batch of {batch.source!r}")
+    return batch
+
+
+def clear_handed(data: DataDir) -> None:
+    """Drop what workers handed over to this and earlier runs. The caller holds the writer's lease."""
+    store = objects.of(data.store)
+    if store is not None:
+        store.delete(one.key for one in store.listed("handover/"))
 
 
 def forget(data: DataDir, pages: Collection[str]) -> None:
@@ -63,19 +117,20 @@ def forget(data: DataDir, pages: Collection[str]) -> None:
     """
     store = objects.of(data.store)
     if store is not None:
-        exchange, epoch = _exchange(data, store), lease.of(data).head.epoch + 1
-        exchange.renew(epoch)
-        send.forget(data, epoch)
-        exchange.forget(pages, epoch)
+        epoch = lease.of(data).head.epoch + 1
+        with _exchange(data, store) as exchange:
+            exchange.renew(epoch)
+            send.forget(data, epoch)
+            exchange.forget(pages, epoch)
 
 
 def _begin(data: DataDir, store: Objects, now: Head) -> None:
     if data.publishing.exists():
         publish.heal(data)
     run_log.heal(data)
-    exchange = _exchange(data, store)
-    exchange.send(now.epoch)
-    exchange.bring(now.epoch)
+    with _exchange(data, store) as exchange:
+        exchange.send(now.epoch)
+        exchange.bring(now.epoch)
     bring.bring(data, store, now)
 
 
@@ -90,5 +145,16 @@ def _leave(data: DataDir, is_lost: bool) -> None:
         _log.warning("what this run left unpublished is here, and not in the store yet: %s", error)
 
 
-def _exchange(data: DataDir, store: Objects) -> Exchange:
-    return Exchange(Archive(data.snapshots, store), store)
+def _handed(run_id: str, source: str) -> str:
+    """Raises ValueError for words that would lead elsewhere."""
+    if not (_NAME.fullmatch(run_id) and _NAME.fullmatch(source)):
+        raise ValueError(f"{run_id!r} is no run's id, or {source!r} no source's name")
+    return f"handover/{run_id}/{source}.json"
+
+
+@contextmanager
+def _exchange(data: DataDir, store: Objects) -> Iterator[Exchange]:
+    """The archive's exchange with the store, by one process at a time: the workers of a machine may share its folder."""
+    private.make_folder(data.state)
+    with FileLock(data.state / "exchange.lock"):
+        yield Exchange(Archive(data.snapshots, store), store)

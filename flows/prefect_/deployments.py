@@ -25,7 +25,7 @@ from prefect.client.schemas.sorting import FlowRunSort
 from prefect.context import FlowRunContext
 from prefect.states import Cancelled, Completed
 
-from gpuledger.flows.night import gather, retries, run_log
+from gpuledger.flows.night import gather, retries, run_log, sharing
 from gpuledger.flows.night import rebuild as rebuilding
 from gpuledger.flows.night.context import Context, utc_now
 from gpuledger.flows.night.refresh import no_progress
@@ -81,7 +81,8 @@ def refresh(sample: bool = False, only: list[str] | None = None, tick: datetime 
 
 @flow(name="read", persist_result=False)
 def read_source(source: str, run_id: str, as_of: datetime, sample_night: int | None = None) -> State[object]:
-    """Read one source for the refresh `run_id`, which waits for it and writes. Both must see the same data directory.
+    """Read one source for the refresh `run_id`, which waits for it and writes. Both see the same data directory, or share a
+    store.
 
     Raises ValueError for what is no run's id.
     """
@@ -92,6 +93,7 @@ def read_source(source: str, run_id: str, as_of: datetime, sample_night: int | N
         settings=settings, data=settings.data(), run_id=run_id, as_of=as_of, started_at=utc_now(),
         engine="prefect", sample_night=sample_night, only=(source,),
     )  # fmt: skip
+    sharing.begin_reading(context.data)
     with gather.reader(context) as reader:
         readings = gather.readings(context)
         collected = reader.read_source(readings[0])

@@ -1,7 +1,7 @@
-"""Hand what a worker read to the run that writes, through the data directory that both of them see.
+"""Hand what a worker read to the run that writes, through the data directory that both of them see, or through the store.
 
-Pickled: the batch is of this very program's classes, and whoever can write into the data directory can change the
-warehouse itself. Prefect's own results would carry whole batches through its server's storage.
+Pickled in a folder: the batch is of this very program's classes, and whoever can write into the data directory can change
+the warehouse itself. Prefect's own results would carry whole batches through its server's storage.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import shutil
 from pathlib import Path
 
 from gpuledger.extract.collect import Collected
+from gpuledger.flows.night import sharing
 from gpuledger.warehouse.paths import DataDir
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
@@ -19,6 +20,9 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 def give(data: DataDir, run_id: str, collected: Collected) -> None:
     """Put one source's batch down for the run; all of it is there, or nothing."""
+    if data.store:
+        sharing.hand_over(data, run_id, collected)
+        return
     path = _path(data, run_id, collected.source)
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
@@ -28,6 +32,8 @@ def give(data: DataDir, run_id: str, collected: Collected) -> None:
 
 def take(data: DataDir, run_id: str, source: str) -> Collected | None:
     """The batch that a worker put down, None where it did not come to that."""
+    if data.store:
+        return sharing.take_over(data, run_id, source)
     try:
         collected = pickle.loads(_path(data, run_id, source).read_bytes())
     except FileNotFoundError:
@@ -38,6 +44,7 @@ def take(data: DataDir, run_id: str, source: str) -> Collected | None:
 
 def clear(data: DataDir) -> None:
     """Drop what this and earlier runs handed over. The caller holds the writer's lock."""
+    sharing.clear_handed(data)
     shutil.rmtree(_folder(data), ignore_errors=True)
 
 

@@ -83,7 +83,9 @@ def _read_all(reader: Reader, readings: list[Reading], progress: Progress) -> li
     )
     def read_source(source: str) -> Collected:
         with turns:
-            if context.settings.read_deployment:
+            # A file that a person dropped is where the writer is.
+            is_elsewhere = not (context.data.store and by_name[source].files)
+            if context.settings.read_deployment and is_elsewhere:
                 collected = _read_elsewhere(context, source)
             else:
                 collected = reader.read_source(by_name[source], lambda url: progress(source, url))
@@ -114,5 +116,5 @@ def _read_elsewhere(context: Context, source: str) -> Collected:
         return handed_over
     state = run.state.name if isinstance(run, FlowRun) and run.state is not None else "unknown"
     seen = f"its worker handed nothing over within {2 * longest:g} s (the run is {state})"
-    action = f"see that a worker serves {context.settings.read_deployment} and shares the data directory"
+    action = f"see that a worker serves {context.settings.read_deployment} and shares the data directory, or the store"
     return Collected(source, failure=Timeout(source, seen, action), is_complete=False)

@@ -6,10 +6,13 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -158,3 +161,62 @@ def test_a_writer_that_was_stopped_beyond_its_lease_publishes_nothing(
     assert published is not None
     assert published.name == "gpuledger-next.duckdb"
     assert len(list(store.listed("versions/"))) == 2, "what came too late lies there, and no reader gets it"
+
+
+@dataclass
+class _Shops:
+    """Hosts on this machine that write down who asked for what, from when to when."""
+
+    asked: list[tuple[str, str, float, float]] = field(default_factory=list)
+
+    def run(self) -> ThreadingHTTPServer:
+        asked = self.asked
+
+        class Page(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                began = time.monotonic()
+                time.sleep(0.02)
+                body = b"" if self.path == "/robots.txt" else b"<html><body>%s</body></html>" % (b"page " * 200)
+                self.send_response(200)
+                self.send_header("Content-Type", "text/plain" if not body else "text/html")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+                host = self.headers["Host"].partition(":")[0]
+                asked.append((host, self.headers["User-Agent"], began, time.monotonic()))
+
+            def log_message(self, format: str, *args: object) -> None:
+                pass
+
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Page)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        return server
+
+
+def test_a_host_is_asked_by_one_worker_at_a_time_and_a_dead_one_gives_it_back(address: str) -> None:
+    shops = _Shops()
+    server = shops.run()
+    script = Path(__file__).parents[1] / "support" / "host_worker.py"
+    hosts = [f"shop{number}.test" for number in range(3)]
+    arguments = [sys.executable, str(script), address, str(server.server_port)]
+    orders = [[f"worker{number}", *hosts[number:], *hosts[:number]] for number in range(3)]
+    workers = [
+        subprocess.Popen([*arguments, *order], env=environment(), text=True, stdout=subprocess.PIPE) for order in orders
+    ]
+    try:
+        while not any(agent.startswith("worker0") for _, agent, _, _ in shops.asked):
+            assert workers[0].poll() is None
+            time.sleep(0.01)
+        workers[0].kill()  # while it has its first host
+        read = [worker.communicate(timeout=60)[0].split() for worker in workers[1:]]
+    finally:
+        for worker in workers:
+            worker.kill()
+        server.shutdown()
+    assert [sorted(set(one)) for one in read] == [hosts, hosts]
+    for host in hosts:
+        requests = sorted((began, ended, agent) for name, agent, began, ended in shops.asked if name == host)
+        assert len({agent for *_, agent in requests}) >= 2
+        for before, after in pairwise(requests):
+            # The server's own clock: both requests and the pause between them as a shop sees them.
+            assert after[0] - before[1] > 0.09, (host, before, after)
