@@ -50,9 +50,10 @@ def command(data_dir: str | None, form: str, everything: bool, prometheus: Path 
     ended = next((run for run in runs if run.status != "running"), None)
     status = health.exit_status(sources, ended)
     if prometheus is not None:
+        from gpuledger.flows.night.context import utc_now
         from gpuledger.flows.telling.prometheus import write
 
-        write(prometheus, sources, runs)
+        write(prometheus, sources, runs, utc_now())
     if everything:
         rows = {"exit_status": status, "sources": [_whole(s) for s in sources], "runs": [asdict(run) for run in runs]}
         click.echo(terminal.json_text(rows, default=plain, indent=1))

@@ -34,7 +34,7 @@ def pull(
     now = head.read(store).head
     if now.published is None:
         raise NoWarehouse(address)
-    if data.published.exists() and data.published.resolve().name == now.published.name and data.shared.exists():
+    if bring.is_current(data, store, now):
         return None
     from filelock import FileLock
 

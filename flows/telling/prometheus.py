@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 
 from prometheus_client import CollectorRegistry, Gauge, write_to_textfile
@@ -11,9 +12,11 @@ from gpuledger.transform.answers.runs import RunHealth
 from gpuledger.transform.answers.sources import SourceHealth
 
 
-def write(path: Path, sources: Sequence[SourceHealth], runs: Sequence[RunHealth]) -> None:
-    """Write sources and runs to `path`. An age that is not known is left out: 0 would read as fresh."""
+def write(path: Path, sources: Sequence[SourceHealth], runs: Sequence[RunHealth], now: datetime) -> None:
+    """Write sources and runs, as they are `now`, to `path`. An age that is not known is left out: 0 would read as fresh."""
     registry = CollectorRegistry()
+    written = Gauge("gpuledger_figures_timestamp_seconds", "When these figures were written", registry=registry)
+    written.set(now.timestamp())
     failing = _of_source(registry, "gpuledger_source_failing", "1 where the last attempt gave nothing usable")
     degraded = _of_source(registry, "gpuledger_source_degraded", "1 where it shows far fewer rows than usual")
     overdue = _of_source(registry, "gpuledger_source_overdue", "1 where the data are older than they may be")

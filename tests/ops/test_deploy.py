@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
-from tests.command import ROOT, environment, rows
+from gpuledger.flows.setup.settings import explain
+from tests.command import ROOT, arguments, environment, gpuledger, rows
+from tests.nights import Night
 
 DEPLOY = ROOT / "deploy"
+PROMTOOL = shutil.which("promtool")
 PROGRAM = "/opt/gpuledger/.venv/bin/gpuledger"
 
 
@@ -70,3 +76,123 @@ def test_systemd_finds_nothing_wrong_with_the_units(tmp_path: Path) -> None:
     )  # fmt: skip
     told = [line for line in done.stderr.splitlines() if any(unit.name in line for unit in units)]
     assert (told, done.returncode) == ([], 0), done.stderr
+
+
+def test_alerts_and_dashboard_ask_for_what_the_program_writes(nights: dict[int, Night], tmp_path: Path) -> None:
+    """Names, and the labels that are asked for, against the figures of a real night."""
+    figures = tmp_path / "gpuledger.prom"
+    assert gpuledger("status", "--prometheus", str(figures), data=nights[3].data).status in (0, 3)
+    written = {
+        match[1]: set(re.findall(r'(\w+)="', match[2] or ""))
+        for line in figures.read_text().splitlines()
+        if (match := re.match(r"(gpuledger_\w+)(\{.*\})? ", line))
+    }
+    rules = [rule for group in _yaml(DEPLOY / "prometheus" / "alerts.yaml")[0]["groups"] for rule in group["rules"]]
+    panels = json.loads((DEPLOY / "grafana" / "dashboard.json").read_text(encoding="utf-8"))["panels"]
+    asked = [(rule["expr"], f"{rule['annotations']}") for rule in rules]
+    asked += [(one["expr"], one["legendFormat"]) for panel in panels for one in panel["targets"]]
+    seen: set[str] = set()
+    for expression, words in asked:
+        names = set(re.findall(r"gpuledger_\w+", expression))
+        assert names, expression
+        assert names <= written.keys(), expression
+        labels = set.intersection(*(written[name] for name in names))
+        assert set(re.findall(r"(?:\$labels\.|\{\{)(\w+)\}?", words)) <= labels, words
+        seen |= names
+    assert seen == written.keys(), "a figure that nothing shows and no alert watches"
+
+
+@pytest.mark.skipif(PROMTOOL is None, reason="promtool is not there to try the alerts")
+def test_each_alert_comes_when_it_should() -> None:
+    assert PROMTOOL is not None
+    done = subprocess.run(
+        [PROMTOOL, "test", "rules", str(DEPLOY / "prometheus" / "alerts.test.yaml")],
+        check=False, capture_output=True, text=True, timeout=100,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_alert_is_tried_quiet_and_loud() -> None:
+    rules = {
+        rule["alert"] for group in _yaml(DEPLOY / "prometheus" / "alerts.yaml")[0]["groups"] for rule in group["rules"]
+    }
+    quiet, loud = _yaml(DEPLOY / "prometheus" / "alerts.test.yaml")[0]["tests"]
+    for cases, is_loud in ((quiet, False), (loud, True)):
+        assert {case["alertname"] for case in cases["alert_rule_test"]} == rules
+        assert all(bool(case["exp_alerts"]) is is_loud for case in cases["alert_rule_test"])
+
+
+MANIFESTS = DEPLOY / "kubernetes"
+SERVICES = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))["services"]
+
+
+def _yaml(path: Path) -> list[dict[str, Any]]:
+    return list(yaml.safe_load_all(path.read_text(encoding="utf-8")))
+
+
+def _kustomization() -> dict[str, Any]:
+    return _yaml(MANIFESTS / "kustomization.yaml")[0]
+
+
+def _pods() -> dict[str, dict[str, Any]]:
+    resources = [one for name in _kustomization()["resources"] for one in _yaml(MANIFESTS / name)]
+    return {one["metadata"]["name"]: one["spec"]["template"]["spec"] for one in resources if "template" in one["spec"]}
+
+
+def test_no_pod_is_root_writes_to_its_image_or_is_without_limits() -> None:
+    assert set(_pods()) == {"postgres", "prefect-server", "set-up", "writer", "reader", "metrics"}
+    for name, pod in _pods().items():
+        assert pod["securityContext"]["runAsNonRoot"] is True, name
+        assert pod["securityContext"]["runAsUser"] > 0, name
+        assert pod["automountServiceAccountToken"] is False, name
+        for container in pod["containers"]:
+            secured = container["securityContext"]
+            assert secured["readOnlyRootFilesystem"] is True, name
+            assert secured["allowPrivilegeEscalation"] is False, name
+            assert secured["capabilities"] == {"drop": ["ALL"]}, name
+            assert {"cpu", "memory"} <= container["resources"]["limits"].keys(), name
+            assert "livenessProbe" in container or name == "set-up", name
+            mounted = {mount["name"] for mount in container["volumeMounts"]}
+            claims = {"data"} if name == "postgres" else set()
+            assert mounted <= {volume["name"] for volume in pod["volumes"]} | claims, name
+            assert ":" not in container["image"], "images are named by their digests, in a kustomization of the user's"
+
+
+def test_no_service_of_the_compose_file_writes_to_its_image_or_is_without_limits() -> None:
+    for name, service in SERVICES.items():
+        assert service["read_only"] is True, name
+        assert service["tmpfs"][0] == "/tmp", name
+        assert {"mem_limit", "cpus", "pids_limit"} <= service.keys(), name
+
+
+def test_the_pods_run_what_the_compose_file_runs() -> None:
+    for name in ("prefect-server", "set-up", "writer", "reader"):
+        words = [word for word in _pods()[name]["containers"][0]["args"] if word != "--with-healthcheck"]
+        assert words == SERVICES[name]["command"], name
+    literals = dict(one.split("=", 1) for one in _kustomization()["configMapGenerator"][0]["literals"])
+    settings = {f"GPULEDGER_{origin.name.upper()}" for origin in explain({}, Path("/nowhere"))}
+    assert {name for name in literals if name.startswith("GPULEDGER_")} <= settings
+    assert literals["GPULEDGER_READ_DEPLOYMENT"] == SERVICES["writer"]["environment"]["GPULEDGER_READ_DEPLOYMENT"]
+    wanted = {name for name in SERVICES["writer"]["environment"] if not name.startswith(("AWS_", "GPULEDGER_NOTIFY"))}
+    assert wanted - literals.keys() == {"PREFECT_API_AUTH_STRING"}, "that is a secret"
+
+
+def test_the_program_writes_to_its_folder_and_tmp_alone(tmp_path: Path) -> None:
+    """A run with every other folder read-only, as in the containers."""
+    data, scratch = tmp_path / "data", tmp_path / "tmp"
+    data.mkdir()
+    scratch.mkdir()
+    words = arguments("refresh", "--sample", "--engine", "plain", "--only", "ecb_fx", data=data)
+    script = (
+        'mount --make-rprivate / && mount --bind "$1" "$1" && mount --bind "$2" "$2" && mount -o remount,bind,ro / '
+        '&& ! touch /root-is-written 2>/dev/null && shift 2 && exec "$@"'
+    )
+    unshare = ["unshare", "--mount", "sh", "-c", script, "sh", str(data), str(scratch), *words]
+    if shutil.which("unshare") is None or subprocess.run(["unshare", "--mount", "true"], check=False).returncode:
+        pytest.skip("no mounts of one's own here")
+    done = subprocess.run(
+        unshare, env=environment({"HOME": str(scratch), "TMPDIR": str(scratch)}), cwd=scratch, check=False,
+        capture_output=True, text=True, timeout=170,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert rows(data, "SELECT status FROM ops.source_run") == [("ok",)]

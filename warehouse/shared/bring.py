@@ -74,11 +74,28 @@ def take(data: DataDir, store: Objects, version: Published, *, with_base: bool =
     return path
 
 
+def is_current(data: DataDir, store: Objects, head: Head) -> bool:
+    """Whether the directory has all that a reader gets of the head already."""
+    note = noted(data, store)
+    version = head.published
+    is_same = version is not None and data.published.exists() and note.version == version.sha256
+    return is_same and note.files == {name: file.sha256 for name, file in _for_readers(head).items()}
+
+
+def _for_readers(head: Head) -> dict[str, File]:
+    return {
+        name: file
+        for name, file in head.files.items()
+        if name.partition("/")[0] in _FOR_READERS or name == "snapshots/runs.jsonl"
+    }
+
+
 def pull(data: DataDir, store: Objects, head: Head, keep_versions: int) -> Path | None:
     """Keep a verified copy of the published version for readers; the version where it is new here, None where it was there.
 
-    What people added comes with it, so that a question about a card of theirs has an answer; quotes stand in the version.
-    Raises StoreError, and Diverged where runs of its own were published in the directory.
+    What people added comes with it, so that a question about a card of theirs has an answer (quotes stand in the version),
+    and so does the log of runs, which `status` tells of. Raises StoreError, and Diverged where runs of its own were published
+    in the directory.
     """
     note = noted(data, store)
     version = head.published
@@ -90,7 +107,7 @@ def pull(data: DataDir, store: Objects, head: Head, keep_versions: int) -> Path 
                 f"{data.root} holds a warehouse of its own: name another --data-dir for a copy of {store.address}"
             )
         path = take(data, store, version)
-    own = {name: file for name, file in head.files.items() if name.partition("/")[0] in _FOR_READERS}
+    own = _for_readers(head)
     _bring_files(data, store, own, note)
     if version is not None:
         keep(data, note, store, version.sha256)
