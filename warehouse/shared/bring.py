@@ -94,8 +94,8 @@ def pull(data: DataDir, store: Objects, head: Head, keep_versions: int) -> Path 
     """Keep a verified copy of the published version for readers; the version where it is new here, None where it was there.
 
     What people added comes with it, so that a question about a card of theirs has an answer (quotes stand in the version),
-    and so does the log of runs, which `status` tells of. Raises StoreError, and Diverged where runs of its own were published
-    in the directory.
+    and so does the log of runs, which `status` tells of. Raises StoreError, and Diverged where the directory has runs
+    of its own.
     """
     note = noted(data, store)
     version = head.published
