@@ -26,13 +26,14 @@ def command(store: str | None, data_dir: str | None) -> int:
         )
     from gpuledger.extract.objects import PATIENCE_S
     from gpuledger.flows.setup import copies
+    from gpuledger.warehouse import integrity
 
     data = settings.data()
     version = copies.pull(data, address, settings.keep_versions, PATIENCE_S)
     published = data.published.resolve()
     if version is None:
-        click.echo(gettext("{name} is here already").format(name=published.name))
+        click.echo(gettext("{name} is here already").format(name=integrity.name_of(published)))
     else:
         size = f"{published.stat().st_size / 1e6:,.1f}"
-        click.echo(gettext("{name}: {size} MB, the sum is right").format(name=published.name, size=size))
+        click.echo(gettext("{name}: {size} MB, the sum is right").format(name=integrity.name_of(published), size=size))
     return 0

@@ -57,5 +57,5 @@ def of(settings: Settings) -> DataDir:
         if not data.published.exists():
             raise
         message = gettext("answered from the copy {version}, as the store gave no newer one: {error}")
-        print(message.format(version=data.published.resolve().name, error=error), file=sys.stderr)  # noqa: T201
+        print(message.format(version=data.published.resolve().parent.name, error=error), file=sys.stderr)  # noqa: T201
     return data

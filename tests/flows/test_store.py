@@ -20,8 +20,8 @@ import pytest
 
 from gpuledger.extract import objects
 from gpuledger.extract.archive.snapshots import Archive
-from gpuledger.extract.objects import Objects
 from gpuledger.extract.fetch.fetched import Fetched
+from gpuledger.extract.objects import Objects
 from gpuledger.flows.history import replay, vacuum
 from gpuledger.flows.night import sharing
 from gpuledger.flows.night.context import new_run_id
@@ -168,7 +168,7 @@ def test_a_writer_that_was_stopped_beyond_its_lease_publishes_nothing(
     assert said.startswith("Superseded: s3://bucket/")
     published = head.read(store).head.published
     assert published is not None
-    assert published.name == "gpuledger-next.duckdb"
+    assert published.run_id == "next"
     assert len(list(store.listed("versions/"))) == 2, "what came too late lies there, and no reader gets it"
 
 

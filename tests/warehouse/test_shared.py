@@ -82,7 +82,7 @@ def test_a_machine_that_was_away_too_long_publishes_nothing(tmp_path: Path, addr
     assert runs(a) == ["1"], "what its own readers see is what was published before"
     published = head.read(store).head.published
     assert published is not None
-    assert published.name == "gpuledger-2.duckdb"
+    assert published.run_id == "2"
     run(a, "3")
     assert runs(a) == ["1", "2", "3"]
 
@@ -255,5 +255,5 @@ def test_old_versions_leave_the_store(tmp_path: Path, address: str, store: Objec
     a = machine(tmp_path, "a", address)
     for number in range(4):
         run(a, str(number), keep_versions=2)
-    assert [one.name for one in head.read(store).head.versions] == ["gpuledger-2.duckdb", "gpuledger-3.duckdb"]
+    assert [one.run_id for one in head.read(store).head.versions] == ["2", "3"]
     assert {one.key for one in store.listed("versions/")} == {one.key for one in head.read(store).head.versions}
