@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -70,7 +71,7 @@ def take(data: DataDir, store: Objects, version: Published, *, with_base: bool =
         integrity.note(data, path, version.sha256)
         publish.adopt(data, path, with_base=with_base)
     finally:
-        part.unlink(missing_ok=True)
+        shutil.rmtree(part.parent, ignore_errors=True)  # where it did not come to that
     return path
 
 
