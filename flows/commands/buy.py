@@ -16,9 +16,9 @@ from gpuledger.flows.commands._memory import serving_options
 from gpuledger.flows.commands._options import (
     currency_option,
     data_dir_option,
-    read_from,
     format_option,
     market_option,
+    read_from,
 )  # fmt: skip
 from gpuledger.flows.setup import settings as settings_module
 from gpuledger.flows.setup import showing
