@@ -35,7 +35,7 @@ def s3_server(folder: Path) -> Iterator[dict[str, str]]:
     }  # fmt: skip
     (folder / "s3.json").write_text(json.dumps({"identities": [identity]}))
     names = ("master.port", "master.port.grpc", "volume.port", "volume.port.grpc", "filer.port", "filer.port.grpc",
-             "s3.port", "s3.port.grpc")  # fmt: skip
+             "s3.port", "s3.port.grpc", "s3.port.iceberg", "s3.port.lance")  # fmt: skip
     ports = dict(zip(names, _free_ports(len(names)), strict=True))
     words = [
         str(SERVER), "server", f"-dir={folder}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-filer", "-s3",
