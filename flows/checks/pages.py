@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from gpuledger.extract import local_files
+from gpuledger.extract import local_files, objects
 from gpuledger.extract import source as sources
 from gpuledger.extract.archive.snapshot import Snapshot
 from gpuledger.extract.archive.snapshots import Archive
@@ -41,7 +41,7 @@ def pair(data: DataDir, source: str, page: str | None, against: str | None) -> t
 
     Raises NoPair, and CorruptSnapshot.
     """
-    archive = Archive(data.snapshots)
+    archive = Archive(data.snapshots, objects.of(data.store))
     history = [one for one in archive.history(source) if not one.headers.get("content-type", "").startswith("image/")]
     if not history:
         raise NoPair(source, "no page of it is archived", f"`gpuledger refresh --only {source}` archives its pages")
@@ -57,7 +57,7 @@ def one(data: DataDir, source: str, place: str) -> Page:
     """A page by its file, or by the beginning of its hash in the archive. Raises NoPair, OSError, and CorruptSnapshot."""
     path = Path(place)
     if not path.exists():
-        archive = Archive(data.snapshots)
+        archive = Archive(data.snapshots, objects.of(data.store))
         return archive.page(_named([*archive.history(source)], source, place))
     content = local_files.read_bytes(path, follow=True)
     if content[:2] == b"\x1f\x8b":
@@ -71,7 +71,7 @@ def one(data: DataDir, source: str, place: str) -> Page:
 
 def rows(data: DataDir, source: str) -> list[Item]:
     """What the source's newest archived pages say, as it is read now; pages that cannot be read are passed over."""
-    archive, chosen = Archive(data.snapshots), sources.get(source)
+    archive, chosen = Archive(data.snapshots, objects.of(data.store)), sources.get(source)
     newest = {one.url: one for one in archive.history(source)}
     found: list[Item] = []
     for snapshot in newest.values():

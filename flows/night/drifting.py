@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import duckdb
 
+from gpuledger.extract import objects
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected
 from gpuledger.extract.errors import LayoutChanged
@@ -77,7 +78,7 @@ def _unread(context: Context, collected: Collected, past: dict[str, list[profile
 def _earlier_pages(context: Context, source: str, pages: dict[str, str]) -> dict[str, str]:
     """The newest archived page of each address that is another than the one in `pages`."""
     found: dict[str, str] = {}
-    for snapshot in Archive(context.data.snapshots).history(source):
+    for snapshot in Archive(context.data.snapshots, objects.of(context.data.store)).history(source):
         if snapshot.url in pages and snapshot.sha256 != pages[snapshot.url] and snapshot.fetched_at < context.as_of:
             found[snapshot.url] = snapshot.sha256
     return found
