@@ -17,7 +17,7 @@ from gpuledger.flows.commands._show import no_rows, show
 from gpuledger.flows.setup.lang import gettext
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.advice import cheaper_ruled_out, what_would
-from gpuledger.transform.buying.hosts import estimated_on
+from gpuledger.transform.buying.hosts import estimated_on, hosts
 from gpuledger.transform.buying.market import Evidence
 from gpuledger.transform.buying.need import Need
 from gpuledger.transform.buying.options import Limits, Option
@@ -123,7 +123,7 @@ def _row(rank: int, option: Option, ruled_out: str, data: DataDir) -> dict[str, 
         _of_what(option), evidence and evidence.price_since, evidence and evidence.seen_at,
         evidence and evidence.market, evidence and evidence.source, round(option.needed_gb, 2),
         round(option.available_gb, 2), option.fits, speed and round(speed.expected, 1),
-        "measured" if pictures else rate and rate.basis,
+        "measured" if pictures else rate.basis if rate else "unknown",
         speed and round(speed.bound, 1), speed and round(speed.expected, 1), speed and speed.verdict,
         option.prefill_bound and round(option.prefill_bound),
         _money(option.total_usd), _money(None if own is None else own.host),
@@ -235,6 +235,11 @@ def _offer(row: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _label(row: dict[str, Any]) -> str:
+    label: str = row["speed_is"]
+    return gettext("unknown") if label == "unknown" else label
+
+
 def _day(time: datetime | None) -> str:
     return "" if time is None else f"{time:%Y-%m-%d}"
 
@@ -242,7 +247,7 @@ def _day(time: datetime | None) -> str:
 def _of_text(row: dict[str, Any]) -> dict[str, Any]:
     """A line for people, by its headings."""
     return _offer(row) | {
-        "tokens/s": row["expected_tokens_per_s"], "range": _range(row), "speed is": row["speed_is"] or "",
+        "tokens/s": row["expected_tokens_per_s"], "range": _range(row), "speed is": _label(row),
         "each user": row["each_tokens_per_s"], "reads tokens/s": row["prefill_tokens_per_s"],
         "first token s": row["first_token_s"], "total USD": row["total_usd"],
         "USD per M tokens": row["usd_per_million_tokens"], "machine": row["host"] or "",
@@ -255,7 +260,7 @@ def _of_pictures(row: dict[str, Any]) -> dict[str, Any]:
     return _offer(row) | {
         "it/s": row["image_iterations_per_s"],
         "pictures a minute": row["images_per_s"] and round(row["images_per_s"] * 60, 2),
-        "speed is": row["speed_is"] or gettext("unknown"), "total USD": row["total_usd"],
+        "speed is": _label(row), "total USD": row["total_usd"],
         "USD per 1000 pictures": row["usd_per_thousand_images"], "machine": row["host"] or "",
         "next cheaper is ruled out": row["next_cheaper_is_ruled_out"],
     }  # fmt: skip
@@ -307,11 +312,11 @@ def _footnotes(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
             notes.setdefault(row["note"], []).append(str(row["rank"]))
     for note, ranks in notes.items():
         yield f"{', '.join(ranks)}  {note}"
-    if any(row["host"] for row in rows):
+    if any(row["host"] in {host.name for host in hosts()} for row in rows):
         message = gettext("machines: price and idle power are our own estimates of {day}, no published figures; "
                           "--assume host_usd=… replaces the desktop's")  # fmt: skip
         yield message.format(day=f"{estimated_on():%Y-%m}")
-    engines = sorted({row["engine"] for row in rows if row["engine"]})
+    engines = sorted({row["engine"] for row in rows if row["engine"] and row["tokens_per_s"] is not None})
     if engines:
         message = gettext("speeds are of {engines}; the range of calibrated ones holds in 8 of 10 cases")
         yield message.format(engines=", ".join(engines))

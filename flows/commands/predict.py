@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gpuledger.transform.identity.gpu import Gpu
     from gpuledger.transform.sizing.tuning import Way
     from gpuledger.transform.speed.engines import Embedding
-    from gpuledger.transform.speed.offload import Offload
+    from gpuledger.transform.speed.offload import Moved, Offload
     from gpuledger.transform.speed.predict import Prediction, Rate
     from gpuledger.warehouse.paths import DataDir
 
@@ -197,8 +197,14 @@ def as_object(found: Prediction, model_id: str, precision: str, notes: Sequence[
         "memory_usable_gb": round(found.usable / 1e9, 3),
         "decode": _rate(found.decode),
         "prefill": _rate(found.prefill),
+        "offload": None if found.moved is None else _moved(found.moved),
         "assumptions": list(notes),
     }
+
+
+def _moved(away: Moved) -> dict[str, Any]:
+    """What stays with the processor, for programs."""
+    return {"what": away.what, "layers": away.layers, "of_layers": away.of_layers, "gb": round(away.size / 1e9, 3)}
 
 
 def _rate(rate: Rate) -> dict[str, Any]:
