@@ -84,6 +84,16 @@ def test_every_step_of_a_prediction_is_a_sum_that_comes_out(
         assert steps["reads"].value == found.prefill.expected
 
 
+def test_boards_of_four_gpus_are_asked_about_up_to_what_a_machine_holds() -> None:
+    board = Card(
+        gpu_id="own", gpu="Board", condition="new", price_usd=Decimal(900), memory_gb=16, bandwidth_gb_s=300, tdp_w=200,
+        gpus_on_board=4, value_kept=None, history_years=None, evidence=SEEN,
+    )  # fmt: skip
+    asked = need("llama-3.1-8b", "Q4_K_M", Asked())
+    found = options(asked, Limits(), Market(cards=[board], instances=[], measured={}, chips={}), asked.assumptions)
+    assert sorted(option.gpu_count for option in found) == [4, 8, 12, 16]
+
+
 def test_every_dollar_of_owning_and_renting_is_a_sum_that_comes_out() -> None:
     gpu = by_id()["nvidia-geforce-rtx-4090"]
     assert gpu.memory_gb

@@ -102,8 +102,10 @@ class Need:
 
     def training_bound(self, gpu: Gpu, count: int) -> float | None:
         """Tokens a second of all cards at most while it is trained, by their 16-bit matrix rate; None if not known."""
+        if self.tuning is None:
+            return None
         rate = matrix_tflops(gpu, 16)
-        return None if rate is None or self.tuning is None else count * rate * 1e12 / self.tuning.flops
+        return None if rate is None else count * rate * 1e12 / self.tuning.flops
 
     def bound_of_empty_cache(self, bandwidth_gb_s: float) -> float:
         """Tokens a second of one sequence on one GPU before anything was written, by its memory alone."""

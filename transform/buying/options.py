@@ -188,7 +188,8 @@ class _Asked:
             )
             assumed = kept(self.assumptions, card.value_kept if long_enough else None)
             for boards in NODES if self.need.splits else (1,):
-                yield self._node(card, gpu, boards, assumed)
+                if boards * card.gpus_on_board <= MOST_CARDS:
+                    yield self._node(card, gpu, boards, assumed)
 
     def _node(self, card: Card, gpu: Gpu, boards: int, assumed: Assumptions) -> Option:
         gpus, price = boards * card.gpus_on_board, card.price_usd * boards

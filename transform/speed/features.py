@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.speed.peaks import matrix_tflops
@@ -67,6 +68,8 @@ def has_ecc_on(gpu: Gpu) -> bool:
     return gpu.vendor == "NVIDIA" and gpu.segment == _ECC_SEGMENT and memory_kind(gpu) == "gddr"
 
 
+# Asked several times of each card for each count of it.
+@lru_cache(maxsize=4096)
 def traits(gpu: Gpu) -> CardTraits | None:
     """What the calibration asks of a card; None where its bandwidth is not known, from which everything else follows."""
     if not gpu.memory_bandwidth_gb_s:

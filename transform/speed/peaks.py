@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from gpuledger.transform.identity.gpu import Gpu
 
 #: Multiply-adds of one tensor core in one cycle on dense 16-bit matrices (16-bit accumulation, the faster kind).
@@ -90,6 +92,8 @@ def tensor_tflops(
     return peak_flops(boost_clock_mhz * 1e6, tensor_cores, 2 * per_core) / 1e12
 
 
+# Asked several times of each card for each count of it.
+@lru_cache(maxsize=8192)
 def matrix_tflops(gpu: Gpu, bits: int) -> float | None:
     """Peak dense matrix operations of a card at 32, 16, 8 or 4 bits, in tera a second; None where no figure bounds it.
 
@@ -120,6 +124,7 @@ def matrix_tflops(gpu: Gpu, bits: int) -> float | None:
     return None
 
 
+@lru_cache(maxsize=8192)
 def fastest_matrix_tflops(gpu: Gpu, weight_bits: float) -> float | None:
     """The highest matrix rate of a card, in tera a second, at a width that holds weights of so many bits.
 
