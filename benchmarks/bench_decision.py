@@ -99,10 +99,10 @@ def _large(data: DataDir) -> list[Row]:
                (SELECT count(DISTINCT gpu_id) FROM core.best_offer)""",
     )
     offers, models, cards = found[0]
-    what = f"the same of {offers:,} offers of {cards} cards and {models} models, all {{}}, median of {TIMES}"
+    what = f"the same of {offers:,} offers of {cards} cards and {models} models, {{}}, median of {TIMES}"
     rows: list[Row] = []
     for words, how in (
-        (("--model", "llama-2-13b", "--limit", "0"), "options"),
+        (("--model", "llama-2-13b"), "new cards"),
         (("--model", "tuned-7", "--condition", "any", "--users", "8"), "conditions, a model of one's own"),
     ):
         seconds = sorted(_command("buy", *words, data=data.root) for _ in range(TIMES))
