@@ -28,10 +28,10 @@ from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.shared import bring, head, lease, send
 from tests.support.stores import s3_server
 
-PAGES = (1_000, 4_000, 16_000)
+PAGES = (500, 2_000, 8_000)
 PAGE_BYTES = 20_000
-SEGMENTS = (250, 1_000, 4_000)
-VERSION_MB = (50, 200, 800)
+SEGMENTS = (100, 400, 1_600)
+VERSION_MB = (20, 80, 320)
 HOSTS = 500
 START = datetime(2026, 1, 1, 3, tzinfo=UTC)
 

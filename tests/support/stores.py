@@ -39,7 +39,7 @@ def s3_server(folder: Path) -> Iterator[dict[str, str]]:
     ports = dict(zip(names, _free_ports(len(names)), strict=True))
     words = [
         str(SERVER), "server", f"-dir={folder}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-filer", "-s3",
-        f"-s3.config={folder / 's3.json'}", "-master.volumeSizeLimitMB=64", "-volume.max=20", "-master.telemetry=false",
+        f"-s3.config={folder / 's3.json'}", "-master.volumeSizeLimitMB=64", "-volume.max=200", "-master.telemetry=false",
         *(f"-{name}={port}" for name, port in ports.items()),
     ]  # fmt: skip
     with (folder / "log").open("wb") as log:
