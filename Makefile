@@ -20,7 +20,7 @@ PYTHONS ?= $(shell for v in 3.11 3.12 3.13 3.14; do python$$v -c 'import sys; pr
 # Tests and demo start hundreds of processes; where this is set each of them compiles every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo install test test-duckdb pythons lint fuzz kills bench docs generated lock sbom clean mutants
+.PHONY: demo install test test-duckdb pythons lint site fuzz kills bench docs generated lock sbom clean mutants
 .DELETE_ON_ERROR:
 
 # Two packages come as source: what builds them is locked too. The project itself needs no download.
@@ -108,6 +108,10 @@ docs: $(READY)
 	$(BIN)/python docs/when_is_a_3060_enough.py
 	$(BIN)/python docs/forty_questions.py
 
+# The documentation as a site in site/; ends with an error where a link leads nowhere.
+site: $(READY)
+	$(BIN)/python -m mkdocs build --strict --quiet
+
 # Data that is made from other data and committed with it; a test says when it is due.
 generated: $(READY)
 	$(BIN)/python -m tools.catalogue
@@ -124,4 +128,4 @@ sbom: $(READY)
 	$(BIN)/python tools/sbom.py dist
 
 clean:
-	rm -rf $(VENV) $(DEMO) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(DEMO) site .mypy_cache .ruff_cache .pytest_cache .hypothesis
