@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.nights import Night, build_nights, once, read_nights
+from tests.readings import Readings, readings
 
 # How long one example takes says how busy the machine is, and nothing about the code; no test asserts on time.
 settings.register_profile("project", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -39,3 +40,9 @@ def shared_data() -> Path:
 def nights(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Night]:
     """The sample's three nights as `refresh --sample --engine plain` left them, one after the other in one folder."""
     return read_nights(once(tmp_path_factory, "nights", build_nights))
+
+
+@pytest.fixture(scope="session")
+def readings_of_pictures(tmp_path_factory: pytest.TempPathFactory) -> Readings:
+    """What the real reader makes of a picture of a chart: called like `apart.read`, it reads each picture once."""
+    return readings(tmp_path_factory)

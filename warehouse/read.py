@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,20 @@ from gpuledger.warehouse.errors import BadQuery, NotAWarehouse, NoWarehouse, Old
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.schema import SESSION, quote
 
+#: The version that a block of questions is asked of, with the folder that it is of.
+_together: ContextVar[tuple[DataDir, duckdb.DuckDBPyConnection] | None] = ContextVar("together", default=None)
+
+
+@contextmanager
+def together(data: DataDir) -> Iterator[None]:
+    """All that is asked within is asked of one version, over one connection. Raises what `reader` raises."""
+    with reader(data) as con:
+        token = _together.set((data, con))
+        try:
+            yield
+        finally:
+            _together.reset(token)
+
 
 @contextmanager
 def reader(data: DataDir) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -25,6 +40,10 @@ def reader(data: DataDir) -> Iterator[duckdb.DuckDBPyConnection]:
     newer program or DuckDB wrote it, OlderWarehouse where an older program wrote it without what one of our own statements
     reads.
     """
+    held = _together.get()
+    if held is not None and held[0] == data:
+        yield held[1]
+        return
     if not data.published.exists():
         raise NoWarehouse(data.root)
     # Resolved first: the version's own path is what a write-ahead log, if an analyst left one, belongs to.

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuledger.flows.commands import _market
 from gpuledger.flows.commands._explain import as_objects, show_steps
-from gpuledger.flows.commands._money import DOLLARS, Money, money
 from gpuledger.flows.commands._show import no_rows, show
+from gpuledger.flows.setup import market_words
 from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.setup.money import DOLLARS, Money, money
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.advice import cheaper_ruled_out, what_would
 from gpuledger.transform.buying.hosts import estimated_on, hosts
@@ -60,7 +60,7 @@ def show_answer(answer: Answer, data: DataDir, limit: int, form: str, *, explain
         show(columns, values, form)
     elif rows:
         paid = [{column: shown.amount(column, value) for column, value in row.items()} for row in rows]
-        _table(answer, paid, list(ruled_out), shown, _market.heading(data))
+        _table(answer, paid, list(ruled_out), shown, market_words.heading(data))
         if explain:
             for rank, option in enumerate(_shown(answer, limit), 1):
                 click.echo(f"{rank}  {option.what}")

@@ -27,30 +27,36 @@ def command(folder: Path, form: str, history: bool, excel: bool, data_dir: str |
 
     As json it is what web pages and programs read: api/v1/*.json, described in openapi.json, and changes.atom, a feed.
 
-    As xlsx it is one workbook whose first sheet is that list. --market, --currency and --lang are of that list; tables stay
-    in dollars. Beside csv and parquet files stands datapackage.json, which says what every column holds.
+    As xlsx it is one workbook whose first sheet is that list. --market and --lang are of that list. Beside csv and parquet
+    files stands datapackage.json, which says what every column holds.
+
+    With --currency all dollars are in that currency, in columns of its name (price_eur): at the newest rate, and what is
+    of a past day at that day's. Prices as a shop prints them keep their own.
 
     The CSV files that every run writes beside the warehouse hold the newest 90 days of daily prices and 30 of changes.
     """
-    from gpuledger.flows.commands import _procurement
-    from gpuledger.flows.commands._money import money
+    from gpuledger.flows.setup import procurement
+    from gpuledger.flows.setup.money import money
     from gpuledger.warehouse.outputs import api_files, csv_files, datapackage, parquet_files, sheet, xlsx_files
+    from gpuledger.warehouse.read import together
 
     data = read_from(data_dir)
-    front = _procurement.sheet(data, money(data))
-    if form == "xlsx":
-        words = xlsx_files.Words(
-            gettext("Definitions"), gettext("Sources"), gettext("table"), gettext("column"), gettext("type"),
-            gettext("meaning"), gettext("open"), gettext("Page &P of &N"),
-        )  # fmt: skip
-        written = xlsx_files.export(data, folder, front, history=history, words=words)
-    elif form == "json":
-        written = api_files.export(data, folder, front)
-    elif form == "csv":
-        written = [*csv_files.export(data, folder), sheet.write_csv(front, folder, excel=excel)]
-    else:
-        written = [*parquet_files.export(data, folder), sheet.write_parquet(front, folder)]
-    if form in ("csv", "parquet"):
-        written.append(datapackage.write(data, folder, written, front))
+    shown = money(data)
+    with together(data):
+        front = procurement.sheet(data, shown)
+        if form == "xlsx":
+            words = xlsx_files.Words(
+                gettext("Definitions"), gettext("Sources"), gettext("table"), gettext("column"), gettext("type"),
+                gettext("meaning"), gettext("open"), gettext("Page &P of &N"),
+            )  # fmt: skip
+            written = xlsx_files.export(data, folder, front, history=history, words=words)
+        elif form == "json":
+            written = api_files.export(data, folder, front)
+        elif form == "csv":
+            written = [*csv_files.export(data, folder, currency=shown), sheet.write_csv(front, folder, excel=excel)]
+        else:
+            written = [*parquet_files.export(data, folder, shown), sheet.write_parquet(front, folder)]
+        if form in ("csv", "parquet"):
+            written.append(datapackage.write(data, folder, written, front))
     for path in written:
         click.echo(path)

@@ -35,9 +35,10 @@ _HEADINGS = {
 @format_option
 def command(gpu: str | None, as_of: datetime | None, data_dir: str | None, form: str) -> int:
     """Street prices of all GPUs, or of those whose name holds GPU ("rtx 4090"): where, since when, and the trend."""
-    from gpuledger.flows.commands import _market, _workload
-    from gpuledger.flows.commands._money import money
+    from gpuledger.flows.commands import _workload
     from gpuledger.flows.commands._show import no_rows, show
+    from gpuledger.flows.setup import market_words
+    from gpuledger.flows.setup.money import money
     from gpuledger.transform.answers.price import Cards, price
 
     data = read_from(data_dir)
@@ -49,8 +50,8 @@ def command(gpu: str | None, as_of: datetime | None, data_dir: str | None, form:
 
         # Not as the catalogue writes it: "rtx4090", "3090 24GB". A name that nobody has is a usage error here.
         columns, rows = price(data, Cards("", tuple(_card.ids(data, gpu))), day, showing.market(), short=short)
-    title = f"{gettext('Street prices')} · {_market.heading(data, day)} · {_workload.when(data, as_of)}"
-    headings = {**_HEADINGS, "price_usd": _market.money(data, day)}
+    title = f"{gettext('Street prices')} · {market_words.heading(data, day)} · {_workload.when(data, as_of)}"
+    headings = {**_HEADINGS, "price_usd": market_words.money(data, day)}
     show(*shown.table(columns, rows), form, title=shown.title(title), headings=shown.headings(columns, headings))
     why = gettext("no shop in this warehouse lists it; `gpuledger show` has what is known of the card")
     return 0 if rows else no_rows(why)

@@ -17,7 +17,7 @@ def command(explain: bool, full: bool, data_dir: str | None) -> int:
     from gpuledger.flows.commands._show import show
     from gpuledger.flows.night.rebuild import rebuild
     from gpuledger.flows.night.start import rebuild_context_for
-    from gpuledger.warehouse.outputs import csv_files
+    from gpuledger.flows.setup import exports
 
     settings = settings_module.load({"data_dir": data_dir})
     data = settings.data()
@@ -28,6 +28,6 @@ def command(explain: bool, full: bool, data_dir: str | None) -> int:
     if explain or not rebuilt:
         click.echo(f"{rebuilt} to rebuild, {len(rows) - rebuilt} kept; nothing was published")
         return 0
-    csv_files.after_run(data)
+    exports.after_run(data)
     click.echo(f"published {summary.version or ''}: {rebuilt} rebuilt, {len(rows) - rebuilt} kept")
     return summary.exit_status

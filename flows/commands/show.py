@@ -6,9 +6,11 @@ from typing import Any
 
 import click
 
-from gpuledger.flows.commands._options import data_dir_option, read_from
+from gpuledger.flows.commands._options import currency_option, data_dir_option, read_from
 from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.setup.money import Money
 from gpuledger.flows.telling import terminal
+from gpuledger.warehouse.paths import DataDir
 
 #: Offers and rentals shown for people; programs get all.
 _MOST = 8
@@ -32,6 +34,7 @@ _RENTALS = {
 
 @click.command()
 @click.argument("card")
+@currency_option
 @data_dir_option
 @click.option(
     "--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True,
@@ -45,25 +48,37 @@ def command(card: str, data_dir: str | None, form: str) -> None:
 
     from gpuledger.flows.commands import _card
     from gpuledger.flows.commands._show import plain
+    from gpuledger.flows.setup.money import money
     from gpuledger.transform.answers import card as cards
 
     data = read_from(data_dir)
-    meant = _card.ids(data, card)
-    known = [dict(zip(columns, row, strict=True)) for columns, rows in [cards.facts(data, meant)] for row in rows]
+    meant, shown = _card.ids(data, card), money(data)
+    columns, rows = shown.table(*cards.facts(data, meant))
+    known = [_at_its_own_rate(data, dict(zip(columns, row, strict=True)), shown) for row in rows]
     if form == "json":
-        whole = [one | _of(data_dir, one["gpu_id"]) for one in known]
+        whole = [one | _of(data, one["gpu_id"], shown) for one in known]
         click.echo(terminal.json_text(whole, default=plain, indent=1))
         return
     for one in known:
-        _print(data_dir, one)
+        _print(data, one, shown)
 
 
-def _of(data_dir: str | None, gpu_id: str) -> dict[str, Any]:
+def _at_its_own_rate(data: DataDir, one: dict[str, Any], shown: Money) -> dict[str, Any]:
+    """The card with its lowest price on record at the rate of that day."""
+    from gpuledger.transform.answers import rates
+
+    low, day = shown.name("all_time_low_usd"), one["all_time_low_on"]
+    if shown.words and one[low] is not None:
+        rate = rates.rate(data, shown.code, day)
+        one[low] = shown.of(float(one[low]) * shown.usd**2 / rate.usd) if rate else None
+    return one
+
+
+def _of(data: DataDir, gpu_id: str, shown: Money) -> dict[str, Any]:
     """Everything of a card that has several rows."""
     from gpuledger.flows.commands._show import plain
     from gpuledger.transform.answers import card as cards
 
-    data = read_from(data_dir)
     several = {
         "offers": cards.offers(data, gpu_id, 1_000_000),
         "scores": cards.scores(data, gpu_id),
@@ -71,20 +86,23 @@ def _of(data_dir: str | None, gpu_id: str) -> dict[str, Any]:
     }
     as_dicts = {
         name: [dict(zip(columns, map(plain, row), strict=True)) for row in rows]
-        for name, (columns, rows) in several.items()
+        for name, (columns, rows) in ((name, shown.table(*found)) for name, found in several.items())
     }
-    return {**as_dicts, "daily_low_usd": cards.daily_lows(data, gpu_id, _DAYS)}
+    lows = cards.daily_lows(data, gpu_id, _DAYS, shown.code)
+    return {**as_dicts, shown.name("daily_low_usd"): [round(low, shown.places) for low in lows]}
 
 
-def _print(data_dir: str | None, one: dict[str, Any]) -> None:
+def _print(data: DataDir, one: dict[str, Any], shown: Money) -> None:
     from gpuledger.flows.commands._show import show
     from gpuledger.transform.answers import card as cards
 
-    data, gpu_id = read_from(data_dir), one["gpu_id"]
+    gpu_id = one["gpu_id"]
     click.secho(f"\n{one['gpu']}", bold=True)
     click.echo("  " + " · ".join(_specification(one)))
-    for line in _price_lines(one, cards.daily_lows(data, gpu_id, _DAYS)):
+    for line in _price_lines(one, cards.daily_lows(data, gpu_id, _DAYS, shown.code), shown):
         click.echo("  " + line)
+    if shown.words:
+        click.echo(f"  {shown.words}")
     for title, (columns, rows), headings in (
         (gettext("Offers"), cards.offers(data, gpu_id, _MOST), _OFFERS),
         (gettext("Scores"), cards.scores(data, gpu_id), _SCORES),
@@ -92,7 +110,7 @@ def _print(data_dir: str | None, one: dict[str, Any]) -> None:
     ):
         if rows:
             click.echo()
-            show(columns, rows, "table", title=title, headings=headings)
+            show(*shown.table(columns, rows), "table", title=title, headings=shown.headings(columns, headings))
 
 
 def _specification(one: dict[str, Any]) -> list[str]:
@@ -103,24 +121,26 @@ def _specification(one: dict[str, Any]) -> list[str]:
     return [unit.format(one[name]) for name, unit in units.items() if one[name] is not None]
 
 
-def _price_lines(one: dict[str, Any], lows: list[float]) -> list[str]:
-    lines = []
-    if one["price_usd"] is not None:
+def _price_lines(one: dict[str, Any], lows: list[float], shown: Money) -> list[str]:
+    lines, code = [], shown.code
+    street, msrp, used = (one[shown.name(name)] for name in ("price_usd", "msrp_usd", "used_price_usd"))
+    if street is not None:
         over = one["premium_over_msrp"]
-        price = gettext("{price} USD at {shop} since {day}").format(
-            price=f"{one['price_usd']:,.2f}", shop=one["shop"], day=f"{one['price_since']:%Y-%m-%d}"
+        price = (
+            gettext("{price} USD at {shop} since {day}")
+            .replace("USD", code)
+            .format(price=shown.text(street), shop=one["shop"], day=f"{one['price_since']:%Y-%m-%d}")
         )
         lines.append(price if over is None else f"{price} ({over:+.1%} {gettext('over MSRP')})")
     else:
         lines.append(gettext("no shop that counts has it now") + (f": {one['excluded']}" if one["excluded"] else ""))
-    if one["msrp_usd"] is not None:
-        lines.append(f"MSRP {one['msrp_usd']:,.2f} USD")
-    if one["used_price_usd"] is not None:
-        lines.append(gettext("used from {price} USD").format(price=f"{one['used_price_usd']:,.2f}"))
+    if msrp is not None:
+        lines.append(f"MSRP {shown.text(msrp)} {code}")
+    if used is not None:
+        lines.append(gettext("used from {price} USD").replace("USD", code).format(price=shown.text(used)))
     if len(lows) > 1:
-        lines.append(
-            f"{sparkline(lows)}  {min(lows):,.2f} – {max(lows):,.2f} USD, " + gettext("the last days with a price")
-        )
+        low, high = shown.text(min(lows)), shown.text(max(lows))
+        lines.append(f"{sparkline(lows)}  {low} – {high} {code}, " + gettext("the last days with a price"))
     if one["hint"]:
         lines.append(f"{gettext(one['hint'])}: {one['hint_reason']}")
     return lines

@@ -109,6 +109,10 @@ def _begin(picture: Path, data: DataDir, about: Mapping[str, Any]) -> int:
         raise click.UsageError("\n  ".join([message, *near]))
     if not apart.is_installed():
         raise parts.NotInstalled("transcribe --from-chart", "charts")
+    table, page = Path(f"{picture.stem}.csv"), Path(f"{picture.stem}.html")
+    for path in (table, page):
+        if path.exists():
+            raise click.ClickException(f"{path} is there already: move it away, it may hold somebody's corrections")
     content = picture.read_bytes()
     try:
         reading = apart.read(content)
@@ -123,10 +127,6 @@ def _begin(picture: Path, data: DataDir, about: Mapping[str, Any]) -> int:
         chart=about["title"] or reading.title or picture.stem, published_on=about["published_on"].date(),
         transcribed_on=datetime.now(UTC).date(), workload_id=workload_id, unit=known[workload_id].unit,
     )  # fmt: skip
-    table, page = Path(f"{picture.stem}.csv"), Path(f"{picture.stem}.html")
-    for path in (table, page):
-        if path.exists():
-            raise click.ClickException(f"{path} is there already: move it away, it may hold somebody's corrections")
     series = about["series"]
     table.write_text(chart_draft.to_csv(reading, series, words, content), encoding="utf-8")
     page.write_text(chart_draft.to_page(reading, series, content, table.name), encoding="utf-8")

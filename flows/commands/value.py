@@ -41,9 +41,10 @@ _HEADINGS = {
 @format_option
 def command(workload: str, basis: Basis, as_of: datetime | None, data_dir: str | None, form: str) -> int:
     """GPUs by score per dollar in WORKLOAD, best value first."""
-    from gpuledger.flows.commands import _market, _workload
-    from gpuledger.flows.commands._money import money
+    from gpuledger.flows.commands import _workload
     from gpuledger.flows.commands._show import no_rows, show
+    from gpuledger.flows.setup import market_words
+    from gpuledger.flows.setup.money import money
     from gpuledger.transform.answers.ranking import published_after
     from gpuledger.transform.answers.value import Asked, value
 
@@ -54,9 +55,9 @@ def command(workload: str, basis: Basis, as_of: datetime | None, data_dir: str |
     columns, rows = value(data, workload, basis, Asked(day, showing.market()), short=form == "table")
     by = gettext("by street price") if basis == "street" else gettext("by launch price")
     if basis == "street":
-        by = f"{by} · {_market.heading(data, day)}"
+        by = f"{by} · {market_words.heading(data, day)}"
     title = shown.title(f"{heading} · {by} · {_workload.when(data, as_of)}")
-    headings = {**_HEADINGS, "price_usd": _market.money(data, day)}
+    headings = {**_HEADINGS, "price_usd": market_words.money(data, day)}
     show(*shown.table(columns, rows), form, title=title, headings=shown.headings(columns, headings))
     if not rows:
         return no_rows(_why(basis))

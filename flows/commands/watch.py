@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
-from gpuledger.flows.setup import naming
+from gpuledger.flows.commands._options import currency_option, data_dir_option, data_of, format_option
+from gpuledger.flows.setup import naming, showing
 from gpuledger.flows.setup import settings as settings_module
 from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.setup.money import money
 from gpuledger.warehouse.paths import DataDir
 
 if TYPE_CHECKING:
@@ -30,7 +31,9 @@ def command() -> None:
 @command.command()
 @click.argument("title", required=False)
 @click.option(
-    "--below", metavar="USD", help="Its street price, or with --fits that of all cards together, is below this."
+    "--below",
+    metavar="AMOUNT",
+    help="Its street price, or with --fits that of all cards together, is below this: in USD, or in --currency.",
 )
 @click.option("--value-rank", "rank", type=click.IntRange(min=1), metavar="N",
               help="It is among the best N of --workload by score per dollar.")  # fmt: skip
@@ -42,6 +45,7 @@ def command() -> None:
 @click.option("--precision", default="int4", show_default=True, help="For --fits.")
 @click.option("--context", "context_tokens", type=click.IntRange(min=1), default=8192, show_default=True,
               help="For --fits, in tokens.")  # fmt: skip
+@currency_option
 @data_dir_option
 def add(
     title: str | None,
@@ -74,9 +78,10 @@ def add(
     data = data_of(data_dir)
     watch = Watch(
         id=0, rule="fits" if model else "value_rank" if rank else "new_low" if new_low else "below",
-        gpu_id=gpu_id, gpu=gpu, usd=_usd(below) if below else None, workload=workload, rank=rank, basis=basis,
-        days=_days(new_low) if new_low else None, model=model, precision=precision if model else None,
-        context_tokens=context_tokens if model else None, added_on=datetime.now(UTC).date(),
+        gpu_id=gpu_id, gpu=gpu, below=_amount(below) if below else None, currency=showing.currency() or "USD",
+        workload=workload, rank=rank, basis=basis, days=_days(new_low) if new_low else None,
+        model=model, precision=precision if model else None, context_tokens=context_tokens if model else None,
+        added_on=datetime.now(UTC).date(),
     )  # fmt: skip
     _check(data, watch)
     added = store.add(data, watch)
@@ -148,11 +153,20 @@ def test(number: int | None, send: bool, data_dir: str | None) -> int:
     return 1 if left else 0
 
 
-def _usd(text: str) -> Decimal:
+#: Signs that say which currency an amount is in.
+_SIGNS = {"$": "USD", "€": "EUR", "£": "GBP", "₩": "KRW"}
+
+
+def _amount(text: str) -> Decimal:
+    """An amount in the currency of --currency. A usage error where its sign says another."""
+    meant = next((code for sign, code in _SIGNS.items() if sign in text), None)
+    if meant and meant != (showing.currency() or "USD"):
+        message = gettext("{text!r} is in {currency}: give --currency {currency} beside it")
+        raise click.UsageError(message.format(text=text, currency=meant))
     try:
-        amount = Decimal(text.removeprefix("$").replace(",", ""))
+        amount = Decimal(text.strip("".join(_SIGNS) + " ").replace(",", ""))
     except InvalidOperation:
-        raise click.UsageError(f"{text!r} is no amount in USD such as 1500") from None
+        raise click.UsageError(f"{text!r} is no amount such as 1500") from None
     if not amount.is_finite() or amount <= 0:
         raise click.UsageError(f"an amount must be above zero, not {text}")
     return amount
@@ -177,6 +191,7 @@ def _check(data: DataDir, watch: Watch) -> None:
             if watch.workload not in known:
                 message = gettext("no workload is called {workload!r}").format(workload=watch.workload)
                 raise click.UsageError(naming.unknown(message, watch.workload, known, "gpuledger workloads"))
+        money(data)
         look(data, [watch], datetime.now(UTC))
     except NoWarehouse:
         pass  # it is looked at after the first publish

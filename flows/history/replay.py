@@ -35,11 +35,11 @@ from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.run_log import RunRecord, SourceRecord
 from gpuledger.flows.night.sharing import writing
 from gpuledger.flows.night.summary import Summary
+from gpuledger.flows.setup import exports
 from gpuledger.warehouse import history, integrity, publish
 from gpuledger.warehouse.errors import WarehouseError
 from gpuledger.warehouse.ledger import SourceOutcome
 from gpuledger.warehouse.load.stage import append
-from gpuledger.warehouse.outputs import csv_files
 from gpuledger.warehouse.paths import DataDir
 
 #: Called with what is being replayed and how many runs are done.
@@ -156,7 +156,7 @@ def replay(
             summary = store.publish_build(con, last, work, (), builds)
         keeper.drop()
         if options.export:
-            csv_files.after_run(context.data)
+            exports.after_run(context.data)
     return summary
 
 

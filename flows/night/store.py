@@ -18,7 +18,7 @@ from gpuledger.flows.night import run_log, sharing, take_in
 from gpuledger.flows.night.audit import Audit
 from gpuledger.flows.night.context import Context, utc_now
 from gpuledger.flows.night.summary import Summary, failures, published_status
-from gpuledger.flows.setup import decisions, identities
+from gpuledger.flows.setup import decisions, exports, identities
 from gpuledger.flows.setup.settings import SettingsError
 from gpuledger.transform import freshness, workloads
 from gpuledger.transform.answers import runs
@@ -34,7 +34,6 @@ from gpuledger.warehouse import integrity, ledger, publish
 from gpuledger.warehouse.errors import WarehouseError
 from gpuledger.warehouse.ledger import SourceOutcome
 from gpuledger.warehouse.load.offers import MissingRate
-from gpuledger.warehouse.outputs import csv_files
 
 
 class OutOfOrder(WarehouseError):
@@ -200,7 +199,7 @@ def publish_build(
 def write_exports(context: Context, summary: Summary) -> Summary:
     """Write the CSV files of what was published. A folder that cannot be written is a note: the warehouse is out already."""
     try:
-        csv_files.after_run(context.data)
+        exports.after_run(context.data)
     except OSError as error:
         folder = error.filename or context.data.exports
         return replace(summary, reason=f"the CSV files could not be written: {folder}: {local_files.why(error)}")

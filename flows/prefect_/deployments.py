@@ -36,11 +36,11 @@ from gpuledger.flows.prefect_ import blocks, handover
 from gpuledger.flows.prefect_ import run as prefect_run
 from gpuledger.flows.prefect_.processes import end_with_owner
 from gpuledger.flows.prefect_.schedule import Schedule, is_done
+from gpuledger.flows.setup import exports
 from gpuledger.flows.setup import settings as settings_module
 from gpuledger.flows.telling import logs
 from gpuledger.flows.telling.after import reported
 from gpuledger.warehouse import private
-from gpuledger.warehouse.outputs import csv_files
 
 
 @flow(name="refresh", persist_result=False)
@@ -116,7 +116,7 @@ def rebuild() -> State[object]:
     rebuilt = sum(build.action == "rebuilt" for build in summary.builds)
     if summary.published is None:
         return Completed(message="no model is out of date: nothing was published")
-    csv_files.after_run(data)
+    exports.after_run(data)
     logs.summary(summary)
     return Completed(message=f"{summary.version}: {rebuilt} models rebuilt")
 

@@ -11,8 +11,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from click import ClickException
+from click.testing import CliRunner, Result
 
+from gpuledger.flows.cli import cli
 from tests.command import gpuledger
+from tests.readings import Readings
 
 np = pytest.importorskip("numpy", reason="the part gpuledger[charts] is not installed")
 for _module in ("cv2", "rapidocr", "onnxruntime", "PIL"):
@@ -20,11 +24,14 @@ for _module in ("cv2", "rapidocr", "onnxruntime", "PIL"):
 
 from PIL import Image, ImageDraw, ImageFont  # noqa: E402
 
-from benchmarks.chart_pictures import draw, found_fonts  # noqa: E402
+from benchmarks.chart_pictures import Drawn, draw, found_fonts  # noqa: E402
 from gpuledger.extract.charts import apart, bars, frame, glyphs, layout, read, scale  # noqa: E402
 from gpuledger.extract.charts.limits import BadPicture  # noqa: E402
 from gpuledger.extract.charts.picture import pixels  # noqa: E402
 from gpuledger.extract.charts.words import Word  # noqa: E402
+
+#: The seed of a drawn chart with few rows.
+SMALL = 9
 
 
 def _png(picture: Image.Image) -> bytes:
@@ -265,14 +272,32 @@ def test_a_process_that_takes_too_long_is_stopped() -> None:
     assert refused.value.code == "too_slow"
 
 
+def _invoke(*words: object, cwd: Path, monkeypatch: pytest.MonkeyPatch) -> Result:
+    monkeypatch.chdir(cwd)
+    return CliRunner().invoke(cli, [str(word) for word in words], standalone_mode=False, catch_exceptions=False)
+
+
+@pytest.fixture
+def read_once(readings_of_pictures: Readings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pictures are read by the real reader, and only once however many tests ask."""
+    monkeypatch.setattr(apart, "read", readings_of_pictures)
+
+
+@pytest.fixture(scope="module")
+def drawn() -> Drawn:
+    """A chart of nine rows, as small as charts are read."""
+    return draw(SMALL)
+
+
 @pytest.mark.slow
-def test_a_drawn_chart_by_the_command(tmp_path: Path) -> None:
-    drawn = draw(11)
-    path = tmp_path / "chart.png"
-    path.write_bytes(drawn.content)
-    done = gpuledger("chart", path, "--format", "json", data=tmp_path)
-    rows = json.loads(done.out)
-    assert done.status == (3 if any(row["status"] == "quarantined" for row in rows) else 0), done.err
+@pytest.mark.usefixtures("read_once")
+def test_a_drawn_chart_by_the_command(drawn: Drawn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "chart.png").write_bytes(drawn.content)
+    done = _invoke(
+        "chart", "chart.png", "--format", "json", "--data-dir", tmp_path, cwd=tmp_path, monkeypatch=monkeypatch
+    )
+    rows = json.loads(done.stdout)
+    assert done.return_value == (3 if any(row["status"] == "quarantined" for row in rows) else 0), done.output
     truth = {(one.label, one.series, one.text) for one in drawn.printed}
     accepted = {(row["label"], row["series"], row["value"]) for row in rows if row["status"] == "accepted"}
     assert accepted <= truth
@@ -296,9 +321,13 @@ def test_a_picture_of_something_else_gives_nothing_and_says_so(tmp_path: Path) -
 
 
 @pytest.mark.slow
-def test_a_publishers_chart_is_read_without_a_wrong_value(shared_data: Path, tmp_path: Path) -> None:
-    done = gpuledger("chart", shared_data / "charts" / "toms_sd_2023.png", "--format", "json", data=tmp_path)
-    rows = [row for row in json.loads(done.out) if row["status"] == "accepted"]
+@pytest.mark.usefixtures("read_once")
+def test_a_publishers_chart_is_read_without_a_wrong_value(
+    shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = shared_data / "charts" / "toms_sd_2023.png"
+    done = _invoke("chart", path, "--format", "json", "--data-dir", tmp_path, cwd=tmp_path, monkeypatch=monkeypatch)
+    rows = [row for row in json.loads(done.stdout) if row["status"] == "accepted"]
     truth: Counter[tuple[str, int, str]] = Counter()
     with (shared_data / "charts" / "truth.csv").open(encoding="utf-8") as lines:
         for row in csv.DictReader(lines):
@@ -310,31 +339,29 @@ def test_a_publishers_chart_is_read_without_a_wrong_value(shared_data: Path, tmp
 
 
 @pytest.mark.slow
-def test_a_transcription_is_begun_from_a_picture_and_stored(tmp_path: Path) -> None:
-    drawn = draw(11)
+@pytest.mark.usefixtures("read_once")
+def test_a_transcription_is_begun_from_a_picture_and_stored(
+    drawn: Drawn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "chart.png").write_bytes(drawn.content)
-    words = [
-        "--article-url",
-        "https://bench.test/article",
-        "--workload",
-        "sd-512-image-generation",
-        "--published-on",
-        "2023-01-24",
-    ]
-    begun = gpuledger("transcribe", "--from-chart", "chart.png", *words, data=tmp_path / "data", cwd=tmp_path)
-    assert begun.status in (0, 3), begun.err
+    begin = [
+        "transcribe", "--from-chart", "chart.png", "--article-url", "https://bench.test/article", "--workload",
+        "sd-512-image-generation", "--published-on", "2023-01-24", "--data-dir", "data",
+    ]  # fmt: skip
+    begun = _invoke(*begin, cwd=tmp_path, monkeypatch=monkeypatch)
+    assert begun.return_value in (0, 3), begun.output
     with (tmp_path / "chart.csv").open(encoding="utf-8") as lines:
         rows = list(csv.DictReader(lines))
     assert {(row["gpu_name"], row["score"]) for row in rows if row["score"]} <= {
         (one.label, one.text.replace(",", "")) for one in drawn.printed
     }
     assert "<img" in (tmp_path / "chart.html").read_text(encoding="utf-8")
-    again = gpuledger("transcribe", "--from-chart", "chart.png", *words, data=tmp_path / "data", cwd=tmp_path)
-    assert again.status == 1, "somebody's corrections are never written over"
+    with pytest.raises(ClickException):  # somebody's corrections are never written over
+        _invoke(*begin, cwd=tmp_path, monkeypatch=monkeypatch)
     kept = [row for row in rows if row["score"]]
     with (tmp_path / "chart.csv").open("w", encoding="utf-8", newline="") as lines:
         writer = csv.DictWriter(lines, rows[0].keys())
         writer.writeheader()
         writer.writerows(kept)
-    stored = gpuledger("transcribe", "chart.csv", data=tmp_path / "data", cwd=tmp_path)
-    assert stored.status == 0, stored.err
+    stored = _invoke("transcribe", "chart.csv", "--data-dir", "data", cwd=tmp_path, monkeypatch=monkeypatch)
+    assert stored.return_value == 0, stored.output

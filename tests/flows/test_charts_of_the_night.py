@@ -20,6 +20,7 @@ from gpuledger.flows.night.refresh import read_plain, run
 from gpuledger.warehouse.paths import DataDir
 from tests.command import rows, tables
 from tests.flows import inprocess
+from tests.readings import Readings
 
 SOURCE = "toms_ai_articles"
 PICTURE = "http://toms-ai-articles.sample.test/images/sd-512-xformers.png"
@@ -68,7 +69,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def read(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def read(site: Path, readings_of_pictures: Readings, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data directory after a night that read two pictures."""
     if not apart.is_installed():
         pytest.skip("gpuledger[charts] is not installed")
@@ -77,6 +78,7 @@ def read(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (data / "charts" / "upscaling.toml").write_text(PLAN, encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(server, "_SITE", site)
+        patch.setattr(apart, "read", readings_of_pictures)
         _refresh(data, 1)
     return data
 

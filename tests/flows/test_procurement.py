@@ -125,6 +125,40 @@ def test_another_currency_is_in_headings_and_amounts(data: Path, tmp_path: Path)
             assert float(other["best price, KRW"]) * rate == pytest.approx(float(one["best price, USD"]), abs=0.04)
 
 
+def test_every_table_is_in_that_currency_and_what_is_of_a_past_day_at_that_days_rate(
+    data: Path, tmp_path: Path
+) -> None:
+    export(data, tmp_path, "--currency", "EUR")
+    ((today,),) = rows(data, "SELECT usd_rate FROM core.fx_usd WHERE currency = 'EUR'")
+    with duckdb.connect() as con:
+        for name, columns in (
+            ("price_daily", "low_eur, day"),
+            ("gpu_price", "price_eur, gpu_id"),
+            ("value", "score_per_eur"),
+        ):
+            file = f"read_csv('{tmp_path / name}.csv')"
+            names = [column for column, *_ in con.execute(f"DESCRIBE FROM {file}").fetchall()]
+            assert set(columns.split(", ")) <= set(names)
+            assert not [name for name in names if "usd" in name.split("_")]
+        shown = con.execute(
+            f"SELECT gpu_id, market, day, low_eur FROM read_csv('{tmp_path}/price_daily.csv')"
+        ).fetchall()
+        worth = con.execute(f"SELECT sum(score_per_eur) FROM read_csv('{tmp_path}/value.csv')").fetchall()[0][0]
+    rates = dict(rows(data, "SELECT fx_day, usd_rate FROM core.fx_usd_daily WHERE currency = 'EUR' ORDER BY 1"))
+    lows = {(gpu_id, market, day): float(low) for gpu_id, market, day, low in
+            rows(data, "SELECT gpu_id, market, day, low_usd FROM mart.price_daily")}  # fmt: skip
+    assert {row[2] for row in shown} > {max(rates)}, "days of more than one rate"
+    for gpu_id, market, day, low in shown:
+        of_day = rates[max(one for one in rates if one <= day)]
+        assert low == pytest.approx(lows[gpu_id, market, day] / of_day, abs=0.0051)
+    ((dollars,),) = rows(data, "SELECT sum(score_per_usd)::DOUBLE FROM mart.value")
+    assert worth == pytest.approx(dollars * today, rel=1e-6)
+    package = json.loads((tmp_path / "datapackage.json").read_text(encoding="utf-8"))
+    assert (package["currency"]["code"], package["currency"]["usd"]) == ("EUR", today)
+    price = next(one for one in package["resources"] if one["name"] == "gpu-price")["schema"]["fields"][2]
+    assert (price["name"], price["unit"]) == ("price_eur", "EUR")
+
+
 def test_the_list_is_korean_where_korean_is_asked_for(data: Path, tmp_path: Path) -> None:
     export(data, tmp_path, lang_="ko")
     first, *_ = (tmp_path / "procurement.csv").read_text(encoding="utf-8").splitlines()
@@ -235,8 +269,11 @@ def test_the_history_comes_where_it_is_asked_for(data: Path, tmp_path: Path) -> 
 # ── what other programs read ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_every_json_file_is_as_its_description_says_and_has_the_rows_of_its_table(data: Path, tmp_path: Path) -> None:
-    written = export(data, tmp_path, "--format", "json")
+@pytest.mark.parametrize("currency", ["USD", "KRW"])
+def test_every_json_file_is_as_its_description_says_and_has_the_rows_of_its_table(
+    currency: str, data: Path, tmp_path: Path
+) -> None:
+    written = export(data, tmp_path, "--format", "json", "--currency", currency)
     place = tmp_path / "api" / "v1"
     described = json.loads((place / "openapi.json").read_text(encoding="utf-8"))
     index = json.loads((place / "index.json").read_text(encoding="utf-8"))
@@ -247,9 +284,12 @@ def test_every_json_file_is_as_its_description_says_and_has_the_rows_of_its_tabl
         whole = json.loads((place / path[1:]).read_text(encoding="utf-8"))
         jsonschema.validate(whole, about["get"]["responses"]["200"]["content"]["application/json"]["schema"])
         assert whole["rows"], path
-    prices = json.loads((place / "prices.json").read_text(encoding="utf-8"))["rows"]
+    prices = json.loads((place / "prices.json").read_text(encoding="utf-8"))
+    assert prices["currency"]["code"] == currency
     held = rows(data, "SELECT gpu_id, price_usd::DOUBLE FROM mart.gpu_price ORDER BY gpu_id")
-    assert [(row["gpu_id"], row["price_usd"]) for row in prices] == held
+    name, worth = f"price_{currency.lower()}", prices["currency"]["usd"]
+    shown = [(row["gpu_id"], row[name] and row[name] * worth) for row in prices["rows"]]
+    assert shown == [(gpu_id, pytest.approx(price, abs=0.06)) if price else (gpu_id, None) for gpu_id, price in held]
 
 
 def test_the_feed_has_an_entry_a_change_with_an_id_of_its_own(data: Path, tmp_path: Path) -> None:

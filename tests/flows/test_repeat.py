@@ -101,7 +101,7 @@ def _cells(folder: Path) -> Iterator[tuple[str, str, str]]:
 
 def test_there_is_a_file_for_every_mart(nights: dict[int, Night]) -> None:
     marts = {name.removeprefix("mart.") + ".csv" for name in tables(nights[1].data, "mart")}
-    assert marts <= csv_files(nights[1].data / "exports").keys()
+    assert {*marts, "procurement.csv"} <= csv_files(nights[1].data / "exports").keys()
 
 
 def test_the_files_are_utf_8_with_iso_dates_and_plain_numbers(nights: dict[int, Night]) -> None:
@@ -115,6 +115,8 @@ def test_the_files_are_utf_8_with_iso_dates_and_plain_numbers(nights: dict[int, 
     }
     seen = set()
     for name, column, cell in _cells(data / "exports"):
+        if name == "procurement.csv":
+            continue  # of people, with headings of theirs: tests/flows/test_procurement.py
         kind = types[name, column]
         seen.add(kind.partition("(")[0])
         if not cell:
@@ -145,6 +147,5 @@ def test_export_writes_the_same_files_again_and_other_formats(nights: dict[int, 
     outcome = gpuledger("export", tmp_path / "csv", data=data)
     assert outcome.status == 0, outcome.err
     written, of_the_run = csv_files(tmp_path / "csv"), csv_files(data / "exports")
-    assert {name: content for name, content in written.items() if name != "procurement.csv"} == of_the_run
-    assert "procurement.csv" in written
+    assert written == of_the_run
     assert sorted(outcome.out.split()) == sorted(str(path) for path in (tmp_path / "csv").iterdir())

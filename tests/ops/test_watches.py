@@ -35,12 +35,23 @@ def price(night: Night) -> Decimal:
 
 def test_below_is_below_and_not_at(nights: dict[int, Night]) -> None:
     now = price(nights[1])
-    assert found(nights[1], rule="below", usd=now).is_met is False
-    assert found(nights[1], rule="below", usd=now + Decimal("0.01")).is_met is True
+    assert found(nights[1], rule="below", below=now).is_met is False
+    assert found(nights[1], rule="below", below=now + Decimal("0.01")).is_met is True
+
+
+def test_an_amount_in_another_currency_is_held_against_the_price_in_that_currency(nights: dict[int, Night]) -> None:
+    ((rate,),) = rows(nights[1].data, "SELECT usd_rate FROM core.fx_usd WHERE currency = 'EUR'")
+    euros = round(price(nights[1]) / Decimal(rate), 2)
+    assert found(nights[1], rule="below", below=euros, currency="EUR").is_met is False
+    one = found(nights[1], rule="below", below=euros + Decimal("0.01"), currency="EUR")
+    assert one.is_met is True
+    assert f"costs {euros:,} EUR; you asked for below" in one.body
+    assert f"({price(nights[1]).normalize():,f} USD)" in one.body, "what the shop prints stands beside it"
+    assert found(nights[1], rule="below", below=Decimal(1), currency="XAU").is_met is None
 
 
 def test_the_evidence_is_what_a_buyer_would_check(nights: dict[int, Night]) -> None:
-    body = found(nights[2], rule="below", usd=Decimal(9000)).body
+    body = found(nights[2], rule="below", below=Decimal(9000)).body
     ((shop, url, title, sha256),) = rows(
         nights[2].data,
         f"SELECT source, url, title, snapshot_sha256 FROM mart.gpu_price WHERE gpu_id = '{CARD['gpu_id']}'",
@@ -55,7 +66,7 @@ def test_a_price_in_won_shows_both_amounts(nights: dict[int, Night], tmp_path: P
     ((gpu_id, gpu, printed),) = rows(
         korea.data, "SELECT gpu_id, gpu, price FROM mart.gpu_price WHERE currency = 'KRW' ORDER BY gpu_id LIMIT 1"
     )
-    assert f"({printed:,.0f} KRW)" in found(korea, rule="below", usd=Decimal(9000), gpu_id=gpu_id, gpu=gpu).body
+    assert f"({printed:,.0f} KRW)" in found(korea, rule="below", below=Decimal(9000), gpu_id=gpu_id, gpu=gpu).body
 
 
 def test_value_rank_is_met_at_the_rank_and_above(nights: dict[int, Night]) -> None:
@@ -92,28 +103,28 @@ def test_fits_finds_the_cheapest_cards(nights: dict[int, Night]) -> None:
         nights[1].data,
         "SELECT total_price_usd, gpu FROM cheapest_fit('llama-3-8b', 'int4', 8192) ORDER BY rank LIMIT 1",
     )
-    cheapest = found(nights[1], usd=total + 1, **model)
+    cheapest = found(nights[1], below=total + 1, **model)
     assert (cheapest.is_met, gpu in cheapest.headline) == (True, True)
-    assert found(nights[1], usd=total, **model).is_met is False
-    one = found(nights[1], usd=Decimal(9000), **{**model, **CARD})
+    assert found(nights[1], below=total, **model).is_met is False
+    one = found(nights[1], below=Decimal(9000), **{**model, **CARD})
     assert CARD["gpu"] in one.headline
     with pytest.raises(BadQuery, match="no model is called"):
-        found(nights[1], usd=Decimal(1), **{**model, "model": "llama-9"})
+        found(nights[1], below=Decimal(1), **{**model, "model": "llama-9"})
 
 
 def test_a_card_without_a_price_cannot_be_told(nights: dict[int, Night]) -> None:
-    assert found(nights[1], rule="below", usd=Decimal(1), gpu_id="nvidia-h100-pcie-80gb", gpu="H100").is_met is None
+    assert found(nights[1], rule="below", below=Decimal(1), gpu_id="nvidia-h100-pcie-80gb", gpu="H100").is_met is None
 
 
 def test_a_clock_that_went_back_gives_no_negative_age(nights: dict[int, Night]) -> None:
-    watch = Watch(id=1, rule="below", usd=Decimal(9000), **CARD)  # type: ignore[arg-type]
+    watch = Watch(id=1, rule="below", below=Decimal(9000), **CARD)  # type: ignore[arg-type]
     assert "seen 0 h ago" in look(DataDir(nights[1].data), [watch], datetime(2020, 1, 1, tzinfo=UTC))[0].body
 
 
 def test_a_watch_survives_the_file(tmp_path: Path) -> None:
     data = DataDir(tmp_path)
     first = store.add(
-        data, Watch(id=0, rule="below", usd=Decimal("1499.50"), added_on=datetime.now(UTC).date(), **CARD)
+        data, Watch(id=0, rule="below", below=Decimal("1499.50"), added_on=datetime.now(UTC).date(), **CARD)
     )  # type: ignore[arg-type]
     second = store.add(data, Watch(id=0, rule="new_low", days=90, gpu='a "quoted" 카드', gpu_id="x"))
     assert store.load(data) == [first, second]
@@ -125,9 +136,9 @@ def test_a_watch_survives_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ('[[watch]]\nid = 1\nrule = "below"\ngpu_id = "x"', "watch 1: below needs usd"),
+        ('[[watch]]\nid = 1\nrule = "below"\ngpu_id = "x"', "watch 1: below needs below"),
         ('[[watch]]\nid = 1\nrule = "cheap"\ngpu_id = "x"', "rule 'cheap'"),
-        ('[[watch]]\nid = 1\nrule = "below"\ngpu_id = "x"\nusd = "many"', "watch 1"),
+        ('[[watch]]\nid = 1\nrule = "below"\ngpu_id = "x"\nbelow = "many"', "watch 1"),
         ('[[watch]]\nid = 1\nrule = "below"\nprice = 3', "unknown price"),
         ("[[watch]\n", "watches.toml"),
         ('[[watch]]\nid = 1\nrule = "new_low"\ngpu_id = "x"\ndays = 9\n' * 2, "same id"),
@@ -146,6 +157,8 @@ def test_the_command_from_add_to_remove(nights: dict[int, Night], tmp_path: Path
     assert "not met" in added.out
     again = gpuledger("watch", "add", "RTX4090", "--below", "$1,500", data=data)
     assert (again.status, "watch 1 is the same" in again.err) == (2, True)
+    euros = gpuledger("watch", "add", "rtx 4090", "--below", "1400", "--currency", "EUR", data=data)
+    assert (euros.status, "NVIDIA GeForce RTX 4090 below 1,400 EUR" in euros.out) == (0, True), euros.err
     assert "nvidia-geforce-rtx-4090" in gpuledger("watch", "list", "--format", "csv", data=data).out
     assert gpuledger("watch", "test", data=data).status == 0
     assert gpuledger("watch", "remove", 1, data=data).status == 0
@@ -159,6 +172,7 @@ def test_the_command_from_add_to_remove(nights: dict[int, Night], tmp_path: Path
         (("gpu bracket", "--below", "200"), "gpu bracket"),
         (("rtx 4090", "--below", "-5"), "above zero"),
         (("rtx 4090", "--below", "cheap"), "no amount"),
+        (("rtx 4090", "--below", "€1,400"), "give --currency EUR"),
         (("rtx 4090",), "give one of"),
         (("rtx 4090", "--value-rank", "1"), "go together"),
         (("rtx 4090", "--value-rank", "1", "--workload", "chess"), "known are"),

@@ -9,6 +9,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from gpuledger.flows.setup import exports
 from gpuledger.warehouse.outputs import csv_files
 from gpuledger.warehouse.outputs.tables import HISTORIES
 from gpuledger.warehouse.paths import DataDir
@@ -43,7 +44,7 @@ def days(folder: Path, table: str) -> tuple[int, timedelta]:
 @pytest.mark.parametrize("table", HISTORIES)
 def test_a_run_writes_the_newest_days_and_an_export_all(data: DataDir, tmp_path: Path, table: str) -> None:
     _, recent = HISTORIES[table]
-    csv_files.after_run(data)
+    exports.after_run(data)
     csv_files.export(data, tmp_path / "all")
     with duckdb.connect(str(data.published), read_only=True) as con:
         ((rows,),) = con.execute(f"SELECT count(*) FROM {table}").fetchall()

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from gpuledger.extract.near import near
+from gpuledger.transform.answers import rates
 from gpuledger.transform.answers.asking import Rows
 from gpuledger.transform.identity import catalogue
 from gpuledger.transform.identity.gpu import Gpu
@@ -76,13 +77,14 @@ def facts(data: DataDir, gpu_ids: Sequence[str]) -> Rows:
     )
 
 
-def daily_lows(data: DataDir, gpu_id: str, days: int) -> list[float]:
-    """The lowest price of each of the last `days` days that have one [USD], oldest first."""
+def daily_lows(data: DataDir, gpu_id: str, days: int, currency: str = "USD") -> list[float]:
+    """The lowest price of each of the last `days` days that have one, each at its own day's rate, oldest first."""
     _, rows = query(
         data,
-        """SELECT low_usd::DOUBLE FROM mart.price_daily
-           WHERE gpu_id = $card AND day > (SELECT max(day) FROM mart.price_daily) - $days::INTEGER ORDER BY day""",
-        {"card": gpu_id, "days": days},
+        f"""SELECT low::DOUBLE FROM {rates.DAILY_LOWS}
+           WHERE gpu_id = $card AND low IS NOT NULL
+               AND day > (SELECT max(day) FROM mart.price_daily) - $days::INTEGER ORDER BY day""",
+        {"card": gpu_id, "days": days, "currency": currency},
     )
     return [low for (low,) in rows]
 

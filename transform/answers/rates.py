@@ -25,6 +25,15 @@ def rate(data: DataDir, currency: str, day: date | None) -> Rate | None:
     return Rate(*rows[0]) if rows and rows[0][1] is not None else None
 
 
+#: The lowest prices of each day in the currency `$currency`, each at the rate of its own day; none where that is not known.
+DAILY_LOWS = """(
+    SELECT d.gpu_id, d.day, d.suspect,
+        round(d.low_usd::DOUBLE / core.usd_rate_on($currency, r.usd_rate, r.fx_day, d.day), 2)::DECIMAL(18, 2) AS low
+    FROM mart.price_daily d
+    ASOF LEFT JOIN (SELECT fx_day, usd_rate FROM core.fx_usd_daily WHERE currency = $currency) r ON d.day >= r.fx_day
+)"""
+
+
 def known(data: DataDir, day: date | None) -> list[str]:
     """The currencies that have a rate."""
     parameters: dict[str, object] = {"day": day} if day else {}

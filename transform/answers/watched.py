@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
-from typing import Any
+from datetime import date, datetime
+from typing import Any, NamedTuple
 
 import duckdb
 
+from gpuledger.transform.answers import rates
 from gpuledger.warehouse.errors import BadQuery
 
 Row = Mapping[str, Any]
@@ -36,16 +37,30 @@ def place(con: duckdb.DuckDBPyConnection, workload: str | None, basis: str, gpu_
     )
 
 
-def lowest_before(con: duckdb.DuckDBPyConnection, gpu_id: str | None, now: datetime, days: int | None) -> Row | None:
-    """The lowest street price of so many days before today, with the day and how many of the days have one."""
+class Before(NamedTuple):
+    """So many days before the day of `now`, in a currency."""
+
+    now: datetime
+    days: int | None
+    currency: str
+
+
+def lowest_before(con: duckdb.DuckDBPyConnection, gpu_id: str | None, before: Before) -> Row | None:
+    """The lowest street price of these days, each at its own rate, with the day and how many of the days have one."""
     return _one(
         con,
-        """SELECT min(low_usd) AS low, arg_min(day, (low_usd, day)) AS low_on, count(*) AS days, min(day) AS since
-           FROM mart.price_daily
-           WHERE gpu_id = $gpu_id AND suspect IS NOT TRUE AND day < ($now AT TIME ZONE 'UTC')::DATE
+        f"""SELECT min(low) AS low, arg_min(day, (low, day)) AS low_on, count(*) AS days, min(day) AS since
+           FROM {rates.DAILY_LOWS}
+           WHERE gpu_id = $gpu_id AND suspect IS NOT TRUE AND low IS NOT NULL AND day < ($now AT TIME ZONE 'UTC')::DATE
                AND day >= ($now AT TIME ZONE 'UTC')::DATE - $days::INTEGER""",
-        {"gpu_id": gpu_id, "now": now, "days": days},
+        {"gpu_id": gpu_id, **before._asdict()},
     )
+
+
+def rate(con: duckdb.DuckDBPyConnection, currency: str) -> tuple[float, date | None] | None:
+    """Dollars for one unit of a currency, with the day of that rate; None where there is none now."""
+    found = con.execute("SELECT usd_rate, fx_day FROM core.fx_usd WHERE currency = ?", [currency]).fetchone()
+    return None if found is None or found[0] is None else (found[0], found[1])
 
 
 def cheapest_fit(

@@ -16,9 +16,10 @@ from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from gpuledger.warehouse.outputs.cells import cell
+from gpuledger.warehouse.outputs.currency import Currency
 from gpuledger.warehouse.outputs.sheet import Kind, Sheet
 from gpuledger.warehouse.paths import DataDir
-from gpuledger.warehouse.read import query
+from gpuledger.warehouse.read import query, reader
 
 #: What a reader may count on: a column that is there stays, with its meaning. A change that breaks that is `v2`.
 VERSION = "v1"
@@ -26,18 +27,20 @@ FEED = "changes.atom"
 #: Changes that the feed and `changes.json` hold, the newest.
 MOST_CHANGES = 500
 
-#: What is asked for each file, in a fixed order of rows.
+#: What is asked for each file, and in which order its rows stand.
 _QUERIES = {
-    "workloads": "SELECT * FROM core.workload SEMI JOIN mart.ranking USING (workload_id) ORDER BY workload_id",
-    "value": "SELECT * FROM mart.value ORDER BY workload_id, price_basis, value_rank, gpu_id",
-    "ranking": "SELECT * FROM mart.ranking ORDER BY workload_id, rank, gpu_id",
-    "prices": "SELECT * FROM mart.gpu_price ORDER BY gpu_id",
-    "trends": "SELECT * FROM mart.price_trend ORDER BY gpu_id",
-    "cloud": "SELECT * FROM mart.cloud_price ORDER BY ALL",
-    "changes": f"""SELECT c.*, l.title, l.url
-        FROM core.price_change c LEFT JOIN core.listing l ON l.listing_id = c.listing_id
-        ORDER BY c.changed_at DESC, c.listing_id, c.change LIMIT {MOST_CHANGES}""",
-    "sources": "SELECT * EXCLUDE (age_hours) FROM mart.source_status ORDER BY source",
+    "workloads": ("SELECT * FROM core.workload SEMI JOIN mart.ranking USING (workload_id)", "workload_id"),
+    "value": ("SELECT * FROM mart.value", "workload_id, price_basis, value_rank, gpu_id"),
+    "ranking": ("SELECT * FROM mart.ranking", "workload_id, rank, gpu_id"),
+    "prices": ("SELECT * FROM mart.gpu_price", "gpu_id"),
+    "trends": ("SELECT * FROM mart.price_trend", "gpu_id"),
+    "cloud": ("SELECT * FROM mart.cloud_price", "ALL"),
+    "changes": (
+        f"""SELECT c.*, l.title, l.url FROM core.price_change c LEFT JOIN core.listing l ON l.listing_id = c.listing_id
+            ORDER BY c.changed_at DESC, c.listing_id, c.change LIMIT {MOST_CHANGES}""",
+        "changed_at DESC, listing_id, change",
+    ),
+    "sources": ("SELECT * EXCLUDE (age_hours) FROM mart.source_status", "source"),
 }
 _TABLES = {
     "workloads": "core.workload", "value": "mart.value", "ranking": "mart.ranking", "prices": "mart.gpu_price",
@@ -45,6 +48,13 @@ _TABLES = {
     "sources": "mart.source_status",
 }  # fmt: skip
 _KINDS: dict[Kind, str] = {"money": "number", "percent": "number", "number": "number", "count": "integer"}
+_CURRENCY = {
+    "type": "object", "required": ["code", "usd", "rate_day"],
+    "description": "What amounts are in where no other currency stands beside them, and what one unit of it is worth",
+    "properties": {
+        "code": {"type": "string"}, "usd": {"type": "number"}, "rate_day": {"type": ["string", "null"], "format": "date"},
+    },
+}  # fmt: skip
 _TYPES = (("DECIMAL", "number"), ("DOUBLE", "number"), ("BIGINT", "integer"), ("INTEGER", "integer"),
           ("HUGEINT", "integer"), ("BOOLEAN", "boolean"))  # fmt: skip
 
@@ -59,12 +69,15 @@ class _List:
 
 
 def export(data: DataDir, folder: Path, cards: Sheet) -> list[Path]:
-    """Write `<folder>/api/v1/*.json` and `<folder>/changes.atom`; their paths. `cards` is the list to buy by."""
+    """Write `<folder>/api/v1/*.json` and `<folder>/changes.atom`; their paths. `cards` is the list to buy by; all is in its
+    currency, and amounts as printed keep that which stands beside them.
+    """
+    currency = cards.currency
     ((run_id, as_of),) = query(data, "SELECT run_id, as_of FROM ops.last_run")[1]
-    stands_for = {"version": VERSION, "run": run_id, "as_of": cell(as_of)}
+    stands_for = {"version": VERSION, "run": run_id, "as_of": cell(as_of), "currency": currency.to_json()}
     place = folder / "api" / VERSION
     place.mkdir(parents=True, exist_ok=True)
-    lists = {"cards": _cards(cards)} | {name: _list(data, name) for name in _QUERIES}
+    lists = {"cards": _cards(cards)} | {name: _list(data, name, currency) for name in _QUERIES}
     written = [_write(place / f"{name}.json", {**stands_for, "rows": found.rows}) for name, found in lists.items()]
     written.append(_write(place / "index.json", {**stands_for, "lists": {name: f"{name}.json" for name in lists}}))
     written.append(_write(place / "openapi.json", _openapi(lists)))
@@ -73,8 +86,12 @@ def export(data: DataDir, folder: Path, cards: Sheet) -> list[Path]:
     return [*written, feed]
 
 
-def _list(data: DataDir, name: str) -> _List:
-    columns, rows = query(data, _QUERIES[name])
+def _list(data: DataDir, name: str, currency: Currency) -> _List:
+    rows_sql, order = _QUERIES[name]
+    with reader(data) as con:
+        names = [column for column, *_ in con.execute(f"DESCRIBE {rows_sql}").fetchall()]
+        result = con.execute(f"{currency.select(con, _TABLES[name], rows_sql)} ORDER BY {order}")
+        columns, rows = [column[0] for column in result.description], result.fetchall()
     schema, _, table = _TABLES[name].partition(".")
     described = {
         column: (kind, comment or "")
@@ -89,8 +106,11 @@ def _list(data: DataDir, name: str) -> _List:
     return _List(
         _TABLES[name],
         {
-            column: {"type": [_type(described[column][0]), "null"], "description": described[column][1]}
-            for column in columns
+            currency.name(column): {
+                "type": [_type(described[column][0]), "null"],
+                "description": currency.meaning(described[column][1]),
+            }
+            for column in names
         },
         [dict(zip(columns, map(_plain, row), strict=True)) for row in rows],
     )
@@ -129,10 +149,10 @@ def _openapi(lists: dict[str, _List]) -> dict[str, Any]:
             "additionalProperties": False,
         }
         whole = {
-            "type": "object", "required": ["version", "run", "as_of", "rows"],
+            "type": "object", "required": ["version", "run", "as_of", "currency", "rows"],
             "properties": {
                 "version": {"const": VERSION}, "run": {"type": "string"}, "as_of": {"type": "string", "format": "date-time"},
-                "rows": {"type": "array", "items": row},
+                "currency": _CURRENCY, "rows": {"type": "array", "items": row},
             },
         }  # fmt: skip
         content = {"application/json": {"schema": whole}}

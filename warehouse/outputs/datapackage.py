@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from gpuledger.warehouse.outputs.currency import Currency
 from gpuledger.warehouse.outputs.sheet import Kind, Sheet
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
@@ -25,8 +26,8 @@ _UNIT = re.compile(r"\s*\[([^\]]+)\]$")
 
 
 def write(data: DataDir, folder: Path, files: Iterable[Path], front: Sheet) -> Path:
-    """Write `<folder>/datapackage.json` for `files`, of which one is the list `front`; its path."""
-    tables = _tables(data)
+    """Write `<folder>/datapackage.json` for `files`, all in the currency of `front`, the list among them; its path."""
+    tables = _tables(data, front.currency)
     ((run_id, as_of),) = query(
         data, "SELECT run_id, as_of FROM ops.run WHERE run_id = (SELECT run_id FROM ops.last_run)"
     )[1]
@@ -35,6 +36,7 @@ def write(data: DataDir, folder: Path, files: Iterable[Path], front: Sheet) -> P
         "title": "Prices, benchmarks and value of GPUs",
         "version": f"{as_of:%Y-%m-%dT%H:%M:%SZ}",
         "run": run_id,
+        "currency": front.currency.to_json(),
         "sources": [
             {"title": source} for (source,) in query(data, "SELECT source FROM mart.source_status ORDER BY 1")[1]
         ],
@@ -71,7 +73,7 @@ def _resource(path: Path, tables: dict[str, tuple[str, list[dict[str, str]]]], f
     return about
 
 
-def _tables(data: DataDir) -> dict[str, tuple[str, list[dict[str, str]]]]:
+def _tables(data: DataDir, currency: Currency) -> dict[str, tuple[str, list[dict[str, str]]]]:
     """Description and fields of every mart and of what is exported beside them, by its name without schema."""
     comments = query(
         data,
@@ -86,7 +88,8 @@ def _tables(data: DataDir) -> dict[str, tuple[str, list[dict[str, str]]]]:
     )
     fields: dict[str, list[dict[str, str]]] = {}
     for table, column, kind, comment in rows:
-        field = {"name": column, "type": _type(kind), "description": _UNIT.sub("", comment)}
+        comment = currency.meaning(comment)
+        field = {"name": currency.name(column), "type": _type(kind), "description": _UNIT.sub("", comment)}
         if unit := _UNIT.search(comment):
             field["unit"] = unit[1]
         fields.setdefault(table, []).append(field)

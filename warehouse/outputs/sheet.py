@@ -13,6 +13,7 @@ from typing import Any, Literal
 import duckdb
 
 from gpuledger.warehouse.outputs.cells import cell, safe_text
+from gpuledger.warehouse.outputs.currency import DOLLARS, Currency
 from gpuledger.warehouse.schema import quote
 
 Kind = Literal["text", "long", "money", "percent", "number", "count", "day", "link"]
@@ -37,7 +38,8 @@ class Column:
 class Sheet:
     """A list with a title and a line on what it is of.
 
-    `printed` is how many of its columns go on paper, `colours` which words of the first one look how.
+    `printed` is how many of its columns go on paper, `colours` which words of the first one look how, `currency` what its
+    money is in, and that of the tables that leave with it.
     """
 
     name: str
@@ -47,6 +49,7 @@ class Sheet:
     rows: Sequence[Sequence[Any]]
     printed: int
     colours: Mapping[str, Literal["good", "wait", "bad"]]
+    currency: Currency = DOLLARS
 
     def dicts(self) -> list[dict[str, Any]]:
         """The rows by the names for programs."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import duckdb
 
+from gpuledger.warehouse.outputs.currency import DOLLARS, Currency
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import reader
 
@@ -31,11 +32,11 @@ def names(con: duckdb.DuckDBPyConnection) -> list[str]:
 
 
 def tables(
-    data: DataDir, *, recent: bool = False, without: Collection[str] = ()
+    data: DataDir, *, recent: bool = False, without: Collection[str] = (), currency: Currency = DOLLARS
 ) -> Iterator[tuple[str, list[str], list[tuple[Any, ...]]]]:
     """Name without schema, columns and rows of every table that is exported. Rows in a fixed order, so that equal tables
     give equal files. Of the tables that grow by the night, `recent` gives the newest days only. `without` names tables,
-    without their schema, that are left out.
+    without their schema, that are left out. Dollars are in `currency`.
     """
     with reader(data) as con:
         for table in names(con):
@@ -44,7 +45,7 @@ def tables(
             newest = ""
             if recent and table in HISTORIES:
                 dated, days = HISTORIES[table]
-                newest = f"WHERE {dated} > (SELECT max({dated}) FROM {table}) - INTERVAL {days} DAY"
-            result = con.execute(f"SELECT * FROM {table} {newest} ORDER BY ALL")
+                newest = f"FROM {table} WHERE {dated} > (SELECT max({dated}) FROM {table}) - INTERVAL {days} DAY"
+            result = con.execute(f"{currency.select(con, table, newest)} ORDER BY ALL")
             columns = [column[0] for column in result.description or []]
             yield table.partition(".")[2], columns, result.fetchall()

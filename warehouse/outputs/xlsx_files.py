@@ -21,6 +21,7 @@ from openpyxl.styles import Alignment, Font, PatternFill
 from openpyxl.utils import get_column_letter
 
 from gpuledger.warehouse.outputs.cells import safe_text
+from gpuledger.warehouse.outputs.currency import DOLLARS, Currency
 from gpuledger.warehouse.outputs.sheet import Kind, Sheet, is_number, lines, widest
 from gpuledger.warehouse.outputs.tables import HISTORIES, tables
 from gpuledger.warehouse.paths import DataDir
@@ -60,24 +61,24 @@ class Words:
 def export(
     data: DataDir, folder: Path, front: Sheet | None = None, *, history: bool = False, words: Words | None = None
 ) -> list[Path]:
-    """Write `<folder>/gpuledger.xlsx` with `front` as its first sheet; its path.
+    """Write `<folder>/gpuledger.xlsx` with `front` as its first sheet and all in its currency; its path.
 
     Tables that grow by the night are left out unless `history` is set. ValueError where a table has more rows than a sheet
     can hold.
     """
-    words = words or Words()
+    words, currency = words or Words(), front.currency if front else DOLLARS
     folder.mkdir(parents=True, exist_ok=True)
     book = Workbook()
     book.remove(book.active)
     if front is not None:
         _front(book, front, words)
-    _definitions(book, data, front, words)
+    _definitions(book, data, front, words, currency)
     _sources(book, data, words)
     grown = {name.partition(".")[2] for name in HISTORIES}
-    for table, columns, rows in tables(data, without=() if history else tuple(grown)):
+    for table, columns, rows in tables(data, without=() if history else tuple(grown), currency=currency):
         if len(rows) > MAX_ROWS:
             raise ValueError(f"{table} has {len(rows)} rows, and a sheet holds {MAX_ROWS}: export it as csv or parquet")
-        _plain(book.create_sheet(table[:31]), columns, rows)
+        _plain(book.create_sheet(table[:31]), columns, rows, currency)
     path = folder / "gpuledger.xlsx"
     part = path.with_suffix(".part")
     part.write_bytes(_timeless(book))
@@ -149,7 +150,7 @@ def _printed(sheet: Any, page: str) -> None:
     sheet.page_margins.left = sheet.page_margins.right = 0.4
 
 
-def _definitions(book: Any, data: DataDir, front: Sheet | None, words: Words) -> None:
+def _definitions(book: Any, data: DataDir, front: Sheet | None, words: Words, currency: Currency) -> None:
     rows = [(front.title, column.heading, column.kind, column.meaning) for column in front.columns] if front else []
     _, found = query(
         data,
@@ -157,6 +158,9 @@ def _definitions(book: Any, data: DataDir, front: Sheet | None, words: Words) ->
            WHERE database_name = 'gpuledger' AND schema_name = 'mart' AND table_name <> 'model_fit'
            ORDER BY table_name, column_index""",
     )
+    found = [
+        (table, currency.name(name), kind, currency.meaning(comment or "")) for table, name, kind, comment in found
+    ]
     sheet = book.create_sheet(words.definitions)
     _plain(sheet, [words.table, words.column, words.unit, words.meaning], [*rows, *found])
     sheet.column_dimensions["D"].width = 110
@@ -174,7 +178,7 @@ def _sources(book: Any, data: DataDir, words: Words) -> None:
     _printed(sheet, words.printed)
 
 
-def _plain(sheet: Any, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+def _plain(sheet: Any, columns: Sequence[str], rows: Sequence[Sequence[Any]], currency: Currency = DOLLARS) -> None:
     """A table: its header in sight and with filters, numbers and dates as such, columns as wide as what is in them."""
     sheet.append(list(columns))
     for head in sheet[1]:
@@ -184,7 +188,7 @@ def _plain(sheet: Any, columns: Sequence[str], rows: Sequence[Sequence[Any]]) ->
     for place, column in enumerate(columns):
         letter = get_column_letter(place + 1)
         sheet.column_dimensions[letter].width = _width(column, (row[place] for row in rows))
-        shape = _shape(column, next((row[place] for row in rows if row[place] is not None), None))
+        shape = _shape(column, next((row[place] for row in rows if row[place] is not None), None), currency)
         if shape:
             for (one,) in sheet.iter_rows(min_row=2, min_col=place + 1, max_col=place + 1):
                 one.number_format = shape
@@ -192,13 +196,15 @@ def _plain(sheet: Any, columns: Sequence[str], rows: Sequence[Sequence[Any]]) ->
     sheet.auto_filter.ref = f"A1:{get_column_letter(len(columns))}{len(rows) + 1}"
 
 
-def _shape(column: str, value: object) -> str:
+def _shape(column: str, value: object, currency: Currency) -> str:
     if isinstance(value, datetime):
         return "yyyy-mm-dd hh:mm"
     if isinstance(value, date):
         return "yyyy-mm-dd"
-    if isinstance(value, Decimal | float) and "usd" in column.split("_"):
-        return "#,##0.00" if not column.startswith("score_per") else "0.0000"
+    if isinstance(value, Decimal | float) and currency.code.lower() in column.split("_"):
+        if column.startswith("score_per"):
+            return "0.0000"
+        return "#,##0.00" if currency.has_hundredths else "#,##0"
     return ""
 
 

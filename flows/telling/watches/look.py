@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from decimal import Decimal
 
 import duckdb
 
 from gpuledger.flows.telling.watches.store import Watch
 from gpuledger.transform.answers import watched
 from gpuledger.transform.answers.watched import Row
+from gpuledger.warehouse.outputs.currency import Currency
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import reader
 
@@ -35,76 +36,92 @@ def look(data: DataDir, watches: list[Watch], now: datetime) -> list[WatchResult
     if not watches:
         return []
     with reader(data) as con:
-        return [_RULES[watch.rule](con, watch, now) for watch in watches]
+        return [_look(con, watch, now) for watch in watches]
 
 
-def _below(con: duckdb.DuckDBPyConnection, watch: Watch, now: datetime) -> WatchResult:
+def _look(con: duckdb.DuckDBPyConnection, watch: Watch, now: datetime) -> WatchResult:
+    rate = watched.rate(con, watch.currency)
+    if rate is None:
+        return _unknown(watch, f"there is no exchange rate for {watch.currency} now")
+    return _RULES[watch.rule](con, watch, _Now(now, Currency(watch.currency, *rate)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Now:
+    """When a watch is looked at, and the currency that it is told in."""
+
+    time: datetime
+    currency: Currency
+
+
+def _below(con: duckdb.DuckDBPyConnection, watch: Watch, now: _Now) -> WatchResult:
     price = watched.street_price(con, watch.gpu_id)
     if price is None:
         return _unknown(watch)
-    assert watch.usd is not None
-    headline = f"{watch.gpu} costs {_usd(price['price_usd'])}; you asked for below {_usd(watch.usd)}"
-    return WatchResult(watch, price["price_usd"] < watch.usd, headline, _offer(price, now))
+    assert watch.below is not None
+    asked = now.currency.of(price["price_usd"])
+    headline = f"{watch.gpu} costs {_money(asked, watch)}; you asked for below {_money(watch.below, watch)}"
+    return WatchResult(watch, asked < watch.below, headline, _offer(price, watch, now))
 
 
-def _value_rank(con: duckdb.DuckDBPyConnection, watch: Watch, now: datetime) -> WatchResult:
+def _value_rank(con: duckdb.DuckDBPyConnection, watch: Watch, now: _Now) -> WatchResult:
     row = watched.place(con, watch.workload, watch.basis, watch.gpu_id)
     if row is None:
         return _unknown(watch, f"it has no score and {watch.basis} price in {watch.workload} now")
     assert watch.rank is not None
     headline = (
         f"{watch.gpu} is number {row['value_rank']} of {row['of']} in {watch.workload} by {watch.basis} price: "
-        f"{row['score'].normalize():f} {row['unit']} for {_usd(row['price_usd'])}"
+        f"{row['score'].normalize():f} {row['unit']} for {_money(now.currency.of(row['price_usd']), watch)}"
     )
     price = watched.street_price(con, watch.gpu_id) if watch.basis == "street" else None
-    return WatchResult(watch, row["value_rank"] <= watch.rank, headline, _offer(price, now) if price else ())
+    return WatchResult(watch, row["value_rank"] <= watch.rank, headline, _offer(price, watch, now) if price else ())
 
 
-def _new_low(con: duckdb.DuckDBPyConnection, watch: Watch, now: datetime) -> WatchResult:
+def _new_low(con: duckdb.DuckDBPyConnection, watch: Watch, now: _Now) -> WatchResult:
     price = watched.street_price(con, watch.gpu_id)
-    row = watched.lowest_before(con, watch.gpu_id, now, watch.days)
+    row = watched.lowest_before(con, watch.gpu_id, watched.Before(now.time, watch.days, watch.currency))
     # Without a day before there is nothing to be lower than: the first price ever seen is no news.
     if price is None or row is None:
         return _unknown(watch)
     if not row["days"]:
         return _unknown(watch, f"no price of the {watch.days} days before today is known")
+    asked = now.currency.of(price["price_usd"])
     headline = (
-        f"{watch.gpu} costs {_usd(price['price_usd'])}; the lowest of the {watch.days} days before was {_usd(row['low'])} "
-        f"on {row['low_on']}"
+        f"{watch.gpu} costs {_money(asked, watch)}; the lowest of the {watch.days} days before was "
+        f"{_money(row['low'], watch)} on {row['low_on']}"
     )
     known = f"prices are known for {row['days']} of those days, since {row['since']}"
-    return WatchResult(watch, price["price_usd"] < row["low"], headline, (known, *_offer(price, now)))
+    return WatchResult(watch, asked < row["low"], headline, (known, *_offer(price, watch, now)))
 
 
-def _fits(con: duckdb.DuckDBPyConnection, watch: Watch, now: datetime) -> WatchResult:
+def _fits(con: duckdb.DuckDBPyConnection, watch: Watch, now: _Now) -> WatchResult:
     row = watched.cheapest_fit(con, watch.model, watch.precision, watch.context_tokens, watch.gpu_id)
     if row is None:
         return _unknown(watch)
-    assert watch.usd is not None
+    assert watch.below is not None
+    asked = now.currency.of(row["total_price_usd"])
     headline = (
-        f"{watch.model} fits on {row['gpu_count']} × {row['gpu']} for {_usd(row['total_price_usd'])}; you asked for below "
-        f"{_usd(watch.usd)}"
+        f"{watch.model} fits on {row['gpu_count']} × {row['gpu']} for {_money(asked, watch)}; you asked for below "
+        f"{_money(watch.below, watch)}"
     )
     need = (
         f"it needs {row['needed_gb']:.1f} GB at {watch.precision} and {watch.context_tokens} tokens; "
         f"they hold {row['available_gb']:.1f} GB"
     )
     price = watched.street_price(con, row["gpu_id"])
-    return WatchResult(
-        watch, row["total_price_usd"] < watch.usd, headline, (need, *(_offer(price, now) if price else ()))
-    )
+    return WatchResult(watch, asked < watch.below, headline, (need, *(_offer(price, watch, now) if price else ())))
 
 
 _RULES = {"below": _below, "value_rank": _value_rank, "new_low": _new_low, "fits": _fits}
 
 
-def _offer(price: Row, now: datetime) -> tuple[str, ...]:
+def _offer(price: Row, watch: Watch, now: _Now) -> tuple[str, ...]:
     """Where a price stands, as a buyer would check it."""
-    printed = f" ({price['price'].normalize():,f} {price['currency']})" if price["currency"] != "USD" else ""
+    printed = f" ({price['price'].normalize():,f} {price['currency']})" if price["currency"] != watch.currency else ""
     seen = price["last_success_at"]
-    hours = max(0.0, (now - seen).total_seconds() / 3600)
+    hours = max(0.0, (now.time - seen).total_seconds() / 3600)
     return (
-        f"{_usd(price['price_usd'])}{printed} at {price['source']}: {price['title']}",
+        f"{_money(now.currency.of(price['price_usd']), watch)}{printed} at {price['source']}: {price['title']}",
         str(price["url"]),
         f"seen {hours:.0f} h ago, at this price since {price['price_since']:%Y-%m-%d}; page {price['snapshot_sha256'][:16]}",
     )
@@ -114,5 +131,5 @@ def _unknown(watch: Watch, why: str = "no price counts now") -> WatchResult:
     return WatchResult(watch, None, f"{watch.waits_for}: it cannot be told, as {why}")
 
 
-def _usd(amount: Any) -> str:
-    return f"${amount:,.2f}"
+def _money(amount: Decimal, watch: Watch) -> str:
+    return watch.amount(round(amount, 2) if watch.currency == "USD" else amount)

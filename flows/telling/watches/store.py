@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import date
@@ -22,17 +23,18 @@ Basis = Literal["street", "msrp"]
 class Watch:
     """One thing to be told of, once each time it becomes true.
 
-    `below`: the street price of `gpu_id` is below `usd`. `value_rank`: it is among the best `rank` of `workload` by
+    `below`: the street price of `gpu_id` is below `below`. `value_rank`: it is among the best `rank` of `workload` by
     score per dollar of `basis`. `new_low`: its street price is lower than on every day of the `days` before. `fits`:
-    cards that hold `model` (at `precision` and `context_tokens`) cost less than `usd` together; `gpu_id`, where it is
-    given, names the card.
+    cards that hold `model` (at `precision` and `context_tokens`) cost less than `below` together; `gpu_id`, where it is
+    given, names the card. Money is in `currency`, at the rate of the day on which it is looked at.
     """
 
     id: int
     rule: Rule
     gpu_id: str | None = None
     gpu: str | None = None
-    usd: Decimal | None = None
+    below: Decimal | None = None
+    currency: str = "USD"
     workload: str | None = None
     rank: int | None = None
     basis: Basis = "street"
@@ -42,19 +44,26 @@ class Watch:
     context_tokens: int | None = None
     added_on: date | None = None
 
+    def amount(self, money: Decimal | None) -> str:
+        """Money of its currency, as people write it."""
+        if money is None:
+            return ""
+        return f"${money:,}" if self.currency == "USD" else f"{money:,f} {self.currency}"
+
     @property
     def waits_for(self) -> str:
         """What it waits for, in words."""
+        below = self.amount(self.below)
         match self.rule:
             case "below":
-                return f"{self.gpu} below ${self.usd:,}"
+                return f"{self.gpu} below {below}"
             case "value_rank":
                 return f"{self.gpu} among the best {self.rank} of {self.workload} by {self.basis} price"
             case "new_low":
                 return f"{self.gpu} at its lowest price of {self.days} days"
             case "fits":
                 cards = self.gpu or "any cards"
-                return f"{self.model} ({self.precision}, {self.context_tokens} tokens) on {cards} below ${self.usd:,}"
+                return f"{self.model} ({self.precision}, {self.context_tokens} tokens) on {cards} below {below}"
 
 
 def path(data: DataDir) -> Path:
@@ -114,15 +123,17 @@ def _watch(table: dict[str, Any], place: str) -> Watch:
     if unknown := sorted(set(table) - known):
         raise SettingsError(f"{place}: unknown {', '.join(unknown)}; known are {', '.join(sorted(known))}")
     try:
-        watch = Watch(**{**table, "usd": Decimal(str(table["usd"])) if "usd" in table else None})
+        watch = Watch(**{**table, "below": Decimal(str(table["below"])) if "below" in table else None})
     except (TypeError, InvalidOperation) as error:
         raise SettingsError(f"{place}: {error}") from None
     needed = {
-        "below": ("gpu_id", "usd"), "value_rank": ("gpu_id", "workload", "rank"), "new_low": ("gpu_id", "days"),
-        "fits": ("model", "precision", "context_tokens", "usd"),
+        "below": ("gpu_id", "below"), "value_rank": ("gpu_id", "workload", "rank"), "new_low": ("gpu_id", "days"),
+        "fits": ("model", "precision", "context_tokens", "below"),
     }  # fmt: skip
     if watch.rule not in get_args(Rule):
         raise SettingsError(f"{place}: the rule {watch.rule!r} is none of {', '.join(get_args(Rule))}")
+    if not re.fullmatch("[A-Z]{3}", watch.currency):
+        raise SettingsError(f"{place}: {watch.currency!r} is no currency's code such as EUR")
     if missing := [name for name in needed[watch.rule] if getattr(watch, name) is None]:
         raise SettingsError(f"{place}: {watch.rule} needs {', '.join(missing)}")
     return watch

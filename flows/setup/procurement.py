@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gpuledger.flows.commands import _market
-from gpuledger.flows.commands._money import Money
-from gpuledger.flows.setup import showing
+from gpuledger.flows.setup import market_words, showing
 from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.setup.money import Money
 from gpuledger.transform.answers import procurement as answers
 from gpuledger.transform.answers import runs
 from gpuledger.warehouse.outputs.sheet import Column, Sheet
@@ -33,7 +32,7 @@ def sheet(data: DataDir, money: Money) -> Sheet:
     last = runs.last(data)
     assert last is not None, "what is published, a run published"
     parts = [
-        _market.heading(data),
+        market_words.heading(data),
         gettext("prices as of {day} UTC").format(day=f"{last.as_of:%Y-%m-%d %H:%M}"),
         *([money.words] if money.words else []),
     ]
@@ -42,7 +41,7 @@ def sheet(data: DataDir, money: Money) -> Sheet:
     return Sheet(
         name=NAME, title=gettext("What to buy"), subtitle=" · ".join(parts), columns=columns,
         rows=[_row(card, found, money) for card in found.cards],
-        printed=18,
+        printed=18, currency=money,
         colours={words["buy"]: "good", words["wait"]: "wait", words["no_price"]: "bad"},
     )  # fmt: skip
 

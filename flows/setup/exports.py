@@ -1,0 +1,21 @@
+"""The files that every run writes beside the warehouse: the tables, and the list to buy by."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gpuledger.flows.setup import procurement
+from gpuledger.flows.setup.money import DOLLARS
+from gpuledger.warehouse.outputs import csv_files, sheet
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import together
+
+
+def after_run(data: DataDir) -> list[Path]:
+    """Write them to the folder of exports, all of one version; of the tables that grow by the night, the newest days.
+
+    Raises OSError where the folder cannot be written, and what `warehouse.read.reader` raises.
+    """
+    with together(data):
+        written = csv_files.export(data, data.exports, recent=True)
+        return [*written, sheet.write_csv(procurement.sheet(data, DOLLARS), data.exports)]

@@ -1,0 +1,72 @@
+"""The currency that answers are shown in, with the words for people."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+
+import click
+
+from gpuledger.flows.setup import naming, showing
+from gpuledger.flows.setup.lang import gettext
+from gpuledger.transform.answers import rates
+from gpuledger.warehouse.outputs.currency import Currency
+from gpuledger.warehouse.paths import DataDir
+
+_SUM = re.compile(r"\b(\d[\d,]*(?:\.\d+)?) USD\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Money(Currency):
+    """The currency that answers are shown in. One unit of it is worth `usd` dollars, by the rate of `rate_day`."""
+
+    @property
+    def words(self) -> str:
+        """What a heading says of it; nothing for dollars."""
+        if self.rate_day is None:
+            return ""
+        return gettext("1 {currency} = {rate} USD, {day}").format(
+            currency=self.code, rate=f"{self.usd:.6g}", day=f"{self.rate_day:%Y-%m-%d}"
+        )
+
+    def title(self, title: str) -> str:
+        """`title` with the rate behind it."""
+        return f"{title} · {self.words}" if self.words else title
+
+    def headings(self, columns: Sequence[str], headings: Mapping[str, str]) -> dict[str, str]:
+        """Headings for people, by the names in this currency; `columns` are the names in dollars."""
+        return {self.name(column): self.heading(headings.get(column, column)) for column in columns}
+
+    def heading(self, words: str) -> str:
+        """One heading for people."""
+        if not self.rate_day:
+            return words
+        return re.sub(r"\bUSD\b", self.code, gettext(words).replace("1000 USD", f"{self.thousand} USD"))
+
+    def text(self, amount: Decimal | float) -> str:
+        """An amount that is in this currency, as people write it: with two decimals, or none."""
+        return f"{amount:,.2f}" if self.has_hundredths else f"{round(amount, self.places):,.0f}"
+
+    def sentence(self, text: str) -> str:
+        """A sentence with its sums in this currency: `costs 6,549 USD` as `costs 6,032 EUR`."""
+        if self.rate_day is None:
+            return text
+        return _SUM.sub(lambda sum_: f"{self.of(float(sum_[1].replace(',', ''))):,.0f} {self.code}", text)
+
+
+DOLLARS = Money("USD", 1.0, None)
+
+
+def money(data: DataDir, day: date | None = None) -> Money:
+    """The currency of --currency at the newest rate, or that known at the end of `day`. A usage error where it has none."""
+    code = showing.currency()
+    if code is None:
+        return DOLLARS
+    rate = rates.rate(data, code, day)
+    if rate is None:
+        message = gettext("there is no exchange rate for {currency}").format(currency=code)
+        raise click.UsageError(naming.unknown(message, code, rates.known(data, day)))
+    return Money(code, rate.usd, rate.day)

@@ -1,0 +1,132 @@
+"""Tables whose dollars are shown in another currency, at the reference rate of their day."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import duckdb
+
+from gpuledger.warehouse.schema import quote
+
+#: `price_usd`, `usd_per_million_tokens`; `score_per_usd` is for a unit of money and goes the other way.
+_MONEY = re.compile(r"(?:^|_)usd(?:_|$)")
+#: Currencies that nobody counts in hundredths. Source: ISO 4217, and custom for forint and rupiah.
+_WITHOUT_CENTS = frozenset(("KRW", "JPY", "VND", "CLP", "ISK", "HUF", "IDR"))
+_FOR_MONEY = re.compile(r"_per_(?:\d+_)?usd$")
+#: Amounts of a past day, by table and column: the column that says which. Their rate is that day's, and not today's.
+_DATED: Mapping[str, Mapping[str, str]] = {
+    "mart.price_daily": dict.fromkeys(
+        ("low_usd", "median_usd", "high_usd", "second_low_usd", "second_high_usd"), "day"
+    ),
+    "mart.price_trend": {"price_usd": "day", "all_time_low_usd": "all_time_low_on"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Currency:
+    """A currency. One unit of it is worth `usd` dollars, by the rate of `rate_day`; None there is the dollar itself."""
+
+    code: str
+    usd: float
+    rate_day: date | None
+
+    def name(self, column: str) -> str:
+        """A column's name in this currency: `price_eur`."""
+        if not (self.rate_day and is_money(column)):
+            return column
+        return column.replace("per_1000_", f"per_{self.thousand}_").replace("usd", self.code.lower())
+
+    def meaning(self, text: str) -> str:
+        """What a column means, where that names its unit."""
+        return re.sub(r"\bUSD\b", self.code, text) if self.rate_day else text
+
+    def amount(self, column: str, value: Any) -> Any:
+        """A value of a column in this currency; what is no money stays as it is."""
+        if self.rate_day is None or value is None or not isinstance(value, int | float | Decimal):
+            return value
+        if not is_money(column):
+            return value
+        if _FOR_MONEY.search(column):
+            # A score for 1000 won would be 0.02 of every card: it is for a million there.
+            worth = float(value) * self.usd * (self.thousand / 1000 if "per_1000_" in column else 1)
+            return round(Decimal(worth), 2) if isinstance(value, Decimal) and value.as_tuple().exponent == -2 else worth
+        return self.of(float(value))
+
+    @property
+    def has_hundredths(self) -> bool:
+        """Whether people count it in hundredths."""
+        return self.code not in _WITHOUT_CENTS
+
+    @property
+    def thousand(self) -> int:
+        """Units of money that a score is told for where it is for a thousand dollars."""
+        return 1000 if self.has_hundredths else 1_000_000
+
+    def of(self, usd: Decimal | float) -> Decimal:
+        """Dollars in this currency, as exact as they are."""
+        return round(Decimal(float(usd) / self.usd), self.places)
+
+    @property
+    def places(self) -> int:
+        """Decimals that an amount has; below zero where its last digits would be made up."""
+        # Dollars are kept to the cent, and a cent is 13 won: letters beyond that would be made up (1,049,004 of 1,049,000).
+        return 2 if self.has_hundredths else -max(0, math.ceil(math.log10(0.01 / self.usd)))
+
+    def to_json(self) -> dict[str, Any]:
+        """What files say of it: its code, what one unit is worth in dollars, and of which day that is."""
+        return {"code": self.code, "usd": self.usd, "rate_day": self.rate_day and self.rate_day.isoformat()}
+
+    def table(self, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[list[str], list[list[Any]]]:
+        """Columns and rows in this currency."""
+        shown = [[self.amount(column, value) for column, value in zip(columns, row, strict=True)] for row in rows]
+        return [self.name(column) for column in columns], shown
+
+    def select(self, con: duckdb.DuckDBPyConnection, table: str, rows: str = "") -> str:
+        """The statement that gives all of `table` in this currency. `rows` is a part of it with the same columns, as a
+        statement. What is dated has the rate of its day, and is empty where no rate of ten days before is known.
+        """
+        source = f"({rows})" if rows else table
+        if self.rate_day is None:
+            return f"SELECT * FROM {source}"
+        described = con.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
+        dated = _DATED.get(table, {})
+        columns = ", ".join(
+            f'{self._expression(name, kind, dated.get(name))} AS "{self.name(name)}"' for name, kind, *_ in described
+        )
+        days = sorted({dated[name] for name, *_ in described if name in dated})
+        rates = f"(SELECT fx_day, usd_rate FROM core.fx_usd_daily WHERE currency = {quote(self.code)})"
+        joins = " ".join(f'ASOF LEFT JOIN {rates} of_{day} ON t."{day}" >= of_{day}.fx_day' for day in days)
+        return f"SELECT {columns} FROM {source} t {joins}"
+
+    def _expression(self, name: str, kind: str, day: str | None) -> str:
+        """A column of the table `t` in this currency, as SQL. Decimals keep as many places as say something."""
+        if not is_money(name):
+            return f't."{name}"'
+        if _FOR_MONEY.search(name):
+            worth = self.usd * (self.thousand / 1000 if "per_1000_" in name else 1)
+            return f'(t."{name}"::DOUBLE * {worth!r})::{kind}'
+        rate = (
+            f'core.usd_rate_on({quote(self.code)}, of_{day}.usd_rate, of_{day}.fx_day, t."{day}")'
+            if day
+            else repr(self.usd)
+        )
+        amount = f't."{name}"::DOUBLE / {rate}'
+        if not kind.startswith("DECIMAL"):
+            return amount
+        width, _, scale = kind.removeprefix("DECIMAL(").rstrip(")").partition(",")
+        places = int(scale) + self.places - 2
+        return f"round({amount}, {places})::DECIMAL({int(width)}, {max(places, 0)})"
+
+
+def is_money(column: str) -> bool:
+    """Whether a column holds dollars, or something for a dollar: its name says so."""
+    return bool(_MONEY.search(column))
+
+
+DOLLARS = Currency("USD", 1.0, None)
