@@ -280,7 +280,7 @@ def _seed(con: duckdb.DuckDBPyConnection, context: Context) -> set[str]:
     ledger.add_issues(con, context.run_id, "workloads", issues)
     settings = context.settings
     user = seeds.OfUser(settings.for_warehouse(), settings.assumptions, own, tuple(added.values()), cards)
-    changed = set(seeds.load(con, known.resolver, known.version, user))
+    changed = set(seeds.load(con, known.resolver, known.version, user, context.as_of.date()))
     baseline = settings.baseline_gpu_id
     if not assign.is_card(con, baseline):
         raise SettingsError(

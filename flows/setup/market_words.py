@@ -27,5 +27,7 @@ def heading(data: DataDir, day: date | None = None) -> str:
         return f"{name}, {gettext('net of tax')}"
     if not market.prices_include_tax:
         return f"{name}, " + gettext("before {tax}").format(tax=market.tax_name)
-    rate = f"{float(market.tax_rate or 0) * 100:g} %"
+    if market.tax_rate is None:
+        return f"{name}, " + gettext("with {tax}").format(tax=market.tax_name)
+    rate = f"{float(market.tax_rate) * 100:g} %"
     return f"{name}, " + gettext("with {rate} {tax}").format(rate=rate, tax=market.tax_name)

@@ -44,11 +44,15 @@ def market(data: DataDir, asked: str | None, day: date | None = None) -> Market:
         asked = query(data, f"SELECT market FROM {home}", {"day": day} if day else {})[1][0][0]
     if asked == ALL:
         return Market(ALL, "all markets", None, None, None, True)
+    rate = "t.tax_rate" if day else "m.tax_rate"
     _, rows = query(
         data,
-        """SELECT market, market_name, tax_name, tax_rate, prices_include_tax, market = 'eu' FROM core.market
-           WHERE market = $market""",
-        {"market": asked},
+        f"""SELECT m.market, m.market_name, m.tax_name, {rate}, m.prices_include_tax, m.market = 'eu'
+           FROM core.market m
+           LEFT JOIN core.tax_rate t ON t.market = m.market AND $day::DATE >= t.taxed_from
+               AND (t.taxed_until IS NULL OR $day::DATE < t.taxed_until)
+           WHERE m.market = $market""",
+        {"market": asked, "day": day},
     )
     if not rows:
         known = dict(query(data, "SELECT market, market_name FROM core.market ORDER BY market")[1])

@@ -110,7 +110,8 @@ def _settled(con: duckdb.DuckDBPyConnection, known_before: datetime) -> str:
                    WHERE first_seen_at < $known_before),
                (SELECT sum(hash(gpu_id, msrp_usd)) FROM core.gpu),
                (SELECT sum(hash(setting, value)) FROM core.setting),
-               (SELECT sum(hash(market, tax_rate, prices_include_tax)) FROM core.market),
+               (SELECT sum(hash(market, prices_include_tax)) FROM core.market),
+               (SELECT sum(hash(market, taxed_from, taxed_until, tax_rate)) FROM core.tax_rate),
                (SELECT string_agg(definition, ' ' ORDER BY model) FROM ops.model_state
                    WHERE model IN (
                        'core.fx_usd_daily', 'core.usd_rate_on', 'core.offer_exclusion', 'core.shelf_factor')))""",

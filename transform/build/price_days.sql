@@ -54,10 +54,12 @@ identified AS (
 priced AS (
     SELECT c.*, (
         c.price::DOUBLE * core.usd_rate_on(c.currency, r.usd_rate, r.fx_day, c.day)
-        * core.shelf_factor(c.tax_included, m.prices_include_tax, m.tax_rate)
+        * core.shelf_factor(c.tax_included, m.prices_include_tax, t.tax_rate)
     )::DECIMAL(18, 2) AS price_usd
     FROM identified c
     LEFT JOIN core.market m ON m.market = c.market
+    LEFT JOIN core.tax_rate t ON t.market = c.market AND c.day >= t.taxed_from
+        AND (t.taxed_until IS NULL OR c.day < t.taxed_until)
     ASOF LEFT JOIN core.fx_usd_daily r ON r.currency = c.currency AND c.day >= r.fx_day
     WHERE c.match_status = 'matched'
 )

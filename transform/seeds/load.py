@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 
 import duckdb
@@ -50,10 +51,11 @@ def load(
     resolver: Callable[[], Resolver],
     version: str,
     user: OfUser,
+    day: date,
 ) -> list[str]:
     """Fill the tables of what is known without reading any source; returns those that changed.
 
-    `version` is the catalogue's, so that three thousand rows are only compared where it moved.
+    `version` is the catalogue's, so that three thousand rows are only compared where it moved; `day` is that of the run.
     """
     changed = []
     if _moved(con, "core.gpu", version):
@@ -79,7 +81,8 @@ def load(
     changed += _replace(con, "core.setting", [(name, *columns) for name, columns in sorted(user.settings.items())])
     changed += _replace(con, "core.assumption", list(_assumptions(user.assumptions)))
     changed += _replace(con, "core.electricity_price", list(_electricity()))
-    changed += _replace(con, "core.market", markets.markets())
+    changed += _replace(con, "core.tax_rate", markets.tax_rates())
+    changed += _replace(con, "core.market", markets.markets(day))
     return changed
 
 

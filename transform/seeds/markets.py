@@ -1,15 +1,19 @@
-"""The markets: countries and regions with the tax on goods there, from `markets.toml`."""
+"""The markets: countries and regions with the tax on goods there, from `markets.toml` and `tax_rates.csv`."""
 
 from __future__ import annotations
 
+import csv
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
+from datetime import date
 from decimal import Decimal
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
 _FILE = Path(__file__).with_name("markets.toml")
+_RATES = Path(__file__).with_name("tax_rates.csv")
 
 
 class Market(NamedTuple):
@@ -24,20 +28,43 @@ class Market(NamedTuple):
     origin: str
 
 
+class TaxRate(NamedTuple):
+    """A row of core.tax_rate: it holds from its first day until the day before `taxed_until`, None where it holds."""
+
+    market: str
+    taxed_from: date
+    taxed_until: date | None
+    tax_rate: Decimal
+    origin: str
+
+
 @cache
-def markets() -> tuple[Market, ...]:
-    """All markets, by their code."""
-    raw = tomllib.loads(_FILE.read_text(encoding="utf-8"), parse_float=Decimal)
+def markets(day: date) -> tuple[Market, ...]:
+    """All markets, by their code, with the tax of a day."""
+    raw = tomllib.loads(_FILE.read_text(encoding="utf-8"))
     members = raw.pop("eu_members")
-    return tuple(sorted([*_countries(raw), *_members(members)]))
+    countries = {code: (None, words) for code, words in raw.items()}
+    countries |= {
+        code: ("eu", {"name": name, "tax": "VAT", "included": True}) for code, name in members["name"].items()
+    }
+    on_day = {rate.market: rate for rate in tax_rates() if rate.taxed_from <= day < (rate.taxed_until or date.max)}
+    return tuple(_market(code, *countries[code], on_day.get(code)) for code in sorted(countries))
 
 
-def _countries(raw: Mapping[str, Mapping[str, Any]]) -> Iterator[Market]:
-    for code, words in raw.items():
-        rate = None if "rate" not in words else Decimal(words["rate"])
-        yield Market(code, words["name"], None, words["tax"], rate, words["included"], words["origin"])
+def _market(code: str, region: str | None, words: Mapping[str, Any], rate: TaxRate | None) -> Market:
+    amount, origin = (rate.tax_rate, rate.origin) if rate else (None, words.get("origin", ""))
+    return Market(code, words["name"], region, words["tax"], amount, words["included"], origin)
 
 
-def _members(words: Mapping[str, Any]) -> Iterator[Market]:
-    for code, name in words["name"].items():
-        yield Market(code, name, "eu", "VAT", words["rate"][code], True, words["origin"])
+@cache
+def tax_rates() -> Sequence[TaxRate]:
+    """The rates of all markets, each until the next one; by market and day."""
+    with _RATES.open(encoding="utf-8", newline="") as file:
+        rows = [(row["market"], date.fromisoformat(row["from"]), row) for row in csv.DictReader(file)]
+    found = []
+    for market, group in groupby(sorted(rows, key=lambda row: row[:2]), key=lambda row: row[0]):
+        of_market = list(group)
+        ends = [first for _, first, _ in of_market[1:]]
+        for (_, first, row), until in zip(of_market, [*ends, None], strict=True):
+            found.append(TaxRate(market, first, until, Decimal(row["rate"]), row["origin"]))
+    return tuple(found)

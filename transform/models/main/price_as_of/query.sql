@@ -10,17 +10,19 @@ priced AS (
         h.gpu_id, h.gpu_count, s.condition, s.seller_kind, s.seller, l.source, h.title, h.url, s.listing_no, s.price, s.currency,
         s.price_kind, s.availability, s.valid_from, s.snapshot_sha256, d.fx_day,
         s.confirmed_until,
-        coalesce(l.market, a.home) AS offered_in, l.channel, m.tax_rate, l.tax_included AS tax_stated, m.prices_include_tax, a.is_net,
+        coalesce(l.market, a.home) AS offered_in, l.channel, t.tax_rate, l.tax_included AS tax_stated, m.prices_include_tax, a.is_net,
         a.market AS market_asked, s.price::DOUBLE * d.usd_rate AS printed_usd,
-        (printed_usd * core.shelf_factor(l.tax_included, m.prices_include_tax, m.tax_rate))::DECIMAL(18, 2) AS price_usd,
+        (printed_usd * core.shelf_factor(l.tax_included, m.prices_include_tax, t.tax_rate))::DECIMAL(18, 2) AS price_usd,
         (
-            printed_usd * core.net_factor(l.tax_included, m.prices_include_tax, m.tax_rate, s.seller_kind)
+            printed_usd * core.net_factor(l.tax_included, m.prices_include_tax, t.tax_rate, s.seller_kind)
         )::DECIMAL(18, 2) AS net_usd
     FROM core.price_span s
     JOIN core.listing_history h ON h.listing_no = s.listing_no
     JOIN core.listing l ON l.listing_no = s.listing_no
     CROSS JOIN asked a
     LEFT JOIN core.market m ON m.market = l.market
+    LEFT JOIN core.tax_rate t ON t.market = l.market AND as_of_day >= t.taxed_from
+        AND (t.taxed_until IS NULL OR as_of_day < t.taxed_until)
     LEFT JOIN fx_usd_as_of(as_of_day) d ON d.currency = s.currency
     WHERE s.valid_from < core.end_of_day(as_of_day)
         AND (s.valid_to IS NULL OR s.valid_to >= core.end_of_day(as_of_day))
