@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 import click
 
+from gpuledger.flows.setup import showing
 from gpuledger.flows.setup.lang import gettext
 from gpuledger.transform import workloads as names
 from gpuledger.transform.answers import runs, workloads
 from gpuledger.warehouse.paths import DataDir
+
+if TYPE_CHECKING:
+    from gpuledger.transform.answers.asking import Rows
+    from gpuledger.transform.answers.predicted import Wanted
+    from gpuledger.transform.answers.value import Basis
 
 
 def check(data: DataDir, workload: str) -> tuple[str, str]:
@@ -26,6 +35,49 @@ def check(data: DataDir, workload: str) -> tuple[str, str]:
         raise click.UsageError("\n  ".join([message, *close, gettext("`gpuledger workloads` lists all")]))
     message = gettext("no workload is called {workload!r}; known are:").format(workload=workload)
     raise click.UsageError("\n  ".join([message, *known]))
+
+
+def ranking_with(data: DataDir, workload: str, as_of: datetime | None, *, short: bool) -> Rows:
+    """The ranking with predictions. A usage error where nothing predicts this workload, or a past day is asked."""
+    from gpuledger.transform.answers import predicted
+
+    with _predictable(as_of):
+        return predicted.ranking_with(data, _wanted(data, workload), short=short)
+
+
+def value_with(data: DataDir, workload: str, basis: Basis, as_of: datetime | None, *, short: bool) -> Rows:
+    """The same of the table of value."""
+    from gpuledger.transform.answers import predicted
+
+    with _predictable(as_of):
+        return predicted.value_with(data, _wanted(data, workload), basis, showing.market(), short=short)
+
+
+@contextmanager
+def _predictable(as_of: datetime | None) -> Iterator[None]:
+    from gpuledger.transform.answers.predicted import NotPredictable
+
+    if as_of is not None:
+        raise click.UsageError(gettext("--predicted rests on the measurements of today: leave --as-of out"))
+    try:
+        yield
+    except NotPredictable as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _wanted(data: DataDir, workload: str) -> Wanted:
+    from gpuledger.flows.commands._assume import of_settings
+    from gpuledger.transform.answers.predicted import Wanted
+
+    return Wanted(workload, data.models, of_settings(()))
+
+
+def about_predictions() -> str:
+    """The line below a table with predictions."""
+    return gettext(
+        "basis: measured; or calibrated on measurements, or bound, from the data sheet alone, with a range that holds in 8 "
+        "of 10 cases"
+    )
 
 
 def when(data: DataDir, as_of: datetime | None) -> str:

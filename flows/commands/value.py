@@ -14,6 +14,7 @@ from gpuledger.flows.commands._options import (
     day_of,
     format_option,
     market_option,
+    predicted_option,
     read_from,
 )  # fmt: skip
 from gpuledger.flows.setup import showing
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
 #: The columns of most worth first, as a narrow screen keeps them.
 _HEADINGS = {
     "value_rank": "#", "gpu": "gpu", "score": "score", "price_usd": "USD", "score_per_1000_usd": "score per 1000 USD",
-    "market": "market", "shop": "shop", "price_since": "price since", "last_seen_at": "last confirmed",
-    "frontier": "frontier", "score_ratio": "× score", "price_ratio": "× price",
+    "basis": "basis", "low": "low", "high": "high", "bound": "bound", "market": "market", "shop": "shop",
+    "price_since": "price since", "last_seen_at": "last confirmed", "frontier": "frontier", "score_ratio": "× score",
+    "price_ratio": "× price",
 }  # fmt: skip
 
 
@@ -35,11 +37,14 @@ _HEADINGS = {
 @click.option("--price", "basis", type=click.Choice(["street", "msrp"]), default="street", show_default=True,
               help="Lowest price of a new card in a shop now, or launch price.")  # fmt: skip
 @as_of_option
+@predicted_option
 @market_option
 @currency_option
 @data_dir_option
 @format_option
-def command(workload: str, basis: Basis, as_of: datetime | None, data_dir: str | None, form: str) -> int:
+def command(
+    workload: str, basis: Basis, as_of: datetime | None, is_predicted: bool, data_dir: str | None, form: str
+) -> int:
     """GPUs by score per dollar in WORKLOAD, best value first."""
     from gpuledger.flows.commands import _workload
     from gpuledger.flows.commands._show import no_rows, show
@@ -52,7 +57,10 @@ def command(workload: str, basis: Basis, as_of: datetime | None, data_dir: str |
     workload, heading = _workload.check(data, workload)
     day = day_of(data, as_of)
     shown = money(data, day)
-    columns, rows = value(data, workload, basis, Asked(day, showing.market()), short=form == "table")
+    if is_predicted:
+        columns, rows = _workload.value_with(data, workload, basis, as_of, short=form == "table")
+    else:
+        columns, rows = value(data, workload, basis, Asked(day, showing.market()), short=form == "table")
     by = gettext("by street price") if basis == "street" else gettext("by launch price")
     if basis == "street":
         by = f"{by} · {market_words.heading(data, day)}"
@@ -63,6 +71,8 @@ def command(workload: str, basis: Basis, as_of: datetime | None, data_dir: str |
         return no_rows(_why(basis))
     if form == "table":
         click.echo(gettext("● nobody else is at least as fast for no more money. Ratios are to the baseline GPU."))
+        if is_predicted:
+            click.echo(gettext("○ the same of a card that nobody measured.") + " " + _workload.about_predictions())
         if day and (later := published_after(data, workload, day)):
             note = gettext("Some of the figures were published later, up to {day}; the prices are those of the day.")
             click.echo(note.format(day=later))

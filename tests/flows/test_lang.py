@@ -23,6 +23,7 @@ from tests.nights import Night
 
 WORKLOAD = "sd-512-image-generation"
 NEWEGG = ROOT / "extract" / "sources" / "newegg" / "sample" / "night1" / "gpus" / "index.html"
+TEXT = "llama-13b-int4-text-generation"
 #: How each reading command is asked, so that every heading that it can show is shown.
 ASKED: dict[str, list[list[str]]] = {
     "alias list": [[]],
@@ -42,7 +43,7 @@ ASKED: dict[str, list[list[str]]] = {
     ],
     "quotes check": [[str(ROOT / "extract" / "sources" / "quotes" / "cases" / "english.csv")]],
     "rate list": [[]],
-    "rank": [[WORKLOAD], [WORKLOAD, "--as-of", "2023-11-16"], ["no-workload"]],
+    "rank": [[WORKLOAD], [WORKLOAD, "--as-of", "2023-11-16"], [TEXT, "--predicted"], ["no-workload"]],
     "predict": [["--gpu", "RTX 4090", "--count", "2", "--model", "llama-3-8b"]],
     "settings": [[]],
     "show": [["4090"], ["no such card"]],
@@ -53,7 +54,7 @@ ASKED: dict[str, list[list[str]]] = {
     "sources diff": [["bhphoto"], ["newegg"]],
     "sources learn": [["newegg", str(NEWEGG), "--price", "1,749.99"]],
     "status": [[]],
-    "value": [[WORKLOAD], [WORKLOAD, "--price", "msrp"], [WORKLOAD, "--as-of", "2023-11-16"]],
+    "value": [[WORKLOAD], [WORKLOAD, "--price", "msrp"], [WORKLOAD, "--as-of", "2023-11-16"], [TEXT, "--predicted"]],
     "watch list": [[]],
     "workloads": [[]],
     # Takes seconds of the models to answer; its headings are in the catalogue.
