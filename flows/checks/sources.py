@@ -69,6 +69,7 @@ def _idle(name: str, context: Context) -> Checked:
     ways = {
         "generic_shop": "set product_urls",
         "product_feed": "set product_feeds",
+        "result_tables": "set result_tables",
         "quotes": f"drop a CSV or XLSX file in {context.data.inbox}",
     }
     return Checked(source=name, status="idle", reason=f"no page to read: {ways.get(name, 'it has no live address')}")

@@ -128,6 +128,8 @@ def _live(source: Source, context: Context) -> Reading:
         return Reading(source, context.settings.product_urls)
     if source.name == "product_feed":
         return Reading(source, context.settings.product_feeds)
+    if source.name == "result_tables":
+        return Reading(source, context.settings.result_tables)
     if source.name == "toms_ai_articles":
         bundled = [LocalFile(path, "text/csv", follows_links=True) for path in transcriptions.bundled()]
         starts = _with_articles(source, source.start, context)

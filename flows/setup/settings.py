@@ -68,6 +68,10 @@ class Settings:
     product_feeds: tuple[str, ...] = _setting(
         [], "Product feeds of any shop (RSS, Atom or a table, also as gzip), for the source product_feed"
     )
+    result_tables: tuple[str, ...] = _setting(
+        [],
+        "Tables of results in repositories and discussions, each address with #workload=…&score=…: the source result_tables",
+    )
     ebay_client_id: str = _setting("", "Client id of an eBay application, for the source ebay", secret=True)
     ebay_client_secret: str = _setting("", "Its client secret", secret=True)
     ebay_marketplaces: tuple[str, ...] = _setting(
