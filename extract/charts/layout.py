@@ -96,10 +96,18 @@ def marks(bars: Bars, words: Sequence[Word]) -> list[Word]:
     ]
     best: list[Word] = []
     for one in outside:
-        line = [other for other in outside if abs(other.middle[1] - one.middle[1]) <= 0.5 * _thickness(outside)]
+        line = [other for other in outside if _in_line(one, other, 0.5 * _thickness(outside))]
         if len(line) > len(best):
             best = line
     return best
+
+
+def _in_line(one: Word, other: Word, slack: float) -> bool:
+    """Whether two numbers of an axis stand in one line: beside each other, or where the bars stand with one end below each
+    other, as they are set flush.
+    """
+    ends = ((one.middle[1], other.middle[1]), (one.box[1], other.box[1]), (one.box[3], other.box[3]))
+    return any(abs(first - second) <= slack for first, second in ends)
 
 
 def _thickness(words: Sequence[Word]) -> float:
@@ -117,7 +125,7 @@ def rows(bars: Bars, words: Sequence[Word], turned: bool) -> list[Row]:
     single = _one_each(lanes, lines, pitch)
     if single is not None:
         return [_row((lane,), block, turned) for lane, block in zip(lanes, single, strict=True)]
-    if (grouped := _groups(lanes, _blocks(lines))) is not None:
+    if (grouped := _groups(lanes, _blocks(lines, turned))) is not None:
         return [_row(group, block, turned) for group, block in grouped]
     inside = [[word for word in words if _inside(word, lane, bars)] for lane in lanes]
     return [_row((lane,), block, turned) for lane, block in zip(lanes, inside, strict=True)]
@@ -168,12 +176,14 @@ def _one_each(lanes: Sequence[Lane], lines: list[list[Word]], pitch: float) -> l
 _LABELLED = 0.8
 
 
-def _blocks(lines: list[list[Word]]) -> list[list[Word]]:
-    """Lines that lie close below each other are one label."""
+def _blocks(lines: list[list[Word]], turned: bool) -> list[list[Word]]:
+    """Lines that lie close below each other are one label; where the bars stand, words that lie close beside each other."""
     if len(lines) < 2:
         return lines
     gaps = [_extent(after)[0] - _extent(before)[1] for before, after in pairwise(lines)]
     limit = 0.45 * float(np.median([_extent(line)[1] - _extent(line)[0] for line in lines]))
+    if turned:
+        limit = 0.8 * _thickness([word for line in lines for word in line])
     if all(gap <= limit for gap in gaps):
         return lines
     blocks = [lines[0]]

@@ -77,7 +77,8 @@ def read(picture: Pixels, reader: Reader) -> ChartReading:
     unit = heading.unit([*(entry.word for entry in entries if entry.word), *words], (title, subtitle))
     shapes = _shapes(chart, [*(entry.word for entry in entries if entry.word is not None), *along])
     doubtful = _doubtful_labels(chart, [entry.row for entry in entries], reader)
-    checked = _Checked(chart, fitted, comma, unit, shapes)
+    letters = _letter_shapes(chart, [entry.row for entry in entries if entry.row.label not in doubtful])
+    checked = _Checked(chart, fitted, comma, unit, shapes, letters)
     values = tuple(checked.value(entry, reader, doubtful.get(entry.row.label, "")) for entry in entries)
     problem = ""
     if picture.shape[1] < LEAST_WIDTH:
@@ -120,8 +121,10 @@ def _completed(chart: Chart, reader: Reader) -> Chart:
     """The same with the words read again in lanes whose numbers and bars differ in count: these lanes alone, and larger."""
     numbers, lanes = chart.numbers, chart.bars.lanes
     open_lanes = [index for index, lane in enumerate(lanes) if len(numbers.get(index, [])) != len(lane.bars)]
-    if chart.frame.turned or not open_lanes:
+    if not open_lanes:
         return chart
+    if chart.frame.turned:
+        return _completed_standing(chart, reader, open_lanes)
     left = max(0, int(chart.bars.zero))
     tops = {index: max(0, lanes[index].top - 3) for index in open_lanes}
     strips = [chart.frame.picture[tops[index] : lanes[index].bottom + 3, left:] for index in open_lanes]
@@ -141,6 +144,49 @@ def _completed(chart: Chart, reader: Reader) -> Chart:
             ]
             words += again
     return replace(chart, words=tuple(words))
+
+
+def _completed_standing(chart: Chart, reader: Reader, open_lanes: Sequence[int]) -> Chart:
+    """The same of standing bars: what stands around the ends of those bars, below each other. Small numbers far apart in a
+    large picture are what the model overlooks.
+    """
+    lanes, picture = chart.bars.lanes, chart.frame.picture
+    height = picture.shape[0]
+    reach = round(_AROUND * float(np.median([word.box[2] - word.box[0] for word in chart.words])))
+    bottom = height - max(0, int(chart.bars.zero))
+    corners = {}
+    for index in open_lanes:
+        ends = [height - bar.end for bar in lanes[index].bars]
+        corners[index] = max(0, round(min(ends)) - reach), max(0, lanes[index].top - _BESIDE)
+    wide = max(lanes[index].bottom - lanes[index].top for index in open_lanes) + 2 * _BESIDE
+    strips = []
+    for index, (top, left) in corners.items():
+        low = min(bottom, round(max(height - bar.end for bar in lanes[index].bars)) + reach)
+        strip = picture[top : max(low, top + reach), left : lanes[index].bottom + _BESIDE]
+        strips.append(np.pad(strip, ((0, 0), (0, max(0, wide - strip.shape[1])), (0, 0)), mode="edge"))
+    canvas, starts = stacked(strips)
+    found: dict[int, list[Word]] = {index: [] for index in open_lanes}
+    for word in reader.words(canvas, times=1.5):
+        at = bisect_right(starts, word.middle[1]) - 1
+        index = open_lanes[at]
+        top, left = corners[index]
+        down = top - starts[at]
+        box = (word.box[0] + left, word.box[1] + down, word.box[2] + left, word.box[3] + down)
+        found[index].append(chart.frame.into(replace(word, box=box)))
+    words = list(chart.words)
+    for index, again in found.items():
+        inside = [word for word in again if word.number is not None and layout.lane_of(word, chart.bars) == index]
+        if len(inside) == len(lanes[index].bars):
+            words = [
+                word for word in words if word.middle[0] <= chart.bars.zero or layout.lane_of(word, chart.bars) != index
+            ]
+            words += inside
+    return replace(chart, words=tuple(words))
+
+
+#: Pixels beside a lane's bars that belong to it, and heights of letters around a bar's end in which its number stands.
+_BESIDE = 14
+_AROUND = 3.5
 
 
 def _entries(chart: Chart) -> Iterator[_Entry]:
@@ -210,6 +256,17 @@ def _shapes(chart: Chart, words: Sequence[Word]) -> dict[Box, list[glyphs.Glyph]
     return found
 
 
+def _letter_shapes(chart: Chart, rows: Sequence[Row]) -> list[glyphs.Glyph]:
+    """The marks of the labels that two readings agree on."""
+    found: list[glyphs.Glyph] = []
+    for word in {word.box: word for row in rows for word in row.words}.values():
+        text = word.text.replace(" ", "")
+        if any(sign.isdigit() for sign in text):
+            marks = glyphs.glyphs(crop_of(chart.frame.picture, chart.frame.back(word.box)), text)
+            found += [mark for mark in marks or () if mark.text.isdigit()]
+    return found
+
+
 def _crop_of_lane(chart: Chart, word: Word) -> Pixels:
     """A number's pixels, no higher than the longest bar of its lane: for one that stands across the bars of a nest."""
     left, top, right, bottom = word.box
@@ -247,6 +304,7 @@ class _Checked:
     comma: str
     unit: str | None
     marks: dict[Box, list[glyphs.Glyph] | None]
+    letters: Sequence[glyphs.Glyph]
 
     def value(self, entry: _Entry, reader: Reader, other_label: str) -> Value:
         """The value of one bar, accepted or with the first reason why not.
@@ -309,7 +367,14 @@ class _Checked:
         if own is None:
             return "the digits could not be told apart to compare them"
         others = [glyph for box, marks in self.marks.items() if box != word.box and marks for glyph in marks]
-        for place, verdict in zip(_places(text), glyphs.compare(own, others), strict=True):
+        verdicts = glyphs.compare(own, others)
+        if "alone" in verdicts:
+            # Labels are mostly set in the same font: where they are, they say what the few numbers of a chart do not.
+            beside = glyphs.compare(own, [*others, *self.letters])
+            verdicts = [
+                "same" if one == "alone" and two == "same" else one for one, two in zip(verdicts, beside, strict=True)
+            ]
+        for place, verdict in zip(_places(text), verdicts, strict=True):
             if verdict == "other":
                 return "a digit looks like another digit of the picture"
             if verdict == "alone" and place * self.scale.px_per_unit <= 2 * scale.WITHIN:
