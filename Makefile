@@ -20,7 +20,7 @@ PYTHONS ?= $(shell for v in 3.11 3.12 3.13 3.14; do python$$v -c 'import sys; pr
 # Tests and demo start hundreds of processes; where this is set each of them compiles every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo install test test-duckdb pythons lint site fuzz kills bench docs generated lock sbom clean mutants
+.PHONY: demo install test test-duckdb pythons lint site fuzz kills bench charts docs generated lock sbom clean mutants
 .DELETE_ON_ERROR:
 
 # Two packages come as source: what builds them is locked too. The project itself needs no download.
@@ -79,6 +79,12 @@ $(DBT)/.ready: benchmarks/dbt/requirements.lock
 
 bench: $(READY) $(DBT)/.ready
 	$(BIN)/python -m benchmarks
+
+# Half an hour on one core; a run that was broken off goes on where it was. Other charts: FIRST=… LAST=….
+FIRST ?= 7000
+LAST ?= 7150
+charts: $(READY)
+	$(BIN)/python -m benchmarks.chart_evidence $(FIRST) $(LAST) --folder $(VENV)/charts --write
 
 # Small faults, one at a time, to see whether the tests notice. Takes an hour; `tools/mutate.py --each 3 warehouse` less.
 mutants: $(READY)

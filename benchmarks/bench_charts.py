@@ -1,21 +1,20 @@
-"""Charts read by machine: how many values are accepted, none of them wrong; what the checks catch; time and memory.
+"""Charts read by machine: how many values are accepted, none of them wrong; time and memory.
 
-`python -m benchmarks charts` draws a dozen charts; `python -m benchmarks.bench_charts 0 150` as many as its seeds say, with
-the table of injected errors. The charts of publishers in ../shared/data/charts are read where they are present.
+`python -m benchmarks charts` draws eight charts; `make charts` a hundred and fifty, and puts errors into what was read of
+them (chart_evidence.py). `python -m benchmarks.bench_charts 0 10` shows each chart of some seeds, and before them the charts
+of publishers in ../shared/data/charts, where they are present.
 """
 
 from __future__ import annotations
 
 import csv
-import hashlib
-import random
 import resource
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -91,143 +90,23 @@ def judge(drawn: Drawn, reader: Any) -> tuple[int, int]:
 
     reading = read(pixels(drawn.content), reader)
     truth = {(card_of(one.label), one.series, one.text) for one in drawn.printed}
-    judged = with_cards(reading, _resolver())
+    judged = with_cards(reading, resolver())
     accepted = [(gpu_id, value.series, value.text) for value, gpu_id in judged if value.status == "accepted"]
     return len(accepted), sum(one not in truth for one in accepted)
 
 
 def card_of(label: str) -> str | None:
     """The card that a label means."""
-    gpu_id: str | None = _resolver().resolve(label, source="toms_ai_articles").gpu_id
+    gpu_id: str | None = resolver().resolve(label, source="toms_ai_articles").gpu_id
     return gpu_id
 
 
 @cache
-def _resolver() -> Any:
+def resolver() -> Any:
+    """What labels are resolved with."""
     from gpuledger.transform.identity.resolver import Resolver
 
     return Resolver.load()
-
-
-class Remembered:
-    """The real reader, which answers the same question once; some of its words are made wrong on purpose."""
-
-    def __init__(self, reader: Any) -> None:
-        self.reader = reader
-        self.known: dict[str, Any] = {}
-        self.swaps: dict[str, str] = {}
-
-    def words(self, picture: Any, left: float = 0, top: float = 0, times: float | None = None) -> list[Any]:
-        """As the reader's, with the errors put in."""
-        key = hashlib.sha256(picture.tobytes()).hexdigest() + repr((left, top, times))
-        if key not in self.known:
-            self.known[key] = self.reader.words(picture, left, top, times)
-        return [replace(word, text=self._wrong(word.text)) for word in self.known[key] if self._wrong(word.text)]
-
-    def read(self, crops: Sequence[Any]) -> list[tuple[str, float]]:
-        """The second reading makes the same mistake: the worst case."""
-        answers = []
-        for crop in crops:
-            key = hashlib.sha256(crop.tobytes()).hexdigest()
-            if key not in self.known:
-                self.known[key] = self.reader.read([crop])[0]
-            text, score = self.known[key]
-            answers.append((self._wrong(text), score))
-        return answers
-
-    def _wrong(self, text: str) -> str:
-        return self.swaps.get(text, text)
-
-
-def injected(seeds: range, each: int = 4) -> dict[str, Counter[str]]:
-    """Errors put into both readings of drawn charts: by kind, how many were caught, and by what."""
-    from gpuledger.extract.charts.picture import pixels
-    from gpuledger.extract.charts.read import read
-    from gpuledger.extract.charts.words import Reader
-
-    table: dict[str, Counter[str]] = {}
-    reader = Remembered(Reader())
-    for seed in seeds:
-        drawn = draw(seed)
-        chance = random.Random(seed)
-        picture = pixels(drawn.content)
-        reader.known, reader.swaps = {}, {}
-        good = [value for value in read(picture, reader).values if value.status == "accepted" and value.text]
-        texts = Counter(value.text for value in good)
-        once = [value for value in good if texts[value.text] == 1]
-        if len(once) < 6:
-            continue
-        for kind, change in KINDS.items():
-            for _ in range(each):
-                swaps = change(once, chance)
-                reader.swaps = swaps
-                hit = {value.bar: value for value in read(picture, reader).values}
-                reader.swaps = {}
-                for value in once:
-                    if value.text in swaps or value.label in swaps:
-                        after = hit.get(value.bar)
-                        same = after is not None and (after.text, after.label) == (value.text, value.label)
-                        if after is not None and after.status == "accepted" and not same:
-                            outcome = "accepted wrong"
-                        else:
-                            outcome = _short(after.reason if after else "row not read")
-                        table.setdefault(kind, Counter())[outcome] += 1
-    return table
-
-
-def _short(reason: str) -> str:
-    for sign, words in (
-        ("pixels", "bar's length"), ("digit", "shape of a digit"), ("second reading", "second reading"),
-        ("bar ends", "count of numbers"), ("no number", "count of numbers"), ("label", "label"), ("scale", "scale"),
-    ):  # fmt: skip
-        if sign in reason:
-            return words
-    return reason or "unchanged"
-
-
-def _digit(values: Sequence[Any], chance: random.Random, at: Callable[[str], int]) -> dict[str, str]:
-    text = chance.choice(values).text
-    place = at(text)
-    other = chance.choice([digit for digit in "0123456789" if digit != text[place]])
-    return {text: text[:place] + other + text[place + 1 :]}
-
-
-def _dropped(values: Sequence[Any], chance: random.Random) -> dict[str, str]:
-    text = chance.choice([value.text for value in values])
-    place = chance.choice([at for at, sign in enumerate(text) if sign.isdigit()])
-    return {text: text[:place] + text[place + 1 :]}
-
-
-def _point(values: Sequence[Any], chance: random.Random) -> dict[str, str]:
-    text = chance.choice([value.text for value in values])
-    return (
-        {text: text.replace(".", "").replace(",", "")} if set(text) & {".", ","} else {text: text[0] + "." + text[1:]}
-    )
-
-
-def _rows_swapped(values: Sequence[Any], chance: random.Random) -> dict[str, str]:
-    one, other = chance.sample(list(values), 2)
-    return {one.text: other.text, other.text: one.text}
-
-
-def _label(values: Sequence[Any], chance: random.Random) -> dict[str, str]:
-    one, other = chance.sample(list(values), 2)
-    return {one.label: other.label}
-
-
-def _strange_label(values: Sequence[Any], chance: random.Random) -> dict[str, str]:
-    return {chance.choice(list(values)).label: "RTX 2060 Super"}
-
-
-KINDS: dict[str, Callable[[Sequence[Any], random.Random], dict[str, str]]] = {
-    "first digit changed": lambda values, chance: _digit(values, chance, lambda text: 0),
-    "last digit changed": lambda values, chance: _digit(values, chance, lambda text: len(text) - 1),
-    "digit dropped": _dropped,
-    "point lost or put in": _point,
-    "two values swapped": _rows_swapped,
-    "label of another row": _label,
-    "label of a card that is not in the chart": _strange_label,
-}
 
 
 def published() -> Iterator[str]:
@@ -254,12 +133,6 @@ def published() -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    chosen = range(int(sys.argv[1]), int(sys.argv[2]))
-    if "--injected" in sys.argv:
-        for kind, outcomes in injected(chosen).items():
-            print(f"{kind}: {outcomes.total()} injected; {dict(outcomes)}")
-    else:
-        for line in published() if DATA.is_dir() else ():
-            print(line, flush=True)
-        result = measure(chosen, lambda line: print(line, flush=True))
-        print(result)
+    for line in published() if DATA.is_dir() else ():
+        print(line, flush=True)
+    print(measure(range(int(sys.argv[1]), int(sys.argv[2])), lambda line: print(line, flush=True)))
