@@ -220,6 +220,33 @@ def test_a_bar_too_many_in_one_lane_makes_its_whole_row_unsure() -> None:
     assert all(unsure)
 
 
+def _standing(labels: list[tuple[str, int, int]]) -> tuple[bars.Bars, list[Word]]:
+    """Two bars side by side over each label, turned as if they lay: a label is its words, and where it begins and ends."""
+    lanes, words = [], []
+    for text, start, end in labels:
+        middle = (start + end) // 2
+        lanes += [bars.Lane((_bar(middle - 21, 700),)), bars.Lane((_bar(middle + 1, 500),))]
+        words.append(Word(text, (170, start, 190, end), 1.0))
+    return bars.Bars(200.0, tuple(lanes)), words
+
+
+def test_labels_below_standing_bars_are_apart_though_they_are_wide() -> None:
+    found, words = _standing([("RTX 3060 Ti", 100, 205), ("RTX 2070 Super", 245, 385), ("RTX 4080", 450, 535)])
+    rows = layout.rows(found, words, True)
+    assert [(row.label, len(row.lanes)) for row in rows] == [("RTX 3060 Ti", 2), ("RTX 2070 Super", 2), ("RTX 4080", 2)]
+    # One label of two words is one.
+    found, words = _standing([("RTX 3060", 100, 180), ("RTX 2070 Super", 245, 385), ("RTX 4080", 450, 535)])
+    rows = layout.rows(found, [*words, Word("Ti", (170, 188, 190, 205), 1.0)], True)
+    assert [row.label for row in rows] == ["RTX 3060 Ti", "RTX 2070 Super", "RTX 4080"]
+
+
+def test_the_numbers_of_an_axis_that_stands_are_flush() -> None:
+    found, _ = _standing([("RTX 3060 Ti", 100, 205), ("RTX 4080", 430, 515)])
+    axis = [Word(text, (column, 40 - 9 * len(text), column + 16, 40), 1.0) for text, column in
+            (("0", 192), ("50", 292), ("100", 392), ("1000", 492))]  # fmt: skip
+    assert [word.text for word in layout.marks(found, axis)] == ["0", "50", "100", "1000"]
+
+
 def test_no_bars_in_a_picture_of_something_else() -> None:
     noise = np.random.default_rng(7).integers(0, 255, (400, 1200, 3), dtype=np.uint8)
     assert bars.find(noise, []) is None
