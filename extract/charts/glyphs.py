@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import cv2
 import numpy as np
@@ -94,21 +94,20 @@ def compare(own: Sequence[Glyph], others: Sequence[Glyph]) -> list[Verdict]:
     """For each digit of a number: `same` where it looks like the same digit elsewhere and less like any other, `other` where
     another digit is closer, `alone` where the picture has it nowhere else and it is like no other.
     """
+    shaped = [one for one in others if one.shape is not None]
+    moved = _moved(np.array([one.shape for one in shaped], dtype=np.float32).reshape(-1, _HEIGHT, _WIDTH))
     verdicts: list[Verdict] = []
     for glyph in own:
         if glyph.shape is None:
             verdicts.append("same")
             continue
-        alike = [
-            _distance(glyph.shape, one.shape) for one in others if one.text == glyph.text and one.shape is not None
-        ]
-        unlike = [
-            _distance(glyph.shape, one.shape) for one in others if one.text != glyph.text and one.shape is not None
-        ]
-        nearest, stranger = min(alike, default=1.0), min(unlike, default=1.0)
-        if alike and nearest <= _LIKE and nearest < _CLEARLY * stranger:
+        is_alike = np.array([one.text == glyph.text for one in shaped], dtype=bool)
+        distances = _distances(glyph.shape, moved)
+        alike, unlike = distances[is_alike], distances[~is_alike]
+        nearest, stranger = float(alike.min(initial=1.0)), float(unlike.min(initial=1.0))
+        if alike.size and nearest <= _LIKE and nearest < _CLEARLY * stranger:
             verdicts.append("same")
-        elif not alike and stranger > _LIKE / 2:
+        elif not alike.size and stranger > _LIKE / 2:
             verdicts.append("alone")
         else:
             verdicts.append("other")
@@ -192,13 +191,24 @@ def _shape(ink: Shape, box: tuple[int, int, int, int], top: float, bottom: float
     return field
 
 
-def _distance(one: Shape, other: Shape) -> float:
-    """Mean difference over what either of them covers, in the best of nine positions."""
-    best = 1.0
-    padded = np.pad(other, 1)
-    for down in range(3):
-        for across in range(3):
-            moved = padded[down : down + _HEIGHT, across : across + _WIDTH]
-            covered = float(np.maximum(one, moved).sum())
-            best = min(best, float(np.abs(one - moved).sum()) / max(covered, 1.0))
-    return best
+class _Moved(NamedTuple):
+    """Shapes in nine positions, as bytes: position, shape, pixel; and the sum of each."""
+
+    shapes: NDArray[np.uint8]
+    sums: NDArray[np.uint32]
+
+
+def _moved(shapes: NDArray[np.float32]) -> _Moved:
+    padded = np.pad(np.rint(shapes * 255).astype(np.uint8), ((0, 0), (1, 1), (1, 1)))
+    positions = [padded[:, down : down + _HEIGHT, across : across + _WIDTH] for down in range(3) for across in range(3)]
+    moved = np.stack([position.reshape(len(shapes), -1) for position in positions])
+    return _Moved(moved, moved.sum(axis=2, dtype=np.uint32))
+
+
+def _distances(one: Shape, others: _Moved) -> NDArray[np.float64]:
+    """The mean difference from each of the others over what either of the two covers, in the best of nine positions."""
+    own = np.rint(one * 255).astype(np.uint8).ravel()
+    covered = np.maximum(others.shapes, own).sum(axis=2, dtype=np.uint32)
+    # |a - b| is twice the larger of the two less both.
+    apart = 2.0 * covered - float(own.sum(dtype=np.uint32)) - others.sums
+    return np.asarray((apart / np.maximum(covered, 255)).min(axis=0, initial=1.0), dtype=np.float64)
