@@ -130,8 +130,7 @@ def _chosen(page: Page, asked: _Asked) -> tuple[Table, int, int]:
         if score is None or (asked.table and not _holds(table.title, asked.table)):
             continue
         named = (at for at, header in enumerate(table.header) if at != score)
-        is_card = (lambda text: _holds(text, asked.card)) if asked.card else (lambda text: bool(_CARD.search(text)))
-        card = next((at for at in named if is_card(table.header[at])), None)
+        card = next((at for at in named if _is_of_cards(table.header[at], asked)), None)
         if card is not None:
             chosen.append((table, card, score))
     if len(chosen) != 1:
@@ -139,6 +138,10 @@ def _chosen(page: Page, asked: _Asked) -> tuple[Table, int, int]:
         count = "no table" if not chosen else f"{len(chosen)} tables"
         raise _changed(page, f"{count} with a column {asked.score!r} and one of cards; its tables are {titles}")
     return chosen[0]
+
+
+def _is_of_cards(header: str, asked: _Asked) -> bool:
+    return _holds(header, asked.card) if asked.card else _CARD.search(header) is not None
 
 
 def _tables(page: Page) -> Iterable[Table]:
