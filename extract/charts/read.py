@@ -102,19 +102,38 @@ def _nothing(picture: Pixels, words: Sequence[Word], problem: str) -> ChartReadi
 
 def _chart(picture: Pixels, words: Sequence[Word], reader: Reader) -> Chart | None:
     """The picture lying or turned, whichever way more bars have a number beside them."""
-    best: tuple[int, Chart] | None = None
+    found: list[tuple[int, int, Chart]] = []
     for turned in (False, True):
         frame = Frame(picture, turned)
         placed = tuple(frame.into(word) for word in words)
-        found = bar_finding.find(frame.pixels(), [word.box for word in placed])
-        if found is None:
+        lanes = bar_finding.find(frame.pixels(), [word.box for word in placed])
+        if lanes is None:
             continue
-        apart = [part for word in placed for part in layout.parted(word, found.zero)]
-        chart = Chart(frame, tuple(layout.without_tick(word, found.zero) for word in apart), found)
-        beside = len(chart.numbers)
-        if beside >= 2 and (best is None or beside > best[0]):
-            best = beside, chart
-    return _completed(best[1], reader) if best else None
+        apart = [part for word in placed for part in _parted(word, lanes.zero, frame, reader)]
+        chart = Chart(frame, tuple(layout.without_tick(word, lanes.zero) for word in apart), lanes)
+        found.append((len(chart.numbers), len(lanes.lanes), chart))
+    if not found:
+        return None
+    beside, count, best = max(found, key=lambda one: one[:2])
+    if beside < 2 and count < 3:
+        return None
+    # The model may have overlooked all numbers of a large picture: they are looked for at the ends of its bars.
+    completed = _completed(best, reader)
+    return completed if len(completed.numbers) >= 2 else None
+
+
+def _parted(word: Word, zero: float, frame: Frame, reader: Reader) -> list[Word]:
+    """A label and the number in its bar that were read as one word, each read by itself; a title lies over the line too."""
+    left, top, right, bottom = word.box
+    is_title = frame.turned or word.slanted or not any(sign.isdigit() for sign in word.text)
+    if is_title or not left + 2 * word.height < zero < right - word.height:
+        return layout.parted(word, zero)
+    boxes = (left, top, zero - 1, bottom), (zero + 2, top, right, bottom)
+    (label, _), (text, score) = reader.read([_enlarged(crop_of(frame.picture, box)) for box in boxes])
+    number = replace(word, text=text.strip(), box=boxes[1], score=score)
+    if not label.strip() or number.number is None:
+        return layout.parted(word, zero)
+    return [replace(word, text=label.strip(), box=boxes[0]), number]
 
 
 def _completed(chart: Chart, reader: Reader) -> Chart:
