@@ -275,6 +275,7 @@ def main() -> None:
     asked.add_argument("first", type=int)
     asked.add_argument("last", type=int)
     asked.add_argument("--folder", type=Path, required=True, help="where the readings are kept")
+    asked.add_argument("--each", type=int, default=EACH, help="errors of each kind that are put into one chart")
     asked.add_argument("--only-read", action="store_true", help="put in no errors, and write nothing")
     asked.add_argument("--write", action="store_true", help="put the tables into docs/charts.md")
     words = asked.parse_args()
@@ -297,7 +298,7 @@ def main() -> None:
         return
     table: dict[str, Counter[str]] = {}
     for seed in range(words.first, words.last):
-        for kind, outcomes in injected(seed, words.folder).items():
+        for kind, outcomes in injected(seed, words.folder, words.each).items():
             table.setdefault(kind, Counter()).update(outcomes)
     errors = list(_error_table(table))
     print("\n".join(errors))
