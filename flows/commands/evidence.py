@@ -14,7 +14,6 @@ from gpuledger.flows.commands._options import data_dir_option, read_from
 from gpuledger.flows.setup.lang import gettext
 
 if TYPE_CHECKING:
-    from gpuledger.extract import objects
     from gpuledger.extract.archive.snapshot import Snapshot
     from gpuledger.extract.archive.snapshots import Archive
 
@@ -31,6 +30,7 @@ def command(hash_: str, whole: bool, opens: bool, data_dir: str | None) -> None:
     """Where a figure comes from: the page of HASH (its first 8 letters are enough), when it was fetched, what was read
     from it, and where in it that stands.
     """
+    from gpuledger.extract import objects
     from gpuledger.extract.archive.snapshots import Archive
     from gpuledger.transform.answers.evidence import figures
     from gpuledger.warehouse.errors import NoWarehouse
