@@ -48,7 +48,8 @@ def show_pages(compared: Compared, then: Page, now: Page, messages: Sequence[str
     from gpuledger.extract.side_by_side import aligned
 
     told: list[tuple[Sequence[str], Sequence[str]]] = []
-    for one in compared.lost:
+    # Where nothing is read any more, the first row is shown as a whole.
+    for one in compared.lost[:1] if compared.failure else compared.lost:
         markups = (one.then.markup, one.now.markup)
         # Fields that stand beside each other have the same markup.
         if one.then.markup and markups not in told and len(told) < _MOST:

@@ -135,7 +135,8 @@ def diff(name: str, page: str | None, against: str | None, data_dir: str | None,
     data = data_of(data_dir)
     then, now = pages.pair(data, name, page, against)
     compared = side_by_side.compare(sources.get(name), then, now)
-    _side_by_side.show_pages(compared, then, now, [one.message for one in pages.drifts(data, name)], form)
+    told = [one.message for one in pages.drifts(data, name) if one.sha256 == now.sha256]
+    _side_by_side.show_pages(compared, then, now, told, form)
     return 3 if compared.lost else 0
 
 

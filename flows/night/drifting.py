@@ -71,7 +71,9 @@ def _unread(context: Context, collected: Collected, past: dict[str, list[profile
     for issue, sha256 in unread:
         before = good.get(issue.url) or archived.get(issue.url or "")
         if before:
-            found.append(_as_issue(collected.source, issue.message, issue.url, (sha256, before, "page")))
+            # Without what to do about it, which is said for all of them.
+            seen = issue.message.partition("; ")[0]
+            found.append(_as_issue(collected.source, seen, issue.url, (sha256, before, "page")))
     return found
 
 
@@ -92,5 +94,6 @@ def _as_issue(source: str, seen: str, url: str | None, what: tuple[str | None, s
 
 
 def traits(issues: Sequence[IssueOfPage]) -> tuple[str, ...]:
-    """What is seen of the drift among some issues, a sentence each."""
-    return tuple(issue.message.partition("; tonight's page ")[0] for issue, _ in issues if issue.code == CODE)
+    """What is seen of the drift among some issues, a sentence each, and each once."""
+    seen = (issue.message.partition("; tonight's page ")[0] for issue, _ in issues if issue.code == CODE)
+    return tuple(dict.fromkeys(seen))

@@ -15,8 +15,8 @@ from gpuledger.transform.gate.good_nights import Released
 from gpuledger.warehouse.load import profile
 from gpuledger.warehouse.load.profile import Figure, Night
 
-#: A share moves by less than this from night to night for reasons of the shop's own. Of 990 real nights of one market none
-#: moved a share by as much; what a renamed field moves is nearly all of it.
+#: A share moves by less than this from night to night for reasons of the shop's own. Of 1,123 real nights of a market 23
+#: begin a drift: on 22 prices, stock or sellers were missing, on one a sixth of the listings was new.
 MIN_MOVE = 0.15
 #: Standard errors of a share of so few rows that are chance.
 ERRORS = 4.0
