@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
-from gpuledger.extract import local_files
+from gpuledger.extract import local_files, looks
 from gpuledger.extract.archive import passing
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshot import Snapshot
@@ -19,7 +19,6 @@ from gpuledger.extract.following import merged
 from gpuledger.extract.items import Aside, Issue, Item, Link, ListingTotal, Looked, Offer, Parsed, Severity, admitted
 from gpuledger.extract.market import with_market
 from gpuledger.extract.pages import LocalFile, Pages
-from gpuledger.extract.readers import listing
 from gpuledger.extract.source import Page, Source
 
 #: A source whose pages fail in this share or more has failed; below, the pages that are missing are issues.
@@ -315,7 +314,7 @@ def parse_page(source: Source, page: Page) -> list[Parsed]:
         if page.headers.get("content-type") == passing.FACTS:
             return passing.read_facts(page.content)
         blocks.detect(page.content, page.final_url, page.headers, page.status)
-        with listing.counted_looks() as looked:
+        with looks.counted() as looked:
             items = [with_market(admitted(item), source.country) for item in source.parse(page)]
             return [*items, *looked()]
     except ExtractError:

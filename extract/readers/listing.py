@@ -10,8 +10,6 @@ import dataclasses
 import functools
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from decimal import Decimal
 from typing import Any, NamedTuple
 from urllib.parse import urljoin, urlsplit
@@ -19,10 +17,10 @@ from urllib.parse import urljoin, urlsplit
 from lxml.cssselect import CSSSelector
 from lxml.html import HtmlElement
 
-from gpuledger.extract import wording
+from gpuledger.extract import looks, wording
 from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.fetch import blocks
-from gpuledger.extract.items import Issue, Link, ListingTotal, Looked, Offer, Parsed, PriceKind
+from gpuledger.extract.items import Issue, Link, ListingTotal, Offer, Parsed, PriceKind
 from gpuledger.extract.markup.mojibake import mend
 from gpuledger.extract.price.money import Ambiguous, Money, read_price
 from gpuledger.extract.price.no_price import is_shown_mark
@@ -52,26 +50,8 @@ def _compiled(css: str) -> CSSSelector:
 def select(element: HtmlElement, css: str) -> list[HtmlElement]:
     """All descendants that match the CSS selector, in document order."""
     elements: list[HtmlElement] = _compiled(css)(element)
-    looks = _looks.get()
-    if looks is not None:
-        asked, found = looks.get(css, (0, 0))
-        looks[css] = asked + 1, found + bool(elements)
+    looks.note(css, found=bool(elements))
     return elements
-
-
-#: For each selector of the page that is being read, how often it was looked for and found; None where nobody counts.
-_looks: ContextVar[dict[str, tuple[int, int]] | None] = ContextVar("looks", default=None)
-
-
-@contextmanager
-def counted_looks() -> Iterator[Callable[[], list[Looked]]]:
-    """Counts what `select` finds meanwhile; call what it gives for the counts, one a selector."""
-    looks: dict[str, tuple[int, int]] = {}
-    token = _looks.set(looks)
-    try:
-        yield lambda: [Looked(selector=css, asked=asked, found=found) for css, (asked, found) in looks.items()]
-    finally:
-        _looks.reset(token)
 
 
 def first(element: HtmlElement, css: str) -> HtmlElement | None:
