@@ -104,23 +104,36 @@ def procurement(data: DataDir, market: str | None = None) -> Procurement:
         assumed = kept(base, Decimal(str(kept_a_year)) if kept_a_year is not None else None)
         cards.append(
             Card(
-                **facts, advice=_advice(facts["price_usd"], own.values(), facts["hint"]), places=own,
-                own_total_usd=_own(facts["price_usd"], facts["tdp_w"], assumed),
+                **facts, places=own,
+                advice=advice(facts["price_usd"], [place.is_front for place in own.values()], facts["hint"]),
+                own_total_usd=own_total(facts["price_usd"], facts["tdp_w"], assumed),
                 largest_model=model, largest_tokens_per_s=speed, models=models,
             )
         )  # fmt: skip
     return Procurement(cards=sorted(cards, key=_order), workloads=workloads, assumptions=base)
 
 
-def _advice(price: Decimal | None, places: Iterable[Place], hint: str | None) -> Advice:
-    measured = list(places)
+def advice(price: Decimal | None, fronts: Sequence[bool], hint: str | None) -> Advice:
+    """What to do about a card: `fronts` says for each workload that it was measured in whether it is on its front."""
     if price is None:
         return "no_price"
-    if not measured:
+    if not fronts:
         return "unmeasured"
-    if not any(place.is_front for place in measured):
+    if not any(fronts):
         return "other"
     return "wait" if hint == "wait" else "buy"
+
+
+def beaten_by(row: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """The cheapest of the `rows` of one workload that is at least as fast as `row` for no more money."""
+    better = [
+        other
+        for other in rows
+        if other["gpu_id"] != row["gpu_id"]
+        and other["score"] >= row["score"]
+        and other["price_usd"] <= row["price_usd"]
+    ]
+    return min(better, key=lambda one: (one["price_usd"], one["gpu_id"]), default=None)
 
 
 def _order(card: Card) -> tuple[int, int, Decimal, str]:
@@ -128,7 +141,7 @@ def _order(card: Card) -> tuple[int, int, Decimal, str]:
     return ADVICE.index(card.advice), best, card.price_usd or Decimal(10**9), card.gpu_id
 
 
-def _own(price: Decimal | None, tdp_w: float | None, assumptions: Assumptions) -> Decimal | None:
+def own_total(price: Decimal | None, tdp_w: float | None, assumptions: Assumptions) -> Decimal | None:
     """What owning one card costs over the horizon, resale taken off [USD]."""
     if price is None or not tdp_w:
         return None
@@ -159,18 +172,11 @@ def _places(data: DataDir, workloads: Iterable[str], market: str | None) -> dict
         columns, found = value(data, workload, "street", Asked(None, market), short=False)
         rows = [dict(zip(columns, row, strict=True)) for row in found]
         for row in rows:
-            better = [
-                other
-                for other in rows
-                if other["gpu_id"] != row["gpu_id"]
-                and other["score"] >= row["score"]
-                and other["price_usd"] <= row["price_usd"]
-            ]
-            beaten_by = min(better, key=lambda one: (one["price_usd"], one["gpu_id"]))["gpu"] if better else None
+            other = beaten_by(row, rows)
             is_front = bool(row["on_pareto_frontier"])
             places.setdefault(row["gpu_id"], {})[workload] = Place(
                 ranks[row["gpu_id"], workload], row["value_rank"], float(row["score"]), is_front,
-                None if is_front else beaten_by,
+                None if is_front or other is None else other["gpu"],
             )  # fmt: skip
     return places
 

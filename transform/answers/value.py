@@ -25,7 +25,7 @@ def value(data: DataDir, workload: str, basis: Basis, at: Asked, *, short: bool)
     """Cards by score per dollar, the best first; `short` for people."""
     day, market = at
     prices = street_prices(day, market)
-    sql = f"""SELECT * FROM {_values(day, market)} WHERE workload_id = $workload AND price_basis = $basis
+    sql = f"""SELECT * FROM {values(day, market)} WHERE workload_id = $workload AND price_basis = $basis
         ORDER BY value_rank, gpu_id"""
     is_street = basis == "street"
     if short:
@@ -43,8 +43,10 @@ def value(data: DataDir, workload: str, basis: Basis, at: Asked, *, short: bool)
     return query(data, sql, {"workload": workload, "basis": basis, **parameters})
 
 
-def _values(day: date | None, market: str | None) -> str:
-    """mart.value of a market and a day: its own SQL over the prices of that market, where it is not the home market."""
+def values(day: date | None, market: str | None) -> str:
+    """The relation mart.value of a market and a day: its own SQL over the prices of that market, where it is not the home
+    market. It asks for the parameters of `asked`.
+    """
     if market is None:
         return "value_as_of($day)" if day else "mart.value"
     prices = f"{street_prices(day, market)}"

@@ -6,6 +6,7 @@ types (`Q4_K_M`, see gguf_mix.py), and formats that pack only the matrices insid
 
 from __future__ import annotations
 
+import functools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -131,6 +132,7 @@ def normalise_precision(precision: str) -> str:
     return name
 
 
+@functools.lru_cache(maxsize=128)
 def weights(architecture: Architecture, precision: str) -> Weights:
     """Bytes of the weights of `architecture` at `precision` (see known_precisions).
 

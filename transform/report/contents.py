@@ -1,0 +1,225 @@
+"""What the report shows, read from the published file in one go: plain values that JSON has, in the order in which they are shown.
+
+Every address is one that a browser may be sent to, every archived page a number in one list of pages. A `table` is its
+columns once and its rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import duckdb
+
+from gpuledger.transform.answers.price import asked
+from gpuledger.transform.answers.procurement import CONTEXT_TOKENS, PRECISION, advice, beaten_by, own_total
+from gpuledger.transform.answers.value import values
+from gpuledger.transform.buying import market
+from gpuledger.transform.buying.rent_or_buy import kept
+from gpuledger.transform.report import running
+from gpuledger.transform.report.history import Day, packed
+from gpuledger.warehouse.errors import WarehouseError
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import reader
+
+Row = dict[str, Any]
+#: Where archived bytes came from, and when they came first; None where the archive does not know them.
+Origin = Callable[[str], tuple[str, datetime] | None]
+
+_SQL = Path(__file__).with_name("sql")
+#: Rows at most of the lists that grow with the market; what is left out is counted.
+MOST_CHANGES, MOST_UNMATCHED, MOST_OFFERS, MOST_RENTALS = 300, 100, 10, 6
+#: Tables that the report is made of, which it explains.
+TABLES = (
+    "core.cloud_offer_history", "core.gpu", "core.held", "core.market_offer", "core.model", "core.price_change",
+    "core.unmatched_title", "core.workload", "mart.claim_audit", "mart.cloud_price", "mart.gpu_price", "mart.market_price",
+    "mart.model_fit", "mart.price_daily", "mart.price_trend", "mart.ranking", "mart.rent_vs_buy", "mart.source_status",
+    "mart.value", "ops.quarantine",
+)  # fmt: skip
+
+
+def contents(data: DataDir, origin: Origin) -> dict[str, Any]:
+    """All that the report of what is published now shows. Raises NoWarehouse, NotAWarehouse, OlderWarehouse, and
+    WarehouseError where no run was published.
+    """
+    with reader(data) as con:
+        run = _rows(con, "run")
+        if not run:
+            raise WarehouseError("no run of this warehouse was published, so there is nothing to report")
+        return _Contents(con, data, run[0], origin).all()
+
+
+class _Contents:
+    """One reading of one version."""
+
+    def __init__(self, con: duckdb.DuckDBPyConnection, data: DataDir, run: Row, origin: Origin) -> None:
+        self._con, self._data, self._run, self._origin = con, data, run, origin
+        self._pages: dict[str, int] = {}
+
+    def all(self) -> dict[str, Any]:
+        markets = _rows(self._con, "markets")
+        if len(markets) == 2:  # one market, and all of them, which is the same
+            markets = markets[:1]
+        names = sorted((row["market"] for row in markets), key=lambda name: name != self._run["home"])
+        prices, value = _rows(self._con, "prices"), self._value(names)
+        workloads = _rows(self._con, "workloads")
+        cards = _rows(self._con, "cards")
+        self._advise(cards, prices, value, workloads)
+        needs, ways = running.ways(self._con, names or [self._run["home"]], self._data.models)
+        sellers: dict[tuple[Any, ...], int] = {}
+        ways_rows = [
+            running.row(way) | {"seller": sellers.setdefault(tuple(running.seller(way).items()), len(sellers))}
+            for way in ways
+        ]
+        found = {
+            "run": {name: _plain(one) for name, one in self._run.items()},
+            "markets": self._table(markets),
+            "rates": self._table(_rows(self._con, "rates")),
+            "workloads": self._table(workloads),
+            "cards": self._table(cards),
+            "prices": self._table([row for row in prices if row["market"] in names]),
+            "value": self._table(value),
+            "models": self._table(_models(_rows(self._con, "models"), needs)),
+            "ways": self._table(ways_rows),
+            "sellers": self._table([dict(one) for one in sellers]),
+            "history": {
+                gpu_id: packed(Day(*(day[name] for name in Day._fields)) for day in days)
+                for gpu_id, days in groupby(_rows(self._con, "daily"), key=lambda day: str(day["gpu_id"]))
+            },
+            "runs": self._table(
+                [_short(row) for row in _rows(self._con, "runs", precision=PRECISION, context=CONTEXT_TOKENS)]
+            ),
+            "asked": {"precision": PRECISION, "context": CONTEXT_TOKENS, "loads": list(running.LOADS)},
+            "assumptions": {
+                name: _plain(getattr(market.assumptions(self._con), name))
+                for name in ("hours_per_day", "horizon_years", "utilisation", "electricity_usd_per_kwh")
+            },
+        }
+        asked_with = {
+            "offers": {"most": MOST_OFFERS}, "left_out": {}, "scores": {}, "held": {}, "cloud": {}, "sources": {},
+            "rentals": {"most": MOST_RENTALS}, "changes": {"most": MOST_CHANGES, "as_of": self._run["as_of"]},
+            "claims": {}, "unmatched": {"most": MOST_UNMATCHED}, "quarantine": {}, "tables": {"tables": list(TABLES)},
+        }  # fmt: skip
+        found |= {name: self._table(_rows(self._con, name, **words)) for name, words in asked_with.items()}
+        return found | {"pages": [self._page(sha256) for sha256 in self._pages]}
+
+    def _value(self, markets: Sequence[str]) -> list[Row]:
+        """mart.value of every market; the launch prices, which are the same in all, of the home market alone."""
+        found = []
+        for name in markets:
+            is_home = name == self._run["home"]
+            foreign = None if is_home else name
+            found += _fetched(
+                self._con,
+                f"""SELECT $name AS market, workload_id, price_basis, value_rank, gpu_id, score::DOUBLE AS score, price_usd,
+                       round(score_per_usd * 1000, 3)::DOUBLE AS per_1000_usd, round(score_ratio, 3)::DOUBLE AS score_ratio,
+                       round(price_ratio, 3)::DOUBLE AS price_ratio, on_pareto_frontier AS is_front
+                   FROM {values(None, foreign)} WHERE price_basis = 'street' OR $is_home
+                   ORDER BY workload_id, price_basis DESC, value_rank, gpu_id""",
+                {"name": name, "is_home": is_home, **asked(None, foreign)},
+            )
+        return found
+
+    def _advise(
+        self, cards: Iterable[Row], prices: Iterable[Row], value: Sequence[Row], workloads: Sequence[Row]
+    ) -> None:
+        """Say of each price what to do about it, which card is better for no more money, and what owning one costs."""
+        facts = {card["gpu_id"]: card for card in cards}
+        assumptions = market.assumptions(self._con)
+        keeps = dict(
+            self._con.execute(
+                "SELECT gpu_id, observed_value_kept_per_year FROM mart.resale WHERE is_long_enough"
+            ).fetchall()
+        )
+        judged = {row["workload_id"] for row in workloads if row["output"]} or {row["workload_id"] for row in workloads}
+        street = [row for row in value if row["price_basis"] == "street" and row["workload_id"] in judged]
+        by_table = {
+            key: list(rows) for key, rows in groupby(street, key=lambda row: (row["market"], row["workload_id"]))
+        }
+        for price in prices:
+            card = facts.get(price["gpu_id"], {})
+            own = [
+                (row, rows)
+                for (name, _), rows in by_table.items()
+                if name == price["market"]
+                for row in rows
+                if row["gpu_id"] == price["gpu_id"]
+            ]
+            hint = card.get("hint") if price["market"] == self._run["home"] else None
+            price["advice"] = advice(price["price_usd"], [row["is_front"] for row, _ in own], hint)
+            better = next((other for row, rows in own if not row["is_front"] and (other := beaten_by(row, rows))), None)
+            price["beaten_by"] = better and better["gpu_id"]
+            price["beaten_in"] = better and better["workload_id"]
+            price["own_total_usd"] = own_total(
+                price["price_usd"], card.get("tdp_w"), kept(assumptions, keeps.get(price["gpu_id"]))
+            )
+
+    def _table(self, rows: Sequence[Row]) -> dict[str, Any]:
+        return {
+            "columns": list(rows[0]) if rows else [],
+            "rows": [[self._cell(name, one) for name, one in row.items()] for row in rows],
+        }
+
+    def _cell(self, name: str, value: Any) -> Any:
+        if name.endswith("evidence"):
+            return None if value is None else self._pages.setdefault(value, len(self._pages))
+        return web(value) if name.endswith("url") else _plain(value)
+
+    def _page(self, sha256: str) -> dict[str, Any]:
+        found = self._origin(sha256)
+        url, fetched_at = found or (None, None)
+        return {"sha256": sha256, "url": web(url), "fetched_at": _plain(fetched_at)}
+
+
+def web(url: Any) -> str | None:
+    """The address where a browser may be sent to it; None for `javascript:`, `file:` and what is no address."""
+    try:
+        parts = urlsplit(str(url or ""))
+    except ValueError:
+        return None
+    return str(url) if parts.scheme in ("http", "https") and parts.hostname else None
+
+
+def _models(models: Iterable[Row], needs: Iterable[Any]) -> list[Row]:
+    """The models, with what they need for one person where it can be said."""
+    asked = {need.model_id: need for need in needs}
+    return [
+        row
+        | {
+            "precision": need and need.precision, "context_tokens": need and need.context_tokens,
+            "needed_gb": need and round(need.needed_bytes(1) / 1e9, 2),
+        }
+        for row in models
+        for need in (asked.get(row["model_id"]),)
+    ]  # fmt: skip
+
+
+def _short(row: Mapping[str, Any]) -> Row:
+    """A row with its speeds to one place: more is not known of them."""
+    return {name: round(one, 1) if isinstance(one, float) else one for name, one in row.items()}
+
+
+def _plain(value: Any) -> Any:
+    """A value of JSON: numbers as numbers, times in ISO 8601 to the minute, UTC."""
+    if isinstance(value, datetime):
+        return value.strftime("%Y-%m-%dT%H:%MZ")
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, Decimal):
+        value = float(value)
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _rows(con: duckdb.DuckDBPyConnection, name: str, **parameters: object) -> list[Row]:
+    return _fetched(con, (_SQL / f"{name}.sql").read_text(encoding="utf-8"), parameters)
+
+
+def _fetched(con: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[str, object]) -> list[Row]:
+    result = con.execute(sql, dict(parameters))
+    columns = [column[0] for column in result.description or []]
+    return [dict(zip(columns, row, strict=True)) for row in result.fetchall()]

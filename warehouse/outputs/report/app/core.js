@@ -1,0 +1,181 @@
+"use strict";
+// What all pages share: the data, the address, words, numbers and elements. Nothing here writes HTML from text: what a shop
+// wrote becomes a text node, so it can be read and cannot run.
+const read = (id) => JSON.parse(document.getElementById(id).textContent);
+const DATA = read("contents");
+const WORDS = read("words");
+
+/** The rows of a table, as objects. */
+const rows = (name) => {
+  const { columns, rows: found } = DATA[name];
+  return found.map((row) => Object.fromEntries(columns.map((column, n) => [column, row[n]])));
+};
+/** Rows by one of their columns. */
+const group = (list, key) => {
+  const found = new Map();
+  for (const row of list) {
+    const name = typeof key === "function" ? key(row) : row[key];
+    if (!found.has(name)) found.set(name, []);
+    found.get(name).push(row);
+  }
+  return found;
+};
+/** A value that is worked out once, when somebody asks first. */
+const once = (make) => { let made; return () => (made ??= { value: make() }).value; };
+
+const cards = once(() => new Map(rows("cards").map((row) => [row.gpu_id, row])));
+const prices = once(() => new Map(rows("prices").map((row) => [`${row.market} ${row.gpu_id}`, row])));
+const workloads = once(() => new Map(rows("workloads").map((row) => [row.workload_id, row])));
+const models = once(() => new Map(rows("models").map((row) => [row.model_id, row])));
+const scores = once(() => new Map(rows("scores").map((row) => [`${row.workload_id} ${row.gpu_id}`, row])));
+const sellers = once(() => rows("sellers"));
+const ways = once(() => group(rows("ways"), "model_id"));
+const value = once(() => group(rows("value"), (row) => `${row.market} ${row.workload_id} ${row.price_basis}`));
+const sources = once(() => rows("sources"));
+const markets = once(() => rows("markets"));
+const stale = once(() => new Set(sources().filter((row) => row.is_old).map((row) => row.source)));
+
+// The address holds the whole view: #/card/nvidia-geforce-rtx-4090?market=kr&lang=ko
+let path = [];
+let asked = new URLSearchParams();
+const KEPT = ["lang", "cur", "market", "theme", "embed"];
+const readAddress = () => {
+  const [place, query] = location.hash.replace(/^#\/?/, "").split("?");
+  path = place.split("/").filter(Boolean).map(decodeURIComponent);
+  asked = new URLSearchParams(query || "");
+};
+/** The address of another page under the same switches, with `more` of its own. */
+const address = (place, more = {}) => {
+  const query = new URLSearchParams();
+  for (const name of KEPT) if (asked.has(name)) query.set(name, asked.get(name));
+  for (const [name, one] of Object.entries(more)) if (one !== null && one !== undefined && one !== "") query.set(name, one);
+  const text = query.toString();
+  return `#/${place.map(encodeURIComponent).join("/")}${text ? `?${text}` : ""}`;
+};
+/** Change what is asked on this page. `quietly`: as one types, with no step back for every letter, and nothing drawn anew. */
+const ask = (more, quietly = false) => {
+  for (const [name, one] of Object.entries(more)) {
+    if (one === null || one === undefined || one === "") asked.delete(name); else asked.set(name, one);
+  }
+  const text = asked.toString();
+  const next = `#/${path.map(encodeURIComponent).join("/")}${text ? `?${text}` : ""}`;
+  if (quietly) history.replaceState(null, "", next);
+  else if (next !== location.hash) location.hash = next;
+};
+
+const language = () => (WORDS.languages.includes(asked.get("lang")) ? asked.get("lang") : WORDS.language);
+const currency = () => (asked.get("cur") && rates().has(asked.get("cur")) ? asked.get("cur") : "USD");
+const market = () => (markets().some((row) => row.market === asked.get("market")) ? asked.get("market") : DATA.run.home);
+const rates = once(() => new Map([["USD", 1], ...rows("rates").map((row) => [row.currency, row.usd_rate])]));
+
+/** `text` in the language in use, with what stands between braces filled in. */
+const _ = (text, filled = {}) =>
+  ((WORDS.translations[language()] || {})[text] || text).replace(/\{(\w+)\}/g, (whole, name) => filled[name] ?? whole);
+/** A code of the warehouse in words. */
+const word = (kind, code) => (code === null || code === undefined ? "" : _(WORDS.values[kind]?.[code] ?? String(code)));
+
+const number = (amount, places = 2) =>
+  amount === null || amount === undefined ? "" : new Intl.NumberFormat(language(), { maximumFractionDigits: places }).format(amount);
+/** Figures that span powers of ten, to three digits. */
+const short = (amount) =>
+  amount === null || amount === undefined ? "" : new Intl.NumberFormat(language(), { maximumSignificantDigits: 3 }).format(amount);
+const percent = (share) =>
+  share === null || share === undefined ? ""
+    : new Intl.NumberFormat(language(), { style: "percent", maximumFractionDigits: 1, signDisplay: "exceptZero" }).format(share);
+const day = (time) =>
+  time ? new Intl.DateTimeFormat(language(), { dateStyle: "medium", timeZone: "UTC" }).format(new Date(time)) : "";
+const minute = (time) =>
+  time ? `${new Intl.DateTimeFormat(language(), { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" }).format(new Date(time))} UTC` : "";
+
+/** Dollars in the currency in use. `own` is the price as the shop prints it: in its own currency it stays exact. */
+const money = (usd, own = null) => {
+  if (usd === null || usd === undefined) return "";
+  const code = currency();
+  const format = new Intl.NumberFormat(language(), { style: "currency", currency: code, currencyDisplay: "narrowSymbol" });
+  if (own && own.currency === code && own.price !== null) return format.format(own.price);
+  let amount = usd / rates().get(code);
+  // Dollars are kept to the cent, and a cent is 13 won: digits beyond that would be made up.
+  if (!format.resolvedOptions().maximumFractionDigits) {
+    const step = 10 ** Math.max(0, Math.ceil(Math.log10(0.01 / rates().get(code))));
+    amount = Math.round(amount / step) * step;
+  }
+  return format.format(amount);
+};
+/** A price in the currency that it was printed in. */
+const printed = (amount, code) =>
+  amount === null || amount === undefined ? ""
+    : new Intl.NumberFormat(language(), { style: "currency", currency: code, currencyDisplay: "narrowSymbol" }).format(amount);
+/** What a score for money is for: a thousand, or a million where a unit is worth little. */
+const perMoney = () => (rates().get(currency()) < 0.05 ? 1e6 : 1e3);
+
+/** An element with attributes, handlers (`onclick`) and children; texts become text, null is left out. */
+const h = (name, words, ...children) => {
+  const made = document.createElement(name);
+  for (const [key, one] of Object.entries(words || {})) {
+    if (one === null || one === undefined || one === false) continue;
+    if (key.startsWith("on")) made.addEventListener(key.slice(2), one);
+    else made.setAttribute(key, one === true ? "" : one);
+  }
+  made.append(...children.flat(9).filter((child) => child !== null && child !== undefined && child !== false && child !== ""));
+  return made;
+};
+/** A text of the data, which has no other language. */
+const raw = (text) => (text === null || text === undefined ? null : h("span", { translate: "no" }, String(text)));
+const link = (text, url) => (url && /^https?:/.test(url) ? h("a", { href: url, rel: "noreferrer noopener", translate: "no" }, text) : raw(text));
+const page = (text, place, more) => h("a", { href: address(place, more), translate: "no" }, text);
+const short_name = (gpu) => gpu.replace(/^(?:NVIDIA|AMD|Intel) (?:GeForce |Radeon )?/, "");
+const card = (gpu_id, whole = true) => {
+  const found = cards().get(gpu_id);
+  return found ? page(whole ? found.gpu : short_name(found.gpu), ["card", gpu_id]) : raw(gpu_id);
+};
+const option = (value, text, chosen) => h("option", { value, selected: value === chosen }, text);
+
+/** The button behind a figure that opens what it was read from. */
+const evidence = (number, url = null, title = null) =>
+  number === null || number === undefined ? null
+    : h("button", { class: "ev", type: "button", "aria-label": _("Evidence"), onclick: () => openEvidence(number, url, title) }, "※");
+const openEvidence = (number, url, title) => {
+  const found = DATA.pages[number];
+  const command = `gpuledger evidence ${found.sha256}`;
+  const box = document.getElementById("evidence");
+  const shown = h("code", { tabindex: 0, translate: "no" }, command);
+  const copy = async (event) => {
+    getSelection().selectAllChildren(shown);
+    try { await navigator.clipboard.writeText(command); event.target.textContent = _("copied"); } catch { /* it is selected */ }
+  };
+  box.replaceChildren(
+    h("h2", { id: "evidence-title", style: "margin-top:0" }, _("Where this was read")),
+    title ? h("p", null, raw(title)) : null,
+    h("dl", { class: "facts", style: "grid-template-columns:1fr" },
+      h("div", null, h("dt", null, _("Page of the shop, as it is now")), h("dd", null, url ? link(url, url) : link(found.url || "–", found.url))),
+      h("div", null, h("dt", null, _("Archived copy, first read")), h("dd", null, found.fetched_at ? minute(found.fetched_at) : _("not in this archive"))),
+      h("div", null, h("dt", null, _("It opens with")), h("dd", null, shown))),
+    h("form", { method: "dialog", class: "tools" },
+      h("button", { type: "button", onclick: copy }, _("Copy the command")),
+      h("button", null, _("Close"))));
+  box.showModal();
+};
+/** A shop, in red where its data are older than they may be. */
+const shop = (name) => (stale().has(name) ? h("span", null, raw(name), " ", h("span", { class: "bad" }, _("stale"))) : raw(name));
+/** When a price was last confirmed, against the time that the report stands for. */
+const confirmed = (time, source) => {
+  if (!time) return "";
+  const days = Math.floor((new Date(DATA.run.as_of.slice(0, 10)) - new Date(time.slice(0, 10))) / 864e5);
+  const text = days <= 0 ? _("confirmed today") : days === 1 ? _("confirmed yesterday") : _("confirmed {day}", { day: day(time) });
+  return h("span", { class: stale().has(source) || days > 7 ? "old nowrap" : "fresh nowrap" }, text);
+};
+const advice = (code) => h("span", { class: { buy: "good", wait: "wait" }[code] || "soft" }, word("advice", code));
+
+/** Hand a file to whoever looks at the page: made here, and sent nowhere. */
+const download = (name, type, content) => {
+  const url = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
+  h("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 1000);
+};
+const csv = (table) =>
+  "\ufeff" + table.map((row) => row.map((cell) => {
+    const text = cell === null || cell === undefined ? "" : String(cell);
+    // What begins like a formula would be computed by a spreadsheet.
+    const safe = /^[=+\-@\t\r]/.test(text) && !/^-?[\d.,]+$/.test(text) ? `'${text}` : text;
+    return /[",\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  }).join(",")).join("\r\n") + "\r\n";

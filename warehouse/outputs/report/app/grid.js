@@ -1,0 +1,84 @@
+"use strict";
+/**
+ * A table that sorts, filters and searches; what is asked of it stands in the address under its name.
+ * A column: { key, head, value(row) to sort and to write, cell(row) to show, kind: "r" | "wide" | "tight", filter: true }.
+ */
+const grid = (name, list, columns, { sort = null, most = 50, search = true, first = null, mark = null } = {}) => {
+  const key = (what) => `${name}.${what}`;
+  const valueOf = (column, row) => (column.value ? column.value(row) : row[column.key]);
+  const body = h("tbody");
+  const count = h("span", { class: "count", "aria-live": "polite" });
+  const heads = columns.map((column) =>
+    h("th", { scope: "col", class: column.kind === "r" ? "r" : null },
+      h("button", { type: "button", onclick: () => turn(column) }, column.head, " ", h("span", { class: "mark", "aria-hidden": "true" }))));
+  const sorting = () => asked.get(key("sort")) ?? sort ?? "";
+  const turn = (column) => {
+    const is = sorting();
+    const next = is === column.key ? `-${column.key}` : is === `-${column.key}` ? column.key : column.kind === "r" ? `-${column.key}` : column.key;
+    ask({ [key("sort")]: next }, true);
+    draw();
+  };
+  const seen = () => {
+    const words = (asked.get(key("q")) || "").toLowerCase().split(/\s+/).filter(Boolean);
+    let found = list.filter((row) => {
+      const text = columns.map((column) => valueOf(column, row) ?? "").join(" ").toLowerCase();
+      return words.every((one) => text.includes(one));
+    });
+    for (const column of columns.filter((one) => one.filter)) {
+      const wanted = asked.get(key(column.key));
+      if (wanted) found = found.filter((row) => String(valueOf(column, row) ?? "") === wanted);
+    }
+    const by = sorting().replace(/^-/, "");
+    const column = columns.find((one) => one.key === by);
+    if (column) {
+      const sign = sorting().startsWith("-") ? -1 : 1;
+      found = [...found].sort((a, b) => {
+        const [x, y] = [valueOf(column, a), valueOf(column, b)];
+        const [no_x, no_y] = [x === null || x === undefined || x === "", y === null || y === undefined || y === ""];
+        if (no_x || no_y) return no_x - no_y;
+        return sign * (typeof x === "number" && typeof y === "number" ? x - y : String(x).localeCompare(String(y), language(), { numeric: true }));
+      });
+    }
+    return found;
+  };
+  const more = h("button", { type: "button", onclick: () => { ask({ [key("all")]: "1" }, true); draw(); } });
+  const draw = () => {
+    const found = seen();
+    const shown = asked.get(key("all")) ? found : found.slice(0, most);
+    body.replaceChildren(...shown.map((row) =>
+      h("tr", { class: mark && mark(row) ? "front" : null }, columns.map((column, n) => {
+        const cell = column.cell ? column.cell(row) : valueOf(column, row);
+        const inside = cell instanceof Node || Array.isArray(cell) ? cell : cell === null || cell === undefined ? null : String(cell);
+        return n === (first ?? 0) ? h("th", { scope: "row" }, inside) : h("td", { class: column.kind || null }, inside);
+      }))));
+    const by = sorting();
+    columns.forEach((column, n) => {
+      const way = by === column.key ? "ascending" : by === `-${column.key}` ? "descending" : null;
+      if (way) heads[n].setAttribute("aria-sort", way); else heads[n].removeAttribute("aria-sort");
+      heads[n].querySelector(".mark").textContent = way === "ascending" ? "▲" : way === "descending" ? "▼" : "";
+    });
+    count.textContent = found.length === list.length ? _("{count} rows", { count: number(list.length) })
+      : _("{count} of {all} rows", { count: number(found.length), all: number(list.length) });
+    more.hidden = shown.length === found.length;
+    more.textContent = _("Show all {count}", { count: number(found.length) });
+  };
+  const save = () => download(`${name}.csv`, "text/csv", csv([columns.map((column) => column.head || column.key), ...seen().map((row) => columns.map((column) => valueOf(column, row)))]));
+  const filters = columns.filter((column) => column.filter).map((column) => {
+    const values = [...new Set(list.map((row) => valueOf(column, row)).filter((one) => one !== null && one !== undefined && one !== ""))].map(String).sort();
+    if (values.length < 2) return null;
+    const chosen = asked.get(key(column.key)) || "";
+    return h("label", null, column.head, " ",
+      h("select", { onchange: (event) => { ask({ [key(column.key)]: event.target.value }, true); draw(); } },
+        option("", _("all"), chosen), values.map((one) => option(one, column.words ? column.words(one) : one, chosen))));
+  });
+  draw();
+  return h("div", { class: "grid" },
+    h("div", { class: "tools" },
+      search && list.length > 8 ? h("input", {
+        type: "search", placeholder: _("Search"), "aria-label": _("Search in this table"), value: asked.get(key("q")) || "",
+        oninput: (event) => { ask({ [key("q")]: event.target.value }, true); draw(); } }) : null,
+      filters, count, h("button", { type: "button", onclick: save }, "CSV")),
+    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": _("Table") },
+      h("table", { class: list.length > 25 ? "long-table" : null }, h("thead", null, h("tr", null, heads)), body)),
+    more);
+};

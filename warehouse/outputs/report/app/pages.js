@@ -1,0 +1,483 @@
+"use strict";
+const heading = (text, ...more) => h("h1", { tabindex: -1 }, text, ...more);
+const facts = (...list) => h("dl", { class: "facts" }, list.filter(([, one]) => one !== null && one !== undefined && one !== "").map(([name, one]) => h("div", null, h("dt", null, name), h("dd", null, one))));
+const none = (text) => h("p", { class: "notice" }, text);
+const market_words = () => {
+  const row = markets().find((one) => one.market === market());
+  if (!row || row.market === "all") return _("all markets, net of tax");
+  const name = _("market {market}", { market: row.market });
+  if (row.prices_include_tax && row.tax_rate) return `${name}, ${_("with {rate} {tax}", { rate: `${number(row.tax_rate * 100)} %`, tax: row.tax_name })}`;
+  return row.tax_name ? `${name}, ${_("before {tax}", { tax: row.tax_name })}` : name;
+};
+const price_of = (gpu_id) => prices().get(`${market()} ${gpu_id}`);
+const value_of = (workload, basis = "street") =>
+  value().get(`${basis === "msrp" ? DATA.run.home : market()} ${workload} ${basis}`) || [];
+/** A price with its shop, its page and its evidence. */
+const priced = (row, usd = row?.price_usd) =>
+  usd === null || usd === undefined ? h("span", { class: "soft" }, _("no price")) : h("span", { class: "nowrap" }, link(money(usd, row), row.url), evidence(row.evidence, row.url, row.title));
+const why_not = (row) => (row && row.excluded ? h("small", null, _("no offer of it counts: {excluded}", { excluded: row.excluded })) : null);
+
+// ---- The answer -------------------------------------------------------------------------------------------------------------
+
+const TASKS = () => [...workloads().values()].map((row) => ["w", row.workload_id, row.workload]);
+const runnable = once(() => [...models().values()].filter((row) => row.precision));
+const task_of = () => {
+  const wanted = asked.get("for") || "";
+  const [kind, id] = [wanted.slice(0, 1), wanted.slice(2)];
+  if (kind === "m" && models().has(id)) return ["m", id];
+  if (kind === "w" && workloads().has(id)) return ["w", id];
+  const first = [...workloads().values()].find((row) => value().has(`${market()} ${row.workload_id} street`));
+  if (first) return ["w", first.workload_id];
+  return ["m", models().has("llama-3-8b") ? "llama-3-8b" : runnable()[0]?.model_id];
+};
+const budget = () => { const given = parseFloat(asked.get("budget")); return given > 0 ? given * rates().get(currency()) : Infinity; };
+const least_speed = () => { const given = parseFloat(asked.get("speed")); return given > 0 ? given : 0; };
+
+const home_page = () => {
+  const [kind, id] = task_of();
+  const chosen = `${kind}:${id}`;
+  const set = (name) => (event) => ask({ [name]: event.target.value });
+  return [
+    heading(_("What to buy or rent")),
+    h("form", { class: "asking", onsubmit: (event) => event.preventDefault() },
+      h("label", null, _("To run"), h("select", { onchange: set("for"), name: "for" },
+        workloads().size ? h("optgroup", { label: _("Measured workloads") }, TASKS().map(([task, one, text]) => option(`${task}:${one}`, text, chosen))) : null,
+        h("optgroup", { label: _("Models") }, runnable().map((row) => option(`m:${row.model_id}`, row.model_id, chosen))))),
+      h("label", null, _("Budget, {currency}", { currency: currency() }), h("input", { type: "number", min: 0, step: "any", name: "budget", value: asked.get("budget"), placeholder: _("any"), onchange: set("budget") })),
+      kind === "m" ? h("label", null, _("People at once"), h("select", { name: "users", onchange: set("users") }, DATA.asked.loads.map((one) => option(String(one), number(one), String(users()))))) : null,
+      kind === "m" ? h("label", null, _("Tokens/s for each, at least"), h("input", { type: "number", min: 0, step: "any", name: "speed", value: asked.get("speed"), placeholder: _("any"), onchange: set("speed") })) : null),
+    kind === "w" ? for_workload(id) : for_model(id),
+  ];
+};
+
+const answer = (kind, name, ...lines) => h("section", { class: "answer" }, h("div", { class: "kind" }, kind), h("span", { class: "name" }, name), lines);
+/** Why a card, in a sentence; each is a fact of its row. */
+const because = (row, price) => {
+  const known = cards().get(row.gpu_id);
+  if (price?.advice === "wait") return h("p", null, h("span", { class: "wait" }, _("wait")), ` – ${_("dearer than on {share} of the days of the last year", { share: `${number(known.percentile_1y * 100, 0)} %` })}`);
+  if (row.is_front) return h("p", null, _("No other card is at least as fast for no more money."));
+  return null;
+};
+const for_workload = (id) => {
+  const workload = workloads().get(id);
+  const all = value_of(id);
+  const within = all.filter((row) => row.price_usd <= budget());
+  if (!all.length) return [none(_("No card that was measured in this has a price in this market. Ask for another market, or look at launch prices below.")), ranking(id)];
+  if (!within.length) {
+    const cheapest = all.reduce((a, b) => (b.price_usd < a.price_usd ? b : a));
+    return [none([_("Nothing costs so little. The cheapest card that was measured is the {card} at {price}.", { card: cards().get(cheapest.gpu_id).gpu, price: money(cheapest.price_usd) })]), scatter_of(id, all)];
+  }
+  const best = within[0];
+  const fastest = within.reduce((a, b) => (b.score > a.score || (b.score === a.score && b.price_usd < a.price_usd) ? b : a));
+  const cheapest = within.reduce((a, b) => (b.price_usd < a.price_usd ? b : a));
+  const told = (kind, row) => {
+    const price = price_of(row.gpu_id);
+    const score = scores().get(`${id} ${row.gpu_id}`);
+    return answer(kind, card(row.gpu_id),
+      h("p", { class: "price" }, priced(price, row.price_usd)),
+      h("p", null, shop(price.shop), " · ", confirmed(price.confirmed_at, price.shop)),
+      h("p", null, `${short(row.score)} ${workload.unit}`, evidence(score?.evidence, score?.url), ` · ${_("{figure} per {money}", { figure: short((row.per_1000_usd / 1000) * rates().get(currency()) * perMoney()), money: money(perMoney() * rates().get(currency())) })}`),
+      because(row, price), renting(row.gpu_id));
+  };
+  const shown = [[_("Most for the money"), best]];
+  if (fastest !== best) shown.push([_("Fastest within the budget"), fastest]);
+  if (cheapest !== best && cheapest !== fastest) shown.push([_("Cheapest that was measured"), cheapest]);
+  return [
+    h("div", { class: "answers" }, shown.map(([kind, row]) => told(kind, row))),
+    scatter_of(id, within),
+    h("h2", null, _("All that was measured"), " ", h("small", null, page(_("more about this workload"), ["workload", id]))),
+    ranking(id, within, 12),
+    how(),
+  ];
+};
+const renting = (gpu_id) => {
+  const found = rentals().get(gpu_id)?.find((row) => row.comparability === "same card") || rentals().get(gpu_id)?.[0];
+  if (!found) return null;
+  return h("p", null, h("small", null, found.break_even_hours === null
+    ? _("Rented at {price} an hour ({provider}) it is cheaper at any number of hours.", { price: money(found.instance_hour_usd), provider: found.provider })
+    : _("Rented at {price} an hour ({provider}), owning is cheaper after {hours} hours of use.", { price: money(found.instance_hour_usd), provider: found.provider, hours: number(found.break_even_hours, 0) })));
+};
+const rentals = once(() => group(rows("rentals"), "gpu_id"));
+const how = () => h("p", { class: "soft" }, `${market_words()} · ${_("street price: the lowest of a new card that a shop has in stock, confirmed in time and held by no check")} · `, page(_("what the words mean"), ["dictionary"]));
+const scatter_of = (id, list) => (list.length > 1 ? scatter(`${id}-${market()}`, _("Speed against price, {market}", { market: market_words() }), workloads().get(id).unit, list) : null);
+
+const ranking = (id, list = null, most = 50) => {
+  const workload = workloads().get(id);
+  const street = new Map(value_of(id).map((row) => [row.gpu_id, row]));
+  const launch = new Map(value_of(id, "msrp").map((row) => [row.gpu_id, row]));
+  const wanted = list && new Set(list.map((row) => row.gpu_id));
+  const found = [...scores().values()].filter((row) => row.workload_id === id && (!wanted || wanted.has(row.gpu_id)))
+    .map((row) => ({ ...row, value: street.get(row.gpu_id), launch: launch.get(row.gpu_id), price: price_of(row.gpu_id) }));
+  const scale = (rates().get(currency()) * perMoney()) / 1000;
+  const best = Math.max(...found.map((row) => row.value?.per_1000_usd ?? 0));
+  return grid("ranking", found, [
+    { key: "gpu", head: "GPU", value: (row) => cards().get(row.gpu_id)?.gpu, cell: (row) => [card(row.gpu_id), row.value?.is_front ? h("span", { class: "good", title: _("Pareto front") }, " ●") : null] },
+    { key: "rank", head: _("by speed"), kind: "r" },
+    { key: "score", head: `${_("score")}, ${workload.unit}`, kind: "r", cell: (row) => h("span", { class: "nowrap" }, link(short(row.score), row.url), evidence(row.evidence, row.url)) },
+    { key: "price", head: `${_("price")}, ${currency()}`, kind: "r", value: (row) => row.value?.price_usd ?? null, cell: (row) => (row.value ? priced(row.price, row.value.price_usd) : "") },
+    { key: "per", head: _("score per {money}", { money: money(perMoney() * rates().get(currency())) }), kind: "r", value: (row) => (row.value ? row.value.per_1000_usd * scale : null), cell: (row) => (row.value ? h("div", { class: "meter", style: `--share:${((100 * row.value.per_1000_usd) / best).toFixed(1)}%` }, short(row.value.per_1000_usd * scale)) : "") },
+    { key: "xscore", head: _("× score"), kind: "r", value: (row) => row.value?.score_ratio ?? null, cell: (row) => number(row.value?.score_ratio) },
+    { key: "xprice", head: _("× price"), kind: "r", value: (row) => row.value?.price_ratio ?? null, cell: (row) => number(row.value?.price_ratio) },
+    { key: "msrp", head: _("launch price"), kind: "r", value: (row) => row.launch?.price_usd ?? null, cell: (row) => money(row.launch?.price_usd) },
+    { key: "shop", head: _("shop"), value: (row) => (row.value ? row.price?.shop : null), filter: true, cell: (row) => (row.value ? [shop(row.price.shop), " ", confirmed(row.price.confirmed_at, row.price.shop)] : null) },
+  ], { sort: list ? "-per" : "rank", most, mark: (row) => row.value?.is_front });
+};
+
+// ---- Models -----------------------------------------------------------------------------------------------------------------
+
+const users = () => (DATA.asked.loads.includes(Number(asked.get("users"))) ? Number(asked.get("users")) : 1);
+/** The ways to run a model, the cheapest over the years first. Loads of several people are reckoned for the home market alone. */
+const ways_of = (id, load = users()) => (ways().get(id) || []).filter((row) => row.users === load && row.market === (load === 1 ? market() : DATA.run.home));
+const what = (row) => {
+  if (row.what !== null) return raw(row.what);
+  const boards = row.gpu_count / 1;
+  return h("span", null, boards > 1 ? `${boards} × ` : "", card(row.gpu_id));
+};
+const speed_of = (row) => (row.images_per_s ? _("{rate} images/s", { rate: short(row.images_per_s) }) : row.tokens_per_s === null ? "" : _("{rate} tokens/s", { rate: short(row.tokens_per_s) }));
+const range_of = (row) => (row.low !== null && row.basis !== "measured" ? _("{low} to {high}", { low: short(row.low), high: short(row.high) }) : row.basis === "measured" ? _("measured") : "");
+const per_output = (row) => (row.usd_per_thousand !== null ? _("{price} per 1000 images", { price: money(row.usd_per_thousand) }) : row.usd_per_million !== null ? _("{price} per million tokens", { price: money(row.usd_per_million) }) : "");
+const hour = (row) => (row.way === "buy" ? money(row.price_usd) : _("{price} an hour", { price: money(row.price_usd) }));
+const assumed = () => _("{hours} hours a day for {years} years, in use {share} % of them, electricity at {price} a kWh", {
+  hours: number(DATA.assumptions.hours_per_day), years: number(DATA.assumptions.horizon_years), share: number(DATA.assumptions.utilisation * 100), price: money(DATA.assumptions.electricity_usd_per_kwh) });
+
+const for_model = (id) => {
+  const all = ways_of(id);
+  if (!all.length) return [none(_("Nothing on sale or for rent in this market runs {model}, as far as is known.", { model: id })), need_of(models().get(id))];
+  const within = all.filter((row) => row.outlay_usd <= budget() && (!least_speed() || (row.each ?? 0) >= least_speed()));
+  if (!within.length) {
+    const cheapest = all.reduce((a, b) => (b.outlay_usd < a.outlay_usd ? b : a));
+    const fastest = all.reduce((a, b) => ((b.each ?? 0) > (a.each ?? 0) ? b : a));
+    return [none(_("Nothing does as asked. The cheapest costs {price}, the fastest gives each {rate} tokens/s.", { price: money(cheapest.outlay_usd), rate: short(fastest.each ?? 0) })), ways_grid(id, all)];
+  }
+  const bought = within.find((row) => row.way === "buy");
+  const rented = within.find((row) => row.way !== "buy");
+  const rate = (row) => row.images_per_s ?? row.tokens_per_s ?? 0;
+  const fastest = within.reduce((a, b) => (rate(b) > rate(a) ? b : a));
+  const told = (kind, row) => {
+    const seller = sellers()[row.seller];
+    return answer(kind, what(row),
+      h("p", { class: "price" }, link(hour(row), seller.url), evidence(seller.evidence, seller.url)),
+      h("p", null, shop(seller.shop), " · ", confirmed(seller.confirmed_at, seller.shop)),
+      h("p", null, speed_of(row), range_of(row) ? h("small", null, ` (${range_of(row)})`) : null),
+      h("p", null, _("{price} in all over the years", { price: money(row.total_usd) }), per_output(row) ? ` · ${per_output(row)}` : ""),
+      row.note ? h("p", null, h("small", null, raw(row.note))) : null);
+  };
+  const shown = [];
+  if (bought) shown.push([_("Cheapest to own"), bought]);
+  if (rented) shown.push([_("Cheapest to rent"), rented]);
+  if (fastest !== bought && fastest !== rented && rate(fastest)) shown.push([_("Fastest within the budget"), fastest]);
+  return [
+    h("div", { class: "answers" }, shown.map(([kind, row]) => told(kind, row))),
+    h("p", { class: "soft" }, `${_("{model} at {precision}", { model: id, precision: models().get(id).precision })}${models().get(id).context_tokens ? `, ${_("{count} tokens of context", { count: number(models().get(id).context_tokens) })}` : ""} · ${assumed()} · ${market_words()}`),
+    h("h2", null, _("Ways to run it"), " ", h("small", null, page(_("more about this model"), ["model", id]))),
+    ways_grid(id, within),
+  ];
+};
+const ways_grid = (id, list) =>
+  grid("ways", list, [
+    { key: "what", head: _("what"), value: (row) => row.what ?? `${row.gpu_count} × ${cards().get(row.gpu_id)?.gpu}`, cell: what },
+    { key: "way", head: _("how"), value: (row) => (row.way === "buy" ? _("buy") : word("pricing", row.way)), filter: true },
+    { key: "price", head: `${_("price")}, ${currency()}`, kind: "r", value: (row) => row.price_usd, cell: (row) => { const seller = sellers()[row.seller]; return h("span", { class: "nowrap" }, link(hour(row), seller.url), evidence(seller.evidence, seller.url)); } },
+    { key: "speed", head: _("speed"), kind: "r", value: (row) => row.images_per_s ?? row.tokens_per_s, cell: (row) => [speed_of(row), range_of(row) ? h("small", null, ` ${range_of(row)}`) : null] },
+    { key: "total", head: _("total over the years"), kind: "r", value: (row) => row.total_usd, cell: (row) => money(row.total_usd) },
+    { key: "per", head: _("per million tokens or 1000 images"), kind: "r", value: (row) => row.usd_per_million ?? row.usd_per_thousand, cell: (row) => money(row.usd_per_million ?? row.usd_per_thousand) },
+    { key: "memory", head: _("memory it has, GB"), kind: "r", value: (row) => row.available_gb, cell: (row) => number(row.available_gb, 1) },
+    { key: "shop", head: _("shop"), value: (row) => sellers()[row.seller].shop, filter: true, cell: (row) => shop(sellers()[row.seller].shop) },
+  ], { sort: "total", search: false });
+const need_of = (row) => facts(
+  [_("parameters"), `${number(row.parameters / 1e9, 2)} B`],
+  [_("of them at work for a token"), row.active_parameters !== row.parameters ? `${number(row.active_parameters / 1e9, 2)} B` : null],
+  [_("longest context"), row.max_context_tokens ? _("{count} tokens", { count: number(row.max_context_tokens) }) : null],
+  [_("weights at 16 bits"), row.weights_fp16_gb === null ? null : `${number(row.weights_fp16_gb, 1)} GB`],
+  [_("weights at 8 bits"), row.weights_int8_gb === null ? null : `${number(row.weights_int8_gb, 1)} GB`],
+  [_("weights at 4 bits"), row.weights_int4_gb === null ? null : `${number(row.weights_int4_gb, 1)} GB`],
+  [_("needed on one card at {precision}", { precision: row.precision || "" }), row.needed_gb === null ? null : `${number(row.needed_gb, 1)} GB`],
+  [_("with a context of"), row.context_tokens ? _("{count} tokens", { count: number(row.context_tokens) }) : null]);
+
+const models_page = () => [
+  heading(_("Models")),
+  h("p", { class: "soft" }, `${assumed()} · ${market_words()}`),
+  grid("models", [...models().values()].map((row) => {
+    const found = row.precision ? (ways().get(row.model_id) || []).filter((one) => one.users === 1 && one.market === market()) : [];
+    return { ...row, bought: found.find((one) => one.way === "buy"), rented: found.find((one) => one.way !== "buy") };
+  }), [
+    { key: "model_id", head: _("model"), cell: (row) => page(row.model_id, ["model", row.model_id]) },
+    { key: "family", head: _("family"), filter: true, cell: (row) => raw(row.family) },
+    { key: "model_kind", head: _("kind"), filter: true, value: (row) => word("model_kind", row.model_kind) },
+    { key: "parameters", head: _("parameters"), kind: "r", cell: (row) => `${number(row.parameters / 1e9, 2)} B` },
+    { key: "needed_gb", head: _("memory needed, GB"), kind: "r", cell: (row) => number(row.needed_gb, 1) },
+    { key: "card", head: _("cheapest to own"), kind: "wide", value: (row) => (row.bought ? `${row.bought.gpu_count} × ${cards().get(row.bought.gpu_id)?.gpu}` : null), cell: (row) => (row.bought ? what(row.bought) : null) },
+    { key: "price", head: `${_("price")}, ${currency()}`, kind: "r", value: (row) => row.bought?.price_usd ?? null, cell: (row) => money(row.bought?.price_usd) },
+    { key: "speed", head: _("speed"), kind: "r", value: (row) => (row.bought ? row.bought.images_per_s ?? row.bought.tokens_per_s : null), cell: (row) => (row.bought ? speed_of(row.bought) : null) },
+    { key: "rent", head: _("cheapest hour"), kind: "r", value: (row) => row.rented?.price_usd ?? null, cell: (row) => (row.rented ? money(row.rented.price_usd) : null) },
+  ], { sort: "parameters", most: 150 }),
+];
+const model_page = (id) => {
+  const row = models().get(id);
+  if (!row) return missing();
+  const loads = DATA.asked.loads.map((load) => [load, ways_of(id, load).filter((one) => one.usd_per_million !== null || one.usd_per_thousand !== null)]).filter(([, list]) => list.length);
+  const found = ways_of(id, 1);
+  return [
+    heading(id), h("p", { class: "soft" }, word("model_kind", row.model_kind), row.repository ? [" · ", link(row.repository, `https://huggingface.co/${row.repository}`)] : null),
+    h("h2", null, _("What it needs")), need_of(row),
+    h("h2", null, _("Cheapest that fits")), h("p", { class: "soft" }, `${assumed()} · ${market_words()}`),
+    found.length ? ways_grid(id, found) : none(row.precision ? _("Nothing on sale or for rent in this market runs {model}, as far as is known.", { model: id }) : _("How fast a model of this kind runs is not reckoned.")),
+    loads.length ? [h("h2", null, _("What a million tokens cost, by load")), grid("loads", loads.flatMap(([load, list]) => [...list].sort((a, b) => (a.usd_per_million ?? a.usd_per_thousand) - (b.usd_per_million ?? b.usd_per_thousand)).slice(0, 3).map((one) => ({ ...one, load }))), [
+      { key: "load", head: _("people at once"), kind: "r", cell: (one) => number(one.load) },
+      { key: "what", head: _("what"), value: (one) => one.what ?? `${one.gpu_count} × ${cards().get(one.gpu_id)?.gpu}`, cell: what },
+      { key: "way", head: _("how"), value: (one) => (one.way === "buy" ? _("buy") : word("pricing", one.way)) },
+      { key: "each", head: _("tokens/s for each"), kind: "r", cell: (one) => short(one.each) },
+      { key: "all", head: _("tokens/s of all"), kind: "r", value: (one) => one.tokens_per_s, cell: (one) => short(one.tokens_per_s) },
+      { key: "cost", head: _("per million tokens or 1000 images"), kind: "r", value: (one) => one.usd_per_million ?? one.usd_per_thousand, cell: (one) => money(one.usd_per_million ?? one.usd_per_thousand) },
+    ], { sort: "load", search: false, first: 1 })] : null,
+  ];
+};
+
+// ---- Cards ------------------------------------------------------------------------------------------------------------------
+
+const cards_page = () => {
+  const named = [...workloads().values()].filter((row) => row.output);
+  const places = new Map();
+  for (const row of named) for (const one of value_of(row.workload_id)) places.set(`${row.workload_id} ${one.gpu_id}`, one.value_rank);
+  return [
+    heading(_("Cards")), h("p", { class: "soft" }, market_words()),
+    grid("cards", [...cards().values()].map((row) => ({ ...row, price: price_of(row.gpu_id) })), [
+      { key: "gpu", head: "GPU", cell: (row) => card(row.gpu_id) },
+      { key: "vendor", head: _("maker"), filter: true, cell: (row) => raw(row.vendor) },
+      { key: "advice", head: _("advice"), filter: true, value: (row) => word("advice", row.price?.advice ?? "no_price"), cell: (row) => advice(row.price?.advice ?? "no_price") },
+      { key: "memory_gb", head: _("memory, GB"), kind: "r", cell: (row) => number(row.memory_gb, 1) },
+      { key: "price", head: `${_("price")}, ${currency()}`, kind: "r", value: (row) => row.price?.price_usd ?? null, cell: (row) => (row.price?.price_usd ? priced(row.price) : null) },
+      { key: "shop", head: _("shop"), filter: true, kind: "tight", value: (row) => (row.price?.price_usd ? row.price.shop : null), cell: (row) => (row.price?.price_usd ? shop(row.price.shop) : null) },
+      { key: "msrp", head: _("over launch price"), kind: "r", value: (row) => row.price?.premium_over_msrp ?? null, cell: (row) => percent(row.price?.premium_over_msrp) },
+      { key: "used", head: _("used, from"), kind: "r", value: (row) => row.price?.used_usd ?? null, cell: (row) => money(row.price?.used_usd) },
+      { key: "change_30d", head: _("30 days"), kind: "r", value: (row) => (market() === DATA.run.home ? row.change_30d : null), cell: (row) => (market() === DATA.run.home ? percent(row.change_30d) : "") },
+      { key: "year", head: _("a year"), value: () => "", cell: (row) => (market() === DATA.run.home ? sparkline(row.gpu_id) : null) },
+      ...named.map((workload) => ({ key: `w-${workload.workload_id}`, head: `${_("value rank")}: ${workload.workload}`.slice(0, 34), kind: "r", value: (row) => places.get(`${workload.workload_id} ${row.gpu_id}`) ?? null })),
+      { key: "confirmed", head: _("confirmed"), kind: "tight", value: (row) => row.price?.confirmed_at ?? null, cell: (row) => (row.price?.price_usd ? confirmed(row.price.confirmed_at, row.price.shop) : null) },
+    ], { sort: "price", most: 200 }),
+  ];
+};
+
+const offers = once(() => group(rows("offers"), "gpu_id"));
+const left_out = once(() => group(rows("left_out"), (row) => `${row.market} ${row.gpu_id}`));
+const SPANS = { "1": 365, "0.25": 92 };
+const card_page = (id) => {
+  const row = cards().get(id);
+  if (!row) return missing();
+  const price = price_of(id);
+  const span = asked.get("span") || "all";
+  const since = SPANS[span] ? new Date(Date.parse(DATA.run.as_of) - SPANS[span] * 864e5) : null;
+  const spans = [["all", _("all")], ["1", _("a year")], ["0.25", _("three months")]];
+  const own = [...scores().values()].filter((one) => one.gpu_id === id).map((one) => ({ ...one, workload: workloads().get(one.workload_id), value: value_of(one.workload_id).find((two) => two.gpu_id === id) }));
+  const offered = (offers().get(id) || []).filter((one) => market() === "all" || one.market === market());
+  const left = left_out().get(`${market()} ${id}`);
+  const held = rows("held").filter((one) => one.gpu_id === id);
+  const suspects = DATA.history[id]?.suspect ?? [];
+  const drawn = prices_over_time(`${id}-prices`, _("Price over time, market {market}", { market: DATA.run.home }), [id], { msrp: row.msrp_usd, since });
+  const runs = rows("runs").filter((one) => one.gpu_id === id).map((one) => ({ ...one, parameters: models().get(one.model_id)?.parameters }));
+  const rents = rentals().get(id) || [];
+  const cloud = rows("cloud").filter((one) => one.gpu_id === id);
+  return [
+    heading(row.gpu),
+    h("div", { class: "answers" },
+      answer(market_words(), h("span", { class: "price" }, price ? priced(price) : _("no price")),
+        price?.price_usd ? h("p", null, shop(price.shop), " · ", confirmed(price.confirmed_at, price.shop), h("br"), h("small", null, _("stands since {day}", { day: day(price.price_since) }))) : h("p", null, why_not(price)),
+        h("p", null, page(_("compare with others"), ["compare"], { cards: id }))),
+      price ? answer(_("advice"), advice(price.advice),
+        price.beaten_by ? h("p", null, card(price.beaten_by), ` ${_("is at least as fast for no more money")} (${workloads().get(price.beaten_in)?.workload ?? ""})`) : null,
+        market() === DATA.run.home && row.hint_reason ? h("p", null, h("small", null, raw(row.hint_reason))) : null,
+        price.own_total_usd ? h("p", null, h("small", null, `${_("{price} in all over the years", { price: money(price.own_total_usd) })}: ${assumed()}`)) : null) : null,
+      price?.used_usd ? answer(_("used"), h("span", { class: "price" }, link(money(price.used_usd), price.used_url), evidence(price.used_evidence, price.used_url)), h("p", null, raw(price.used_shop), ` · ${word("left_out", price.used_condition)}`)) : null),
+    facts([_("launch price"), money(row.msrp_usd)], [_("over launch price"), percent(price?.premium_over_msrp)],
+      [_("30 days"), market() === DATA.run.home ? percent(row.change_30d) : ""], [_("lowest ever"), row.all_time_low_usd === null ? null : `${money(row.all_time_low_usd)}, ${day(row.all_time_low_on)}`],
+      [_("memory"), row.memory_gb === null ? null : `${number(row.memory_gb, 1)} GB ${row.memory_type ?? ""}`], [_("bandwidth"), row.memory_bandwidth_gb_s === null ? null : `${number(row.memory_bandwidth_gb_s, 0)} GB/s`],
+      [_("power"), row.tdp_w === null ? null : `${number(row.tdp_w, 0)} W`], [_("tensor, 16 bits"), row.tensor_fp16_tflops === null ? null : `${number(row.tensor_fp16_tflops, 1)} TFLOPS`],
+      [_("architecture"), raw(row.architecture)], [_("released"), day(row.released_on)]),
+    h("h2", null, _("Prices")),
+    drawn ? [h("div", { class: "tools" }, spans.map(([key, text]) => h("button", { type: "button", "aria-pressed": String(span === key), disabled: span === key, onclick: () => ask({ span: key === "all" ? "" : key }) }, text))), drawn] : none(_("No day of this card's price is known.")),
+    suspects.length ? h("p", null, _("Suspect days, whose lowest price is not believed: {days}", { days: suspects.slice(-12).map(day).join(", ") })) : null,
+    held.length ? [h("h3", null, _("Held prices")), held_grid(held)] : null,
+    h("h2", null, _("Offers")), offered.length ? grid("offers", offered, offer_columns(), { most: 30, first: 5 }) : none(_("No shop of this market offers it.")),
+    left ? h("p", { class: "soft" }, `${_("Not counted as a new card's price:")} ${left.map((one) => `${number(one.count)} × ${word("left_out", one.why)}`).join(", ")}`) : null,
+    own.length ? [h("h2", null, _("Scores")), grid("scores", own, [
+      { key: "workload", head: _("workload"), value: (one) => one.workload.workload, cell: (one) => page(one.workload.workload, ["workload", one.workload_id]) },
+      { key: "score", head: _("score"), kind: "r", cell: (one) => h("span", { class: "nowrap" }, link(`${short(one.score)} ${one.workload.unit}`, one.url), evidence(one.evidence, one.url)) },
+      { key: "rank", head: _("by speed"), kind: "r" },
+      { key: "value", head: _("by value"), kind: "r", value: (one) => one.value?.value_rank ?? null },
+      { key: "base", head: _("× baseline"), kind: "r", value: (one) => one.relative_to_baseline, cell: (one) => number(one.relative_to_baseline) },
+      { key: "source", head: _("source"), cell: (one) => raw(one.source) },
+    ], { search: false })] : null,
+    runs.length ? [h("h2", null, _("What runs on it")), h("p", { class: "soft" }, _("one card, {precision}, {context} tokens of context, one user; expected speed with its range", { precision: DATA.asked.precision, context: number(DATA.asked.context) })), grid("runs", runs, [
+      { key: "model", head: _("model"), value: (one) => one.model_id, cell: (one) => page(one.model_id, ["model", one.model_id]) },
+      { key: "parameters", head: _("parameters"), kind: "r", cell: (one) => (one.parameters ? `${number(one.parameters / 1e9, 2)} B` : "") },
+      { key: "speed", head: _("tokens/s"), kind: "r", value: (one) => one.expected_tokens_per_s, cell: (one) => short(one.expected_tokens_per_s) },
+      { key: "range", head: _("range"), kind: "r", value: (one) => one.low_tokens_per_s, cell: (one) => _("{low} to {high}", { low: short(one.low_tokens_per_s), high: short(one.high_tokens_per_s) }) },
+      { key: "basis", head: _("speed is"), value: (one) => word("basis_of_speed", one.speed_basis), filter: true },
+      { key: "fit", head: _("fit"), value: (one) => word("fit", one.fit), filter: true },
+    ], { sort: "-parameters", most: 12 })] : null,
+    h("h2", null, _("Rent or buy")),
+    rents.length ? [h("p", { class: "soft" }, assumed()), grid("rents", rents, [
+      { key: "provider", head: _("provider"), cell: (one) => raw([one.provider, one.instance, one.region].filter(Boolean).join(" ")) },
+      { key: "gpu", head: "GPU", value: (one) => `${one.gpu_count} × ${one.gpu_name}`, cell: (one) => raw(`${one.gpu_count} × ${one.gpu_name}`) },
+      { key: "pricing", head: _("how"), value: (one) => word("pricing", one.pricing_model), filter: true },
+      { key: "hour", head: _("an hour"), kind: "r", value: (one) => one.instance_hour_usd, cell: (one) => money(one.instance_hour_usd) },
+      { key: "rent", head: _("renting in all"), kind: "r", value: (one) => one.rent_total_usd, cell: (one) => money(one.rent_total_usd) },
+      { key: "own", head: _("owning in all"), kind: "r", value: (one) => one.own_total_usd, cell: (one) => money(one.own_total_usd) },
+      { key: "even", head: _("owning pays after, hours"), kind: "r", value: (one) => one.break_even_hours, cell: (one) => number(one.break_even_hours, 0) },
+      { key: "cheaper", head: _("cheaper"), value: (one) => word("cheaper", one.cheaper) },
+    ], { search: false })] : cloud.length ? cloud_grid(cloud) : none(_("No cloud that is read rents it or its like out.")),
+  ];
+};
+const offer_columns = () => [
+  { key: "price", head: `${_("price")}, ${currency()}`, kind: "r", value: (one) => one.price_usd, cell: (one) => [link(one.price_usd === null ? printed(one.price, one.currency) : money(one.price_usd, one), one.url), evidence(one.evidence, one.url, one.title)] },
+  { key: "shop", head: _("shop"), filter: true, cell: (one) => shop(one.shop) },
+  { key: "market", head: _("market"), filter: true, cell: (one) => raw(one.market) },
+  { key: "availability", head: _("stock"), filter: true, value: (one) => word("availability", one.availability) },
+  { key: "condition", head: _("condition"), filter: true, value: (one) => word("condition", one.condition) },
+  { key: "title", head: _("title"), kind: "wide", cell: (one) => raw(one.title) },
+  { key: "why", head: _("left out because"), value: (one) => (one.exclusion ? word("left_out", one.exclusion) : ""), filter: true },
+  { key: "confirmed", head: _("confirmed"), kind: "tight", value: (one) => one.confirmed_at, cell: (one) => confirmed(one.confirmed_at, one.shop) },
+];
+const held_grid = (list) => grid("held", list, [
+  { key: "title", head: _("title"), kind: "wide", cell: (one) => [link(one.title, one.url), evidence(one.evidence, one.url, one.title)] },
+  { key: "price", head: _("held price"), kind: "r", cell: (one) => printed(one.price, one.currency) },
+  { key: "was", head: _("before"), kind: "r", value: (one) => one.reference_price, cell: (one) => printed(one.reference_price, one.reference_currency || one.currency) },
+  { key: "reason", head: _("reason"), kind: "wide", cell: (one) => raw(one.reason) },
+  { key: "held_at", head: _("held since"), kind: "tight", cell: (one) => day(one.held_at) },
+  { key: "shop", head: _("shop"), cell: (one) => shop(one.shop) },
+]);
+
+// ---- Workloads, comparing, renting ------------------------------------------------------------------------------------------
+
+const workloads_page = () => [
+  heading(_("Workloads")),
+  grid("workloads", [...workloads().values()].map((row) => ({ ...row, best: value_of(row.workload_id)[0], list: [...scores().values()].filter((one) => one.workload_id === row.workload_id) })), [
+    { key: "workload", head: _("workload"), cell: (row) => page(row.workload, ["workload", row.workload_id]) },
+    { key: "unit", head: _("unit"), cell: (row) => raw(row.unit) },
+    { key: "cards", head: _("cards measured"), kind: "r", value: (row) => row.list.length },
+    { key: "best", head: _("most for the money"), value: (row) => (row.best ? cards().get(row.best.gpu_id).gpu : null), cell: (row) => (row.best ? card(row.best.gpu_id) : null) },
+    { key: "fastest", head: _("fastest"), value: (row) => cards().get(row.list[0]?.gpu_id)?.gpu, cell: (row) => (row.list[0] ? card(row.list[0].gpu_id) : null) },
+  ]),
+];
+const workload_page = (id) => {
+  const row = workloads().get(id);
+  if (!row) return missing();
+  return [heading(row.workload), h("p", { class: "soft" }, raw(row.description)), scatter_of(id, value_of(id)), value_of(id).length ? null : none(_("No card that was measured in this has a price in this market. Ask for another market, or look at launch prices below.")), h("h2", null, _("Ranking")), ranking(id), how()];
+};
+
+const compare_page = () => {
+  const ids = (asked.get("cards") || "").split(",").filter((id) => cards().has(id)).slice(0, 4);
+  const put = (list) => ask({ cards: list.join(",") });
+  const ordered = [...cards().values()].filter((row) => !ids.includes(row.gpu_id));
+  const line = (name, make) => { const cells = ids.map((id) => make(cards().get(id), price_of(id))); return cells.some((one) => one !== null && one !== undefined && one !== "") ? h("tr", null, h("th", { scope: "row" }, name), cells.map((one) => h("td", null, one))) : null; };
+  const measured = [...workloads().values()].flatMap((workload) => {
+    const found = ids.map((id) => scores().get(`${workload.workload_id} ${id}`)).filter(Boolean);
+    const most = Math.max(...found.map((one) => one.score));
+    return found.length > 1 ? found.map((one) => ({ group: `${workload.workload}, ${workload.unit}`, gpu_id: one.gpu_id, value: one.score / most, text: short(one.score) })) : [];
+  });
+  return [
+    heading(_("Compare up to four cards")),
+    h("div", { class: "asking" },
+      ids.length < 4 ? h("label", null, _("Add a card"), h("select", { onchange: (event) => put([...ids, event.target.value]) }, option("", "–", ""), ordered.map((row) => option(row.gpu_id, row.gpu, "")))) : null),
+    !ids.length ? none(_("Choose the first card above; the address then holds the comparison.")) : [
+      h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": _("Table") }, h("table", null,
+        h("thead", null, h("tr", null, h("td", null), ids.map((id) => h("th", { scope: "col" }, card(id), " ", h("button", { type: "button", onclick: () => put(ids.filter((one) => one !== id)) }, _("remove")))))),
+        h("tbody", null,
+          line(_("price"), (row, price) => (price?.price_usd ? [priced(price), h("br"), shop(price.shop), " ", confirmed(price.confirmed_at, price.shop)] : null)),
+          line(_("advice"), (row, price) => (price ? advice(price.advice) : null)),
+          line(_("launch price"), (row) => money(row.msrp_usd)), line(_("over launch price"), (row, price) => percent(price?.premium_over_msrp)),
+          line(_("used, from"), (row, price) => money(price?.used_usd)),
+          line(_("total over the years"), (row, price) => money(price?.own_total_usd)),
+          line(_("memory"), (row) => (row.memory_gb === null ? "" : `${number(row.memory_gb, 1)} GB ${row.memory_type ?? ""}`)),
+          line(_("bandwidth"), (row) => (row.memory_bandwidth_gb_s === null ? "" : `${number(row.memory_bandwidth_gb_s, 0)} GB/s`)),
+          line(_("tensor, 16 bits"), (row) => (row.tensor_fp16_tflops === null ? "" : `${number(row.tensor_fp16_tflops, 1)} TFLOPS`)),
+          line(_("power"), (row) => (row.tdp_w === null ? "" : `${number(row.tdp_w, 0)} W`)),
+          line(_("released"), (row) => day(row.released_on)),
+          [...workloads().values()].map((workload) => line(workload.workload, (row) => { const one = scores().get(`${workload.workload_id} ${row.gpu_id}`); return one ? [`${short(one.score)} ${workload.unit}`, evidence(one.evidence, one.url)] : null; })),
+          line(_("models that run on one"), (row) => number(rows("runs").filter((one) => one.gpu_id === row.gpu_id).length || null))))),
+      measured.length ? bars("compare-scores", _("Scores, each beside the best of these"), measured, ids) : null,
+      prices_over_time("compare-prices", _("Lowest price over time, market {market}", { market: DATA.run.home }), ids),
+    ],
+  ];
+};
+const cloud_grid = (list) => grid("cloud", list, [
+  { key: "gpu", head: "GPU", cell: (row) => (row.gpu_id ? card(row.gpu_id) : h("span", null, raw(row.gpu), " ", h("small", null, word("match", row.match_status)))) },
+  { key: "gpu_count", head: _("GPUs"), kind: "r", cell: (row) => number(row.gpu_count) },
+  { key: "hour", head: _("a GPU an hour, {currency}", { currency: currency() }), kind: "r", value: (row) => row.gpu_hour_usd, cell: (row) => [money(row.gpu_hour_usd), evidence(row.evidence)] },
+  { key: "pricing_model", head: _("how"), filter: true, value: (row) => word("pricing", row.pricing_model) },
+  { key: "provider", head: _("provider"), filter: true, cell: (row) => raw(row.provider) },
+  { key: "instance", head: _("instance"), value: (row) => [row.instance, row.region].filter(Boolean).join(" "), cell: (row) => raw([row.instance, row.region].filter(Boolean).join(" ")) },
+  { key: "confirmed", head: _("confirmed"), kind: "tight", value: (row) => row.confirmed_at, cell: (row) => confirmed(row.confirmed_at, row.shop) },
+]);
+const rent_page = () => [heading(_("Renting")), DATA.cloud.rows.length ? cloud_grid(rows("cloud")) : none(_("No cloud's prices were read."))];
+
+// ---- What changed, sources, claims, dictionary ------------------------------------------------------------------------------
+
+const changes_page = () => {
+  const list = rows("changes");
+  const total = list[0]?.total ?? 0;
+  return [
+    heading(_("What changed in seven days")),
+    list.length ? grid("changes", list, [
+      { key: "gpu", head: "GPU", value: (row) => cards().get(row.gpu_id)?.gpu ?? "", cell: (row) => (row.gpu_id ? card(row.gpu_id) : "") },
+      { key: "change", head: _("change"), filter: true, value: (row) => word("change", row.change) },
+      { key: "old", head: _("before"), kind: "r", value: (row) => row.old_price, cell: (row) => printed(row.old_price, row.currency) },
+      { key: "new", head: _("now"), kind: "r", value: (row) => row.new_price, cell: (row) => [printed(row.new_price, row.currency), evidence(row.evidence, row.url, row.title)] },
+      { key: "ratio", head: "%", kind: "r", value: (row) => row.change_ratio, cell: (row) => percent(row.change_ratio) },
+      { key: "stock", head: _("stock"), value: (row) => (row.old_availability === row.new_availability ? "" : word("availability", row.new_availability)) },
+      { key: "title", head: _("title"), kind: "wide", cell: (row) => link(row.title, row.url) },
+      { key: "shop", head: _("shop"), filter: true, cell: (row) => shop(row.shop) },
+      { key: "changed_at", head: _("when"), kind: "tight", cell: (row) => day(row.changed_at) },
+    ], { most: 60 }) : none(_("Nothing changed.")),
+    total > list.length ? h("p", { class: "soft" }, _("The newest {count} of {all}; `gpuledger changes` has the rest.", { count: number(list.length), all: number(total) })) : null,
+  ];
+};
+const sources_page = () => {
+  const [held, unmatched, quarantine] = [rows("held"), rows("unmatched"), rows("quarantine")];
+  return [
+    heading(_("Sources and what they left open")),
+    grid("sources", sources(), [
+      { key: "source", head: _("source"), cell: (row) => raw(row.source) },
+      { key: "status", head: _("status"), filter: true, value: (row) => word("status", row.status), cell: (row) => h("span", { class: row.is_old ? "bad" : "good" }, row.is_old ? `${word("status", row.status)}, ${_("stale")}` : word("status", row.status)) },
+      { key: "rows", head: _("rows"), kind: "r", cell: (row) => number(row.rows) },
+      { key: "last_success_at", head: _("last read"), kind: "tight", cell: (row) => minute(row.last_success_at) },
+      { key: "freshness_hours", head: _("may be old, hours"), kind: "r", cell: (row) => number(row.freshness_hours) },
+      { key: "reason", head: _("reason"), kind: "wide", cell: (row) => raw(row.reason) },
+    ], { search: false }),
+    h("h2", null, _("Held prices")), held.length ? held_grid(held) : h("p", null, _("None: no price moved too far to be believed at once.")),
+    h("h2", null, _("Titles that match no card, or several")), unmatched.length ? grid("unmatched", unmatched, [
+      { key: "title", head: _("title"), kind: "wide", cell: (row) => link(row.title, row.url) },
+      { key: "kind", head: _("kind"), filter: true, value: (row) => word("kind", row.kind) },
+      { key: "shop", head: _("source"), filter: true, cell: (row) => raw(row.shop) },
+      { key: "match_status", head: _("status"), filter: true, value: (row) => word("match", row.match_status) },
+      { key: "match_candidates", head: _("may be"), kind: "wide", cell: (row) => raw(row.match_candidates) },
+    ], { most: 25 }) : h("p", null, _("None.")),
+    h("h2", null, _("Rows in quarantine")), quarantine.length ? grid("quarantine", quarantine, [
+      { key: "reason", head: _("reason"), kind: "wide", cell: (row) => [raw(row.reason), evidence(row.evidence)] },
+      { key: "shop", head: _("source"), filter: true, cell: (row) => raw(row.shop) },
+      { key: "count", head: _("rows"), kind: "r" },
+    ]) : h("p", null, _("None.")),
+  ];
+};
+const claims_page = () => [
+  heading(_("Claims of the source documents, recomputed")),
+  grid("claims", rows("claims"), [
+    { key: "statement", head: _("statement"), kind: "wide", cell: (row) => raw(row.statement) },
+    { key: "document", head: _("document"), filter: true, cell: (row) => raw(row.document) },
+    { key: "published", head: _("printed"), kind: "r", cell: (row) => number(row.published, row.decimals ?? 2) },
+    { key: "recomputed", head: _("recomputed"), kind: "r", cell: (row) => number(row.recomputed, (row.decimals ?? 2) + 1) },
+    { key: "unit", head: _("unit"), cell: (row) => raw(row.unit) },
+    { key: "verdict", head: _("verdict"), filter: true, value: (row) => word("verdict", row.verdict), cell: (row) => h("span", { class: row.verdict === "agrees" ? "good" : row.verdict === "differs" ? "bad" : "soft" }, word("verdict", row.verdict)) },
+    { key: "erratum", head: _("what is wrong"), kind: "wide", cell: (row) => raw(row.erratum) },
+  ], { most: 250 }),
+];
+const dictionary_page = () => [
+  heading(_("Dictionary")),
+  facts([_("street price"), _("the lowest price of a new card that a shop itself has in stock, seen in time and not held")], [_("launch price"), _("what the maker asked when it was announced")],
+    [_("× score, × price"), _("against {card}", { card: DATA.run.baseline ?? "–" })], [_("Pareto front"), _("nobody else is at least as fast for no more money")],
+    [_("held"), _("a price that moved too far to be believed at once, until it is seen again")], [_("suspect"), _("a day whose lowest price the days around it do not bear out")]),
+  h("p", null, _("Each table with what it is, and what each of its columns means.")),
+  [...group(rows("tables"), "table")].map(([table, list]) => h("details", { id: `table-${table}` }, h("summary", null, raw(table)), h("p", null, raw(list[0].description)),
+    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": table }, h("table", null, h("thead", null, h("tr", null, [_("column"), _("type"), _("meaning")].map((one) => h("th", { scope: "col" }, one)))), h("tbody", null, list.map((row) => h("tr", null, h("th", { scope: "row" }, raw(row.column)), h("td", null, raw(row.type)), h("td", { class: "wide" }, raw(row.meaning))))))))),
+];
+const missing = () => [heading(_("There is no such page")), h("p", null, page(_("What to buy or rent"), []))];

@@ -1,0 +1,96 @@
+"""The report: one HTML file that needs nothing else and asks nothing of anybody, to be looked at, printed or mailed.
+
+The page holds its data as JSON, its scripts and its chart library. A browser runs those scripts alone, since the page names
+their hashes, and reaches no other address, since it forbids itself to. The file depends on what is handed in alone: equal
+contents give equal bytes.
+"""
+
+from __future__ import annotations
+
+import base64
+import gettext as gettext_module
+import hashlib
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from gpuledger.warehouse.outputs.report import words
+
+NAME = "index.html"
+ROOM = Path(__file__).parent
+#: In the order in which they run. The versions and hashes of the libraries stand in vendor/libraries.toml.
+LIBRARIES = ("vendor/d3.min.js", "vendor/plot.umd.min.js")
+SCRIPTS = ("app/core.js", "app/grid.js", "app/charts.js", "app/pages.js", "app/main.js")
+
+
+def export(
+    contents: Mapping[str, Any],
+    folder: Path,
+    *,
+    language: str = "en",
+    translations: Mapping[str, gettext_module.NullTranslations] | None = None,
+) -> list[Path]:
+    """Write the page to `<folder>/index.html`; its path.
+
+    It opens in `language` (ISO 639) and can be switched to each of `translations`. Raises OSError.
+    """
+    html = render(contents, language, translations or {})
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / NAME
+    part = path.with_suffix(f".{os.getpid()}.part")
+    part.write_text(html, encoding="utf-8", newline="")
+    part.replace(path)
+    return [path]
+
+
+def render(
+    contents: Mapping[str, Any], language: str, translations: Mapping[str, gettext_module.NullTranslations]
+) -> str:
+    """The page as HTML."""
+    environment = Environment(
+        loader=FileSystemLoader(ROOM), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        extensions=["jinja2.ext.i18n"],
+    )  # fmt: skip
+    environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":"), "allow_nan": False}
+    own = translations.get(language) or gettext_module.NullTranslations()
+    environment.install_gettext_callables(own.gettext, own.ngettext, newstyle=True)  # type: ignore[attr-defined]  # an extension adds it
+    scripts = [_text(name) for name in (*LIBRARIES, *SCRIPTS)]
+    return environment.get_template("page.html").render(
+        contents=contents,
+        words=_words(scripts[len(LIBRARIES) :], language, translations),
+        language=language,
+        style=Markup(_text("style.css")),
+        scripts=[Markup(script) for script in scripts],
+        script_hashes=Markup(" ".join(f"'sha256-{_hash(script)}'" for script in scripts)),
+    )
+
+
+def _words(
+    scripts: Sequence[str], language: str, translations: Mapping[str, gettext_module.NullTranslations]
+) -> dict[str, Any]:
+    """The languages, what the codes of the warehouse mean, and every text of the page in each language but English."""
+    english = words.values(lambda text: text)
+    texts = [*words.of_scripts(scripts), *(text for vocabulary in english.values() for text in vocabulary.values())]
+
+    def translated(gettext: Callable[[str], str]) -> dict[str, str]:
+        return {text: own for text in sorted(set(texts)) if (own := gettext(text)) != text}
+
+    return {
+        "language": language,
+        "languages": ["en", *(code for code in translations if code != "en")],
+        "values": english,
+        "translations": {code: translated(own.gettext) for code, own in translations.items() if code != "en"},
+    }
+
+
+def _text(name: str) -> str:
+    return (ROOM / name).read_text(encoding="utf-8")
+
+
+def _hash(script: str) -> str:
+    """The SHA-256 of a script as a Content-Security-Policy names it."""
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

@@ -1,5 +1,0 @@
-SELECT source, reason, count(*) AS count, min(snapshot_sha256) AS price_sha256
-FROM ops.quarantine
-WHERE run_id = (SELECT run_id FROM ops.last_run)
-GROUP BY ALL
-ORDER BY source, count DESC, reason
