@@ -20,7 +20,7 @@ PYTHONS ?= $(shell for v in 3.11 3.12 3.13 3.14; do python$$v -c 'import sys; pr
 # Tests and demo start hundreds of processes; where this is set each of them compiles every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo install test test-duckdb pythons lint site fuzz kills bench charts docs generated lock sbom clean mutants
+.PHONY: demo install test test-duckdb pythons lint site fuzz kills bench charts docs pictures generated lock sbom clean mutants
 .DELETE_ON_ERROR:
 
 # Two packages come as source: what builds them is locked too. The project itself needs no download.
@@ -117,6 +117,10 @@ docs: $(READY)
 # The documentation as a site in site/; ends with an error where a link leads nowhere.
 site: $(READY)
 	$(BIN)/python -m mkdocs build --strict --quiet
+
+# The README's pictures, drawn anew; needs a Chromium.
+pictures: $(READY)
+	$(BIN)/python -m docs.pictures
 
 # Data that is made from other data and committed with it; a test says when it is due.
 generated: $(READY)

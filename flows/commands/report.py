@@ -1,4 +1,4 @@
-"""`gpuledger report`: the tables as a page for procurement."""
+"""`gpuledger report`: all of it as a page for whoever buys."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from gpuledger.flows.commands._options import data_dir_option, read_from
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 @data_dir_option
 def command(folder: Path, data_dir: str | None) -> None:
-    """Write the report to FOLDER: one HTML file that needs no network, to be read, printed or mailed.
+    """Write the report to FOLDER: one HTML file that needs no network, to be clicked through, printed or mailed.
 
-    Every number leads to its source page and shows the hash and the age of the archived page that it was read from.
+    What to buy or rent for a workload or a model and a budget, and a page for each card, workload and model. Every number
+    leads to the page that it was read from.
     """
     from gpuledger.flows.telling import reporting
 

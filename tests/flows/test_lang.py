@@ -9,15 +9,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
-import lxml.html
 import pytest
 from babel.messages.catalog import Catalog
-from babel.messages.extract import extract_from_dir
+from babel.messages.extract import extract, extract_from_dir
 from babel.messages.pofile import read_po
 from click.testing import CliRunner, Result
 
 from gpuledger.flows.cli import cli
 from gpuledger.flows.setup import lang
+from gpuledger.warehouse.outputs.report import files
+from gpuledger.warehouse.outputs.report.words import of_scripts
 from tests.command import ROOT, gpuledger
 from tests.nights import Night
 
@@ -141,10 +142,12 @@ def test_every_message_in_the_code_and_the_templates_is_korean() -> None:
     used = [
         *extract_from_dir(ROOT / "flows", method_map=[("**.py", "python")]),
         *extract_from_dir(
-            ROOT / "warehouse" / "outputs", method_map=[("**.py", "python"), ("templates/**.html", "jinja2")]
+            ROOT / "warehouse" / "outputs",
+            method_map=[("**.py", "python"), ("report/page.html", "jinja2"), ("report/app/**.js", "javascript")],
+            options_map={"report/app/**.js": {"template_string": "yes"}},
         ),
     ]
-    assert len(used) > 150
+    assert len(used) > 450
     missing = {
         f"{file}:{line}: {text}" for file, line, text, *_ in used if text not in korean or not korean[text].string
     }
@@ -201,21 +204,31 @@ def test_a_language_that_there_is_not() -> None:
 def test_the_report_is_korean_but_its_data_are_not(nights: dict[int, Night], tmp_path: Path) -> None:
     for language in ("en", "ko"):
         assert ask(language, ["report", str(tmp_path / language)], nights[2].data).exit_code == 0
-    pages = {name: (tmp_path / name / "index.html").read_text(encoding="utf-8") for name in ("en", "ko")}
-    trees = {name: lxml.html.document_fromstring(text) for name, text in pages.items()}
-    assert trees["ko"].get("lang") == "ko"
-    assert trees["ko"].xpath("//h1/text()") == ["GPU 가격과 가성비"]
-    headings = {name: tree.xpath("//h2/text()[1] | //h3/text() | //caption/text()") for name, tree in trees.items()}
-    assert len(headings["en"]) == len(headings["ko"]) > 20
-    assert not [text for text in headings["ko"] if re.search("[A-Za-z]{4}", text)]
-    for places in (
-        "//tbody/tr/@id",
-        "//details/@id",
-        "//td/a/@href",
-        "//details[starts-with(@id, 'table-')]//td/text()",
-    ):
-        assert trees["en"].xpath(places) == trees["ko"].xpath(places)
     lang.use("en")
+    pages = {name: (tmp_path / name / "index.html").read_text(encoding="utf-8") for name in ("en", "ko")}
+    read = {
+        name: re.findall(r'<script type="application/json" id="(\w+)">(.*?)</script>', text)
+        for name, text in pages.items()
+    }
+    (english, korean) = (dict(read["en"]), dict(read["ko"]))
+    assert english["contents"] == korean["contents"]
+    words = json.loads(korean["words"])
+    assert (words["language"], words["languages"]) == ("ko", ["en", "ko"])
+    assert '<html lang="ko">' in pages["ko"]
+    assert "GPU 가격과 가성비" in pages["ko"]
+    scripts = [(files.ROOM / name).read_text(encoding="utf-8") for name in files.SCRIPTS]
+    texts = {*of_scripts(scripts), *(text for vocabulary in words["values"].values() for text in vocabulary.values())}
+    english_alone = {text for text in texts - words["translations"]["ko"].keys() if re.search("[A-Za-z]{4}", text)}
+    assert english_alone == set(), "write their Korean in flows/setup/locale/ko/LC_MESSAGES/gpuledger.po"
+
+
+def test_the_texts_of_the_scripts_are_found_as_babel_finds_them() -> None:
+    for name in files.SCRIPTS:
+        with (files.ROOM / name).open("rb") as script:
+            babels = {str(text) for _, text, *_ in extract("javascript", script, options={"template_string": "yes"})}
+        assert babels <= {*of_scripts([(files.ROOM / name).read_text(encoding="utf-8")])}, (
+            "it leaves out some between backticks"
+        )
 
 
 def commands(text: str) -> set[str]:

@@ -1,12 +1,18 @@
-"""The report: one file that needs nothing else; every number leads to its source, and nothing that a shop wrote runs."""
+"""The report: one file that needs nothing else; every figure leads to its evidence, and nothing that a shop wrote runs."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 import re
-from collections.abc import Iterable
+import shutil
+import subprocess
+import tomllib
 from datetime import UTC, date, datetime, timedelta
-from itertools import pairwise
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import lxml.html
 import pytest
@@ -18,10 +24,16 @@ from lxml.html import HtmlElement
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.sample import server
 from gpuledger.flows.cli import cli
-from gpuledger.warehouse.outputs import report_charts, report_data, report_files, report_words
-from gpuledger.warehouse.outputs.report_charts import Point
-from gpuledger.warehouse.outputs.report_files import ArchivedPage
+from gpuledger.transform.answers.procurement import procurement
+from gpuledger.transform.buying import market
+from gpuledger.transform.buying.need import Asked, need_of, shape_of, usual_precision
+from gpuledger.transform.buying.options import Limits, Market, options
+from gpuledger.transform.report import contents as contents_module
+from gpuledger.transform.report.contents import contents
+from gpuledger.transform.report.history import Day, packed
+from gpuledger.warehouse.outputs.report import files, words
 from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import reader
 from tests.command import rows
 from tests.flows.inprocess import copy_of_the_site, refresh
 from tests.nights import Night
@@ -33,7 +45,19 @@ def report(data: Path, to: Path) -> tuple[bytes, HtmlElement]:
     assert result.exit_code == 0, result.output
     assert result.output == f"{to / 'index.html'}\n"
     content = (to / "index.html").read_bytes()
-    return content, lxml.html.document_fromstring(content, parser=lxml.html.HTMLParser(encoding="utf-8"))
+    return content, lxml.html.document_fromstring(
+        content, parser=lxml.html.HTMLParser(encoding="utf-8", huge_tree=True)
+    )
+
+
+def shown(page: HtmlElement) -> dict[str, Any]:
+    """What the page's scripts read."""
+    found: dict[str, Any] = json.loads(page.xpath("//script[@id='contents']")[0].text)
+    return found
+
+
+def table(found: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    return [dict(zip(found[name]["columns"], row, strict=True)) for row in found[name]["rows"]]
 
 
 @pytest.fixture(scope="module")
@@ -42,112 +66,117 @@ def page(nights: dict[int, Night], tmp_path_factory: pytest.TempPathFactory) -> 
     return report(nights[2].data, tmp_path_factory.mktemp("report"))[1]
 
 
-def section(page: HtmlElement, name: str) -> str:
-    """The text of a section: from its heading to the next."""
-    (heading,) = page.xpath(f"//h2[@id='{name}']")
-    after = heading.xpath("following-sibling::*")
-    own = [node for node in after if node.xpath("preceding-sibling::h2[1]")[0] is heading and node.tag != "h2"]
-    return " ".join(" ".join(node.text_content().split()) for node in own)
+@pytest.fixture(scope="module")
+def found(page: HtmlElement) -> dict[str, Any]:
+    return shown(page)
 
 
-def test_nothing_is_fetched_and_nothing_runs(page: HtmlElement) -> None:
-    assert not page.xpath(
-        "//script | //link | //img | //iframe | //object | //embed | //video | //form | //@src | //base"
-    )
+def test_nothing_is_fetched_and_only_its_own_scripts_run(page: HtmlElement) -> None:
+    assert not page.xpath("//link | //img | //iframe | //object | //embed | //video | //form | //@src | //base")
     assert not page.xpath("//@*[starts-with(name(), 'on')]")
-    styles = " ".join([*page.xpath("//style/text()"), *page.xpath("//@style")])
-    assert "url(" not in styles
-    assert "@import" not in styles
+    assert not re.search(r"url\(|@import", " ".join(page.xpath("//style/text()")))
+    assert set(page.xpath("//a/@href")) == {"#main"}, "the others are made of what is shown"
     (policy,) = page.xpath("//meta[@http-equiv='Content-Security-Policy']/@content")
-    assert policy.startswith("default-src 'none'")
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    running = [script.text for script in page.xpath("//script[not(@type)]")]
+    assert len(running) == len(files.LIBRARIES) + len(files.SCRIPTS)
+    for script in running:
+        assert base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() in policy
 
 
-def test_every_link_is_a_web_address_or_leads_to_a_place_that_is_there(page: HtmlElement) -> None:
-    ids = page.xpath("//@id")
-    assert len(ids) == len(set(ids))
-    links = page.xpath("//a/@href")
-    inside = [link for link in links if link.startswith("#")]
-    assert set(inside) <= {f"#{place}" for place in ids}
-    assert all(re.match(r"https?://[^/]+/", link) for link in links if not link.startswith("#"))
-    assert len(links) - len(inside) > 100
+def test_the_libraries_are_those_that_were_published() -> None:
+    listed = tomllib.loads((files.ROOM / "vendor" / "libraries.toml").read_text(encoding="utf-8"))["library"]
+    assert {f"vendor/{one['file']}" for one in listed} == {*files.LIBRARIES}
+    for one in listed:
+        content = (files.ROOM / "vendor" / one["file"]).read_bytes()
+        assert hashlib.sha256(content).hexdigest() == one["sha256"]
+        assert one["version"].encode() in content[:200]
+        licence = (files.ROOM / "vendor" / one["licence_file"]).read_text(encoding="utf-8")
+        assert "Permission to use, copy, modify, and/or distribute" in licence
 
 
-def test_every_price_leads_to_its_shop_and_to_the_archived_page(nights: dict[int, Night], page: HtmlElement) -> None:
+def test_every_price_has_its_shop_its_age_and_its_archived_page(
+    nights: dict[int, Night], found: dict[str, Any]
+) -> None:
     archive = Archive(nights[2].data / "snapshots")
     prices = rows(
-        nights[2].data, "SELECT gpu_id, price_usd, url, snapshot_sha256 FROM mart.gpu_price WHERE price_usd IS NOT NULL"
-    )
-    assert len(prices) > 10
-    for gpu_id, price_usd, url, sha256 in prices:
-        (row,) = page.xpath(f"//tr[@id='price-{gpu_id}']")
-        cell = row.xpath("td")[0]
-        assert cell.xpath("a[1]/text()") == [f"{price_usd:,.2f}"]
-        assert url in cell.xpath(".//a/@href")
-        (place,) = cell.xpath(".//a[@class='page']/@href")
-        (evidence,) = page.xpath(f"//tr[@id='{place[1:]}']")
-        assert sha256 in evidence.text_content()
-        first = archive.origin(sha256)
-        assert first is not None
-        assert f"{first.fetched_at:%Y-%m-%d %H:%M}" in evidence.text_content()
-        assert evidence.xpath(".//a/@href") == [first.url]
-
-
-def test_every_number_of_the_value_tables_has_its_sources(nights: dict[int, Night], page: HtmlElement) -> None:
-    tables = page.xpath("//table[@class='value']")
-    (count,) = rows(nights[2].data, "SELECT count(*) FROM mart.value")
-    shown = [row for table in tables for row in table.xpath("tbody/tr")]
-    assert len(shown) == count[0]
-    front = rows(nights[2].data, "SELECT count(*) FROM mart.value WHERE on_pareto_frontier")[0][0]
-    assert len([row for row in shown if row.get("class") == "front" and "●" in row.text_content()]) == front
-    for row in shown:
-        *_, price_from, score_from = row.xpath("td")
-        assert row.xpath("td")[1].xpath("a/@href"), "the score's article"
-        assert score_from.xpath("a[@class='page']")
-        assert price_from.text_content().strip(), "a shop's page, or where the launch price was announced"
-
-
-def test_a_stale_source_is_red_and_says_why(nights: dict[int, Night], page: HtmlElement) -> None:
-    assert "1 of 9 sources are stale" in page.xpath("//p[contains(@class, 'bad')]")[0].text_content()
-    (row,) = page.xpath("//tr[@id='source-bhphoto']")
-    assert "LayoutChanged" in row.xpath("td[@class='long old']")[0].text_content()
-    old = page.xpath("//tr[starts-with(@id, 'price-')]//span[@class='old']/text()")
-    from_it = rows(nights[2].data, "SELECT count(*) FROM mart.gpu_price WHERE source = 'bhphoto'")[0][0]
-    assert old.count("bhphoto, stale") >= from_it > 0
-    assert not page.xpath("//tr[@id='source-newegg']//*[contains(@class, 'old')]")
-
-
-def test_what_changed_what_is_open_and_what_the_columns_mean(page: HtmlElement) -> None:
-    changes = section(page, "changes")
-    assert "1,749.99 USD" in changes
-    assert "1,699.99 USD" in changes
-    assert "appeared" in changes, "a listing of the second night"
-    assert "799.99" not in changes, "what was there on the first night is no change"
-    assert "Halden Mini GeForce RTX 3060" in section(page, "open")
-    assert "97" in section(page, "audit")
-    for table in report_data.TABLES:
-        assert page.xpath(f"//details[@id='table-{table}']//tbody/tr"), table
-    assert "its prices are invented" in page.xpath("//p[@class='notice']")[0].text_content()
-
-
-def test_each_ai_workload_has_a_chart_with_a_dot_a_card(nights: dict[int, Night], page: HtmlElement) -> None:
-    wanted = rows(
         nights[2].data,
-        """SELECT workload_id, count(*), count(*) FILTER (on_pareto_frontier)
-           FROM mart.value JOIN core.workload USING (workload_id)
-           WHERE output IS NOT NULL AND price_basis = 'street' GROUP BY workload_id""",
+        "SELECT market, gpu_id, price_usd, url, snapshot_sha256 FROM mart.market_price WHERE price_usd IS NOT NULL",
     )
-    assert len(page.xpath("//figure")) == len(wanted) == 3
-    for workload, cards, front in wanted:
-        (chart,) = page.xpath(f"//details[@id='{workload}']//figure//svg")
-        dots = chart.xpath(".//*[local-name()='circle']")
-        assert len(dots) == cards
-        assert len([dot for dot in dots if dot.get("class") == "dot on"]) == front
+    assert len(prices) > 30
+    by_card = {(row["market"], row["gpu_id"]): row for row in table(found, "prices")}
+    for name, gpu_id, price_usd, url, sha256 in prices:
+        row = by_card[name, gpu_id]
+        assert row["price_usd"] == float(price_usd)
+        assert row["url"] == url
+        evidence, origin = found["pages"][row["evidence"]], archive.origin(sha256)
+        assert origin is not None
+        assert evidence == {"sha256": sha256, "url": origin.url, "fetched_at": f"{origin.fetched_at:%Y-%m-%dT%H:%MZ}"}
+    assert {row["confirmed_at"][:10] for row in by_card.values() if row["shop"] == "newegg"} == {"2023-11-17"}
+
+
+def test_the_tables_are_those_of_the_warehouse(nights: dict[int, Night], found: dict[str, Any]) -> None:
+    (count, front), *_ = rows(nights[2].data, "SELECT count(*), count(*) FILTER (on_pareto_frontier) FROM mart.value")
+    home = [row for row in table(found, "value") if row["market"] == found["run"]["home"]]
+    assert (len(home), sum(row["is_front"] for row in home)) == (count, front)
+    assert {row["market"] for row in table(found, "value")} == {"us", "kr", "all"}
+    (stale,) = [row for row in table(found, "sources") if row["is_old"]]
+    assert stale["source"] == "bhphoto"
+    assert "LayoutChanged" in stale["reason"]
+    changes = table(found, "changes")
+    assert (1749.99, 1699.99) in {(row["old_price"], row["new_price"]) for row in changes}
+    assert 799.99 not in {row["new_price"] for row in changes}, "what was there on the first night is no change"
+    assert any("Halden Mini GeForce RTX 3060" in row["title"] for row in table(found, "unmatched"))
+    assert sum(row["verdict"] == "agrees" for row in table(found, "claims")) > 90
+    assert {row["table"] for row in table(found, "tables")} == {*contents_module.TABLES}
+
+
+def test_a_card_is_judged_as_the_list_to_buy_by_judges_it(nights: dict[int, Night], found: dict[str, Any]) -> None:
+    data = DataDir(nights[2].data)
+    for name in (None, "kr"):
+        by_card = {row["gpu_id"]: row for row in table(found, "prices") if row["market"] == (name or "us")}
+        for card in procurement(data, name).cards:
+            row = by_card[card.gpu_id]
+            assert row["advice"] == card.advice
+            own = card.own_total_usd
+            assert row["own_total_usd"] == (None if own is None else float(own))
+
+
+@pytest.mark.parametrize("model", ["llama-3-8b", "llama-2-70b", "stable-diffusion-1.5"])
+def test_the_cheapest_way_to_run_a_model_is_what_buy_says(
+    model: str, nights: dict[int, Night], found: dict[str, Any]
+) -> None:
+    data = DataDir(nights[2].data)
+    with reader(data) as con:
+        assumptions = market.assumptions(con)
+        shape = shape_of(model, data.models)
+        need = need_of(model, shape, usual_precision(shape), Asked(), assumptions)
+        cards, nodes, rented = market.cards(con), market.nodes(con), market.instances(con)
+        sold = [*(one.gpu_id for one in cards), *(one.gpu_id for one in nodes), *(one.gpu_id or "" for one in rented)]
+        offered = Market(
+            cards=cards, nodes=nodes, instances=rented, chips=market.chips(con, sold),
+            measured=market.measurements(con, model, need.precision), pictures=market.pictures(con, model, need.precision),
+        )  # fmt: skip
+        answers = [one for one in options(need, Limits(), offered, assumptions) if not one.against]
+    ways = [row for row in table(found, "ways") if (row["model_id"], row["users"], row["market"]) == (model, 1, "us")]
+    for is_bought in (True, False):
+        wanted = next((one for one in answers if (one.way == "buy") == is_bought), None)
+        row = next((one for one in ways if (one["way"] == "buy") == is_bought), None)
+        assert (wanted is None) == (row is None)
+        if wanted is None or row is None:
+            assert not is_bought, "nothing that the sample rents out holds it"
+            continue
+        assert row["gpu_id"] == wanted.gpu_id
+        assert row["gpu_count"] == wanted.gpu_count
+        assert row["total_usd"] == pytest.approx(float(wanted.total_usd or 0), abs=0.01)
+    totals = [row["total_usd"] for row in ways]
+    assert totals == sorted(totals), "the page takes the first for the cheapest"
 
 
 def test_what_a_shop_writes_is_text(nights: dict[int, Night], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     site = copy_of_the_site(tmp_path / "site")
     listing = site / "newegg" / "sample" / "night2" / "gpus" / "index.html"
-    evil = "Norvik GeForce RTX 4090 24GB <script>alert(1)</script>"
+    evil = "Norvik GeForce RTX 4090 24GB </script><script>alert(1)</script><!--"
     text = listing.read_text(encoding="utf-8")
     title = "Norvik Storm GeForce RTX 4090 24GB GDDR6X PCI Express 4.0 x16 Graphics Card NV4090-24ST"
     assert title in text
@@ -155,11 +184,14 @@ def test_what_a_shop_writes_is_text(nights: dict[int, Night], tmp_path: Path, mo
     monkeypatch.setattr(server, "_SITE", site)
     data = nights[1].copy(tmp_path / "data")
     refresh(data, 2, only=["newegg"])
-    assert rows(data, "SELECT count(*) FROM core.listing WHERE title LIKE '%<script>%'") == [(1,)]
     content, page = report(data, tmp_path / "report")
-    assert not page.xpath("//script")
-    assert evil in section(page, "changes")
-    assert b"<script" not in content
+    assert evil in {row["title"] for row in table(shown(page), "offers")}
+    assert b"alert(1)</script>" not in content
+    assert len(page.xpath("//script")) == len(files.LIBRARIES) + len(files.SCRIPTS) + 2
+    scripts = "".join((files.ROOM / name).read_text(encoding="utf-8") for name in files.SCRIPTS)
+    assert not re.search(
+        r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|fetch\(", scripts
+    )
 
 
 def test_equal_warehouses_give_equal_files(nights: dict[int, Night], tmp_path: Path) -> None:
@@ -175,17 +207,16 @@ def test_a_warehouse_without_its_archive_is_reported_all_the_same(nights: dict[i
     data.mkdir()
     (data / "gpuledger.duckdb").symlink_to((nights[2].data / "gpuledger.duckdb").resolve())
     _, page = report(data, tmp_path / "report")
-    assert "not in this archive" in section(page, "pages")
+    assert {one["fetched_at"] for one in shown(page)["pages"]} == {None}
 
 
-def test_a_page_that_was_archived_after_its_prices_shows_its_day_and_no_age(
-    nights: dict[int, Night], tmp_path: Path
-) -> None:
-    later = ArchivedPage("https://prices.test/old.csv", datetime(2024, 2, 1, 3, tzinfo=UTC))
-    (path,) = report_files.export(DataDir(nights[1].data), tmp_path, archived=lambda sha256: later)
-    ages = lxml.html.parse(path).xpath("//tr[starts-with(@id, 'page-')]/td[3]")
-    assert ages
-    assert {age.text_content() for age in ages} == {"2024-02-01"}
+def test_where_an_archived_page_is_from_is_a_link_only_if_a_browser_may_go_there(nights: dict[int, Night]) -> None:
+    def origin(sha256: str) -> tuple[str, datetime]:
+        return "javascript:alert(1)", datetime(2024, 2, 1, 3, tzinfo=UTC)
+
+    pages = contents(DataDir(nights[1].data), origin)["pages"]
+    assert pages
+    assert {(one["url"], one["fetched_at"]) for one in pages} == {(None, "2024-02-01T03:00Z")}
 
 
 @pytest.mark.parametrize(
@@ -193,53 +224,64 @@ def test_a_page_that_was_archived_after_its_prices_shows_its_day_and_no_age(
             "http://[bad"]
 )  # fmt: skip
 def test_an_address_that_no_browser_may_be_sent_to_is_no_link(url: str | None) -> None:
-    assert report_words.web(url) is None
+    assert contents_module.web(url) is None
 
 
-def inside(dots: Iterable[report_charts.Dot]) -> bool:
-    return all(
-        report_charts.LEFT <= dot.x <= report_charts.WIDTH - report_charts.RIGHT
-        and report_charts.TOP <= dot.y <= report_charts.HEIGHT - report_charts.BOTTOM
-        for dot in dots
-    )
+def unpacked(steps: dict[str, Any]) -> dict[date, tuple[int, int, int]]:
+    """Every day that a price is known of, as the page reads them: low in cents, the others in dollars."""
+    day, known, days = date.fromisoformat(steps["start"]), (0, 0, 0), {}
+    is_known = False
+    for gap, *moved in zip(steps["days"], steps["low"], steps["median"], steps["high"], strict=True):
+        for n in range(gap):
+            if is_known:
+                days[day + timedelta(days=n)] = known
+        day += timedelta(days=gap)
+        is_known = moved[0] is not None
+        known = tuple(a + b for a, b in zip(known, moved, strict=True)) if is_known else known  # type: ignore[assignment]
+    return days
 
 
 @settings(deadline=None)
-@given(st.lists(st.tuples(st.floats(1, 1e5), st.floats(0.001, 1e6)), min_size=1, max_size=30))
-def test_every_card_is_inside_its_chart_in_the_order_of_its_figures(cards: list[tuple[float, float]]) -> None:
-    chart = report_charts.scatter([Point(price, score, "RTX", is_front=True) for price, score in cards])
-    assert inside(chart.dots)
-    by_price = sorted(chart.dots, key=lambda dot: dot.point.price)
-    assert all(a.x <= b.x for a, b in pairwise(by_price))
-    by_score = sorted(chart.dots, key=lambda dot: dot.point.score)
-    assert all(a.y >= b.y for a, b in pairwise(by_score))
-    assert all(a < b for (_, a), (_, b) in pairwise(chart.x_ticks))
+@given(st.dictionaries(st.integers(0, 60), st.tuples(*[st.integers(1, 5) for _ in range(3)]), min_size=1))
+def test_a_history_is_unpacked_to_the_days_that_were_packed(found: dict[int, tuple[int, int, int]]) -> None:
+    days = {date(2023, 1, 1) + timedelta(days=n): prices for n, prices in sorted(found.items())}
+    steps = packed(Day(day, *(Decimal(one) for one in prices), suspect=False) for day, prices in days.items())  # type: ignore[misc]
+    assert unpacked(steps) == {day: (100 * low, median, high) for day, (low, median, high) in days.items()}
 
 
-def test_a_wide_range_of_prices_gets_a_logarithmic_axis() -> None:
-    cards = [
-        Point(200, 5, "a", is_front=True),
-        Point(2000, 30, "b", is_front=True),
-        Point(30000, 90, "c", is_front=True),
+def test_a_price_that_does_not_move_takes_no_space() -> None:
+    prices = [
+        Day(date(2023, 1, 1) + timedelta(days=n), Decimal("9.99"), Decimal(10), Decimal(12), n == 3) for n in range(900)
     ]
-    chart = report_charts.scatter(cards)
-    first, second, third = (dot.x for dot in chart.dots)
-    assert second - first == pytest.approx((third - second) * 0.85, rel=0.05)
-    assert [number for _, number in chart.x_ticks] == [200, 500, 1000, 2000, 5000, 10000, 20000, 50000]
+    assert packed(prices) == {
+        "start": "2023-01-01", "days": [0, 900], "low": [999, None], "median": [10, None], "high": [12, None],
+        "suspect": ["2023-01-04"],
+    }  # fmt: skip
 
 
-def test_labels_do_not_cover_each_other_or_a_dot() -> None:
-    cards = [Point(500 + n % 5, 10 + n / 10, f"RTX 40{n}0 Super", is_front=n % 2 == 0) for n in range(20)]
-    labelled = [dot for dot in report_charts.scatter(cards).dots if dot.anchor]
-    assert 0 < len(labelled) < len(cards)
-    lines = sorted(dot.label_y or 0 for dot in labelled if dot.anchor == "end")
-    assert all(b - a >= 10 for a, b in pairwise(lines))
+def test_every_text_of_the_scripts_goes_through_the_catalogue() -> None:
+    """A sentence that is no `_("…")` would stay English: two words or more between quotes, or a capital letter first."""
+    stray = []
+    for name in files.SCRIPTS:
+        text = re.sub(r"(?m)^\s*(?://|/?\*).*$", "", (files.ROOM / name).read_text(encoding="utf-8"))
+        for before, literal in re.findall(r'(.{0,12})"((?:[^"\\\n]|\\.)*)"', text):
+            is_prose = re.fullmatch(r"[A-Z][a-z]+|[A-Za-z]+(?: [A-Za-z,.]+)+", literal)
+            if is_prose and not before.endswith("_(") and literal not in _NO_PROSE:
+                stray.append(f"{name}: {literal}")
+    assert stray == []
+    assert len(words.of_scripts((files.ROOM / name).read_text(encoding="utf-8") for name in files.SCRIPTS)) > 200
 
 
-def test_a_sparkline_steps_at_a_change_and_breaks_where_no_price_was_seen() -> None:
-    first = date(2023, 11, 1)
-    days = [(first + timedelta(days=n), price) for n, price in ((0, 10.0), (1, 10.0), (2, 8.0), (5, 8.0))]
-    path = report_charts.sparkline(days, first, first + timedelta(days=9))
-    assert path == "M0 3H24V27H36M60 27H72"
-    assert report_charts.sparkline([], first, first) == ""
-    assert report_charts.sparkline(days[:1], first, first) == f"M0 15H{report_charts.SPARK_WIDTH}"
+#: Names of keys and classes, and what a browser is told.
+_NO_PROSE = {
+    "use strict", "noreferrer noopener", "same card", "Enter", "Escape", "fresh nowrap", "old nowrap", "utf", "Home", "End",
+}  # fmt: skip
+
+
+def test_the_scripts_are_what_a_browser_reads() -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("no node is installed, which checks the syntax of scripts")
+    for name in files.SCRIPTS:
+        checked = subprocess.run([node, "--check", str(files.ROOM / name)], capture_output=True, text=True, check=False)
+        assert checked.returncode == 0, checked.stderr

@@ -1,4 +1,4 @@
-"""What the report shows, read from the published file in one go: plain values that JSON has, in the order in which they are shown.
+"""What the report shows, read from the published file in one go: values that JSON has, in the order in which they are shown.
 
 Every address is one that a browser may be sent to, every archived page a number in one list of pages. A `table` is its
 columns once and its rows.
@@ -100,7 +100,7 @@ class _Contents:
                 for name in ("hours_per_day", "horizon_years", "utilisation", "electricity_usd_per_kwh")
             },
         }
-        asked_with = {
+        asked_with: dict[str, dict[str, object]] = {
             "offers": {"most": MOST_OFFERS}, "left_out": {}, "scores": {}, "held": {}, "cloud": {}, "sources": {},
             "rentals": {"most": MOST_RENTALS}, "changes": {"most": MOST_CHANGES, "as_of": self._run["as_of"]},
             "claims": {}, "unmatched": {"most": MOST_UNMATCHED}, "quarantine": {}, "tables": {"tables": list(TABLES)},

@@ -20,7 +20,7 @@ class Day(NamedTuple):
 
 def packed(days: Iterable[Day]) -> dict[str, Any]:
     """The days, in order and at least one, as steps: `days` since the step before, `low` in cents, `median` and `high` in
-    whole dollars, each as what it differs from the last known one by. None ends a stretch: from that day on no price is known.
+    whole dollars, each as the difference to the last known one. None ends a stretch: from that day on no price is known.
     """
     steps: dict[str, list[int | None]] = {"days": [], "low": [], "median": [], "high": []}
     suspects: list[str] = []
@@ -49,6 +49,7 @@ def packed(days: Iterable[Day]) -> dict[str, Any]:
         if one.suspect:
             suspects.append(one.day.isoformat())
         before, is_open = one, True
-    assert before is not None and first is not None, "a card without a day has no history"
+    assert before is not None, "a card without a day has no history"
+    assert first is not None
     step(before.day + timedelta(days=1), None)
     return {"start": first.isoformat(), **steps, "suspect": suspects}

@@ -1,4 +1,4 @@
-"""Every model with every way to run it: what `gpuledger buy` answers for each, kept to what can be the answer of somebody."""
+"""Every model with the ways to run it: what `gpuledger buy` answers for each, kept to what can be somebody's answer."""
 
 from __future__ import annotations
 
@@ -117,13 +117,16 @@ def _enough(offered: Market, need: Need) -> Market:
 
 
 def _kept(found: Sequence[Option]) -> Iterator[Option]:
-    """Of the answers, which come the cheapest first: the first ones, and those that are faster than every cheaper one."""
-    fastest = 0.0
+    """Of the answers, which come the cheapest first: the first ones, those that are faster than every cheaper one, and the
+    cheapest hour under each pricing model.
+    """
+    fastest, hired = 0.0, set[str]()
     for number, option in enumerate(one for one in found if not one.against):
         speed = Way("", 1, "", option).speed
-        if number < MOST or speed > fastest:
+        if number < MOST or speed > fastest or (option.way != "buy" and option.way not in hired):
             yield option
         fastest = max(fastest, speed)
+        hired.add(option.way)
 
 
 def row(way: Way) -> dict[str, Any]:
@@ -136,7 +139,8 @@ def row(way: Way) -> dict[str, Any]:
         "what": None if is_card else option.what, "gpu_id": option.gpu_id, "gpu_count": option.gpu_count,
         "price_usd": _cents(option.price_usd), "outlay_usd": _cents(option.outlay_usd),
         "total_usd": _cents(option.total_usd), "available_gb": round(option.available_gb, 1),
-        "tokens_per_s": _rounded(option.speed and option.speed.expected), "each": _rounded(option.speed and option.speed.each),
+        "tokens_per_s": _rounded(option.speed and option.speed.expected),
+        "each": _rounded(option.speed and option.speed.each),
         "low": _rounded(rate and rate.low), "high": _rounded(rate and rate.high),
         "basis": "measured" if option.pictures else rate and rate.basis,
         "images_per_s": option.pictures and round(option.pictures.per_s * option.gpu_count, 4),

@@ -1,4 +1,4 @@
-"""The words of the report: those in its scripts, and those for the codes of the warehouse, in every language that there is."""
+"""The words of the report: those in its scripts, and those for the codes of the warehouse."""
 
 from __future__ import annotations
 

@@ -146,18 +146,21 @@ const prices_over_time = (name, title, gpu_ids, { msrp = null, since = null } = 
   const rate = rates().get(currency());
   const series = gpu_ids.map((gpu_id, n) => ({ gpu_id, colour: COLOURS[n], days: history_of(gpu_id).filter((one) => !since || one.date >= since) })).filter((one) => one.days.length > 1);
   if (!series.length) return null;
+  // A step lasts to the day on which no price is known any more.
+  for (const one of series) one.steps = one.days.flatMap((now, n) => (now.low === null && n ? [{ ...one.days[n - 1], date: now.date }, now] : [now]));
   const alone = series.length === 1 && gpu_ids.length === 1;
+  const days_all = Math.max(...series.map((one) => (one.days.at(-1).date - one.days[0].date) / 864e5));
   const scaled = (one) => (one === null ? NaN : one / rate);
   const suspects = alone ? new Set(DATA.history[gpu_ids[0]].suspect) : new Set();
   const marked = alone ? series[0].days.filter((one) => one.low !== null && suspects.has(one.date.toISOString().slice(0, 10))) : [];
   const plot = Plot.plot({
     width: widthOf(), height: Math.min(360, Math.max(260, widthOf() * 0.4)), marginLeft: 64, marginRight: 16, marginTop: 20, style,
-    x: { type: "utc", label: null, tickFormat: (tick) => new Intl.DateTimeFormat(language(), { year: "numeric", month: "short", timeZone: "UTC" }).format(tick), ticks: Math.round(widthOf() / 110) },
+    x: { type: "utc", label: null, tickFormat: (tick) => new Intl.DateTimeFormat(language(), { ...(days_all < 120 ? { day: "numeric" } : { year: "numeric" }), month: "short", timeZone: "UTC" }).format(tick), ticks: Math.max(2, Math.min(days_all, Math.round(widthOf() / 110))) },
     y: { label: `↑ ${currency()}`, grid: true, nice: true, tickFormat: (tick) => number(tick, 0) },
     marks: [
-      alone ? Plot.areaY(series[0].days, { x: "date", y1: (one) => scaled(one.low), y2: (one) => scaled(one.high), curve: "step-after", fill: "var(--bar)", fillOpacity: 0.55 }) : null,
-      alone ? Plot.line(series[0].days, { x: "date", y: (one) => scaled(one.median), curve: "step-after", stroke: "var(--soft)", strokeWidth: 1 }) : null,
-      series.map((one) => Plot.line(one.days, { x: "date", y: (day) => scaled(day.low), curve: "step-after", stroke: one.colour, strokeWidth: 1.8 })),
+      alone ? Plot.areaY(series[0].steps, { x: "date", y1: (one) => scaled(one.low), y2: (one) => scaled(one.high), curve: "step-after", fill: "var(--bar)", fillOpacity: 0.55 }) : null,
+      alone ? Plot.line(series[0].steps, { x: "date", y: (one) => scaled(one.median), curve: "step-after", stroke: "var(--soft)", strokeWidth: 1 }) : null,
+      series.map((one) => Plot.line(one.steps, { x: "date", y: (day) => scaled(day.low), curve: "step-after", stroke: one.colour, strokeWidth: 1.8 })),
       msrp ? Plot.ruleY([msrp / rate], { stroke: "var(--amber)", strokeDasharray: "5 4", strokeWidth: 1.4 }) : null,
       marked.length ? Plot.dot(marked, { x: "date", y: (one) => scaled(one.low), r: 4, symbol: "times", stroke: "var(--red)", strokeWidth: 1.6, ariaLabel: (one) => `${day(one.date)}: ${money(one.low)}, ${_("suspect")}` }) : null,
     ],
@@ -238,7 +241,7 @@ const sparkline = (gpu_id) => {
 const bars = (name, title, list, gpu_ids) => {
   const colour = new Map(gpu_ids.map((gpu_id, n) => [gpu_id, COLOURS[n]]));
   const plot = Plot.plot({
-    width: widthOf(), marginLeft: 8, marginRight: 48, style, axis: null, height: group(list, "group").size * (gpu_ids.length * 16 + 34) + 20,
+    width: widthOf(), marginLeft: 8, marginRight: 48, marginTop: 22, style, axis: null, height: group(list, "group").size * (gpu_ids.length * 16 + 34) + 40,
     x: { zero: true }, y: { domain: gpu_ids }, fy: { domain: [...new Set(list.map((row) => row.group))], padding: 0.28 },
     marks: [
       Plot.barX(list, { x: "value", y: "gpu_id", fy: "group", fill: (row) => colour.get(row.gpu_id), insetTop: 1, insetBottom: 1 }),

@@ -76,6 +76,9 @@ const word = (kind, code) => (code === null || code === undefined ? "" : _(WORDS
 
 const number = (amount, places = 2) =>
   amount === null || amount === undefined ? "" : new Intl.NumberFormat(language(), { maximumFractionDigits: places }).format(amount);
+/** Ratios, whose digits stand below each other. */
+const ratio = (amount) =>
+  amount === null || amount === undefined ? "" : new Intl.NumberFormat(language(), { minimumFractionDigits: 2, maximumFractionDigits: 2 }).format(amount);
 /** Figures that span powers of ten, to three digits. */
 const short = (amount) =>
   amount === null || amount === undefined ? "" : new Intl.NumberFormat(language(), { maximumSignificantDigits: 3 }).format(amount);
@@ -87,13 +90,14 @@ const day = (time) =>
 const minute = (time) =>
   time ? `${new Intl.DateTimeFormat(language(), { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" }).format(new Date(time))} UTC` : "";
 
-/** Dollars in the currency in use. `own` is the price as the shop prints it: in its own currency it stays exact. */
+/** Dollars in the currency in use. `own` is the price as the shop prints it: it stays exact, if it is the same sum and not one
+ * net of tax or of several cards. */
 const money = (usd, own = null) => {
   if (usd === null || usd === undefined) return "";
   const code = currency();
   const format = new Intl.NumberFormat(language(), { style: "currency", currency: code, currencyDisplay: "narrowSymbol" });
-  if (own && own.currency === code && own.price !== null) return format.format(own.price);
   let amount = usd / rates().get(code);
+  if (own && own.currency === code && own.price !== null && Math.abs(own.price / amount - 1) < 0.005) return format.format(own.price);
   // Dollars are kept to the cent, and a cent is 13 won: digits beyond that would be made up.
   if (!format.resolvedOptions().maximumFractionDigits) {
     const step = 10 ** Math.max(0, Math.ceil(Math.log10(0.01 / rates().get(code))));
@@ -101,6 +105,9 @@ const money = (usd, own = null) => {
   }
   return format.format(amount);
 };
+/** A round sum, as a measure: `$1,000`. */
+const sum = (amount) =>
+  new Intl.NumberFormat(language(), { style: "currency", currency: currency(), currencyDisplay: "narrowSymbol", maximumFractionDigits: 0 }).format(amount);
 /** A price in the currency that it was printed in. */
 const printed = (amount, code) =>
   amount === null || amount === undefined ? ""

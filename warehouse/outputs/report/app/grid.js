@@ -1,16 +1,20 @@
 "use strict";
 /**
  * A table that sorts, filters and searches; what is asked of it stands in the address under its name.
- * A column: { key, head, value(row) to sort and to write, cell(row) to show, kind: "r" | "wide" | "tight", filter: true }.
+ * A column: { key, head, value(row) to sort and to write, cell(row) to show, kind: "r" | "wide" | "tight", filter: true }; it is
+ * left out where no row has a value. `picture`: it is not written to files.
  */
-const grid = (name, list, columns, { sort = null, most = 50, search = true, first = null, mark = null } = {}) => {
+const grid = (name, list, all, { sort = null, most = 50, search = true, first = null, mark = null } = {}) => {
   const key = (what) => `${name}.${what}`;
   const valueOf = (column, row) => (column.value ? column.value(row) : row[column.key]);
+  const has = (column) => list.some((row) => ![null, undefined, ""].includes(valueOf(column, row)));
+  const columns = all.filter((column, n) => n === (first ?? 0) || has(column));
+  const head = all[first ?? 0];
   const body = h("tbody");
   const count = h("span", { class: "count", "aria-live": "polite" });
   const heads = columns.map((column) =>
     h("th", { scope: "col", class: column.kind === "r" ? "r" : null },
-      h("button", { type: "button", onclick: () => turn(column) }, column.head, " ", h("span", { class: "mark", "aria-hidden": "true" }))));
+      h("button", { type: "button", class: "sorter", onclick: () => turn(column) }, column.head, " ", h("span", { class: "mark", "aria-hidden": "true" }))));
   const sorting = () => asked.get(key("sort")) ?? sort ?? "";
   const turn = (column) => {
     const is = sorting();
@@ -46,10 +50,10 @@ const grid = (name, list, columns, { sort = null, most = 50, search = true, firs
     const found = seen();
     const shown = asked.get(key("all")) ? found : found.slice(0, most);
     body.replaceChildren(...shown.map((row) =>
-      h("tr", { class: mark && mark(row) ? "front" : null }, columns.map((column, n) => {
+      h("tr", { class: mark && mark(row) ? "front" : null }, columns.map((column) => {
         const cell = column.cell ? column.cell(row) : valueOf(column, row);
         const inside = cell instanceof Node || Array.isArray(cell) ? cell : cell === null || cell === undefined ? null : String(cell);
-        return n === (first ?? 0) ? h("th", { scope: "row" }, inside) : h("td", { class: column.kind || null }, inside);
+        return column === head ? h("th", { scope: "row" }, inside) : h("td", { class: column.kind || null }, inside);
       }))));
     const by = sorting();
     columns.forEach((column, n) => {
@@ -62,7 +66,8 @@ const grid = (name, list, columns, { sort = null, most = 50, search = true, firs
     more.hidden = shown.length === found.length;
     more.textContent = _("Show all {count}", { count: number(found.length) });
   };
-  const save = () => download(`${name}.csv`, "text/csv", csv([columns.map((column) => column.head || column.key), ...seen().map((row) => columns.map((column) => valueOf(column, row)))]));
+  const written = columns.filter((column) => !column.picture);
+  const save = () => download(`${name}.csv`, "text/csv", csv([written.map((column) => column.head), ...seen().map((row) => written.map((column) => valueOf(column, row)))]));
   const filters = columns.filter((column) => column.filter).map((column) => {
     const values = [...new Set(list.map((row) => valueOf(column, row)).filter((one) => one !== null && one !== undefined && one !== ""))].map(String).sort();
     if (values.length < 2) return null;

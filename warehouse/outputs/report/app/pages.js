@@ -76,7 +76,7 @@ const for_workload = (id) => {
     return answer(kind, card(row.gpu_id),
       h("p", { class: "price" }, priced(price, row.price_usd)),
       h("p", null, shop(price.shop), " · ", confirmed(price.confirmed_at, price.shop)),
-      h("p", null, `${short(row.score)} ${workload.unit}`, evidence(score?.evidence, score?.url), ` · ${_("{figure} per {money}", { figure: short((row.per_1000_usd / 1000) * rates().get(currency()) * perMoney()), money: money(perMoney() * rates().get(currency())) })}`),
+      h("p", null, `${short(row.score)} ${workload.unit}`, evidence(score?.evidence, score?.url), ` · ${_("{figure} per {money}", { figure: short((row.per_1000_usd / 1000) * rates().get(currency()) * perMoney()), money: sum(perMoney()) })}`),
       because(row, price), renting(row.gpu_id));
   };
   const shown = [[_("Most for the money"), best]];
@@ -86,13 +86,13 @@ const for_workload = (id) => {
     h("div", { class: "answers" }, shown.map(([kind, row]) => told(kind, row))),
     scatter_of(id, within),
     h("h2", null, _("All that was measured"), " ", h("small", null, page(_("more about this workload"), ["workload", id]))),
-    ranking(id, within, 12),
+    ranking(id, within, 15),
     how(),
   ];
 };
 const renting = (gpu_id) => {
   const found = rentals().get(gpu_id)?.find((row) => row.comparability === "same card") || rentals().get(gpu_id)?.[0];
-  if (!found) return null;
+  if (!found || market() !== DATA.run.home) return null;
   return h("p", null, h("small", null, found.break_even_hours === null
     ? _("Rented at {price} an hour ({provider}) it is cheaper at any number of hours.", { price: money(found.instance_hour_usd), provider: found.provider })
     : _("Rented at {price} an hour ({provider}), owning is cheaper after {hours} hours of use.", { price: money(found.instance_hour_usd), provider: found.provider, hours: number(found.break_even_hours, 0) })));
@@ -111,13 +111,13 @@ const ranking = (id, list = null, most = 50) => {
   const scale = (rates().get(currency()) * perMoney()) / 1000;
   const best = Math.max(...found.map((row) => row.value?.per_1000_usd ?? 0));
   return grid("ranking", found, [
-    { key: "gpu", head: "GPU", value: (row) => cards().get(row.gpu_id)?.gpu, cell: (row) => [card(row.gpu_id), row.value?.is_front ? h("span", { class: "good", title: _("Pareto front") }, " ●") : null] },
+    { key: "gpu", head: "GPU", value: (row) => cards().get(row.gpu_id)?.gpu, cell: (row) => [card(row.gpu_id, false), row.value?.is_front ? h("span", { class: "good", title: _("Pareto front") }, " ●") : null] },
     { key: "rank", head: _("by speed"), kind: "r" },
     { key: "score", head: `${_("score")}, ${workload.unit}`, kind: "r", cell: (row) => h("span", { class: "nowrap" }, link(short(row.score), row.url), evidence(row.evidence, row.url)) },
     { key: "price", head: `${_("price")}, ${currency()}`, kind: "r", value: (row) => row.value?.price_usd ?? null, cell: (row) => (row.value ? priced(row.price, row.value.price_usd) : "") },
-    { key: "per", head: _("score per {money}", { money: money(perMoney() * rates().get(currency())) }), kind: "r", value: (row) => (row.value ? row.value.per_1000_usd * scale : null), cell: (row) => (row.value ? h("div", { class: "meter", style: `--share:${((100 * row.value.per_1000_usd) / best).toFixed(1)}%` }, short(row.value.per_1000_usd * scale)) : "") },
-    { key: "xscore", head: _("× score"), kind: "r", value: (row) => row.value?.score_ratio ?? null, cell: (row) => number(row.value?.score_ratio) },
-    { key: "xprice", head: _("× price"), kind: "r", value: (row) => row.value?.price_ratio ?? null, cell: (row) => number(row.value?.price_ratio) },
+    { key: "per", head: _("score per {money}", { money: sum(perMoney()) }), kind: "r", value: (row) => (row.value ? row.value.per_1000_usd * scale : null), cell: (row) => (row.value ? h("div", { class: "meter", style: `--share:${((100 * row.value.per_1000_usd) / best).toFixed(1)}%` }, short(row.value.per_1000_usd * scale)) : "") },
+    { key: "xscore", head: _("× score"), kind: "r", value: (row) => row.value?.score_ratio ?? null, cell: (row) => ratio(row.value?.score_ratio) },
+    { key: "xprice", head: _("× price"), kind: "r", value: (row) => row.value?.price_ratio ?? null, cell: (row) => ratio(row.value?.price_ratio) },
     { key: "msrp", head: _("launch price"), kind: "r", value: (row) => row.launch?.price_usd ?? null, cell: (row) => money(row.launch?.price_usd) },
     { key: "shop", head: _("shop"), value: (row) => (row.value ? row.price?.shop : null), filter: true, cell: (row) => (row.value ? [shop(row.price.shop), " ", confirmed(row.price.confirmed_at, row.price.shop)] : null) },
   ], { sort: list ? "-per" : "rank", most, mark: (row) => row.value?.is_front });
@@ -128,11 +128,8 @@ const ranking = (id, list = null, most = 50) => {
 const users = () => (DATA.asked.loads.includes(Number(asked.get("users"))) ? Number(asked.get("users")) : 1);
 /** The ways to run a model, the cheapest over the years first. Loads of several people are reckoned for the home market alone. */
 const ways_of = (id, load = users()) => (ways().get(id) || []).filter((row) => row.users === load && row.market === (load === 1 ? market() : DATA.run.home));
-const what = (row) => {
-  if (row.what !== null) return raw(row.what);
-  const boards = row.gpu_count / 1;
-  return h("span", null, boards > 1 ? `${boards} × ` : "", card(row.gpu_id));
-};
+const what = (row, whole = false) =>
+  row.what !== null ? raw(row.what) : h("span", null, row.gpu_count > 1 ? `${row.gpu_count} × ` : "", card(row.gpu_id, whole));
 const speed_of = (row) => (row.images_per_s ? _("{rate} images/s", { rate: short(row.images_per_s) }) : row.tokens_per_s === null ? "" : _("{rate} tokens/s", { rate: short(row.tokens_per_s) }));
 const range_of = (row) => (row.low !== null && row.basis !== "measured" ? _("{low} to {high}", { low: short(row.low), high: short(row.high) }) : row.basis === "measured" ? _("measured") : "");
 const per_output = (row) => (row.usd_per_thousand !== null ? _("{price} per 1000 images", { price: money(row.usd_per_thousand) }) : row.usd_per_million !== null ? _("{price} per million tokens", { price: money(row.usd_per_million) }) : "");
@@ -155,7 +152,7 @@ const for_model = (id) => {
   const fastest = within.reduce((a, b) => (rate(b) > rate(a) ? b : a));
   const told = (kind, row) => {
     const seller = sellers()[row.seller];
-    return answer(kind, what(row),
+    return answer(kind, what(row, true),
       h("p", { class: "price" }, link(hour(row), seller.url), evidence(seller.evidence, seller.url)),
       h("p", null, shop(seller.shop), " · ", confirmed(seller.confirmed_at, seller.shop)),
       h("p", null, speed_of(row), range_of(row) ? h("small", null, ` (${range_of(row)})`) : null),
@@ -173,14 +170,15 @@ const for_model = (id) => {
     ways_grid(id, within),
   ];
 };
+const per_heading = (id) => `${models().get(id).model_kind === "diffusion" ? _("per 1000 images") : _("per million tokens")}, ${currency()}`;
 const ways_grid = (id, list) =>
   grid("ways", list, [
-    { key: "what", head: _("what"), value: (row) => row.what ?? `${row.gpu_count} × ${cards().get(row.gpu_id)?.gpu}`, cell: what },
-    { key: "way", head: _("how"), value: (row) => (row.way === "buy" ? _("buy") : word("pricing", row.way)), filter: true },
+    { key: "what", head: _("what"), value: (row) => row.what ?? `${row.gpu_count} × ${cards().get(row.gpu_id)?.gpu}`, cell: (row) => what(row) },
+    { key: "way", head: _("how"), value: (row) => (row.way === "buy" ? _("owning") : word("pricing", row.way)), filter: true },
     { key: "price", head: `${_("price")}, ${currency()}`, kind: "r", value: (row) => row.price_usd, cell: (row) => { const seller = sellers()[row.seller]; return h("span", { class: "nowrap" }, link(hour(row), seller.url), evidence(seller.evidence, seller.url)); } },
     { key: "speed", head: _("speed"), kind: "r", value: (row) => row.images_per_s ?? row.tokens_per_s, cell: (row) => [speed_of(row), range_of(row) ? h("small", null, ` ${range_of(row)}`) : null] },
     { key: "total", head: _("total over the years"), kind: "r", value: (row) => row.total_usd, cell: (row) => money(row.total_usd) },
-    { key: "per", head: _("per million tokens or 1000 images"), kind: "r", value: (row) => row.usd_per_million ?? row.usd_per_thousand, cell: (row) => money(row.usd_per_million ?? row.usd_per_thousand) },
+    { key: "per", head: per_heading(id), kind: "r", value: (row) => row.usd_per_million ?? row.usd_per_thousand, cell: (row) => money(row.usd_per_million ?? row.usd_per_thousand) },
     { key: "memory", head: _("memory it has, GB"), kind: "r", value: (row) => row.available_gb, cell: (row) => number(row.available_gb, 1) },
     { key: "shop", head: _("shop"), value: (row) => sellers()[row.seller].shop, filter: true, cell: (row) => shop(sellers()[row.seller].shop) },
   ], { sort: "total", search: false });
@@ -224,11 +222,11 @@ const model_page = (id) => {
     found.length ? ways_grid(id, found) : none(row.precision ? _("Nothing on sale or for rent in this market runs {model}, as far as is known.", { model: id }) : _("How fast a model of this kind runs is not reckoned.")),
     loads.length ? [h("h2", null, _("What a million tokens cost, by load")), grid("loads", loads.flatMap(([load, list]) => [...list].sort((a, b) => (a.usd_per_million ?? a.usd_per_thousand) - (b.usd_per_million ?? b.usd_per_thousand)).slice(0, 3).map((one) => ({ ...one, load }))), [
       { key: "load", head: _("people at once"), kind: "r", cell: (one) => number(one.load) },
-      { key: "what", head: _("what"), value: (one) => one.what ?? `${one.gpu_count} × ${cards().get(one.gpu_id)?.gpu}`, cell: what },
-      { key: "way", head: _("how"), value: (one) => (one.way === "buy" ? _("buy") : word("pricing", one.way)) },
+      { key: "what", head: _("what"), value: (one) => one.what ?? `${one.gpu_count} × ${cards().get(one.gpu_id)?.gpu}`, cell: (row) => what(row) },
+      { key: "way", head: _("how"), value: (one) => (one.way === "buy" ? _("owning") : word("pricing", one.way)) },
       { key: "each", head: _("tokens/s for each"), kind: "r", cell: (one) => short(one.each) },
       { key: "all", head: _("tokens/s of all"), kind: "r", value: (one) => one.tokens_per_s, cell: (one) => short(one.tokens_per_s) },
-      { key: "cost", head: _("per million tokens or 1000 images"), kind: "r", value: (one) => one.usd_per_million ?? one.usd_per_thousand, cell: (one) => money(one.usd_per_million ?? one.usd_per_thousand) },
+      { key: "cost", head: per_heading(id), kind: "r", value: (one) => one.usd_per_million ?? one.usd_per_thousand, cell: (one) => money(one.usd_per_million ?? one.usd_per_thousand) },
     ], { sort: "load", search: false, first: 1 })] : null,
   ];
 };
@@ -238,11 +236,11 @@ const model_page = (id) => {
 const cards_page = () => {
   const named = [...workloads().values()].filter((row) => row.output);
   const places = new Map();
-  for (const row of named) for (const one of value_of(row.workload_id)) places.set(`${row.workload_id} ${one.gpu_id}`, one.value_rank);
+  for (const row of named) for (const one of value_of(row.workload_id)) if (!(places.get(one.gpu_id)?.value_rank <= one.value_rank)) places.set(one.gpu_id, one);
   return [
     heading(_("Cards")), h("p", { class: "soft" }, market_words()),
     grid("cards", [...cards().values()].map((row) => ({ ...row, price: price_of(row.gpu_id) })), [
-      { key: "gpu", head: "GPU", cell: (row) => card(row.gpu_id) },
+      { key: "gpu", head: "GPU", cell: (row) => card(row.gpu_id, false) },
       { key: "vendor", head: _("maker"), filter: true, cell: (row) => raw(row.vendor) },
       { key: "advice", head: _("advice"), filter: true, value: (row) => word("advice", row.price?.advice ?? "no_price"), cell: (row) => advice(row.price?.advice ?? "no_price") },
       { key: "memory_gb", head: _("memory, GB"), kind: "r", cell: (row) => number(row.memory_gb, 1) },
@@ -251,8 +249,8 @@ const cards_page = () => {
       { key: "msrp", head: _("over launch price"), kind: "r", value: (row) => row.price?.premium_over_msrp ?? null, cell: (row) => percent(row.price?.premium_over_msrp) },
       { key: "used", head: _("used, from"), kind: "r", value: (row) => row.price?.used_usd ?? null, cell: (row) => money(row.price?.used_usd) },
       { key: "change_30d", head: _("30 days"), kind: "r", value: (row) => (market() === DATA.run.home ? row.change_30d : null), cell: (row) => (market() === DATA.run.home ? percent(row.change_30d) : "") },
-      { key: "year", head: _("a year"), value: () => "", cell: (row) => (market() === DATA.run.home ? sparkline(row.gpu_id) : null) },
-      ...named.map((workload) => ({ key: `w-${workload.workload_id}`, head: `${_("value rank")}: ${workload.workload}`.slice(0, 34), kind: "r", value: (row) => places.get(`${workload.workload_id} ${row.gpu_id}`) ?? null })),
+      { key: "year", head: _("a year"), picture: true, value: (row) => (DATA.history[row.gpu_id] && market() === DATA.run.home ? row.change_30d : null), cell: (row) => (market() === DATA.run.home ? sparkline(row.gpu_id) : null) },
+      { key: "place", head: _("best place by value"), value: (row) => places.get(row.gpu_id)?.value_rank ?? null, cell: (row) => { const one = places.get(row.gpu_id); return one ? [number(one.value_rank), " ", h("small", null, page(workloads().get(one.workload_id).workload, ["workload", one.workload_id]))] : null; } },
       { key: "confirmed", head: _("confirmed"), kind: "tight", value: (row) => row.price?.confirmed_at ?? null, cell: (row) => (row.price?.price_usd ? confirmed(row.price.confirmed_at, row.price.shop) : null) },
     ], { sort: "price", most: 200 }),
   ];
@@ -304,7 +302,7 @@ const card_page = (id) => {
       { key: "score", head: _("score"), kind: "r", cell: (one) => h("span", { class: "nowrap" }, link(`${short(one.score)} ${one.workload.unit}`, one.url), evidence(one.evidence, one.url)) },
       { key: "rank", head: _("by speed"), kind: "r" },
       { key: "value", head: _("by value"), kind: "r", value: (one) => one.value?.value_rank ?? null },
-      { key: "base", head: _("× baseline"), kind: "r", value: (one) => one.relative_to_baseline, cell: (one) => number(one.relative_to_baseline) },
+      { key: "base", head: _("× baseline"), kind: "r", value: (one) => one.relative_to_baseline, cell: (one) => ratio(one.relative_to_baseline) },
       { key: "source", head: _("source"), cell: (one) => raw(one.source) },
     ], { search: false })] : null,
     runs.length ? [h("h2", null, _("What runs on it")), h("p", { class: "soft" }, _("one card, {precision}, {context} tokens of context, one user; expected speed with its range", { precision: DATA.asked.precision, context: number(DATA.asked.context) })), grid("runs", runs, [
@@ -355,8 +353,8 @@ const workloads_page = () => [
     { key: "workload", head: _("workload"), cell: (row) => page(row.workload, ["workload", row.workload_id]) },
     { key: "unit", head: _("unit"), cell: (row) => raw(row.unit) },
     { key: "cards", head: _("cards measured"), kind: "r", value: (row) => row.list.length },
-    { key: "best", head: _("most for the money"), value: (row) => (row.best ? cards().get(row.best.gpu_id).gpu : null), cell: (row) => (row.best ? card(row.best.gpu_id) : null) },
-    { key: "fastest", head: _("fastest"), value: (row) => cards().get(row.list[0]?.gpu_id)?.gpu, cell: (row) => (row.list[0] ? card(row.list[0].gpu_id) : null) },
+    { key: "best", head: _("most for the money"), value: (row) => (row.best ? cards().get(row.best.gpu_id).gpu : null), cell: (row) => (row.best ? card(row.best.gpu_id, false) : null) },
+    { key: "fastest", head: _("fastest"), value: (row) => cards().get(row.list[0]?.gpu_id)?.gpu, cell: (row) => (row.list[0] ? card(row.list[0].gpu_id, false) : null) },
   ]),
 ];
 const workload_page = (id) => {
@@ -401,7 +399,7 @@ const compare_page = () => {
   ];
 };
 const cloud_grid = (list) => grid("cloud", list, [
-  { key: "gpu", head: "GPU", cell: (row) => (row.gpu_id ? card(row.gpu_id) : h("span", null, raw(row.gpu), " ", h("small", null, word("match", row.match_status)))) },
+  { key: "gpu", head: "GPU", cell: (row) => (row.gpu_id ? card(row.gpu_id, false) : h("span", null, raw(row.gpu), " ", h("small", null, word("match", row.match_status)))) },
   { key: "gpu_count", head: _("GPUs"), kind: "r", cell: (row) => number(row.gpu_count) },
   { key: "hour", head: _("a GPU an hour, {currency}", { currency: currency() }), kind: "r", value: (row) => row.gpu_hour_usd, cell: (row) => [money(row.gpu_hour_usd), evidence(row.evidence)] },
   { key: "pricing_model", head: _("how"), filter: true, value: (row) => word("pricing", row.pricing_model) },
@@ -419,7 +417,7 @@ const changes_page = () => {
   return [
     heading(_("What changed in seven days")),
     list.length ? grid("changes", list, [
-      { key: "gpu", head: "GPU", value: (row) => cards().get(row.gpu_id)?.gpu ?? "", cell: (row) => (row.gpu_id ? card(row.gpu_id) : "") },
+      { key: "gpu", head: "GPU", value: (row) => cards().get(row.gpu_id)?.gpu ?? "", cell: (row) => (row.gpu_id ? card(row.gpu_id, false) : "") },
       { key: "change", head: _("change"), filter: true, value: (row) => word("change", row.change) },
       { key: "old", head: _("before"), kind: "r", value: (row) => row.old_price, cell: (row) => printed(row.old_price, row.currency) },
       { key: "new", head: _("now"), kind: "r", value: (row) => row.new_price, cell: (row) => [printed(row.new_price, row.currency), evidence(row.evidence, row.url, row.title)] },

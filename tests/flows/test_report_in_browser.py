@@ -1,0 +1,204 @@
+"""The report as a person meets it, in the Chromium of this machine: few and quick, and never where tests run unattended."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.flows.test_report import report, table
+from tests.flows.test_report import shown as contents_of
+from tests.nights import Night
+from tools import browser
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+WHY_NOT = "tests run unattended" if os.environ.get("CI") else browser.why_not()
+pytestmark = pytest.mark.skipif(WHY_NOT is not None, reason=WHY_NOT or "")
+
+CARD = "nvidia-geforce-rtx-4090"
+WORKLOAD = "sd-512-image-generation"
+#: One of every kind of page.
+PAGES = (
+    "", "?for=m:llama-3-8b", "cards", f"card/{CARD}", "workloads", f"workload/{WORKLOAD}", "models", "model/llama-3-8b",
+    f"compare?cards={CARD},nvidia-geforce-rtx-3060-12gb", "rent", "changes", "sources", "claims", "dictionary", "nowhere",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def written(nights: dict[int, Night], tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, Any]]:
+    """The address of the report of the second night on this machine's disk, and what it shows."""
+    folder = tmp_path_factory.mktemp("browser")
+    _, tree = report(nights[2].data, folder)
+    return (folder / "index.html").as_uri(), contents_of(tree)
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with browser.chromium() as found:
+        yield found
+
+
+Opened = Callable[..., "Page"]
+
+
+@pytest.fixture
+def opened(chromium: Browser, written: tuple[str, dict[str, Any]]) -> Iterator[Opened]:
+    """Opens a place of the report; what a page complains of or asks for fails the test at its end."""
+    pages: list[Page] = []
+    said: list[str] = []
+
+    def go(place: str = "", width: int = 1440, **more: Any) -> Page:
+        page = chromium.new_page(viewport={"width": width, "height": 900}, **more)
+        page.on("console", lambda message: said.append(message.text) if message.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on(
+            "request",
+            lambda request: None if request.url.startswith(("file:", "data:", "blob:")) else said.append(request.url),
+        )
+        page.goto(f"{written[0]}#/{place}")
+        pages.append(page)
+        return page
+
+    yield go
+    for page in pages:
+        page.close()
+    assert said == []
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_every_page_is_drawn_and_fits(opened: Opened, width: int) -> None:
+    page = opened(width=width)
+    for place in PAGES:
+        page.evaluate("place => { location.hash = '#/' + place }", place)
+        page.wait_for_function("place => document.querySelector('h1') && location.hash === '#/' + place", arg=place)
+        assert page.locator("h1").inner_text(), place
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{place} is wider than {width}"
+        assert not page.evaluate("[...document.querySelectorAll('th')].some(one => !one.textContent.trim())"), place
+        assert "undefined" not in page.inner_text("main"), place
+        assert "NaN" not in page.inner_text("main"), place
+
+
+def test_a_chart_has_a_mark_a_card_and_labels_that_lie_on_nothing(
+    opened: Opened, written: tuple[str, dict[str, Any]]
+) -> None:
+    values = [
+        row for row in table(written[1], "value")
+        if (row["market"], row["workload_id"], row["price_basis"]) == ("us", WORKLOAD, "street")
+    ]  # fmt: skip
+    page = opened(f"workload/{WORKLOAD}")
+    dots = page.locator(".plot circle")
+    assert dots.count() == len(values) > 10
+    assert page.locator(".plot circle[data-front=true]").count() == sum(row["is_front"] for row in values)
+    crossing = page.evaluate(
+        """() => {
+            const box = one => one.getBoundingClientRect();
+            const labels = [...document.querySelectorAll('.plot text.label')].map(box);
+            const line = document.querySelector('.plot g[aria-label=line] path');
+            const frame = box(line.ownerSVGElement);
+            const points = Array.from({length: 400}, (_, n) => {
+                const {x, y} = line.getPointAtLength(line.getTotalLength() * n / 399);
+                return {left: x + frame.left, right: x + frame.left, top: y + frame.top, bottom: y + frame.top};
+            });
+            const others = [...[...document.querySelectorAll('.plot circle')].map(box), ...points];
+            const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+            return [labels.length, labels.filter((a, n) => others.some(b => meet(a, b))
+                || labels.some((b, m) => m !== n && meet(a, b))).length];
+        }"""
+    )
+    assert crossing[0] > 3
+    assert crossing[1] == 0
+
+
+def test_a_link_shows_the_same_view_and_a_grid_sorts_filters_and_searches(opened: Opened) -> None:
+    page = opened("cards")
+    first = page.locator("tbody th").first
+    assert page.locator("th[aria-sort]").inner_text().startswith("price")
+    page.get_by_role("button", name="memory, GB").click()
+    most = first.inner_text()
+    page.get_by_label("Search in this table").fill("rtx 40")
+    assert all("RTX 40" in one for one in page.locator("tbody th").all_inner_texts())
+    page.locator("select[name=market]").select_option("kr")
+    page.locator("select[name=cur]").select_option("KRW")
+    page.locator("select[name=lang]").select_option("ko")
+    names = page.locator("tbody th").all_inner_texts()
+    again = opened(page.url.partition("#/")[2])
+    assert again.locator("tbody th").all_inner_texts() == names
+    assert again.get_by_label("이 표에서 검색").input_value() == "rtx 40"
+    assert "₩" in again.inner_text("tbody")
+    assert most
+
+
+def test_a_budget_changes_the_answer_and_says_what_it_would_take(opened: Opened) -> None:
+    page = opened(f"?for=w:{WORKLOAD}")
+    fastest = page.locator(".answer .name").nth(1).inner_text()
+    assert fastest == "NVIDIA GeForce RTX 4090"
+    page.get_by_label("Budget").fill("800")
+    page.get_by_label("Budget").press("Enter")
+    page.wait_for_function("location.hash.includes('budget=800')")
+    assert "RTX 4090" not in page.inner_text("main .answers")
+    page.get_by_label("Budget").fill("1")
+    page.get_by_label("Budget").press("Enter")
+    page.wait_for_selector("main .notice")
+    assert "Nothing costs so little" in page.inner_text("main .notice")
+
+
+def test_charts_and_evidence_are_reached_by_keyboard(opened: Opened) -> None:
+    page = opened(f"card/{CARD}")
+    page.locator("[role=slider]").focus()
+    page.keyboard.press("Home")
+    assert "Nov 16, 2023" in page.locator(".reading").inner_text()
+    page.locator("button.ev").first.focus()
+    page.keyboard.press("Enter")
+    assert re.search(r"gpuledger evidence [0-9a-f]{64}", page.locator("dialog[open]").inner_text())
+    page.keyboard.press("Escape")
+    assert page.locator("dialog[open]").count() == 0
+    assert not re.search(r"[0-9a-f]{32}", page.inner_text("main")), "hashes are out of sight"
+    page.evaluate("place => { location.hash = place }", f"#/workload/{WORKLOAD}")
+    page.locator(".plot circle[tabindex='0']").focus()
+    page.keyboard.press("ArrowRight")
+    assert "it/s" in page.locator(".tip:not([hidden])").inner_text()
+
+
+def test_what_is_seen_can_be_taken_away(opened: Opened, tmp_path: Path) -> None:
+    page = opened(f"workload/{WORKLOAD}", accept_downloads=True)
+    for name, begins in (("CSV", b"\xef\xbb\xbfgpu,price_usd"), ("SVG", b"<svg"), ("PNG", b"\x89PNG")):
+        with page.expect_download() as download:
+            page.locator("figure").get_by_role("button", name=name).click()
+        path = tmp_path / name
+        download.value.save_as(path)
+        assert path.read_bytes().startswith(begins)
+    assert b"var(" not in (tmp_path / "SVG").read_bytes(), "its colours go with it"
+
+
+def test_the_answer_prints_on_two_sheets_and_in_the_dark_it_is_dark(opened: Opened, tmp_path: Path) -> None:
+    page = opened(color_scheme="dark")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 26)"
+    page.locator("select[name=theme]").select_option("light")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    printed = page.pdf(prefer_css_page_size=True)
+    assert len(re.findall(rb"/Type /Page\b", printed)) <= 2
+
+
+def test_nothing_english_is_left_in_korean(opened: Opened) -> None:
+    page = opened("?lang=ko")
+    for place in PAGES:
+        page.evaluate("place => { location.hash = place }", f"#/{place}{'&' if '?' in place else '?'}lang=ko")
+        page.wait_for_function("document.documentElement.lang === 'ko'")
+        left = page.evaluate(
+            """() => {
+                const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+                const found = [];
+                while (walk.nextNode())
+                    if (!walk.currentNode.parentElement.closest('[translate=no], script, style, option, noscript, svg'))
+                        found.push(walk.currentNode.textContent);
+                return found;
+            }"""
+        )
+        prose = [text for text in left if re.search(r"[a-z]{3,} [a-z]{3,}", text)]
+        assert prose == [], place
