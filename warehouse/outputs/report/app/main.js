@@ -45,6 +45,9 @@ const draw = () => {
   const make = ONE[path[0]] ? () => ONE[path[0]][0](path[1]) : (PAGES.find(([name]) => name === (path[0] ?? "")) || [null, null, missing])[2];
   document.getElementById("top").replaceChildren(...head());
   main.replaceChildren(h("div", null, make()));
+  const skip = document.getElementById("skip");
+  skip.textContent = _("To the contents");
+  skip.onclick = (event) => { event.preventDefault(); main.focus(); };
   document.getElementById("foot").replaceChildren(...foot());
   document.title = `${main.querySelector("h1")?.textContent ?? ""} · gpuledger`;
   const place = path.join("/");

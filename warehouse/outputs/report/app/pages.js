@@ -15,7 +15,9 @@ const value_of = (workload, basis = "street") =>
 /** A price with its shop, its page and its evidence. */
 const priced = (row, usd = row?.price_usd) =>
   usd === null || usd === undefined ? h("span", { class: "soft" }, _("no price")) : h("span", { class: "nowrap" }, link(money(usd, row), row.url), evidence(row.evidence, row.url, row.title));
-const why_not = (row) => (row && row.excluded ? h("small", null, _("no offer of it counts: {excluded}", { excluded: row.excluded })) : null);
+/** `1 marketplace seller, 2 out of stock` in words. */
+const reasons = (text) => text.split(", ").map((one) => one.replace(/^(\d+) (.*)$/, (whole, count, why) => `${count} × ${word("left_out", why)}`)).join(", ");
+const why_not = (row) => (row && row.excluded ? h("small", null, _("no offer of it counts: {excluded}", { excluded: reasons(row.excluded) })) : null);
 
 // ---- The answer -------------------------------------------------------------------------------------------------------------
 
@@ -360,7 +362,7 @@ const workloads_page = () => [
 const workload_page = (id) => {
   const row = workloads().get(id);
   if (!row) return missing();
-  return [heading(row.workload), h("p", { class: "soft" }, raw(row.description)), scatter_of(id, value_of(id)), value_of(id).length ? null : none(_("No card that was measured in this has a price in this market. Ask for another market, or look at launch prices below.")), h("h2", null, _("Ranking")), ranking(id), how()];
+  return [heading(raw(row.workload)), h("p", { class: "soft" }, raw(row.description)), scatter_of(id, value_of(id)), value_of(id).length ? null : none(_("No card that was measured in this has a price in this market. Ask for another market, or look at launch prices below.")), h("h2", null, _("Ranking")), ranking(id), how()];
 };
 
 const compare_page = () => {
@@ -391,7 +393,7 @@ const compare_page = () => {
           line(_("tensor, 16 bits"), (row) => (row.tensor_fp16_tflops === null ? "" : `${number(row.tensor_fp16_tflops, 1)} TFLOPS`)),
           line(_("power"), (row) => (row.tdp_w === null ? "" : `${number(row.tdp_w, 0)} W`)),
           line(_("released"), (row) => day(row.released_on)),
-          [...workloads().values()].map((workload) => line(workload.workload, (row) => { const one = scores().get(`${workload.workload_id} ${row.gpu_id}`); return one ? [`${short(one.score)} ${workload.unit}`, evidence(one.evidence, one.url)] : null; })),
+          [...workloads().values()].map((workload) => line(raw(workload.workload), (row) => { const one = scores().get(`${workload.workload_id} ${row.gpu_id}`); return one ? [`${short(one.score)} ${workload.unit}`, evidence(one.evidence, one.url)] : null; })),
           line(_("models that run on one"), (row) => number(rows("runs").filter((one) => one.gpu_id === row.gpu_id).length || null))))),
       measured.length ? bars("compare-scores", _("Scores, each beside the best of these"), measured, ids) : null,
       prices_over_time("compare-prices", _("Lowest price over time, market {market}", { market: DATA.run.home }), ids),
