@@ -210,7 +210,7 @@ const prices_over_time = (name, title, gpu_ids, { msrp = null, since = null } = 
   const legend = alone
     ? [mark("var(--one)", _("lowest price")), mark("var(--soft)", _("middle of all offers")), mark("var(--bar)", _("from lowest to highest")), msrp ? mark("var(--amber)", `${_("launch price")} ${money(msrp)}`) : null, marked.length ? mark("var(--red)", _("× suspect: counts in no lowest price")) : null]
     : series.map((one) => mark(one.colour, short_name(cards().get(one.gpu_id).gpu)));
-  return figure(name, title, plot, legend,
+  return figure(name, currency() === "USD" ? title : `${title} · ${rate_words()}`, plot, legend,
     () => [["gpu", "from_day", ...["low", "median", "high"].map((one) => `${one}_${currency().toLowerCase()}`)], ...series.flatMap((one) => one.days.map((day) => [cards().get(one.gpu_id).gpu, day.date.toISOString().slice(0, 10), ...["low", "median", "high"].map((key) => (day[key] === null ? "" : (day[key] / rate).toFixed(2)))]))], reading);
 };
 

@@ -68,6 +68,12 @@ const currency = () => (asked.get("cur") && rates().has(asked.get("cur")) ? aske
 const market = () => (markets().some((row) => row.market === asked.get("market")) ? asked.get("market") : DATA.run.home);
 const rates = once(() => new Map([["USD", 1], ...rows("rates").map((row) => [row.currency, row.usd_rate])]));
 
+/** What a unit of the currency in use is worth, and of which day that is: all amounts are reckoned with it, old ones too. */
+const rate_words = () => {
+  const found = rows("rates").find((row) => row.currency === currency());
+  return _("1 {currency} = {rate} USD, {day}", { currency: currency(), rate: short(found.usd_rate), day: day(found.fx_day) });
+};
+
 /** `text` in the language in use, with what stands between braces filled in. */
 const _ = (text, filled = {}) =>
   ((WORDS.translations[language()] || {})[text] || text).replace(/\{(\w+)\}/g, (whole, name) => filled[name] ?? whole);

@@ -13,17 +13,17 @@ const health = () => {
   const found = old.length ? h("span", { class: "bad" }, _("{count} of {all} sources are stale: {names}", { count: number(old.length), all: number(sources().length), names: old.map((row) => row.source).join(", ") })) : _("All {all} sources are fresh", { all: number(sources().length) });
   return h("p", { class: "health" }, _("As of {time}", { time: minute(DATA.run.as_of) }), " · ", h("a", { href: address(["sources"]) }, found),
     few.length ? h("span", { class: "bad" }, " · ", _("Far fewer rows than usual came from {names}", { names: few.map((row) => row.source).join(", ") })) : null,
+    currency() === "USD" ? null : ` · ${rate_words()}`,
     DATA.run.is_sample ? h("span", null, " · ", _("sample: its prices are invented")) : null);
 };
 const head = () => {
   const at = ONE[path[0]]?.[1] ?? path[0] ?? "";
   const set = (name) => (event) => ask({ [name]: event.target.value });
-  const dates = rows("rates").map((row) => row.fx_day).filter(Boolean);
   return [
     h("div", { class: "bar" }, h("a", { class: "brand", href: address([]), translate: "no" }, "gpuledger"),
       h("div", { class: "switches" },
         markets().length > 1 ? h("label", null, _("Market"), h("select", { name: "market", onchange: set("market") }, markets().map((row) => option(row.market, row.market === "all" ? _("all markets, net of tax") : row.market, market())))) : null,
-        h("label", { title: dates.length ? _("rate of {day}", { day: day(dates.at(-1)) }) : null }, _("Currency"), h("select", { name: "cur", onchange: set("cur") }, [...rates().keys()].map((code) => option(code, code, currency())))),
+        h("label", null, _("Currency"), h("select", { name: "cur", onchange: set("cur") }, [...rates().keys()].map((code) => option(code, code, currency())))),
         h("label", null, _("Language"), h("select", { name: "lang", onchange: set("lang") }, WORDS.languages.map((code) => option(code, new Intl.DisplayNames([code], { type: "language" }).of(code), language())))),
         h("label", null, _("Colours"), h("select", { name: "theme", onchange: set("theme") }, [["", _("as the system")], ["light", _("light")], ["dark", _("dark")]].map(([key, text]) => option(key, text, asked.get("theme") || "")))))),
     h("nav", { "aria-label": _("Pages") }, PAGES.map(([name, text]) => h("a", { href: address(name ? [name] : []), "aria-current": name === at ? "page" : null }, text()))),

@@ -254,7 +254,7 @@ const cards_page = () => {
       { key: "year", head: _("a year"), picture: true, value: (row) => (DATA.history[row.gpu_id] && market() === DATA.run.home ? row.change_30d : null), cell: (row) => (market() === DATA.run.home ? sparkline(row.gpu_id) : null) },
       { key: "place", head: _("best place by value"), value: (row) => places.get(row.gpu_id)?.value_rank ?? null, cell: (row) => { const one = places.get(row.gpu_id); return one ? [number(one.value_rank), " ", h("small", null, page(workloads().get(one.workload_id).workload, ["workload", one.workload_id]))] : null; } },
       { key: "confirmed", head: _("confirmed"), kind: "tight", value: (row) => row.price?.confirmed_at ?? null, cell: (row) => (row.price?.price_usd ? confirmed(row.price.confirmed_at, row.price.shop) : null) },
-    ], { sort: "price", most: 200 }),
+    ], { sort: places.size ? "place" : "price", most: 200 }),
   ];
 };
 
@@ -294,7 +294,7 @@ const card_page = (id) => {
       [_("power"), row.tdp_w === null ? null : `${number(row.tdp_w, 0)} W`], [_("tensor, 16 bits"), row.tensor_fp16_tflops === null ? null : `${number(row.tensor_fp16_tflops, 1)} TFLOPS`],
       [_("architecture"), raw(row.architecture)], [_("released"), day(row.released_on)]),
     h("h2", null, _("Prices")),
-    drawn ? [h("div", { class: "tools" }, spans.map(([key, text]) => h("button", { type: "button", "aria-pressed": String(span === key), disabled: span === key, onclick: () => ask({ span: key === "all" ? "" : key }) }, text))), drawn] : none(_("No day of this card's price is known.")),
+    drawn ? [h("div", { class: "tools" }, spans.map(([key, text]) => h("button", { type: "button", "aria-pressed": String(span === key), onclick: () => ask({ span: key === "all" ? "" : key }) }, text))), drawn] : none(_("No day of this card's price is known.")),
     suspects.length ? h("p", null, _("Suspect days, whose lowest price is not believed: {days}", { days: suspects.slice(-12).map(day).join(", ") })) : null,
     held.length ? [h("h3", null, _("Held prices")), held_grid(held)] : null,
     h("h2", null, _("Offers")), offered.length ? grid("offers", offered, offer_columns(), { most: 30, first: 5 }) : none(_("No shop of this market offers it.")),
