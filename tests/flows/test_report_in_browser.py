@@ -99,7 +99,7 @@ def test_a_chart_has_a_mark_a_card_and_labels_that_lie_on_nothing(
         """() => {
             const box = one => one.getBoundingClientRect();
             const labels = [...document.querySelectorAll('.plot text.label')].map(box);
-            const line = document.querySelector('.plot g[aria-label=line] path');
+            const line = document.querySelector('.plot g[data-mark=line] path');
             const frame = box(line.ownerSVGElement);
             const points = Array.from({length: 400}, (_, n) => {
                 const {x, y} = line.getPointAtLength(line.getTotalLength() * n / 399);

@@ -12,6 +12,8 @@ const figure = (name, title, plot, legend, table, reading = null) => {
   const svg = plot.matches?.("svg") ? plot : plot.querySelector("svg");
   svg.setAttribute("role", "group");
   svg.setAttribute("aria-label", title);
+  // Plot names its groups for whoever reads the code; to a screen reader "line" says nothing.
+  for (const one of svg.querySelectorAll("g[aria-label]")) { one.dataset.mark = one.getAttribute("aria-label"); one.removeAttribute("aria-label"); }
   const dots = [...svg.querySelectorAll("circle[aria-label]")];
   dots.forEach((dot, n) => dot.setAttribute("tabindex", n ? -1 : 0));
   const show = (dot) => {
@@ -109,7 +111,7 @@ const scatter = (name, title, unit, list) => {
   const said = (row) => `${cards().get(row.gpu_id).gpu}\n${money(row.price_usd)} · ${short(row.score)} ${unit}${row.is_front ? `\n${_("nobody else is at least as fast for no more money")}` : ""}`;
   const plot = Plot.plot({
     width: widthOf(), height: Math.min(420, Math.max(300, widthOf() * 0.55)), marginLeft: 52, marginBottom: 40, marginTop: 24, marginRight: 24, style,
-    x: { label: `${_("price")}, ${currency()} →`, type: wide ? "log" : "linear", grid: true, nice: true, zero: !wide, ticks: Math.round(widthOf() / 110), tickFormat: (tick) => number(tick, 0) },
+    x: { label: `${_("price")}, ${currency()} →`, type: wide ? "log" : "linear", grid: true, nice: true, zero: !wide, ticks: Math.round(widthOf() / (Math.max(...points.map((row) => row.price)) > 1e5 ? 170 : 110)), tickFormat: (tick) => number(tick, 0) },
     y: { label: `↑ ${unit}`, grid: true, nice: true, zero: true, tickFormat: (tick) => number(tick, 3) },
     marks: [
       front.length > 1 ? Plot.line(front, { x: "price", y: "score", curve: "step-after", stroke: "var(--accent)", strokeWidth: 1.5 }) : null,

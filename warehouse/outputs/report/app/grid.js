@@ -83,7 +83,7 @@ const grid = (name, list, all, { sort = null, most = 50, search = true, first = 
         type: "search", placeholder: _("Search"), "aria-label": _("Search in this table"), value: asked.get(key("q")) || "",
         oninput: (event) => { ask({ [key("q")]: event.target.value }, true); draw(); } }) : null,
       filters, count, h("button", { type: "button", onclick: save }, "CSV")),
-    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": _("Table") },
+    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `${_("Table")}: ${columns.slice(0, 4).map((column) => column.head).join(", ")}` },
       h("table", { class: list.length > 25 ? "long-table" : null }, h("thead", null, h("tr", null, heads)), body)),
     more);
 };
