@@ -19,7 +19,7 @@ from openpyxl import load_workbook
 
 from gpuledger.flows.cli import cli
 from gpuledger.flows.setup import lang
-from gpuledger.transform.answers.procurement import procurement
+from gpuledger.transform.answers.procurement import advice, procurement
 from gpuledger.warehouse.paths import DataDir
 from tests.command import rows
 from tests.nights import Night
@@ -75,15 +75,12 @@ def test_whoever_beats_a_card_is_at_least_as_fast_for_no_more_money(data: Path) 
         assert other.price_usd <= card.price_usd
 
 
-def test_a_card_that_is_dear_just_now_is_to_be_waited_for(data: Path, tmp_path: Path) -> None:
-    from gpuledger.transform.answers.procurement import Place, _advice
-
-    front, behind = Place(1, 1, 1.0, True, None), Place(2, 2, 1.0, False, "A")
-    assert _advice(Decimal(1), [front, behind], "wait") == "wait"
-    assert _advice(Decimal(1), [front, behind], "neutral") == "buy"
-    assert _advice(Decimal(1), [behind], "wait") == "other"
-    assert _advice(Decimal(1), [], None) == "unmeasured"
-    assert _advice(None, [front], "buy") == "no_price"
+def test_a_card_that_is_dear_just_now_is_to_be_waited_for() -> None:
+    assert advice(Decimal(1), [True, False], "wait") == "wait"
+    assert advice(Decimal(1), [True, False], "neutral") == "buy"
+    assert advice(Decimal(1), [False], "wait") == "other"
+    assert advice(Decimal(1), [], None) == "unmeasured"
+    assert advice(None, [True], "buy") == "no_price"
 
 
 def test_owning_is_what_rent_or_buy_says_of_one_card(data: Path) -> None:

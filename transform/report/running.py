@@ -132,18 +132,20 @@ def _kept(found: Sequence[Option]) -> Iterator[Option]:
 def row(way: Way) -> dict[str, Any]:
     """A way as the report writes it down: figures of speed to one place, money in cents."""
     option = way.option
-    rate = option.speed.rate if option.speed else None
-    is_card = option.way == "buy" and option.what.endswith(option.gpu) and ": " not in option.what
+    speed = option.speed
+    rate = speed.rate if speed else None
+    # A card is called by its name, alone or with the number of boards before it; all else by what it is offered as.
+    boards = option.what.removesuffix(option.gpu).removesuffix(" × ") or "1"
+    is_card = option.way == "buy" and option.host is not None and boards.isdigit()
     return {
         "model_id": way.model_id, "users": way.users, "market": way.market, "way": option.way,
-        "what": None if is_card else option.what, "gpu_id": option.gpu_id, "gpu_count": option.gpu_count,
+        "what": None if is_card else option.what, "gpu_id": option.gpu_id, "boards": int(boards) if is_card else 1,
         "price_usd": _cents(option.price_usd), "outlay_usd": _cents(option.outlay_usd),
         "total_usd": _cents(option.total_usd), "available_gb": round(option.available_gb, 1),
-        "tokens_per_s": _rounded(option.speed and option.speed.expected),
-        "each": _rounded(option.speed and option.speed.each),
-        "low": _rounded(rate and rate.low), "high": _rounded(rate and rate.high),
-        "basis": "measured" if option.pictures else rate and rate.basis,
-        "images_per_s": option.pictures and round(option.pictures.per_s * option.gpu_count, 4),
+        "tokens_per_s": _rounded(speed.expected if speed else None), "each": _rounded(speed.each if speed else None),
+        "low": _rounded(rate.low if rate else None), "high": _rounded(rate.high if rate else None),
+        "basis": "measured" if option.pictures else rate.basis if rate else None,
+        "images_per_s": round(option.pictures.per_s * option.gpu_count, 4) if option.pictures else None,
         "usd_per_million": _cents(option.usd_per_million_tokens), "usd_per_thousand": _cents(option.usd_per_thousand_images),
         "note": "; ".join(option.notes) or None,
     }  # fmt: skip

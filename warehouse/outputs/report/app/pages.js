@@ -131,7 +131,7 @@ const users = () => (DATA.asked.loads.includes(Number(asked.get("users"))) ? Num
 /** The ways to run a model, the cheapest over the years first. Loads of several people are reckoned for the home market alone. */
 const ways_of = (id, load = users()) => (ways().get(id) || []).filter((row) => row.users === load && row.market === (load === 1 ? market() : DATA.run.home));
 const what = (row, whole = false) =>
-  row.what !== null ? raw(row.what) : h("span", null, row.gpu_count > 1 ? `${row.gpu_count} × ` : "", card(row.gpu_id, whole));
+  row.what !== null ? raw(row.what) : h("span", null, row.boards > 1 ? `${row.boards} × ` : "", card(row.gpu_id, whole));
 const speed_of = (row) => (row.images_per_s ? _("{rate} images/s", { rate: short(row.images_per_s) }) : row.tokens_per_s === null ? "" : _("{rate} tokens/s", { rate: short(row.tokens_per_s) }));
 const range_of = (row) => (row.low !== null && row.basis !== "measured" ? _("{low} to {high}", { low: short(row.low), high: short(row.high) }) : row.basis === "measured" ? _("measured") : "");
 const per_output = (row) => (row.usd_per_thousand !== null ? _("{price} per 1000 images", { price: money(row.usd_per_thousand) }) : row.usd_per_million !== null ? _("{price} per million tokens", { price: money(row.usd_per_million) }) : "");
@@ -175,7 +175,7 @@ const for_model = (id) => {
 const per_heading = (id) => `${models().get(id).model_kind === "diffusion" ? _("per 1000 images") : _("per million tokens")}, ${currency()}`;
 const ways_grid = (id, list) =>
   grid("ways", list, [
-    { key: "what", head: _("what"), value: (row) => row.what ?? `${row.gpu_count} × ${cards().get(row.gpu_id)?.gpu}`, cell: (row) => what(row) },
+    { key: "what", head: _("what"), value: (row) => row.what ?? `${row.boards} × ${cards().get(row.gpu_id)?.gpu}`, cell: (row) => what(row) },
     { key: "way", head: _("how"), value: (row) => (row.way === "buy" ? _("owning") : word("pricing", row.way)), filter: true },
     { key: "price", head: `${_("price")}, ${currency()}`, kind: "r", value: (row) => row.price_usd, cell: (row) => { const seller = sellers()[row.seller]; return h("span", { class: "nowrap" }, link(hour(row), seller.url), evidence(seller.evidence, seller.url)); } },
     { key: "speed", head: _("speed"), kind: "r", value: (row) => row.images_per_s ?? row.tokens_per_s, cell: (row) => [speed_of(row), range_of(row) ? h("small", null, ` ${range_of(row)}`) : null] },
@@ -206,7 +206,7 @@ const models_page = () => [
     { key: "model_kind", head: _("kind"), filter: true, value: (row) => word("model_kind", row.model_kind) },
     { key: "parameters", head: _("parameters"), kind: "r", cell: (row) => `${number(row.parameters / 1e9, 2)} B` },
     { key: "needed_gb", head: _("memory needed, GB"), kind: "r", cell: (row) => number(row.needed_gb, 1) },
-    { key: "card", head: _("cheapest to own"), kind: "wide", value: (row) => (row.bought ? `${row.bought.gpu_count} × ${cards().get(row.bought.gpu_id)?.gpu}` : null), cell: (row) => (row.bought ? what(row.bought) : null) },
+    { key: "card", head: _("cheapest to own"), kind: "wide", value: (row) => (row.bought ? `${row.bought.boards} × ${cards().get(row.bought.gpu_id)?.gpu}` : null), cell: (row) => (row.bought ? what(row.bought) : null) },
     { key: "price", head: `${_("price")}, ${currency()}`, kind: "r", value: (row) => row.bought?.price_usd ?? null, cell: (row) => money(row.bought?.price_usd) },
     { key: "speed", head: _("speed"), kind: "r", value: (row) => (row.bought ? row.bought.images_per_s ?? row.bought.tokens_per_s : null), cell: (row) => (row.bought ? speed_of(row.bought) : null) },
     { key: "rent", head: _("cheapest hour"), kind: "r", value: (row) => row.rented?.price_usd ?? null, cell: (row) => (row.rented ? money(row.rented.price_usd) : null) },
@@ -224,7 +224,7 @@ const model_page = (id) => {
     found.length ? ways_grid(id, found) : none(row.precision ? _("Nothing on sale or for rent in this market runs {model}, as far as is known.", { model: id }) : _("How fast a model of this kind runs is not reckoned.")),
     loads.length ? [h("h2", null, _("What a million tokens cost, by load")), grid("loads", loads.flatMap(([load, list]) => [...list].sort((a, b) => (a.usd_per_million ?? a.usd_per_thousand) - (b.usd_per_million ?? b.usd_per_thousand)).slice(0, 3).map((one) => ({ ...one, load }))), [
       { key: "load", head: _("people at once"), kind: "r", cell: (one) => number(one.load) },
-      { key: "what", head: _("what"), value: (one) => one.what ?? `${one.gpu_count} × ${cards().get(one.gpu_id)?.gpu}`, cell: (row) => what(row) },
+      { key: "what", head: _("what"), value: (one) => one.what ?? `${one.boards} × ${cards().get(one.gpu_id)?.gpu}`, cell: (row) => what(row) },
       { key: "way", head: _("how"), value: (one) => (one.way === "buy" ? _("owning") : word("pricing", one.way)) },
       { key: "each", head: _("tokens/s for each"), kind: "r", cell: (one) => short(one.each) },
       { key: "all", head: _("tokens/s of all"), kind: "r", value: (one) => one.tokens_per_s, cell: (one) => short(one.tokens_per_s) },
