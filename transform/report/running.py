@@ -15,7 +15,7 @@ from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying import market
 from gpuledger.transform.buying.market import Card
 from gpuledger.transform.buying.need import Asked, Need, need_of, shape_of, usual_precision
-from gpuledger.transform.buying.options import NODES, Limits, Market, Option, options
+from gpuledger.transform.buying.options import Limits, Market, Option, options
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing.diffusion import DiffusionModel
 from gpuledger.transform.sizing.errors import SizingError
@@ -64,7 +64,7 @@ def ways(con: duckdb.DuckDBPyConnection, markets: Sequence[str], own: Path) -> t
             measured = market.measurements(con, need.model_id, need.precision) if users == 1 else {}
             pictures = {} if need.splits else market.pictures(con, need.model_id, need.precision)
             for name in markets if users == 1 else markets[:1]:
-                asked = replace(_enough(offered[name], need), measured=measured, pictures=pictures)
+                asked = replace(offered[name], measured=measured, pictures=pictures)
                 found += [Way(model_id, users, name, one) for one in _kept(options(need, Limits(), asked, assumptions))]
     return needs, found
 
@@ -108,14 +108,6 @@ def _unbeaten(cards: Sequence[Card], chips: Mapping[str, Gpu]) -> list[Card]:
     ]
 
 
-def _enough(offered: Market, need: Need) -> Market:
-    """The market without the cards of which the most that a machine holds are too small: they need not be asked."""
-    most = NODES[-1] if need.splits else 1
-    needed = need.needed_bytes(1) / 2**30
-    cards = [one for one in offered.cards if (one.memory_gb or 0) * one.gpus_on_board * most >= needed]
-    return replace(offered, cards=cards)
-
-
 def _kept(found: Sequence[Option]) -> Iterator[Option]:
     """Of the answers, which come the cheapest first: the first ones, those that are faster than every cheaper one, and the
     cheapest hour under each pricing model.
@@ -154,6 +146,7 @@ def row(way: Way) -> dict[str, Any]:
 def seller(way: Way) -> dict[str, Any]:
     """Whose price it is, and where it was read."""
     found = way.option.evidence
+    assert found is not None, "a machine whose price nobody has stated is not asked for"
     return {
         "shop": found.source, "url": found.url, "price_since": found.price_since, "confirmed_at": found.seen_at,
         "evidence": found.snapshot_sha256,
