@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -40,7 +41,7 @@ def terminal(commands: list[list[str]], data: Path) -> str:
     """A page that shows the commands with their answers, in their colours."""
     console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True)
     for words in commands:
-        console.print(Text.assemble(("$ ", "bold green"), ("gpuledger " + " ".join(words), "bold")))
+        console.print(Text.assemble(("$ ", "bold green"), (shlex.join(["gpuledger", *words]), "bold")))
         console.print(Text.from_ansi(gpuledger(*words, data=data).rstrip()))
         console.print()
     style = "background:#0d1117;color:#e6edf3;padding:18px 22px;margin:0;font:14px/1.35 'DejaVu Sans Mono',monospace"

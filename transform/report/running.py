@@ -50,6 +50,8 @@ def ways(con: duckdb.DuckDBPyConnection, markets: Sequence[str], own: Path) -> t
     """
     assumptions = market.assumptions(con)
     offered = {name: _offered(con, name) for name in markets}
+    # Of a hundred models a handful was measured: the others need not be asked about.
+    known = {row[0] for row in con.execute("SELECT DISTINCT model_id FROM core.workload").fetchall()}
     needs: list[Need] = []
     found: list[Way] = []
     for (model_id,) in con.execute(
@@ -61,8 +63,9 @@ def ways(con: duckdb.DuckDBPyConnection, markets: Sequence[str], own: Path) -> t
                 continue
             if users == 1:
                 needs.append(need)
-            measured = market.measurements(con, need.model_id, need.precision) if users == 1 else {}
-            pictures = {} if need.splits else market.pictures(con, need.model_id, need.precision)
+            is_known = users == 1 and need.model_id in known
+            measured = market.measurements(con, need.model_id, need.precision) if is_known else {}
+            pictures = market.pictures(con, need.model_id, need.precision) if is_known and not need.splits else {}
             for name in markets if users == 1 else markets[:1]:
                 asked = replace(offered[name], measured=measured, pictures=pictures)
                 found += [Way(model_id, users, name, one) for one in _kept(options(need, Limits(), asked, assumptions))]
