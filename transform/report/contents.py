@@ -70,7 +70,9 @@ class _Contents:
         workloads = _rows(self._con, "workloads")
         cards = _rows(self._con, "cards")
         self._advise(cards, prices, value, workloads)
-        needs, ways = running.ways(self._con, names or [self._run["home"]], self._data.models)
+        needs, ways = running.ways(
+            self._con, [one for one in names if one != "all"] or [self._run["home"]], self._data.models
+        )
         sellers: dict[tuple[Any, ...], int] = {}
         ways_rows = [
             running.row(way) | {"seller": sellers.setdefault(tuple(running.seller(way).items()), len(sellers))}

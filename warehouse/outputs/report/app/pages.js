@@ -2,8 +2,8 @@
 const heading = (text, ...more) => h("h1", { tabindex: -1 }, text, ...more);
 const facts = (...list) => h("dl", { class: "facts" }, list.filter(([, one]) => one !== null && one !== undefined && one !== "").map(([name, one]) => h("div", null, h("dt", null, name), h("dd", null, one))));
 const none = (text) => h("p", { class: "notice" }, text);
-const market_words = () => {
-  const row = markets().find((one) => one.market === market());
+const market_words = (wanted = market()) => {
+  const row = markets().find((one) => one.market === wanted);
   if (!row || row.market === "all") return _("all markets, net of tax");
   const name = _("market {market}", { market: row.market });
   if (row.prices_include_tax && row.tax_rate) return `${name}, ${_("with {rate} {tax}", { rate: `${number(row.tax_rate * 100)} %`, tax: row.tax_name })}`;
@@ -128,8 +128,10 @@ const ranking = (id, list = null, most = 50) => {
 // ---- Models -----------------------------------------------------------------------------------------------------------------
 
 const users = () => (DATA.asked.loads.includes(Number(asked.get("users"))) ? Number(asked.get("users")) : 1);
-/** The ways to run a model, the cheapest over the years first. Loads of several people are reckoned for the home market alone. */
-const ways_of = (id, load = users()) => (ways().get(id) || []).filter((row) => row.users === load && row.market === (load === 1 ? market() : DATA.run.home));
+/** Whose prices the ways to run a model have: loads of several people, and all markets together, are reckoned at home alone. */
+const ways_market = (load = users()) => (load === 1 && market() !== "all" ? market() : DATA.run.home);
+/** The ways to run a model, the cheapest over the years first. */
+const ways_of = (id, load = users()) => (ways().get(id) || []).filter((row) => row.users === load && row.market === ways_market(load));
 const what = (row, whole = false) =>
   row.what !== null ? raw(row.what) : h("span", null, row.boards > 1 ? `${row.boards} × ` : "", card(row.gpu_id, whole));
 const speed_of = (row) => (row.images_per_s ? _("{rate} images/s", { rate: short(row.images_per_s) }) : row.tokens_per_s === null ? "" : _("{rate} tokens/s", { rate: short(row.tokens_per_s) }));
@@ -167,7 +169,7 @@ const for_model = (id) => {
   if (fastest !== bought && fastest !== rented && rate(fastest)) shown.push([_("Fastest within the budget"), fastest]);
   return [
     h("div", { class: "answers" }, shown.map(([kind, row]) => told(kind, row))),
-    h("p", { class: "soft" }, `${_("{model} at {precision}", { model: id, precision: models().get(id).precision })}${models().get(id).context_tokens ? `, ${_("{count} tokens of context", { count: number(models().get(id).context_tokens) })}` : ""} · ${assumed()} · ${market_words()}`),
+    h("p", { class: "soft" }, `${_("{model} at {precision}", { model: id, precision: models().get(id).precision })}${models().get(id).context_tokens ? `, ${_("{count} tokens of context", { count: number(models().get(id).context_tokens) })}` : ""} · ${assumed()} · ${market_words(ways_market())}`),
     h("h2", null, _("Ways to run it"), " ", h("small", null, page(_("more about this model"), ["model", id]))),
     ways_grid(id, within),
   ];
@@ -196,9 +198,9 @@ const need_of = (row) => facts(
 
 const models_page = () => [
   heading(_("Models")),
-  h("p", { class: "soft" }, `${assumed()} · ${market_words()}`),
+  h("p", { class: "soft" }, `${assumed()} · ${market_words(ways_market(1))}`),
   grid("models", [...models().values()].map((row) => {
-    const found = row.precision ? (ways().get(row.model_id) || []).filter((one) => one.users === 1 && one.market === market()) : [];
+    const found = ways_of(row.model_id, 1);
     return { ...row, bought: found.find((one) => one.way === "buy"), rented: found.find((one) => one.way !== "buy") };
   }), [
     { key: "model_id", head: _("model"), cell: (row) => page(row.model_id, ["model", row.model_id]) },
@@ -220,7 +222,7 @@ const model_page = (id) => {
   return [
     heading(id), h("p", { class: "soft" }, word("model_kind", row.model_kind), row.repository ? [" · ", link(row.repository, `https://huggingface.co/${row.repository}`)] : null),
     h("h2", null, _("What it needs")), need_of(row),
-    h("h2", null, _("Cheapest that fits")), h("p", { class: "soft" }, `${assumed()} · ${market_words()}`),
+    h("h2", null, _("Cheapest that fits")), h("p", { class: "soft" }, `${assumed()} · ${market_words(ways_market(1))}`),
     found.length ? ways_grid(id, found) : none(row.precision ? _("Nothing on sale or for rent in this market runs {model}, as far as is known.", { model: id }) : _("How fast a model of this kind runs is not reckoned.")),
     loads.length ? [h("h2", null, _("What a million tokens cost, by load")), grid("loads", loads.flatMap(([load, list]) => [...list].sort((a, b) => (a.usd_per_million ?? a.usd_per_thousand) - (b.usd_per_million ?? b.usd_per_thousand)).slice(0, 3).map((one) => ({ ...one, load }))), [
       { key: "load", head: _("people at once"), kind: "r", cell: (one) => number(one.load) },
