@@ -61,7 +61,7 @@ def values(_: Callable[[str], str]) -> Mapping[str, Mapping[str, str]]:
             "used": _("used"), "refurbished": _("refurbished"), "open_box": _("open box"),
         },
         "condition": {
-            "new": _("new"), "used": _("used"), "refurbished": _("refurbished"), "open_box": _("open box"),
+            "new": _("brand new"), "used": _("used"), "refurbished": _("refurbished"), "open_box": _("open box"),
             "unknown": _("condition not stated"),
         },
         "availability": {
