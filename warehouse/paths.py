@@ -57,6 +57,11 @@ class DataDir:
         return self.state / "store.json"
 
     @property
+    def iceberg_catalog(self) -> Path:
+        """The catalogue of the Iceberg tables, where the settings name no other."""
+        return self.state / "iceberg.db"
+
+    @property
     def old_journal(self) -> Path:
         """Where starts and ends of runs stood before there was one log of them; only read."""
         return self.state / "runs.jsonl"

@@ -14,7 +14,7 @@ from gpuledger.extract import local_files
 from gpuledger.extract.collect import Collected
 from gpuledger.extract.errors import Unforeseen, described
 from gpuledger.extract.items import FxRate, Issue
-from gpuledger.flows.night import run_log, sharing, take_in
+from gpuledger.flows.night import iceberg, run_log, sharing, take_in
 from gpuledger.flows.night.audit import Audit
 from gpuledger.flows.night.context import Context, utc_now
 from gpuledger.flows.night.summary import Summary, failures, published_status
@@ -34,6 +34,7 @@ from gpuledger.warehouse import integrity, ledger, publish
 from gpuledger.warehouse.errors import WarehouseError
 from gpuledger.warehouse.ledger import SourceOutcome
 from gpuledger.warehouse.load.offers import MissingRate
+from gpuledger.warehouse.outputs import iceberg_tables
 
 
 class OutOfOrder(WarehouseError):
@@ -197,7 +198,9 @@ def publish_build(
 
 
 def write_exports(context: Context, summary: Summary) -> Summary:
-    """Write the CSV files of what was published. A folder that cannot be written is a note: the warehouse is out already."""
+    """Write the CSV files of what was published, and the Iceberg tables where the settings want them. What cannot be written
+    is a note: the warehouse is out already.
+    """
     try:
         exports.after_run(context.data)
     except OSError as error:
@@ -206,6 +209,11 @@ def write_exports(context: Context, summary: Summary) -> Summary:
     except WarehouseError as error:
         # An analyst who opened the new version for writing in this moment keeps every reader out of it.
         return replace(summary, reason=f"the CSV files could not be written: {error}")
+    if context.settings.iceberg:
+        try:
+            iceberg_tables.publish(context.data, iceberg.target(context.settings, context.data))
+        except (WarehouseError, OSError) as error:
+            return replace(summary, reason=str(error))
     return summary
 
 

@@ -19,7 +19,7 @@ _PACKAGE_OF = {
 }
 
 #: What is installed by name, the larger one first.
-PARTS = ("nightly", "charts", "mcp", "cluster")
+PARTS = ("nightly", "charts", "mcp", "cluster", "iceberg")
 
 
 class NotInstalled(Exception):

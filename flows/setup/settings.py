@@ -59,6 +59,13 @@ class Settings:
     warehouse: str = _setting(
         "", "Store whose published warehouse the reading commands answer from; a verified copy is kept on this machine"
     )
+    iceberg: str = _setting(
+        "", "Where every night also writes Apache Iceberg tables, as s3://bucket/prefix; empty for nowhere"
+    )
+    iceberg_catalog: str = _setting(
+        "", "Catalogue of these tables as SQLAlchemy writes it, postgresql+psycopg2://…; unset for a file in state/",
+        secret=True,
+    )  # fmt: skip
     lang: str = _setting("en", f"Language of headings, messages and the report: {' or '.join(LANGUAGES)}")
     contact: str = _setting("", "Address or page at which a site's owner can reach you; part of the User-Agent")
     sources: tuple[str, ...] = _setting([], "Live sources to read; empty for all that have an address")
@@ -179,7 +186,7 @@ class Settings:
         for name in ("fetch_deadline_s", "max_body_mb", "page_timeout_s", "page_memory_mb"):
             if getattr(self, name) == 0:
                 raise SettingsError(f"{name} must be above zero: nothing could be read")
-        for name in ("store", "warehouse"):
+        for name in ("store", "warehouse", "iceberg"):
             try:
                 if address := getattr(self, name):
                     objects.check(address)

@@ -16,6 +16,8 @@ import pytest
 
 #: Where `make` puts the server.
 SERVER = Path(sys.prefix) / "store" / "bin" / "weed"
+#: Where `make` puts pyiceberg, pyarrow and Polars.
+ICEBERG = Path(sys.prefix) / "iceberg"
 _KEY, _SECRET = "gpuledger", "secret-of-the-tests"
 _BUCKET = "bucket"
 

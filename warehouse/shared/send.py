@@ -20,7 +20,7 @@ from gpuledger.warehouse.shared.head import File, Head, Published
 #: What people decide, add and drop, without which no other machine could write the next night, or replay the last ones.
 OF_PEOPLE = ("decisions", "models", "gpus", "rates", "workloads", "measurements", "inbox", "charts")
 #: What runs write beside the warehouse and the archive.
-OF_RUNS = ("snapshots/runs.jsonl", "snapshots/baseline.duckdb")
+OF_RUNS = ("snapshots/runs.jsonl", "snapshots/baseline.duckdb", "state/iceberg.db")
 WATCHES = "watches.toml"
 
 

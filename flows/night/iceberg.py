@@ -1,0 +1,27 @@
+"""The Iceberg tables of a data directory: where the settings have them, and with which credentials of the environment."""
+
+from __future__ import annotations
+
+import os
+
+from gpuledger.flows.setup.settings import Settings
+from gpuledger.warehouse import private
+from gpuledger.warehouse.outputs.iceberg_tables import Target
+from gpuledger.warehouse.paths import DataDir
+
+#: What a store's usual environment says, by the names that the library for Iceberg has for it.
+_NAMES = {
+    "s3.endpoint": "AWS_ENDPOINT_URL",
+    "s3.access-key-id": "AWS_ACCESS_KEY_ID",
+    "s3.secret-access-key": "AWS_SECRET_ACCESS_KEY",
+    "s3.session-token": "AWS_SESSION_TOKEN",
+    "s3.region": "AWS_REGION",
+}
+
+
+def target(settings: Settings, data: DataDir) -> Target:
+    """Where the settings have the Iceberg tables of this directory."""
+    properties = {name: os.environ[variable] for name, variable in _NAMES.items() if os.environ.get(variable)}
+    private.make_folder(data.state)
+    own = f"sqlite:///{data.iceberg_catalog.resolve()}"
+    return Target(settings.iceberg.rstrip("/"), settings.iceberg_catalog or own, properties)
