@@ -20,7 +20,7 @@ def main(uri: str, location: str, name: str) -> None:
         "s3.secret-access-key": "AWS_SECRET_ACCESS_KEY", "s3.region": "AWS_REGION",
     }  # fmt: skip
     properties = {key: os.environ[variable] for key, variable in names.items()}
-    table = SqlCatalog("reader", uri=uri, warehouse=location, **properties).load_table(name)
+    table = SqlCatalog("gpuledger", uri=uri, warehouse=location, **properties).load_table(name)
     found = {
         "place": table.metadata_location,
         "snapshots": [
