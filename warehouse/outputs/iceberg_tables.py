@@ -173,7 +173,7 @@ def _create(catalog: Catalog, name: str, schema: Any) -> Table:
 
 def _is_of(table: Table, schema: Any) -> bool:
     """Whether the table has just these columns."""
-    return [field.name for field in table.schema().fields] == schema.names
+    return bool([field.name for field in table.schema().fields] == schema.names)
 
 
 def _rows(con: duckdb.DuckDBPyConnection, name: str) -> str:
