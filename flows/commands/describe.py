@@ -40,15 +40,19 @@ def command(table: str | None, data_dir: str | None, form: str) -> None:
         show(assumed[0], chosen, form, title=table)
         return
     table = meant(table, known)
-    is_macro = (table, "macro") in {(row[0], row[1]) for row in rows}
-    show(*(described.macro if is_macro else described.table)(data, table), form, title=table)
+    kind, about = next((row[1], row[3]) for row in rows if row[0] == table)
+    columns = (described.macro if kind == "macro" else described.table)(data, table)
+    show(*columns, form, title=f"{table} · {about}" if about else table)
 
 
 def meant(table: str, known: list[str]) -> str:
-    """The table of this name, which may stand without its schema. A usage error where it is none or two."""
+    """The table of this name, which may stand without its schema: then it is what `FROM` finds under it, where there is
+    such a view. A usage error where it is none or two.
+    """
     bare = table.strip().lower()
-    if bare in known:
-        return bare
+    for name in (bare, f"main.{bare}"):
+        if name in known:
+            return name
     found = [name for name in known if name.partition(".")[2] == bare]
     if len(found) == 1:
         return found[0]
@@ -56,8 +60,14 @@ def meant(table: str, known: list[str]) -> str:
     if found:
         raise click.UsageError(f"{message}; {naming.did_you_mean(found)}")
     # By the name alone: with its schema before it every table of that schema is alike.
-    names = dict.fromkeys(name.partition(".")[2] for name in known)
-    close = [name for one in near(bare.rpartition(".")[2], names) for name in known if name.partition(".")[2] == one]
+    names: dict[str, list[str]] = {}
+    for name in known:
+        names.setdefault(name.partition(".")[2], []).append(name)
+    # A short name is asked for as it is; who misspelt one of two means the table behind it.
+    close = [
+        name for one in near(bare.rpartition(".")[2], names) for name in names[one]
+        if len(names[one]) == 1 or not name.startswith("main.")
+    ]  # fmt: skip
     if close:
         listed = gettext("`{command}` lists all").format(command="gpuledger describe")
         raise click.UsageError(f"{message}; {naming.did_you_mean(close)} {listed}")
