@@ -30,8 +30,8 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rooms = ("gpuledger", "extract", "expectations", "flows", "transform", "warehouse")
     for folder in (*rooms, "tests/extract"):
         shutil.copytree(ROOT / folder, to / folder, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
-    for file in ("pyproject.toml", "tests/conftest.py", "tests/nights.py", "tests/command.py"):
-        shutil.copy(ROOT / file, to / file)
+    for file in (ROOT / "pyproject.toml", *(ROOT / "tests").glob("*.py")):
+        shutil.copy(file, to / file.relative_to(ROOT))
     return to
 
 
