@@ -270,12 +270,17 @@ def versions(data: DataDir) -> list[Path]:
     """Published files, oldest first. Run ids begin with the time, so the name sorts."""
     named_by_run = data.versions.glob("gpuledger-*.duckdb")  # as programs before 0.2 wrote them
     whole = (one for one in data.versions.glob(f"*/{WAREHOUSE_FILE}") if one.parent.suffix != _HALF)
-    return sorted([*named_by_run, *whole], key=lambda one: integrity.name_of(one).removeprefix("gpuledger-"))
+    return sorted([*named_by_run, *whole], key=_run_of)
+
+
+def _run_of(version: Path) -> str:
+    """The run that published a version."""
+    return version.parent.name if version.name == WAREHOUSE_FILE else version.stem.removeprefix("gpuledger-")
 
 
 def is_published(data: DataDir, run_id: str) -> bool:
     """Whether the run's version has its name on disk, which it gets when it is whole."""
-    return any(run_id in integrity.name_of(version) for version in versions(data))
+    return any(_run_of(version) == run_id for version in versions(data))
 
 
 def _half(folder: Path) -> Path:
