@@ -120,6 +120,11 @@ def test_a_shop_that_loses_its_pagination_is_degraded_until_a_person_accepts_it(
     assert rows(data, "SELECT status, is_stale FROM mart.source_status WHERE source = 'newegg'") == [
         ("degraded", False)
     ]
+    confirmed = "SELECT gpu_id, last_seen_at FROM {} WHERE source = 'newegg' ORDER BY gpu_id"
+    now = rows(data, confirmed.format("price"))
+    assert {seen_at for _, seen_at in now} == {server.clock(1), server.clock(2)}, "some were not shown tonight"
+    then = rows(data, confirmed.format(f"price_as_of(DATE '{server.clock(2).date()}')"))
+    assert then == [row for row in now if row[0] in dict(then)]
     ((reason,),) = rows(data, "SELECT reason FROM ops.run WHERE sample_night = 2")
     assert reason.startswith("newegg: ")
     for _ in range(2):

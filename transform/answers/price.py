@@ -22,13 +22,10 @@ def street_prices(day: date | None, market: str | None) -> str:
     market. It asks for the parameters of `asked`. `last_seen_at` is when its source last confirmed the price.
     """
     if day:
-        return """(SELECT p.*, (
-                SELECT max(seen_at) FROM core.source_night n
-                WHERE n.source = p.source AND n.seen_at < core.end_of_day($day)
-            ) AS last_seen_at FROM price_as_of($day, in_market := $market) p)"""
+        return "price_as_of($day, in_market := $market)"
     table = "mart.market_price" if market else "mart.gpu_price"
     where = " WHERE p.market = $market" if market else ""
-    return f"""(SELECT p.*, coalesce(s.confirmed_until, st.last_success_at, p.price_since) AS last_seen_at
+    return f"""(SELECT p.*, core.last_seen_at(s.confirmed_until, st.last_success_at, p.price_since) AS last_seen_at
         FROM {table} p LEFT JOIN core.price_open s ON s.listing_id = p.listing_id
         LEFT JOIN ops.source_state st ON st.source = p.source{where})"""
 

@@ -19,8 +19,8 @@ def street_price(con: duckdb.DuckDBPyConnection, gpu_id: str | None) -> Row | No
     return _one(
         con,
         """SELECT p.price_usd, p.price, p.currency, p.source, p.title, p.url, p.price_since, p.snapshot_sha256,
-               s.last_success_at
-           FROM mart.gpu_price p JOIN ops.source_state s USING (source)
+               core.last_seen_at(o.confirmed_until, s.last_success_at, p.price_since) AS last_seen_at
+           FROM mart.gpu_price p JOIN ops.source_state s USING (source) JOIN core.price_open o USING (listing_id)
            WHERE p.gpu_id = ? AND p.price_usd IS NOT NULL""",
         [gpu_id],
     )

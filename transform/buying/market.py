@@ -176,7 +176,7 @@ def cards(
     rows = con.execute(
         f"""SELECT p.gpu_id, g.gpu, p.condition, p.price_usd, g.memory_gb, g.memory_bandwidth_gb_s, g.tdp_w, g.gpus_on_board,
                r.observed_value_kept_per_year, r.history_years,
-               p.source, p.valid_from, coalesce(p.confirmed_until, st.last_success_at, p.valid_from), p.url,
+               p.source, p.valid_from, core.last_seen_at(p.confirmed_until, st.last_success_at, p.valid_from), p.url,
                p.snapshot_sha256, p.market
            FROM {view("core.market_best_offer")} p
            JOIN core.gpu g ON g.gpu_id = p.gpu_id
@@ -250,8 +250,10 @@ def instances(con: duckdb.DuckDBPyConnection) -> list[Instance]:
     rows = con.execute(
         """SELECT r.offer_id, r.gpu_id, coalesce(g.gpu, r.gpu_name), r.gpu_count, r.provider, coalesce(r.region, ''),
                coalesce(r.instance, ''), r.pricing_model, r.instance_hour_usd, r.gpu_memory_gb, r.gpu_bandwidth_gb_s,
-               r.source, r.price_since, coalesce(st.last_success_at, r.price_since), NULL, r.snapshot_sha256
+               r.source, r.price_since, core.last_seen_at(h.confirmed_until, st.last_success_at, r.price_since), NULL,
+               r.snapshot_sha256
            FROM core.rental r
+           LEFT JOIN core.cloud_offer_history h ON h.offer_id = r.offer_id AND h.valid_to IS NULL
            LEFT JOIN core.gpu g ON g.gpu_id = r.gpu_id
            LEFT JOIN ops.source_state st ON st.source = r.source
            QUALIFY row_number() OVER (

@@ -118,7 +118,7 @@ _RULES = {"below": _below, "value_rank": _value_rank, "new_low": _new_low, "fits
 def _offer(price: Row, watch: Watch, now: _Now) -> tuple[str, ...]:
     """Where a price stands, as a buyer would check it."""
     printed = f" ({price['price'].normalize():,f} {price['currency']})" if price["currency"] != watch.currency else ""
-    seen = price["last_success_at"]
+    seen = price["last_seen_at"]
     hours = max(0.0, (now.time - seen).total_seconds() / 3600)
     return (
         f"{_money(now.currency.of(price['price_usd']), watch)}{printed} at {price['source']}: {price['title']}",

@@ -2,7 +2,7 @@
 SELECT
     o.in_market AS market, o.gpu_id, o.price_usd, o.price, o.currency, o.market AS offered_in, o.source AS shop, o.condition,
     o.availability, o.channel, o.exclusion, o.title, o.url, o.valid_from AS price_since,
-    coalesce(o.confirmed_until, st.last_success_at, o.valid_from) AS confirmed_at, o.snapshot_sha256 AS evidence
+    core.last_seen_at(o.confirmed_until, st.last_success_at, o.valid_from) AS confirmed_at, o.snapshot_sha256 AS evidence
 FROM core.market_offer o
 LEFT JOIN ops.source_state st ON st.source = o.source
 WHERE o.in_market <> 'all' AND o.gpu_id IS NOT NULL

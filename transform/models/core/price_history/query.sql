@@ -16,7 +16,7 @@ SELECT
     CASE WHEN price_usd IS NOT NULL THEN r.fx_day END AS fx_day,
     s.valid_from,
     s.valid_to,
-    coalesce(s.confirmed_until, st.last_success_at, s.valid_from) AS last_seen_at,
+    core.last_seen_at(s.confirmed_until, st.last_success_at, s.valid_from) AS last_seen_at,
     s.snapshot_sha256
 FROM core.price_span s
 JOIN core.listing l ON l.listing_no = s.listing_no

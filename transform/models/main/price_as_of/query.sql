@@ -32,7 +32,9 @@ priced AS (
         AND a.market IN ('all', coalesce(l.market, a.home), m.market_region)
 ),
 counted AS MATERIALIZED (
-    SELECT p.* REPLACE (CASE WHEN p.is_net THEN p.net_usd ELSE p.price_usd END AS price_usd) FROM priced p
+    SELECT p.* REPLACE (CASE WHEN p.is_net THEN p.net_usd ELSE p.price_usd END AS price_usd),
+        core.last_seen_at(p.confirmed_until, f.all_seen_at, p.valid_from) AS last_seen_at
+    FROM priced p
     LEFT JOIN source_freshness_as_of(as_of_day) f ON f.source = p.source
     LEFT JOIN core.gpu g ON g.gpu_id = p.gpu_id
     WHERE core.offer_exclusion(
@@ -52,7 +54,7 @@ spread AS (
 -- equal to core.best_offer.
 SELECT b.gpu_id, b.price_usd, b.price, b.currency, b.fx_day, m.offers, m.median_usd, b.source, l.listing_id, b.title, b.url,
     b.valid_from AS price_since, b.snapshot_sha256, b.market_asked AS market, b.offered_in, coalesce(b.channel, 'official') AS channel,
-    coalesce(b.tax_stated, b.prices_include_tax) AS tax_included, b.tax_rate, b.net_usd, b.is_net
+    coalesce(b.tax_stated, b.prices_include_tax) AS tax_included, b.tax_rate, b.net_usd, b.is_net, b.last_seen_at
 FROM counted b
 JOIN spread m ON m.gpu_id = b.gpu_id AND m.lowest.usd = b.price_usd AND m.lowest.since = b.valid_from
 JOIN core.listing l ON l.listing_no = b.listing_no

@@ -43,7 +43,7 @@ SELECT
     p.title,
     p.url,
     p.valid_from AS price_since,
-    coalesce(p.confirmed_until, st.last_success_at, p.valid_from) AS last_seen_at,
+    core.last_seen_at(p.confirmed_until, st.last_success_at, p.valid_from) AS last_seen_at,
     p.snapshot_sha256,
     coalesce(
         CASE WHEN p.gpu_id IS NULL THEN 'GPU not certain' WHEN p.gpu_count IS NULL THEN 'number of GPUs not stated' END,
