@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -11,7 +12,20 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def serving_options(function: F) -> F:
-    """--kv-bits, --offload and --embedding, --train and --batch."""
+    """--kv-bits, --offload and --embedding, --train and --batch.
+
+    The command gets how the model is used as one value: `load`, a need.Asked of these and of its own options context,
+    users, prompt and answer. Bits of the cache are an assumption, and stay `kv_bits`.
+    """
+
+    @functools.wraps(function)
+    def with_load(**given: Any) -> Any:
+        from gpuledger.transform.buying.need import Asked
+
+        said = {name: given.pop(name) for name in Asked.__annotations__ if name in given}
+        return function(load=Asked(**said), **given)
+
+    command: Callable[..., Any] = with_load
     for option in (
         click.option("--batch", type=click.IntRange(1), default=1, show_default=True, metavar="B",
                      help="Sequences in a step of training, on each card."),
@@ -24,5 +38,5 @@ def serving_options(function: F) -> F:
         click.option("--kv-bits", type=click.Choice(["16", "8", "4"]),
                      help="Bits of the key-value cache (default: the assumption kv_cache_bits)."),
     ):  # fmt: skip
-        function = option(function)
-    return function
+        command = option(command)
+    return command  # type: ignore[return-value]

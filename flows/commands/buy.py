@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from gpuledger.flows.commands._buy_answer import Answer
     from gpuledger.transform.assumptions import Assumptions
     from gpuledger.transform.buying.need import Asked, Need
-    from gpuledger.transform.sizing.tuning import Way
-    from gpuledger.transform.speed.engines import Embedding
-    from gpuledger.transform.speed.offload import Offload
     from gpuledger.warehouse.paths import DataDir
 
 
@@ -69,17 +66,10 @@ if TYPE_CHECKING:
 def command(
     model_id: str,
     precision: str | None,
-    context: int | None,
+    load: Asked,
     budget: float | None,
     min_tokens_per_s: float | None,
-    users: int,
-    prompt: int | None,
-    answer: int | None,
     kv_bits: str | None,
-    offload: Offload,
-    embedding: Embedding | None,
-    train: Way | None,
-    batch: int,
     hours_per_day: str | None,
     horizon_years: str | None,
     country: str | None,
@@ -92,14 +82,9 @@ def command(
 ) -> int:
     """Cards, nodes of 2 to 8, machines and rentals that run a model: the cheapest over the horizon first, with evidence."""
     from gpuledger.flows.commands._buy_answer import show_answer
-    from gpuledger.transform.buying.need import Asked
 
     data = read_from(data_dir)
     overrides = {"hours_per_day": hours_per_day, "horizon_years": horizon_years, "kv_cache_bits": kv_bits}
-    load = Asked(
-        context=context, users=users, prompt=prompt, answer=answer, offload=offload, embedding=embedding,
-        train=train, batch=batch,
-    )  # fmt: skip
     question = Question(
         model_id, precision, load, budget, min_tokens_per_s, country, condition,
         {n: v for n, v in overrides.items() if v}, assumed,

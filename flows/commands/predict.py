@@ -20,11 +20,9 @@ from gpuledger.flows.setup.lang import gettext
 from gpuledger.flows.telling import terminal
 
 if TYPE_CHECKING:
-    from gpuledger.transform.buying.need import Need
+    from gpuledger.transform.buying.need import Asked, Need
     from gpuledger.transform.identity.gpu import Gpu
-    from gpuledger.transform.sizing.tuning import Way
-    from gpuledger.transform.speed.engines import Embedding
-    from gpuledger.transform.speed.offload import Moved, Offload
+    from gpuledger.transform.speed.offload import Moved
     from gpuledger.transform.speed.predict import Prediction, Rate
     from gpuledger.warehouse.paths import DataDir
 
@@ -73,14 +71,8 @@ def command(
     precision: str,
     engine: str | None,
     split: str | None,
-    context: int | None,
-    prompt: int | None,
-    users: int,
+    load: Asked,
     kv_bits: str | None,
-    offload: Offload,
-    embedding: Embedding | None,
-    train: Way | None,
-    batch: int,
     explain: bool,
     assumed: tuple[str, ...],
     data_dir: str | None,
@@ -88,7 +80,7 @@ def command(
 ) -> None:
     """What fits on N cards and how fast it will be: what to expect, a range that holds in 8 of 10 cases, and a bound."""
     from gpuledger.transform.buying.hosts import host_for
-    from gpuledger.transform.buying.need import DEFAULT_CONTEXT, Asked, need_of, text_shape
+    from gpuledger.transform.buying.need import DEFAULT_CONTEXT, need_of, text_shape
     from gpuledger.transform.sizing.errors import SizingError
     from gpuledger.transform.speed import explained
     from gpuledger.transform.speed.engines import check_loads, default_engine, embedding_of, engine_of
@@ -101,21 +93,19 @@ def command(
         assumptions = replaced(assumptions, {"kv_cache_bits": kv_bits})
     try:
         shape = text_shape(model_id, read_from(data_dir).models)
-        if train is not None:
-            asked = Asked(context=context, users=users, offload=offload, embedding=embedding, train=train, batch=batch)
-            _show_training(need_of(model_id, shape, precision, asked, assumptions), card, count, form)
+        if load.train is not None:
+            _show_training(need_of(model_id, shape, precision, load, assumptions), card, count, form)
             return
-        program = engine_of(engine) if engine else default_engine(precision, users)
+        program = engine_of(engine) if engine else default_engine(precision, load.users)
         check_loads(program, precision)
-        load = load_of(
-            shape, min(DEFAULT_CONTEXT, shape.context) if context is None else context, users, prompt, assumptions
-        )
+        context = min(DEFAULT_CONTEXT, shape.context) if load.context is None else load.context
+        asked = load_of(shape, context, load.users, load.prompt, assumptions)
         host = host_for(card, max(1, count // card.gpus_on_board), card.tdp_w)
         plan = Plan(
-            gpu=card, count=count, engine=embedding_of(program, embedding), split=split or program.split,  # type: ignore[arg-type]
-            offload=check_offload(offload, program, shape), host=None if host is None else host.memory(assumptions),
+            gpu=card, count=count, engine=embedding_of(program, load.embedding), split=split or program.split,  # type: ignore[arg-type]
+            offload=check_offload(load.offload, program, shape), host=None if host is None else host.memory(assumptions),
         )  # fmt: skip
-        found = predict(job_of(shape, precision, load, assumptions), plan)
+        found = predict(job_of(shape, precision, asked, assumptions), plan)
     except SizingError as error:
         raise click.UsageError(str(error)) from None
     notes = list(found.notes)
