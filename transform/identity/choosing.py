@@ -37,6 +37,8 @@ def choose(reading: Reading, index: Index, vocabulary: Vocabulary) -> Choice:
     if chosen is None:
         return Choice()
     chosen.mentions = used
+    if reading.unknown_names and not chosen.conflict:
+        chosen.conflict = f"names {' and '.join(reading.unknown_names)} too, a card that we do not know"
     return chosen
 
 

@@ -12,6 +12,10 @@ from gpuledger.transform.identity.words import UNITS, Token, Words
 #: May stand inside a name without ending it: "Arc Graphics A770", "Radeon Graphics RX 580".
 _INSIDE = frozenset(("graphics", "nvidia", "geforce", "radeon", "amd"))
 
+#: Lines whose word and a number behind it are a card and nothing else; `HD 1080`, `R5 5600` and `MX 500` are other things.
+_LINES = frozenset(("rtx", "gtx", "rx"))
+_SERIES = frozenset(("series", "serie", "시리즈"))
+
 
 class Reader:
     """Reads titles against an index. It learns words as it reads, so every thread needs its own."""
@@ -55,8 +59,12 @@ class Reader:
                 reading.makers.add(maker)
             node = self._index.start.get(word)
             if node is not None and (after := self._mention(reading, node, position, depth > 0)):
-                position = after
+                position = self._beside(reading, after, depth > 0)
                 continue
+            if word in _LINES:
+                behind = [token for token in tokens[position + 1 : position + 4] if token.text != "pro"]
+                if number := _name_number(behind):
+                    reading.unknown_names.append(f"{word} {number}")
             position = self._mark(reading, position, depth > 0)
         return reading
 
@@ -104,6 +112,20 @@ class Reader:
         if best.short and (memory := tokens[position].memory) is not None:
             reading.memory_in_names.append((memory, inside))
         return self._named(reading, best, range(position, end), weak=best.short, inside=inside)
+
+    def _beside(self, reading: Reading, position: int, inside: bool) -> int:
+        """A second card of the line behind a stroke, `RTX 4070/4080`, as the name that it is; the position behind it."""
+        core, behind = reading.mentions[-1].family.core, reading.tokens[position : position + 3]
+        if core[0] not in _LINES or not behind or behind[0].text != "/":
+            return position
+        number = _name_number(behind[1:])
+        if number is None or len(number) != len(core[-1]):
+            return position
+        family = self._index.families.get((core[0], number))
+        if family is None:
+            reading.unknown_names.append(f"{core[0]} {number}")
+            return position + 2
+        return self._named(reading, family, range(position + 1, position + 2), weak=False, inside=inside)
 
     def _named(self, reading: Reading, family: Family, place: range, *, weak: bool, inside: bool) -> int:
         """Note that the tokens at `place` name `family`; the position behind the suffixes."""
@@ -155,6 +177,16 @@ def _may_follow(token: Token, family: Family) -> bool:
     """Whether `token` behind `a100` leaves it that name: only its own suffixes may be glued to it (`h100i` is a cooler)."""
     text = token.text
     return not token.glued or text in family.letters or text[0].isdigit() or (token.live and len(text) > 1)
+
+
+def _name_number(behind: list[Token]) -> str | None:
+    """The number behind a line's word that makes it a card's name, whether one has it or not; `RTX 5000 series` is none."""
+    if not behind or not behind[0].live or not behind[0].text.isdigit() or len(behind[0].text) not in (3, 4):
+        return None
+    after = behind[1] if len(behind) > 1 else None
+    if after is not None and (after.text in UNITS | _SERIES or (after.glued and not after.live)):  # `RX-675XYJFDE`
+        return None
+    return behind[0].text
 
 
 def _is_rate(tokens: list[Token], position: int) -> bool:

@@ -45,6 +45,8 @@ class Reading:
     memory_types: set[str] = field(default_factory=set)
     #: All words with a meaning that are not part of a mention.
     marks: set[str] = field(default_factory=set)
+    #: A line's prefix and a number that no card of the catalogue has: `rtx 5065`.
+    unknown_names: list[str] = field(default_factory=list)
     makers: set[str] = field(default_factory=set)
     #: Letters directly behind a number, inside a part number: perhaps a suffix, perhaps not.
     letters_in_codes: set[str] = field(default_factory=set)
