@@ -10,13 +10,16 @@ import codecs
 import re
 from collections.abc import Container
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import lxml.html
-from bs4 import BeautifulSoup
 from lxml import etree
 from lxml.html import HtmlElement
 
 from gpuledger.extract.markup import charset
+
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup
 
 # lxml.html asks a Python function for the class of every element that is touched, to give forms and inputs methods of
 # their own. No page is filled in here, so all elements are plain ones, which takes a fifth off the reading of a page.
@@ -113,6 +116,9 @@ _PIECE = 16_384
 
 def soup(content: bytes, content_type: str | None = None) -> BeautifulSoup:
     """The page as BeautifulSoup on lxml, for pages whose tables and captions are read; about 10 times slower than `tree`."""
+    # Imported where such a page is read: a tenth of what all sources import, and a quiet night reads none.
+    from bs4 import BeautifulSoup
+
     refuse_attributes(content)
     return BeautifulSoup(charset.decode(content, content_type).replace("\x00", ""), "lxml")
 

@@ -12,10 +12,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from bs4 import BeautifulSoup
-from bs4.element import Comment, NavigableString, PageElement, Tag
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup
+    from bs4.element import PageElement, Tag
 
 # Future's editor writes these where an author left a cell empty; counted from 0.
 _PLACEHOLDER = re.compile(r"(?:row \d+ - cell \d+|header cell - column \d+)", re.IGNORECASE)
@@ -97,6 +98,8 @@ def clean(text: str) -> str:
 
 
 def _text_pieces(element: Tag, skipped: set[int]) -> Iterator[str]:
+    from bs4.element import Comment, NavigableString, Tag
+
     child: PageElement
     for child in element.children:
         if isinstance(child, Tag):

@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urljoin, urlsplit
-
-from bs4 import BeautifulSoup
 
 from gpuledger.extract.items import Issue, Link
 from gpuledger.extract.markup.html import soup
 from gpuledger.extract.markup.tables import cell_text, clean
 from gpuledger.extract.price.money import Ambiguous, read_price
 from gpuledger.extract.source import Page
+
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH = (

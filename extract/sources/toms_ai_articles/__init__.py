@@ -12,10 +12,8 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
-
-from bs4 import BeautifulSoup
-from bs4.element import Tag
 
 from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.items import Chart, Link, Parsed
@@ -23,6 +21,10 @@ from gpuledger.extract.markup.tables import cell_text, clean
 from gpuledger.extract.readers import chart_plans, transcriptions
 from gpuledger.extract.readers.toms import article, next_page
 from gpuledger.extract.source import Page, Source
+
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup
+    from bs4.element import Tag
 
 _BODY = ("#article-body", "article", "main")
 # Authors, shop widgets, teasers of other articles: their pictures are no charts of this one.

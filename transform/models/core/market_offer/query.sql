@@ -1,11 +1,14 @@
 -- One table is of one market. A region and `all` hold several, whose taxes differ, so there every price is net of tax; an offer that
 -- does not say whether tax is in its price is left out there. An offer of no known market stands in the home market.
 WITH placed AS (
-    SELECT coalesce(o.market, home.market) AS in_market, o.* FROM core.offer o CROSS JOIN core.home_market home
-    UNION ALL
-    SELECT o.market_region, o.* FROM core.offer o WHERE o.market_region IS NOT NULL
-    UNION ALL
-    SELECT 'all', o.* FROM core.offer o
+    SELECT
+        CASE t.table_of WHEN 'country' THEN coalesce(o.market, home.market) WHEN 'region' THEN o.market_region ELSE 'all' END
+            AS in_market,
+        o.*
+    FROM core.offer o
+    CROSS JOIN core.home_market home
+    CROSS JOIN (VALUES ('country'), ('region'), ('all')) t(table_of)
+    WHERE t.table_of <> 'region' OR o.market_region IS NOT NULL
 )
 SELECT
     p.in_market,

@@ -1,16 +1,19 @@
-WITH spread AS (
+WITH offered AS MATERIALIZED (
+    SELECT in_market, gpu_id, condition, price_usd, exclusion FROM core.market_offer
+),
+spread AS (
     SELECT in_market, gpu_id, count(*) AS offers, median(price_usd)::DECIMAL(18, 2) AS median_usd
-    FROM core.market_offer WHERE exclusion IS NULL AND condition = 'new' GROUP BY ALL
+    FROM offered WHERE exclusion IS NULL AND condition = 'new' GROUP BY ALL
 ),
 left_out AS (
     SELECT in_market, gpu_id, string_agg(n || ' ' || why, ', ' ORDER BY n DESC, why) AS excluded
     FROM (
         SELECT in_market, gpu_id, coalesce(exclusion, condition) AS why, count(*) AS n
-        FROM core.market_offer WHERE exclusion IS NOT NULL OR condition <> 'new' GROUP BY ALL
+        FROM offered WHERE exclusion IS NOT NULL OR condition <> 'new' GROUP BY ALL
     ) GROUP BY ALL
 ),
 listed AS (
-    SELECT DISTINCT in_market, gpu_id FROM core.market_offer
+    SELECT DISTINCT in_market, gpu_id FROM offered
 )
 SELECT
     l.in_market AS market,
