@@ -92,8 +92,9 @@ def procurement(data: DataDir, market: str | None = None) -> Procurement:
     places = _places(data, workloads, market)
     base = from_table(query(data, "SELECT assumption, amount FROM core.assumption")[1])
     keeps = dict(query(data, "SELECT gpu_id, observed_value_kept_per_year FROM mart.resale WHERE is_long_enough")[1])
-    runs = {gpu_id: found for gpu_id, *found in _runs(data)}
     columns, rows = _prices(data, market)
+    listed = [row[columns.index("gpu_id")] for row in rows]
+    runs = {gpu_id: found for gpu_id, *found in _runs(data, listed)}
     cards = []
     for row in rows:
         facts: dict[str, Any] = dict(zip(columns, row, strict=True))
@@ -195,14 +196,15 @@ def _prices(data: DataDir, market: str | None) -> tuple[list[str], list[tuple[An
     )
 
 
-def _runs(data: DataDir) -> list[tuple[Any, ...]]:
-    """For each card the largest model of text that fits on one, its expected speed, and how many fit."""
+def _runs(data: DataDir, gpu_ids: Sequence[str]) -> list[tuple[Any, ...]]:
+    """For each of these cards the largest model of text that fits on one, its expected speed, and how many fit."""
     _, rows = query(
         data,
         """SELECT f.gpu_id, max_by(f.model_id, (m.parameters, f.model_id)),
                max_by(f.expected_tokens_per_s, (m.parameters, f.model_id)), count(*)
            FROM fit_at([$precision], [$context], 1) f JOIN core.model m ON m.model_id = f.model_id
-           WHERE f.gpu_count = 1 AND f.fits AND m.model_kind <> 'diffusion' GROUP BY f.gpu_id""",
-        {"precision": PRECISION, "context": CONTEXT_TOKENS},
+           WHERE list_contains($cards, f.gpu_id) AND f.gpu_count = 1 AND f.fits AND m.model_kind <> 'diffusion'
+           GROUP BY f.gpu_id""",
+        {"precision": PRECISION, "context": CONTEXT_TOKENS, "cards": [*gpu_ids]},
     )
     return rows
