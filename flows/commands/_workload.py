@@ -24,12 +24,17 @@ if TYPE_CHECKING:
 def check(data: DataDir, workload: str) -> tuple[str, str]:
     """The id of a workload, whatever its letters' case, and the workload in words.
 
-    A usage error where there is none of this name: with the nearest ones, or else with all.
+    A usage error where there is none of this name: with the nearest ones, or else with all; and where no card has a figure.
     """
     known = workloads.ranked(data)
     workload_id = names.named(workload, known) or next((one for one, text in known.items() if text == workload), None)
     if workload_id is not None:
         return workload_id, known[workload_id]
+    if (without := names.named(workload, names.known(data.workloads))) is not None:
+        message = gettext(
+            "no card has a figure of {workload} yet; `gpuledger measure` and then `gpuledger rebuild` give it one"
+        )
+        raise click.UsageError(message.format(workload=without))
     if close := names.nearest(workload, known, known):
         message = gettext("no workload is called {workload!r}; the nearest are:").format(workload=workload)
         raise click.UsageError("\n  ".join([message, *close, gettext("`gpuledger workloads` lists all")]))

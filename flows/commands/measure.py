@@ -37,7 +37,11 @@ def _about(function: Callable[..., Any]) -> Callable[..., Any]:
             metavar="DAY",
             help="When (default: the file's, or today).",
         ),
-        click.option("--claim", type=click.Choice(_CLAIMS), help="Whose figure it is."),
+        click.option(
+            "--claim",
+            type=click.Choice(_CLAIMS),
+            help="Whose figure it is (default: own; of a file with a round of results: published).",
+        ),
     ):
         function = option(function)
     return function
@@ -67,8 +71,10 @@ def add(workload: str, score: str, gpu: str, data_dir: str | None, **words: Any)
     workload_id = workloads.named(workload, known)
     if workload_id is None:
         close = workloads.nearest(workload, known)
-        message = gettext("no workload is called {workload!r}; known are:").format(workload=workload)
-        raise click.UsageError("\n  ".join([message, *(close or known)]))
+        message = gettext("no workload is called {workload!r}; known are:")
+        if close:
+            message = gettext("no workload is called {workload!r}; the nearest are:")
+        raise click.UsageError("\n  ".join([message.format(workload=workload), *(close or known)]))
     try:
         amount = Decimal(score)
     except InvalidOperation:
@@ -107,8 +113,8 @@ def add(workload: str, score: str, gpu: str, data_dir: str | None, **words: Any)
 @_about
 @data_dir_option
 def import_(file: Path, gpus: Sequence[str], workload: str | None, data_dir: str | None, **words: Any) -> int:
-    """Keep the figures of FILE: llama-bench (JSON, Markdown), vLLM bench serve, MLPerf Inference summaries, InferenceX, or a
-    CSV with workload_id, gpu_name, score and unit.
+    """Keep the figures of FILE: llama-bench (all that it writes), vLLM bench serve, MLPerf Inference summaries, InferenceX,
+    LocalScore, or a CSV with workload_id, gpu_name, score and unit.
 
     What a file leaves open (which card, how many) is asked for and never guessed. Exit status 1, and nothing stored, until
     all is said.
@@ -128,7 +134,7 @@ def _said(words: dict[str, Any], gpus: Sequence[str], workload: str | None) -> A
         printed, _, name = text.rpartition("=")
         named[printed] = name
     return Said(
-        claim=words["claim"] or "own", gpus=named, gpu_count=words["gpu_count"], workload=workload,
+        claim=words["claim"], gpus=named, gpu_count=words["gpu_count"], workload=workload,
         measured_by=words["measured_by"], measured_on=words["measured_on"].date() if words["measured_on"] else None,
     )  # fmt: skip
 

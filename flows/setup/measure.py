@@ -41,10 +41,10 @@ class Said:
     """What the person says of a file beyond what stands in it.
 
     `gpus` gives the card of a name as printed, and under the empty name the card of all figures. `workload` is that of all
-    figures, for a file that holds one kind.
+    figures, for a file that holds one kind. Without a `claim` they are what files of the format hold.
     """
 
-    claim: str = "own"
+    claim: str | None = None
     gpus: Mapping[str, str]
     gpu_count: int | None = None
     workload: str | None = None
@@ -99,12 +99,12 @@ def take(taken: Taken, data: DataDir, said: Said, today: date, *, origin: tuple[
             left_out.append(f"{figure.where}: {error}")
             continue
         except (NotTaken, BadWorkload) as error:
-            problems.append(f"{name}, {figure.where}: {error}")
+            problems.append(f"{name}{f', {figure.where}' if figure.where else ''}: {error}")
             continue
         if workload.workload_id not in known:
             new[workload.workload_id] = workload
         one = _kept(figure, said, (card, count), workload, today)
-        one = replace(one, origin=name, origin_sha256=sha256)
+        one = replace(one, claim=said.claim or taken.claim, origin=name, origin_sha256=sha256)
         place = (one.workload_id, one.gpu_name, one.place)
         kept[place] = one
     if problems:
@@ -220,7 +220,7 @@ def _kept(figure: Figure, said: Said, cards: tuple[str, int], workload: Workload
     card, count = cards
     return Kept(
         workload_id=workload.workload_id, gpu_name=card, score=figure.score, unit=figure.unit, gpu_count=count,
-        claim=said.claim, model=figure.model, precision=figure.precision, software=figure.software,
+        claim="", model=figure.model, precision=figure.precision, software=figure.software,
         batch_size=figure.batch_size, context_tokens=figure.context_tokens, concurrent_users=figure.concurrent_users,
         measured_on=said.measured_on or figure.measured_on or today, measured_by=said.measured_by or figure.measured_by,
         place=figure.where, origin="", origin_sha256="",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from datetime import date
 from decimal import Decimal
@@ -12,7 +14,15 @@ from gpuledger.extract.readers.measured import llama_bench
 from gpuledger.extract.readers.measured.figure import NotReadable
 from gpuledger.extract.readers.measured.plain import read_kept
 from gpuledger.extract.readers.measured.read import read
-from tests.support.measurement_files import INFERENCEX, LLAMA_BENCH, LLAMA_BENCH_TABLE, MLPERF, MLPERF_CSV, VLLM
+from tests.support.measurement_files import (
+    INFERENCEX,
+    LLAMA_BENCH,
+    LLAMA_BENCH_TABLE,
+    LOCALSCORE,
+    MLPERF,
+    MLPERF_CSV,
+    VLLM,
+)
 
 
 def test_llama_bench_gives_reading_and_writing_apart_and_leaves_their_mixture_out() -> None:
@@ -52,6 +62,49 @@ def test_a_run_on_the_processor_is_no_figure_of_a_card() -> None:
     taken = llama_bench.read_json([{**LLAMA_BENCH[1], "n_gpu_layers": 0}])
     assert taken.figures == []
     assert "processor" in taken.left_out[0]
+
+
+def test_llama_bench_as_csv_and_sql_as_lines_and_as_a_windows_shell_saves_it() -> None:
+    rows = [{key: value for key, value in row.items() if not key.startswith("samples")} for row in LLAMA_BENCH]
+    rows[1] = {**rows[1], "cpu_info": "O'Kettle, 16"}
+    out = io.StringIO()
+    writer = csv.DictWriter(out, rows[0].keys(), quoting=csv.QUOTE_ALL)
+    for row in rows:
+        writer.writeheader()  # two runs that were written one after the other
+        writer.writerow(row)
+    names = ", ".join(rows[0])
+    texts = [["'" + str(value).replace("'", "''") + "'" for value in row.values()] for row in rows]
+    sql = "".join(f"INSERT INTO llama_bench ({names}) VALUES ({', '.join(values)});\n" for values in texts)
+    lines = "\n".join(json.dumps(row) for row in rows)
+    forms = [out.getvalue().encode(), sql.encode(), lines.encode(), lines.encode("utf-16")]
+    plain = read(json.dumps(rows).encode())
+    for form in forms:
+        assert read(form) == plain
+
+
+def test_llama_bench_without_a_graphics_card_in_its_backends() -> None:
+    assert llama_bench.read_json([{**LLAMA_BENCH[1], "backends": "CPU"}]).figures == []
+    assert len(llama_bench.read_json([{**LLAMA_BENCH[1], "backends": "CUDA,BLAS"}]).figures) == 1
+
+
+def test_localscore_gives_both_rates_of_a_test() -> None:
+    taken = read(json.dumps(LOCALSCORE).encode())
+    assert [(one.workload_id, one.score, one.gpu_name) for one in taken.figures] == [
+        ("localscore-kettle-8b-q4-k-m-pp1024", Decimal("5000.1"), "Varde GeForce RTX 4090"),
+        ("localscore-kettle-8b-q4-k-m-tg16-d1024", Decimal("120.3"), "Varde GeForce RTX 4090"),
+    ]
+    assert [(one.precision, one.is_single_stream, one.gpu_count) for one in taken.figures] == [
+        ("Q4_K_M", False, 1), ("Q4_K_M", True, 1),
+    ]  # fmt: skip
+    on_processor = {**LOCALSCORE, "accelerator_info": {"name": "Kettle 16", "type": "CPU"}}
+    assert "no GPU" in read(json.dumps(on_processor).encode()).left_out[0]
+
+
+def test_whose_figures_files_of_a_format_hold() -> None:
+    files = (LLAMA_BENCH, VLLM, LOCALSCORE, MLPERF, INFERENCEX)
+    assert [read(json.dumps(one).encode()).claim for one in files] == ["own", "own", "own", "published", "published"]
+    unfinished = {"0": MLPERF["0"], "1": {**MLPERF["0"], "Result": ""}}
+    assert "no result" in read(json.dumps(unfinished).encode()).left_out[0]
 
 
 def test_llama_bench_as_a_table() -> None:
@@ -101,14 +154,19 @@ def test_inferencex_counts_cards_by_tensor_and_pipeline_parallelism() -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "none of the known formats"),
-        (b"\xff\xfe", "not UTF-8"),
+        (b"", "is empty"),
+        (b"[]", "empty list"),
+        (b"\xe9\xff", "not UTF-8"),
+        (b"\xff\xfeA", "not UTF-8"),
         (b"[{", "breaks off"),
+        (json.dumps(LLAMA_BENCH[1]).encode() + b'\n{"avg_ts": 1', "line 2"),
         (b"[1, 2]", "none of the known formats"),
-        (b'{"a": 1}', "none of the known formats"),
+        (b'{"a": 1}', "begins with a, is none of the known formats"),
         (json.dumps([{**LLAMA_BENCH[1], "avg_ts": "fast"}]).encode(), "no number"),
         (json.dumps([{**LLAMA_BENCH[1], "avg_ts": float("nan")}]).encode(), "above zero"),
         (b"workload_id,gpu_name,score,unit\nw,RTX 4090,-3,it/s\n", "above zero"),
+        (b"workload_id;gpu_name;score;unit\nw;RTX 4090;28,9;it/s\n", "line 2: score is no number: '28,9'"),
+        (b"INSERT INTO test (avg_ts, n_gen) VALUES ('1');", "row 1: 1 values for 2 columns"),
         (b"workload_id,gpu_name,score,unit\nw,RTX 4090\n", "not as many values"),
         (b"workload_id,gpu_name,score,unit,gpu_count\nw,RTX 4090,3,it/s,two\n", "gpu_count"),
     ],

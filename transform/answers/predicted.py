@@ -112,7 +112,7 @@ def _ran(data: DataDir, workload: str) -> Mapping[str, Any]:
     if ran["output"] != "token" or ran["unit"] not in _UNITS or not ran["model_id"] or not ran["precision"]:
         raise NotPredictable(
             f"nothing predicts {workload}: only the tokens a second of a stated model of text at a stated precision can be "
-            f"predicted, and this is {ran['unit']} of {ran['model_id'] or 'no stated model'}"
+            f"predicted, and this is {ran['unit']} of {ran['model_id'] or 'no stated model'}; leave --predicted out"
         )
     return ran
 

@@ -42,11 +42,14 @@ class Figure:
 
 @dataclass(slots=True)
 class Taken:
-    """What a file gave: its figures, and a line for each row that is none."""
+    """What a file gave: its figures, and a line for each row that is none. `claim` is whose figures such files hold, unless
+    somebody says otherwise.
+    """
 
     format: str
     figures: list[Figure] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
+    claim: str = "own"
 
 
 def slug(*parts: object) -> str:
@@ -77,6 +80,12 @@ def whole(value: Any) -> int | None:
     except InvalidOperation:
         return None
     return int(read) if read.is_finite() and read == read.to_integral_value() else None
+
+
+def quantisation(words: str) -> str | None:
+    """A file format of llama.cpp, of the words in which it prints it: `Q4_K - Medium` is Q4_K_M."""
+    found = re.search(r"\b(I?Q\d(?:_\w+)?|F16|BF16)(?: - (Small|Medium|Large))?", words)
+    return found[1] + (f"_{found[2][0]}" if found[2] else "") if found else None
 
 
 def day(text: Any) -> date | None:

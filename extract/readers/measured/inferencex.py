@@ -29,7 +29,7 @@ def is_json(rows: Any) -> bool:
 
 def read_json(rows: Sequence[Mapping[str, Any]]) -> Taken:
     """The rate of written tokens of all cards of each row."""
-    taken = Taken(FORMAT)
+    taken = Taken(FORMAT, claim="published")
     for number, row in enumerate(rows, start=1):
         measures = {**row, **(row.get("metrics") or {})}
         hardware = str(row.get("hw") or row.get("hardware"))

@@ -1,4 +1,4 @@
-"""llama-bench of llama.cpp: its JSON (`-o json`, `-o jsonl`) and its Markdown table.
+"""llama-bench of llama.cpp: all that it writes, `-o json`, `jsonl`, `csv`, `sql` and its Markdown table.
 
 `gpu_info` lists every GPU of the machine, not those that ran: several of them leave the count open, unless the row names
 its devices. A row with prompt and answer together divides both counts of tokens by one time, so it is the speed of neither,
@@ -7,18 +7,25 @@ and is left out. Source: ggml-org/llama.cpp, tools/llama-bench/llama-bench.cpp.
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gpuledger.extract.readers.measured.figure import Figure, NotReadable, Taken, amount, day, slug, whole
+from gpuledger.extract.readers.measured.figure import Figure, NotReadable, Taken, amount, day, quantisation, slug, whole
 
 FORMAT = "llama-bench"
 _QUANTISATION = re.compile(r"(?i)(?:^|[-_.])((?:I?Q\d(?:_[A-Z0-9]+)*|F16|BF16|F32|MXFP4(?:_MOE)?))(?=[-_.]|$)")
 _DEVICE = re.compile(r"(?m)^\s*Device \d+: ([^,\n]+),")
 #: A row of the Markdown table gives the rate as `123.45 ± 0.67`.
 _RATE = re.compile(r"^([\d.]+)\s*(?:±|\+/-)?\s*[\d.]*$")
+#: Backends without a graphics card.
+_NO_GPU = {"CPU", "BLAS", "BLAS,CPU", "CPU,BLAS"}
+_INSERT = re.compile(r"INSERT INTO\s+\w+\s*\(([^)]*)\)\s*VALUES\s*\(", re.IGNORECASE)
+#: What `-o sql` writes for a value: always in quotes, and a quote in it doubled.
+_VALUE = re.compile(r"\s*'((?:[^']|'')*)'\s*([,)])")
 _TEST = re.compile(r"^(pp|tg)(\d+)(?:\s*@\s*d(\d+))?$")
 _SUMMED = re.compile(r"^pp\d+\s*\+\s*tg\d+")
 
@@ -41,8 +48,10 @@ def read_json(rows: Sequence[Mapping[str, Any]]) -> Taken:
             continue
         if not prompt and not answer:
             raise NotReadable(f"{where}: neither n_prompt nor n_gen is set")
-        if whole(row.get("n_gpu_layers")) == 0:
-            taken.left_out.append(f"{where}: n_gpu_layers is 0: it ran on the processor")
+        if whole(row.get("n_gpu_layers")) == 0 or str(row.get("backends") or "GPU") in _NO_GPU:
+            is_zero = whole(row.get("n_gpu_layers")) == 0
+            why = "n_gpu_layers is 0" if is_zero else f"its backend is {row['backends']}"
+            taken.left_out.append(f"{where}: {why}: it ran on the processor")
             continue
         name, count = _cards(row)
         test = f"pp{prompt}" if prompt else f"tg{answer}"
@@ -57,6 +66,45 @@ def read_json(rows: Sequence[Mapping[str, Any]]) -> Taken:
             )
         )  # fmt: skip
     return taken
+
+
+def is_csv(text: str) -> bool:
+    """Whether the first line is that of `-o csv`."""
+    return {"avg_ts", "n_prompt", "n_gen"} <= set(next(csv.reader([text.split("\n", 1)[0].strip()]), []))
+
+
+def read_csv(text: str) -> Taken:
+    """The figures of `-o csv`; files of several runs, one after the other, have several headers."""
+    rows = csv.DictReader(io.StringIO(text, newline=""))
+    found = []
+    for row in rows:
+        if None in row or None in row.values():
+            raise NotReadable(f"line {rows.line_num}: not as many values as the header has columns")
+        if row["avg_ts"] != "avg_ts":
+            found.append(row)
+    return read_json(found)
+
+
+def is_sql(text: str) -> bool:
+    """Whether these are the statements of `-o sql`."""
+    found = _INSERT.search(text)
+    return found is not None and "avg_ts" in found[1]
+
+
+def read_sql(text: str) -> Taken:
+    """The figures of the rows that `-o sql` inserts."""
+    rows = []
+    for number, found in enumerate(_INSERT.finditer(text), start=1):
+        names, values, at = [name.strip() for name in found[1].split(",")], [], found.end()
+        while (value := _VALUE.match(text, at)) is not None:
+            values.append(value[1].replace("''", "'"))
+            at = value.end()
+            if value[2] == ")":
+                break
+        if len(values) != len(names):
+            raise NotReadable(f"row {number}: {len(values)} values for {len(names)} columns; write the file again")
+        rows.append(dict(zip(names, values, strict=True)))
+    return read_json(rows)
 
 
 def _cards(row: Mapping[str, Any]) -> tuple[str | None, int | None]:
@@ -132,7 +180,7 @@ def _figure(*, model: str, kind: str, test: tuple[str, int], score: Any, **more:
     name, depth = test
     stem = re.sub(r"(?i)\.gguf$", "", model)
     found = _QUANTISATION.search(stem.replace(" ", "_"))
-    precision = _quantisation(found[1] if found else None, kind)
+    precision = found[1].upper() if found else quantisation(kind)
     is_prompt = name.startswith("pp")
     tokens = int(name[2:]) + depth
     words = f"{stem}, {name[2:]} tokens {'of prompt read' if is_prompt else 'written'}"
@@ -142,13 +190,3 @@ def _figure(*, model: str, kind: str, test: tuple[str, int], score: Any, **more:
         score=amount(score, "the rate", more["where"]),
         is_single_stream=not is_prompt, model=stem, precision=precision, context_tokens=tokens, **more,
     )  # fmt: skip
-
-
-def _quantisation(in_name: str | None, kind: str) -> str | None:
-    """The file format: from the file's name, else from the words of the table (`Q4_K - Medium`)."""
-    if in_name:
-        return in_name.upper()
-    found = re.search(r"\b(I?Q\d(?:_\w+)?|F16|BF16)(?: - (Small|Medium|Large))?", kind)
-    if not found:
-        return None
-    return found[1] + (f"_{found[2][0]}" if found[2] else "")

@@ -58,7 +58,7 @@ _CELL = re.compile(r'"((?:[^"]|"(?!,))*)",|([^",]*),')
 
 def read(rows: Iterable[Mapping[str, Any]]) -> Taken:
     """The figures of a summary: one a system, model, scenario and unit."""
-    taken = Taken(FORMAT)
+    taken = Taken(FORMAT, claim="published")
     for number, row in enumerate(rows, start=1):
         where = f"row {number} ({row['Organization']}, {row.get('Platform') or row.get('SystemName')})"
         unit = str(row["Units"])
@@ -67,6 +67,9 @@ def read(rows: Iterable[Mapping[str, Any]]) -> Taken:
             continue
         if "watt" in unit.lower() or "joule" in unit.lower():
             taken.left_out.append(f"{where}: {unit} is the power of the run, not its speed")
+            continue
+        if not str(row["Result"] or "").strip():
+            taken.left_out.append(f"{where}: it has no result")
             continue
         count = whole(row["total_accelerators"])
         if not row["accelerator_model_name"] or not count:

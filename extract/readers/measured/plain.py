@@ -49,7 +49,13 @@ def is_csv(text: str) -> bool:
 
 
 def _header(text: str) -> list[str]:
-    return [name.strip() for name in next(csv.reader([text.split("\n", 1)[0].strip()]), [])]
+    first = text.split("\n", 1)[0].strip()
+    return [name.strip() for name in next(csv.reader([first], delimiter=_delimiter(first)), [])]
+
+
+def _delimiter(first: str) -> str:
+    """What separates the columns: spreadsheets of many countries write semicolons, as the comma is their decimal point."""
+    return max(",;\t", key=first.count)
 
 
 def read(text: str) -> Taken:
@@ -77,7 +83,8 @@ def read(text: str) -> Taken:
 
 
 def _rows(text: str) -> Iterable[tuple[int, Mapping[str, str]]]:
-    rows = csv.DictReader(io.StringIO(text, newline=""), skipinitialspace=True)
+    delimiter = _delimiter(text.split("\n", 1)[0])
+    rows = csv.DictReader(io.StringIO(text, newline=""), skipinitialspace=True, delimiter=delimiter)
     for row in rows:
         if None in row or None in row.values():
             raise NotReadable(f"line {rows.line_num}: not as many values as the header has columns")

@@ -4,26 +4,35 @@ from __future__ import annotations
 
 import json
 
-from gpuledger.extract.readers.measured import inferencex, llama_bench, mlperf, plain, vllm_serve
+from gpuledger.extract.readers.measured import inferencex, llama_bench, localscore, mlperf, plain, vllm_serve
 from gpuledger.extract.readers.measured.figure import Figure, NotReadable, Taken
 
 __all__ = ["Figure", "NotReadable", "Taken", "read"]
 
 FORMATS = (
-    "llama-bench (JSON or Markdown), vLLM bench serve, an MLPerf Inference summary, InferenceX, or a CSV with columns"
+    "llama-bench (all that it writes), vLLM bench serve, an MLPerf Inference summary, InferenceX, LocalScore, or a CSV with"
+    " columns"
 )
+#: What a Windows shell writes where output goes into a file begins with one of these.
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def read(content: bytes) -> Taken:
     """The figures of a file. Raises NotReadable where it is of no known format, or where a row of it cannot be read."""
     try:
-        text = content.decode("utf-8-sig")
+        text = content.decode("utf-16" if content.startswith(_UTF_16) else "utf-8-sig")
     except UnicodeDecodeError as error:
         raise NotReadable(f"not UTF-8 ({error}); save the file as UTF-8") from None
+    if not text.strip():
+        raise NotReadable("the file is empty; write it again")
     if text.lstrip()[:1] in ("[", "{"):
         return _json(text)
     if llama_bench.is_markdown(text):
         return llama_bench.read_markdown(text)
+    if llama_bench.is_sql(text):
+        return llama_bench.read_sql(text)
+    if llama_bench.is_csv(text):
+        return llama_bench.read_csv(text)
     if mlperf.is_csv(text):
         return mlperf.read(mlperf.rows_of_csv(text))
     if plain.is_csv(text):
@@ -42,7 +51,14 @@ def _json(text: str) -> Taken:
         return vllm_serve.read_json(listed)
     if inferencex.is_json(listed):
         return inferencex.read_json(listed)
-    raise NotReadable(f"this JSON is none of the known formats: {FORMATS} {', '.join(plain.NEEDED)}")
+    if localscore.is_json(listed):
+        return localscore.read_json(listed)
+    if not listed:
+        raise NotReadable("the JSON is an empty list; write the file again")
+    seen = ", ".join(list(listed[0])[:8]) if isinstance(listed[0], dict) else type(listed[0]).__name__
+    raise NotReadable(
+        f"this JSON, which begins with {seen}, is none of the known formats: {FORMATS} {', '.join(plain.NEEDED)}"
+    )
 
 
 def _rows(text: str) -> dict[str, dict[str, object]] | list[dict[str, object]]:
@@ -50,11 +66,22 @@ def _rows(text: str) -> dict[str, dict[str, object]] | list[dict[str, object]]:
     try:
         read_rows = json.loads(text)
     except json.JSONDecodeError as error:
-        lines = [line for line in text.splitlines() if line.strip()]
-        try:
-            read_rows = [json.loads(line) for line in lines]
-        except json.JSONDecodeError:
-            raise NotReadable(f"the JSON breaks off or is damaged ({error}); write the file again") from None
+        read_rows = _lines(text, error)
     if not isinstance(read_rows, dict | list):
         raise NotReadable("the JSON holds neither an object nor a list")
     return read_rows
+
+
+def _lines(text: str, error: json.JSONDecodeError) -> list[dict[str, object]]:
+    """JSON lines: one object each. `error` is why the text is no single document."""
+    found = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            found.append(json.loads(line))
+        except json.JSONDecodeError as broken:
+            # Where not even the first line is whole, the file was meant as one document.
+            message = str(error) if not found else f"line {number}: {broken.msg}, after {broken.pos} characters"
+            raise NotReadable(f"the JSON breaks off or is damaged ({message}); write the file again") from None
+    return found

@@ -1,0 +1,70 @@
+"""Results of LocalScore: what its program sends and saves, one run with a row a test.
+
+A run is of one GPU, which it names. A test reads a prompt and then writes, and has a rate for each, timed apart.
+Source: cjpais/LocalScore, src/pages/api/results.ts, src/db/schema.ts. What its API lists are averages over all tests of a
+run, of which nothing says how long they were: no figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gpuledger.extract.readers.measured.figure import Figure, Taken, amount, quantisation, slug, whole
+
+FORMAT = "LocalScore"
+
+
+def is_json(rows: Any) -> bool:
+    """Whether these are runs of LocalScore."""
+    return (
+        isinstance(rows, list)
+        and bool(rows)
+        and all(
+            isinstance(row, dict)
+            and isinstance(row.get("accelerator_info"), dict)
+            and isinstance(row.get("results"), list)
+            for row in rows
+        )
+    )
+
+
+def read_json(runs: Sequence[Mapping[str, Any]]) -> Taken:
+    """Both rates of each test of each run."""
+    taken = Taken(FORMAT)
+    for run, row in enumerate(runs, start=1):
+        accelerator, runtime = row["accelerator_info"], row.get("runtime_info") or {}
+        for number, test in enumerate(row["results"], start=1):
+            where = f"run {run}, result {number}"
+            if str(accelerator.get("type") or "GPU").upper() != "GPU":
+                taken.left_out.append(f"{where}: it ran on {accelerator.get('name')!r}, which is no GPU")
+                continue
+            if not isinstance(test, Mapping):
+                taken.left_out.append(f"{where}: no result of a test")
+                continue
+            taken.figures += _figures(test, accelerator, runtime, where)
+    return taken
+
+
+def _figures(
+    test: Mapping[str, Any], accelerator: Mapping[str, Any], runtime: Mapping[str, Any], where: str
+) -> list[Figure]:
+    prompt, answer = whole(test.get("n_prompt")) or 0, whole(test.get("n_gen")) or 0
+    model, quantised = str(test.get("model_name") or ""), quantisation(str(test.get("model_quant_str") or ""))
+    software = " ".join(str(one) for one in (runtime.get("name") or FORMAT, runtime.get("version")) if one)
+    found = []
+    for key, tokens, is_prompt in (("prompt_tps", prompt, True), ("gen_tps", answer, False)):
+        if not tokens or not test.get(key):
+            continue
+        kind = "of prompt read" if is_prompt else f"written after {prompt}" if prompt else "written"
+        name = f"pp{tokens}" if is_prompt else f"tg{tokens}"
+        found.append(
+            Figure(
+                workload_id=slug("localscore", model, quantised, name, f"d{prompt}" if prompt and not is_prompt else None),
+                workload=f"{model} {quantised or ''}".strip() + f", {tokens} tokens {kind}", unit="tokens/s",
+                score=amount(test[key], key, where), gpu_name=str(accelerator.get("name") or "") or None, gpu_count=1,
+                is_single_stream=not is_prompt, model=model, precision=quantised, software=software,
+                context_tokens=tokens if is_prompt else prompt + tokens, where=where,
+            )
+        )  # fmt: skip
+    return found
