@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 from pathlib import Path
 
@@ -19,7 +20,7 @@ class ExtractError(Exception):
 
     def __init__(self, url: str, seen: str, action: str | None = None) -> None:
         # A library's error has the whole address in it, a parser's the text of the page.
-        url, seen = _storable(url), _storable(redact_text(seen))
+        url, seen = _storable(url), _bounded(_storable(redact_text(seen)))
         self.url = url
         self.seen = seen
         self.action = action or self.default_action
@@ -33,6 +34,16 @@ class ExtractError(Exception):
 def _storable(text: str) -> str:
     """The text without half characters (lone surrogates), which no log, file or terminal takes."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _bounded(text: str) -> str:
+    """The text on one line, no longer than a person reads: a server may put a whole page where its status should stand."""
+    text = _CONTROL.sub(" ", text)
+    return text if len(text) <= _MOST_SEEN else f"{text[: _MOST_SEEN - 1]}…"
+
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+_MOST_SEEN = 1000
 
 
 class FetchError(ExtractError):

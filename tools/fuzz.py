@@ -12,22 +12,12 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-import atheris
-
-with atheris.instrument_imports(include=["gpuledger.extract"]):
-    from gpuledger.extract import source as sources
-    from gpuledger.extract.collect import parse_page
-    from gpuledger.extract.errors import ExtractError
-    from gpuledger.extract.items import to_json
-    from gpuledger.extract.price.money import read_price
-    from gpuledger.extract.source import Page
-
-CORPUS = Path(__file__).parents[1] / "tests" / "walls" / "corpus"
 #: Which sources a target reads; the first byte of an input says which of them.
-TARGETS = {
+TARGETS: dict[str, tuple[str, ...]] = {
     "page": (
         "generic_shop",
         "newegg",
@@ -46,30 +36,49 @@ _PAGES = (".html", ".json", ".xml", ".csv", ".xlsx")
 NOW = datetime(2023, 11, 16, 3, tzinfo=UTC)
 
 
-def read_as_page(names: tuple[str, ...], data: bytes) -> None:
-    """Read the input as one of the sources would. Raises what is a finding."""
-    if not data:
-        return
-    source = sources.get(names[data[0] % len(names)])
-    url = f"{source.homepage.rstrip('/')}/p"
-    page = Page(url=url, final_url=url, content=data[1:], sha256="0" * 64, fetched_at=NOW, headers={})
-    try:
-        items = parse_page(source, page)
-    except ExtractError as error:
-        str(error).encode()
-        return
-    for item in items:
-        json.dumps(to_json(item), allow_nan=False, ensure_ascii=False).encode()
+def source_of(target: str, data: bytes) -> str:
+    """The name of the source that reads an input of the target."""
+    names = TARGETS[target]
+    return names[data[0] % len(names)]
 
 
-def read_as_price(data: bytes) -> None:
-    """Read the input as the text of a price element."""
-    read_price(data.decode("utf-8", "replace"), country="DE")
+def reader(target: str) -> Callable[[bytes], None]:
+    """What reads an input of the target, and raises what is a finding.
+
+    Everything of ours is imported here: what was imported before is not followed by the fuzzer.
+    """
+    from gpuledger.extract.collect import parse_page
+    from gpuledger.extract.errors import ExtractError
+    from gpuledger.extract.items import to_json
+    from gpuledger.extract.price.money import read_price
+    from gpuledger.extract.source import Page, get
+
+    readers = {name: get(name) for name in TARGETS[target]}
+
+    def read_as_page(data: bytes) -> None:
+        if not data:
+            return
+        source = readers[source_of(target, data)]
+        url = f"{source.homepage.rstrip('/')}/p"
+        page = Page(url=url, final_url=url, content=data[1:], sha256="0" * 64, fetched_at=NOW, headers={})
+        try:
+            items = parse_page(source, page)
+        except ExtractError as error:
+            str(error).encode()
+            return
+        for item in items:
+            json.dumps(to_json(item), allow_nan=False, ensure_ascii=False).encode()
+
+    def read_as_price(data: bytes) -> None:
+        read_price(data.decode("utf-8", "replace"), country="DE")
+
+    return read_as_page if readers else read_as_price
 
 
-def seeds(target: str) -> None:
-    """Put the pages that the project has into the first folder, each behind the byte of its source."""
-    folder = Path(next(word for word in sys.argv[1:] if not word.startswith("-")))
+def seeds(target: str, folder: Path) -> None:
+    """Put the pages that the project has into the folder, each behind the byte of its source."""
+    from gpuledger.extract import source as sources
+
     for number, name in enumerate(TARGETS[target]):
         for path in sources.folder(name).rglob("*"):
             if path.suffix in _PAGES and path.stat().st_size < 200_000:
@@ -78,12 +87,17 @@ def seeds(target: str) -> None:
 
 def main() -> None:
     """Run one target: `tools/fuzz.py TARGET [options of libFuzzer] FOLDER [MORE FOLDERS]`."""
+    import atheris
+
     target = sys.argv.pop(1)
-    names = TARGETS[target]
-    if names:
-        seeds(target)
-    limits = ["-timeout=20", "-rss_limit_mb=1000", "-max_len=200000", f"-artifact_prefix={target}-"]
-    atheris.Setup([*sys.argv, *limits], read_as_price if not names else lambda data: read_as_page(names, data))
+    with atheris.instrument_imports(include=["gpuledger.extract"]):
+        read = reader(target)
+    seeds(target, Path(next(word for word in sys.argv[1:] if not word.startswith("-"))))
+    options = [
+        "-timeout=20", "-rss_limit_mb=1000", "-max_len=200000", f"-artifact_prefix={target}-",
+        f"-dict={Path(__file__).with_suffix('.dict')}",
+    ]  # fmt: skip
+    atheris.Setup([sys.argv[0], *options, *sys.argv[1:]], read)
     atheris.Fuzz()
 
 

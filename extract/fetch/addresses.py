@@ -15,7 +15,7 @@ from urllib.parse import SplitResult, urlsplit, urlunsplit
 from gpuledger.extract.errors import ForbiddenAddress
 from gpuledger.extract.redaction import redact
 
-__all__ = ["Target", "check", "redact", "refused_ip"]
+__all__ = ["Target", "check", "host_of", "redact", "refused_ip"]
 
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -88,6 +88,14 @@ def check(url: str, mapped: Container[str] = ()) -> Target:
     target = Target("", parts.scheme, host, port)
     clean = urlunsplit((parts.scheme, target.origin.split("//", 1)[1], _path(parts.path), parts.query, ""))
     return Target(clean, parts.scheme, host, port)
+
+
+def host_of(url: str) -> str | None:
+    """The host of an address in the form that `Target.host` has, None where it has none. Whether it may be asked is not said."""
+    try:
+        return _host(urlsplit(url), url) or None
+    except (ValueError, ForbiddenAddress):
+        return None
 
 
 def refused_ip(address: str) -> str | None:

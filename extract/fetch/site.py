@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from gpuledger.extract.errors import ForeignHost
+from gpuledger.extract.fetch import addresses
 from gpuledger.extract.fetch.addresses import Target
 
 
@@ -32,9 +33,11 @@ class Site:
 
 
 def site_of(starts: Iterable[str], more: Iterable[str] = ()) -> Site:
-    """The site of a source that starts at these addresses: their hosts, with and without `www.`, and `more` of them."""
-    parts = [urlsplit(start) for start in starts]
-    own = {part.hostname.removesuffix(".") for part in parts if part.hostname}
-    bare = {host.removeprefix("www.") for host in own}
-    hosts = own | bare | {f"www.{host}" for host in bare} | set(more)
-    return Site(frozenset(hosts), bool(parts) and all(part.scheme == "https" for part in parts))
+    """The site of a source that starts at these addresses: their hosts, with and without `www.`, and `more` of them.
+
+    An address that is none adds no host; it fails by itself when it is fetched.
+    """
+    own = {start: host for start in starts if (host := addresses.host_of(start))}
+    bare = {host.removeprefix("www.") for host in own.values()}
+    hosts = {*own.values(), *bare, *(f"www.{host}" for host in bare), *more}
+    return Site(frozenset(hosts), bool(own) and all(urlsplit(start).scheme == "https" for start in own))

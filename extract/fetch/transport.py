@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ssl
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -29,6 +30,9 @@ from gpuledger.extract.fetch.http_settings import HttpSettings
 from gpuledger.extract.fetch.pinned import PinnedAdapter, RefusedPeer, Route
 from gpuledger.extract.fetch.retry import Transient
 from gpuledger.extract.fetch.turns import Turns
+
+# Of a cookie whose end lies beyond all years, with a traceback; the cookie is left out.
+warnings.filterwarnings("ignore", "http.cookiejar bug", UserWarning)
 
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _PIECE = 1 << 16
