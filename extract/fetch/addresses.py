@@ -91,7 +91,7 @@ def check(url: str, mapped: Container[str] = ()) -> Target:
 
 
 def host_of(url: str) -> str | None:
-    """The host of an address in the form that `Target.host` has, None where it has none. Whether it may be asked is not said."""
+    """The host of an address in the form that `Target.host` has, whether or not it may be asked; None where it has none."""
     try:
         return _host(urlsplit(url), url) or None
     except (ValueError, ForbiddenAddress):

@@ -8,11 +8,14 @@ import random
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from gpuledger.extract.archive.snapshots import Archive
@@ -20,14 +23,16 @@ from gpuledger.warehouse import schema
 from gpuledger.warehouse.outputs.tables import TOO_LARGE
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import reader
-from tests.command import ROOT, csv_files, environment, rows
+from tests.command import ROOT, arguments, csv_files, environment, rows
 
 #: A shop whose prices move, exchange rates, and scores: every way of loading, and quick.
 ONLY = ("ecb_fx", "newegg", "toms_ai_articles")
 #: Of the places that are not about publishing, every n-th is tried. Each costs two runs.
 STRIDE = 40
-#: Kills by the clock, for the moments between two files: inside a transaction, a copy, a checkpoint.
-TIMED = int(os.environ.get("KILLS", "3"))
+#: Kills by the clock, for the moments between two files: inside a transaction, a copy, a checkpoint. Where there are many,
+#: every third is of a run under Prefect, as the command starts it.
+KILLS = int(os.environ.get("KILLS", "3"))
+OF_PREFECT = KILLS // 3 if "KILLS" in os.environ else 0
 
 
 class Killer:
@@ -80,6 +85,49 @@ class Nights:
     after: dict[str, str]
     files: dict[str, bytes]
     events: list[str]
+    #: How long each run took that came to its end.
+    seconds: list[float]
+
+
+@dataclass(frozen=True)
+class UnderPrefect:
+    """The first night as the command publishes it, with Prefect's own database, and how long the second takes."""
+
+    first: Path
+    seconds: float
+
+
+def refresh_under_prefect(data: Path, night: int, kill_after: float = 120.0) -> tuple[int, float]:
+    """Exit status of the command, killed so many seconds after its start, and how long it took."""
+    started = time.monotonic()
+    only = (word for name in ONLY for word in ("--only", name))
+    process = subprocess.Popen(
+        arguments("refresh", "--sample", "--night", night, *only, data=data), env=environment(), cwd=data.parent,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(kill_after)
+    process.kill()
+    return process.wait(), time.monotonic() - started
+
+
+def wait_until_gone(data: Path) -> None:
+    """Until no process of the run's Prefect is left. Fails where one stays."""
+    home, ends = str(data), time.monotonic() + 60
+    while any(home in process.info["environ"].get("PREFECT_HOME", "")
+              for process in psutil.process_iter(["environ"]) if process.info["environ"]):  # fmt: skip
+        assert time.monotonic() < ends, "a process of the killed run is left"
+        time.sleep(0.2)
+
+
+@pytest.fixture(scope="module")
+def under_prefect(tmp_path_factory: pytest.TempPathFactory) -> UnderPrefect:
+    folder = tmp_path_factory.mktemp("under_prefect")
+    assert refresh_under_prefect(folder / "first", 1)[0] == 0
+    shutil.copytree(folder / "first", folder / "second", symlinks=True)
+    status, seconds = refresh_under_prefect(folder / "second", 2)
+    assert status == 0
+    return UnderPrefect(folder / "first", seconds)
 
 
 @pytest.fixture(scope="module")
@@ -88,17 +136,21 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nights]:
     killer = Killer()
     assert killer.refresh(folder / "first", 1)[0] == 0
     shutil.copytree(folder / "first", folder / "second", symlinks=True)
+    started = time.monotonic()
     status, events = killer.refresh(folder / "second", 2)
+    seconds = [time.monotonic() - started]
     assert status == 0
     before, after = contents(folder / "first"), contents(folder / "second")
     assert before != after
-    yield Nights(killer, folder / "first", before, after, csv_files(folder / "second" / "exports"), events)
+    yield Nights(killer, folder / "first", before, after, csv_files(folder / "second" / "exports"), events, seconds)
     killer.close()
 
 
 def converges(nights: Nights, data: Path) -> None:
     """One more run of the second night, and all is as if nothing had happened."""
+    started = time.monotonic()
     assert nights.killer.refresh(data, 2)[0] == 0
+    nights.seconds.append(time.monotonic() - started)
     assert contents(data) == nights.after
     assert csv_files(data / "exports") == nights.files
     assert Archive(data / "snapshots").verify() == []
@@ -131,14 +183,27 @@ def test_at_the_steps_of_publishing_and_at_others(undisturbed: Nights, tmp_path:
         shutil.rmtree(data)
 
 
-def test_at_moments_between(undisturbed: Nights, tmp_path: Path) -> None:
-    chance = random.Random(20231116)
-    for n in range(TIMED):
-        data = tmp_path / str(n)
-        shutil.copytree(undisturbed.first, data, symlinks=True)
-        after_a_kill(undisturbed, data, after=(n % 3 + chance.random()) * 0.3)
-        converges(undisturbed, data)
-        shutil.rmtree(data)
+@pytest.mark.parametrize("n", range(KILLS - OF_PREFECT))
+def test_at_moments_between(undisturbed: Nights, tmp_path: Path, n: int) -> None:
+    data = tmp_path / "data"
+    shutil.copytree(undisturbed.first, data, symlinks=True)
+    # As long as a run took just now, and a little longer: a busy machine must not have all kills come early.
+    after_a_kill(undisturbed, data, after=random.Random(20231116 + n).random() * 1.1 * undisturbed.seconds[-1])
+    converges(undisturbed, data)
+    shutil.rmtree(data)
+
+
+@pytest.mark.parametrize("n", range(OF_PREFECT))
+def test_at_moments_under_prefect(undisturbed: Nights, under_prefect: UnderPrefect, tmp_path: Path, n: int) -> None:
+    """The command with its Prefect server: nothing of it is left, and a run without Prefect finds all as it should be."""
+    data = tmp_path / "data"
+    shutil.copytree(under_prefect.first, data, symlinks=True)
+    status, _ = refresh_under_prefect(data, 2, random.Random(20231117 + n).random() * 1.1 * under_prefect.seconds)
+    assert status in (-9, 0), "killed, or done before the kill came"
+    assert contents(data) in (undisturbed.before, undisturbed.after)
+    wait_until_gone(data)
+    converges(undisturbed, data)
+    shutil.rmtree(data)
 
 
 def test_again_and_again_without_a_good_run_between(undisturbed: Nights, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from gpuledger.extract.fetch.http import Client, HttpSettings, Machine
 from gpuledger.extract.fetch.site import site_of
 from gpuledger.extract.items import Issue, Offer, to_json
 from gpuledger.extract.pages import Fetching
-from gpuledger.extract.source import Page, Source, get
+from gpuledger.extract.source import Page, Source
 from tests.extract.fake_time import FakeTime
 from tests.extract.faulty_server import Exchange, FaultyServer
 from tests.walls.cases import failing
@@ -39,9 +39,7 @@ def _parse(page: Page) -> list[Offer | Issue]:
     return [Issue(code="odd", message=page.content[:50].decode("utf-8", "replace"), url=page.url)]
 
 
-SHOP = Source(
-    name="test_shop", title="Shop", homepage=f"http://{HOST}", parse=_parse, kinds=("offer",), max_pages=1000
-)
+SHOP = Source(name="test_shop", title="Shop", homepage=f"http://{HOST}", parse=_parse, kinds=("offer",), max_pages=1000)
 
 
 def _sent(head: bytes, body: bytes = b"") -> Callable[[Exchange], None]:
@@ -54,7 +52,9 @@ def _sent(head: bytes, body: bytes = b"") -> Callable[[Exchange], None]:
     return send
 
 
-def _read(routes: dict[str, Callable[[Exchange], None]], folder: Path) -> tuple[dict[str, str], dict[str, str], list[Exchange]]:
+def _read(
+    routes: dict[str, Callable[[Exchange], None]], folder: Path
+) -> tuple[dict[str, str], dict[str, str], list[Exchange]]:
     """Read each route between two good pages: the issues and the addresses of the offers, by path, and what was asked."""
     with FaultyServer() as server:
         starts = []
@@ -220,7 +220,16 @@ def test_a_start_in_letters_of_its_own_is_read_and_one_that_is_no_address_stops_
     for start in ("https://könig.example/p", "https://www.könig.example/p", "https://xn--knig-5qa.example/p"):
         for url in (start, "https://KÖNIG.example/x", "https://www.xn--knig-5qa.example/"):
             site_of([start]).check(addresses.check(url), "shown")
-    for junk in ("https://[::1", "https://shop.example:x/", "", "\0", "https://", "shop", "https://a..b/", "https://\ud83d/"):
+    for junk in (
+        "https://[::1",
+        "https://shop.example:x/",
+        "",
+        "\0",
+        "https://",
+        "shop",
+        "https://a..b/",
+        "https://\ud83d/",
+    ):
         site = site_of([*SITE, junk])
         assert site == site_of(SITE), junk
 
@@ -255,7 +264,7 @@ def test_redirects_lead_nowhere_else(tmp_path: Path) -> None:
 
     routes = {f"/r{number}": lead(location) for number, location in enumerate(LOCATIONS)}
     routes["/stolen"] = lambda exchange: exchange.reply(200, b"good")
-    issues, offers, asked = _read(routes, tmp_path)
+    issues, _, asked = _read(routes, tmp_path)
 
     def judged(number: int, location: str) -> None:
         path = f"/r{number}"
@@ -263,6 +272,9 @@ def test_redirects_lead_nowhere_else(tmp_path: Path) -> None:
         assert sum(exchange.path == path for exchange in asked) <= 3
         assert not any(ord(letter) < 32 for letter in issues.get(path, "")), ascii(issues[path])
 
-    cases = {ascii(location[:80]) + f" {number}": lambda n=number, to=location: judged(n, to) for number, location in enumerate(LOCATIONS)}  # type: ignore[misc]
+    cases = {
+        ascii(location[:80]) + f" {number}": lambda n=number, to=location: judged(n, to)
+        for number, location in enumerate(LOCATIONS)
+    }  # type: ignore[misc]
     assert failing(cases) == {}
     assert {exchange.headers["host"].partition(":")[0] for exchange in asked} == {HOST}
