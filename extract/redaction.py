@@ -34,26 +34,30 @@ _SECRET_WORDS = frozenset(_TABLE["secret_words"])
 _SECRET_PARTS = tuple(_TABLE["secret_parts"])
 #: What makes a key a secret; "key" alone is too common a word outside of an address.
 _SECRET_KEYS = frozenset(_TABLE["secret_keys"])
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_A-Za-z]+")
 
 _URL = re.compile(r"\b[a-z][a-z0-9+.-]{0,30}://[^\s\"'<>`|\\^{}]+", re.IGNORECASE)
 #: Schemes whose host and path say where something lies; those of notifications have keys in their place.
 _SCHEMES = frozenset(("http", "https", "ftp", "file", "s3", "gs", "postgresql", "postgres", "sqlite", "ws", "wss"))
 _SHAPES = re.compile(
-    r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
+    r"-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|\Z)"
     r"|\beyJ[\w-]{6,}\.[\w-]{6,}\.[\w-]*"
-    r"|\b(?:AKIA|ASIA)[0-9A-Z]{12,}|\bgh[pousr]_\w{16,}|\bgithub_pat_\w{16,}|\bglpat-[\w-]{16,}|\bxox[a-z]-[\w-]{10,}"
-    r"|\b[sr]k[-_](?:live|test|proj|ant)?[-_]?[\w-]{16,}|\bAIza[\w-]{20,}|\bhf_\w{16,}|\bpypi-[\w-]{16,}|\bya29\.[\w-]{10,}",
+    r"|\b(?:AKIA|ASIA)[0-9A-Z]{12,}|\bgh[pousr]_\w{16,}|\bgithub_pat_\w{16,}|\bgl(?:pat|ptt|dt|rt|ft|cbt|imt|soat)-[\w-]{16,}|\b(?:xox[a-z]|xapp)-[\w-]{10,}"
+    r"|\b[sr]k[-_](?:live|test|proj|ant)?[-_]?[\w-]{16,}|\bAIza[\w-]{20,}|\bhf_\w{16,}|\bpypi-[\w-]{16,}|\bya29\.[\w-]{10,}"
+    r"|\b(?:npm|gsk|r8|whsec|shp(?:at|ca|pa|ss)|dop_v1|lin_api|ntn)_[\w-]{16,}|\bSG\.[\w-]{16,}\.[\w-]{16,}|\bhv[bsr]\.[\w-]{16,}"
+    r"|\bsq0[a-z]{3}-[\w-]{16,}|\bATATT3[\w-]{16,}|\bAGE-SECRET-KEY-1[0-9A-Z]{16,}",
     re.DOTALL,
 )
 _COOKIES = re.compile(r"(?P<keep>\b(?:set-)?cookie['\"]?\s*:\s*)[^\r\n]+", re.IGNORECASE)
 _SCHEME_AND_KEY = re.compile(r"(?P<keep>\b(?:bearer|basic|digest|negotiate)\s+)[A-Za-z0-9+/=._~:-]{8,}", re.IGNORECASE)
 _AUTHORIZATION = re.compile(
-    r"(?P<keep>\bauthorization['\"]?\s*[:=]\s*['\"]?(?:(?:bearer|basic|digest|negotiate|token)\s+)?)[^\s'\",;]+",
+    r"(?P<keep>\bauthorization['\"]?\s*(?:=>|[:=])\s*['\"]?(?:(?:bearer|basic|digest|negotiate|token)\s+)?)[^\s'\",;]+",
     re.IGNORECASE,
 )
 #: A name and what stands between it and its value; the value is looked at only where the name is a secret's.
-_NAME = re.compile(r"(?<![A-Za-z_$])(?P<name>[A-Za-z_$][\w.$\[\]-]{0,80})['\"]?\s*(?P<mark>[=:]|%3D)\s*")
+_NAME = re.compile(r"(?<![^\W\d])(?<!\$)(?P<name>(?:[^\W\d]|\$)[\w.$\[\]-]{0,80})['\"]?\s*(?P<mark>=>|[=:]|%3D)\s*")
+#: The same in XML: `<password>…</password>`.
+_ELEMENT = re.compile(r"(?P<keep><(?P<name>[\w.:-]{1,80})(?:\s[^<>]{0,200})?>)[^<>]{1,2000}(?=</)")
 _VALUE = re.compile(r"\"[^\"\r\n]*\"|'[^'\r\n]*'|[^\s&'\",;}\])]+")
 
 
@@ -80,6 +84,7 @@ def redact_text(text: str) -> str:
     text = _COOKIES.sub(rf"\g<keep>{HIDDEN}", text)
     text = _AUTHORIZATION.sub(rf"\g<keep>{HIDDEN}", text)
     text = _SCHEME_AND_KEY.sub(rf"\g<keep>{HIDDEN}", text)
+    text = _ELEMENT.sub(lambda found: found["keep"] + HIDDEN if is_secret_name(found["name"]) else found[0], text)
     text = _URL.sub(_url_in_text, text)
     return _without_secret_pairs(text)
 
@@ -87,7 +92,7 @@ def redact_text(text: str) -> str:
 def is_secret_name(name: str) -> bool:
     """Whether `name`, of a parameter, a header, a setting or a field, is one that secrets go by."""
     words = [word.lower() for word in _WORDS.findall(unquote(name))]
-    if any(word in _SECRET_WORDS or word.endswith("token") for word in words):
+    if any(word in _SECRET_WORDS or word.endswith(("token", "pw", "pwd")) for word in words):
         return True
     if "key" in words and _SECRET_KEYS & set(words):
         return True

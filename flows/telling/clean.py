@@ -15,10 +15,11 @@ _SEQUENCES = re.compile(
     r"|\x1b[ -/]*[0-~]"
 )
 # C0 but tab and new line, DEL, C1; marks, embeddings, overrides and isolates of direction (UAX 9); what has no width and no
-# meaning here; interlinear notes; tags, which spell a second, invisible text.
+# meaning here (Unicode's Default_Ignorable_Code_Point, but joiners and the two signs that make an emoji one); fillers of
+# Korean syllables; interlinear notes; tags and the variations of plane 14, which spell a second, invisible text.
 _UNSEEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-    "\U000e0000-\U000e007f]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 #: What a clean text never holds; a tab and a new line are no harm, but lines are the caller's affair.
 UNSAFE = re.compile(f"{_UNSEEN.pattern}|[\ud800-\udfff]|[\u2028\u2029]")

@@ -69,6 +69,8 @@ def read_amount(cell: Cell, currency: str | None) -> Money:
         raise Unreadable(f"the price {text!r} is no number")
     if not text:
         raise Unreadable("there is no price (a formula must be saved with its value)")
+    if re.fullmatch(r"\(.*\)", text):
+        raise Unreadable(f"the price {text!r} stands in brackets, as accountants write what is below zero")
     if currency is None and re.fullmatch(r"[\d.,\s]+", text):
         raise Unreadable(f"the price {text!r} has no currency: add a column 'currency' or write it beside the amount")
     if isinstance(cell, int | Decimal):
