@@ -173,8 +173,9 @@ def _mend_base(data: DataDir) -> list[str]:
     if is_lost and not versions(data):
         return []
     newest = data.published.resolve() if data.published.exists() else None
-    if not is_lost and newest is not None and newest.is_file() and _are_equal(data.base, newest):
-        # Two files of which each was written on its own: it is the note that was damaged.
+    is_noted = newest is not None and integrity.name_of(newest) in sums
+    if not is_lost and not is_noted and newest is not None and newest.is_file() and _are_equal(data.base, newest):
+        # Two files of which each was written on its own, and no note that is whole: it is the note that was damaged.
         integrity.note(data, newest, integrity.digest(newest))
         return []
     version = newest_whole(data)

@@ -199,6 +199,8 @@ def records(data: DataDir, *, skip_damaged: bool = False) -> list[RunRecord]:
                     raise ValueError(f"the line with the sources of {fields['run_id']} is not there")
                 done.add(fields["run_id"])
         except (ValueError, KeyError, TypeError) as error:
+            if skip_damaged:
+                continue
             raise BadRecord(
                 f"{path}, line {number}: no record of a run ({error}); restore the file from a backup, or give "
                 "--skip-damaged, which leaves its run out of the replay"

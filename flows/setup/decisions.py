@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gpuledger.extract import local_files
+from gpuledger.extract.price.amounts import is_writable
 from gpuledger.flows.setup.settings import SettingsError
 from gpuledger.transform.gate.good_nights import Acceptance, Released
 from gpuledger.transform.identity.pins import Pin, PinError, read_pins
@@ -67,9 +68,33 @@ class _Release(NamedTuple):
 def _what(fields: dict[str, Any]) -> tuple[str, Decimal] | Acceptance:
     """A listing with its price, or a source's short batch. Raises ValueError, KeyError, TypeError and ArithmeticError."""
     if "source" in fields:
-        last_night = datetime.fromisoformat(fields["last_night"])
-        return Acceptance(str(fields["source"]), int(fields["rows"]), last_night)
-    return str(fields["listing_id"]), Decimal(fields["price"])
+        rows = fields["rows"]
+        if type(rows) is not int or not 0 <= rows < _MOST_ROWS:
+            raise ValueError(f"rows is no number of rows: {rows!r:.40}")
+        return Acceptance(_name(fields["source"]), rows, _time(fields["last_night"], "last_night"))
+    price = Decimal(fields["price"]) if isinstance(fields["price"], str | int) else None
+    if price is None or not is_writable(price) or price <= 0 or isinstance(fields["price"], bool):
+        raise ValueError("the price is no amount above zero")
+    return _name(fields["listing_id"]), price
+
+
+def _name(value: object) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError("there is no name of what is released")
+    value.encode()  # raises ValueError for half a character, which no table takes
+    return value
+
+
+def _time(value: str, what: str) -> datetime:
+    """A time that can be compared with every other."""
+    time = datetime.fromisoformat(value)
+    if time.tzinfo is None:
+        raise ValueError(f"{what} has no time zone")
+    return time.astimezone(UTC)
+
+
+#: More than any source has.
+_MOST_ROWS = 10**9
 
 
 def _releases(path: Path) -> Iterator[tuple[int, _Release | str]]:
@@ -84,12 +109,9 @@ def _releases(path: Path) -> Iterator[tuple[int, _Release | str]]:
             continue
         try:
             fields = local_files.loads(line)
-            decided_at = datetime.fromisoformat(fields["decided_at"])
-            if decided_at.tzinfo is None:
-                raise ValueError("decided_at has no time zone")
-            yield number, _Release(_what(fields), decided_at)
+            yield number, _Release(_what(fields), _time(fields["decided_at"], "decided_at"))
         except (ValueError, KeyError, TypeError, ArithmeticError) as error:
-            yield number, f"{type(error).__name__}: {error}"
+            yield number, f"{type(error).__name__}: {error}"[:300]
 
 
 def pins_file(data: DataDir) -> Path:

@@ -97,7 +97,7 @@ class UnderPrefect:
     seconds: float
 
 
-def refresh_under_prefect(data: Path, night: int, kill_after: float = 120.0) -> tuple[int, float]:
+def refresh_under_prefect(data: Path, night: int, kill_after: float = 900.0) -> tuple[int, float]:
     """Exit status of the command, killed so many seconds after its start, and how long it took."""
     started = time.monotonic()
     only = (word for name in ONLY for word in ("--only", name))

@@ -143,6 +143,30 @@ BOMBS: dict[str, Bomb] = {
 }  # fmt: skip
 
 
+def _rows(cell: str, times: int = 1) -> bytes:
+    return (
+        "product,price,currency,quantity,valid until,condition,tax,market\n"
+        + f"RTX 4070 12GB,{cell},USD,{cell},{cell},{cell},{cell},{cell}\n" * times
+    ).encode()
+
+
+def _json(text: str) -> bytes:
+    return text.encode()
+
+
+#: Thought of after the code was done: of other readers, and made of long runs that a pattern may look through again from each
+#: of its letters. All of a size that takes no second where nothing is wrong.
+MORE_BOMBS: dict[str, Bomb] = {
+    **{f"a header of {piece!r}": ("quotes", lambda p=piece: (p * 90_000).encode()) for piece in ("[", "(", "]", "（", "ex", "incl. ", "vat ", " ", "_", "usd", "-")},  # type: ignore[misc]
+    **{f"cells of {piece!r}": ("quotes", lambda p=piece: _rows(p * (60_000 // len(p)), 2)) for piece in (" ", "1", "1 ", "9,", "1.", "$", "$ ", "년", "- ", "(", "~", "?", "1-", "xX", "a ", "％")},  # type: ignore[misc]
+    **{f"a price element of {piece!r}": (_SHOP, lambda p=piece: _html(f"<p class=price>{p * (90_000 // len(p))}</p>")) for piece in ("1 ", "$ ", "about ", "1-1-", "x", "$1 ", "1.", "/mo ", "€", "½", "1xx")},  # type: ignore[misc]
+    **{f"a title of {piece!r}": (_SHOP, lambda p=piece: _ld(json.dumps({"@type": "Product", "name": p * (90_000 // len(p)), "offers": {"price": "5", "priceCurrency": "USD"}}))) for piece in ("RTX ", "GeForce ", "4070 ", "GB ", "( ", "x ")},  # type: ignore[misc]
+    **{f"{name}: a feed of {piece!r}": (name, lambda p=piece: _json(p * (200_000 // len(p)))) for name in ("azure_retail", "aws_pricelist", "bestbuy", "gpuhunt_catalog", "bestbuy_api", "ebay") for piece in ("[", '{"a":', "1", '"', "[1,")},  # type: ignore[misc]
+    **{f"{name}: rows of {piece!r}": (name, lambda p=piece: (p * (200_000 // len(p))).encode()) for name in ("measurements", "own_rates", "product_feed", "result_tables", "danawa_daily", "ecb_fx_history") for piece in (",", '"', "a\n", "<a>", "[")},  # type: ignore[misc]
+    **{f"a sitemap of {piece!r}": (_SHOP, lambda p=piece: ("<?xml version='1.0'?><urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>" + p * (200_000 // len(p))).encode()) for piece in ("<url>", "<url><loc>x</loc></url>", "&amp;", "<!--", "<![CDATA[")},  # type: ignore[misc]
+}  # fmt: skip
+
+
 def random_bomb(seed: int) -> Bomb:
     """A page of some fragments that each open something, repeated and mixed by chance."""
     chance = random.Random(seed)

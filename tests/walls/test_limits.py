@@ -19,7 +19,9 @@ from gpuledger.extract.parse_pool import Limits, ParsePool
 from gpuledger.extract.price.amounts import is_writable, json_number, to_decimal
 from gpuledger.extract.price.money import read_price
 from gpuledger.extract.source import Page, get
-from tests.walls.bombs import BOMBS, random_bomb
+from tests.walls.bombs import BOMBS, MORE_BOMBS, random_bomb
+from tests.walls.cases import failing
+from tools import fuzz
 
 GOOD = b"""<html><head><script type="application/ld+json">{"@type": "Product", "name": "GeForce RTX 4070 12GB",
  "offers": {"price": "599.99", "priceCurrency": "USD"}}</script></head><body>x</body></html>"""
@@ -173,7 +175,6 @@ def test_a_long_tag_of_few_attributes_is_a_page(tag: str) -> None:
 
 
 CORPUS = Path(__file__).parent / "corpus"
-READ_BY = {"page": "generic_shop", "feed": "azure_retail", "quote": "quotes"}
 
 
 @pytest.mark.parametrize("path", sorted(CORPUS.glob("*/*")), ids=lambda path: f"{path.parent.name}-{path.name}")
@@ -181,7 +182,7 @@ def test_what_the_fuzzer_is_given_and_found(pool: ParsePool, path: Path) -> None
     if path.parent.name == "price":
         read_price(path.read_bytes().decode("utf-8", "replace"), country="DE")
         return
-    survives(pool, READ_BY[path.parent.name], path.read_bytes()[1:])
+    survives(pool, fuzz.source_of(path.parent.name, path.read_bytes()), path.read_bytes()[1:])
 
 
 def test_a_larger_page_and_a_file_of_many_pages_may_take_longer() -> None:
@@ -194,3 +195,31 @@ def test_a_larger_page_and_a_file_of_many_pages_may_take_longer() -> None:
     assert limits.seconds_of(get("newegg"), large) == 6.0
     # Every rate since 1999 in half a megabyte: a backfill on a busy machine would have had none.
     assert limits.seconds_of(get("ecb_fx_history"), small) == 40.0
+
+
+def processor_s(pid: int | None) -> float:
+    """Seconds of processor time that a process has used."""
+    if pid is None:
+        return 0.0
+    words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_bombs_thought_of_after_the_code_was_done(pool: ParsePool) -> None:
+    """Each is read or refused within the limits, by the same process: none has to be ended."""
+    read_a_good_one(pool)
+    pid = process(pool)
+    assert pid is not None
+
+    def harmless(source: str, content: bytes) -> None:
+        before = processor_s(pid)
+        with suppress(ExtractError):
+            pool.parse(get(source), page(content))
+        assert process(pool) == pid, "it had to be ended"
+        assert processor_s(pid) - before < 2.0
+        assert peak_mb(pid) <= 200 + OWN_MB
+
+    assert (
+        failing({name: lambda s=source, m=make: harmless(s, m()) for name, (source, make) in MORE_BOMBS.items()}) == {}
+    )  # type: ignore[misc]
+    read_a_good_one(pool)

@@ -47,7 +47,9 @@ def test_what_is_shown_is_what_is_read() -> None:
                 for letter in found
             ), ascii(found)
 
-    cases: dict[str, Callable[[], None]] = {ascii(text)[:60]: lambda t=text, e=expected: shown(t, e) for text, expected in STEERING.items()}  # type: ignore[misc]
+    cases: dict[str, Callable[[], None]] = {
+        ascii(text)[:60]: lambda t=text, e=expected: shown(t, e) for text, expected in STEERING.items()
+    }  # type: ignore[misc]
     cases |= {ascii(text): lambda t=text: shown(t, t) for text in SEEN}  # type: ignore[misc]
     assert failing(cases) == {}
 
@@ -70,7 +72,17 @@ NAMES = [
     "mot_de_passe", "contraseña", "비밀번호", "パスワード", "密码", "пароль",
 ]  # fmt: skip
 #: What some program says when it fails; {n} is a name, {s} its value.
-SAYINGS = ("{n}={s}", "{n}: {s}", '{{"{n}": "{s}"}}', "'{n}' => '{s}'", "export {n}='{s}'", "--{n}={s} --port=80", "{n} = \"{s}\"", "<{n}>{s}</{n}>", "{n}:{s}, next")
+SAYINGS = (
+    "{n}={s}",
+    "{n}: {s}",
+    '{{"{n}": "{s}"}}',
+    "'{n}' => '{s}'",
+    "export {n}='{s}'",
+    "--{n}={s} --port=80",
+    '{n} = "{s}"',
+    "<{n}>{s}</{n}>",
+    "{n}:{s}, next",
+)
 #: Keys that are known by their looks, in pieces: nobody's scanner shall take them for real ones.
 SHAPED = [
     "SG." + "a1B2c3D4e5F6g7H8i9J0k1" + "." + "Z" * 20 + "a1B2c3D4e5F6g7H8i9J0k1L", "npm_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8", "shpat_" + "0123456789abcdef" * 2,

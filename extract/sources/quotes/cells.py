@@ -193,6 +193,8 @@ def read_date(cell: Cell) -> date | None:
     text = shown(cell).strip()
     if not text:
         return None
+    if len(text) > 100:
+        raise Unreadable(f"the date {text[:30]!r}… is none: write it as 2024-01-31")
     plain = re.sub(r"\s*(?:년|월|年|月)\s*", "-", text).replace("일", "").replace("日", "").strip(" -~.까지まで")
     plain = re.sub(r"[,\s]+", " ", re.sub(r"\s*([./-])\s*", r"\1", plain))
     for form in _DATES:

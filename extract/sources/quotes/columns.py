@@ -132,11 +132,15 @@ _BESIDE = re.compile(
     r"|税抜き?|税込み?|税別|netto|brutto|\bnet\b|\bgross\b"
 )
 
+#: Letters of a column's name; what is longer is none, and would be looked through for brackets from each of its letters.
+_LONGEST_NAME = 300
 _BRACKETS = re.compile(r"[(\[{（]([^)\]}）]*)[)\]}）]")
 
 
 def field_of(header: str) -> str | None:
     """The field that a column of this name holds, or None."""
+    if len(header) > _LONGEST_NAME:
+        return None
     told = unicodedata.normalize("NFC", _BRACKETS.sub("", header).lower())
     bare = re.sub(r"[\W_]+", "", told)
     if bare in _FIELD_OF:

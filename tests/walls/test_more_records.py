@@ -1,0 +1,344 @@
+# ruff: noqa: E501  tables of cases
+"""What may lie on the disk: files that are no quotes, and records that were damaged, in ways thought of after the code was done."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import random
+import zipfile
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from gpuledger.extract import local_files, sealed
+from gpuledger.extract.archive.fetch_log import FetchLog
+from gpuledger.extract.archive.snapshot import Snapshot
+from gpuledger.extract.collect import parse_page
+from gpuledger.extract.errors import ExtractError, NotFound
+from gpuledger.extract.items import Issue, to_json
+from gpuledger.extract.source import Page, get
+from gpuledger.flows.night import run_log
+from gpuledger.flows.setup import decisions
+from gpuledger.warehouse import integrity, publish
+from gpuledger.warehouse.paths import DataDir
+from tests.walls.cases import failing
+
+NOW = datetime(2024, 1, 1, 3, tzinfo=UTC)
+LATER = datetime(2100, 1, 1, tzinfo=UTC)
+
+# ── what lies in the inbox ────────────────────────────────────────────────────────────────────────────────────────────
+
+_HEAD = "product,price,currency\n"
+_ROW = "GeForce RTX 4070 12GB,599.00,USD\n"
+
+
+def _zip(*parts: tuple[str, bytes], **how: int) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", **how) as archive:  # type: ignore[arg-type]
+        for name, content in parts:
+            archive.writestr(name, content)
+    return file.getvalue()
+
+
+_BOOK = _zip(("xl/workbook.xml", b"<workbook/>"), ("[Content_Types].xml", b"<Types/>"))
+#: Bytes of a file that somebody dropped, none of which is a table that can be read whole.
+CONTENTS = {
+    "nothing": b"", "a space": b" ", "line ends": b"\r\n" * 999, "a mark of order": b"\xef\xbb\xbf", "half a mark": b"\xef\xbb", "UTF-16 cut": "product".encode("utf-16")[:-1],
+    "UTF-16 of half characters": b"\xff\xfe\x00\xd8\x00\xd8", "UTF-32": "product,price\n".encode("utf-32"), "UTF-7": b"+AGEAYg-,price\n", "EBCDIC": "product,price,currency\nRTX,5,USD\n".encode("cp037"),
+    "zeros": b"\0" * 100_000, "every byte": bytes(range(256)) * 40, "chance": random.Random(1).randbytes(50_000), "only a header": _HEAD.encode(), "a header and commas": (_HEAD + ",,,,,\n" * 99).encode(),
+    "an open quote": (_HEAD + '"' + _ROW * 3000).encode(), "quotes in quotes": (_HEAD + '""""""""' * 5000).encode(), "a cell of 200 KB": (_HEAD + "x" * 200_000 + ",5,USD\n").encode(),
+    "3,000 columns": (",".join(map(str, range(3000))) + "\n").encode(), "a header twice": (_HEAD + _HEAD).encode(), "two prices": b"product,price,price,currency\nRTX 4070 12GB,5,6,USD\n",
+    "formulas": (_HEAD + "=HYPERLINK(\"http://evil\"),=1+1,USD\n@SUM(A1),-5,USD\n").encode(), "escapes": (_HEAD + "\x1b[2JRTX 4070 12GB,\x1b[31m5,USD\n").encode(),
+    "HTML": b"<html><body>quote</body></html>", "JSON": b'{"product": "RTX", "price": 5}', "deep JSON": b"[" * 90_000, "XML": b"<?xml version='1.0'?><a>" * 5000, "PDF": b"%PDF-1.7\n" + b"\0" * 900,
+    "an old workbook": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 900, "gzip": gzip.compress(_HEAD.encode()), "a picture": b"\x89PNG\r\n\x1a\n" + b"\0" * 99, "an ELF": b"\x7fELF" + b"\0" * 99,
+    "a zip of nothing": _zip(), "a zip of itself only": _zip(("a.csv", _HEAD.encode())), "a zip cut": _BOOK[:-30], "a zip without its head": b"PK\x03\x04" + b"\0" * 200, "a zip of a wrong sum": _BOOK.replace(b"<workbook/>", b"<workbooq/>"),
+    "a zip of names that climb": _zip(("../../etc/passwd", b"x"), ("xl/workbook.xml", b"<workbook/>")), "a zip of one name twice": _BOOK[:-22] + _BOOK, "a zip of 20,000 files": _zip(*((str(n), b"") for n in range(3000))),
+    "a zip that lies of its size": _BOOK.replace((11).to_bytes(4, "little"), (2**32 - 1).to_bytes(4, "little")), "a zip with a password": _BOOK.replace(b"PK\x03\x04\x14\0\0\0", b"PK\x03\x04\x14\0\1\0").replace(b"PK\x01\x02\x14\x03\x14\0\0\0", b"PK\x01\x02\x14\x03\x14\0\1\0"),
+    "a workbook of no sheet": _BOOK, "a workbook of entities": _zip(("xl/workbook.xml", b"<!DOCTYPE a [<!ENTITY b SYSTEM 'file:///etc/passwd'>]><workbook>&b;</workbook>"), ("[Content_Types].xml", b"<Types/>")),
+    "a workbook of laughter": _zip(("[Content_Types].xml", b"<!DOCTYPE l [<!ENTITY a 'ha'>" + b"".join(b"<!ENTITY a%d '%s'>" % (n, b"&a;" * 9) for n in range(9)) + b"]><l>&a8;</l>")),
+    "a workbook of bytes": _zip(("xl/workbook.xml", b"\xff" * 5000), ("[Content_Types].xml", b"\0" * 5000)), "prices that are none": (_HEAD + "".join(f"RTX 4070 12GB,{price},USD\n" for price in ("", "nan", "inf", "-5", "0", "1e9", "5..5", "⁵", "५", "0x5"))).encode(),
+    "currencies that are none": (_HEAD + "".join(f"RTX 4070 12GB,599,{code}\n" for code in ("", "XXX", "usd usd", "€€", "BTC", "\x00", "🪙", "U$D"))).encode(), "no title": (_HEAD + ",599,USD\n ,599,USD\n\u200b,599,USD\n").encode(),
+    "quantities": b"product,price,currency,quantity\nRTX 4070 12GB,599,USD,-1\nRTX 4070 12GB,599,USD,1e999999999\nRTX 4070 12GB,599,USD,1.5\n", "days": b"product,price,currency,valid until\nRTX 4070 12GB,599,USD,0000-00-00\nRTX 4070 12GB,599,USD,99999-01-01\n",
+    "separators mixed": b"product;price,currency\tx|y\nRTX 4070;599,USD\t1|2\n", "line ends mixed": b"product,price,currency\rRTX 4070 12GB,5\n\r99,USD\x0b\x0c", "a date of blanks": b"product,price,currency,valid until\nRTX 4070 12GB,599,USD,2024" + b" " * 90_000 + b"x\n",
+}  # fmt: skip
+
+
+def test_files_that_are_no_quotes_are_said_to_be_none() -> None:
+    def read(content: bytes) -> None:
+        page = Page(url="file:q", final_url="file:q", content=content, sha256="0" * 64, fetched_at=NOW, headers={})
+        try:
+            items = parse_page(get("quotes"), page)
+        except ExtractError as error:
+            said = str(error)
+        else:
+            said = ""
+        if said:
+            assert len(said.encode()) < 2000
+            return
+        json.dumps([to_json(item) for item in items], allow_nan=False, ensure_ascii=False).encode()
+        assert any(isinstance(item, Issue) for item in items), items
+
+    assert failing({name: lambda c=content: read(c) for name, content in CONTENTS.items()}) == {}  # type: ignore[misc]
+
+
+def _file_of(size: int) -> Callable[[Path], None]:
+    return lambda path: os.truncate(path.open("wb").name, size)
+
+
+#: What stands in the place of a file, by its bytes; None where it is to be refused.
+PLACES: dict[str, tuple[Callable[[Path], object], bytes | None]] = {
+    "an empty file": (Path.touch, b""), "the largest": (_file_of(50), bytes(50)), "one more": (_file_of(51), None), "sparse": (_file_of(10**13), None),
+    "a hard link": (lambda path: (path.with_suffix(".1").write_bytes(b"x"), path.hardlink_to(path.with_suffix(".1"))), b"x"),
+    "a link to a link": (lambda path: (path.with_suffix(".1").symlink_to("/dev/zero"), path.symlink_to(path.with_suffix(".1"))), None),
+    "a ring of links": (lambda path: (path.with_suffix(".1").symlink_to(path), path.symlink_to(path.with_suffix(".1"))), None),
+    "a link of 4,000 letters": (lambda path: path.symlink_to("./" * 1900 + "x"), None), "a pipe with a writer": (lambda path: (os.mkfifo(path), os.open(path, os.O_RDWR)), None),
+    "a folder that is full": (lambda path: (path / "x").mkdir(parents=True), None), "nothing": (lambda path: None, None),
+    **{f"a link to {target}": (lambda path, to=target: path.symlink_to(to), None) for target in (  # type: ignore[misc]
+        "/proc/self/cmdline", "/proc/self/root", "/proc/self/cwd", "/proc/self/exe", "/proc/self/fd/1", "/proc/self/task", "/proc/self/mounts", "/proc/self/pagemap",
+        "/proc/self/auxv", "/proc/kcore", "/proc/kallsyms", "/proc/version", "/proc/net/tcp", "/proc/sys/kernel/hostname", "/proc/sysrq-trigger", "/proc/self/clear_refs", "/sys", "/sys/kernel",
+        "/dev", "/dev/fd", "/dev/fd/0", "/dev/stdout", "/dev/stderr", "/dev/urandom", "/dev/ptmx", "/dev/pts", "/dev/shm", "/dev/mem", "/dev/kmsg", "/dev/port", "/run", "/tmp", "/root/.ssh/id_rsa",
+        "/etc/shadow", "/etc/ssl/private", "/var/run/docker.sock", "../../../../../../etc/passwd", "//etc/passwd", "/./etc/../etc/passwd", "~/.netrc", "$HOME/.netrc", "trap.csv/", "trap.csv/.", ".//trap.csv",
+    )},
+}  # fmt: skip
+
+
+def test_only_a_small_regular_file_is_read(tmp_path: Path) -> None:
+    def stands(number: int, make: Callable[[Path], object], expected: bytes | None) -> None:
+        path = tmp_path / str(number) / "trap.csv"
+        path.parent.mkdir()
+        opened = make(path)
+        try:
+            found, refused = local_files.read_bytes(path, 50), None
+        except OSError as error:
+            found, refused = None, error
+        finally:
+            if isinstance(opened, tuple) and isinstance(opened[-1], int):
+                os.close(opened[-1])
+        assert found == expected
+        if refused is not None:
+            assert refused.filename == str(path)
+            assert local_files.why(refused)
+
+    cases = {
+        name: lambda n=number, m=make, e=expected: stands(n, m, e)
+        for number, (name, (make, expected)) in enumerate(PLACES.items())
+    }  # type: ignore[misc]
+    assert failing(cases) == {}
+
+
+# ── decisions of people ───────────────────────────────────────────────────────────────────────────────────────────────
+
+_DECIDED = '"decided_at": "2026-01-01T00:00:00+00:00"'
+#: Lines that an editor, a merge or a torn write leaves among releases. None releases anything.
+LINES = [
+    "", " ", "null", "true", "7", '"x"', "[[]]", "{}{}", "{,}", "{'listing_id': 'a'}", "<<<<<<< HEAD", "=======", "# a comment", "\x00", "\ufeff", "\x1b[2J", "{" * 9000, '{"a":' * 9000, "NaN", "Infinity",
+    *(f'{{"listing_id": "a", "price": {price}, {_DECIDED}}}' for price in (
+        "null", "true", "[]", "{}", '""', '"x"', '"nan"', '"sNaN"', '"inf"', '"-5"', '"0"', '"1e999999"', '"1e-999999"', "NaN", "-Infinity", "1e400", '"5,00"', '"$5"', '"' + "9" * 9000 + '"', "9" * 5000)),
+    *(f'{{"listing_id": {listing}, "price": "5", {_DECIDED}}}' for listing in ("null", "7", "[]", '""', '"\\ud83d"', '" "')),
+    *(f'{{"source": "newegg", "rows": {rows}, "last_night": "2026-01-01T00:00:00+00:00", {_DECIDED}}}' for rows in ("null", "true", "[]", '"x"', "-1", "1e400", "NaN", "9" * 5000, '"1e5"', "1.5")),
+    *(f'{{"source": "newegg", "rows": 5, "last_night": {night}, {_DECIDED}}}' for night in ("null", "7", '"x"', '"2026-01-01"', '"2026-01-01T00:00:00"', '"0001-01-01T00:00:00+14:00"', '"9999-12-31T23:59:59-14:00"')),
+    *(f'{{"source": {source}, "rows": 5, "last_night": "2026-01-01T00:00:00+00:00", {_DECIDED}}}' for source in ("null", "[]", '"\\udc00"', '""')),
+    *(f'{{"listing_id": "a", "price": "5", "decided_at": {time}}}' for time in ("null", "7", "[]", '"now"', '"2026-01-01T00:00:00"', '"0001-01-01T00:00:00+14:00"', '"9999-12-31T23:59:59-14:00"')),
+]  # fmt: skip
+
+
+def test_no_line_of_decisions_releases_what_it_does_not_say(tmp_path: Path) -> None:
+    def between(number: int, line: str) -> None:
+        data = DataDir(tmp_path / str(number))
+        decisions.release(data, "one", Decimal(5), "USD", "why")
+        path = data.root / "decisions" / "releases.jsonl"
+        path.write_bytes(path.read_bytes() + line.encode("utf-8", "surrogatepass") + b"\n")
+        decisions.release(data, "two", Decimal(6), "USD", "why")
+        found = decisions.releases(data, LATER)
+        assert found.prices == [("one", Decimal(5)), ("two", Decimal(6))]
+        assert found.sources == []
+        named = decisions.damage(data)
+        assert len(named) == bool(line.strip())
+        assert all("releases.jsonl, line 2" in one and len(one) < 1000 for one in named)
+
+    assert (
+        failing(
+            {
+                f"{number} {line[:80]!a}": lambda n=number, text=line: between(n, text)
+                for number, line in enumerate(LINES)
+            }
+        )
+        == {}
+    )  # type: ignore[misc]
+
+
+# ── the log of runs, and of fetches ───────────────────────────────────────────────────────────────────────────────────
+
+
+def _record(number: int) -> run_log.RunRecord:
+    missed = NotFound("https://shop.example/x", "404")
+    source = run_log.SourceRecord(
+        source="newegg", fetched_by=f"run{number}", starts=("https://www.newegg.com/p",), fetched=3, missed={"https://shop.example/x": missed},
+    )  # fmt: skip
+    time = NOW + timedelta(days=number)
+    return run_log.RunRecord(
+        run_id=f"run{number}", as_of=time, started_at=time, engine="plain", sample_night=None,
+        settings={"gate_max_move": 0.4}, sources=(source,),
+    )  # fmt: skip
+
+
+def _logs(folder: Path) -> tuple[DataDir, FetchLog, Path]:
+    """A directory with four published runs on record, and a log of their four fetches."""
+    data = DataDir(folder)
+    path = data.snapshots / "log" / "newegg.jsonl"
+    fetches = FetchLog(path, "newegg")
+    for number in range(4):
+        fetches.append(
+            Snapshot(
+                source="newegg", url=f"https://www.newegg.com/{number}", final_url=f"https://www.newegg.com/{number}",
+                sha256=f"{number}" * 64, fetched_at=NOW + timedelta(days=number), status=200, headers={}, run_id=f"run{number}",
+                size=5,
+            )
+        )  # fmt: skip
+        run_log.publishing(data, _record(number))
+        run_log.published(data, f"run{number}")
+    return data, fetches, path
+
+
+def _resealed(lines: list[bytes], number: int, edit: Callable[[dict[str, object]], object]) -> list[bytes]:
+    """A line edited by somebody who computes its own sum again, and not those of the lines behind it."""
+    words = json.loads(lines[number])
+    after = words.pop("after")
+    del words["seal"]
+    edit(words)
+    return [*lines[:number], sealed.line(words, after), *lines[number + 1 :]]
+
+
+def _moved(lines: list[bytes], start: int, to: int) -> list[bytes]:
+    rest = lines[:start] + lines[start + 1 :]
+    return [*rest[:to], lines[start], *rest[to:]]
+
+
+def _replaced(old: bytes, new: bytes) -> Callable[[list[bytes]], list[bytes]]:
+    return lambda lines: [*lines[:2], lines[2].replace(old, new), *lines[3:]]
+
+
+def _middle(edit: Callable[[bytes], bytes]) -> Callable[[list[bytes]], list[bytes]]:
+    return lambda lines: [lines[0], edit(lines[1]), *lines[2:]]
+
+
+#: What a hand, a program or a disk does to the lines of a log; each changes what it says, or how it is written.
+EDITS: dict[str, Callable[[list[bytes]], list[bytes]]] = {
+    **{f"{old!r} to {new!r}": _replaced(old, new) for old, new in (
+        (b"run", b"Run"), (b"5", b"6"), (b"2024-01-0", b"2023-01-0"), (b"03:00:00", b"04:00:00"), (b"+00:00", b"+09:00"), (b"newegg", b"amazon"), (b"https", b"http"), (b"www.", b""),
+        (b'"fetched', b'"Fetched'), (b"4", b"3"), (b": ", b":"), (b", ", b",  "), (b'"', b"'"), (b"{", b"{ "), (b"e", b"\\u0065"), (b"a", "а".encode()), (b"seal", b"Seal"), (b"after", b"After"), (b"}", b"}}"), (b"\n", b" \n#\n"),
+    )},
+    "the first is gone": lambda lines: lines[1:], "the second is gone": lambda lines: [lines[0], *lines[2:]], "the first two are gone": lambda lines: lines[2:], "every second is gone": lambda lines: lines[::2],
+    "backwards": lambda lines: lines[::-1], "the first comes last": lambda lines: _moved(lines, 0, 9), "the last comes first": lambda lines: _moved(lines, -1, 0), "the second comes first": lambda lines: _moved(lines, 1, 0),
+    "all twice": lambda lines: lines + lines, "the first twice": lambda lines: [lines[0], *lines], "the second twice": lambda lines: [*lines[:2], *lines[1:]], "the first again at the end": lambda lines: [*lines, lines[0]],
+    "the second at the end too": lambda lines: [*lines, lines[1]], "the second cut": _middle(lambda line: line[: len(line) // 2] + b"}\n"), "cut before the seal": _middle(lambda line: line.partition(b', "after')[0] + b"}\n"),
+    "without its end": _middle(lambda line: line.rstrip(b"\n")), "two in one": lambda lines: [lines[0].rstrip(b"\n") + lines[1], *lines[2:]], "zeros": _middle(lambda line: b"\0" * len(line)), "a zero": _middle(lambda line: line[:9] + b"\0" + line[9:]),
+    "backspaces": _middle(lambda line: b"\x08" + line), "a mark of order": _middle(lambda line: b"\xef\xbb\xbf" + line), "upper case": _middle(bytes.upper), "lower seal": _middle(lambda line: line[:-6] + b'0000"}\n'[-6:]),
+    "rubbish after it": _middle(lambda line: line[:-1] + b"garbage\n"), "rubbish before it": _middle(lambda line: b"garbage" + line), "a line by hand": lambda lines: [lines[0], b'{"event": "published", "run_id": "run9"}\n', *lines[1:]],
+    "a line by hand at the end": lambda lines: [*lines, b'{"event": "published", "run_id": "run9"}\n'], "null": lambda lines: [lines[0], b"null\n", *lines[1:]], "a number": lambda lines: [lines[0], b"7\n", *lines[1:]],
+    "sealed anew": lambda lines: _resealed(lines, 1, lambda words: words.update(extra=1)), "sealed anew at the start": lambda lines: _resealed(lines, 0, lambda words: words.update(extra=1)),
+    "sealed without all": lambda lines: _resealed(lines, 1, lambda words: words.clear()), "sealed as the first": lambda lines: [lines[0], sealed.line(json.loads(lines[1])), *lines[2:]],
+    "from another log": lambda lines: [lines[0], *sealed.chain([{"event": "published", "run_id": "run9"}]), *lines[1:]], "another log behind it": lambda lines: [*lines, *sealed.chain([{"event": "published", "run_id": "run9"}])],
+}  # fmt: skip
+
+
+def test_edited_logs_are_named_and_not_believed(tmp_path: Path) -> None:
+    data, fetches, path = _logs(tmp_path)
+    runs, fetched = [*map(repr, run_log.records(data))], [*fetches.fetches()]
+    assert len(runs) == len(fetched) == 4
+    good = {file: file.read_bytes() for file in (data.runs, path)}
+
+    def edited(file: Path, edit: Callable[[list[bytes]], list[bytes]]) -> None:
+        lines = good[file].splitlines(keepends=True)
+        try:
+            file.write_bytes(b"".join(edit(lines)))
+            assert file.read_bytes() != good[file]
+            if file == path:
+                assert FetchLog(path, "newegg").damage() != []
+                assert all(one in fetched for one in FetchLog(path, "newegg").fetches() if one.run_id != "run9")
+            else:
+                named = run_log.damage(data)
+                assert named != []
+                assert all(str(file) in one and "line " in one for one in named)
+                with pytest.raises(run_log.BadRecord, match=r"runs\.jsonl, line \d"):
+                    run_log.records(data)
+                assert all(repr(one) in runs for one in run_log.records(data, skip_damaged=True))
+        finally:
+            for one, content in good.items():
+                one.write_bytes(content)
+
+    cases = {
+        f"{file.name}: {name}": lambda f=file, e=edit: edited(f, e) for file in good for name, edit in EDITS.items()
+    }  # type: ignore[misc]
+    assert failing(cases) == {}
+
+
+# ── the published file ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _at(share: float, change: Callable[[bytearray, int], object]) -> Callable[[bytes], bytes]:
+    def damage(content: bytes) -> bytes:
+        found = bytearray(content)
+        change(found, int((len(content) - 5000) * share))
+        return bytes(found)
+
+    return damage
+
+
+def _put(piece: bytes) -> Callable[[bytearray, int], None]:
+    def put(content: bytearray, at: int) -> None:
+        content[at : at + len(piece)] = piece
+
+    return put
+
+
+#: What else than one bit may go wrong with a file. No two bytes of a DuckDB file are alike for long, so each is a change.
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "emptied": lambda content: b"", "one byte": lambda content: content[:1], "its head alone": lambda content: content[:4096], "half": lambda content: content[: len(content) // 2], "a byte short": lambda content: content[:-1],
+    "a block short": lambda content: content[:-4096], "a byte long": lambda content: content + b"\0", "a block long": lambda content: content + bytes(4096), "twice": lambda content: content * 2, "backwards": lambda content: content[::-1],
+    "a byte in front": lambda content: b"\0" + content, "without its first byte": lambda content: content[1:], "as text": lambda content: content.replace(b"\n", b"\r\n"), "another file": lambda content: b"SQLite format 3\0" + content[16:],
+    "zeros": lambda content: bytes(len(content)), "ones": lambda content: b"\xff" * len(content), "inverted": lambda content: bytes(byte ^ 255 for byte in content[:9000]) + content[9000:],
+    "its blocks turned": lambda content: content[4096:8192] + content[:4096] + content[8192:], "a message of the disk": lambda content: b"Input/output error\n",
+    **{f"chance at {share:.2f}": _at(share, _put(random.Random(share).randbytes(64))) for share in (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1)},
+    **{f"a byte changed at {share:.2f}": _at(share, lambda content, at: content.__setitem__(at, content[at] ^ 0x5A)) for share in (0, 0.05, 0.15, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85, 0.95, 1)},
+    **{f"a byte lost at {share:.2f}": _at(share, lambda content, at: content.__delitem__(at)) for share in (0, 0.33, 0.5, 0.66, 1)},
+    **{f"a byte more at {share:.2f}": _at(share, lambda content, at: content.insert(at, 7)) for share in (0, 0.33, 0.5, 0.66, 1)},
+}  # fmt: skip
+
+
+def test_damaged_files_are_never_gone_on_from(tmp_path: Path) -> None:
+    data = DataDir(tmp_path)
+    for run_id in ("20260101T000000000000Z-000000", "20260102T000000000000Z-000000"):
+        with publish.workspace(data, run_id) as (con, work):
+            con.execute(f"CREATE OR REPLACE TABLE core.told AS SELECT '{run_id}' AS run, hash(range) FROM range(20000)")
+            publish.publish(con, data, work, run_id)
+    older, newest = publish.versions(data)
+    whole = {path: path.read_bytes() for path in (data.base, newest, older)}
+
+    def damaged(damage: Callable[[bytes], bytes]) -> None:
+        try:
+            bad = damage(whole[newest])
+            assert bad != whole[newest]
+            data.base.write_bytes(bad)
+            (said,) = publish.heal(data)
+            assert str(data.base) in said
+            assert data.base.read_bytes() == whole[newest]
+            for path in (data.base, newest):
+                path.chmod(0o644)
+                path.write_bytes(bad)
+            assert integrity.is_whole(data, newest) is False
+            (said,) = publish.heal(data)
+            assert integrity.name_of(older) in said
+            assert data.base.read_bytes() == whole[older]
+        finally:
+            for path, content in whole.items():
+                path.chmod(0o644)
+                path.write_bytes(content)
+
+    assert failing({name: lambda d=damage: damaged(d) for name, damage in DAMAGES.items()}) == {}  # type: ignore[misc]
