@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
-from urllib.parse import urljoin
 
 from lxml.html import HtmlElement
 
 from gpuledger.extract.items import Availability, Condition, PriceKind
 from gpuledger.extract.markup import jsonld, microdata, price_specification, rdfa
+from gpuledger.extract.markup.links import joined
 from gpuledger.extract.markup.schema_org import availability, condition, first_text, local_name, texts
 from gpuledger.extract.price.amounts import to_decimal
 
@@ -209,10 +209,7 @@ def _shipping(details: Any, currency: str | None) -> Decimal | None:
 
 
 def _absolute(base: str, address: str | None) -> str | None:
-    try:
-        return urljoin(base, address) if address else None
-    except ValueError:
-        return None
+    return (joined(base, address) or None) if address else None
 
 
 def _as_list(value: Any) -> list[Any]:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 from typing import Any, NamedTuple
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from lxml.cssselect import CSSSelector
 from lxml.html import HtmlElement
@@ -21,6 +21,7 @@ from gpuledger.extract import looks, wording
 from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.fetch import blocks
 from gpuledger.extract.items import Issue, Link, ListingTotal, Offer, Parsed, PriceKind
+from gpuledger.extract.markup.links import joined
 from gpuledger.extract.markup.mojibake import mend
 from gpuledger.extract.price.money import Ambiguous, Money, read_price
 from gpuledger.extract.price.no_price import is_shown_mark
@@ -84,7 +85,7 @@ def address(page: Page, root: HtmlElement, homepage: str) -> str:
     canonical = attribute(first(root, 'link[rel="canonical"]'), "href")
     open_graph = attribute(first(root, 'meta[property="og:url"]'), "content")
     candidates = (page.final_url, page.url, canonical, open_graph)
-    return next((url for url in candidates if urlsplit(url).scheme in ("http", "https")), homepage)
+    return next((url for url in candidates if urlsplit(joined("", url)).scheme in ("http", "https")), homepage)
 
 
 def next_page(root: HtmlElement, base: str, css: str = "") -> Iterator[Link]:
@@ -261,4 +262,4 @@ def refine(items: Iterable[Parsed], url: str, **known: Any) -> Iterator[Parsed]:
 
 def absolute(base: str, href: str) -> str:
     """The address of a link, without fragment; empty where the link has none."""
-    return urljoin(base, href).partition("#")[0] if href else ""
+    return joined(base, href).partition("#")[0] if href else ""

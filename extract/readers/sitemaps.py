@@ -11,6 +11,7 @@ from lxml import etree
 from gpuledger.extract import wording
 from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.items import Issue, Link, Parsed
+from gpuledger.extract.markup.links import joined
 from gpuledger.extract.readers import feeds
 from gpuledger.extract.source import Page
 
@@ -43,7 +44,7 @@ def links(page: Page) -> Iterator[Parsed]:
     found = others = 0
     for entry in root.iterchildren("{*}" + _ENTRIES[kind]):
         address = (entry.findtext("{*}loc") or "").strip()
-        parts = urlsplit(address)
+        parts = urlsplit(joined("", address))
         if parts.scheme not in ("http", "https") or parts.hostname != urlsplit(page.final_url).hostname:
             others += 1
             continue

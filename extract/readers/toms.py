@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from gpuledger.extract.items import Issue, Link
 from gpuledger.extract.markup.html import soup
+from gpuledger.extract.markup.links import joined
 from gpuledger.extract.markup.tables import cell_text, clean
 from gpuledger.extract.price.money import Ambiguous, read_price
 from gpuledger.extract.source import Page
@@ -51,7 +52,7 @@ def next_page(tree: BeautifulSoup, url: str) -> Iterator[Link]:
     here = page_number(url)
     candidates = [*tree.select("ul.pages a[href]"), *tree.select('a[rel~="next"][href], link[rel~="next"][href]')]
     for element in candidates:
-        target = urljoin(url, str(element["href"])).partition("#")[0]
+        target = joined(url, str(element["href"])).partition("#")[0]
         if page_number(target) == here + 1 and _article(target) == _article(url):
             yield Link(url=target, role="next_page")
             return

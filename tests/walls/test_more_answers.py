@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import socket
 import zlib
 from collections.abc import Callable
@@ -14,10 +15,11 @@ from pathlib import Path
 
 import pytest
 
+from gpuledger.extract import source as sources
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshots import Archive
-from gpuledger.extract.collect import Reading, collect
-from gpuledger.extract.errors import ForbiddenAddress
+from gpuledger.extract.collect import Reading, collect, parse_page
+from gpuledger.extract.errors import ExtractError, ForbiddenAddress
 from gpuledger.extract.fetch import addresses
 from gpuledger.extract.fetch.http import Client, HttpSettings, Machine
 from gpuledger.extract.fetch.site import site_of
@@ -170,6 +172,23 @@ def test_wild_answers_are_one_page_each(tmp_path: Path) -> None:
 
     cases = {name: lambda n=number, b=body: judged(n, b) for number, (name, (_, body)) in enumerate(WILD.items())}  # type: ignore[misc]
     assert failing(cases) == {}
+
+
+def test_links_that_are_no_address_cost_a_page_nothing_else() -> None:
+    """Every link of every page of the sample, and the pictures of articles: found by the fuzzer."""
+    for name in sources.names():
+        for path in sources.folder(name).glob("sample/**/*.html"):
+            for attribute in (b"href", b"src"):
+                content = re.sub(attribute + b'="[^"]*"', attribute + b'="http://["', path.read_bytes())
+                url = sources.get(name).homepage.rstrip("/") + "/p"
+                page = Page(url=url, final_url=url, content=content, sha256="0" * 64, fetched_at=NOW, headers={})
+                try:
+                    parse_page(sources.get(name), page)
+                except ExtractError as error:
+                    said = str(error)
+                else:
+                    said = ""
+                assert "ValueError" not in said, path
 
 
 # ── hosts, and where redirects lead ───────────────────────────────────────────────────────────────────────────────────

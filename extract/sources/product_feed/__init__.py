@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from datetime import datetime
 from decimal import Decimal
 from typing import NamedTuple
-from urllib.parse import urljoin
 
 from gpuledger.extract import wording
 from gpuledger.extract.items import Availability, Issue, Offer, Parsed
 from gpuledger.extract.markup import schema_org
+from gpuledger.extract.markup.links import joined
 from gpuledger.extract.price import currency as currencies
 from gpuledger.extract.price.amounts import to_decimal
 from gpuledger.extract.price.no_price import is_stated_mark
@@ -94,7 +94,7 @@ def _offer(page: Page, row: dict[str, str]) -> Offer:
     is_higher = price and old and old.currency == price.currency and old.amount > price.amount
     return Offer(
         title=title,
-        url=urljoin(page.final_url, row["link"]) if "link" in row else page.url,
+        url=joined(page.final_url, row.get("link", "")) or page.url,
         key=row["id"],
         price=price.amount if price else None,
         currency=price.currency if price else None,

@@ -13,10 +13,11 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.items import Chart, Link, Parsed
+from gpuledger.extract.markup.links import joined
 from gpuledger.extract.markup.tables import cell_text, clean
 from gpuledger.extract.readers import chart_plans, transcriptions
 from gpuledger.extract.readers.toms import article, next_page
@@ -57,8 +58,8 @@ def parse(page: Page) -> Iterable[Parsed]:
     tree = article(page)
     seen: set[str] = set()
     for address, caption in _pictures(tree):
-        image_url = urljoin(page.final_url, address)
-        if image_url in seen:
+        image_url = joined(page.final_url, address)
+        if not image_url or image_url in seen:
             continue
         yield Chart(article_url=page.url, image_url=image_url, caption=caption, position=len(seen))
         yield Link(url=image_url, role="image")
