@@ -58,9 +58,12 @@ class Assumptions:
         ),
     ] = 0.8
     kv_cache_bits: Annotated[
-        int,
-        Setting("bits", 4, 32, "precision of the key-value cache", "the default of llama.cpp, vLLM and transformers"),
-    ] = 16
+        float,
+        Setting(
+            "bits", 4, 32, "precision of the key-value cache; q8_0 has 8.5 bits, q4_0 4.5 and fp8 8",
+            "the default of llama.cpp, vLLM and transformers",
+        ),
+    ] = 16.0
     prefill_chunk_tokens: Annotated[
         int,
         Setting(

@@ -11,6 +11,12 @@ import click
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+#: Bits of a cached value by what programs call the format. llama.cpp's carry a 16-bit scale for each 32 values.
+_KV_BITS = {
+    "16": "16", "8.5": "8.5", "8": "8", "4.5": "4.5", "4": "4", "f16": "16", "q8_0": "8.5", "fp8": "8", "q4_0": "4.5",
+}  # fmt: skip
+
+
 def serving_options(function: F) -> F:
     """--kv-bits, --offload and --embedding, --train and --batch.
 
@@ -35,8 +41,9 @@ def serving_options(function: F) -> F:
                      help="Where the table of token embeddings lies (default: as the program does it)."),
         click.option("--offload", type=click.Choice(["none", "experts", "layers"]), default="none", show_default=True,
                      help="What of llama.cpp's may stay with the processor where it does not fit."),
-        click.option("--kv-bits", type=click.Choice(["16", "8", "4"]),
-                     help="Bits of the key-value cache (default: the assumption kv_cache_bits)."),
+        click.option("--kv-bits", type=click.Choice(list(_KV_BITS)), callback=lambda _, __, name: _KV_BITS.get(name),
+                     help="Precision of the key-value cache, in bits or as programs call it (default: the assumption "
+                          "kv_cache_bits). q8_0 and q4_0, of llama.cpp, have 8.5 and 4.5 bits with their scales."),
     ):  # fmt: skip
         command = option(command)
     return command  # type: ignore[return-value]

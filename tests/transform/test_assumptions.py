@@ -61,7 +61,7 @@ def test_settings_as_text() -> None:
     [
         ({"utilization": "0.8"}, r"no assumption 'utilization'; there are device_overhead_gb.*utilisation"),
         ({"utilisation": "80%"}, "utilisation must be a number"),
-        ({"kv_cache_bits": "8.5"}, "kv_cache_bits must be a number"),
+        ({"prefill_chunk_tokens": "8.5"}, "prefill_chunk_tokens must be a number"),
         ({"utilisation": "1.01"}, "utilisation must be between 0 and 1"),
         ({"electricity_usd_per_kwh": "-0.1"}, "electricity_usd_per_kwh must be between 0 and 5"),
         ({"value_kept_per_year": "NaN"}, "value_kept_per_year must be between"),

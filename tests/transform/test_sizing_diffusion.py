@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.sizing import diffusion
 from gpuledger.transform.sizing.errors import UnknownModel, UnknownPrecision
 
@@ -26,6 +27,31 @@ def test_the_closed_form_gives_stable_diffusion_3_medium_exactly() -> None:
 def test_denoisers(model_id: str, billions: str) -> None:
     part = next(part for part in diffusion.get(model_id).parts if part.role == "denoiser")
     assert f"{part.parameters / 1e9:.1f}" == billions
+
+
+@pytest.mark.parametrize(
+    ("model_id", "count", "tokens"),
+    # The counts of the released files; tokens of a latent of 21 or 31 frames, at a sixteenth or a thirty-second of each side.
+    [
+        ("wan-2.1-1.3b", 1_418_996_800, 21 * 30 * 52),
+        ("wan-2.1-14b", 14_288_491_584, 21 * 45 * 80),
+        ("wan-2.2-5b", 4_999_787_712, 31 * 22 * 40),
+    ],
+)
+def test_the_closed_form_gives_wan_exactly(model_id: str, count: int, tokens: int) -> None:
+    model = diffusion.get(model_id)
+    assert next(part for part in model.parts if part.role == "denoiser").parameters == count
+    assert model.clip is not None
+    assert model.clip.tokens == tokens
+
+
+def test_a_clip_needs_about_what_its_makers_say() -> None:
+    # Wan2.1's README: 8.19 GB for the 1.3B, its text encoder with the processor; its weights are kept at 32 bits.
+    without_text = Assumptions(text_encoders_on_card=0.0)
+    needed = sum(diffusion.image_memory(diffusion.get("wan-2.1-1.3b"), "fp32", 1, without_text))
+    assert needed == pytest.approx(8.19e9, rel=0.15)
+    # 720p of the 14B at 16 bits: more than two cards of 24 GB would hold, less than one of 80 GB.
+    assert 48e9 > sum(diffusion.image_memory(diffusion.get("wan-2.1-14b"), "bf16", 1, Assumptions())) > 40e9
 
 
 def test_weights_of_stable_diffusion_1_5_are_its_file() -> None:
@@ -51,7 +77,8 @@ def test_schnell_has_no_guidance_embedding() -> None:
 def test_every_model_has_one_denoiser_one_decoder_and_a_text_encoder() -> None:
     for model in diffusion.diffusion_models().values():
         roles = [part.role for part in model.parts]
-        assert roles.count("denoiser") == roles.count("vae") == 1
+        assert roles.count("denoiser") == (2 if model.model_id == "wan-2.2-a14b" else 1)
+        assert roles.count("vae") == 1
         assert "text" in roles
         assert all(part.source for part in model.parts)
 

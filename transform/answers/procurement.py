@@ -203,7 +203,8 @@ def _runs(data: DataDir, gpu_ids: Sequence[str]) -> list[tuple[Any, ...]]:
         """SELECT f.gpu_id, max_by(f.model_id, (m.parameters, f.model_id)),
                max_by(f.expected_tokens_per_s, (m.parameters, f.model_id)), count(*)
            FROM fit_at([$precision], [$context], 1) f JOIN core.model m ON m.model_id = f.model_id
-           WHERE list_contains($cards, f.gpu_id) AND f.gpu_count = 1 AND f.fits AND m.model_kind <> 'diffusion'
+           WHERE list_contains($cards, f.gpu_id) AND f.gpu_count = 1 AND f.fits
+               AND m.model_kind NOT IN ('diffusion', 'video')
            GROUP BY f.gpu_id""",
         {"precision": PRECISION, "context": CONTEXT_TOKENS, "cards": [*gpu_ids]},
     )

@@ -55,7 +55,7 @@ def ways(con: duckdb.DuckDBPyConnection, markets: Sequence[str], own: Path) -> t
     needs: list[Need] = []
     found: list[Way] = []
     for (model_id,) in con.execute(
-        "SELECT model_id FROM core.model WHERE model_kind IN ('decoder', 'diffusion') ORDER BY model_id"
+        "SELECT model_id FROM core.model WHERE model_kind IN ('decoder', 'diffusion', 'video') ORDER BY model_id"
     ).fetchall():
         for users in LOADS:
             need = _need(model_id, users, own, assumptions)

@@ -66,5 +66,6 @@ def tax_rates() -> Sequence[TaxRate]:
         of_market = list(group)
         ends = [first for _, first, _ in of_market[1:]]
         for (_, first, row), until in zip(of_market, [*ends, None], strict=True):
-            found.append(TaxRate(market, first, until, Decimal(row["rate"]), row["origin"]))
+            checked = f"; checked against {row['checked']}" if row["checked"] else "; not checked elsewhere"
+            found.append(TaxRate(market, first, until, Decimal(row["rate"]), row["origin"] + checked))
     return tuple(found)

@@ -96,13 +96,15 @@ def _add(model_rows: ModelRows, model_id: str, shape: Architecture, origin: _Ori
 
 
 def _add_image(model_rows: ModelRows, image: DiffusionModel) -> None:
-    denoiser = sum(part.parameters for part in image.parts if part.role == "denoiser")
+    # Where there are two, one works at a time.
+    denoiser = max(part.parameters for part in image.parts if part.role == "denoiser")
     sizes = {name: weights_bytes(image, name) for name in _UNIFORM}
     shown = [sizes[name] / 1e9 if name in sizes else None for name in _SHOWN]
+    kind, of_clip = ("diffusion", None) if image.clip is None else ("video", image.clip.activation_bytes)
     model_rows.model.append(
         [
-            image.model_id, "diffusion", "diffusion", image.repository, image.parameters, denoiser, None, None,
-            *[None] * 8, *shown, None, None, image.steps, image.side, None,
+            image.model_id, kind, kind, image.repository, image.parameters, denoiser, None, None,
+            *[None] * 8, *shown, None, of_clip, image.steps, image.side, None,
         ]
     )  # fmt: skip
     model_rows.weights += [

@@ -21,6 +21,8 @@ from gpuledger.transform.sizing.tensors import Architecture
 _TUNED = frozenset({"instruct", "chat", "it", "hf", "base", "gguf"})
 
 MODELS = Path(__file__).parent / "models"
+#: The files whose models make pictures or clips (see diffusion.py).
+OF_DIFFUSION = ("diffusion", "video")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +30,7 @@ class Model:
     """One model. `family` is the file it stands in, `ollama` the tags under which Ollama offers it.
 
     `published_parameters` is somebody else's exact count, with where it stands; both are None where none was found.
+    `shape_source` is where its config was compared with another's, None where nobody here did.
     """
 
     model_id: str
@@ -37,6 +40,7 @@ class Model:
     ollama: tuple[str, ...] = ()
     published_parameters: int | None = None
     published_source: str | None = None
+    shape_source: str | None = None
 
 
 @functools.cache
@@ -44,7 +48,7 @@ def models() -> Mapping[str, Model]:
     """All models by id, in the order of the files."""
     by_id: dict[str, Model] = {}
     for path in sorted(MODELS.glob("*.toml")):
-        if path.stem == "diffusion":
+        if path.stem in OF_DIFFUSION:
             continue
         for entry in tomllib.loads(path.read_text(encoding="utf-8"))["model"]:
             model = Model(
@@ -55,6 +59,7 @@ def models() -> Mapping[str, Model]:
                 ollama=tuple(entry.get("ollama", ())),
                 published_parameters=entry.get("parameters"),
                 published_source=entry.get("parameters_source"),
+                shape_source=entry.get("shape_source"),
             )
             if model.model_id in by_id:
                 raise ValueError(f"{path.name}: the id {model.model_id!r} stands twice")

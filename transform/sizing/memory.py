@@ -43,14 +43,14 @@ def check_context(architecture: Architecture, context: int) -> None:
         )
 
 
-def kv_bytes_per_token(architecture: Architecture, bits: int = 16) -> int:
+def kv_bytes_per_token(architecture: Architecture, bits: float = 16) -> int:
     """Bytes that one token adds to the cache while no window is full.
 
     Σ over layers of 2 × kv_heads × head_dim × bits / 8 (keys and values), or (kv_lora_rank + rope_dim) × bits / 8 for
     latent attention. Source: Pope et al. 2022, "Efficiently Scaling Transformer Inference"; DeepSeek-AI 2024,
     DeepSeek-V2, table 1. Encoders keep none: 0.
     """
-    return sum(layer.cached for layer in architecture.attention) * bits // 8
+    return int(sum(layer.cached for layer in architecture.attention) * bits // 8)
 
 
 def state_bytes(architecture: Architecture) -> int:
@@ -59,7 +59,7 @@ def state_bytes(architecture: Architecture) -> int:
 
 
 def kv_cache_bytes(
-    architecture: Architecture, context: int, batch: int = 1, bits: int = 16, *, rolling_window: bool = True
+    architecture: Architecture, context: int, batch: int = 1, bits: float = 16, *, rolling_window: bool = True
 ) -> int:
     """Bytes of the cache for `batch` sequences of `context` tokens.
 
@@ -71,7 +71,7 @@ def kv_cache_bytes(
     for layer in architecture.attention:
         kept = min(context, layer.window) if layer.window and rolling_window else context
         elements += layer.cached * kept
-    return elements * batch * bits // 8 + batch * state_bytes(architecture)
+    return int(elements * batch * bits // 8) + batch * state_bytes(architecture)
 
 
 def activation_bytes(architecture: Architecture, tokens: int, batch: int = 1, bits: int = 16) -> int:

@@ -54,7 +54,7 @@ def sizes(
         "weights", packed.total, "bytes", f"at {packed.precision}, {packed.bits_per_weight:.3f} bits a weight"
     )
     per_token = kv_bytes_per_token(shape, assumptions.kv_cache_bits)
-    yield Quantity("key-value cache per token", per_token, "bytes", f"at {assumptions.kv_cache_bits} bits")
+    yield Quantity("key-value cache per token", per_token, "bytes", f"at {assumptions.kv_cache_bits:g} bits")
     if state_bytes(shape):
         yield Quantity("state per sequence", state_bytes(shape), "bytes", "however long the sequence is")
     yield Quantity("key-value cache", memory.kv_cache, "bytes", f"{context} tokens × {batch}")
@@ -83,7 +83,7 @@ def image_sizes(model: DiffusionModel, precision: str, batch: int, assumptions: 
     yield Quantity("weights", total, "bytes", f"at {precision}")
     yield Quantity("weights without text encoders", without_text, "bytes", "where they leave the card after their work")
     resident, activations = image_memory(model, precision, batch, assumptions)
-    yield Quantity("activations", activations, "bytes", f"assumed for {batch} picture of {model.side} × {model.side}")
+    yield Quantity("activations", activations, "bytes", f"{'estimated' if model.clip else 'assumed'} for {batch} {model.makes}")
     yield Quantity("memory to run", (resident + activations) / _GB, "GB", "of 10^9 bytes; driver and runtime take more")
 
 

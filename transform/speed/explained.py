@@ -112,7 +112,7 @@ def _cache(found: Prediction) -> Iterator[Step]:
     joined = " + ".join(sums) or "0"
     state = job.state
     states = f" + {state:,} × {users} ÷ 10^9" if state else ""
-    whole = f"({joined}) × {bits} ÷ 8 × {users} ÷ 10^9{states}"
+    whole = f"({joined}) × {bits:g} ÷ 8 × {users} ÷ 10^9{states}"
     yield Step(
         "key-value cache", whole, job.cache / 1e9, "GB",
         f"layers × elements kept of a token × tokens, for each user (Pope et al. 2022)"

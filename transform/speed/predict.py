@@ -424,7 +424,7 @@ class _Asked:
                 f"{driver.size / 1e9:.2f} GB a GPU: {driver.source}; the engine takes at most "
                 f"{engine.memory_share:.0%} of it, {each:.2g} GB of that for itself ({engine.source})"
             )
-        lines.append(f"key-value cache at {assumed.kv_cache_bits} bits; {_embedding(self.job.size, engine)}")
+        lines.append(f"key-value cache at {assumed.kv_cache_bits:g} bits; {_embedding(self.job.size, engine)}")
         if self.job.state:
             lines.append(
                 f"a sequence keeps {self.job.state / 1e6:.0f} MB however long it is; nobody here measured a "

@@ -21,7 +21,7 @@ def work_of(model_id: str, precision: str, written_at: int, prompt_tokens: int) 
     return work(catalogue.architecture(model_id), precision, written_at, prompt_tokens)
 
 
-def work(shape: Architecture, precision: str, written_at: int, prompt_tokens: int, *, kv_bits: int = 16) -> Work:
+def work(shape: Architecture, precision: str, written_at: int, prompt_tokens: int, *, kv_bits: float = 16) -> Work:
     """What one sequence asks: a token written after `written_at` others, and a prompt of `prompt_tokens`.
 
     Raises SizingError where the precision is not known or a length is beyond the model's.

@@ -71,6 +71,7 @@ def values(_: Callable[[str], str]) -> Mapping[str, Mapping[str, str]]:
         "model_kind": {
             "decoder": _("writes text"), "encoder": _("reads text"), "encoder_decoder": _("reads and writes text"),
             "diffusion": _("makes images"),
+            "video": _("makes video"),
         },
         "basis_of_speed": {
             "measured": _("measured"), "calibrated": _("reckoned from measurements"), "bound": _("reckoned from a bound"),

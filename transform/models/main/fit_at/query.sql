@@ -32,8 +32,8 @@ card AS (
         n.cards
     FROM core.gpu g
     LEFT JOIN core.gpu_speed s ON s.gpu_id = g.gpu_id
-    CROSS JOIN (SELECT unnest([1, 2, 4, 8]) AS cards) n
-    WHERE g.memory_gb > 0
+    CROSS JOIN (SELECT unnest(coalesce(counts, [1, 2, 4, 8])) AS cards) n
+    WHERE g.memory_gb > 0 AND n.cards BETWEEN 1 AND 16
 ),
 work AS (
     SELECT
@@ -61,7 +61,7 @@ plan AS (
         n.*,
         c.*,
         -- A model of text is spread over all cards, an image model is not: each card makes its own pictures.
-        CASE WHEN n.model_kind = 'diffusion' THEN 1 ELSE c.cards END AS together,
+        CASE WHEN n.model_kind IN ('diffusion', 'video') THEN 1 ELSE c.cards END AS together,
         n.on_server AND c.cards > 1 AND coalesce(n.attention_heads % c.cards = 0, true) AS in_parts,
         CASE WHEN n.bits > 16 THEN c.bound_tflops_32 WHEN n.bits > 8 THEN c.bound_tflops_16
             WHEN n.bits > 4 THEN c.bound_tflops_8 ELSE c.bound_tflops_4 END * 1e12 AS roof,
@@ -80,7 +80,7 @@ shared AS (
 timed AS (
     SELECT
         *,
-        (CASE WHEN on_server OR model_kind = 'diffusion' THEN resident_bytes ELSE on_card_bytes END
+        (CASE WHEN on_server OR model_kind IN ('diffusion', 'video') THEN resident_bytes ELSE on_card_bytes END
             + cache_bytes + activation_bytes * together) / 1e9 AS needed_gb,
         core.usable_gb(driver_gb, together, on_server) AS available_gb,
         -- Nothing is written token by token where no bytes are read for it.
@@ -162,9 +162,9 @@ SELECT
         WHEN f.is_calibrated AND NOT f.has_state THEN 'calibrated'
         ELSE 'bound'
     END AS speed_basis,
-    CASE WHEN f.model_kind = 'diffusion' THEN NULL WHEN f.on_server THEN 'vllm' ELSE 'llama.cpp' END AS engine,
+    CASE WHEN f.model_kind IN ('diffusion', 'video') THEN NULL WHEN f.on_server THEN 'vllm' ELSE 'llama.cpp' END AS engine,
     CASE
-        WHEN f.model_kind = 'diffusion' OR f.cards = 1 THEN NULL
+        WHEN f.model_kind IN ('diffusion', 'video') OR f.cards = 1 THEN NULL
         WHEN f.in_parts THEN 'tensor' WHEN f.on_server THEN 'pipeline' ELSE 'layer'
     END AS split,
     CASE

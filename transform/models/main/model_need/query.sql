@@ -15,7 +15,7 @@ cache AS (
     GROUP BY k.model_id, a.tokens
 ),
 bits AS (
-    SELECT core.assumed('kv_cache_bits')::BIGINT AS kv, core.assumed('prefill_chunk_tokens')::BIGINT AS chunk
+    SELECT core.assumed('kv_cache_bits') AS kv, core.assumed('prefill_chunk_tokens')::BIGINT AS chunk
 )
 SELECT
     m.model_id,
@@ -24,8 +24,8 @@ SELECT
     a.tokens AS context_tokens,
     w.weights_bytes AS resident_bytes,
     w.always_read_bytes + w.expert_bytes AS on_card_bytes,
-    (c.elements * sequences * bits.kv // 8 + c.state_bytes * sequences)::BIGINT AS cache_bytes,
-    ((c.written_elements * bits.kv // 8 + c.state_bytes) * sequences)::BIGINT AS written_cache_bytes,
+    (floor(c.elements * sequences * bits.kv / 8) + c.state_bytes * sequences)::BIGINT AS cache_bytes,
+    ((floor(c.written_elements * bits.kv / 8) + c.state_bytes) * sequences)::BIGINT AS written_cache_bytes,
     sequences * (least(a.tokens, bits.chunk) * m.activation_bytes_per_token + m.activation_bytes_per_sequence)
         AS activation_bytes,
     -- With even routing, this many of the experts are reached by all sequences together.
@@ -39,7 +39,7 @@ JOIN core.model_weights w ON w.model_id = m.model_id
 JOIN cache c ON c.model_id = m.model_id
 JOIN asked a ON a.tokens = c.tokens
 CROSS JOIN bits
-WHERE m.model_kind <> 'diffusion' AND list_contains(precisions, w.precision) AND a.tokens BETWEEN 1 AND m.max_context_tokens
+WHERE m.model_kind NOT IN ('diffusion', 'video') AND list_contains(precisions, w.precision) AND a.tokens BETWEEN 1 AND m.max_context_tokens
 UNION ALL
 SELECT
     m.model_id,
@@ -50,10 +50,13 @@ SELECT
     w.weights_bytes,
     0,
     0,
-    round(sequences * core.assumed('image_activation_gb_per_megapixel') * 1e3 * m.image_side_px ** 2)::BIGINT,
+    -- Of a clip it is counted.
+    round(sequences * coalesce(
+        m.activation_bytes_per_sequence, core.assumed('image_activation_gb_per_megapixel') * 1e3 * m.image_side_px ** 2
+    ))::BIGINT,
     NULL,
     NULL,
     NULL
 FROM core.model m
 JOIN core.model_weights w ON w.model_id = m.model_id
-WHERE m.model_kind = 'diffusion' AND list_contains(precisions, w.precision)
+WHERE m.model_kind IN ('diffusion', 'video') AND list_contains(precisions, w.precision)

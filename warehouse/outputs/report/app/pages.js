@@ -174,7 +174,7 @@ const for_model = (id) => {
     ways_grid(id, within),
   ];
 };
-const per_heading = (id) => `${models().get(id).model_kind === "diffusion" ? _("per 1000 images") : _("per million tokens")}, ${currency()}`;
+const per_heading = (id) => `${["diffusion", "video"].includes(models().get(id).model_kind) ? _("per 1000 images") : _("per million tokens")}, ${currency()}`;
 const ways_grid = (id, list) =>
   grid("ways", list, [
     { key: "what", head: _("what"), value: (row) => row.what ?? `${row.boards} × ${cards().get(row.gpu_id)?.gpu}`, cell: (row) => what(row) },
