@@ -60,7 +60,10 @@ class Assumptions:
     kv_cache_bits: Annotated[
         float,
         Setting(
-            "bits", 4, 32, "precision of the key-value cache; q8_0 has 8.5 bits, q4_0 4.5 and fp8 8",
+            "bits",
+            4,
+            32,
+            "precision of the key-value cache; q8_0 has 8.5 bits, q4_0 4.5 and fp8 8",
             "the default of llama.cpp, vLLM and transformers",
         ),
     ] = 16.0

@@ -31,7 +31,7 @@ def test_denoisers(model_id: str, billions: str) -> None:
 
 @pytest.mark.parametrize(
     ("model_id", "count", "tokens"),
-    # The counts of the released files; tokens of a latent of 21 or 31 frames, at a sixteenth or a thirty-second of each side.
+    # The counts of the released files; tokens of a latent of 21 or 31 frames, at a sixteenth or less of each side.
     [
         ("wan-2.1-1.3b", 1_418_996_800, 21 * 30 * 52),
         ("wan-2.1-14b", 14_288_491_584, 21 * 45 * 80),

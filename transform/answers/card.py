@@ -24,6 +24,8 @@ class Named:
 
     gpu_ids: tuple[str, ...]
     near: tuple[str, ...] = ()
+    #: What the words say otherwise than the cards are sold, such as another size of memory.
+    contradiction: str | None = None
 
 
 def named(words: str, resolver: Resolver, own: Iterable[Gpu] = ()) -> Named:
@@ -41,7 +43,8 @@ def named(words: str, resolver: Resolver, own: Iterable[Gpu] = ()) -> Named:
     if resolution.status == "matched" and resolution.gpu_id:
         return Named((resolution.gpu_id,))
     if resolution.status == "ambiguous":
-        return Named(tuple(resolution.candidates))
+        against = resolution.explanation if resolution.rule == "conflict" else None
+        return Named(tuple(resolution.candidates), contradiction=against)
     if several := machines.near(words):
         return Named(tuple(sorted(gpu.gpu_id for gpu in several)))
     bare = {_bare(name): name for name in known.values()}

@@ -141,7 +141,11 @@ def text_shape(model_id: str, own: Path) -> Architecture:
     """The same of a model of text. Raises UnknownModel, and SizingError for an image model."""
     shape = shape_of(model_id, own)
     if isinstance(shape, DiffusionModel):
-        raise SizingError(f"{model_id} makes pictures, and no text")
+        makes = "pictures" if shape.clip is None else "video"
+        raise SizingError(
+            f"{model_id} makes {makes}, and no text: `gpuledger buy --model {model_id}` says what holds it, and how fast it "
+            "was measured if anybody did"
+        )
     return shape
 
 
@@ -151,7 +155,7 @@ def need_of(
     """What the model needs. Raises SizingError where the precision is not known or the load cannot be."""
     if isinstance(shape, DiffusionModel):
         if asked.context is not None:
-            raise SizingError("an image model has no context; leave it out")
+            raise SizingError("a model of images or video has no context; leave it out")
         if asked.train is not None:
             raise SizingError("what training of an image model needs is not known here")
         if asked.offload != "none" or asked.embedding is not None:

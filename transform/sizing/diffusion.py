@@ -1,4 +1,4 @@
-"""Models of images and of video as the parts that run for one picture or clip, from `models/diffusion.toml` and `video.toml`."""
+"""Models of images and of video as the parts that run for one picture or clip: `models/diffusion.toml` and `video.toml`."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class Part:
 class Clip:
     """What a model of video makes by its makers' default: `frames` pictures of `width` × `height` pixels at `per_second`.
 
-    `stride` and `pixel_stride` say how many frames and how many pixels of a side are one token, `hidden` and `inner` how wide
-    the denoiser is, `channels` how many values the decoder keeps of a pixel where it is widest.
+    `stride` and `pixel_stride` say how many frames and how many pixels of a side are one token, `hidden` and `inner` how
+    wide the denoiser is, `channels` how many values the decoder keeps of a pixel where it is widest.
     """
 
     frames: int
@@ -53,18 +53,20 @@ class Clip:
     @property
     def tokens(self) -> int:
         """Tokens that the denoiser works on: the first frame is one by itself."""
-        return ((self.frames - 1) // self.stride + 1) * (self.width // self.pixel_stride) * (
-            self.height // self.pixel_stride
+        return (
+            ((self.frames - 1) // self.stride + 1)
+            * (self.width // self.pixel_stride)
+            * (self.height // self.pixel_stride)
         )
 
     @property
     def activation_bytes(self) -> int:
         """Estimate of the largest temporary tensors of one clip: of the denoiser or of the decoder, which run in turn.
 
-        The denoiser keeps of each token the stream and its normed copy at 32 bits and the widest projection at 16 (feed-forward,
-        or query, key, value and output). The decoder writes `stride` frames at a time at 32 bits, with four tensors of its
-        widest layer alive, and keeps the whole clip. Runtimes differ; this is an estimate, not a bound. The makers say 8.19 GB of
-        Wan2.1's 1.3B without its text encoder; with weights of 32 bits this gives 9.0.
+        The denoiser keeps of each token the stream and its normed copy at 32 bits and the widest projection at 16
+        (feed-forward, or query, key, value and output). The decoder writes `stride` frames at a time at 32 bits, with four
+        tensors of its widest layer alive, and keeps the whole clip. Runtimes differ; this is an estimate, not a bound. The
+        makers say 8.19 GB of Wan2.1's 1.3B without its text encoder; with weights of 32 bits this gives 9.0.
         """
         denoising = self.tokens * (2 * 4 * self.hidden + 2 * max(self.inner, 4 * self.hidden))
         pixels = self.width * self.height

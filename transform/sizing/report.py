@@ -83,7 +83,8 @@ def image_sizes(model: DiffusionModel, precision: str, batch: int, assumptions: 
     yield Quantity("weights", total, "bytes", f"at {precision}")
     yield Quantity("weights without text encoders", without_text, "bytes", "where they leave the card after their work")
     resident, activations = image_memory(model, precision, batch, assumptions)
-    yield Quantity("activations", activations, "bytes", f"{'estimated' if model.clip else 'assumed'} for {batch} {model.makes}")
+    origin = "estimated" if model.clip else "assumed"
+    yield Quantity("activations", activations, "bytes", f"{origin} for {batch} {model.makes}")
     yield Quantity("memory to run", (resident + activations) / _GB, "GB", "of 10^9 bytes; driver and runtime take more")
 
 

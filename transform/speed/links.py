@@ -49,7 +49,9 @@ def link_between(gpu: Gpu, assumptions: Assumptions) -> Link:
     slot = slot_gb_s(gpu)
     if slot is not None and slot < assumptions.link_gb_s:
         return Link(slot, assumptions.link_latency_us, f"its slot, {gpu.bus_interface}")
-    return Link(assumptions.link_gb_s, assumptions.link_latency_us, "link_gb_s, the host's slots")
+    # Boards of this form take a bridge (H100 NVL of two, H200 NVL of two or four), which is bought beside them.
+    bridge = ", without the bridge that joins some of them" if gpu.form_factor == "NVL" else ""
+    return Link(assumptions.link_gb_s, assumptions.link_latency_us, f"link_gb_s, the host's slots{bridge}")
 
 
 def fabric_gb_s(gpu: Gpu) -> float | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from gpuledger.transform.assumptions import Assumptions
@@ -16,7 +17,7 @@ from gpuledger.transform.sizing.weights import Weights, weights
 from gpuledger.transform.speed import memory
 from gpuledger.transform.speed.calibration import EIGHTY_PERCENT, Calibration, DecodeTimes, calibrations
 from gpuledger.transform.speed.engines import Engine, Split
-from gpuledger.transform.speed.features import CardTraits, Work, traits
+from gpuledger.transform.speed.features import CardTraits, Work, pipeline_speedup, traits
 from gpuledger.transform.speed.links import Link, amdahl_speedup, exchange_seconds, link_between
 from gpuledger.transform.speed.offload import PROGRAMS, Held, HostMemory, Moved, Offload, moved
 from gpuledger.transform.speed.peaks import fastest_matrix_tflops, matrix_tflops
@@ -170,7 +171,19 @@ class Prediction:
     @property
     def notes(self) -> tuple[str, ...]:
         """What was assumed, in the order in which it matters."""
-        return tuple(self._asked.notes())
+        return (*self._not_held(), *self._asked.notes())
+
+    def _not_held(self) -> Iterator[str]:
+        """How many of these cards would hold what does not fit."""
+        if self.verdict != "no":
+            return
+        enough = next((n for n in range(self.plan.count + 1, MOST_CARDS + 1) if holds(self.job, self.plan, n)), None)
+        more = (
+            f"{MOST_CARDS} of these cards do not hold it either"
+            if enough is None
+            else f"{enough} of these cards hold it"
+        )
+        yield f"the speeds are those of cards with enough memory; {more}"
 
 
 NOTHING = Rate(None, None, None, None, "unknown")
@@ -236,6 +249,13 @@ def predict(job: Job, plan: Plan) -> Prediction:
         prefill=asked.prefill(),
         moved=away,
     )
+
+
+def holds(job: Job, plan: Plan, count: int) -> bool:
+    """Whether `count` cards of the plan's kind hold all of it."""
+    driver, of_count = memory.driver_memory(plan.gpu), replace(plan, count=count)
+    usable = memory.usable_bytes(driver.size, count, plan.engine, job.assumptions) if driver else 0
+    return memory.verdict(needed_bytes(job, of_count), usable) != "no"
 
 
 def needed_bytes(job: Job, plan: Plan) -> int:
@@ -381,6 +401,9 @@ class _Asked:
         seconds = flops / self._flops_reached(_COMPUTE_SHARE)
         if self.split == "tensor":
             seconds /= self._divided(seconds, tokens)[1]
+        elif self.split == "pipeline":
+            # Prompts of several users follow one another through the cards.
+            seconds /= pipeline_speedup(tokens * job.load.users, count, job.assumptions.prefill_chunk_tokens)
         return _rate(self._with_transfers(tokens / seconds), _UNMEASURED, bound, "bound")
 
     def _with_transfers(self, tokens_per_s: float) -> float:
