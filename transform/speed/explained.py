@@ -238,7 +238,10 @@ def reading_steps(found: Prediction) -> Iterator[Step]:
     if rate.basis == "calibrated" and fitted is not None:
         source = f"tera-operations a second by the fit to {fitted.measurements} measurements ({fitted.source})"
     else:
-        source = "half of the 16-bit matrix rate, divided by the cards or prompt after prompt through them, and the slot for what stays with the processor"
+        source = (
+            "half of the 16-bit matrix rate, divided by the cards or prompt after prompt through them, and the slot for what "
+            "stays with the processor"
+        )
     yield Step("reads", f"{number(reached)} × 10^12 ÷ {number(each)}", rate.expected, "tokens/s", source)
 
 
