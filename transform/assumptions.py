@@ -148,6 +148,16 @@ class Assumptions:
         float,
         Setting("GB/s", 0.01, 10_000, "bandwidth between two cards, one direction", "PCIe 4.0 with 16 lanes"),
     ] = 31.5
+    slot_share: Annotated[
+        float,
+        Setting(
+            "share",
+            0.01,
+            1,
+            "part of a slot's rate that cards without a fabric reach when they exchange",
+            "nccl-tests: 64 MB among four cards in 11,369 µs over PCIe 4.0, without access to each other's memory",
+        ),
+    ] = 0.28
     link_latency_us: Annotated[
         float,
         Setting(

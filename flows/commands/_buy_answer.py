@@ -219,10 +219,11 @@ def _without_price(left_out: Sequence[Option]) -> Iterator[str]:
     for option in fastest:
         speed = option.speed
         assert speed is not None, "a machine without price and speed is no option"
-        low, high = (f"{value:.3g}" for value in (speed.rate.low or 0, speed.rate.high or 0))
+        low, high = (f"{value:.4g}" for value in (speed.rate.low or 0, speed.rate.high or 0))
+        each = gettext(", {speed:.3g} for each").format(speed=speed.each) if speed.each < speed.expected else ""
         yield (
             f"   {option.what}: {option.needed_gb:.1f} of {option.available_gb:.1f} GB, "
-            f"{speed.each:.3g} tokens/s ({low}–{high}, {speed.rate.basis})"
+            f"{speed.expected:.4g} tokens/s ({low}–{high}, {speed.rate.basis}){each}"
         )
 
 

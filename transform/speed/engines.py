@@ -47,12 +47,14 @@ class Engine:
     loads: tuple[str, ...]
     architectures: tuple[str, ...]
     fp8_architectures: tuple[str, ...]
+    mxfp4_architectures: tuple[str, ...]
     excluded_chips: tuple[str, ...]
     source: str
 
     def runs_on(self, gpu: Gpu, precision: str) -> bool:
         """Whether it runs on a card at a precision; where nothing is known of either, it may."""
-        known = self.fp8_architectures if precision == "fp8" else self.architectures
+        narrow = {"fp8": self.fp8_architectures, "mxfp4": self.mxfp4_architectures}
+        known = narrow.get(precision) or self.architectures
         if gpu.chip in self.excluded_chips:
             return False
         return not known or not gpu.architecture or gpu.architecture in known
@@ -70,6 +72,7 @@ def engines() -> Mapping[str, Engine]:
                 embedding_on_host=one["embedding_on_host"], loads=tuple(one["loads"]),
                 architectures=tuple(one.get("architectures", ())),
                 fp8_architectures=tuple(one.get("fp8_architectures", ())),
+                mxfp4_architectures=tuple(one.get("mxfp4_architectures", ())),
                 excluded_chips=tuple(one.get("excluded_chips", ())), source=one["source"],
             )
             for name, one in words.items()

@@ -196,7 +196,7 @@ def _seconds(found: Prediction, timed: Writing, bandwidth: float) -> Iterator[St
             "times faster together", f"1 ÷ ((1 − {p:g}) + {p:g} ÷ {count} + {number(timed.exchange_s / timed.alone_s)})",
             timed.speedup, "times",
             f"Amdahl 1967 with exchanges in every layer; {assumed(job.assumptions, 'parallel_fraction')}; "
-            f"{assumed(job.assumptions, 'link_gb_s', 'link_latency_us')}",
+            f"{assumed(job.assumptions, 'link_gb_s', 'slot_share', 'link_latency_us')}",
         )  # fmt: skip
         yield Step("time of a step, divided", f"{number(timed.alone_s)} ÷ {number(timed.speedup)}", timed.seconds, "s",
                    "the cards work on parts of every layer")  # fmt: skip
@@ -239,8 +239,8 @@ def reading_steps(found: Prediction) -> Iterator[Step]:
         source = f"tera-operations a second by the fit to {fitted.measurements} measurements ({fitted.source})"
     else:
         source = (
-            "half of the 16-bit matrix rate, divided by the cards or prompt after prompt through them, and the slot for what "
-            "stays with the processor"
+            "half of the 16-bit matrix rate, divided by the cards or prompt after prompt through them, and the slot for "
+            "what stays with the processor"
         )
     yield Step("reads", f"{number(reached)} × 10^12 ÷ {number(each)}", rate.expected, "tokens/s", source)
 

@@ -23,17 +23,23 @@ _FABRIC_GB_S = {
 MODULES = ("SXM", "OAM", "SXM2", "SXM3", "SXM4", "SXM5", "SXM6")
 #: Models that were sold with a slower fabric. Source: NVIDIA's specifications for these (400 GB/s both directions).
 _CUT = {"nvidia-a800-sxm4": 200.0, "nvidia-h800-sxm5": 200.0}
+#: What an exchange among four cards reaches of the fabric's rate. Source: nccl-tests on four A100, 64 MB in 603 µs over
+#: NVLink 3.0 (besthub.dev, "Why NVLink supercharges Llama 3 70B inference"); over PCIe 4.0 it took 11,369 µs (slot_share).
+_FABRIC_SHARE = 0.56
 #: GB/s of one lane in one direction, by PCIe generation. Source: PCI-SIG, after line coding.
 _LANE_GB_S = {1: 0.25, 2: 0.5, 3: 0.985, 4: 1.969, 5: 3.938, 6: 7.563}
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Between two cards, one direction: GB/s, microseconds before the first byte, and where that is from."""
+    """Between two cards, one direction: GB/s that an exchange reaches, microseconds before the first byte of a step, and
+    where that is from. Over slots (`is_ring`) an exchange has a step for each card there and back, over a fabric one.
+    """
 
     gb_s: float
     latency_us: float
     source: str
+    is_ring: bool = False
 
 
 def is_module(gpu: Gpu) -> bool:
@@ -43,22 +49,28 @@ def is_module(gpu: Gpu) -> bool:
 
 def link_between(gpu: Gpu, assumptions: Assumptions) -> Link:
     """The fabric of a module; else the slot, at most the assumption `link_gb_s`, since the host has a slot too."""
-    fabric = fabric_gb_s(gpu)
+    fabric, share = fabric_gb_s(gpu), assumptions.slot_share
     if fabric is not None:
-        return Link(fabric, assumptions.link_latency_us, "the fabric of its nodes (data sheet)")
+        what = f"{_FABRIC_SHARE:.0%} of the fabric of its nodes (data sheet; nccl-tests)"
+        return Link(fabric, assumptions.link_latency_us, what)
     slot = slot_gb_s(gpu)
     if slot is not None and slot < assumptions.link_gb_s:
-        return Link(slot, assumptions.link_latency_us, f"its slot, {gpu.bus_interface}")
+        what = f"slot_share of its slot, {gpu.bus_interface}"
+        return Link(slot * share, assumptions.link_latency_us, what, is_ring=True)
     # Boards of this form take a bridge (H100 NVL of two, H200 NVL of two or four), which is bought beside them.
     bridge = ", without the bridge that joins some of them" if gpu.form_factor == "NVL" else ""
-    return Link(assumptions.link_gb_s, assumptions.link_latency_us, f"link_gb_s, the host's slots{bridge}")
+    what = f"slot_share of link_gb_s, the host's slots{bridge}"
+    return Link(assumptions.link_gb_s * share, assumptions.link_latency_us, what, is_ring=True)
 
 
 def fabric_gb_s(gpu: Gpu) -> float | None:
-    """GB/s of the fabric of a module's nodes in one direction, None for a card or where the data sheet is not known."""
+    """GB/s in one direction that an exchange reaches over the fabric of a module's nodes; None for a card, and where no data
+    sheet is known.
+    """
     if not is_module(gpu):
         return None
-    return _CUT.get(gpu.gpu_id) or _FABRIC_GB_S.get(gpu.architecture or "")
+    published = _CUT.get(gpu.gpu_id) or _FABRIC_GB_S.get(gpu.architecture or "")
+    return None if published is None else published * _FABRIC_SHARE
 
 
 def slot_gb_s(gpu: Gpu) -> float | None:
@@ -87,12 +99,13 @@ def amdahl_speedup(parallel_fraction: float, count: int, communication: float = 
 def exchange_seconds(architecture: Architecture, tokens: int, count: int, link: Link) -> float:
     """Time that `count` cards spend exchanging the hidden state of `tokens` tokens in one forward pass (16 bits).
 
-    A ring all-reduce moves 2 × (n − 1) / n of the data over each link, after one latency.
-    Source: Patarasuk & Yuan 2009, "Bandwidth optimal all-reduce".
+    A ring all-reduce moves 2 × (n − 1) / n of the data over each link in 2 × (n − 1) steps, each after a latency; a fabric
+    with a switch takes one. Source: Patarasuk & Yuan 2009, "Bandwidth optimal all-reduce".
     """
     if count == 1:
         return 0.0
     exchanges = EXCHANGES_PER_LAYER * architecture.layers
     bytes_each = 2 * architecture.hidden * tokens
     over_link = 2 * (count - 1) / count * bytes_each / (link.gb_s * 1e9)
-    return exchanges * (link.latency_us * 1e-6 + over_link)
+    steps = 2 * (count - 1) if link.is_ring else 1
+    return exchanges * (steps * link.latency_us * 1e-6 + over_link)

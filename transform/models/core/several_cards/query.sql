@@ -5,7 +5,7 @@ sequences / (
     sequences / one_card_rate * (1 - core.assumed('parallel_fraction') + core.assumed('parallel_fraction') / cards)
     + CASE WHEN cards = 1 THEN 0 ELSE
         2 * model_layers * (
-            core.assumed('link_latency_us') * 1e-6
+            steps * core.assumed('link_latency_us') * 1e-6
             + 2 * (cards - 1) / cards * 2 * model_hidden * sequences / (link_gb_a_second * 1e9)
         )
     END

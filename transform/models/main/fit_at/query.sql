@@ -110,7 +110,9 @@ rated AS (
             core.several_cards(
                 sequences / (reading / (bandwidth * core.assumed('expected_utilisation')) + computing),
                 CASE WHEN in_parts THEN cards ELSE 1 END, layers, hidden_size, sequences,
-                coalesce(fabric_gb_s, least(slot_gb_s, core.assumed('link_gb_s')))
+                coalesce(fabric_gb_s, least(slot_gb_s, core.assumed('link_gb_s')) * core.assumed('slot_share')),
+                -- Over slots an exchange has a step for each card there and back.
+                CASE WHEN fabric_gb_s IS NULL THEN 2 * (cards - 1) ELSE 1 END
             )
         END AS unmeasured
     FROM timed
