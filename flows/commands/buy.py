@@ -135,6 +135,8 @@ def ask(question: Question, data: DataDir) -> Answer:
             raise click.UsageError(message.format(model=question.model_id))
         budget = None if question.budget is None else Decimal(str(question.budget))
         limits = Limits(budget_usd=budget, min_tokens_per_s=question.min_tokens_per_s, country=question.country)
+        learned = market.learned(con)
+        need = replace(need, learned=learned)
         measured = market.measurements(con, need.model_id, need.precision)
         cards = market.cards(con, market.CONDITIONS[question.condition], showing.market())
         nodes = market.nodes(con, market.CONDITIONS[question.condition], showing.market())
@@ -166,7 +168,7 @@ def ask(question: Question, data: DataDir) -> Answer:
                 return None
             load = replace(load, train="qlora")
         with suppress(SizingError):
-            return need_of(question.model_id, shape, other, load, assumptions)
+            return replace(need_of(question.model_id, shape, other, load, assumptions), learned=learned)
         return None
 
     return Answer(

@@ -22,6 +22,7 @@ from gpuledger.flows.telling import terminal
 if TYPE_CHECKING:
     from gpuledger.transform.buying.need import Asked, Need
     from gpuledger.transform.identity.gpu import Gpu
+    from gpuledger.transform.speed.learned import Learned
     from gpuledger.transform.speed.offload import Moved
     from gpuledger.transform.speed.predict import Prediction, Rate
     from gpuledger.warehouse.paths import DataDir
@@ -104,6 +105,7 @@ def command(
         plan = Plan(
             gpu=card, count=count, engine=embedding_of(program, load.embedding), split=split or program.split,  # type: ignore[arg-type]
             offload=check_offload(load.offload, program, shape), host=None if host is None else host.memory(assumptions),
+            learned=_learned(read_from(data_dir)),
         )  # fmt: skip
         found = predict(job_of(shape, precision, asked, assumptions), plan)
     except SizingError as error:
@@ -149,6 +151,18 @@ def _show_training(need: Need, gpu: Gpu, count: int, form: str) -> None:
         click.echo(f"  trains {bound:,.0f} tokens/s at most, by the matrix rate; nobody measured it")
     click.echo(f"  {trained.words}")
     show_steps(steps)
+
+
+def _learned(data: DataDir) -> Learned:
+    """What the measurements of the warehouse say, where there is one."""
+    from gpuledger.transform.buying.market import learned
+    from gpuledger.transform.speed.learned import NOTHING_LEARNED
+    from gpuledger.warehouse.read import reader
+
+    if not data.published.exists():
+        return NOTHING_LEARNED
+    with reader(data) as con:
+        return learned(con)
 
 
 def _measured(data: DataDir, found: Prediction, model_id: str, precision: str) -> tuple[Rate, str | None]:

@@ -13,9 +13,11 @@ import duckdb
 import pytest
 
 from gpuledger.transform.assumptions import Assumptions, settings
+from gpuledger.transform.buying import market
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.speed.engines import default_engine
+from gpuledger.transform.speed.learned import NOTHING_LEARNED, Learned
 from gpuledger.transform.speed.predict import Plan, job_of, load_of, predict
 from tests.nights import Night
 
@@ -42,12 +44,20 @@ def con(nights: dict[int, Night], tmp_path_factory: pytest.TempPathFactory) -> I
 
 
 def expected(
-    model: str, precision: str, context: int, batch: int, gpu_id: str, cards: int, a: Assumptions
+    model: str,
+    precision: str,
+    context: int,
+    batch: int,
+    gpu_id: str,
+    cards: int,
+    a: Assumptions,
+    learned: Learned = NOTHING_LEARNED,
 ) -> list[float | bool | str | None]:
     """What `gpuledger predict` says."""
     shape, engine = catalogue.architecture(model), default_engine(precision, batch)
     job = job_of(shape, precision, load_of(shape, context, batch, None, a), a)
-    found = predict(job, Plan(gpu=by_id()[gpu_id], count=cards, engine=engine, split=engine.split))
+    plan = Plan(gpu=by_id()[gpu_id], count=cards, engine=engine, split=engine.split, learned=learned)
+    found = predict(job, plan)
     rate = found.decode
     return [
         found.needed / 1e9, found.usable / 1e9, found.verdict != "no", rate.bound, rate.expected, rate.low, rate.high,
@@ -142,6 +152,37 @@ def test_sql_and_python_agree_under_other_assumptions(con: duckdb.DuckDBPyConnec
     for gpu, cards, *found in rows:
         wanted = expected("llama-2-13b", "fp8", 509, 1, gpu, cards, assumed)
         assert agree(found, wanted), (found, wanted)
+
+
+@pytest.mark.parametrize(("precision", "users"), [("Q4_K_M", 1), ("fp16", 4)])
+def test_sql_and_python_agree_on_what_the_warehouse_measured(
+    con: duckdb.DuckDBPyConnection, precision: str, users: int
+) -> None:
+    engine, rtx = ("llama.cpp", "vllm")[users > 1], CARDS[1]
+    con.executemany(
+        "INSERT INTO core.calibration VALUES (?, ?, ?, ?, ?, ?, ?)",
+        [
+            [engine, users > 1, "engine", engine, -0.2, 0.35, 5],
+            [engine, users > 1, "architecture", "Ada Lovelace", 0.05, 0.15, 3],
+            [engine, users > 1, "card", rtx, 0.03, 0.11, 2],
+            [engine, users > 1, "measurement", rtx, 0.5, None, 1],
+        ],
+    )
+    try:
+        learned, asked = market.learned(con), ["llama-3-8b", "qwen3-next-80b-a3b"]
+        rows = con.execute(
+            f"""SELECT model_id, gpu_id, gpu_count, {", ".join(FIT)}, speed_basis FROM fit_at(?, [512], ?) f
+                WHERE list_contains(?, f.model_id) AND list_contains(?, f.gpu_id)""",
+            [[precision], users, asked, CARDS],
+        ).fetchall()
+    finally:
+        con.execute("DELETE FROM core.calibration")
+    assert len(rows) == 16
+    for model, gpu, cards, *found in rows:
+        wanted = expected(model, precision, 512, users, gpu, cards, Assumptions(), learned)
+        if model == "llama-3-8b" and gpu == rtx and cards == 1:
+            assert found[-1] == "calibrated"
+        assert agree(found[:-1], wanted, 0.03 if users > 1 else 1e-6), (model, gpu, cards, found, wanted)
 
 
 def test_nothing_that_was_measured_is_above_its_bound(con: duckdb.DuckDBPyConnection) -> None:

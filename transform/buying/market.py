@@ -17,6 +17,7 @@ from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.rent_or_buy import from_table
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.speed.features import memory_kind
+from gpuledger.transform.speed.learned import NOTHING_LEARNED, Effect, Kind, Learned
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -291,6 +292,19 @@ def measurements(con: duckdb.DuckDBPyConnection, model_id: str, precision: str) 
         )
         for row in rows
     }
+
+
+def learned(con: duckdb.DuckDBPyConnection) -> Learned:
+    """How far programs lie from what is expected of them, by the measurements of the warehouse; nothing where an earlier
+    version of this program built it.
+    """
+    if not con.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = 'calibration'").fetchall():
+        return NOTHING_LEARNED
+    rows = con.execute(
+        """SELECT engine, for_several, level, name, effect, deviation, measurements FROM core.calibration
+           WHERE level <> 'measurement'"""
+    ).fetchall()
+    return Learned.of(Effect(Kind(row[0], row[1]), row[2], row[3], row[4], row[5], row[6]) for row in rows)
 
 
 def pictures(con: duckdb.DuckDBPyConnection, model_id: str, precision: str) -> dict[str, Pictures]:

@@ -17,6 +17,7 @@ from gpuledger.transform.sizing.tuning import PRECISIONS, Tuning, Way, tuning
 from gpuledger.transform.sizing.weights import UNIFORM_BITS, normalise_precision
 from gpuledger.transform.speed import memory
 from gpuledger.transform.speed.engines import Embedding, Engine, default_engine, embedding_of, engines
+from gpuledger.transform.speed.learned import NOTHING_LEARNED, Learned
 from gpuledger.transform.speed.offload import HostMemory, Offload, check_offload
 from gpuledger.transform.speed.peaks import matrix_tflops
 from gpuledger.transform.speed.predict import Job, Plan, Prediction, job_of, load_of, predict
@@ -66,6 +67,8 @@ class Need:
     image_bytes: int
     offload: Offload = "none"
     tuning: Tuning | None = None
+    #: What the warehouse's own measurements say of the program.
+    learned: Learned = NOTHING_LEARNED
 
     @property
     def splits(self) -> bool:
@@ -82,7 +85,8 @@ class Need:
         if self.job is None:
             return None
         plan = Plan(
-            gpu=gpu, count=count, engine=self.engine, split=self.engine.split, offload=self.offload, host=host
+            gpu=gpu, count=count, engine=self.engine, split=self.engine.split, offload=self.offload, host=host,
+            learned=self.learned,
         )  # fmt: skip
         return predict(self.job, plan)
 

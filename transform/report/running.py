@@ -49,7 +49,7 @@ def ways(con: duckdb.DuckDBPyConnection, markets: Sequence[str], own: Path) -> t
     Loads of several people are asked of the first market alone. `own` is the folder of the models that were added.
     """
     assumptions = market.assumptions(con)
-    offered = {name: _offered(con, name) for name in markets}
+    offered, learned = {name: _offered(con, name) for name in markets}, market.learned(con)
     # Of a hundred models a handful was measured: the others need not be asked about.
     known = {row[0] for row in con.execute("SELECT DISTINCT model_id FROM core.workload").fetchall()}
     needs: list[Need] = []
@@ -61,6 +61,7 @@ def ways(con: duckdb.DuckDBPyConnection, markets: Sequence[str], own: Path) -> t
             need = _need(model_id, users, own, assumptions)
             if need is None:
                 continue
+            need = replace(need, learned=learned)
             if users == 1:
                 needs.append(need)
             is_known = users == 1 and need.model_id in known

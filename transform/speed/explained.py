@@ -200,6 +200,11 @@ def _seconds(found: Prediction, timed: Writing, bandwidth: float) -> Iterator[St
         )  # fmt: skip
         yield Step("time of a step, divided", f"{number(timed.alone_s)} ÷ {number(timed.speedup)}", timed.seconds, "s",
                    "the cards work on parts of every layer")  # fmt: skip
+    if timed.shift is not None:
+        yield Step(
+            "time of a step, as measured here", f"{number(timed.alone_s / timed.speedup)} ÷ {number(timed.shift.factor)}",
+            timed.seconds, "s", "what the measurements of this warehouse say of the program beside that (core.calibration)",
+        )  # fmt: skip
 
 
 def _range(rate: Rate, deviation: float) -> Iterator[Step]:

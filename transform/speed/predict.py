@@ -18,6 +18,7 @@ from gpuledger.transform.speed import memory
 from gpuledger.transform.speed.calibration import EIGHTY_PERCENT, Calibration, DecodeTimes, calibrations
 from gpuledger.transform.speed.engines import Engine, Split
 from gpuledger.transform.speed.features import CardTraits, Work, pipeline_speedup, traits
+from gpuledger.transform.speed.learned import NOTHING_LEARNED, Learned, Shift
 from gpuledger.transform.speed.links import Link, amdahl_speedup, exchange_seconds, link_between
 from gpuledger.transform.speed.offload import PROGRAMS, Held, HostMemory, Moved, Offload, moved
 from gpuledger.transform.speed.peaks import fastest_matrix_tflops, matrix_tflops
@@ -55,7 +56,7 @@ class Load:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """Cards and the program on them. What does not fit may be left with the processor (`offload`), where the memory of the
-    machine (`host`) is known.
+    machine (`host`) is known. `learned` is what a warehouse's own measurements say of the program.
     """
 
     gpu: Gpu
@@ -64,6 +65,7 @@ class Plan:
     split: Split
     offload: Offload = "none"
     host: HostMemory | None = None
+    learned: Learned = NOTHING_LEARNED
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,8 @@ class Writing:
     """The parts of the time in which every user gets one token, in seconds, and what they follow from.
 
     `alone_s` is the time before cards divide it: reading `card_bytes`, computing, and what the processor reads. Where they
-    divide it, they exchange for `exchange_s` and are `speedup` times faster. `times` are the calibration's, None without.
+    divide it, they exchange for `exchange_s` and are `speedup` times faster. `times` are the calibration's, None without;
+    `shift` is what the warehouse's measurements say beside that, None where they say nothing.
     The bound is `at_work` users times cards over the longer of `bound_reading_s` and `bound_computing_s`, or the processor's
     reading at its full bandwidth beside the cards'.
     """
@@ -119,6 +122,7 @@ class Writing:
     alone_s: float
     exchange_s: float
     speedup: float
+    shift: Shift | None
     deviation: float
     at_work: int
     bound_reading_s: float
@@ -128,7 +132,7 @@ class Writing:
     @property
     def seconds(self) -> float:
         """All of it."""
-        return self.alone_s / self.speedup
+        return self.alone_s / self.speedup / (self.shift.factor if self.shift else 1.0)
 
     @property
     def bound(self) -> float:
@@ -309,6 +313,11 @@ class _Asked:
         return calibrations()[name] if name and is_same else None
 
     @property
+    def shift(self) -> Shift | None:
+        """What the warehouse's measurements of this program say of this card."""
+        return self.plan.learned.shift(self.plan.engine.name, self.plan.gpu, self.job.load.users)
+
+    @property
     def is_beyond(self) -> bool:
         """Whether the work is of a kind that no measurement has: weights with the processor, layers that keep a state."""
         return self.moved is not None or bool(self.job.state)
@@ -326,7 +335,8 @@ class _Asked:
             return NOTHING
         if timed.host_bytes and users > 1:
             return Rate(None, None, None, timed.bound, "unknown")  # how processors serve several was not measured
-        basis: Basis = "bound" if timed.times is None or self.is_beyond else "calibrated"
+        is_known = timed.times is not None or (timed.shift is not None and timed.shift.is_near)
+        basis: Basis = "calibrated" if is_known and not self.is_beyond else "bound"
         return _rate(users / timed.seconds, timed.deviation, timed.bound, basis)
 
     def writing(self) -> Writing | None:
@@ -363,6 +373,7 @@ class _Asked:
             alone_s=alone,
             exchange_s=exchange,
             speedup=speedup,
+            shift=self.shift,
             deviation=self._deviation_of_writing(calibrated, card),
             at_work=users * (count if split == "tensor" else 1),
             bound_reading_s=per_card / bandwidth,
@@ -375,7 +386,10 @@ class _Asked:
         if calibrated is not None:
             several = _SEVERAL_AT_ONCE * (self.job.load.users > 1)
             deviation = math.hypot(calibrated.deviation("decode", card, self.job.work), several)
-        return math.hypot(deviation, _UNMEASURED) if self.is_beyond and calibrated is not None else deviation
+        if self.is_beyond:
+            return deviation if calibrated is None else math.hypot(deviation, _UNMEASURED)
+        shift = self.shift
+        return deviation if shift is None else min(deviation, shift.nearest.deviation)
 
     def prefill(self) -> Rate:
         card, job, rate, flops = self.card, self.job, self.tflops(), self.job.prefill_flops
@@ -464,6 +478,16 @@ class _Asked:
             lines.append(
                 f"nobody measured {engine.name} so divided: {assumed.expected_utilisation:.0%} of the memory's bandwidth "
                 f"and {_COMPUTE_SHARE:.0%} of the matrix rate, and a wide range"
+            )
+        if (shift := self.shift) is not None:
+            of = {
+                "engine": "none of its architecture",
+                "architecture": "others of its architecture",
+                "card": "this card",
+            }
+            lines.append(
+                f"{shift.nearest.measurements} measurements of {engine.name} in this warehouse ({of[shift.nearest.level]}) "
+                f"put writing at {shift.factor:.2f} times that (core.calibration)"
             )
         if self.moved is not None and self.plan.host is not None:
             away = self.moved

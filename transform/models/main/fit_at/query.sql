@@ -74,6 +74,15 @@ plan AS (
     LEFT JOIN measured m ON m.model_id = n.model_id AND m.precision = n.precision AND m.gpu_id = c.gpu_id
     LEFT JOIN ceiling t ON t.model_id = n.model_id AND t.precision = n.precision AND t.gpu_id = c.gpu_id
 ),
+-- What the measurements of this warehouse say of a program beside the calibration; see transform/speed/learned.py.
+shift AS (
+    SELECT g.gpu_id, e.engine, e.for_several, sum(e.effect) AS effect,
+        arg_max(e.deviation, CASE e.level WHEN 'card' THEN 3 WHEN 'architecture' THEN 2 ELSE 1 END) AS deviation,
+        bool_or(e.level <> 'engine') AS is_near
+    FROM core.calibration e
+    JOIN core.gpu g ON e.name = CASE e.level WHEN 'engine' THEN e.engine WHEN 'architecture' THEN g.architecture WHEN 'card' THEN g.gpu_id END
+    GROUP BY g.gpu_id, e.engine, e.for_several
+),
 shared AS (
     SELECT *, sequences / CASE WHEN in_parts THEN 1 ELSE least(cards, sequences) END AS at_once FROM plan
 ),
@@ -99,8 +108,11 @@ timed AS (
 ),
 rated AS (
     SELECT
-        *,
-        CASE WHEN is_calibrated THEN
+        t.* EXCLUDE (is_calibrated),
+        is_calibrated OR coalesce(l.is_near, false) AS is_calibrated,
+        is_calibrated AS is_fitted,
+        l.deviation AS learned_deviation,
+        exp(coalesce(l.effect, 0)) * CASE WHEN t.is_calibrated THEN
             sequences / (
                 seconds_per_billion_bytes * reading / 1e9
                 + seconds_per_layer * CASE WHEN experts = 1 THEN 1 ELSE mixture_factor END * layers
@@ -115,7 +127,9 @@ rated AS (
                 CASE WHEN fabric_gb_s IS NULL THEN 2 * (cards - 1) ELSE 1 END
             )
         END AS unmeasured
-    FROM timed
+    FROM timed t
+    LEFT JOIN shift l ON l.gpu_id = t.gpu_id AND l.engine = CASE WHEN t.on_server THEN 'vllm' ELSE 'llama.cpp' END
+        AND l.for_several = (sequences > 1)
 ),
 answered AS (
     SELECT
@@ -128,10 +142,10 @@ answered AS (
         -- Standard deviations of the logarithm: of a repeated measurement, of the calibration, of what nobody measured.
         CASE
             WHEN measured IS NOT NULL AND cards = 1 THEN 0.05
-            WHEN NOT is_calibrated THEN 0.4
-            ELSE sqrt(CASE WHEN experts = 1 THEN deviation ELSE mixture_deviation END ** 2
+            WHEN NOT is_fitted THEN CASE WHEN has_state THEN 0.4 ELSE least(0.4, coalesce(learned_deviation, 0.4)) END
+            ELSE least(CASE WHEN has_state THEN NULL ELSE learned_deviation END, sqrt(CASE WHEN experts = 1 THEN deviation ELSE mixture_deviation END ** 2
                 + CASE WHEN list_contains(string_split(measured_models, '; '), shape) THEN 0 ELSE coalesce(other_models_deviation, 0) END ** 2
-                + CASE WHEN sequences > 1 THEN 0.3 ELSE 0 END ** 2 + CASE WHEN has_state THEN 0.4 ELSE 0 END ** 2)
+                + CASE WHEN sequences > 1 THEN 0.3 ELSE 0 END ** 2 + CASE WHEN has_state THEN 0.4 ELSE 0 END ** 2))
         END AS off
     FROM rated
 )

@@ -1,0 +1,121 @@
+"""The calibration fitted to the measurements of this warehouse: `measure import` and publications alike."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from gpuledger.transform import assumptions
+from gpuledger.transform.buying.rent_or_buy import from_table
+from gpuledger.transform.identity.gpu import Gpu
+from gpuledger.transform.sizing import catalogue
+from gpuledger.transform.sizing.errors import SizingError
+from gpuledger.transform.speed import calibration, engines, learned, links, peaks, predict
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from gpuledger.transform.assumptions import Assumptions
+
+#: What a speed follows from; see market.py, which asks for the same.
+_CARD = (
+    "gpu_id", "vendor", "name", "architecture", "chip", "segment", "form_factor", "gpus_on_board", "memory_gb",
+    "memory_type", "memory_bandwidth_gb_s", "tensor_cores", "boost_clock_mhz", "fp32_tflops", "fp16_tflops",
+    "tensor_fp16_tflops", "tensor_bf16_tflops", "tensor_int8_tops", "tensor_fp8_tflops", "tensor_fp4_tflops",
+    "tensor_int4_tops", "tdp_w", "bus_interface",
+)  # fmt: skip
+INPUTS = {
+    "core.benchmark_score": (
+        "workload_id", "gpu_id", "match_status", "score", "unit", "gpu_count", "claim", "software", "precision",
+        "batch_size", "context_tokens", "concurrent_users", "published_on", "source", "valid_to",
+    ),
+    "core.workload": ("workload_id", "output", "direction", "model_id", "precision", "software", "gpu_count"),
+    "core.gpu": _CARD,
+    "core.assumption": ("assumption", "amount"),
+}  # fmt: skip
+USES = (assumptions, calibration, engines, learned, links, peaks, predict)
+
+_UNITS = ("tokens/s", "token/s", "tok/s", "t/s")
+#: Tokens of a sequence where a publication does not say: what benchmarks write and read.
+_CONTEXT = 512
+_COLUMNS = {
+    "engine": "string", "for_several": "boolean", "level": "string", "name": "string", "effect": "float64",
+    "deviation": "Float64", "measurements": "int32",
+}  # fmt: skip
+
+
+def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Effects and residuals; none where no publication names a model, a precision and a program that are known here."""
+    import pandas as pd
+
+    effects, residuals = learned.fit(_points(inputs))
+    rows: list[tuple[Any, ...]] = [
+        (*one.kind, one.level, one.name, round(one.effect, 4), round(one.deviation, 4), one.measurements)
+        for one in effects
+    ]
+    several: dict[tuple[learned.Kind, str], list[float]] = {}
+    for left in residuals:
+        several.setdefault((left.point.kind, left.point.name), []).append(left.off)
+    rows += [
+        (*kind, "measurement", name, round(sum(offs) / len(offs), 4), None, len(offs))
+        for (kind, name), offs in several.items()
+    ]
+    frame = pd.DataFrame(rows, columns=list(_COLUMNS)).astype(_COLUMNS)
+    return frame.sort_values(["engine", "for_several", "level", "name"], ignore_index=True)
+
+
+def _points(inputs: Mapping[str, pd.DataFrame]) -> Iterator[learned.Point]:
+    scores, workloads = inputs["core.benchmark_score"], inputs["core.workload"]
+    asked = workloads[(workloads["output"] == "token") & (workloads["direction"] == "more")]
+    ours = scores[scores["valid_to"].isna() & (scores["match_status"] == "matched") & scores["unit"].isin(_UNITS)]
+    both = ours[ours["claim"] != "vendor"].merge(asked, on="workload_id", suffixes=("", "_asked"))
+    if both.empty:
+        return
+    cards = {
+        row["gpu_id"]: Gpu(**{name: value for name, value in row.items() if value == value and value is not None})
+        for row in _plain(inputs["core.gpu"][inputs["core.gpu"]["gpu_id"].isin(both["gpu_id"])][list(_CARD)])
+    }
+    assumed = from_table(inputs["core.assumption"][["assumption", "amount"]].itertuples(index=False, name=None))
+    for row in sorted(_plain(both), key=lambda row: str(sorted((k, str(v)) for k, v in row.items()))):
+        gpu = cards.get(row["gpu_id"])
+        if gpu is not None:
+            yield from _point(row, gpu, assumed)
+
+
+def _point(row: Mapping[str, Any], gpu: Gpu, assumed: Assumptions) -> Iterator[learned.Point]:
+    """The measurement of a row, where its model, precision and program are known and its speed is possible."""
+    engine = learned.engine_named(row["software"] or row["software_asked"])
+    model_id, precision = catalogue.canonical(row["model_id"] or ""), row["precision"] or row["precision_asked"]
+    if engine is None or model_id is None or precision is None:
+        return
+    users = int(row["concurrent_users"] or row["batch_size"] or 1)
+    count = int(row["gpu_count"] or row["gpu_count_asked"] or 1)
+    with suppress(SizingError):
+        shape = catalogue.architecture(model_id)
+        context = min(shape.context, int(row["context_tokens"] or _CONTEXT))
+        job = predict.job_of(shape, precision, predict.load_of(shape, context, users, None, assumed), assumed)
+        program = engines.engine_of(engine)
+        plan = predict.Plan(gpu=gpu, count=count, engine=program, split=program.split)
+        rate, measured = predict.predict(job, plan).decode, float(row["score"])
+        if rate.expected and rate.bound and measured <= rate.bound:
+            load = f"{users} at once, " if users > 1 else ""
+            name = f"{count} × {gpu.gpu_id}, {model_id} {precision}, {load}{context} tokens, {row['source']}"
+            kind = learned.Kind(engine, users > 1)
+            ratio = math.log(measured / rate.expected)
+            yield learned.Point(kind, gpu.gpu_id, gpu.architecture or "", model_id, ratio, name)
+
+
+def _plain(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows with None where nothing stands."""
+    return [
+        {str(name): None if _is_missing(value) else value for name, value in row.items()}
+        for row in frame.to_dict("records")
+    ]
+
+
+def _is_missing(value: object) -> bool:
+    import pandas as pd
+
+    return value is None or bool(pd.isna(value))  # type: ignore[call-overload]
