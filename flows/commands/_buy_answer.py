@@ -186,7 +186,9 @@ def _table(answer: Answer, rows: Sequence[dict[str, Any]], found: Sequence[int],
         f"{assumed.electricity_usd_per_kwh.normalize():f} USD/kWh",
         gettext("prices as of {time} UTC").format(time=f"{answer.now:%Y-%m-%d %H:%M}"),
     ]
-    columns = _of_text if need.job is not None else _offer_and_cost if need.tuning is not None else _of_pictures
+    is_unmeasured = need.job is None and need.tuning is None and not any(row["images_per_s"] for row in rows)
+    is_cost_alone = is_unmeasured or need.tuning is not None
+    columns = _of_text if need.job is not None else _offer_and_cost if is_cost_alone else _of_pictures
     lines = [list(columns(row).values()) for row in rows]
     # Also in a pipe: what the figures are for belongs to the answer.
     click.echo(shown.title(" · ".join(title_parts)))
@@ -196,6 +198,10 @@ def _table(answer: Answer, rows: Sequence[dict[str, Any]], found: Sequence[int],
         click.echo(line)
     if need.tuning is not None:
         click.echo(need.tuning.words)
+    if is_unmeasured:
+        click.echo(
+            gettext("nobody measured {model} on these: how fast they are is not known").format(model=need.model_id)
+        )
     left_out = [answer.options[position] for position in found[len(rows) :]]
     if left_out:
         click.echo(gettext("{count} more with --limit 0").format(count=len(left_out)))
@@ -268,7 +274,7 @@ def _of_pictures(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _offer_and_cost(row: dict[str, Any]) -> dict[str, Any]:
-    """The same where a model is trained: how fast is not known."""
+    """The same where a model is trained, or makes pictures or clips that nobody measured: how fast is not known."""
     return _offer(row) | {
         "total USD": row["total_usd"], "machine": row["host"] or "",
         "next cheaper is ruled out": row["next_cheaper_is_ruled_out"],

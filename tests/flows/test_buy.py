@@ -205,6 +205,11 @@ def test_an_image_model_has_the_speed_that_was_published_and_none_where_nobody_m
     table = gpuledger("buy", "--model", "stable-diffusion-1.5", data=data).out
     assert "a picture is 100 iterations, as in that benchmark" in table
     assert "tokens/s" not in table
+    # Of video nothing was measured: what holds it is said, and no speed.
+    video = gpuledger("buy", "--model", "wan-2.1-14b", "--precision", "int4", data=data).out
+    assert "16.61 of 24.9" in video
+    assert "nobody measured wan-2.1-14b on these: how fast they are is not known" in video
+    assert "it/s" not in video
 
 
 def test_used_cards_are_offered_where_they_are_asked_for_and_say_so(data: Path) -> None:
@@ -402,7 +407,7 @@ def test_several_users_share_the_machine(data: Path) -> None:
         (["--model", "llama-2-7b", "--horizon-years", "0"], "horizon_years must be between 0.01 and 20"),
         (["--model", "llama-2-7b", "--country", "XX"], "no electricity price is known for 'XX'; known are BE"),
         (["--model", "llama-2-7b", "--assume", "utilisation=1.5"], "utilisation must be between 0 and 1"),
-        (["--model", "flux.1-dev", "--context", "5"], "an image model has no context"),
+        (["--model", "flux.1-dev", "--context", "5"], "a model of images or video has no context"),
         (["--model", "flux.1-dev", "--min-tokens-per-s", "5"], "does not write token by token"),
     ],
 )

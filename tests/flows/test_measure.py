@@ -52,6 +52,15 @@ def test_files_of_three_programs_come_out_in_rank_and_value_with_their_provenanc
         (1, "nvidia-geforce-rtx-4090", 150.213, "own"),
         (2, "nvidia-geforce-rtx-3090", 99.5, "own"),
     ]
+    # The calibration of that night rests on them, for other models too.
+    fitted = (
+        "SELECT name FROM core.calibration WHERE engine = 'llama.cpp' AND NOT for_several AND level = 'card' ORDER BY 1"
+    )
+    cards = json.loads(gpuledger("sql", fitted, "--format", "json", data=data).out)
+    assert [row["name"] for row in cards] == ["nvidia-geforce-rtx-3090", "nvidia-geforce-rtx-4090"]
+    asked = ["--gpu", "RTX 4090", "--model", "mistral-7b", "--precision", "Q4_K_M", "--format", "json"]
+    notes = json.loads(gpuledger("predict", *asked, data=data).out)["assumptions"]
+    assert any("measurements of llama.cpp in this warehouse (this card)" in note for note in notes)
     # The archived bytes are the rows that were kept, which name the file and its hash.
     sha256 = ranked[0]["snapshot_sha256"]
     assert sha256 in gpuledger("sql", "SELECT DISTINCT snapshot_sha256 FROM core.benchmark_score", data=data).out

@@ -146,6 +146,25 @@ def test_a_part_of_every_layer_on_each_card_is_faster_where_the_heads_divide() -
     assert any("64 heads cannot be divided among 6 cards" in note for note in six.notes)
 
 
+def test_what_does_not_fit_says_how_many_cards_and_how_many_users_would_do() -> None:
+    many = ask("nvidia-h100-sxm5", 8, "llama-3.1-405b", "fp8", engine="vllm", users=256, context=4096)
+    assert many.verdict == "no"
+    assert "16 of these cards do not hold it either, and these hold 60 at once" in many.notes[0]
+    held = [ask("nvidia-h100-sxm5", 8, "llama-3.1-405b", "fp8", engine="vllm", users=n, context=4096) for n in (60, 61)]
+    assert [one.verdict for one in held] == ["tight", "no"]
+    eight, nine = (ask("nvidia-h100-sxm5", n, "deepseek-v3", "fp8", engine="vllm") for n in (8, 9))
+    assert eight.notes[0] == "the speeds are those of cards with enough memory; 9 of these cards hold it"
+    assert nine.verdict != "no"
+
+
+def test_prompts_of_several_users_follow_one_another_through_cards_that_share_the_layers() -> None:
+    one, many = (ask("nvidia-h100-sxm5", 6, "llama-3-70b", "fp8", engine="vllm", users=n) for n in (1, 64))
+    assert one.split == many.split == "pipeline"  # 64 heads are not divided among six
+    assert one.prefill.expected is not None
+    assert many.prefill.expected is not None
+    assert 1.5 < many.prefill.expected / one.prefill.expected < 6
+
+
 def test_slower_links_make_tensor_parallelism_slower() -> None:
     shared = {"count": 4, "model_id": "llama-3-70b", "precision": "fp16", "engine": "vllm"}
     module = ask("nvidia-a100-sxm4-80gb", **shared)  # type: ignore[arg-type]

@@ -178,7 +178,7 @@ class Prediction:
         return (*self._not_held(), *self._asked.notes())
 
     def _not_held(self) -> Iterator[str]:
-        """How many of these cards would hold what does not fit."""
+        """How many of these cards, or how many users, would do where it does not fit."""
         if self.verdict != "no":
             return
         enough = next((n for n in range(self.plan.count + 1, MOST_CARDS + 1) if holds(self.job, self.plan, n)), None)
@@ -187,7 +187,14 @@ class Prediction:
             if enough is None
             else f"{enough} of these cards hold it"
         )
-        yield f"the speeds are those of cards with enough memory; {more}"
+        # Cache and activations grow with every user by the same bytes.
+        users = self.job.load.users
+        of_users = self.job.cache + self.plan.count * self.job.activations
+        held = (
+            int((self.usable - self.needed + of_users) * users // of_users) if users > 1 and self.moved is None else 0
+        )
+        fewer = f", and these hold {held} at once" if held > 0 else ""
+        yield f"the speeds are those of cards with enough memory; {more}{fewer}"
 
 
 NOTHING = Rate(None, None, None, None, "unknown")
