@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 
@@ -19,6 +20,7 @@ from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.speed import explained
 from gpuledger.transform.speed.explained import Step
+from gpuledger.transform.speed.learned import Effect, Kind, Learned
 from gpuledger.transform.speed.predict import Prediction
 
 SIGNS = str.maketrans({"×": "*", "÷": "/", "−": "-", ",": None})
@@ -70,7 +72,15 @@ def on(asked: Need, gpu_id: str, count: int) -> Prediction:
 def test_every_step_of_a_prediction_is_a_sum_that_comes_out(
     model_id: str, precision: str, asked: Asked, gpu_id: str, count: int
 ) -> None:
-    found = on(need(model_id, precision, asked), gpu_id, count)
+    wanted = need(model_id, precision, asked)
+    comes_out(on(wanted, gpu_id, count))
+    # The same where the warehouse measured the program.
+    kind, name = Kind(wanted.engine.name, asked.users > 1), wanted.engine.name
+    learned = Learned.of([Effect(kind, "engine", name, -0.2, 0.35, 5), Effect(kind, "card", gpu_id, 0.05, 0.15, 2)])
+    comes_out(on(replace(wanted, learned=learned), gpu_id, count))
+
+
+def comes_out(found: Prediction) -> None:
     steps = check(explained.steps(found))
     assert steps["needed"].value == found.needed / 1e9
     assert steps["usable"].value == found.usable / 1e9

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gpuledger.extract.near import near
@@ -44,7 +44,7 @@ def named(words: str, resolver: Resolver, own: Iterable[Gpu] = ()) -> Named:
         return Named((resolution.gpu_id,))
     if resolution.status == "ambiguous":
         against = resolution.explanation if resolution.rule == "conflict" else None
-        return Named(tuple(resolution.candidates), contradiction=against)
+        return Named(_of_form(words, resolution.candidates, known), contradiction=against)
     if several := machines.near(words):
         return Named(tuple(sorted(gpu.gpu_id for gpu in several)))
     bare = {_bare(name): name for name in known.values()}
@@ -55,6 +55,16 @@ def named(words: str, resolver: Resolver, own: Iterable[Gpu] = ()) -> Named:
     candidates = [known[one] for one in resolution.candidates if one in known]
     close = near(wanted, bare, most=5)
     return Named((), tuple(dict.fromkeys([*candidates, *(bare[one] for one in close)]))[:5])
+
+
+def _of_form(words: str, candidates: Iterable[str], known: Mapping[str, str]) -> tuple[str, ...]:
+    """The candidates whose module is the one that `words` name (SXM2, of SXM2 and SXM3), all of them where none is."""
+    forms = set(_FORM.findall(words.lower()))
+    of_form = tuple(one for one in candidates if forms & set(_FORM.findall(known.get(one, "").lower())))
+    return of_form or tuple(candidates)
+
+
+_FORM = re.compile(r"\bsxm\d\b")
 
 
 def _bare(name: str) -> str:

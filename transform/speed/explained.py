@@ -198,7 +198,8 @@ def _seconds(found: Prediction, timed: Writing, bandwidth: float) -> Iterator[St
             f"Amdahl 1967 with exchanges in every layer; {assumed(job.assumptions, 'parallel_fraction')}; "
             f"{assumed(job.assumptions, 'link_gb_s', 'slot_share', 'link_latency_us')}",
         )  # fmt: skip
-        yield Step("time of a step, divided", f"{number(timed.alone_s)} ÷ {number(timed.speedup)}", timed.seconds, "s",
+        divided = timed.alone_s / timed.speedup
+        yield Step("time of a step, divided", f"{number(timed.alone_s)} ÷ {number(timed.speedup)}", divided, "s",
                    "the cards work on parts of every layer")  # fmt: skip
     if timed.shift is not None:
         yield Step(

@@ -1,0 +1,23 @@
+"""A card is named as drivers and shops write it; a rebuilt one is another card."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import pytest
+
+from gpuledger.flows.commands._card import gpu_of
+from gpuledger.warehouse.paths import DataDir
+
+
+@pytest.mark.parametrize("name", ["Tesla V100-SXM2-32GB", "V100 32GB SXM2"])
+def test_the_form_of_a_module_says_which_it_is(name: str, tmp_path: Path) -> None:
+    assert gpu_of(DataDir(tmp_path), name).gpu_id == "nvidia-tesla-v100-sxm2-32gb"
+
+
+def test_memory_that_a_card_was_not_sold_with_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    with pytest.raises(
+        click.UsageError, match=r"RTX 4090; states 48GB, which it was not sold with; `gpuledger gpu add`"
+    ):
+        gpu_of(DataDir(tmp_path), "RTX 4090 48GB")
