@@ -25,8 +25,9 @@ _ECC_SHARE = 1 / 16
 #: Part that the driver keeps otherwise. Source: an RTX 4090 shows 24,564 of 24,576 MiB, an RTX 5090 32,607 of 32,768.
 _DRIVER_SHARE = 0.002
 #: Part of a memory shared with the processor that graphics may take unless somebody raises it.
-#: Source: Metal's recommendedMaxWorkingSetSize, as llama.cpp prints it: 48 of 64 GiB and 144 of 192, but 21.3 of 32; AMD
-#: gives graphics up to 96 of the 128 GB of a Ryzen AI Max+ 395.
+#: Source: Metal's recommendedMaxWorkingSetSize, as llama.cpp prints it: 48 of 64 GiB and 144 of 192, but 21.3 of 32 (also
+#: stencel.io: 96 of 128 on an M1 Ultra, and 21 to 24 of 32); AMD gives up to 96 of the 128 GB of a Ryzen AI Max+ 395
+#: (computerbase.de, September 2024). Linux lets graphics take about 108 of them where somebody raises it (modelfit.io).
 _SHARED_SHARE = 0.75
 _SMALL_APPLE_SHARE, _SMALL_APPLE_GIB = 2 / 3, 32
 
