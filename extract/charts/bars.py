@@ -294,10 +294,37 @@ def _edge(picture: Pixels, bar: Bar, column: int) -> float:
     if rows.shape[1] < 2 * reach:
         return float(column)
     first, last = rows[:, 0], rows[:, -1]
-    step = last - first
-    size = (step**2).sum(axis=1)
-    clear = size > 30**2
+    beside = _beside(picture, bar, (low, high), (np.median(first, axis=0), np.median(last, axis=0)))
+    ground = last[:, None] if beside is None else beside[None]
+    step = ground - first[:, None]
+    size = (step**2).sum(axis=2)
+    clear = (size > 30**2).all(axis=1)
     if not clear.any():
         return float(column)
-    share = ((rows[clear] - first[clear, None]) * step[clear, None]).sum(axis=2) / size[clear, None]
+    share = ((rows - first[:, None]) * step).sum(axis=2)[clear] / size[clear]
     return float(low + np.median((1 - np.clip(share, 0, 1)).sum(axis=1)))
+
+
+def _beside(
+    picture: Pixels, bar: Bar, columns: tuple[int, int], ends: tuple[NDArray[np.float64], NDArray[np.float64]]
+) -> NDArray[np.float64] | None:
+    """What lies under the end of a bar where a grid line does, pixel by pixel: as the line goes on above or below the bar.
+
+    `ends` are the colours at both ends of these columns, in the bar and behind it. None where there is no line, or where
+    something else lies above and below.
+    """
+    inside, outside = ends
+    low, high = columns
+    for start in (bar.top - _AWAY - 2, bar.bottom + _AWAY):
+        if start < 0 or start + 2 > len(picture):
+            continue
+        strip = picture[start : start + 2, low:high].astype(np.float64).mean(axis=0)
+        is_ground = np.abs(strip[-1] - outside).max() <= _SAME and np.abs(strip - inside).max(axis=1).min() > _TOLERANCE
+        if is_ground and np.abs(strip - strip[-1]).max() > _SAME:
+            return np.asarray(strip, dtype=np.float64)
+    return None
+
+
+#: Rows of pixels between a bar and what is taken for the ground beside it, and how far one ground may differ from itself.
+_AWAY = 2
+_SAME = 20

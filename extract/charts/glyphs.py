@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import cv2
@@ -26,8 +27,14 @@ _TALL = 48
 _HEIGHT, _WIDTH = 28, 24
 #: How much closer the like digit must be than the nearest unlike one.
 _CLEARLY = 0.8
-#: Mean difference of grey, of 1, below which two shapes may be the same digit.
+#: Mean difference of grey, of 1, below which two shapes may be the same digit: 99% of the same are, 1 in 1,000 of others.
 _LIKE = 0.22
+#: The same where each digit that it might be is there to compare with: small letters in JPEG differ so from each other.
+_LIKE_AMONG_ALL = 0.28
+#: What each digit may be mistaken for.
+_MISTAKEN = {
+    "0": "689", "1": "47", "2": "37", "3": "589", "4": "19", "5": "3689", "6": "058", "7": "12", "8": "03569", "9": "03458",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +45,57 @@ class Glyph:
     shape: Shape | None
 
 
-def glyphs(crop: Pixels, text: str, has_unit: bool = False) -> list[Glyph] | None:
-    """The marks of a number as printed, from left to right; `has_unit` where the crop goes on with a unit.
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """The marks of a number from left to right.
+
+    In heights of a digit: how far the crop goes on `behind` them, its unit, and how far two digits beside each other are
+    `apart`; 0 where there are none.
+    """
+
+    glyphs: tuple[Glyph, ...]
+    behind: float
+    apart: float
+
+
+@dataclass(frozen=True, slots=True)
+class Usual:
+    """How far apart two digits of a chart's numbers are, and how long what stands behind them is: as for `Marks`.
+
+    `behind` is None where too few numbers have a unit to say so.
+    """
+
+    apart: float
+    behind: float | None
+
+    def fits(self, told: Marks, has_unit: bool) -> bool:
+        """Whether marks are what they seem: not two digits in one, nor a digit of which nothing was read before the unit."""
+        behind = self.behind if has_unit else 0.0
+        slack = _ROOM * self.apart
+        return (
+            behind is not None
+            and abs(told.behind - behind) <= slack
+            and (told.apart == 0 or abs(told.apart - self.apart) <= _EVEN * self.apart)
+        )
+
+
+#: Digits by which what stands behind two numbers may differ in length, and share by which digits may be closer or wider.
+_ROOM = 0.6
+_EVEN = 0.25
+
+
+def usual(told: Sequence[tuple[Marks, bool]]) -> Usual | None:
+    """What is usual for the numbers of a chart, each with whether it has a unit; None for fewer than two."""
+    apart = [one.apart for one, _ in told if one.apart]
+    behind = [one.behind for one, has_unit in told if has_unit]
+    if len(apart) < 2:
+        return None
+    return Usual(float(np.median(apart)), float(np.median(behind)) if len(behind) > 2 else None)
+
+
+def marks(crop: Pixels, text: str, has_unit: bool = False, known: Usual | None = None) -> Marks | None:
+    """The marks of a number as printed; `has_unit` where the crop goes on with a unit. `known`, where it is, says how the
+    numbers of the picture are set: digits that touch are then cut where they must be.
 
     None where they are not as many as were read, or where a point is no point.
     """
@@ -47,13 +103,20 @@ def glyphs(crop: Pixels, text: str, has_unit: bool = False) -> list[Glyph] | Non
     if ink is None:
         return None
     # Thin strokes break at a high threshold, and digits that touch part at one.
-    return next(filter(None, (_at(ink, text, has_unit, threshold) for threshold in _THRESHOLDS)), None)
+    told = [_at(ink, text, has_unit, threshold) for threshold in _THRESHOLDS]
+    if known is not None:
+        told.append(_cut(ink, text, known.apart, (known.behind or 0.0) if has_unit else 0.0))
+    return next((one for one in told if one and (known is None or known.fits(one, has_unit))), None)
 
 
 _THRESHOLDS = (0.5, 0.38, 0.65, 0.28, 0.78)
+#: What stands out less is the noise that JPEG leaves beside letters.
+_FAINT = 0.4
+#: Left, top, right and bottom of a mark.
+_Mark = tuple[int, int, int, int]
 
 
-def _at(ink: Shape, text: str, has_unit: bool, threshold: float) -> list[Glyph] | None:
+def _at(ink: Shape, text: str, has_unit: bool, threshold: float) -> Marks | None:
     """The marks that stand out by this much, if they are as many as were read."""
     boxes = _marks(ink, threshold)
     if not boxes:
@@ -75,42 +138,119 @@ def _at(ink: Shape, text: str, has_unit: bool, threshold: float) -> list[Glyph] 
         kept = kept[: len(text)]
     else:
         kept = _parted(kept, text, tall)
-    if len(kept) != len(text):
+    return _signed(ink, kept, text, (top, bottom))
+
+
+def _signed(ink: Shape, boxes: Sequence[_Mark], text: str, line: tuple[float, float]) -> Marks | None:
+    """Marks with what they were read as, if they are as many and each is as high as its sign; `line`: where digits stand."""
+    if len(boxes) != len(text):
         return None
+    top, bottom = line
+    tall = bottom - top
     found = []
-    for box, sign in zip(kept, text, strict=True):
+    for box, sign in zip(boxes, text, strict=True):
         small = box[3] - box[1] < 0.6 * tall
         if small != (sign in ".,"):
             return None
         if sign == "." and (box[3] > bottom + 0.1 * tall or box[3] - box[1] > 0.34 * tall):
             return None
-        if sign == "," and box[3] <= bottom + 0.08 * tall:
+        if sign == "," and box[3] <= bottom + 0.04 * tall:
             return None
         found.append(Glyph(sign, None if small else _shape(ink, box, top, bottom)))
-    return found
+    inked = np.flatnonzero(ink[max(0, int(top)) : int(np.ceil(bottom))].max(axis=0) > _FAINT)
+    behind = float(inked[-1] + 1 - boxes[-1][2]) if inked.size else 0.0
+    steps = [
+        (after[0] + after[2] - before[0] - before[2]) / 2
+        for (before, after), signs in zip(pairwise(boxes), pairwise(text), strict=True)
+        if all(sign.isdigit() for sign in signs)
+    ]
+    return Marks(tuple(found), max(0.0, behind) / tall, float(np.median(steps)) / tall if steps else 0.0)
 
 
-def compare(own: Sequence[Glyph], others: Sequence[Glyph]) -> list[Verdict]:
+def _cut(ink: Shape, text: str, apart: float, behind: float) -> Marks | None:
+    """The marks of a number whose digits touch: cut where least ink is, each digit about as wide as elsewhere.
+
+    None where so many digits do not fill the crop, or fill more than it.
+    """
+    boxes = _marks(ink)
+    whole = [box for box in boxes if box[3] - box[1] >= 0.6 * max(one[3] - one[1] for one in boxes)]
+    if not whole:
+        return None
+    top = float(np.median([box[1] for box in whole]))
+    # A comma that touches its digit makes that mark longer, and a broken digit is shorter: most are neither.
+    bottom = float(np.median([box[3] for box in whole]))
+    one = apart * (bottom - top)
+    start, end = min(box[0] for box in boxes), round(max(box[2] for box in boxes) - behind * (bottom - top))
+    column = ink[int(top) : int(np.ceil(bottom))].sum(axis=0) / max(1.0, bottom - top)
+    # By the column at which the marks until now end: the least ink that was cut, and where.
+    best: dict[int, tuple[float, tuple[int, ...]]] = {start: (0.0, ())} if one >= 4 else {}
+    for sign in text:
+        least, most, usual = (0.72, 1.28, 1.0) if sign.isdigit() else (0.2, 0.8, 0.5)
+        after: dict[int, tuple[float, tuple[int, ...]]] = {}
+        for at, (cost, cuts) in best.items():
+            for wide in range(max(1, round(least * one)), round(most * one) + 1):
+                to = at + wide
+                if to > end + round(0.2 * one):
+                    break
+                total = cost + float(column[min(to, len(column) - 1)]) + (wide / one - usual) ** 2
+                if to not in after or total < after[to][0]:
+                    after[to] = total, (*cuts, to)
+        best = after
+    reached = {to: found for to, found in best.items() if to >= end - round(0.1 * one)}
+    if not reached:
+        return None
+    _, cuts = min(reached.values())
+    cells = pairwise((start, *(min(cut, ink.shape[1]) for cut in cuts)))
+    low = round(top + 0.68 * (bottom - top))
+    boxes = [
+        _inked(ink, *cell, low if sign in ".," and _is_empty(ink[:low, slice(*cell)]) else 0)
+        for sign, cell in zip(text, cells, strict=True)
+    ]
+    return _signed(ink, boxes, text, (top, bottom))
+
+
+def _is_empty(above: Shape) -> bool:
+    """Whether there is hardly anything above a point or a comma: a corner of the digit beside it at most."""
+    return bool((above > _THRESHOLDS[0]).mean() < 0.15) if above.size else True
+
+
+def _inked(ink: Shape, left: int, right: int, top: int) -> _Mark:
+    """The box of what is written between two columns, from a row on."""
+    rows, columns = np.nonzero(ink[top:, left:right] > _THRESHOLDS[0])
+    if not rows.size:
+        return left, 0, right, 0
+    return left + int(columns.min()), top + int(rows.min()), left + int(columns.max()) + 1, top + int(rows.max()) + 1
+
+
+def compare(own: Sequence[Glyph], others: Sequence[Glyph], may_be: Sequence[str] | None = None) -> list[Verdict]:
     """For each digit of a number: `same` where it looks like the same digit elsewhere and less like any other, `other` where
-    another digit is closer, `alone` where the picture has it nowhere else and it is like no other.
+    another digit is closer, `alone` where the picture has it nowhere else.
+
+    `may_be` are for each mark the other digits that are possible there (default: all); one that nothing else is possible for
+    is the `same`. A digit that stands nowhere else is the `same` where all that it may be mistaken for stand elsewhere, and
+    look otherwise.
     """
     shaped = [one for one in others if one.shape is not None]
     moved = _moved(np.array([one.shape for one in shaped], dtype=np.float32).reshape(-1, _HEIGHT, _WIDTH))
+    texts = np.array([one.text for one in shaped], dtype="U1")
+    known = set(texts.tolist())
     verdicts: list[Verdict] = []
-    for glyph in own:
-        if glyph.shape is None:
+    for glyph, possible in zip(own, may_be or ["0123456789"] * len(own), strict=True):
+        if glyph.shape is None or not possible:
             verdicts.append("same")
             continue
-        is_alike = np.array([one.text == glyph.text for one in shaped], dtype=bool)
+        rivals = set(possible) - {glyph.text}
         distances = _distances(glyph.shape, moved)
-        alike, unlike = distances[is_alike], distances[~is_alike]
-        nearest, stranger = float(alike.min(initial=1.0)), float(unlike.min(initial=1.0))
-        if alike.size and nearest <= _LIKE and nearest < _CLEARLY * stranger:
-            verdicts.append("same")
-        elif not alike.size and stranger > _LIKE / 2:
-            verdicts.append("alone")
-        else:
+        nearest = float(distances[texts == glyph.text].min(initial=1.0))
+        stranger = float(distances[np.isin(texts, sorted(rivals))].min(initial=1.0))
+        if glyph.text in known:
+            like = _LIKE_AMONG_ALL if rivals <= known else _LIKE
+            verdicts.append("same" if nearest <= like and nearest < _CLEARLY * stranger else "other")
+        elif stranger <= _LIKE / 2:
             verdicts.append("other")
+        else:
+            is_told = stranger > _LIKE and rivals & set(_MISTAKEN[glyph.text]) <= known
+            verdicts.append("same" if is_told else "alone")
     return verdicts
 
 
@@ -125,10 +265,9 @@ def _ink(crop: Pixels) -> Shape | None:
     times = max(1.0, _TALL / small.shape[0] * 1.5)
     enlarged = cv2.resize(small, None, fx=times, fy=times, interpolation=cv2.INTER_CUBIC)
     grey: Shape = np.asarray(enlarged, dtype=np.float32)
-    # Column by column: the ground below and above a letter is the same colour there.
-    rim = max(1, round(times))
-    ground = (grey[:rim].mean(axis=0) + grey[-rim:].mean(axis=0)) / 2
-    lighter, darker = np.percentile(grey, 99) - np.median(ground), np.median(ground) - np.percentile(grey, 1)
+    ground = _ground(grey, max(1, round(times)))
+    usual = float(np.median(ground))
+    lighter, darker = np.percentile(grey, 99) - usual, usual - np.percentile(grey, 1)
     if max(lighter, darker) < 50:
         return None
     if lighter >= darker:
@@ -138,7 +277,26 @@ def _ink(crop: Pixels) -> Shape | None:
     return np.asarray(np.clip(share, 0, 1), dtype=np.float32)
 
 
-def _marks(ink: Shape, threshold: float = 0.5) -> list[tuple[int, int, int, int]]:
+def _ground(grey: Shape, rim: int) -> Shape:
+    """What lies behind the letters, to the pixel: a bar that ends there, and the lines of a grid across or along.
+
+    It goes through from one side of the crop to the other, so it shows at both, and the weaker of the two counts: what
+    touches one side alone is a letter, or a neighbour.
+    """
+    base = float(np.median(np.concatenate([grey[:rim].ravel(), grey[-rim:].ravel()])))
+    across = _both(grey[:rim].mean(axis=0) - base, grey[-rim:].mean(axis=0) - base)
+    left, right = grey[:, :rim].mean(axis=1), grey[:, -rim:].mean(axis=1)
+    along = _both(left - np.median(left), right - np.median(right))
+    return np.asarray(base + across[None, :] + along[:, None], dtype=np.float32)
+
+
+def _both(one: Shape, other: Shape) -> Shape:
+    """By how much both differ, at least, and in one direction."""
+    weaker = np.where(np.abs(one) < np.abs(other), one, other)
+    return np.asarray(np.where(one * other > 0, weaker, 0), dtype=np.float32)
+
+
+def _marks(ink: Shape, threshold: float = 0.5) -> list[_Mark]:
     """Boxes of connected marks, from left to right; what lies above one another is one mark."""
     mask = (ink > threshold).astype(np.uint8)
     count, _, stats, _ = cv2.connectedComponentsWithStats(mask, connectivity=8)
@@ -151,7 +309,7 @@ def _marks(ink: Shape, threshold: float = 0.5) -> list[tuple[int, int, int, int]
             continue
         found.append((left, top, left + width, top + tall))
     found.sort()
-    merged: list[tuple[int, int, int, int]] = []
+    merged: list[_Mark] = []
     for box in found:
         if merged and box[2] <= merged[-1][2] + 0.3 * (box[2] - box[0]) and box[0] >= merged[-1][0]:
             last = merged[-1]
@@ -161,7 +319,7 @@ def _marks(ink: Shape, threshold: float = 0.5) -> list[tuple[int, int, int, int]
     return merged
 
 
-def _parted(boxes: list[tuple[int, int, int, int]], text: str, tall: float) -> list[tuple[int, int, int, int]]:
+def _parted(boxes: list[_Mark], text: str, tall: float) -> list[_Mark]:
     """Where two digits touch, their common box is cut in the middle; only where the count then comes out."""
     missing = len(text) - len(boxes)
     if missing <= 0 or not boxes:
@@ -171,7 +329,7 @@ def _parted(boxes: list[tuple[int, int, int, int]], text: str, tall: float) -> l
     if not widths:
         return boxes
     one = min(widths[len(widths) // 2], 0.8 * tall)
-    parted: list[tuple[int, int, int, int]] = []
+    parted: list[_Mark] = []
     for left, top, right, bottom in boxes:
         parts = max(1, round((right - left) / one)) if bottom - top >= 0.6 * tall and right - left > 1.5 * one else 1
         step = (right - left) / parts
@@ -179,7 +337,7 @@ def _parted(boxes: list[tuple[int, int, int, int]], text: str, tall: float) -> l
     return parted
 
 
-def _shape(ink: Shape, box: tuple[int, int, int, int], top: float, bottom: float) -> Shape:
+def _shape(ink: Shape, box: _Mark, top: float, bottom: float) -> Shape:
     """A digit brought to one height, its width kept in proportion, in the middle of a field."""
     left, _, right, _ = box
     cut = ink[max(0, int(top)) : int(np.ceil(bottom)), left:right]

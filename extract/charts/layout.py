@@ -29,7 +29,7 @@ def plain(text: str, comma: str = "thousands") -> str:
     """A number as printed with a decimal point and no other sign; `comma` says what one stands for in this chart:
     `thousands` or `decimal`.
     """
-    return text.replace(",", "" if comma == "thousands" else ".")
+    return text.replace(",", "" if comma == "thousands" or "." in text else ".")
 
 
 def number(text: str, comma: str = "thousands") -> float:
@@ -38,7 +38,11 @@ def number(text: str, comma: str = "thousands") -> float:
 
 
 def meaning_of_comma(texts: Sequence[str]) -> str:
-    """`decimal` where some number of the chart cannot be meant otherwise, and `thousands` else."""
+    """`decimal` where some number of the chart cannot be meant otherwise, and `thousands` else: a number with a comma and a
+    point outweighs one of which a digit was left out.
+    """
+    if any("," in text and "." in text for text in texts):
+        return "thousands"
     odd = (text for text in texts if "," in text and len(text.rpartition(",")[2]) != 3 and "." not in text)
     return "decimal" if any(odd) else "thousands"
 
@@ -129,6 +133,21 @@ def rows(bars: Bars, words: Sequence[Word], turned: bool) -> list[Row]:
         return [_row(group, block, turned) for group, block in grouped]
     inside = [[word for word in words if _inside(word, lane, bars)] for lane in lanes]
     return [_row((lane,), block, turned) for lane, block in zip(lanes, inside, strict=True)]
+
+
+def neighbours(lanes: Sequence[Lane]) -> list[tuple[Lane, ...]]:
+    """Lanes that stand close together are of one label, where the gaps between them are of two kinds."""
+    gaps = [after.top - before.bottom for before, after in pairwise(lanes)]
+    narrow, wide = min(gaps), max(gaps)
+    if wide - narrow <= max(4, 0.5 * wide):
+        return [(lane,) for lane in lanes]
+    groups = [[lanes[0]]]
+    for lane, gap in zip(lanes[1:], gaps, strict=True):
+        if gap > (narrow + wide) / 2:
+            groups.append([lane])
+        else:
+            groups[-1].append(lane)
+    return [tuple(group) for group in groups]
 
 
 def _inside(word: Word, lane: Lane, bars: Bars) -> bool:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
+from itertools import count, pairwise
 
 import cv2
 import numpy as np
@@ -58,14 +58,11 @@ def read(picture: Pixels, reader: Reader) -> ChartReading:
         return _nothing(
             picture, words, "no bars that begin at one line were found beside numbers: this is no bar chart"
         )
-    entries = list(_entries(chart))
-    comma = layout.meaning_of_comma([entry.word.number or "" for entry in entries if entry.word])
-    pairs = [
-        (layout.number(entry.word.number, comma), entry.bar.end)
-        for entry in entries
-        if entry.word is not None and entry.word.number
-    ]
-    fitted = scale.fit(pairs, chart.bars.zero)
+    entries, comma, fitted = _fitted(chart)
+    if fitted is not None and (doubted := _contradicted(chart, entries, fitted, comma)):
+        # A number that its bar contradicts was often read in part: a line of the grid goes through it.
+        chart = _completed(chart, reader, doubted)
+        entries, comma, fitted = _fitted(chart)
     along = layout.marks(chart.bars, chart.words)
     agree = None
     if fitted is not None:
@@ -75,9 +72,11 @@ def read(picture: Pixels, reader: Reader) -> ChartReading:
     top = min(chart.frame.back(_box(lane.bars[0]))[1] for lane in chart.bars.lanes)
     title, subtitle = heading.title_and_subtitle(words, top)
     unit = heading.unit([*(entry.word for entry in entries if entry.word), *words], (title, subtitle))
-    shapes = _shapes(chart, [*(entry.word for entry in entries if entry.word is not None), *along])
-    doubtful = _doubtful_labels(chart, [entry.row for entry in entries], reader)
+    shapes = _shapes(chart, [entry.word for entry in entries if entry.word is not None], along)
+    again = _labels_again(chart, [entry.row for entry in entries], reader)
+    doubtful = {label: other for label, other in again.items() if _letters(other) != _letters(label)}
     letters = _letter_shapes(chart, [entry.row for entry in entries if entry.row.label not in doubtful])
+    entries = [replace(entry, row=_spaced(entry.row, again)) for entry in entries]
     checked = _Checked(chart, fitted, comma, unit, shapes, letters)
     values = tuple(checked.value(entry, reader, doubtful.get(entry.row.label, "")) for entry in entries)
     problem = ""
@@ -92,6 +91,31 @@ def read(picture: Pixels, reader: Reader) -> ChartReading:
     return ChartReading(
         width=picture.shape[1], height=picture.shape[0], title=title, subtitle=subtitle, unit=unit,
         px_per_unit=round(fitted.px_per_unit, 6) if fitted else None, values=_once_each(values), problem=problem,
+    )  # fmt: skip
+
+
+def _fitted(chart: Chart) -> tuple[list[_Entry], str, scale.Scale | None]:
+    """The bars with their numbers, what a comma means in them, and the scale that they have."""
+    entries = list(_entries(chart))
+    comma = layout.meaning_of_comma([entry.word.number or "" for entry in entries if entry.word])
+    pairs = [
+        (layout.number(entry.word.number, comma), entry.bar.end)
+        for entry in entries
+        if entry.word is not None and entry.word.number
+    ]
+    return entries, comma, scale.fit(pairs, chart.bars.zero)
+
+
+def _contradicted(chart: Chart, entries: Sequence[_Entry], fitted: scale.Scale, comma: str) -> list[int]:
+    """The lanes in which a number is not as long as its bar."""
+    return sorted(
+        {
+            index
+            for entry in entries
+            if entry.word is not None and entry.word.number
+            and abs(fitted.residual(layout.number(entry.word.number, comma), entry.bar.end)) > scale.WITHIN
+            and (index := layout.lane_of(entry.word, chart.bars)) is not None
+        }
     )  # fmt: skip
 
 
@@ -119,7 +143,7 @@ def _chart(picture: Pixels, words: Sequence[Word], reader: Reader) -> Chart | No
         return None
     # The model may have overlooked all numbers of a large picture: they are looked for at the ends of its bars.
     completed = _completed(best, reader)
-    return completed if len(completed.numbers) >= 2 else None
+    return _labelled(completed, reader) if len(completed.numbers) >= 2 else None
 
 
 def _parted(word: Word, zero: float, frame: Frame, reader: Reader) -> list[Word]:
@@ -136,10 +160,76 @@ def _parted(word: Word, zero: float, frame: Frame, reader: Reader) -> list[Word]
     return [replace(word, text=label.strip(), box=boxes[0]), number]
 
 
-def _completed(chart: Chart, reader: Reader) -> Chart:
-    """The same with the words read again in lanes whose numbers and bars differ in count: these lanes alone, and larger."""
+def _labelled(chart: Chart, reader: Reader) -> Chart:
+    """The same with labels looked for beside bars without one: small letters far apart are overlooked in a large picture."""
+    if any(word.slanted and word.box[2] <= chart.bars.zero + 4 for word in chart.words):
+        return chart
+    lanes, end = chart.bars.lanes, float(len(chart.frame.pixels()))
+    groups = layout.neighbours(lanes)
+    borders = [(before[-1].bottom + after[0].top) / 2 for before, after in pairwise(groups)]
+    half = max(group[-1].bottom - group[0].top for group in groups) / 2 + _BESIDE
+    cells = list(
+        zip(
+            [max(0.0, groups[0][0].top - half), *borders], [*borders, min(end, groups[-1][-1].bottom + half)], strict=True
+        )
+    )  # fmt: skip
+    if chart.frame.turned:
+        # Labels that nearly touch were read as one word, which is the label of none of them.
+        chart = replace(
+            chart, words=tuple(word for word in chart.words if not _is_of_several(word, cells, chart.bars.zero))
+        )
+    known = [[word for word in chart.words if _is_label(word, cell, chart.bars.zero)] for cell in cells]
+    missing = [cell for cell, words in zip(cells, known, strict=True) if not words]
+    if not missing:
+        return chart
+    # Where one was overlooked, a part of another one may have been.
+    boxes = [chart.frame.back((0.0, top, chart.bars.zero - 2, bottom)) for top, bottom in cells]
+    again = _words_of(chart, reader, boxes)
+    words = list(chart.words)
+    for cell, before, found in zip(cells, known, again, strict=True):
+        found = [word for word in found if _is_label(word, cell, chart.bars.zero)]
+        if any(word.box[1] <= cell[0] + 1 or word.box[3] >= cell[1] - 1 for word in found):
+            continue  # the border goes through a letter, so more of them may be cut off
+        if sum(len(word.text) for word in found) > sum(len(word.text) for word in before):
+            words = [word for word in words if word not in before] + found
+    return replace(chart, words=tuple(words))
+
+
+def _is_label(word: Word, cell: tuple[float, float], zero: float) -> bool:
+    """Whether a word may be of the label beside some lanes."""
+    return not word.slanted and word.box[2] <= zero + 4 and cell[0] <= word.middle[1] < cell[1]
+
+
+def _is_of_several(word: Word, cells: Sequence[tuple[float, float]], zero: float) -> bool:
+    """Whether a word reaches over the middle of two cells."""
+    middles = ((top + bottom) / 2 for top, bottom in cells)
+    return word.box[2] <= zero + 4 and sum(word.box[1] < middle < word.box[3] for middle in middles) > 1
+
+
+def _words_of(chart: Chart, reader: Reader, boxes: Sequence[Box]) -> list[list[Word]]:
+    """The words in each of some parts of the picture, read below each other and larger."""
+    parts = [crop_of(chart.frame.picture, box) for box in boxes]
+    wide = max(part.shape[1] for part in parts)
+    canvas, starts = stacked([np.pad(part, ((0, 0), (0, wide - part.shape[1]), (0, 0)), mode="edge") for part in parts])
+    found: list[list[Word]] = [[] for _ in boxes]
+    for word in reader.words(canvas, times=1.5):
+        at = bisect_right(starts, word.middle[1]) - 1
+        right, down = int(max(0, boxes[at][0])), int(max(0, boxes[at][1])) - starts[at]
+        box = (word.box[0] + right, word.box[1] + down, word.box[2] + right, word.box[3] + down)
+        found[at].append(chart.frame.into(replace(word, box=box)))
+    return found
+
+
+def _completed(chart: Chart, reader: Reader, doubted: Sequence[int] = ()) -> Chart:
+    """The same with the words read again in lanes whose numbers and bars differ in count, or in those that are `doubted`:
+    these lanes alone, and larger.
+    """
     numbers, lanes = chart.numbers, chart.bars.lanes
-    open_lanes = [index for index, lane in enumerate(lanes) if len(numbers.get(index, [])) != len(lane.bars)]
+    open_lanes = [
+        index
+        for index, lane in enumerate(lanes)
+        if (index in doubted if doubted else len(numbers.get(index, [])) != len(lane.bars))
+    ]
     if not open_lanes:
         return chart
     if chart.frame.turned:
@@ -234,8 +324,8 @@ def _entries(chart: Chart) -> Iterator[_Entry]:
                 yield _Entry(row, next(series), bar, word, reason)
 
 
-def _doubtful_labels(chart: Chart, rows: Sequence[Row], reader: Reader) -> dict[str, str]:
-    """Labels that a second reading gives otherwise, with what it gave: a word that was missed makes another card of one."""
+def _labels_again(chart: Chart, rows: Sequence[Row], reader: Reader) -> dict[str, str]:
+    """A second reading of each label: a word that was missed in the first makes another card of one."""
     beside = [word for row in rows for word in row.words if word.box[2] <= chart.bars.zero + 4]
     left, right = min((word.box[0] for word in beside), default=0), max((word.box[2] for word in beside), default=0)
     found = {}
@@ -247,14 +337,20 @@ def _doubtful_labels(chart: Chart, rows: Sequence[Row], reader: Reader) -> dict[
                 # All of the column of labels, lest the first reading left out a part of this one.
                 box = (left, word.box[1], right, word.box[3])
             crops.append(crop_of(chart.frame.picture, chart.frame.back(box), 2))
-        again = "".join(text for text, _ in reader.read([_enlarged(crop) for crop in crops]))
-        if _letters(again) != _letters(row.label):
-            found[row.label] = again
+        found[row.label] = " ".join(text.strip() for text, _ in reader.read([_enlarged(crop) for crop in crops]))
     return found
 
 
 def _letters(text: str) -> str:
-    return "".join(sign for sign in text if sign.isalnum()).casefold()
+    """What two readings of a label must agree in. Small print does not tell c from e, and no two cards differ by them."""
+    return "".join(sign for sign in text if sign.isalnum()).casefold().replace("e", "c")
+
+
+def _spaced(row: Row, again: Mapping[str, str]) -> Row:
+    """The row with the label of that reading which sees more spaces: the first may have seen none in `3080 12GB`."""
+    other = again.get(row.label, "").rstrip("-–—_| ")
+    is_better = _letters(other) == _letters(row.label) and other.count(" ") > row.label.count(" ")
+    return replace(row, label=other) if is_better else row
 
 
 def _enlarged(crop: Pixels) -> Pixels:
@@ -265,14 +361,45 @@ def _enlarged(crop: Pixels) -> Pixels:
     return np.asarray(cv2.copyMakeBorder(enlarged, 12, 12, 20, 20, cv2.BORDER_CONSTANT, value=ground), dtype=np.uint8)
 
 
-def _shapes(chart: Chart, words: Sequence[Word]) -> dict[Box, list[glyphs.Glyph] | None]:
-    """The marks of each number, by the place of its word."""
-    found: dict[Box, list[glyphs.Glyph] | None] = {}
-    for word in words:
-        crops = (_crop(chart, word), _crop_of_lane(chart, word))
-        told = (glyphs.glyphs(crop, word.number or "", word.unit is not None) for crop in crops)
-        found[word.box] = next(filter(None, told), None)
-    return found
+def _shapes(chart: Chart, numbers: Sequence[Word], along: Sequence[Word]) -> dict[Box, glyphs.Marks | None]:
+    """The marks of each number beside a bar and along the axis, by the place of its word."""
+    # What the box of a number leaves out at its end would be one more digit.
+    wide = {word.box: _longer(chart, word) for word in numbers} | {word.box: word for word in along}
+    told = {box: _told(chart, word) for box, word in wide.items()}
+    known = glyphs.usual([(marked, wide[box].unit is not None) for box, marked in told.items() if marked])
+    return {
+        # Nothing says how long a unit is that stands behind few numbers, and a digit before it may have been left out.
+        box: _told(chart, word, known) if known else None if word.unit is not None else told[box]
+        for box, word in wide.items()
+    }
+
+
+def _told(chart: Chart, word: Word, known: glyphs.Usual | None = None) -> glyphs.Marks | None:
+    """The marks of one number, cut out in the first of the ways in which they are told apart."""
+    crops = (crop(chart, word) for crop in (_crop, _crop_of_lane, _crop_of_box))
+    told = (glyphs.marks(crop, word.number or "", word.unit is not None, known) for crop in crops)
+    return next(filter(None, told), None)
+
+
+def _crop_of_box(chart: Chart, word: Word) -> Pixels:
+    """All pixels of a word, for one that is wider than its bar."""
+    return crop_of(chart.frame.picture, chart.frame.back(word.box))
+
+
+def _longer(chart: Chart, word: Word) -> Word:
+    """The word with the room of one more digit behind it, up to the next word."""
+    left, top, right, bottom = chart.frame.back(word.box)
+    room = right + _DIGIT * (bottom - top)
+    for other in chart.words:
+        if other is not word:
+            start, above, _, below = chart.frame.back(other.box)
+            if above < bottom and top < below and start >= right - 1:
+                room = min(room, start)
+    return chart.frame.into(replace(word, box=(left, top, max(right, room), bottom)))
+
+
+#: Width of a digit, of the height of its word's box.
+_DIGIT = 0.6
 
 
 def _letter_shapes(chart: Chart, rows: Sequence[Row]) -> list[glyphs.Glyph]:
@@ -281,8 +408,8 @@ def _letter_shapes(chart: Chart, rows: Sequence[Row]) -> list[glyphs.Glyph]:
     for word in {word.box: word for row in rows for word in row.words}.values():
         text = word.text.replace(" ", "")
         if any(sign.isdigit() for sign in text):
-            marks = glyphs.glyphs(crop_of(chart.frame.picture, chart.frame.back(word.box)), text)
-            found += [mark for mark in marks or () if mark.text.isdigit()]
+            marked = glyphs.marks(crop_of(chart.frame.picture, chart.frame.back(word.box)), text)
+            found += [mark for mark in (marked.glyphs if marked else ()) if mark.text.isdigit()]
     return found
 
 
@@ -311,6 +438,12 @@ def _crop(chart: Chart, word: Word) -> Pixels:
             top, bottom = max(top, tall[0].top + 1), min(bottom, tall[0].bottom - 1)
         else:
             left = max(left, chart.bars.lanes[index].bars[-1].end + 1)
+    for bar in (bar for lane in chart.bars.lanes for bar in lane.bars if bar.left < right and left < bar.end):
+        # The box of a word reaches into the bar of the next lane.
+        if bar.bottom <= word.middle[1]:
+            top = max(top, bar.bottom + 1)
+        elif bar.top >= word.middle[1]:
+            bottom = min(bottom, bar.top - 1)
     return crop_of(chart.frame.picture, chart.frame.back((left, top, right, bottom)))
 
 
@@ -322,7 +455,7 @@ class _Checked:
     scale: scale.Scale | None
     comma: str
     unit: str | None
-    marks: dict[Box, list[glyphs.Glyph] | None]
+    marks: dict[Box, glyphs.Marks | None]
     letters: Sequence[glyphs.Glyph]
 
     def value(self, entry: _Entry, reader: Reader, other_label: str) -> Value:
@@ -380,25 +513,47 @@ class _Checked:
             return (
                 f"the bar is {abs(residual):.1f} pixels {'longer' if residual > 0 else 'shorter'} than the number says"
             )
-        if second is None or not self._same(second, text):
-            return f"the second reading gives {second or 'no number'}"
+        if second is not None and not self._same(second, text) and self._fits(second, residual, text):
+            return f"the second reading gives {second}"
         own = self.marks[word.box]
         if own is None:
             return "the digits could not be told apart to compare them"
-        others = [glyph for box, marks in self.marks.items() if box != word.box and marks for glyph in marks]
-        verdicts = glyphs.compare(own, others)
-        if "alone" in verdicts:
+        others = [glyph for box, marked in self.marks.items() if box != word.box and marked for glyph in marked.glyphs]
+        may_be = self._open(text, residual)
+        verdicts = glyphs.compare(own.glyphs, others, may_be)
+        is_read_twice = second is not None and self._same(second, text)
+        if "alone" in verdicts and is_read_twice:
             # Labels are mostly set in the same font: where they are, they say what the few numbers of a chart do not.
-            beside = glyphs.compare(own, [*others, *self.letters])
+            beside = glyphs.compare(own.glyphs, [*others, *self.letters], may_be)
             verdicts = [
                 "same" if one == "alone" and two == "same" else one for one, two in zip(verdicts, beside, strict=True)
             ]
-        for place, verdict in zip(_places(text), verdicts, strict=True):
-            if verdict == "other":
-                return "a digit looks like another digit of the picture"
-            if verdict == "alone" and place * self.scale.px_per_unit <= 2 * scale.WITHIN:
-                return "a digit is nowhere else in the picture, and too small a part of the bar to be checked by it"
-        return ""
+        if set(verdicts) == {"same"}:
+            return ""
+        if not is_read_twice:
+            return f"the second reading gives {second or 'no number'}"
+        if "other" in verdicts:
+            return "a digit looks like another digit of the picture"
+        return "a digit is nowhere else in the picture, and too small a part of the bar to be checked by it"
+
+    def _fits(self, second: str, residual: float, text: str) -> bool:
+        """Whether the bar, which agrees with a number, agrees with its second reading too: else that one has no say."""
+        assert self.scale is not None
+        apart = layout.number(second, self.comma) - layout.number(text, self.comma)
+        return abs(residual - apart * self.scale.px_per_unit) <= scale.WITHIN
+
+    def _open(self, text: str, residual: float) -> list[str]:
+        """For each sign of a number the other digits that would agree with the bar as well."""
+        assert self.scale is not None
+        found = []
+        for sign, place in zip(text, _places(text), strict=True):
+            step = place * self.scale.px_per_unit
+            may_be = "0123456789" if sign.isdigit() else ""
+            apart = (abs(residual - (int(one) - int(sign)) * step) for one in may_be)
+            found.append(
+                "".join(one for one, off in zip(may_be, apart, strict=True) if one != sign and off <= scale.WITHIN)
+            )
+        return found
 
 
 def _places(text: str) -> list[float]:

@@ -90,17 +90,19 @@ def test_what_is_a_number(text: str, number: str | None, unit: str | None) -> No
 def test_what_a_comma_stands_for() -> None:
     assert layout.meaning_of_comma(["1,234", "987"]) == "thousands"
     assert layout.meaning_of_comma(["12,5", "9,25"]) == "decimal"
-    assert layout.number("1,234.5") == 1234.5
+    assert layout.number("1,234.5") == layout.number("1,234.5", "decimal") == 1234.5
+    # A digit that was left out of one number does not change the meaning of all others.
+    assert layout.meaning_of_comma(["3,494.3", "2,18"]) == "thousands"
     assert layout.number("12,5", "decimal") == 12.5
 
 
-def _numbers(texts: list[str], size: int = 22) -> list[list[glyphs.Glyph] | None]:
+def _numbers(texts: list[str], size: int = 22) -> list[glyphs.Marks | None]:
     font = ImageFont.truetype(str(found_fonts()[0]), size)
     found = []
     for text in texts:
         picture = Image.new("RGB", (round(font.getlength(text)) + 12, size + 12), "white")
         ImageDraw.Draw(picture).text((6, 6), text, fill="black", font=font)
-        found.append(glyphs.glyphs(np.asarray(picture), text))
+        found.append(glyphs.marks(np.asarray(picture), text))
     return found
 
 
@@ -108,12 +110,75 @@ def test_a_digit_looks_like_itself_and_not_like_another() -> None:
     texts = ["20.695", "18.347", "91.502", "76.843"]
     marked = _numbers(texts)
     assert all(marks is not None for marks in marked)
-    others = [mark for marks in marked[1:] if marks for mark in marks]
-    first = marked[0]
-    assert first is not None
+    others = [mark for marks in marked[1:] if marks for mark in marks.glyphs]
+    assert marked[0] is not None
+    first = marked[0].glyphs
     assert set(glyphs.compare(first, others)) == {"same"}
     misread = [glyphs.Glyph("8", mark.shape) if mark.text == "6" else mark for mark in first]
     assert "other" in glyphs.compare(misread, others)
+    # Where the bar leaves open nothing else, its shape is not asked for; among some, only those.
+    assert set(glyphs.compare(misread, others, [""] * 6)) == {"same"}
+    assert "other" in glyphs.compare(misread, others, ["6"] * 6)
+
+
+def test_a_digit_that_stands_once_is_known_where_all_that_it_may_be_mistaken_for_stand_elsewhere() -> None:
+    own, *marked = _numbers(["7", "1234", "5689"])
+    others = [mark for marks in marked if marks for mark in marks.glyphs]
+    assert own is not None
+    assert glyphs.compare(own.glyphs, others) == ["same"]
+    assert glyphs.compare(own.glyphs, [mark for mark in others if mark.text != "1"]) == ["alone"]
+    assert glyphs.compare(own.glyphs, [mark for mark in others if mark.text != "1"], ["2358"]) == ["same"]
+    # A 1 that was read as 7 looks like the ones that stand elsewhere.
+    misread = [glyphs.Glyph("7", mark.shape) for mark in others if mark.text == "1"]
+    assert glyphs.compare(misread, others) == ["other"]
+
+
+def _row_of_numbers(texts: list[str]) -> tuple[read.Chart, list[Word]]:
+    """Numbers behind bars, as they are drawn, and their words."""
+    picture = Image.new("RGB", (1200, 60 * len(texts) + 20), "white")
+    font, pen = ImageFont.truetype(str(found_fonts()[0]), 20), ImageDraw.Draw(picture)
+    lanes, words = [], []
+    for row, text in enumerate(texts):
+        top, end = 20 + 60 * row, 600 - 20 * row
+        pen.rectangle((200, top, end - 1, top + 29), fill="#5f8f1f")
+        pen.text((end + 8, top + 14), text, fill="black", font=font, anchor="lm")
+        lanes.append(bars.Lane((bars.Bar(200, top, end, top + 30, (95, 143, 31), float(end)),)))
+        words.append(Word(text, (end + 4, top, end + 12 + font.getlength(text), top + 30), 1.0))
+    return read.Chart(frame.Frame(np.asarray(picture)), tuple(words), bars.Bars(200.0, tuple(lanes))), words
+
+
+@pytest.mark.parametrize(
+    ("printed", "as_read", "missing"),
+    [
+        (["202.59 fps", "187.04 fps", "163.48 fps", "91.37 fps"], "202.5 fps", 0),
+        (["202.59 fps", "187.04 fps", "163.48 fps", "91.37 fps"], "202 fps", 0),
+        (["202.59fps", "187.04fps", "163.48fps", "91.37fps"], "202.5fps", 0),
+        (["202.59", "187.04", "163.48", "91.37"], "202.5", 0),
+        # The box of the word ends before the digit that was not read.
+        (["202.59", "187.04", "163.48", "91.37"], "202.5", 13),
+        (["202.59 fps", "187.04 fps"], "202.5 fps", 0),
+    ],
+)
+def test_a_last_digit_that_no_reading_has_is_seen_to_be_missing(printed: list[str], as_read: str, missing: int) -> None:
+    chart, words = _row_of_numbers(printed)
+    if len(words) > 2:
+        assert all(read._shapes(chart, words, []).values())
+    left, top, right, bottom = words[0].box
+    words[0] = Word(as_read, (left, top, right - missing, bottom), 1.0)
+    chart = read.Chart(chart.frame, tuple(words), chart.bars)
+    assert read._shapes(chart, words, [])[words[0].box] is None
+
+
+def test_digits_that_touch_or_lie_over_a_line_of_the_grid_are_told_apart() -> None:
+    font = ImageFont.truetype(str(found_fonts()[-1]), 19)
+    for text in ("14,274.0", "13,809.3", "5,578.1", "2,861.6"):
+        for is_line in (False, True):
+            picture = Image.new("RGB", (round(font.getlength(text)) + 20, 32), "#0d1117")
+            if is_line:
+                ImageDraw.Draw(picture).line((0, 11, picture.width, 11), fill="#bbbbbb")
+            ImageDraw.Draw(picture).text((8, 4), text, fill="white", font=font)
+            assert glyphs.marks(np.asarray(picture), text, known=glyphs.Usual(0.74, None)) is not None, text
+            assert glyphs.marks(np.asarray(picture), text[:-1], known=glyphs.Usual(0.74, None)) is None, text
 
 
 def test_a_mark_too_many_or_a_comma_for_a_point_is_seen() -> None:
@@ -121,10 +186,10 @@ def test_a_mark_too_many_or_a_comma_for_a_point_is_seen() -> None:
     picture = Image.new("RGB", (120, 36), "white")
     ImageDraw.Draw(picture).text((6, 4), "1,234", fill="black", font=font)
     crop = np.asarray(picture)
-    assert glyphs.glyphs(crop, "1,234") is not None
-    assert glyphs.glyphs(crop, "1.234") is None
-    assert glyphs.glyphs(crop, "1234") is None
-    assert glyphs.glyphs(crop, "12,345") is None
+    assert glyphs.marks(crop, "1,234") is not None
+    assert glyphs.marks(crop, "1.234") is None
+    assert glyphs.marks(crop, "1234") is None
+    assert glyphs.marks(crop, "12,345") is None
 
 
 def test_bars_end_where_they_end() -> None:
@@ -140,6 +205,18 @@ def test_bars_end_where_they_end() -> None:
     assert [[bar.end for bar in lane.bars] for lane in found.lanes] == [
         [pytest.approx((200 + end) // 2, abs=0.6), pytest.approx(end, abs=0.6)] for end in ends
     ]
+
+
+def test_a_bar_that_ends_at_a_line_of_the_grid_is_no_longer_for_it() -> None:
+    picture = Image.new("RGB", (1200, 400), "white")
+    pen = ImageDraw.Draw(picture)
+    pen.line((830, 0, 830, 400), fill="#888888")
+    ends = [1100, 830, 829, 377, 240]
+    for row, end in enumerate(ends):
+        pen.rectangle((200, 20 + row * 70, end - 1, 60 + row * 70), fill="#90a4ae")
+    found = bars.find(np.asarray(picture), [])
+    assert found is not None
+    assert [lane.bars[-1].end for lane in found.lanes] == [pytest.approx(end, abs=0.6) for end in ends]
 
 
 def test_what_jpeg_draws_along_the_axis_is_no_bar() -> None:
@@ -190,7 +267,7 @@ def test_thin_and_touching_digits_are_told_apart_at_another_threshold() -> None:
     for text in ("9.460", "8.930", "6.723", "5.497", "4.857", "9.045"):
         picture = Image.new("RGB", (round(font.getlength(text)) + 12, 24), "#c4161c")
         ImageDraw.Draw(picture).text((6, 4), text, fill="white", font=font)
-        told += glyphs.glyphs(np.asarray(picture), text) is not None
+        told += glyphs.marks(np.asarray(picture), text) is not None
     assert told >= 5
 
 
@@ -238,6 +315,23 @@ def test_labels_below_standing_bars_are_apart_though_they_are_wide() -> None:
     found, words = _standing([("RTX 3060", 100, 180), ("RTX 2070 Super", 245, 385), ("RTX 4080", 450, 535)])
     rows = layout.rows(found, [*words, Word("Ti", (170, 188, 190, 205), 1.0)], True)
     assert [row.label for row in rows] == ["RTX 3060 Ti", "RTX 2070 Super", "RTX 4080"]
+
+
+def test_labels_that_nearly_touch_are_not_the_label_of_one_bar() -> None:
+    found, words = _standing([("RTX 3060 Ti", 100, 205), ("RTX 2070 Super", 245, 385), ("RTX 4080", 450, 535)])
+    groups = layout.neighbours(found.lanes)
+    assert [len(group) for group in groups] == [2, 2, 2]
+    assert [len(group) for group in layout.neighbours(found.lanes[::2])] == [1, 1, 1]
+    cells = [(90.0, 225.0), (225.0, 410.0), (410.0, 540.0)]
+    assert not any(read._is_of_several(word, cells, 200.0) for word in words)
+    assert read._is_of_several(Word("RTX 3060 Ti RTX 2070 Super", (170, 100, 190, 385), 1.0), cells, 200.0)
+
+
+def test_of_two_readings_of_a_label_the_one_with_its_spaces_counts() -> None:
+    row = layout.Row("Intel Are A77016GB", (), ())
+    assert read._spaced(row, {row.label: "Intel Arc A770 16GB -"}).label == "Intel Arc A770 16GB"
+    assert read._spaced(row, {row.label: "Intel Arc A750 16GB"}) == row
+    assert read._letters("RTX 4070 Ti") != read._letters("RTX 4070")
 
 
 def test_the_numbers_of_an_axis_that_stands_are_flush() -> None:
