@@ -302,7 +302,7 @@ def _entries(chart: Chart) -> Iterator[_Entry]:
     """Every bar of the chart, row by row. The numbers of a lane and its bars are paired in the order of their ends."""
     numbers = chart.numbers
     rows = layout.rows(chart.bars, chart.words, chart.frame.turned)
-    most = max(len(row.lanes) for row in rows)
+    most = _bars_of_a_row(chart, rows)
     usual = Counter(len(lane.bars) for row in rows for lane in row.lanes).most_common(1)[0][0]
     for row in rows:
         series = count()
@@ -313,8 +313,10 @@ def _entries(chart: Chart) -> Iterator[_Entry]:
             reason = ""
             if len(along) != len(lane.bars):
                 reason = f"{len(lane.bars)} bar ends and {len(along)} numbers"
-            elif len(row.lanes) != most:
+            elif len(row.lanes) < most:
                 reason = "the row has fewer bars than others: which one is missing cannot be told"
+            elif len(row.lanes) > most:
+                reason = "the row has more bars than others: which one is none cannot be told"
             elif not is_sure:
                 reason = (
                     "another lane of the row has more bars, or fewer, than is usual: which one this is cannot be told"
@@ -322,6 +324,14 @@ def _entries(chart: Chart) -> Iterator[_Entry]:
             words: Sequence[Word | None] = along if len(along) == len(lane.bars) else [None] * len(lane.bars)
             for bar, word in zip(lane.bars, words, strict=True):
                 yield _Entry(row, next(series), bar, word, reason)
+
+
+def _bars_of_a_row(chart: Chart, rows: Sequence[Row]) -> int:
+    """How many lanes a row has: those beside which a number stands, where it is a few rows only that have more."""
+    numbers, lanes = chart.numbers, chart.bars.lanes
+    numbered = [sum(lanes.index(lane) in numbers for lane in row.lanes) for row in rows]
+    with_more = sum(count < len(row.lanes) for row, count in zip(rows, numbered, strict=True))
+    return max(numbered) if with_more < len(rows) / 3 else max(len(row.lanes) for row in rows)
 
 
 def _labels_again(chart: Chart, rows: Sequence[Row], reader: Reader) -> dict[str, str]:

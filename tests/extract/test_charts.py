@@ -297,6 +297,20 @@ def test_a_bar_too_many_in_one_lane_makes_its_whole_row_unsure() -> None:
     assert all(unsure)
 
 
+def test_a_shadow_beside_the_bars_of_one_row_makes_that_row_unsure_and_no_other() -> None:
+    words, lanes = [], []
+    for row in range(4):
+        top = 20 + 90 * row
+        tops = [top, top + 22, top + 44] if row == 1 else [top + 11, top + 33]
+        lanes += [bars.Lane((_bar(one, 600 - one),)) for one in tops]
+        words.append(Word(f"RTX {row}090", (60, top + 22, 180, top + 42), 1.0))
+        words += [Word("6.25", (610 - one, one, 650 - one, one + 20), 1.0) for one in tops[-2:]]
+    picture = np.full((400, 1200, 3), 255, dtype=np.uint8)
+    chart = read.Chart(frame.Frame(picture, False), tuple(words), bars.Bars(200.0, tuple(lanes)))
+    found = {(entry.row.label, bool(entry.reason)) for entry in read._entries(chart)}
+    assert found == {("RTX 0090", False), ("RTX 1090", True), ("RTX 2090", False), ("RTX 3090", False)}
+
+
 def _standing(labels: list[tuple[str, int, int]]) -> tuple[bars.Bars, list[Word]]:
     """Two bars side by side over each label, turned as if they lay: a label is its words, and where it begins and ends."""
     lanes, words = [], []
