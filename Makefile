@@ -135,7 +135,7 @@ generated: $(READY)
 	$(BIN)/python -m tools.counted
 
 # All but iceberg, which has a lock of its own.
-EXTRAS := $(foreach extra,nightly charts mcp cluster dev,--extra $(extra))
+EXTRAS := $(foreach extra,nightly charts browser mcp cluster dev,--extra $(extra))
 
 lock: $(READY)
 	$(COMPILE) pyproject.toml $(EXTRAS) --no-strip-extras --output-file requirements.lock

@@ -23,6 +23,7 @@ from gpuledger.extract.fetch.fetched import Fetched
 from gpuledger.extract.source import Page, Source
 
 if TYPE_CHECKING:
+    from gpuledger.extract.fetch.browser import Rendering
     from gpuledger.extract.fetch.http import Client
     from gpuledger.extract.fetch.keyed import Keyed
     from gpuledger.extract.fetch.site import Site
@@ -81,6 +82,8 @@ class Fetching:
     site: Site | None = None
     #: How the source's interface is asked, where it is one.
     keyed: Keyed | None = None
+    #: Which of its pages a browser renders; None where the client brings all.
+    rendering: Rendering | None = None
 
     def fetch(self, source: Source, url: str) -> Snapshot:
         """Fetch and archive; where the server says 304, what is archived.
@@ -89,6 +92,9 @@ class Fetching:
         """
         if self.keyed is not None:
             return self._save(source, self.keyed.fetch(url, self.site))
+        if self.rendering is not None and self.site is not None and self.rendering.is_for(url):
+            # Asked for anew every night: what its scripts fetch may have changed where the page has not.
+            return self._save(source, self.rendering.browser.render(url, self.site))
         last = self.archive.latest(source.name, url)
         headers = last.headers if last else {}
         validators = {"etag": headers.get("etag"), "last_modified": headers.get("last-modified")}

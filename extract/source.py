@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Literal
 
 from gpuledger.extract import sources
 from gpuledger.extract.access import Access
@@ -57,6 +58,8 @@ class Source:
     freshness_hours: int = 48
     hosts: tuple[str, ...] = ()
     give_back: Callable[[Page, Path], bool] | None = None
+    #: Who brings its pages: the client, or a browser that lets their scripts run and asks through the client.
+    fetch: Literal["client", "browser"] = "client"
     #: Its addresses lead to lists, which may break off; not so where each is the page of one product.
     has_lists: bool = True
     #: Its items are kept beside the archive. To keep those of a file that is read once costs more than to read it again.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import shutil
 import sys
@@ -56,7 +57,7 @@ def examine(context: Context, *, offline: bool = False, deep: bool = False) -> I
     """
     checks: list[Callable[[Context], Iterator[Check]]] = [
         _python, _packages, _data_dir, _disk, _clock, _warehouse, _records, _lock, _runs, _schedule, _notifications,
-        _keys,
+        _keys, _browser,
     ]  # fmt: skip
     if deep:
         checks.append(_deep)
@@ -254,6 +255,33 @@ def _keys(context: Context) -> Iterator[Check]:
             missing = gather.keys_missing(source, context.settings)
             seen = f"left out: {', '.join(missing)} is not set" if missing else "its key is set"
             yield Check(f"key of {source.name}", "ok", seen)
+
+
+def _browser(context: Context) -> Iterator[Check]:
+    """Whether pages that need a browser can be rendered. Who has no such source needs none."""
+    from gpuledger.extract.errors import ExtractError
+    from gpuledger.extract.fetch import browser
+    from gpuledger.flows.night import gather
+
+    needed = gather.needs_browser(context)
+    if not needed:
+        return
+    names = ", ".join(needed)
+    if missing := parts.missing("browser"):
+        yield Check("browser", "failure", f"{names}: no {', '.join(missing)} is installed", parts.install("browser"))
+    elif context.settings.browser_address:
+        yield Check("browser", "ok", f"{names}: by the one at {redact_text(context.settings.browser_address)}")
+    else:
+        try:
+            program = browser.find(context.settings.browser_program)
+        except ExtractError as error:
+            yield Check("browser", "failure", f"{names}: {error.seen}", error.action)
+            return
+        if os.geteuid() == 0:
+            action = "run as another user than root, as the units in deploy/ do"
+            yield Check("browser", "warning", f"{names}: {program}, which has no sandbox where root starts it", action)
+        else:
+            yield Check("browser", "ok", f"{names}: {program}")
 
 
 def _records(context: Context) -> Iterator[Check]:

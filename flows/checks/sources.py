@@ -8,20 +8,18 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Literal
 
 from gpuledger.extract import local_files
 from gpuledger.extract import source as sources
 from gpuledger.extract.collect import Reading, parse_page
 from gpuledger.extract.errors import ExtractError
-from gpuledger.extract.fetch.http import Client
-from gpuledger.extract.fetch.keyed import Keyed
 from gpuledger.extract.fetch.site import site_of
 from gpuledger.extract.items import Aside, Issue, Item, Looked, Parsed
 from gpuledger.extract.source import Page
 from gpuledger.flows.night import gather
 from gpuledger.flows.night.context import Context
+from gpuledger.flows.night.gather import Reader
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +50,7 @@ def check(context: Context, progress: Callable[[str, str | None], None]) -> list
     idle = [_idle(name, context) for name in sorted({*wanted} - {reading.source.name for reading in readings})]
 
     def one(reading: Reading) -> Checked:
-        checked = _check(reading, reader.client, context, progress)
+        checked = _check(reading, reader, progress)
         progress(reading.source.name, None)
         return checked
 
@@ -75,15 +73,13 @@ def _idle(name: str, context: Context) -> Checked:
     return Checked(source=name, status="idle", reason=f"no page to read: {ways.get(name, 'it has no live address')}")
 
 
-def _check(reading: Reading, client: Client, context: Context, progress: Callable[[str, str | None], None]) -> Checked:
-    now, settings = context.as_of, context.settings
+def _check(reading: Reading, reader: Reader, progress: Callable[[str, str | None], None]) -> Checked:
     name = reading.source.name
     url = reading.starts[0] if reading.starts else f"file:{reading.files[0].path.name}"
     progress(name, url)
     page, started, fetch_s = None, time.perf_counter(), None
     try:
-        keyed = gather.keyed_of(reading.source, client, settings)
-        page = _page(reading, url, client, now, keyed)
+        page = _page(reading, url, reader)
         fetch_s, started = time.perf_counter() - started, time.perf_counter()
         parsed = parse_page(reading.source, page)
     except (ExtractError, OSError) as error:
@@ -103,16 +99,23 @@ def _check(reading: Reading, client: Client, context: Context, progress: Callabl
     )  # fmt: skip
 
 
-def _page(reading: Reading, url: str, client: Client, now: datetime, keyed: Keyed | None) -> Page:
+def _page(reading: Reading, url: str, reader: Reader) -> Page:
+    source, client, settings = reading.source, reader.client, reader.context.settings
     if reading.starts:
-        site = site_of(reading.starts, reading.source.hosts)
-        fetched = keyed.fetch(url, site) if keyed else client.fetch(url, site=site)
+        site = site_of(reading.starts, source.hosts)
+        rendering = gather.rendering_of(source, reader.browser, settings)
+        if keyed := gather.keyed_of(source, client, settings):
+            fetched = keyed.fetch(url, site)
+        elif rendering is not None and rendering.is_for(url):
+            fetched = rendering.browser.render(url, site)
+        else:
+            fetched = client.fetch(url, site=site)
         final_url, content, headers = fetched.final_url, fetched.content, fetched.headers
     else:
         file = reading.files[0]
         content = local_files.read_bytes(file.path, follow=file.follows_links)
         final_url, headers = url, {"content-type": file.content_type}
     return Page(
-        url=url, final_url=final_url, content=content, sha256=hashlib.sha256(content).hexdigest(), fetched_at=now,
-        headers=headers,
+        url=url, final_url=final_url, content=content, sha256=hashlib.sha256(content).hexdigest(),
+        fetched_at=reader.context.as_of, headers=headers,
     )  # fmt: skip

@@ -18,6 +18,7 @@ from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected, Parser, Reading, collect
 from gpuledger.extract.errors import Timeout, Unforeseen, described
+from gpuledger.extract.fetch.browser import Browser, BrowserSettings, Rendering
 from gpuledger.extract.fetch.host_leases import HostLeases, Times
 from gpuledger.extract.fetch.http import Client, HttpSettings
 from gpuledger.extract.fetch.keyed import Keyed
@@ -50,6 +51,7 @@ class Reader:
     archive: Archive
     cache: ParsedCache
     parser: Parser
+    browser: Browser
 
     def read_source(self, reading: Reading, on_page: Callable[[str], None] = lambda url: None) -> Collected:
         """Read one source; its failure is in the result and never raised.
@@ -59,7 +61,8 @@ class Reader:
         """
         site = site_of(reading.starts, reading.source.hosts)
         keyed = keyed_of(reading.source, self.client, self.context.settings)
-        pages = Fetching(self.client, self.archive, self.context.as_of, self.context.run_id, site, keyed)
+        rendering = rendering_of(reading.source, self.browser, self.context.settings)
+        pages = Fetching(self.client, self.archive, self.context.as_of, self.context.run_id, site, keyed, rendering)
         longest = self.context.settings.source_timeout_s
         ends = time.monotonic() + longest
 
@@ -100,7 +103,8 @@ def limits(settings: Settings) -> Limits:
 def readings(context: Context) -> list[Reading]:
     """The sources of this run. SettingsError, with the known names, for a source that does not exist."""
     wanted = context.only or context.settings.sources or None
-    if unknown := sorted(set(wanted or ()) - set(sources.names())):
+    rendered = {name for name in context.settings.browser_sources if "." not in name}
+    if unknown := sorted({*(wanted or ()), *rendered} - set(sources.names())):
         raise SettingsError(naming.no_source(unknown, sources.names()))
     chosen = [sources.get(name) for name in wanted] if wanted else sources.discover()
     if context.sample_night is not None:
@@ -167,6 +171,27 @@ def keyed_of(source: Source, client: Client, settings: Settings) -> Keyed | None
     return Keyed(client, source.access, {name: getattr(settings, name) for name in source.access.credentials})
 
 
+def rendering_of(source: Source, browser: Browser, settings: Settings) -> Rendering | None:
+    """Which of the source's pages a browser renders, by its code or the settings; None where the client brings all."""
+    if source.fetch == "browser" or source.name in settings.browser_sources:
+        return Rendering(browser)
+    # A source's name has no dot, and a host has one.
+    hosts = frozenset(name.lower() for name in settings.browser_sources if "." in name)
+    return Rendering(browser, hosts) if hosts else None
+
+
+def needs_browser(context: Context) -> list[str]:
+    """The names of the sources of this run whose pages a browser renders. Raises SettingsError as `readings` does."""
+    wanted, settings = set(context.settings.browser_sources), context.settings
+    return [
+        reading.source.name
+        for reading in readings(context)
+        if reading.source.fetch == "browser"
+        or reading.source.name in settings.browser_sources
+        or wanted & {urlsplit(start).hostname for start in reading.starts}
+    ]
+
+
 def _dropped(source: Source, context: Context) -> list[LocalFile]:
     """What a person put into the data directory for this source."""
     if source.name == "quotes":
@@ -217,10 +242,19 @@ def reader(context: Context) -> Iterator[Reader]:
         deadline_s=settings.fetch_deadline_s,
         max_body_bytes=int(settings.max_body_mb * 1_000_000),
     )
+    shown = BrowserSettings(
+        program=settings.browser_program, address=settings.browser_address, deadline_s=settings.browser_deadline_s,
+        max_body_bytes=http.max_body_bytes, hosts=frozenset(host.lower() for host in settings.browser_hosts),
+    )  # fmt: skip
     leases = _host_leases(archive, settings)
     if context.sample_night is None:
-        with leases as held, Client(http, leases=held) as client, ParsePool(limits(settings)) as parser:
-            yield Reader(context, client, archive, cache, parser)
+        with (
+            leases as held,
+            Client(http, leases=held) as client,
+            ParsePool(limits(settings)) as parser,
+            Browser(client, shown, http.agent) as browser,
+        ):
+            yield Reader(context, client, archive, cache, parser, browser)
         return
     with (
         leases as held,
@@ -228,8 +262,9 @@ def reader(context: Context) -> Iterator[Reader]:
         # No pause between requests: the site is ours, and it is this machine.
         Client(replace(http, delay_s=0.0, connect_to=site.connect_to), leases=held) as client,
         ParsePool(limits(settings)) as parser,
+        Browser(client, shown, http.agent) as browser,
     ):
-        yield Reader(context, client, archive, cache, parser)
+        yield Reader(context, client, archive, cache, parser, browser)
 
 
 def _host_leases(archive: Archive, settings: Settings) -> AbstractContextManager[HostLeases | None]:

@@ -1,5 +1,6 @@
 """The parts of the program: what is needed to ask a published warehouse, with `nightly` what reads and builds, and with
-`charts` what reads the pictures of charts, with `mcp` what answers agents, and with `cluster` what several machines share.
+`charts` what reads the pictures of charts, with `browser` what renders pages that a script fills in, with `mcp` what answers
+agents, and with `cluster` what several machines share.
 
 Which packages belong to a part stands in pyproject.toml alone; an installed program has it in its metadata.
 """
@@ -19,7 +20,7 @@ _PACKAGE_OF = {
 }
 
 #: What is installed by name, the larger one first.
-PARTS = ("nightly", "charts", "mcp", "cluster", "iceberg")
+PARTS = ("nightly", "charts", "browser", "mcp", "cluster", "iceberg")
 
 
 class NotInstalled(Exception):

@@ -79,6 +79,19 @@ class Settings:
         [],
         "Tables of results in repositories and discussions, each address with #workload=…&score=…: the source result_tables",
     )
+    browser_sources: tuple[str, ...] = _setting(
+        [], "Sources whose pages a browser renders, since a script fills them in, or single hosts of product_urls: needs "
+        "`gpuledger[browser]`",
+    )  # fmt: skip
+    browser_hosts: tuple[str, ...] = _setting(
+        [], "Hosts beside a source's own that may give scripts to the pages that are rendered: static.shop.example"
+    )
+    browser_program: str = _setting("", "The Chromium that renders; empty for the one that is found by its name")
+    browser_address: str = _setting(
+        "", "Chromium elsewhere that renders, by its DevTools protocol: http://127.0.0.1:9222, or wss://… with a key",
+        secret=True,
+    )  # fmt: skip
+    browser_deadline_s: float = _setting(90.0, "Longest time that the rendering of one page may take", unit="s")
     ebay_client_id: str = _setting("", "Client id of an eBay application, for the source ebay", secret=True)
     ebay_client_secret: str = _setting("", "Its client secret", secret=True)
     ebay_marketplaces: tuple[str, ...] = _setting(
@@ -183,7 +196,7 @@ class Settings:
             value = getattr(self, f.name)
             if isinstance(value, int | float) and not (math.isfinite(value) and value >= 0):
                 raise SettingsError(f"{f.name} must be a number that is not negative, not {value}")
-        for name in ("fetch_deadline_s", "max_body_mb", "page_timeout_s", "page_memory_mb"):
+        for name in ("fetch_deadline_s", "max_body_mb", "page_timeout_s", "page_memory_mb", "browser_deadline_s"):
             if getattr(self, name) == 0:
                 raise SettingsError(f"{name} must be above zero: nothing could be read")
         for name in ("store", "warehouse", "iceberg"):
