@@ -87,8 +87,8 @@ def find(program: str = "") -> str:
 
 def _of_playwright() -> str | None:
     """The one that `playwright install chromium` has put there, the newest."""
-    folder = os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or Path.home() / ".cache" / "ms-playwright"
-    return next(map(str, sorted(Path(folder).glob("chromium-*/chrome-linux*/chrome"), reverse=True)), None)
+    folder = Path.home() / ".cache" / "ms-playwright"
+    return next(map(str, sorted(folder.glob("chromium-*/chrome-linux*/chrome"), reverse=True)), None)
 
 
 @dataclass(frozen=True, slots=True)

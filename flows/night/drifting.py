@@ -1,12 +1,18 @@
-"""Whether a source still reads as it did: its night beside its own past, with the pages to compare."""
+"""Whether a source still reads as it did: its night beside its own past, with the pages to compare.
+
+Where the settings name the addresses, one source is many shops: each host has a past of its own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from urllib.parse import urlsplit
 
 import duckdb
 
 from gpuledger.extract import objects
+from gpuledger.extract import source as sources
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected
 from gpuledger.extract.errors import LayoutChanged
@@ -30,26 +36,62 @@ def look(
     """
     if not collected.starts:
         return []
+    return [issue for host, part in _by_host(collected) for issue in _look(con, context, part, (status, host))]
+
+
+def _by_host(collected: Collected) -> Iterator[tuple[str, Collected]]:
+    """What was collected, whole, under no host; of a source whose addresses the settings name, by the host of its pages."""
+    if collected.source not in sources.names() or sources.get(collected.source).start:
+        yield "", collected
+        return
+    pages = {sha256: _host(url) for url, sha256 in collected.parsed}
+    for host in sorted({*pages.values(), *map(_host, collected.starts)} - {""}):
+        yield (
+            host,
+            replace(
+                collected,
+                rows=[row for row in collected.rows if pages.get(row[1]) == host],
+                looked=[look for look in collected.looked if pages.get(look[1]) == host],
+                issues=[one for one in collected.issues if (pages.get(one[1] or "") or _host(one[0].url)) == host],
+                parsed=[page for page in collected.parsed if _host(page[0]) == host],
+            ),
+        )
+
+
+def _host(url: str | None) -> str:
+    return urlsplit(url or "").hostname or ""
+
+
+def _look(
+    con: duckdb.DuckDBPyConnection, context: Context, collected: Collected, what: tuple[SourceStatus, str]
+) -> list[IssueOfPage]:
     source, night = collected.source, context.as_of
-    known = profile.nights(con, source, night)
+    status, host = what
+    place = f"{source} {host}" if host else source
+    known = profile.nights(con, place, night)
     past = drift.usual(known, source, night, decisions.releases(context.data, context.started_at))
     issues = _unread(context, collected, past)
     if status == "failed":
-        return issues
+        return _named(host, issues)
     if status == "unchanged":
         # What was loaded last is here again: so is what was said of it.
         last = max((one.seen_at for one in known if one.seen_at < night), default=night)
         figures = [one.figure for one in known if one.seen_at == last]
         past = {trait: [one for one in nights if one.seen_at < last] for trait, nights in past.items()}
-        return [*issues, *(_issue(source, one, {}) for one in drift.find(figures, past))]
+        return _named(host, [*issues, *(_issue(source, one, {}) for one in drift.find(figures, past))])
     addresses = {sha256: url for url, sha256 in collected.parsed}
     keys = profile.known_keys(con, source, night)
     figures = profile.of(collected.rows, collected.looked, collected.issues, addresses, keys)
     found = drift.find(figures, past)
     if status != "refused":
-        profile.keep(con, source, night, figures, {one.now.trait for one in found})
+        profile.keep(con, place, night, figures, {one.now.trait for one in found})
     pages = {url: sha256 for sha256, url in addresses.items()}
-    return [*issues, *(_issue(source, one, pages) for one in found)]
+    return _named(host, [*issues, *(_issue(source, one, pages) for one in found)])
+
+
+def _named(host: str, issues: list[IssueOfPage]) -> list[IssueOfPage]:
+    """The issues, with the host that they are of."""
+    return [(replace(one, message=f"{host}: {one.message}") if host else one, sha256) for one, sha256 in issues]
 
 
 def _issue(source: str, found: drift.Drift, pages: dict[str, str]) -> IssueOfPage:

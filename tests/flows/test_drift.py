@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,12 @@ from gpuledger.extract import source as sources
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected, Reading, collect
 from gpuledger.extract.fetch.http import Client, HttpSettings
+from gpuledger.extract.items import Offer
 from gpuledger.extract.pages import Fetching
 from gpuledger.extract.sample import server
 from gpuledger.extract.source import Page
 from gpuledger.extract.sources.danawa_daily.nights import nights as crawls_of
-from gpuledger.flows.night import store, take_in
+from gpuledger.flows.night import drifting, store, take_in
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.setup import decisions
 from gpuledger.flows.telling import alerts
@@ -142,6 +144,34 @@ def test_what_a_person_accepts_is_the_measure_from_then_on(shop: Shop) -> None:
     shop.night(4, source)
     assert {"offer.mpn", "selector .item-features li"} <= shop.drift(4).keys()
     assert "offer.brand" not in shop.drift(4)
+
+
+def test_each_shop_of_a_source_of_many_has_a_past_of_its_own(tmp_path: Path) -> None:
+    """A small shop that shows no price any more, beside a large one: of all rows an eighth is lost."""
+    run = context(tmp_path, 1)
+
+    def look(con: duckdb.DuckDBPyConnection, number: int, price: Decimal | None) -> list[str]:
+        prices: dict[str, list[Decimal | None]] = {"large.test": [Decimal(900)] * 28, "small.test": [price] * 4}
+        pages = {host: (f"https://{host}/{number}", f"{number}{host}") for host in prices}
+        rows = [
+            (Offer(key=f"{host}{index}", url=pages[host][0], title="GeForce RTX 4090", price=one,
+                   price_kind="now" if one else None, currency="EUR" if one else None), pages[host][1])
+            for host, of_host in prices.items() for index, one in enumerate(of_host)
+        ]  # fmt: skip
+        collected = Collected(
+            "generic_shop", rows=rows, parsed=list(pages.values()), starts=[page for page, _ in pages.values()]
+        )
+        night = replace(run, as_of=run.as_of + timedelta(days=number))
+        return [issue.message for issue, _ in drifting.look(con, night, collected, "ok")]
+
+    with duckdb.connect() as con:
+        con.execute(schema.SESSION)
+        schema.create(con)
+        assert [look(con, number, Decimal(900)) for number in (1, 2, 3)] == [[], [], []]
+        (message,) = look(con, 4, None)
+        assert message.startswith(
+            "small.test: 0 of 4 rows have offer.price, 100% are usual; tonight's page 4small.test"
+        )
 
 
 #: Sixty nights on which the crawl of a real shop was whole.
