@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -54,12 +58,51 @@ def arguments(*words: object, data: Path | None = None) -> list[str]:
 def gpuledger(
     *words: object, data: Path | None = None, env: Mapping[str, str] | None = None, cwd: Path | None = None
 ) -> Outcome:
-    """Run `gpuledger <words> --data-dir <data>`. The working folder is one without a gpuledger.toml."""
+    """Run `gpuledger <words> --data-dir <data>` in a process of its own: a fork of one that has imported what a night
+    imports, unless `env` says that it is to import others. The working folder is one without a gpuledger.toml.
+    """
+    folder, command = cwd or Path(tempfile.gettempdir()), arguments(*words, data=data)
+    if "PYTHONPATH" not in (env or {}):
+        return _forks().run(command[3:], environment(env), folder)
     done = subprocess.run(
-        arguments(*words, data=data), env=environment(env), cwd=cwd or tempfile.gettempdir(), check=False,
-        capture_output=True, text=True, encoding="utf-8", timeout=180,
+        command, env=environment(env), cwd=folder, check=False, capture_output=True, text=True, encoding="utf-8",
+        timeout=180,
     )  # fmt: skip
     return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+class Forks:
+    """The process whose forks are the command: see `tests/support/forked.py`."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.support.forked"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            env=environment(), cwd=ROOT, text=True,
+        )  # fmt: skip
+        self._lock = threading.Lock()
+        assert self._line() == "ready"
+
+    def _line(self) -> str:
+        assert self._process.stdout is not None
+        return self._process.stdout.readline().strip()
+
+    def run(self, words: list[str], env: Mapping[str, str], folder: Path) -> Outcome:
+        """How the command ended that was called with `words`. Killed after three minutes."""
+        assert self._process.stdin is not None
+        with self._lock, tempfile.NamedTemporaryFile() as out, tempfile.NamedTemporaryFile() as err:
+            order = {"words": words, "environment": env, "folder": str(folder), "out": out.name, "err": err.name}
+            self._process.stdin.write(json.dumps(order) + "\n")
+            self._process.stdin.flush()
+            alarm = threading.Timer(180, os.kill, (int(self._line()), signal.SIGKILL))
+            alarm.start()
+            status = int(self._line())
+            alarm.cancel()
+            return Outcome(status, *(Path(file.name).read_text(encoding="utf-8") for file in (out, err)))
+
+
+@cache
+def _forks() -> Forks:
+    return Forks()
 
 
 def rows(data: Path, sql: str) -> list[tuple[Any, ...]]:

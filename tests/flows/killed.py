@@ -19,15 +19,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-import inprocess  # a script's own folder is on its path
-from tqdm import tqdm
-
-import gpuledger.flows.night.store  # noqa: F401
-from gpuledger.expectations.check import check_batch
-from gpuledger.expectations.contract import source_contract
-from gpuledger.extract import source as sources
-from gpuledger.extract.items import Offer
-from gpuledger.transform.identity.resolver import Resolver
+from tests.flows import inprocess
+from tests.support.forked import warm_up
 
 _CHANGES = {"open", "os.rename", "os.remove", "os.symlink", "os.chmod", "os.mkdir", "os.rmdir", "os.truncate"}
 
@@ -82,16 +75,6 @@ def carry_out(order: dict[str, Any]) -> dict[str, Any]:
         told = pipe.read()
     _, status = os.waitpid(pid, 0)
     return {"status": os.waitstatus_to_exitcode(status), "events": json.loads(told or b"null")}
-
-
-def warm_up() -> None:
-    """Load what a run loads on first use, so that no child has to."""
-    tqdm.monitor_interval = 0  # no thread that watches progress bars: see above
-    offer = Offer(title="Halden GeForce RTX 4070 12GB", url="https://shop.invalid/1", key="1")
-    check_batch(source_contract("newegg"), [offer] * 10)
-    sources.discover()
-    Resolver.load()
-    assert threading.active_count() == 1
 
 
 def main() -> None:

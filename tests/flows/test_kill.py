@@ -175,7 +175,7 @@ def test_at_the_steps_of_publishing_and_at_others(undisturbed: Nights, tmp_path:
     assert len(own) >= 15
     assert len(others) >= 2
     # Every step on its own, one for one, is in the tests of the publisher; here the whole run is killed for good.
-    for n in own[:: 1 if "KILLS" in os.environ else 6] + others:
+    for n in own[:: 1 if "KILLS" in os.environ else 9] + others:
         data = tmp_path / str(n)
         shutil.copytree(undisturbed.first, data, symlinks=True)
         after_a_kill(undisturbed, data, before=n)

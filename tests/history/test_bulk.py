@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from gpuledger.flows.history import backfill
-from tests.command import gpuledger, rows, tables
+from tests.command import Outcome, gpuledger, rows, tables
 from tests.history.replays import START, context, load, price_table, replayed
 
 
@@ -28,29 +29,40 @@ def test_a_card_that_comes_home_to_its_market_is_believed_at_once(tmp_path: Path
     assert found == [(1_500_000, START), (500_000, START + timedelta(days=2))]
 
 
-def test_prices_after_the_last_rate_are_told_of_with_the_way_out(tmp_path: Path) -> None:
-    """The bank's file ends with the installed package: a price of later days has no rate until the nightly source has it."""
-    late = (datetime.now(UTC).date() - START.date()).days + 400
-    table = price_table(tmp_path / "month.csv", 3, lambda product, night: "500,000", first=late)
-    outcome = gpuledger("backfill", table, data=tmp_path / "data")
-    assert outcome.status == 3, outcome.err
-    first = START.date() + timedelta(days=late)
-    days = f"(KRW, {first} to {first + timedelta(days=2)})"
-    assert f"36 prices have no exchange rate {days} and are in no daily price: `gpuledger refresh" in outcome.out
-    ((message,),) = rows(tmp_path / "data", "SELECT message FROM ops.issue WHERE code = 'missing_rate'")
-    assert f"no reference rate for KRW from {first} to" in message
-    assert rows(tmp_path / "data", "SELECT count(*) FROM mart.price_daily") == [(0,)]
-
-
-def test_a_backfill_in_a_new_folder_has_daily_prices_and_answers_for_its_days(tmp_path: Path) -> None:
-    """With nothing else done: the rates of its days and the figures of the cards come with the program."""
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Outcome]:
+    """A new folder after `gpuledger backfill` of four nights, with the rates of all days since 1999."""
 
     def price(product: int, night: int) -> str:
         return "일시품절" if (product, night) == (3, 2) else f"{500_000 + 10_000 * product + 100 * night:,}"
 
-    outcome = gpuledger("backfill", price_table(tmp_path / "month.csv", 4, price), data=tmp_path / "data")
+    folder = tmp_path_factory.mktemp("loaded")
+    file = price_table(folder / "month.csv", 4, price)
+    return folder / "data", gpuledger("backfill", file, data=folder / "data")
+
+
+def test_prices_after_the_last_rate_are_told_of_with_the_way_out(loaded: tuple[Path, Outcome], tmp_path: Path) -> None:
+    """The bank's file ends with the installed package: a price of later days has no rate until the nightly source has it."""
+    data = Path(shutil.copytree(loaded[0], tmp_path / "data", symlinks=True))
+    late = (datetime.now(UTC).date() - START.date()).days + 400
+    table = price_table(tmp_path / "month.csv", 3, lambda product, night: "500,000", first=late)
+    outcome = gpuledger("backfill", table, data=data)
+    assert outcome.status == 3, outcome.err
+    first = START.date() + timedelta(days=late)
+    days = f"(KRW, {first} to {first + timedelta(days=2)})"
+    assert f"36 prices have no exchange rate {days} and are in no daily price: `gpuledger refresh" in outcome.out
+    ((message,),) = rows(data, "SELECT message FROM ops.issue WHERE code = 'missing_rate'")
+    assert f"no reference rate for KRW from {first} to" in message
+    assert rows(data, f"SELECT count(*) FROM mart.price_daily WHERE day >= DATE '{first}'") == [(0,)]
+
+
+def test_a_backfill_in_a_new_folder_has_daily_prices_and_answers_for_its_days(
+    loaded: tuple[Path, Outcome], tmp_path: Path
+) -> None:
+    """With nothing else done: the rates of its days and the figures of the cards come with the program."""
+    data, outcome = loaded
     assert outcome.status == 0, outcome.err
-    data, day = tmp_path / "data", START.date() + timedelta(days=2)
+    day = START.date() + timedelta(days=2)
     prices = rows(data, "SELECT gpu_id, day, low_usd FROM mart.price_daily ORDER BY ALL")
     assert len(prices) == 3 * 4
     for shown in (START.date() + timedelta(days=n) for n in range(4)):

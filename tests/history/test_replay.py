@@ -161,15 +161,19 @@ def test_a_backfill_replays_whole_and_cut_and_night_by_night(tmp_path: Path) -> 
     assert_same(tmp_path / "cut", tmp_path / "cut-too")
 
 
-@pytest.mark.parametrize("is_same", [True, False])
-def test_a_killed_replay_goes_on_where_it_was_unless_something_changed(tmp_path: Path, is_same: bool) -> None:
+def test_a_killed_replay_goes_on_where_it_was_unless_something_changed(tmp_path: Path) -> None:
     data = tmp_path / "data"
     load(data, price_table(tmp_path / "one.csv", 6, _price), by_night=True)
+    _kill_and_go_on(data, tmp_path / "again", is_same=True)
+    _kill_and_go_on(data, tmp_path / "once-more", is_same=False)
+
+
+def _kill_and_go_on(data: Path, to: Path, *, is_same: bool) -> None:
     runs = runs_until(DataDir(data), None)
     seen: list[int | None] = []
 
     def run_here() -> Context:
-        return replace(in_data(data), data=DataDir(tmp_path / "again"))
+        return replace(in_data(data), data=DataDir(to))
 
     def killed_at_the_fourth(text: str, done: int | None) -> None:
         if done == 4:
@@ -177,15 +181,15 @@ def test_a_killed_replay_goes_on_where_it_was_unless_something_changed(tmp_path:
 
     with pytest.raises(KeyboardInterrupt):
         replay(run_here(), DataDir(data), runs, Options(keep_every_s=0), killed_at_the_fourth)
-    assert not (tmp_path / "again" / "gpuledger.duckdb").exists()
+    assert not (to / "gpuledger.duckdb").exists()
     if not is_same:
         decisions.release(
             data=DataDir(data), listing_id="danawa_daily:88000005", price=Decimal(1), currency="KRW", reason="new"
         )
     replay(run_here(), DataDir(data), runs, Options(keep_every_s=0), lambda text, done: seen.append(done))
     assert seen == [*range(4 if is_same else 0, len(runs)), len(runs)]
-    assert_same(data, tmp_path / "again")
-    assert list((tmp_path / "again" / "state").glob("replay-*")) == []
+    assert_same(data, to)
+    assert list((to / "state").glob("replay-*")) == []
 
 
 def test_a_release_applies_to_the_runs_after_it(tmp_path: Path) -> None:

@@ -10,13 +10,15 @@ from pathlib import Path
 from tests.command import ROOT, Outcome, environment
 from tests.test_architecture import WORDS, reading_commands
 
+#: Reading commands that look at the sources themselves, and so import what reads them.
+ASKS_THE_SOURCES = {"sources"}
+
 #: Beside the commands with `--format`, what the README names for reading.
 MORE = {
     "export": ["export", "csv"],
     "export xlsx": ["export", "xlsx", "--format", "xlsx"],
     "export parquet": ["export", "parquet", "--format", "parquet"],
     "report": ["report", "report"],
-    "report in Korean": ["--lang", "ko", "report", "report-ko"],
     "resolve": ["resolve", "GeForce RTX 4090 Gaming OC 24G", "--explain"],
     "value in Korean": ["--lang", "ko", "value", "sd-512-image-generation"],
 }

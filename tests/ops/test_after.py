@@ -21,7 +21,12 @@ def data(nights: dict[int, Night], tmp_path: Path) -> Path:
     return copy
 
 
+#: A shop that changes its layout, one with the price that is watched, and the rates.
+ONLY = [f"--only={name}" for name in ("bhphoto", "newegg", "ecb_fx")]
+
+
 def refresh(data: Path, night: int, *words: str, **env: str) -> int:
+    words = words or tuple(ONLY)
     return gpuledger("refresh", "--sample", "--engine", "plain", "--night", night, *words, data=data, env=env).status
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import subprocess
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -15,7 +13,8 @@ from gpuledger.flows.telling import notify
 from gpuledger.flows.telling.crossings import cross
 from gpuledger.warehouse import private
 from gpuledger.warehouse.paths import DataDir
-from tests.command import arguments, environment, gpuledger
+from tests.command import gpuledger
+from tests.flows.inprocess import refresh
 
 
 def mode(path: Path) -> int:
@@ -49,16 +48,15 @@ def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
 def test_a_night_under_an_umask_of_0(tmp_path: Path) -> None:
     """A first one, and one in folders that an earlier program left open."""
     data = DataDir(tmp_path / "data")
-    words = arguments("refresh", "--sample", "--engine", "plain", "--only", "ecb_fx", data=data.root)
-    for folder in (None, data.state, data.snapshots):
-        if folder is not None:
-            folder.chmod(0o755)
-        done = subprocess.run(
-            ["sh", "-c", 'umask 0; exec "$@"', "sh", *words], env=environment(), cwd=tempfile.gettempdir(), check=False,
-            capture_output=True, text=True, timeout=170,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        assert (mode(data.state), mode(data.snapshots)) == (0o700, 0o700)
+    before = os.umask(0)
+    try:
+        for folder in (None, data.state, data.snapshots):
+            if folder is not None:
+                folder.chmod(0o755)
+            refresh(data.root, 1, only=("ecb_fx",))
+            assert (mode(data.state), mode(data.snapshots)) == (0o700, 0o700)
+    finally:
+        os.umask(before)
     for file in (data.runs, *data.snapshots.glob("log/*"), *data.snapshots.glob("blobs/*/*")):
         assert mode(file) == 0o600, file
     # Analysts are other users.

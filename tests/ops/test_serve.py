@@ -1,4 +1,4 @@
-"""`gpuledger serve` with its own Prefect server: killed in the middle of a run, started again, ten events, and stopped."""
+"""`gpuledger serve` with its own Prefect server: killed in the middle of a run, started again, five events, and stopped."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def begun(data: DataDir) -> int:
     return len(run_log.entries(data))
 
 
-def test_killed_started_again_ten_events_and_stopped(tmp_path: Path, serving: list[Serving]) -> None:
+def test_killed_started_again_five_events_and_stopped(tmp_path: Path, serving: list[Serving]) -> None:
     data, log = DataDir(tmp_path / "data"), tmp_path / "serve.log"
     serving.append(first := Serving(data.root, log))
     killed_run = first.api.start("refresh/nightly")
@@ -54,26 +54,26 @@ def test_killed_started_again_ten_events_and_stopped(tmp_path: Path, serving: li
     assert (done["type"], "prices changed" in done["message"]) == ("COMPLETED", True), log.read_text(errors="replace")
     assert rows(data.root, "SELECT status FROM ops.run ORDER BY started_at") == [("interrupted",), ("published",)]
 
-    # The refresh itself has said that prices changed; that rebuild finds nothing to do. Then ten events at once.
+    # The refresh itself has said that prices changed; that rebuild finds nothing to do. Then five events at once.
     until(
         lambda: [run for run in second.api.runs("rebuild/on-change") if run["state"]["type"] == "COMPLETED"],
         "it is heard",
     )
     before = len(second.api.runs("rebuild/on-change"))
     (tmp_path / "gpuledger.toml").write_text('baseline_gpu_id = "nvidia-geforce-rtx-4090"', encoding="utf-8")
-    second.api.emit("gpuledger.models.changed", 10)
+    second.api.emit("gpuledger.models.changed", 5)
 
     def states_of(name: str) -> list[str]:
         return [run["state"]["type"] for run in second.api.runs(name)]
 
     def all_ended() -> list[str]:
         states = states_of("rebuild/on-change")[before:]
-        return states if len(states) >= 11 and not {"SCHEDULED", "PENDING", "RUNNING"} & set(states) else []
+        return states if len(states) >= 6 and not {"SCHEDULED", "PENDING", "RUNNING"} & set(states) else []
 
-    # One more than ten: serve has seen the edited file itself.
-    states = until(all_ended, "eleven runs end")
+    # One more than five: serve has seen the edited file itself.
+    states = until(all_ended, "six runs end")
     assert states.count("COMPLETED") + states.count("CANCELLED") == len(states)
-    assert states.count("CANCELLED") >= 5  # covered by another; how many had begun before it, chance says
+    assert states.count("CANCELLED") >= 2  # covered by another; how many had begun before it, chance says
     # One of them built, once: the baseline is in the settings that the tables depend on.
     assert rows(data.root, "SELECT count(*) FROM ops.run WHERE status = 'published'") == [(2,)]
     assert rows(data.root, "SELECT DISTINCT baseline_gpu_id FROM mart.ranking") == [("nvidia-geforce-rtx-4090",)]

@@ -21,7 +21,7 @@ IMPATIENT = {"PREFECT_CLIENT_MAX_RETRIES": "0"}
 def test_a_server_killed_in_the_middle_of_a_run(server: Server, tmp_path: Path) -> None:
     data = DataDir(tmp_path / "data")
     run = subprocess.Popen(
-        arguments("refresh", "--sample", "--night", 1, data=data.root),
+        arguments("refresh", "--sample", "--night", 1, "--only", "ecb_fx", "--only", "newegg", data=data.root),
         env=environment({
             "PREFECT_API_URL": server.api_url, "PREFECT_API_AUTH_STRING": server.credential,
             "PREFECT_HOME": str(tmp_path / "home"), **IMPATIENT,

@@ -14,7 +14,7 @@ from gpuledger.flows.night import run_log
 from gpuledger.flows.telling import health
 from gpuledger.warehouse.paths import DataDir
 from tests.command import gpuledger
-from tests.flows.inprocess import context
+from tests.flows.inprocess import context, refresh
 from tests.nights import Night
 
 
@@ -142,10 +142,9 @@ def test_the_doctor_notes_a_clock_that_is_behind(nights: dict[int, Night]) -> No
 
 
 @pytest.mark.parametrize("is_gone", [True, False])
-def test_the_doctor_says_once_that_the_file_is_broken_or_gone(
-    nights: dict[int, Night], tmp_path: Path, is_gone: bool
-) -> None:
-    data = DataDir(nights[1].copy(tmp_path / "data"))
+def test_the_doctor_says_once_that_the_file_is_broken_or_gone(tmp_path: Path, is_gone: bool) -> None:
+    data = DataDir(tmp_path / "data")
+    refresh(data.root, 1, only=("ecb_fx",))
     version = data.published.resolve()
     version.chmod(0o644)
     version.write_bytes(b"no database")
