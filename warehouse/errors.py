@@ -11,10 +11,15 @@ class NoWarehouse(WarehouseError):
     """Nothing has been published yet in a data directory."""
 
     def __init__(self, root: object) -> None:
+        self._root = root
         super().__init__(
             f"no warehouse in {root} yet: run `gpuledger refresh --sample` first for one of invented prices, "
             "`gpuledger refresh` for one of real ones, or name another --data-dir"
         )
+
+    def __reduce__(self) -> tuple[type[NoWarehouse], tuple[object]]:
+        """An exception is pickled with its message, which is not what this one is made of."""
+        return type(self), (self._root,)
 
 
 class NotAWarehouse(WarehouseError):

@@ -6,13 +6,13 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
 from gpuledger.warehouse import migrate
+from gpuledger.warehouse.asked import USUAL, QueryLimits, too_large, too_slow
 from gpuledger.warehouse.errors import BadQuery, NotAWarehouse, NoWarehouse, OlderWarehouse
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.schema import SESSION, quote
@@ -131,17 +131,19 @@ def _refuse_older(con: duckdb.DuckDBPyConnection, data: DataDir, error: str) -> 
         ) from None
 
 
-@dataclass(frozen=True, slots=True)
-class QueryLimits:
-    """What a statement that a user wrote may use: time, memory as DuckDB writes it, and rows."""
+def bytes_of(con: duckdb.DuckDBPyConnection, size: str) -> int:
+    """The bytes of a size as DuckDB writes it. Raises BadQuery for what is none."""
+    try:
+        con.execute(f"SET memory_limit = {quote(size)}")
+        ((written,),) = con.execute("SELECT current_setting('memory_limit')").fetchall()
+    except duckdb.Error as error:
+        raise BadQuery(f"sql_memory_limit: {str(error).splitlines()[0]}") from None
+    number, unit = str(written).split()
+    return int(float(number) * 1024 ** ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB").index(unit))
 
-    seconds: float = 60.0
-    memory: str = "1GB"
-    rows: int = 100_000
 
-
-def user_query(data: DataDir, sql: str, limits: QueryLimits = QueryLimits()) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Rows of one reading statement that a user wrote.
+def user_query(data: DataDir, sql: str, limits: QueryLimits = USUAL) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Rows of one reading statement that a user wrote, in this process, which `asked` bounds from outside.
 
     Raises BadQuery for several statements, for one that writes, for one that goes beyond the limits, and with DuckDB's own
     words where it refuses. The connection cannot reach other files or the network, so a pasted query can do no harm.
@@ -156,13 +158,9 @@ def user_query(data: DataDir, sql: str, limits: QueryLimits = QueryLimits()) -> 
         try:
             return _rows_of(con, sql, limits)
         except duckdb.InterruptException:
-            raise BadQuery(
-                f"the query took longer than {limits.seconds:g} s: narrow it, or raise sql_timeout_s in the settings"
-            ) from None
+            raise too_slow(limits) from None
         except (duckdb.OutOfMemoryException, MemoryError):
-            raise BadQuery(
-                f"the query needs more than {limits.memory} of memory: narrow it, or raise sql_memory_limit in the settings"
-            ) from None
+            raise too_large(limits) from None
         except DAMAGE:
             raise
         except duckdb.Error as error:

@@ -26,9 +26,9 @@ from gpuledger.transform.answers import card as cards
 from gpuledger.transform.answers import described, markets, runs, workloads
 from gpuledger.transform.answers.asking import Rows
 from gpuledger.transform.answers.value import Asked, Basis
+from gpuledger.warehouse.asked import QueryLimits, ask
 from gpuledger.warehouse.errors import WarehouseError
 from gpuledger.warehouse.paths import DataDir
-from gpuledger.warehouse.read import QueryLimits, user_query
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer
@@ -221,7 +221,7 @@ class Tools:
             SQL_LIMITS.memory,
             min(SQL_LIMITS.rows, settings.sql_max_rows),
         )
-        return self._answer(user_query(self._data, statement, limits), MOST_ROWS)
+        return self._answer(ask(self._data, statement, limits), MOST_ROWS)
 
     def _answer(self, rows: Rows, limit: int = MOST_ROWS, *, note: str = "", what: str = "") -> Answer:
         """Rows as objects with the age of what they rest on."""

@@ -15,9 +15,9 @@ def command(query: str, data_dir: str | None, form: str) -> None:
     """Answer one read-only SQL query. `gpuledger describe` lists tables and columns."""
     from gpuledger.flows.commands._show import show
     from gpuledger.flows.setup import settings as settings_module
-    from gpuledger.warehouse.read import QueryLimits, user_query
+    from gpuledger.warehouse.asked import QueryLimits, ask
 
     settings = settings_module.load({"data_dir": data_dir})
     limits = QueryLimits(settings.sql_timeout_s, settings.sql_memory_limit, settings.sql_max_rows)
-    columns, rows = user_query(read_from(data_dir), query, limits)
+    columns, rows = ask(read_from(data_dir), query, limits)
     show(columns, rows, form)

@@ -6,6 +6,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import resource
+from datetime import date
 from pathlib import Path
 
 import duckdb
@@ -13,10 +15,11 @@ import pytest
 
 from gpuledger.flows.commands._show import flat, human, plain
 from gpuledger.warehouse import publish
-from gpuledger.warehouse.errors import BadQuery
+from gpuledger.warehouse.asked import QueryLimits, ask
+from gpuledger.warehouse.errors import BadQuery, NoWarehouse
 from gpuledger.warehouse.outputs.csv_files import to_csv
 from gpuledger.warehouse.paths import DataDir
-from gpuledger.warehouse.read import QueryLimits, user_query
+from gpuledger.warehouse.read import user_query
 
 VALUES = [
     "[1, 2, NULL]", "{'a': 1, 'b': [DATE '2020-01-01']}", "MAP {'a': 1}", "MAP {[1]: {'x': NULL}}", "INTERVAL 3 DAY", "uuid()",
@@ -69,7 +72,6 @@ HUGE = [
     "SELECT list(range) FROM range(300000000)",
     "SELECT string_agg(range::VARCHAR) FROM range(200000000)",
     "SELECT * FROM range(100000000) ORDER BY hash(range) LIMIT 1 OFFSET 90000000",
-    "SELECT repeat('x', 2000000000)",
     "SELECT count(*) FROM (SELECT DISTINCT md5(range::VARCHAR) FROM range(50000000))",
 ]
 
@@ -85,6 +87,42 @@ def test_a_query_beyond_the_memory_is_refused(data: DataDir, query: str) -> None
     with pytest.raises(BadQuery, match=r"memory|longer than"):
         user_query(data, query, QueryLimits(seconds=20, memory="60MB"))
     assert not list(Path(data.root).rglob("*tmp*")), "and spills nothing"
+
+
+#: What DuckDB works out before it runs a query, and so under none of its own limits.
+BEFOREHAND = [
+    "SELECT repeat('x', 2000000000)",
+    "SELECT length(repeat('x', 2000000000))",
+    "SELECT 1 LIMIT length(repeat('x', 2000000000))",
+    "SELECT * FROM range(length(repeat('x', 2000000000)))",
+    "SELECT [x for x in range(100000000)][1]",
+    "SELECT range(0, 300000000)[1]",
+]
+
+
+@pytest.mark.parametrize("query", BEFOREHAND)
+def test_what_no_limit_of_the_engine_reaches_is_ended(data: DataDir, query: str) -> None:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with pytest.raises(BadQuery, match=r"memory|longer than"):
+        ask(data, query, QueryLimits(seconds=1, memory="60MB"))
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert after.ru_maxrss < 1_500_000, "kB; without a bound it takes 8 GB"
+    assert after.ru_utime + after.ru_stime < before.ru_utime + before.ru_stime + 20, "processor time of two threads"
+
+
+def test_the_process_that_answers_says_what_the_engine_says(data: DataDir, tmp_path: Path) -> None:
+    assert ask(data, "SELECT 1 AS n, DATE '2026-01-01' AS day") == (["n", "day"], [(1, date(2026, 1, 1))])
+    for query, words in (
+        ("SELEC 1", "syntax error"),
+        ("DROP TABLE core.gpu", "only reading"),
+        ("SELECT 1; SELECT 2", "one"),
+    ):
+        with pytest.raises(BadQuery, match=words):
+            ask(data, query)
+    with pytest.raises(BadQuery, match="sql_memory_limit"):
+        ask(data, "SELECT 1", QueryLimits(memory="much"))
+    with pytest.raises(NoWarehouse, match=r"no warehouse in .*none yet"):
+        ask(DataDir(tmp_path / "none"), "SELECT 1")
 
 
 @pytest.mark.parametrize("count", [1001, 5000, 10**12])
