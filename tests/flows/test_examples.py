@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +14,7 @@ from gpuledger.warehouse.read import user_query
 from tests.command import ROOT
 from tests.nights import Night
 
+NOTEBOOK = ROOT / "examples" / "is-this-the-card-to-buy.ipynb"
 QUESTIONS = sorted((ROOT / "examples").glob("*.sql"))
 
 
@@ -26,3 +30,22 @@ def test_a_question_has_an_answer_and_says_what_it_asks(nights: dict[int, Night]
     columns, rows = user_query(DataDir(nights[2].data), text)
     assert rows, "a question that has no answer shows nothing"
     assert len(set(columns)) == len(columns)
+
+
+def test_every_cell_of_the_notebook_runs_and_shows_rows(
+    nights: dict[int, Night], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In this process and without Jupyter: its format is JSON, and a cell shows what its last line is."""
+    monkeypatch.setenv("GPULEDGER_DATA_DIR", str(nights[2].data))
+    notebook = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
+    cells = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    names: dict[str, Any] = {}
+    for cell in cells:
+        *lines, last = ast.parse(cell).body
+        assert isinstance(last, ast.Expr), f"it shows nothing:\n{cell}"
+        exec(compile(ast.Module(lines, []), NOTEBOOK.name, "exec"), names)
+        shown = eval(compile(ast.Expression(last.value), NOTEBOOK.name, "eval"), names)
+        assert shown.fetchall(), f"it shows no row:\n{cell}"
+    names["con"].close()
+    assert len(cells) >= 8
+    assert not any(cell.get("outputs") for cell in notebook["cells"]), "clear its outputs: they are of somebody's data"
