@@ -31,6 +31,28 @@ class Limits:
     budget_usd: Decimal | None = None
     min_tokens_per_s: float | None = None
     country: str | None = None
+    #: Leave out what does not hold the model or does not run its precision, before its speed is reckoned.
+    fitting: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """What is fed: `boards` of `tdp_w` watts each, and `host_w` beside them."""
+
+    tdp_w: int
+    boards: int
+    host_w: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """So many boards of a card in a machine, whatever runs on them: what they cost, and what speaks against them."""
+
+    host: Host | None
+    own: costs.Ownership | None
+    power: Power | None
+    against: tuple[str, ...]
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +69,10 @@ class Market:
     nodes: Sequence[Node] = ()
     pictures: Mapping[str, Pictures] = field(default_factory=dict)
     machines: Sequence[Gpu] = ()
+    #: What was reckoned of boards before, by what it was reckoned with: the same for every model that is asked about.
+    stands: dict[tuple[Assumptions, str | None], dict[tuple[str, str, int], Stand]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,15 +96,6 @@ class Speed:
     def bound(self) -> float:
         """What physics allows at most."""
         return self.rate.bound or 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Power:
-    """What is fed: `boards` of `tdp_w` watts each, and `host_w` beside them."""
-
-    tdp_w: int
-    boards: int
-    host_w: Decimal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,42 +195,59 @@ class _Asked:
                 cost = costs.cost_per_thousand_images(option.total_usd, busy, measured.per_s * option.gpu_count)
         return replace(option, pictures=measured, usd_per_thousand_images=cost)
 
+    def _leaves_out(self, gpu: Gpu, gpus: int) -> bool:
+        """Whether only what holds and runs the model is asked for, and these do not."""
+        if not self.limits.fitting:
+            return False
+        together = gpus if self.need.splits else 1
+        holds = self.need.needed_bytes(together) <= self.need.usable_bytes(gpu, together)
+        return not holds or not self.need.engine.runs_on(gpu, self.need.precision)
+
     def bought(self) -> Iterator[Option]:
+        stands = self.market.stands.setdefault((self.assumptions, self.limits.country), {})
         for card in self.market.cards:
             if not card.memory_gb:
                 continue  # whether anything fits on it is not known
             gpu = self._chip(card.gpu_id, card.gpu, card.memory_gb, card.bandwidth_gb_s)
+            for boards in NODES if self.need.splits else (1,):
+                gpus = boards * card.gpus_on_board
+                if gpus > MOST_CARDS or self._leaves_out(gpu, gpus):
+                    continue
+                key = (card.gpu_id, card.condition, boards)
+                stand = stands.get(key)
+                if stand is None:
+                    stand = stands[key] = self._stand(card, gpu, boards)
+                yield self._node(card, gpu, boards, stand)
+
+    def _stand(self, card: Card, gpu: Gpu, boards: int) -> Stand:
+        host = host_for(gpu, boards, card.tdp_w)
+        own = power = None
+        if card.tdp_w is not None:
             long_enough = card.history_years is not None and card.history_years * 2 >= float(
                 self.assumptions.horizon_years
             )
             assumed = kept(self.assumptions, card.value_kept if long_enough else None)
-            for boards in NODES if self.need.splits else (1,):
-                if boards * card.gpus_on_board <= MOST_CARDS:
-                    yield self._node(card, gpu, boards, assumed)
-
-    def _node(self, card: Card, gpu: Gpu, boards: int, assumed: Assumptions) -> Option:
-        gpus, price = boards * card.gpus_on_board, card.price_usd * boards
-        host = host_for(gpu, boards, card.tdp_w)
-        own = power = None
-        if card.tdp_w is not None:
             machine = self._around(False, host)
             own = costs.ownership(card.price_usd, card.tdp_w, assumed, count=boards, machine=machine)
             power = Power(card.tdp_w, boards, machine.watts)
-        total = own.total if own else None
+        watts = (card.tdp_w or 0) * boards
+        unheld = () if host is not None else (f"no machine of hosts.toml holds {boards} of it ({watts:,} W)",)
+        return Stand(host, own, power, (*_without_power(own), *unheld), self._power(card, boards, host))
+
+    def _node(self, card: Card, gpu: Gpu, boards: int, stand: Stand) -> Option:
+        gpus, price, host = boards * card.gpus_on_board, card.price_usd * boards, stand.host
+        total = stand.own.total if stand.own else None
         prediction = self.need.on(gpu, gpus, None if host is None else host.memory(self.assumptions))
         speed = self._speed(prediction, card.gpu_id, card.bandwidth_gb_s)
         needed, available = self._memory(gpu, gpus, prediction)
-        against = (*self._against(needed, available, price, speed), *_without_power(own), *self._unsupported(gpu))
-        if host is None:
-            watts = (card.tdp_w or 0) * boards
-            against = (*against, f"no machine of hosts.toml holds {boards} of it ({watts:,} W)")
-        written, read = self._per_million(total, own.busy_hours if own else None, speed)
+        written, read = self._per_million(total, stand.own.busy_hours if stand.own else None, speed)
         return Option(
             way="buy", condition=card.condition, what=card.gpu if boards == 1 else f"{boards} × {card.gpu}",
             gpu_id=card.gpu_id, gpu=card.gpu, gpu_count=gpus, price_usd=price, outlay_usd=price, needed_gb=needed,
-            available_gb=available, prediction=prediction, speed=speed, host=host, own=own, total_usd=total,
-            usd_per_million_tokens=written, usd_per_million_read=read, evidence=card.evidence, against=against,
-            notes=(*_offloaded(prediction), *self._trained(gpu, gpus), *self._power(card, boards, host)), power=power,
+            available_gb=available, prediction=prediction, speed=speed, host=host, own=stand.own, total_usd=total,
+            usd_per_million_tokens=written, usd_per_million_read=read, evidence=card.evidence,
+            against=(*self._against(needed, available, price, speed), *stand.against, *self._unsupported(gpu)),
+            notes=(*_offloaded(prediction), *self._trained(gpu, gpus), *stand.notes), power=stand.power,
         )  # fmt: skip
 
     def _trained(self, gpu: Gpu, count: int) -> tuple[str, ...]:
@@ -237,6 +271,8 @@ class _Asked:
             if not node.memory_gb or node.gpus > MOST_CARDS:
                 continue  # whether anything fits on it is not known
             gpu = self._chip(node.gpu_id, node.gpu, node.memory_gb, node.bandwidth_gb_s)
+            if self._leaves_out(gpu, node.gpus):
+                continue
             host = host_for(
                 gpu, max(1, round(node.gpus / gpu.gpus_on_board)), node.tdp_w and round(node.tdp_w / node.gpus)
             )
@@ -295,8 +331,10 @@ class _Asked:
     def rented(self) -> Iterator[Option]:
         hours = self.assumptions.hours_per_day * costs.DAYS_A_YEAR * self.assumptions.horizon_years
         for one in self.market.instances:
-            total = costs.rent_per_used_hour(one.hour_usd, one.pricing_model, self.assumptions) * hours
             gpu = self._chip(one.gpu_id, one.gpu, one.memory_gb, one.bandwidth_gb_s)
+            if self._leaves_out(gpu, one.gpu_count):
+                continue
+            total = costs.rent_per_used_hour(one.hour_usd, one.pricing_model, self.assumptions) * hours
             prediction = self.need.on(gpu, one.gpu_count) if one.gpu_count <= MOST_CARDS else None
             speed = self._speed(prediction, one.gpu_id, one.bandwidth_gb_s)
             needed, available = self._memory(gpu, one.gpu_count, prediction)

@@ -63,6 +63,10 @@ class Gpu:
     #: The row of the specification catalogue that the figures come from; None for a card of our own overlay.
     catalogue_key: str | None = None
 
+    def __hash__(self) -> int:
+        # Its name tells it apart from all but other editions of it; thirty fields would be hashed at every look-up.
+        return hash((self.gpu_id, self.memory_gb))
+
     @property
     def display_name(self) -> str:
         """Vendor and name, as people write it: `NVIDIA GeForce RTX 3060 12GB`."""

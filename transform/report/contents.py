@@ -43,7 +43,7 @@ TABLES = (
 )  # fmt: skip
 
 
-def contents(data: DataDir, origin: Origin) -> dict[str, Any]:
+def contents(data: DataDir, origin: Origin, on_model: running.OnModel = running.unheard) -> dict[str, Any]:
     """All that the report of what is published now shows. Raises NoWarehouse, NotAWarehouse, OlderWarehouse, and
     WarehouseError where no run was published.
     """
@@ -51,7 +51,7 @@ def contents(data: DataDir, origin: Origin) -> dict[str, Any]:
         run = _rows(con, "run")
         if not run:
             raise WarehouseError("no run of this warehouse was published, so there is nothing to report")
-        return _Contents(con, data, run[0], origin).all()
+        return _Contents(con, data, run[0], origin).all(on_model)
 
 
 class _Contents:
@@ -61,7 +61,7 @@ class _Contents:
         self._con, self._data, self._run, self._origin = con, data, run, origin
         self._pages: dict[str, int] = {}
 
-    def all(self) -> dict[str, Any]:
+    def all(self, on_model: running.OnModel) -> dict[str, Any]:
         markets = _rows(self._con, "markets")
         if len(markets) == 2:  # one market, and all of them, which is the same
             markets = markets[:1]
@@ -71,7 +71,7 @@ class _Contents:
         cards = _rows(self._con, "cards")
         self._advise(cards, prices, value, workloads)
         needs, ways = running.ways(
-            self._con, [one for one in names if one != "all"] or [self._run["home"]], self._data.models
+            self._con, [one for one in names if one != "all"] or [self._run["home"]], self._data.models, on_model
         )
         sellers: dict[tuple[Any, ...], int] = {}
         ways_rows = [

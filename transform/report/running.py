@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -22,6 +22,10 @@ from gpuledger.transform.sizing.errors import SizingError
 
 #: People at once, each of whom reads and writes as one does.
 LOADS = (1, 8, 32)
+#: Of a hundred models at three loads, most of what a card cannot hold would be reckoned for nothing.
+ANSWERS = Limits(fitting=True)
+#: Called with how many models were asked about, and how many there are.
+OnModel = Callable[[int, int], None]
 #: Ways that are kept of each model, load and market, besides those that are faster for more money.
 MOST = 5
 
@@ -43,7 +47,13 @@ class Way:
         return self.option.pictures.per_s * self.option.gpu_count if self.option.pictures else 0.0
 
 
-def ways(con: duckdb.DuckDBPyConnection, markets: Sequence[str], own: Path) -> tuple[list[Need], list[Way]]:
+def unheard(done: int, total: int) -> None:
+    """For whom nobody listens."""
+
+
+def ways(
+    con: duckdb.DuckDBPyConnection, markets: Sequence[str], own: Path, on_model: OnModel = unheard
+) -> tuple[list[Need], list[Way]]:
     """What every model needs under the load of one, and the ways to run it: new cards of each market, nodes, and rentals.
 
     Loads of several people are asked of the first market alone. `own` is the folder of the models that were added.
@@ -54,9 +64,11 @@ def ways(con: duckdb.DuckDBPyConnection, markets: Sequence[str], own: Path) -> t
     known = {row[0] for row in con.execute("SELECT DISTINCT model_id FROM core.workload").fetchall()}
     needs: list[Need] = []
     found: list[Way] = []
-    for (model_id,) in con.execute(
+    models = con.execute(
         "SELECT model_id FROM core.model WHERE model_kind IN ('decoder', 'diffusion', 'video') ORDER BY model_id"
-    ).fetchall():
+    ).fetchall()
+    for number, (model_id,) in enumerate(models):
+        on_model(number, len(models))
         for users in LOADS:
             need = _need(model_id, users, own, assumptions)
             if need is None:
@@ -69,7 +81,8 @@ def ways(con: duckdb.DuckDBPyConnection, markets: Sequence[str], own: Path) -> t
             pictures = market.pictures(con, need.model_id, need.precision) if is_known and not need.splits else {}
             for name in markets if users == 1 else markets[:1]:
                 asked = replace(offered[name], measured=measured, pictures=pictures)
-                found += [Way(model_id, users, name, one) for one in _kept(options(need, Limits(), asked, assumptions))]
+                found += [Way(model_id, users, name, one) for one in _kept(options(need, ANSWERS, asked, assumptions))]
+    on_model(len(models), len(models))
     return needs, found
 
 
@@ -143,7 +156,7 @@ def row(way: Way) -> dict[str, Any]:
         "basis": "measured" if option.pictures else rate.basis if rate else None,
         "images_per_s": round(option.pictures.per_s * option.gpu_count, 4) if option.pictures else None,
         "usd_per_million": _cents(option.usd_per_million_tokens), "usd_per_thousand": _cents(option.usd_per_thousand_images),
-        "note": "; ".join(option.notes) or None,
+        "notes": list(option.notes) or None,
     }  # fmt: skip
 
 

@@ -73,6 +73,8 @@ def read_config(config: Mapping[str, object]) -> Architecture:
     return known[model_type](Config(values, model_type))
 
 
+# Asked for every precision and load of a model.
+@functools.lru_cache(maxsize=256)
 def count_parameters(architecture: Architecture) -> ParameterCount:
     """The exact number of weights, and its parts (see ParameterCount). A weight that is used twice is counted once."""
     tensors = architecture.tensors + architecture.extra

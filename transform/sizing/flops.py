@@ -7,6 +7,7 @@ models of use.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Literal
 
@@ -108,6 +109,7 @@ def _output_weights(architecture: Architecture) -> int:
     return sum(tensor.parameters for tensor in architecture.tensors if tensor.role == "output")
 
 
+@functools.lru_cache(maxsize=256)
 def _body_weights(architecture: Architecture) -> int:
     """Weights of the matrices inside the layers that a token is multiplied with."""
     return sum(

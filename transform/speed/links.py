@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.identity.gpu import Gpu
@@ -73,6 +74,8 @@ def fabric_gb_s(gpu: Gpu) -> float | None:
     return None if published is None else published * _FABRIC_SHARE
 
 
+# Asked of each card for each model and count of it.
+@lru_cache(maxsize=4096)
 def slot_gb_s(gpu: Gpu) -> float | None:
     """GB/s of the card's slot in one direction, None where the catalogue does not say."""
     found = re.fullmatch(r"PCIe (\d)\.\d x(\d+)", gpu.bus_interface or "")

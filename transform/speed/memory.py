@@ -48,6 +48,8 @@ def _table() -> Mapping[str, DriverMemory]:
     }
 
 
+# Asked of each card for each model and count of it.
+@functools.lru_cache(maxsize=4096)
 def driver_memory(gpu: Gpu) -> DriverMemory | None:
     """What the driver shows of one GPU's memory; None where not even its size is known."""
     listed = _table().get(gpu.gpu_id)
