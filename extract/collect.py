@@ -21,6 +21,9 @@ from gpuledger.extract.market import with_market
 from gpuledger.extract.pages import LocalFile, Pages
 from gpuledger.extract.source import Page, Source
 
+#: Called before a page is asked for, with its address and how many pages of the source are known by then, it included.
+OnPage = Callable[[str, int], None]
+
 #: A source whose pages fail in this share or more has failed; below, the pages that are missing are issues.
 FAILED_SHARE = 0.5
 
@@ -126,7 +129,7 @@ def collect(
     reading: Reading,
     pages: Pages,
     cache: ParsedCache | None,
-    on_page: Callable[[str], None] = lambda url: None,
+    on_page: OnPage = lambda url, known: None,
     parser: Parser | None = None,
 ) -> Collected:
     """Read a source by way of `pages`; never raises for a page that fails.
@@ -141,7 +144,8 @@ def collect(
     known = set(reading.starts)
     while waiting and len(attempts) < source.max_pages:
         link, start = waiting.popleft()
-        on_page(link.url)
+        lists = min(len(attempts) + 1 + len(waiting), source.max_pages)
+        on_page(link.url, lists + min(len(products), source.max_products))
         attempt = replace(_read_link(source, link, tools), start=start)
         attempts.append(attempt)
         for item in attempt.items:
@@ -152,8 +156,9 @@ def collect(
                 else:
                     waiting.append((item, start))
     chosen = pages.stalest(source, list(products), source.max_products)
+    lists = len(attempts)
     for url in chosen:
-        on_page(url)
+        on_page(url, lists + len(chosen))
         attempt = _read_link(source, Link(url=url, role="product"), tools)
         attempts.append(replace(attempt, start=products[url]))
     left_out = waiting[0][0].url if waiting else None

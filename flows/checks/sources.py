@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal
@@ -43,17 +43,19 @@ class Checked:
     read_s: float | None = None
 
 
-def check(context: Context, progress: Callable[[str, str | None], None]) -> list[Checked]:
+def check(context: Context) -> list[Checked]:
     """One page of every source of this run, side by side, by the name of the source."""
     readings = gather.readings(context)
     wanted = context.only or context.settings.sources or sources.names()
     idle = [_idle(name, context) for name in sorted({*wanted} - {reading.source.name for reading in readings})]
 
     def one(reading: Reading) -> Checked:
-        checked = _check(reading, reader, progress)
-        progress(reading.source.name, None)
-        return checked
+        try:
+            return _check(reading, reader)
+        finally:
+            context.progress.read(reading.source.name)
 
+    context.progress.step("read", len(readings))
     with gather.reader(context) as reader, ThreadPoolExecutor(context.settings.parallel_sources) as threads:
         results = list(threads.map(one, readings))
     return sorted([*results, *idle], key=lambda checked: checked.source)
@@ -73,10 +75,10 @@ def _idle(name: str, context: Context) -> Checked:
     return Checked(source=name, status="idle", reason=f"no page to read: {ways.get(name, 'it has no live address')}")
 
 
-def _check(reading: Reading, reader: Reader, progress: Callable[[str, str | None], None]) -> Checked:
+def _check(reading: Reading, reader: Reader) -> Checked:
     name = reading.source.name
     url = reading.starts[0] if reading.starts else f"file:{reading.files[0].path.name}"
-    progress(name, url)
+    reader.context.progress.page(name, url, 1)
     page, started, fetch_s = None, time.perf_counter(), None
     try:
         page = _page(reading, url, reader)

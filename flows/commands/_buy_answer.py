@@ -15,6 +15,8 @@ from gpuledger.flows.commands._show import no_rows, show
 from gpuledger.flows.setup import market_words
 from gpuledger.flows.setup.lang import gettext
 from gpuledger.flows.setup.money import DOLLARS, Money, money
+from gpuledger.flows.setup.sentences import spoken
+from gpuledger.flows.telling import terminal
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.advice import cheaper_ruled_out, what_would
 from gpuledger.transform.buying.hosts import estimated_on, hosts
@@ -191,13 +193,14 @@ def _table(answer: Answer, rows: Sequence[dict[str, Any]], found: Sequence[int],
     columns = _of_text if need.job is not None else _offer_and_cost if is_cost_alone else _of_pictures
     lines = [list(columns(row).values()) for row in rows]
     # Also in a pipe: what the figures are for belongs to the answer.
-    click.echo(shown.title(" · ".join(title_parts)))
+    terminal.say(shown.title(" · ".join(title_parts)))
     headings = list(columns(rows[0]))
-    show([shown.heading(heading) for heading in headings], lines, "table")
+    worth = {shown.heading(one): shown.heading(one) for one in (*_WORTH, *headings) if one in headings}
+    show([shown.heading(heading) for heading in headings], lines, "table", headings=worth)
     for line in _footnotes(rows):
-        click.echo(line)
+        terminal.say(line)
     if need.tuning is not None:
-        click.echo(need.tuning.words)
+        terminal.say(need.tuning.words)
     if is_unmeasured:
         click.echo(
             gettext("nobody measured {model} on these: how fast they are is not known").format(model=need.model_id)
@@ -206,8 +209,14 @@ def _table(answer: Answer, rows: Sequence[dict[str, Any]], found: Sequence[int],
     if left_out:
         click.echo(gettext("{count} more with --limit 0").format(count=len(left_out)))
     for line in _without_price(left_out):
-        click.echo(line)
+        terminal.say(line)
 
+
+#: Columns that a narrow screen keeps first.
+_WORTH = (
+    "#", "what", "way", "USD (an hour, if rented)", "total USD", "tokens/s", "pictures a minute", "USD per M tokens",
+    "USD per 1000 pictures", "GB needed", "range", "speed is", "each user", "price since",
+)  # fmt: skip
 
 #: Machines without a price that are named below a table that has no room for them.
 _MACHINES = 5
@@ -238,13 +247,13 @@ def _offer(row: dict[str, Any]) -> dict[str, Any]:
         "#": row["rank"], "what": row["what"], "way": _way(row), "market": row["market"] or "",
         "USD (an hour, if rented)": row["price_usd"], "price since": _day(row["price_since"]),
         "last confirmed": _day(row["last_seen_at"]),
-        "GB needed": f"{row['needed_gb']} of {row['available_gb']}",
+        "GB needed": gettext("{done} of {known}").format(done=row["needed_gb"], known=row["available_gb"]),
     }  # fmt: skip
 
 
 def _label(row: dict[str, Any]) -> str:
     label: str = row["speed_is"]
-    return gettext("unknown") if label == "unknown" else label
+    return spoken(label)
 
 
 def _day(time: datetime | None) -> str:
@@ -283,8 +292,8 @@ def _offer_and_cost(row: dict[str, Any]) -> dict[str, Any]:
 
 def _way(row: dict[str, Any]) -> str:
     """`buy`, `buy used`, `on demand`, `reserved 1y`."""
-    way = row["way"].replace("_", " ")
-    return way if row["condition"] in (None, "new") else f"{way} {_condition(row['condition'])}"
+    way = spoken(row["way"].replace("_", " "))
+    return way if row["condition"] in (None, "new") else f"{way} {spoken(_condition(row['condition']))}"
 
 
 def _condition(condition: str | None) -> str:
@@ -318,7 +327,7 @@ def _footnotes(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
         if row["note"]:
             notes.setdefault(row["note"], []).append(str(row["rank"]))
     for note, ranks in notes.items():
-        yield f"{', '.join(ranks)}  {note}"
+        yield f"{', '.join(ranks)}  {spoken(note)}"
     if any(row["host"] in {host.name for host in hosts()} for row in rows):
         message = gettext("machines: price and idle power are our own estimates of {day}, no published figures; "
                           "--assume host_usd=… replaces the desktop's")  # fmt: skip

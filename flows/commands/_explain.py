@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gpuledger.flows.telling import terminal
+
 if TYPE_CHECKING:
     from gpuledger.transform.speed.explained import Step
 
@@ -35,5 +37,5 @@ def as_objects(steps: Iterable[Step]) -> list[dict[str, Any]]:
 def show_steps(steps: Iterable[Step]) -> None:
     """The steps for people: a sum a line, and below it where its numbers are from."""
     for step in steps:
-        click.echo(f"   {step.figure}: {step.arithmetic} = {step.value:,.6g} {step.unit}")
-        click.echo(f"      {step.source}")
+        terminal.say(f"   {step.figure}: {step.arithmetic} = {step.value:,.6g} {step.unit}")
+        terminal.say(f"      {step.source}")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.setup.sentences import spoken
 from gpuledger.flows.telling import terminal
 from gpuledger.flows.telling.clean import clean
 from gpuledger.warehouse.outputs.cells import cell
@@ -130,9 +131,12 @@ def _draw(console: Console, table: Table, title: str) -> None:
             Text(wrapped(column.heading, column.width)), justify="right" if column.is_number else "left", width=column.width,
             no_wrap=not column.is_sentence,
         )  # fmt: skip
+    # By what the cell says to programs: the words on the screen may be of another language.
+    places = {name: place for place, name in enumerate(table.columns)}
     for number in range(len(table.rows)):
         texts = [
-            Text(column.cells[number], style=_style(column.name, column.cells[number])) for column in layout.columns
+            Text(column.cells[number], style=_style(column.name, str(table.rows[number][places[column.name]])))
+            for column in layout.columns
         ]
         grid.add_row(*texts, style="bold" if _is_best(table, number) else "")
     console.print(grid)
@@ -178,6 +182,10 @@ def is_number(value: object) -> bool:
     return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
 
+#: Columns of words that the program itself chose, in English: for people they are put into their language.
+_SPOKEN = ("workload", "excluded", "left_out_because", "hint", "availability", "condition", "channel", "change", "status",
+           "pricing_model")  # fmt: skip
+
 #: Shares of one, shown in percent; those that say how much more or less have a sign.
 _PERCENT = {"premium_over_msrp": "+.1%", "change_30d": "+.1%", "change_ratio": "+.1%", "percentile_1y": ".0%"}
 
@@ -196,6 +204,7 @@ def human(value: object, column: str = "") -> str:
     if isinstance(value, float):
         return f"{value:g}" if abs(value) >= 1e15 else f"{value:.6f}".rstrip("0").rstrip(".")
     if isinstance(value, str):
+        value = spoken(value) if column in _SPOKEN else value
         return clean(cell(value).removeprefix("'"), keep_lines=True)
     return clean(cell(flat(value)), keep_lines=True)
 

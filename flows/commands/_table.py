@@ -16,6 +16,10 @@ GAP = 2
 NAME_AT_LEAST = 16
 #: A card's name is what the row is about.
 CARD_AT_LEAST = 24
+#: Names that differ in their middle too: "Games with ray tracing, 1080p medium", "memory to train with LoRA".
+_AT_LEAST = {"workload": 36, "workload_id": 40}
+#: Names that are broken between words and never shortened.
+_WRAPPED = ("quantity",)
 #: From this width on a text is a sentence, which is wrapped at its words instead of shortened.
 SENTENCE = 44
 #: A sentence column never gets narrower than this.
@@ -49,7 +53,7 @@ class Column:
         return (
             self.name not in _NAMES
             and not self.is_number
-            and self.natural > SENTENCE
+            and (self.natural > SENTENCE or self.name in _WRAPPED)
             and any(" " in text for text in self.cells)
         )
 
@@ -58,7 +62,8 @@ class Column:
         """Width below which the column goes rather than be split."""
         if self.is_number:
             return self.natural
-        bound = CARD_AT_LEAST if self.name in _CARDS else SENTENCE_AT_LEAST if self.is_sentence else NAME_AT_LEAST
+        bound = SENTENCE_AT_LEAST if self.is_sentence else NAME_AT_LEAST
+        bound = CARD_AT_LEAST if self.name in _CARDS else _AT_LEAST.get(self.name, bound)
         return max(_longest_word(self.heading), min(self.natural, bound))
 
 

@@ -27,9 +27,11 @@ def check(data: DataDir, workload: str) -> tuple[str, str]:
     A usage error where there is none of this name: with the nearest ones, or else with all; and where no card has a figure.
     """
     known = workloads.ranked(data)
-    workload_id = names.named(workload, known) or next((one for one, text in known.items() if text == workload), None)
+    workload_id = names.named(workload, known) or next(
+        (one for one, text in known.items() if workload in (text, gettext(text))), None
+    )
     if workload_id is not None:
-        return workload_id, known[workload_id]
+        return workload_id, gettext(known[workload_id])
     if (without := names.named(workload, names.known(data.workloads))) is not None:
         message = gettext(
             "no card has a figure of {workload} yet; `gpuledger measure` and then `gpuledger rebuild` give it one"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -10,7 +11,6 @@ from gpuledger.flows.commands._options import data_dir_option
 from gpuledger.flows.night.context import Context, new_run_id, utc_now
 from gpuledger.flows.setup import settings as settings_module
 from gpuledger.flows.setup.lang import gettext
-from gpuledger.flows.telling import terminal
 
 
 @click.command()
@@ -29,10 +29,9 @@ def command(files: tuple[Path, ...], by_night: bool, data_dir: str | None) -> in
 
     Exit status 3: loaded, and some prices have no exchange rate; the last lines say how many and what to do.
     """
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    from gpuledger.flows.commands._progress import show_summary
+    from gpuledger.flows.commands._summary import show_summary
     from gpuledger.flows.history import backfill
+    from gpuledger.flows.telling import progress
 
     settings = settings_module.load({"data_dir": data_dir})
     now = utc_now()
@@ -44,15 +43,14 @@ def command(files: tuple[Path, ...], by_night: bool, data_dir: str | None) -> in
         started_at=now,
         engine="plain",
     )
-    nights = backfill.pending(context, backfill.read_crawls(context, files))
+    with progress.shown() as lines:
+        context = replace(context, progress=lines)
+        nights = backfill.pending(context, backfill.read_crawls(context, files))
+        every = 1 if by_night else backfill.PUBLISH_EVERY
+        summary = backfill.backfill(context, nights, every)
     if not nights:
         click.echo(gettext("every night of these files is already published"))
         return 0
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=terminal.console(stderr=True)) as bar:
-        task = bar.add_task("nights", total=len(nights))
-        every = 1 if by_night else backfill.PUBLISH_EVERY
-        summary = backfill.backfill(context, nights, lambda number: bar.update(task, completed=number), every)
     show_summary(summary, context.data)
     for missing in summary.unrated:
         click.echo(

@@ -12,8 +12,8 @@ from gpuledger.flows.setup.lang import gettext
 
 #: The columns of most worth first, as a narrow screen keeps them.
 _HEADINGS = {
-    "changed_at": "when", "gpu": "gpu", "change": "change", "new_price": "to", "currency": "currency", "change_ratio": "by",
-    "shop": "shop", "old_price": "from", "title": "title",
+    "gpu": "gpu", "new_price": "to", "old_price": "from", "change": "change", "currency": "currency", "shop": "shop",
+    "changed_at": "when", "change_ratio": "by", "title": "title",
 }  # fmt: skip
 
 

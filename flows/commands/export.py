@@ -37,13 +37,16 @@ def command(folder: Path, form: str, history: bool, excel: bool, data_dir: str |
     """
     from gpuledger.flows.setup import procurement
     from gpuledger.flows.setup.money import money
+    from gpuledger.flows.telling import progress
     from gpuledger.warehouse.outputs import api_files, csv_files, datapackage, parquet_files, sheet, xlsx_files
     from gpuledger.warehouse.read import together
 
     data = read_from(data_dir)
     shown = money(data)
-    with together(data):
+    with progress.shown() as lines, together(data):
+        lines.step("ask")
         front = procurement.sheet(data, shown)
+        lines.step("write")
         if form == "xlsx":
             words = xlsx_files.Words(
                 gettext("Definitions"), gettext("Sources"), gettext("table"), gettext("column"), gettext("type"),

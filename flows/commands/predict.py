@@ -149,7 +149,7 @@ def _show_training(need: Need, gpu: Gpu, count: int, form: str) -> None:
     click.echo(f"{title} · {cards}: {_verdicts()[verdict]}, {needed / 1e9:.1f} of {usable / 1e9:.1f} GB")
     if bound is not None:
         click.echo(f"  trains {bound:,.0f} tokens/s at most, by the matrix rate; nobody measured it")
-    click.echo(f"  {trained.words}")
+    terminal.say(f"  {trained.words}")
     show_steps(steps)
 
 
@@ -242,4 +242,4 @@ def _show(found: Prediction, what: str, notes: Sequence[str]) -> None:
     ]
     show(["tokens/s", "expected", "low", "high", "bound", "basis"], rows, "table")
     for line in notes:
-        click.echo(f"  {line}")
+        terminal.say(f"  {line}")

@@ -20,9 +20,9 @@ from gpuledger.flows.setup.lang import gettext
 
 #: The columns of most worth first, as a narrow screen keeps them.
 _HEADINGS = {
-    "gpu": "gpu", "price_usd": "USD", "market": "market", "source": "shop", "price_since": "price since",
-    "last_seen_at": "last confirmed", "premium_over_msrp": "over MSRP",
-    "hint": "hint", "used_price_usd": "used", "offers": "offers", "msrp_usd": "MSRP", "median_usd": "median",
+    "gpu": "gpu", "price_usd": "USD", "source": "shop", "price_since": "price since", "premium_over_msrp": "over MSRP",
+    "excluded": "left out", "last_seen_at": "last confirmed", "hint": "hint", "used_price_usd": "used", "market": "market",
+    "offers": "offers", "msrp_usd": "MSRP", "median_usd": "median", "channel": "channel",
 }  # fmt: skip
 
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 import click
 
 from gpuledger.flows.commands._options import data_dir_option, log_format_option
 from gpuledger.flows.night.context import Engine
 from gpuledger.flows.setup import settings as settings_module
-
-if TYPE_CHECKING:
-    from gpuledger.flows.night.refresh import Progress
 
 
 @click.command()
@@ -51,10 +47,10 @@ def command(
     """
     settings = settings_module.load({"data_dir": data_dir, "log_format": log_format})
     data = settings.data()
-    from gpuledger.flows.night.refresh import no_progress, read_plain, run
+    from gpuledger.flows.night.refresh import read_plain, run
     from gpuledger.flows.night.start import Request, context_for
     from gpuledger.flows.prefect_ import blocks
-    from gpuledger.flows.telling import logs
+    from gpuledger.flows.telling import logs, progress
     from gpuledger.flows.telling.after import reported
 
     # The tables below say what happened; where the log is for programs, it says so itself.
@@ -66,22 +62,16 @@ def command(
         context = context_for(settings, data, engine, Request(sample=sample, night=night, only=only, as_of=as_of))
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    with nullcontext(no_progress) if quiet or is_log else _progress() as progress:
+    with progress.shown(quiet or is_log) as lines:
+        context = replace(context, progress=lines)
         if engine == "prefect":
             from gpuledger.flows.prefect_.engine import refresh
 
-            summary = reported(context, lambda: refresh(context, progress), blocks.load)
+            summary = reported(context, lambda: refresh(context), blocks.load)
         else:
-            summary = reported(context, lambda: run(context, read_plain, progress), blocks.load)
+            summary = reported(context, lambda: run(context, read_plain), blocks.load)
     if not is_log and (not quiet or summary.exit_status == 1):
-        from gpuledger.flows.commands._progress import show_summary
+        from gpuledger.flows.commands._summary import show_summary
 
         show_summary(summary, data)
     return summary.exit_status
-
-
-def _progress() -> AbstractContextManager[Progress]:
-    # What draws is imported where it is watched.
-    from gpuledger.flows.commands._progress import shown
-
-    return shown(quiet=False)

@@ -10,7 +10,6 @@ import click
 from gpuledger.flows.commands._options import data_dir_option
 from gpuledger.flows.night.context import Context, new_run_id, utc_now
 from gpuledger.flows.setup import settings as settings_module
-from gpuledger.flows.telling import terminal
 from gpuledger.warehouse.paths import DataDir
 
 
@@ -34,27 +33,21 @@ def command(until: str | None, to: Path | None, skip_damaged: bool, data_dir: st
     Nothing is published before the end, and the old versions stay: a replay that is stopped changes nothing, and goes on
     where it was when the same is started again. Exit status: 0 published, 1 nothing published.
     """
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
     from gpuledger.flows.history import replay
     from gpuledger.flows.night import sharing
+    from gpuledger.flows.telling import progress
 
     settings = settings_module.load({"data_dir": data_dir})
     source = settings.data()
     sharing.catch_up(source)
     runs = replay.runs_until(source, _time(until) if until else None, skip_damaged=skip_damaged)
     now = utc_now()
-    context = Context(
-        settings=settings, data=DataDir(to) if to else source, run_id=new_run_id(), as_of=now, started_at=now,
-        engine="plain",
-    )  # fmt: skip
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=terminal.console(stderr=True)) as bar:
-        task = bar.add_task("verify", total=len(runs))
-        summary = replay.replay(
-            context, source, runs, replay.Options(skip_damaged=skip_damaged),
-            lambda text, done: bar.update(task, description=text, completed=done),
+    with progress.shown() as lines:
+        context = Context(
+            settings=settings, data=DataDir(to) if to else source, run_id=new_run_id(), as_of=now, started_at=now,
+            engine="plain", progress=lines,
         )  # fmt: skip
+        summary = replay.replay(context, source, runs, replay.Options(skip_damaged=skip_damaged))
     names = {record.source for run in runs for record in run.sources}
     days = f", {runs[0].as_of:%Y-%m-%d} to {runs[-1].as_of:%Y-%m-%d}" if runs else ", all of them in the baseline"
     click.echo(f"replayed {len(runs)} runs of {len(names)} sources{days}")

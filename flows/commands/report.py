@@ -18,7 +18,10 @@ def command(folder: Path, data_dir: str | None) -> None:
     What to buy or rent for a workload or a model and a budget, and a page for each card, workload and model. Every number
     leads to the page that it was read from.
     """
-    from gpuledger.flows.telling import reporting
+    from gpuledger.flows.telling import progress, reporting
 
-    for path in reporting.write(read_from(data_dir), folder):
+    data = read_from(data_dir)
+    with progress.shown() as lines:
+        written = reporting.write(data, folder, lines)
+    for path in written:
         click.echo(path)

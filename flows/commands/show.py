@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import click
@@ -9,6 +10,7 @@ import click
 from gpuledger.flows.commands._options import currency_option, data_dir_option, read_from
 from gpuledger.flows.setup.lang import gettext
 from gpuledger.flows.setup.money import Money
+from gpuledger.flows.setup.sentences import spoken
 from gpuledger.flows.telling import terminal
 from gpuledger.warehouse.paths import DataDir
 
@@ -98,7 +100,8 @@ def _print(data: DataDir, one: dict[str, Any], shown: Money) -> None:
 
     gpu_id = one["gpu_id"]
     click.secho(f"\n{one['gpu']}", bold=True)
-    click.echo("  " + " · ".join(_specification(one)))
+    for line in _lines(_specification(one)):
+        click.echo("  " + line)
     for line in _price_lines(one, cards.daily_lows(data, gpu_id, _DAYS, shown.code), shown):
         click.echo("  " + line)
     if shown.words:
@@ -121,6 +124,16 @@ def _specification(one: dict[str, Any]) -> list[str]:
     return [unit.format(one[name]) for name, unit in units.items() if one[name] is not None]
 
 
+def _lines(parts: list[str]) -> list[str]:
+    """The parts in lines that fit the screen, none of them broken; in one line where there is no screen."""
+    width = terminal.console().width - 2 if sys.stdout.isatty() else 10**6
+    lines = parts[:1]
+    for part in parts[1:]:
+        longer = f"{lines[-1]} · {part}"
+        lines[-1:] = [longer] if len(longer) <= width else [lines[-1], part]
+    return lines
+
+
 def _price_lines(one: dict[str, Any], lows: list[float], shown: Money) -> list[str]:
     lines, code = [], shown.code
     street, msrp, used = (one[shown.name(name)] for name in ("price_usd", "msrp_usd", "used_price_usd"))
@@ -133,7 +146,9 @@ def _price_lines(one: dict[str, Any], lows: list[float], shown: Money) -> list[s
         )
         lines.append(price if over is None else f"{price} ({over:+.1%} {gettext('over MSRP')})")
     else:
-        lines.append(gettext("no shop that counts has it now") + (f": {one['excluded']}" if one["excluded"] else ""))
+        lines.append(
+            gettext("no shop that counts has it now") + (f": {spoken(one['excluded'])}" if one["excluded"] else "")
+        )
     if msrp is not None:
         lines.append(f"MSRP {shown.text(msrp)} {code}")
     if used is not None:
@@ -142,7 +157,8 @@ def _price_lines(one: dict[str, Any], lows: list[float], shown: Money) -> list[s
         low, high = shown.text(min(lows)), shown.text(max(lows))
         lines.append(f"{sparkline(lows)}  {low} – {high} {code}, " + gettext("the last days with a price"))
     if one["hint"]:
-        lines.append(f"{gettext(one['hint'])}: {one['hint_reason']}")
+        reason = spoken(one["hint_reason"])
+        lines.append(reason if one["hint"] == "unknown" else f"{gettext(one['hint'])}: {reason}")
     return lines
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,10 +81,10 @@ def check(
     """
     from gpuledger.extract import source as sources
     from gpuledger.flows.checks import sources as check_sources
-    from gpuledger.flows.commands import _progress
     from gpuledger.flows.commands._show import show
     from gpuledger.flows.night.start import Request, context_for
     from gpuledger.flows.setup import settings as settings_module
+    from gpuledger.flows.telling import progress
 
     if every and names:
         raise click.UsageError(gettext("--all are all sources: name none, or leave it out"))
@@ -94,8 +95,8 @@ def check(
         context = context_for(settings, data_of(data_dir), "plain", request)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    with _progress.shown(quiet=form != "table") as progress:
-        checked = check_sources.check(context, progress)
+    with progress.shown(quiet=form != "table") as lines:
+        checked = check_sources.check(replace(context, progress=lines))
     columns = ["source", "status", "url", "items", "issues", "first", "reason"]
     show(columns, [_json_row(one) if form == "json" else _row(one) for one in checked], form)
     failed = [one.source for one in checked if one.status == "failed"]

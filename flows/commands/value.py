@@ -19,6 +19,7 @@ from gpuledger.flows.commands._options import (
 )  # fmt: skip
 from gpuledger.flows.setup import showing
 from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.telling import terminal
 
 if TYPE_CHECKING:
     from gpuledger.transform.answers.value import Basis
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
 #: The columns of most worth first, as a narrow screen keeps them.
 _HEADINGS = {
     "value_rank": "#", "gpu": "gpu", "score": "score", "price_usd": "USD", "score_per_1000_usd": "score per 1000 USD",
-    "basis": "basis", "low": "low", "high": "high", "bound": "bound", "market": "market", "shop": "shop",
-    "price_since": "price since", "last_seen_at": "last confirmed", "frontier": "frontier", "score_ratio": "× score",
-    "price_ratio": "× price",
+    "frontier": "frontier", "basis": "basis", "low": "low", "high": "high", "bound": "bound", "shop": "shop",
+    "price_since": "price since", "last_seen_at": "last confirmed", "market": "market", "price_ratio": "× price",
+    "score_ratio": "× score",
 }  # fmt: skip
 
 
@@ -70,12 +71,12 @@ def command(
     if not rows:
         return no_rows(_why(basis))
     if form == "table":
-        click.echo(gettext("● nobody else is at least as fast for no more money. Ratios are to the baseline GPU."))
+        terminal.say(gettext("● nobody else is at least as fast for no more money. Ratios are to the baseline GPU."))
         if is_predicted:
-            click.echo(gettext("○ the same of a card that nobody measured.") + " " + _workload.about_predictions())
+            terminal.say(gettext("○ the same of a card that nobody measured.") + " " + _workload.about_predictions())
         if day and (later := published_after(data, workload, day)):
             note = gettext("Some of the figures were published later, up to {day}; the prices are those of the day.")
-            click.echo(note.format(day=later))
+            terminal.say(note.format(day=later))
     return 0
 
 

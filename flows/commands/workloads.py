@@ -16,5 +16,8 @@ def command(data_dir: str | None, form: str) -> None:
     from gpuledger.transform.answers import workloads
 
     columns, rows = workloads.listed(read_from(data_dir))
-    headings = {"newest_on": "newest figure", "oldest_on": "oldest figure", "gpu_count": "cards together"}
+    headings = {
+        "workload_id": "workload id", "cards": "cards", "unit": "unit", "workload": "workload", "newest_on": "newest figure",
+        "oldest_on": "oldest figure", "gpu_count": "cards together",
+    }  # fmt: skip
     show(columns, rows, form, headings=headings)

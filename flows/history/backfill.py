@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
-from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -55,12 +54,11 @@ _LARGEST = 1_000_000_000
 PUBLISH_EVERY = 600
 
 Crawl = tuple[datetime, list[tuple[Offer, str]]]
-#: Called with the number of nights that are loaded.
-Progress = Callable[[int], None]
 
 
 def read_crawls(context: Context, files: Sequence[Path]) -> list[Crawl]:
     """Archive the files and read their nights, in order of time. Raises ExtractError for a file that is no such table."""
+    context.progress.step("read")
     archive = Archive(context.data.snapshots, objects.of(context.data.store))
     source = get(SOURCE)
     local = [LocalFile(path, "text/csv", _LARGEST, follows_links=True) for path in files]
@@ -74,9 +72,7 @@ def pending(context: Context, crawls: Sequence[Crawl]) -> list[Crawl]:
     return [night for night in crawls if last is None or night[0] > last]
 
 
-def backfill(
-    context: Context, crawls: Sequence[Crawl], progress: Progress, publish_every: int = PUBLISH_EVERY
-) -> Summary:
+def backfill(context: Context, crawls: Sequence[Crawl], publish_every: int = PUBLISH_EVERY) -> Summary:
     """Load nights and publish after every `publish_every` of them. Returns the summary of the last ones, with the sources
     of `needs` that failed, and the prices of all of them that have no rate.
     """
@@ -94,7 +90,8 @@ def backfill(
             run = replace(
                 context, run_id=new_run_id() if first else context.run_id, as_of=part[-1][0], started_at=utc_now()
             )
-            summary = _publish(run, part, context.run_id, partial(_after, first, progress))
+            context.progress.step("load", len(crawls))
+            summary = _publish(run, part, context.run_id, first)
             unrated += summary.unrated
         return store.write_exports(run, replace(summary, sources=[*failed, *summary.sources], unrated=unrated))
 
@@ -111,6 +108,7 @@ def _take_in_needs(context: Context, first_night: datetime) -> list[SourceOutcom
     after = history.last_night(context.data, RATES)
     run = replace(context, run_id=new_run_id(), as_of=max(first_night, after or first_night), started_at=utc_now())
     run_log.start(run)
+    run.progress.step("read", len(readings))
     with gather.reader(run) as reader:
         collected = [reader.read_source(reading) for reading in readings]
     summary = store.store(run, collected, export=False)
@@ -137,17 +135,13 @@ def needs(context: Context) -> list[Reading]:
     return readings
 
 
-def _after(before: int, progress: Progress, number: int) -> None:
-    progress(before + number)
-
-
-def _publish(run: Context, crawls: Sequence[Crawl], archived_by: str, progress: Progress) -> Summary:
-    """Load and publish some nights as one run; the caller holds the writer's lock."""
+def _publish(run: Context, crawls: Sequence[Crawl], archived_by: str, before: int) -> Summary:
+    """Load and publish some nights as one run, after so many `before`; the caller holds the writer's lock."""
     run_log.start(run)
     with publish.workspace(run.data, run.run_id, memory_limit=run.settings.memory_limit) as (con, work):
         con.begin()
         is_newest = price_days.is_newest(con, crawls[0][0])
-        night = load(con, run, crawls, progress)
+        night = load(con, run, crawls, before)
         since = price_days.since(con, crawls[0][0]) if is_newest else None
         record = run_log.record_of(run, [_collected(crawls, archived_by)])
         summary = store.finish(con, run, work, replace(night, since=since), record)
@@ -161,14 +155,17 @@ def _collected(crawls: Sequence[Crawl], archived_by: str) -> Collected:
     return Collected(SOURCE, fetched=len(files), nights=(crawls[0][0], crawls[-1][0]), fetched_by=archived_by)
 
 
-def load(con: duckdb.DuckDBPyConnection, context: Context, crawls: Sequence[Crawl], progress: Progress) -> store.Night:
-    """Load nights one after the other, and say of them all what is said of one: how the last went, and what changed.
+def load(con: duckdb.DuckDBPyConnection, context: Context, crawls: Sequence[Crawl], before: int = 0) -> store.Night:
+    """Load nights one after the other, and say of them all what is said of one: how the last went, and what changed. So many
+    nights were loaded `before`.
 
     A transaction is open before and after it; between the nights it is committed. Raises ExpectationsError where the rows
     of many nights break a rule that refuses a batch whole.
     """
     contract = source_contract(SOURCE)
+    context.progress.step("check")
     staged = _stage(con, crawls)
+    context.progress.step("load")
     titles = identities.of(context.data)
     bounds, released = context.settings.gate_bounds(), decisions.releases(context.data, context.started_at)
     changed: set[str] = set()
@@ -206,7 +203,7 @@ def load(con: duckdb.DuckDBPyConnection, context: Context, crawls: Sequence[Craw
         # A longer transaction keeps every overwritten version in memory.
         con.commit()
         con.begin()
-        progress(number)
+        context.progress.at(before + number, f"{seen_at:%Y-%m-%d}")
     ledger.add_quarantined(con, context.run_id, SOURCE, quarantined)
     unrated = _missing_rates(con, context, staged.priced)
     outcome = replace(outcome, issues=len(unrated))

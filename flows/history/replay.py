@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -32,6 +32,7 @@ from gpuledger.flows.history import backfill
 from gpuledger.flows.history import kept as replay_kept
 from gpuledger.flows.night import gather, run_log, store
 from gpuledger.flows.night.context import Context
+from gpuledger.flows.night.progress import SILENT
 from gpuledger.flows.night.run_log import RunRecord, SourceRecord
 from gpuledger.flows.night.sharing import writing
 from gpuledger.flows.night.summary import Summary
@@ -43,7 +44,6 @@ from gpuledger.warehouse.load.stage import append
 from gpuledger.warehouse.paths import DataDir
 
 #: Called with what is being replayed and how many runs are done.
-Progress = Callable[[str, int], None]
 #: Damaged files that a refusal names; the number of the others follows.
 _NAMED = 5
 
@@ -113,7 +113,6 @@ def replay(
     archive_of: DataDir,
     runs: Sequence[RunRecord],
     options: Options | None = None,
-    progress: Progress = lambda text, done: None,
 ) -> Summary:
     """Publish in `context.data` what the `runs` of the archive of `archive_of` make; see `runs_until`.
 
@@ -124,6 +123,7 @@ def replay(
     """
     options = options or Options()
     archive = Archive(archive_of.snapshots, objects.of(archive_of.store))
+    context.progress.step("verify")
     with writing(context.data), archive.held():
         if not options.skip_damaged:
             _refuse_damage(archive_of, archive, runs)
@@ -139,23 +139,26 @@ def replay(
             publish.workspace(context.data, context.run_id, memory_limit=limit, copy_of=start) as (con, work),
         ):
             con.begin()
+            context.progress.step("replay", len(runs))
             newest = max(folded_runs(archive_of).values(), default=context.as_of)
-            replayed = _Replay(con, context, archive, parser, newest)
+            # Its runs are the parts of this step, and their steps are none of it.
+            replayed = _Replay(con, dataclasses.replace(context, progress=SILENT), archive, parser, newest)
             if kept:
                 replayed.changed, replayed.newest = set(kept.changed), kept.newest
             for number, run in enumerate(runs[kept.done if kept else 0 :], start=kept.done if kept else 0):
-                progress(f"{run.as_of:%Y-%m-%d %H:%M}", number)
+                context.progress.at(number, f"{run.as_of:%Y-%m-%d %H:%M}")
                 replayed.run(run)
                 # A longer transaction keeps every overwritten version in memory.
                 con.commit()
                 keeper.keep(con, work, number + 1, replayed.changed, replayed.newest)
                 con.begin()
-            progress("build", len(runs))
+            context.progress.at(len(runs))
             last = dataclasses.replace(context, as_of=replayed.newest)
             builds = store.prepare_build(con, last, replayed.changed)
             summary = store.publish_build(con, last, work, (), builds)
         keeper.drop()
         if options.export:
+            context.progress.step("export")
             exports.after_run(context.data)
     return summary
 
@@ -208,7 +211,7 @@ class _Replay:
             crawls = self._nights(record)
             context = dataclasses.replace(context, as_of=crawls[-1][0] if crawls else run.as_of)
             if crawls:
-                filled = backfill.load(self._con, context, crawls, lambda night: None)
+                filled = backfill.load(self._con, context, crawls)
                 self.changed |= filled.tables
                 outcomes += filled.sources
         if outcomes:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
+from gpuledger.flows.night.progress import SILENT, Progress
 from gpuledger.flows.setup.settings import Settings
 from gpuledger.warehouse.paths import DataDir
 
@@ -17,7 +18,8 @@ Engine = Literal["prefect", "plain"]
 class Context:
     """One run. `as_of` (UTC) dates everything that it loads; `only` names the sources to read, None for all.
 
-    `tick` is the time of the schedule that it stands for, None where a person or an event started it.
+    `tick` is the time of the schedule that it stands for, None where a person or an event started it. `progress` is told
+    how far the run is.
     """
 
     settings: Settings
@@ -29,6 +31,7 @@ class Context:
     sample_night: int | None = None
     only: tuple[str, ...] | None = None
     tick: datetime | None = None
+    progress: Progress = SILENT
 
 
 def new_run_id() -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -53,7 +53,7 @@ class Reader:
     parser: Parser
     browser: Browser
 
-    def read_source(self, reading: Reading, on_page: Callable[[str], None] = lambda url: None) -> Collected:
+    def read_source(self, reading: Reading) -> Collected:
         """Read one source; its failure is in the result and never raised.
 
         A source that takes longer than the setting source_timeout_s has failed, at its next page: what it gave so far is
@@ -66,12 +66,14 @@ class Reader:
         longest = self.context.settings.source_timeout_s
         ends = time.monotonic() + longest
 
-        def in_time(url: str) -> None:
+        name, progress = reading.source.name, self.context.progress
+
+        def in_time(url: str, known: int) -> None:
             if time.monotonic() > ends:
                 raise Timeout(
                     url, f"the source took longer than {longest:g} s", "raise source_timeout_s in the settings"
                 )
-            on_page(url)
+            progress.page(name, url, known)
 
         try:
             collected = collect(reading, pages, self.cache, in_time, self.parser)
@@ -79,11 +81,11 @@ class Reader:
             read = charts.ByMachine(self.archive, run.as_of, run.run_id, may_read)
             return charts.with_charts(collected, reading.source, read, self.archive, run.data)
         except Timeout as failure:
-            return Collected(reading.source.name, failure=failure, is_complete=False)
+            return Collected(name, failure=failure, is_complete=False)
         except Exception as error:  # noqa: BLE001  one source's fault stops no other
-            return Collected(
-                reading.source.name, failure=Unforeseen(reading.source.name, described(error)), is_complete=False
-            )
+            return Collected(name, failure=Unforeseen(name, described(error)), is_complete=False)
+        finally:
+            progress.read(name)
 
 
 def read_source_again(reading: Reading, pages: OfRun, archive: Archive, parser: Parser, data: DataDir) -> Collected:

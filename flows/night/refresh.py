@@ -16,30 +16,18 @@ from gpuledger.flows.night.sharing import writing
 from gpuledger.flows.night.store import store
 from gpuledger.flows.night.summary import Summary
 
-#: Called when a source starts a page (source, url) and when it is done (source, None).
-Progress = Callable[[str, str | None], None]
+#: How the sources are read side by side: the engine.
+ReadAll = Callable[[Reader, list[Reading]], list[Collected]]
 
 
-def no_progress(source: str, url: str | None) -> None:
-    """Say nothing."""
-
-
-def run(
-    context: Context,
-    read_all: Callable[[Reader, list[Reading], Progress], list[Collected]],
-    progress: Progress = no_progress,
-) -> Summary:
+def run(context: Context, read_all: ReadAll) -> Summary:
     """One refresh under the writer's lock; see `run_locked`. Raises Locked, at once, where another run writes."""
     with writing(context.data):
-        return run_locked(context, read_all, progress)
+        return run_locked(context, read_all)
 
 
-def run_locked(
-    context: Context,
-    read_all: Callable[[Reader, list[Reading], Progress], list[Collected]],
-    progress: Progress = no_progress,
-) -> Summary:
-    """One refresh by a caller that holds the writer's lock. `read_all` is the engine: how the sources are read side by side.
+def run_locked(context: Context, read_all: ReadAll) -> Summary:
+    """One refresh by a caller that holds the writer's lock; `read_all` is the engine.
 
     Returns the summary, also of a run in which every source failed. Raises what `store` raises; either way the log
     says how the run ended.
@@ -53,9 +41,10 @@ def run_locked(
     for page in gather.passing_over(context.data, context.started_at):
         page.unlink(missing_ok=True)
     run_log.start(context)
+    context.progress.step("read", len(readings))
     try:
         with gather.reader(context) as reader:
-            collected = read_all(reader, readings, progress)  # fetch, archive, parse
+            collected = read_all(reader, readings)  # fetch, archive, parse
         summary = store(context, collected) if _is_any_read(collected) else _nothing(context, collected)
     except BaseException as error:
         # A signal is nobody's failure: the run was interrupted, as by a kill that leaves no time to say so.
@@ -78,13 +67,7 @@ def _nothing(context: Context, collected: Sequence[Collected]) -> Summary:
     return Summary(context.run_id, failed, reason=reason)
 
 
-def read_plain(reader: Reader, readings: list[Reading], progress: Progress) -> list[Collected]:
+def read_plain(reader: Reader, readings: list[Reading]) -> list[Collected]:
     """The plain engine: a thread a source. In the order of `readings`, whichever ends first."""
-
-    def read_source(reading: Reading) -> Collected:
-        collected = reader.read_source(reading, lambda url: progress(reading.source.name, url))
-        progress(reading.source.name, None)
-        return collected
-
     with ThreadPoolExecutor(reader.context.settings.parallel_sources) as threads:
-        return list(threads.map(read_source, readings))
+        return list(threads.map(reader.read_source, readings))

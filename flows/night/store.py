@@ -113,7 +113,8 @@ def _load(con: duckdb.DuckDBPyConnection, context: Context, collected: Sequence[
         _refuse_to_go_back(con, context, batch.source)
     # Exchange rates first: the prices of the same night are converted with them.
     ordered = sorted(collected, key=lambda c: (not any(isinstance(i, FxRate) for i, _ in c.rows), c.source))
-    taken = [_take_in(con, context, batch) for batch in ordered]
+    context.progress.step("load", len(ordered))
+    taken = [_take_in(con, context, batch) for batch in context.progress.each(ordered)]
     return Night(
         sources=tuple(one.outcome for one in taken),
         tables=frozenset[str]().union(*(one.tables for one in taken)),
@@ -162,12 +163,22 @@ def prepare_build(
 
     `since` bounds what was loaded, where that is known. Raises AuditFailed.
     """
-    touched = {*changed, *settle(con, context)}  # identify
+    context.progress.step("identify")
+    touched = {*changed, *settle(con, context)}
     builder.refresh_contents(con, touched)
     models = graph.load(con)
     builder.drop_retired(con, models)
     audit = Audit(con, context.run_id)
-    builds = builder.build(con, models, context.run_id, force=full, refuse=audit.refuse)
+    context.progress.step("build", len(models))
+    place = {model.name: number for number, model in enumerate(models, start=1)}
+
+    def built(model: graph.Model) -> None:
+        context.progress.at(place[model.name], model.name)
+        audit.refuse(model)
+
+    builds = builder.build(con, models, context.run_id, force=full, refuse=built)
+    context.progress.at(len(models))
+    context.progress.step("audit")
     audit.finish(builds, price_days.keep(con, touched, since, force=full))
     return builds
 
@@ -188,6 +199,7 @@ def publish_build(
     builds: Sequence[Build],
 ) -> Summary:
     """Write the run, commit, and publish the work file."""
+    context.progress.step("publish")
     changes = ledger.price_changes(con, context.as_of)
     _take_over_log(con, context)
     write_run(con, context, sources, builds)
@@ -201,6 +213,7 @@ def write_exports(context: Context, summary: Summary) -> Summary:
     """Write the CSV files of what was published, and the Iceberg tables where the settings want them. What cannot be written
     is a note: the warehouse is out already.
     """
+    context.progress.step("export")
     try:
         exports.after_run(context.data)
     except OSError as error:

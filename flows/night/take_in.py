@@ -111,7 +111,9 @@ def _check_and_load(
     rows, corrected_rows = corrected.apply(source, [Row(item, sha256) for item, sha256 in collected.rows], mending)
     corrected.keep(con, source, context.as_of, corrected_rows)
     first, repeats = split_duplicates(rows, lambda item: others.key_of(source, item))
+    context.progress.step("check")
     verdict = check_batch(source_contract(source), [row.item for row in first])
+    context.progress.step("load")
     issues = _conflicts(source, first, repeats) + corrected.issues(corrected_rows, corrections.WAY_OUT)
     issues += [(Issue(code="contract_warning", message=warning), None) for warning in verdict.warnings]
     if verdict.refusal is not None:

@@ -28,7 +28,6 @@ from prefect.states import Cancelled, Completed
 from gpuledger.flows.night import gather, retries, run_log, sharing
 from gpuledger.flows.night import rebuild as rebuilding
 from gpuledger.flows.night.context import Context, utc_now
-from gpuledger.flows.night.refresh import no_progress
 from gpuledger.flows.night.sharing import writing
 from gpuledger.flows.night.start import Request, context_for, rebuild_context_for
 from gpuledger.flows.night.summary import Summary
@@ -65,7 +64,7 @@ def refresh(sample: bool = False, only: list[str] | None = None, tick: datetime 
 
     def locked() -> Summary:
         with writing(data):
-            return prefect_run.refresh(context, no_progress)
+            return prefect_run.refresh(context)
 
     summary = reported(context, locked, blocks.load)
     if summary.published is None:

@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 from gpuledger.flows.night.context import Context
-from gpuledger.flows.night.refresh import Progress, read_plain, run_locked
+from gpuledger.flows.night.refresh import read_plain, run_locked
 from gpuledger.flows.night.sharing import writing
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.prefect_ import server as prefect_server
@@ -79,7 +79,7 @@ def connected(own: prefect_server.Server) -> Iterator[None]:
         yield
 
 
-def refresh(context: Context, progress: Progress) -> Summary:
+def refresh(context: Context) -> Summary:
     """One refresh as a Prefect flow run; the same tables as under the plain engine.
 
     A Prefect server that cannot be reached, or that is lost on the way, is said so in the summary, and the warehouse is
@@ -87,14 +87,14 @@ def refresh(context: Context, progress: Progress) -> Summary:
     """
     with writing(context.data):
         prepare(context.data)
-        run = _FlowRun(context, progress)
+        run = _FlowRun(context)
         try:
             with server(context.data):
                 run.start()
         except Exception as error:
             if not run.has_begun:
                 _log.warning("the Prefect server cannot be used (%s: %s)", type(error).__name__, error)
-                summary = run_locked(context, read_plain, progress)
+                summary = run_locked(context, read_plain)
                 return noted(summary, "the Prefect server could not be used, so the run went on without it")
             if run.summary is None:
                 raise
@@ -138,9 +138,8 @@ def _impatient() -> Iterator[None]:
 class _FlowRun:
     """One flow run, and how far its body came: Prefect may fail before it, or when all is done."""
 
-    def __init__(self, context: Context, progress: Progress) -> None:
+    def __init__(self, context: Context) -> None:
         self._context = context
-        self._progress = progress
         self.has_begun = False
         self.summary: Summary | None = None
 
@@ -160,7 +159,7 @@ class _FlowRun:
         )
         def refresh_flow(run_id: str, as_of: str, sample_night: int | None) -> None:
             self.has_begun = True
-            self.summary = prefect_run.refresh(context, self._progress)
+            self.summary = prefect_run.refresh(context)
             if self.summary.published is None:
                 raise RuntimeError(self.summary.reason or "nothing was published")
 

@@ -22,7 +22,7 @@ from gpuledger.extract.collect import Collected, Reading
 from gpuledger.extract.errors import Timeout
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.gather import Reader
-from gpuledger.flows.night.refresh import Progress, run_locked
+from gpuledger.flows.night.refresh import run_locked
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.prefect_ import artifacts, handover
 from gpuledger.flows.prefect_ import server as prefect_server
@@ -33,9 +33,9 @@ _log = logging.getLogger("gpuledger.prefect")
 PRICES_CHANGED = "gpuledger.prices.changed"
 
 
-def refresh(context: Context, progress: Progress) -> Summary:
+def refresh(context: Context) -> Summary:
     """One refresh, inside a flow and under the writer's lock: what `run_locked` returns and raises."""
-    summary = run_locked(context, _read_all, progress)
+    summary = run_locked(context, _read_all)
     if not prefect_server.answers(PREFECT_API_URL.value() or ""):
         # Each call would be tried again for a quarter of a minute before it is given up.
         return summary
@@ -65,7 +65,7 @@ def announce(context: Context, summary: Summary) -> None:
     )  # fmt: skip
 
 
-def _read_all(reader: Reader, readings: list[Reading], progress: Progress) -> list[Collected]:
+def _read_all(reader: Reader, readings: list[Reading]) -> list[Collected]:
     # The pages' own retries are the client's; a task's are for what nobody foresaw, a full disk for example. The
     # arguments stay out of Prefect: it would hash and serialize whole batches.
     context = reader.context
@@ -86,11 +86,8 @@ def _read_all(reader: Reader, readings: list[Reading], progress: Progress) -> li
             # A file that a person dropped is where the writer is.
             is_elsewhere = not (context.data.store and by_name[source].files)
             if context.settings.read_deployment and is_elsewhere:
-                collected = _read_elsewhere(context, source)
-            else:
-                collected = reader.read_source(by_name[source], lambda url: progress(source, url))
-        progress(source, None)
-        return collected
+                return _read_elsewhere(context, source)
+            return reader.read_source(by_name[source])
 
     try:
         futures: list[PrefectFuture[Collected]] = [read_source.submit(name) for name in by_name]

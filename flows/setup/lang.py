@@ -41,6 +41,12 @@ def gettext(message: str) -> str:
     return translations(current()).gettext(message)
 
 
+def knows(message: str) -> bool:
+    """Whether the language in use has words of its own for `message`."""
+    known = translations(current())
+    return isinstance(known, Catalogue) and message in known.messages
+
+
 class Catalogue(gettext_module.NullTranslations):
     """Messages with their translations; the others stay as they are."""
 

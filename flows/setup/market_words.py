@@ -26,8 +26,8 @@ def heading(data: DataDir, day: date | None = None) -> str:
     if market.is_net:
         return f"{name}, {gettext('net of tax')}"
     if not market.prices_include_tax:
-        return f"{name}, " + gettext("before {tax}").format(tax=market.tax_name)
+        return f"{name}, " + gettext("before {tax}").format(tax=gettext(market.tax_name))
     if market.tax_rate is None:
-        return f"{name}, " + gettext("with {tax}").format(tax=market.tax_name)
+        return f"{name}, " + gettext("with {tax}").format(tax=gettext(market.tax_name))
     rate = f"{float(market.tax_rate) * 100:g} %"
-    return f"{name}, " + gettext("with {rate} {tax}").format(rate=rate, tax=market.tax_name)
+    return f"{name}, " + gettext("with {rate} {tax}").format(rate=rate, tax=gettext(market.tax_name))

@@ -37,8 +37,11 @@ class Money(Currency):
         return f"{title} · {self.words}" if self.words else title
 
     def headings(self, columns: Sequence[str], headings: Mapping[str, str]) -> dict[str, str]:
-        """Headings for people, by the names in this currency; `columns` are the names in dollars."""
-        return {self.name(column): self.heading(headings.get(column, column)) for column in columns}
+        """Headings for people, by the names in this currency; `columns` are the names in dollars. In the order of
+        `headings`, by which a narrow screen keeps columns; the others come last.
+        """
+        worth = [*(name for name in headings if name in columns), *(name for name in columns if name not in headings)]
+        return {self.name(column): self.heading(headings.get(column, column)) for column in worth}
 
     def heading(self, words: str) -> str:
         """One heading for people."""

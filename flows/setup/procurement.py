@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gpuledger.flows.setup import market_words, showing
 from gpuledger.flows.setup.lang import gettext
 from gpuledger.flows.setup.money import Money
+from gpuledger.flows.setup.sentences import N_, spoken
 from gpuledger.transform.answers import procurement as answers
 from gpuledger.transform.answers import runs
 from gpuledger.warehouse.outputs.sheet import Column, Sheet
@@ -21,7 +22,8 @@ NAME = "procurement"
 def advice_words() -> dict[str, str]:
     """What to do, by the code of the advice."""
     return {
-        "buy": gettext("buy"), "wait": gettext("wait"), "other": gettext("another card"),
+        "buy": gettext("buy"), "unjudged": gettext("good value, price not judged"), "wait": gettext("wait"),
+        "other": gettext("another card"),
         "unmeasured": gettext("not measured"), "no_price": gettext("no price"),
     }  # fmt: skip
 
@@ -49,13 +51,13 @@ def sheet(data: DataDir, money: Money) -> Sheet:
 def why(card: Card, found: Procurement) -> str:
     """The reason of the advice in a sentence."""
     if card.advice == "no_price":
-        return gettext("no offer of it counts: {excluded}").format(excluded=card.excluded or "–")
+        return gettext("no offer of it counts: {excluded}").format(excluded=spoken(card.excluded or "–"))
     if card.advice == "unmeasured":
         return gettext("no benchmark figure of it is known, so its price can be judged by nothing")
     if card.advice == "other":
         workload, place = next((name, place) for name, place in card.places.items() if place.beaten_by)
         sentence = gettext("{other} is at least as fast for no more money ({workload})").format(
-            other=place.beaten_by, workload=found.workloads[workload][0]
+            other=place.beaten_by, workload=gettext(found.workloads[workload][0])
         )
         other = next((one for one in found.cards if one.gpu == place.beaten_by), None)
         if other and (card.memory_gb or 0) > (other.memory_gb or 0):
@@ -65,10 +67,15 @@ def why(card: Card, found: Procurement) -> str:
     if len(card.front) == len(found.workloads):
         sentence = gettext("nothing is at least as fast for no more money, in any workload")
     else:
-        names = "; ".join(found.workloads[name][0] for name in card.front)
+        names = "; ".join(gettext(found.workloads[name][0]) for name in card.front)
         sentence = gettext("nothing is at least as fast for no more money: {workloads}").format(workloads=names)
+    if card.advice == "unjudged":
+        reason = card.hint_reason or N_(
+            "no judgement on whether it is low: only prices of the home market are followed"
+        )
+        return f"{sentence}; {spoken(reason)}"
     if card.advice == "wait":
-        return gettext("{sentence}; but its price is high for the last year").format(sentence=sentence)
+        return gettext("{sentence}; but {reason}").format(sentence=sentence, reason=spoken(card.hint_reason or ""))
     return sentence
 
 
@@ -76,7 +83,8 @@ def _columns(found: Procurement, money: Money) -> list[Column]:
     code = money.code
     years = f"{found.assumptions.horizon_years.normalize():f}"
     by_workload: list[Column] = []
-    for name, (words, unit) in found.workloads.items():
+    for name, (english, unit) in found.workloads.items():
+        words = gettext(english)
         slug = name.replace("-", "_").replace(".", "_")
         by_workload += [
             Column(f"{slug}_value_rank", gettext("{workload}: place by value").format(workload=words), "count",
@@ -88,7 +96,9 @@ def _columns(found: Procurement, money: Money) -> list[Column]:
         ]  # fmt: skip
     return [
         Column("advice", gettext("advice"), "text",
-               gettext("buy: no other card is at least as fast for no more money; wait: it would be, and is dear just now")),
+               gettext("buy: no other card is at least as fast for no more money; price not judged: the same, but too few "
+                       "days of its price are known to say whether it is low; wait: the same, and it is dear or falling "
+                       "just now")),
         Column("gpu", gettext("card"), "text", gettext("maker and name")),
         Column("why", gettext("why"), "long", gettext("the reason of the advice")),
         Column(money.name("price_usd"), gettext("best price, {currency}").format(currency=code), "money",
@@ -125,7 +135,7 @@ def _columns(found: Procurement, money: Money) -> list[Column]:
 
 
 def _row(card: Card, found: Procurement, money: Money) -> list[Any]:
-    hints = {"buy": gettext("low"), "wait": gettext("high"), "neutral": gettext("usual")}
+    hints = {"buy": gettext("low"), "wait": gettext("high or falling"), "neutral": gettext("usual")}
     places: list[Any] = []
     for name in found.workloads:
         place = card.places.get(name)

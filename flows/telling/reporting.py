@@ -7,15 +7,17 @@ from pathlib import Path
 
 from gpuledger.extract import objects
 from gpuledger.extract.archive.snapshots import Archive
-from gpuledger.flows.setup import lang
+from gpuledger.flows.night.progress import SILENT, Progress
+from gpuledger.flows.setup import lang, sentences
 from gpuledger.flows.setup.languages import LANGUAGES
 from gpuledger.transform.report.contents import contents
 from gpuledger.warehouse.outputs.report import files
 from gpuledger.warehouse.paths import DataDir
 
 
-def write(data: DataDir, folder: Path) -> list[Path]:
-    """Write the report of the published warehouse to `folder`, opening in the language in use; returns the files.
+def write(data: DataDir, folder: Path, progress: Progress = SILENT) -> list[Path]:
+    """Write the report of the published warehouse to `folder`, opening in the language in use, and tell `progress` how far
+    it is; returns the files.
 
     Raises NoWarehouse, and OSError where the folder cannot be written.
     """
@@ -26,4 +28,17 @@ def write(data: DataDir, folder: Path) -> list[Path]:
         return (found.url, found.fetched_at) if found else None
 
     translations = {code: lang.translations(code) for code in LANGUAGES}
-    return files.export(contents(data, origin), folder, language=lang.current(), translations=translations)
+
+    def models(done: int, total: int) -> None:
+        if not done:
+            progress.step("models", total)
+        progress.at(done)
+        if done == total:
+            progress.step("ask")
+
+    progress.step("ask")
+    found = contents(data, origin, models)
+    progress.step("write")
+    return files.export(
+        found, folder, language=lang.current(), translations=translations, sentences=sentences.TEMPLATES
+    )

@@ -65,6 +65,18 @@ def console(*, stderr: bool = False, width: int | None = None) -> Console:
     return Clean(file=file, stderr=stderr, width=width, markup=False, emoji=False, highlight=False)
 
 
+def say(text: str) -> None:
+    """A sentence on standard output: broken between words where there is a screen, its indentation kept; else as it is."""
+    if not sys.stdout.isatty():
+        sys.stdout.write(f"{text}\n")
+        return
+    from rich.padding import Padding
+    from rich.text import Text
+
+    words = text.lstrip(" ")
+    console().print(Padding(Text(words), (0, 0, 0, len(text) - len(words)), expand=False))
+
+
 def json_text(value: object, **options: Any) -> str:
     """`value` as JSON for a program. What must not reach a terminal is written as an escape, so that nothing is lost."""
     return _ESCAPED.sub(_escape, json.dumps(value, ensure_ascii=False, **options))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from gpuledger.extract.collect import Collected
 from gpuledger.flows.history import backfill
 from gpuledger.flows.night import gather
 from gpuledger.flows.night.context import Context
+from gpuledger.flows.night.progress import Progress
 from gpuledger.flows.night.store import store
 from tests.command import rows, tables
 from tests.flows.inprocess import context
@@ -70,7 +72,7 @@ def copied(folder: Path, to: Path) -> Path:
 def loaded(data: Path, files: list[Path], *, by_night: bool, only: int | None = None) -> Context:
     run = context(data, 1)
     found = backfill.pending(run, backfill.read_crawls(run, files))[:only]
-    backfill.backfill(run, found, lambda number: None, 1 if by_night else backfill.PUBLISH_EVERY)
+    backfill.backfill(run, found, 1 if by_night else backfill.PUBLISH_EVERY)
     return run
 
 
@@ -136,22 +138,24 @@ def test_a_killed_bulk_load_keeps_what_it_published(
     both: tuple[Path, Path], rated: Path, files: list[Path], tmp_path: Path
 ) -> None:
     data = copied(rated, tmp_path / "data")
-    run = context(data, 1)
-    found = backfill.pending(run, backfill.read_crawls(run, files))
     seen: list[int] = []
 
-    def killed_at_nine(number: int) -> None:
-        seen.append(number)
-        if number == 9:
-            raise KeyboardInterrupt
+    class KilledAtNine(Progress):
+        def at(self, done: int, what: str = "") -> None:
+            if re.fullmatch(r"\d{4}-\d\d-\d\d", what):  # a night, and no table
+                seen.append(done)
+            if done == 9 and seen[-1] == 9:
+                raise KeyboardInterrupt
 
+    run = replace(context(data, 1), progress=KilledAtNine())
+    found = backfill.pending(run, backfill.read_crawls(run, files))
     with pytest.raises(KeyboardInterrupt):
-        backfill.backfill(run, found, killed_at_nine, publish_every=4)
+        backfill.backfill(run, found, publish_every=4)
     assert seen == list(range(1, 10))
     again = context(data, 1)
     left = backfill.pending(again, backfill.read_crawls(again, files))
     assert left == found[8:]
-    backfill.backfill(again, left, lambda number: None, publish_every=4)
+    backfill.backfill(again, left, publish_every=4)
     assert tables(data) == tables(both[0])
 
 

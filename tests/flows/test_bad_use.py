@@ -28,7 +28,7 @@ def one_line(outcome: Outcome, status: int) -> str:
     assert outcome.status == status, outcome
     assert "Traceback" not in outcome.err
     assert outcome.out == ""
-    lines = [line for line in outcome.err.splitlines() if line.strip() and not line.startswith("read ")]
+    lines = [line for line in outcome.err.splitlines() if line.strip()]
     # The log has its own line, for whoever reads logs: a time, a level, the run.
     lines = [line for line in lines if not re.match(r"20\d\d-\d\d-\d\dT\S+Z (ERROR|WARNING|INFO) ", line)]
     assert len(lines) == 1, outcome.err

@@ -60,7 +60,7 @@ class Bench:
         self.client = client
         self.archive = Archive(folder / "snapshots")
         self.cache = ParsedCache(folder / "parsed")
-        self.seen: list[str] = []
+        self.seen: list[tuple[str, int]] = []
 
     def serve(self, **pages: str | Route) -> None:
         self.server.routes.update(
@@ -69,7 +69,8 @@ class Bench:
 
     def read(self, *starts: str, source: Source = SHOP, files: tuple[LocalFile, ...] = ()) -> Collected:
         reading = Reading(source, [f"http://{HOST}/{start}" for start in starts], files)
-        return collect(reading, Fetching(self.client, self.archive, NOW, "run"), self.cache, self.seen.append)
+        pages = Fetching(self.client, self.archive, NOW, "run")
+        return collect(reading, pages, self.cache, lambda url, known: self.seen.append((url, known)))
 
 
 @pytest.fixture
@@ -93,7 +94,8 @@ def test_links_are_followed_once_each_in_the_order_in_which_they_were_found(benc
     found = bench.read("one")
     assert keys(found) == ["a", "b", "c"]
     assert bench.server.paths() == ["/one", "/two", "/three"]
-    assert bench.seen == [f"http://{HOST}/{name}" for name in ("one", "two", "three")]
+    # Of the first page nobody knows yet that it has links.
+    assert bench.seen == [(f"http://{HOST}/{name}", known) for name, known in (("one", 1), ("two", 3), ("three", 3))]
     assert (found.pages, found.is_complete, found.failure) == (3, True, None)
 
 

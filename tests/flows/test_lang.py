@@ -6,6 +6,7 @@ import gettext
 import json
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 
 import click
@@ -16,9 +17,17 @@ from babel.messages.pofile import read_po
 from click.testing import CliRunner, Result
 
 from gpuledger.flows.cli import cli
-from gpuledger.flows.setup import lang
+from gpuledger.flows.setup import lang, procurement
+from gpuledger.flows.setup.money import DOLLARS
+from gpuledger.flows.setup.sentences import spoken
+from gpuledger.transform import workloads
+from gpuledger.transform.buying import market
+from gpuledger.transform.buying.need import Asked, need_of, shape_of
+from gpuledger.transform.buying.options import Limits, Market, options
 from gpuledger.warehouse.outputs.report import files
 from gpuledger.warehouse.outputs.report.words import of_scripts
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import query, reader
 from tests.command import ROOT, gpuledger
 from tests.nights import Night
 
@@ -162,6 +171,61 @@ def test_a_translation_keeps_the_places_of_what_is_filled_in() -> None:
             ]
             assert placed[0] == placed[1], message.id
             assert not message.fuzzy, message.id
+
+
+def literals(model: str) -> set[str]:
+    """The texts that a model's SQL makes, each with a number where it fills one in."""
+    text = (ROOT / "transform" / "models" / model / "query.sql").read_text(encoding="utf-8")
+    made = re.findall(r"(?:THEN|ELSE) '(.*)'", text)
+    return {re.sub(r"' \|\| .*? \|\| '", "7", one.partition("' ELSE '")[0]) for one in made}
+
+
+def test_every_sentence_that_sql_makes_is_korean(nights: dict[int, Night]) -> None:
+    """What the SQL could say and what it said on a night, and what workloads are called."""
+    data = DataDir(nights[2].data)
+    said = {
+        text
+        for question in (
+            "SELECT DISTINCT reason FROM mart.price_trend",
+            "SELECT DISTINCT exclusion FROM core.offer WHERE exclusion IS NOT NULL",
+            "SELECT DISTINCT excluded FROM mart.market_price WHERE excluded IS NOT NULL",
+        )
+        for (text,) in query(data, question)[1]
+    }
+    could_say = literals("mart/price_trend") - {"unknown", "wait", "buy", "neutral"} | literals("core/offer_exclusion")
+    assert len(could_say) > 20
+    names = {text for one in workloads.packaged().values() for text in (one.workload, one.description)}
+    lang.use("ko")
+    english = {text for text in said | could_say | names if not re.search("[가-힣]", spoken(text))}
+    assert english == set(), "write it in flows/setup/sentences.py and its Korean in the catalogue"
+    lang.use("en")
+    assert all(spoken(text) == text for text in could_say | names)
+
+
+def test_what_speaks_against_a_way_to_run_a_model_is_korean(nights: dict[int, Night]) -> None:
+    with reader(DataDir(nights[2].data)) as con:
+        assumptions = market.assumptions(con)
+        shape = shape_of("llama-2-70b", DataDir(nights[2].data).models)
+        need = need_of("llama-2-70b", shape, "fp16", Asked(offload="layers"), assumptions)
+        cards = market.cards(con)
+        chips = market.chips(con, [card.gpu_id for card in cards])
+    offered = Market(cards=cards, instances=[], measured={}, chips=chips)
+    limits = Limits(budget_usd=Decimal(1000), min_tokens_per_s=40.0, country="US")
+    found = options(need, limits, offered, assumptions)
+    said = {text for one in found for text in (*one.against, *one.notes)}
+    assert len(said) > 20
+    lang.use("ko")
+    assert {text for text in said if not re.search("[가-힣]", spoken(text))} == set()
+    lang.use("en")
+
+
+def test_the_list_to_buy_by_is_korean(nights: dict[int, Night], untranslated: set[str]) -> None:
+    lang.use("ko")
+    listed = procurement.sheet(DataDir(nights[2].data), DOLLARS)
+    why = [row[[column.name for column in listed.columns].index("why")] for row in listed.rows]
+    assert untranslated == set()
+    assert all(re.search("[가-힣]", text) for text in why)
+    assert not any(re.search("judgement|out of stock|generation", text) for text in why), why
 
 
 def test_data_for_programs_are_the_same_in_every_language(nights: dict[int, Night]) -> None:

@@ -59,7 +59,9 @@ def test_what_is_to_be_bought_is_on_a_pareto_front_and_nothing_else(data: Path) 
         f"""SELECT DISTINCT gpu_id FROM mart.value WHERE price_basis = 'street' AND on_pareto_frontier
             AND workload_id IN {tuple(listed.workloads)}""",
     )
-    assert {card.gpu_id for card in listed.cards if card.advice in ("buy", "wait")} == {gpu_id for (gpu_id,) in front}
+    assert {card.gpu_id for card in listed.cards if card.advice in ("buy", "unjudged", "wait")} == {
+        gpu_id for (gpu_id,) in front
+    }
 
 
 def test_whoever_beats_a_card_is_at_least_as_fast_for_no_more_money(data: Path) -> None:
@@ -75,9 +77,12 @@ def test_whoever_beats_a_card_is_at_least_as_fast_for_no_more_money(data: Path) 
         assert other.price_usd <= card.price_usd
 
 
-def test_a_card_that_is_dear_just_now_is_to_be_waited_for() -> None:
+def test_a_card_that_is_dear_just_now_is_to_be_waited_for_and_one_whose_past_is_not_known_is_not_called_a_buy() -> None:
     assert advice(Decimal(1), [True, False], "wait") == "wait"
     assert advice(Decimal(1), [True, False], "neutral") == "buy"
+    assert advice(Decimal(1), [True], "buy") == "buy"
+    assert advice(Decimal(1), [True, False], "unknown") == "unjudged"
+    assert advice(Decimal(1), [True], None) == "unjudged"
     assert advice(Decimal(1), [False], "wait") == "other"
     assert advice(Decimal(1), [], None) == "unmeasured"
     assert advice(None, [True], "buy") == "no_price"
@@ -95,7 +100,7 @@ def test_another_market_has_its_own_prices_and_fronts(data: Path) -> None:
     korean = {card.gpu_id: card for card in procurement(DataDir(data), "kr").cards}
     prices = dict(rows(data, "SELECT gpu_id, price_usd FROM mart.market_price WHERE market = 'kr'"))
     assert {gpu_id: card.price_usd for gpu_id, card in korean.items()} == prices
-    assert any(card.advice == "buy" for card in korean.values())
+    assert any(card.advice == "unjudged" for card in korean.values())
 
 
 # ── the files ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -220,8 +225,10 @@ def test_the_workbook_is_one_that_a_buyer_forwards(data: Path, tmp_path: Path) -
     heads = [cell.value for cell in first[4]]
     price, since, link = (heads.index(name) for name in ("best price, USD", "price since", "link"))
     top = first[5]
-    assert top[0].value == "buy"
-    assert top[0].fill.fgColor.rgb.endswith("D5EBD8")
+    assert top[0].value == "good value, price not judged"
+    assert "its price is known on 2 of the 30 days that takes" in top[heads.index("why")].value
+    unpriced = next(row for row in first.iter_rows(min_row=5) if row[0].value == "no price")
+    assert unpriced[0].fill.fgColor.rgb.endswith("EDEDED")
     assert top[price].number_format == "#,##0.00"
     assert top[since].number_format == "yyyy-mm-dd"
     assert top[link].hyperlink.target.startswith("http")

@@ -50,4 +50,4 @@ def load(data: Path, *files: Path, by_night: bool = False) -> Summary:
     """`gpuledger backfill <files>`, without the command around it."""
     run = context(data)
     nights = backfill.pending(run, backfill.read_crawls(run, files))
-    return backfill.backfill(run, nights, lambda done: None, 1 if by_night else backfill.PUBLISH_EVERY)
+    return backfill.backfill(run, nights, 1 if by_night else backfill.PUBLISH_EVERY)

@@ -17,6 +17,7 @@ from gpuledger.flows.history.replay import Options, ReplayRefused, replay, runs_
 from gpuledger.flows.night import gather, run_log
 from gpuledger.flows.night import refresh as refreshing
 from gpuledger.flows.night.context import Context
+from gpuledger.flows.night.progress import Progress
 from gpuledger.flows.setup import decisions
 from gpuledger.warehouse.paths import DataDir
 from tests.command import gpuledger, rows, tables
@@ -111,7 +112,7 @@ def test_a_run_that_published_nothing_is_not_replayed(site: Path, tmp_path: Path
     refresh(data, 1, only=("ecb_fx", "newegg"))
     killed = context(data, 2, only=("ecb_fx", "newegg"))
     with gather.reader(killed) as reader:  # reads and archives the pages, and gets no further
-        refreshing.read_plain(reader, gather.readings(killed), refreshing.no_progress)
+        refreshing.read_plain(reader, gather.readings(killed))
     replayed(data, tmp_path / "again")
     assert_same(data, tmp_path / "again")
 
@@ -170,24 +171,36 @@ def test_a_killed_replay_goes_on_where_it_was_unless_something_changed(tmp_path:
 
 def _kill_and_go_on(data: Path, to: Path, *, is_same: bool) -> None:
     runs = runs_until(DataDir(data), None)
-    seen: list[int | None] = []
 
-    def run_here() -> Context:
-        return replace(in_data(data), data=DataDir(to))
+    def run_here(progress: Progress) -> Context:
+        return replace(in_data(data), data=DataDir(to), progress=progress)
 
-    def killed_at_the_fourth(text: str, done: int | None) -> None:
-        if done == 4:
-            raise KeyboardInterrupt
+    class Seen(Progress):
+        """Notes the runs that are begun, and ends at the one that it is told to."""
+
+        def __init__(self, ends_at: int = -1) -> None:
+            self.runs: list[int] = []
+            self._ends_at, self._step = ends_at, ""
+
+        def step(self, name: str, total: int | None = None) -> None:
+            self._step = name
+
+        def at(self, done: int, what: str = "") -> None:
+            if self._step == "replay":
+                self.runs.append(done)
+                if done == self._ends_at:
+                    raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        replay(run_here(), DataDir(data), runs, Options(keep_every_s=0), killed_at_the_fourth)
+        replay(run_here(Seen(4)), DataDir(data), runs, Options(keep_every_s=0))
     assert not (to / "gpuledger.duckdb").exists()
     if not is_same:
         decisions.release(
             data=DataDir(data), listing_id="danawa_daily:88000005", price=Decimal(1), currency="KRW", reason="new"
         )
-    replay(run_here(), DataDir(data), runs, Options(keep_every_s=0), lambda text, done: seen.append(done))
-    assert seen == [*range(4 if is_same else 0, len(runs)), len(runs)]
+    seen = Seen()
+    replay(run_here(seen), DataDir(data), runs, Options(keep_every_s=0))
+    assert seen.runs == [*range(4 if is_same else 0, len(runs)), len(runs)]
     assert_same(data, to)
     assert list((to / "state").glob("replay-*")) == []
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.flows.commands._progress import show_summary
+from gpuledger.flows.commands._summary import show_summary
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.setup.settings import Settings
 from gpuledger.flows.telling import logs, terminal

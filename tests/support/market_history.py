@@ -81,7 +81,7 @@ def night(
 
 def small(root: Path, nights: Sequence[backfill.Crawl]) -> None:
     """Load `nights` in bulk, as the command does: the rates of all their days come with the program."""
-    backfill.backfill(context(root, nights[-1][0]), nights, lambda number: None)
+    backfill.backfill(context(root, nights[-1][0]), nights)
 
 
 def read(root: Path) -> list[backfill.Crawl]:

@@ -24,7 +24,7 @@ from gpuledger.extract.pages import Fetching, LocalFile
 from gpuledger.extract.source import Page, Source, get
 from gpuledger.flows.night import run_log
 from gpuledger.flows.night.gather import Reader
-from gpuledger.flows.night.refresh import Progress, run
+from gpuledger.flows.night.refresh import run
 from gpuledger.transform.sizing import own
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
@@ -321,7 +321,7 @@ def test_a_batch_that_cannot_be_stored_is_its_sources_failure(tmp_path: Path) ->
     """A count that no column holds: the parsers' door keeps it out, so it is put behind the door."""
     name = "toms_price_index"
 
-    def read_all(reader: Reader, readings: list[Reading], progress: Progress) -> list[Collected]:
+    def read_all(reader: Reader, readings: list[Reading]) -> list[Collected]:
         collected = [reader.read_source(one) for one in readings]
         return [
             replace(one, rows=[_too_many_sold(row) for row in one.rows]) if one.source == name else one
@@ -347,7 +347,7 @@ def test_a_night_in_which_every_source_fails_otherwise_is_on_record(tmp_path: Pa
     doomed = context(tmp_path / "data", 2)
     errors = iter([ExtractError("u\ud83d", "seen", "act"), *[None] * 100])
 
-    def all_fail(reader: object, readings: list[Reading], progress: object) -> list[Collected]:
+    def all_fail(reader: object, readings: list[Reading]) -> list[Collected]:
         return [
             Collected(one.source.name, failure=next(errors) or ExtractError("x", "\udcff", "y"), is_complete=False)
             for one in readings

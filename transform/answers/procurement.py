@@ -17,11 +17,12 @@ from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 
 #: In the order in which they are shown: what to do, and why.
-#: `buy`: no other card is at least as fast for no more money in some workload, and the price is no reason to wait.
-#: `wait`: it would be, and is dearer than in most of the last year. `other`: another card does as much for no more money.
+#: `buy`: no other card is at least as fast for no more money in some workload, and its past prices are no reason to wait.
+#: `unjudged`: the same, but too few days of its price are known (mart.price_trend) to say whether it is low.
+#: `wait`: the same, and it is dear or falling. `other`: another card does as much for no more money.
 #: `unmeasured`: it has a price, and no figure. `no_price`: no offer of it counts.
-Advice = Literal["buy", "wait", "other", "unmeasured", "no_price"]
-ADVICE: tuple[Advice, ...] = ("buy", "wait", "other", "unmeasured", "no_price")
+Advice = Literal["buy", "unjudged", "wait", "other", "unmeasured", "no_price"]
+ADVICE: tuple[Advice, ...] = ("buy", "unjudged", "wait", "other", "unmeasured", "no_price")
 #: What "what it runs" is asked with: one card, four bits a weight as llama.cpp packs them, 8192 tokens, one user.
 PRECISION, CONTEXT_TOKENS = "Q4_K_M", 8192
 
@@ -57,6 +58,7 @@ class Card:
     premium_over_msrp: Decimal | None
     used_price_usd: Decimal | None
     hint: str | None
+    hint_reason: str | None
     change_30d: Decimal | None
     own_total_usd: Decimal | None
     largest_model: str | None
@@ -115,13 +117,17 @@ def procurement(data: DataDir, market: str | None = None) -> Procurement:
 
 
 def advice(price: Decimal | None, fronts: Sequence[bool], hint: str | None) -> Advice:
-    """What to do about a card: `fronts` says for each workload that it was measured in whether it is on its front."""
+    """What to do about a card. `fronts` says for each workload that it was measured in whether it is on its front,
+    and `hint` what its past prices say, None where they are not followed.
+    """
     if price is None:
         return "no_price"
     if not fronts:
         return "unmeasured"
     if not any(fronts):
         return "other"
+    if hint in (None, "unknown"):
+        return "unjudged"
     return "wait" if hint == "wait" else "buy"
 
 
@@ -190,7 +196,7 @@ def _prices(data: DataDir, market: str | None) -> tuple[list[str], list[tuple[An
         data,
         f"""SELECT p.gpu_id, p.gpu, g.memory_gb, g.tdp_w, p.price_usd, p.offered_in AS market, p.source AS shop, p.url,
                p.price_since, p.last_seen_at, p.offers, p.msrp_usd, p.premium_over_msrp, p.used_price_usd, t.hint,
-               t.change_30d, p.excluded, p.snapshot_sha256
+               t.reason AS hint_reason, t.change_30d, p.excluded, p.snapshot_sha256
            FROM {street_prices(None, market)} p JOIN core.gpu g ON g.gpu_id = p.gpu_id {trend} ORDER BY p.gpu_id""",
         parameters,
     )

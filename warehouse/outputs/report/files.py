@@ -33,12 +33,14 @@ def export(
     *,
     language: str = "en",
     translations: Mapping[str, gettext_module.NullTranslations] | None = None,
+    sentences: Sequence[str] = (),
 ) -> list[Path]:
     """Write the page to `<folder>/index.html`; its path.
 
-    It opens in `language` (ISO 639) and can be switched to each of `translations`. Raises OSError.
+    It opens in `language` (ISO 639) and can be switched to each of `translations`. `sentences` are the texts that sentences
+    of the contents were made from. Raises OSError.
     """
-    html = render(contents, language, translations or {})
+    html = render(contents, language, translations or {}, sentences)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / NAME
     part = path.with_suffix(f".{os.getpid()}.part")
@@ -48,7 +50,10 @@ def export(
 
 
 def render(
-    contents: Mapping[str, Any], language: str, translations: Mapping[str, gettext_module.NullTranslations]
+    contents: Mapping[str, Any],
+    language: str,
+    translations: Mapping[str, gettext_module.NullTranslations],
+    sentences: Sequence[str] = (),
 ) -> str:
     """The page as HTML."""
     environment = Environment(
@@ -61,7 +66,10 @@ def render(
     scripts = [_text(name) for name in (*LIBRARIES, *SCRIPTS)]
     return environment.get_template("page.html").render(
         contents=contents,
-        words=_words(scripts[len(LIBRARIES) :], language, translations),
+        words=_words(
+            [*words.of_scripts(scripts[len(LIBRARIES) :]), *sentences, *_named(contents)], language, translations
+        )
+        | {"sentences": list(sentences)},
         language=language,
         style=Markup(_text("style.css")),
         scripts=[Markup(script) for script in scripts],
@@ -70,11 +78,13 @@ def render(
 
 
 def _words(
-    scripts: Sequence[str], language: str, translations: Mapping[str, gettext_module.NullTranslations]
+    own: Sequence[str], language: str, translations: Mapping[str, gettext_module.NullTranslations]
 ) -> dict[str, Any]:
-    """The languages, what the codes of the warehouse mean, and every text of the page in each language but English."""
+    """The languages, what the codes of the warehouse mean, and every text of the page, its `own` and those of the
+    codes, in each language but English.
+    """
     english = words.values(lambda text: text)
-    texts = [*words.of_scripts(scripts), *(text for vocabulary in english.values() for text in vocabulary.values())]
+    texts = [*own, *(text for vocabulary in english.values() for text in vocabulary.values())]
 
     def translated(gettext: Callable[[str], str]) -> dict[str, str]:
         return {text: own for text in sorted(set(texts)) if (own := gettext(text)) != text}
@@ -85,6 +95,13 @@ def _words(
         "values": english,
         "translations": {code: translated(own.gettext) for code, own in translations.items() if code != "en"},
     }
+
+
+def _named(contents: Mapping[str, Any]) -> list[str]:
+    """What the contents call workloads, and how they describe them."""
+    table = contents.get("workloads") or {"columns": [], "rows": []}
+    places = [place for place, column in enumerate(table["columns"]) if column in ("workload", "description")]
+    return [row[place] for row in table["rows"] for place in places if row[place]]
 
 
 def _text(name: str) -> str:

@@ -19,8 +19,8 @@ def values(_: Callable[[str], str]) -> Mapping[str, Mapping[str, str]]:
     """The values of the warehouse that are shown as words, by vocabulary, in the language of `_`."""
     return {
         "advice": {
-            "buy": _("buy"), "wait": _("wait"), "other": _("another card"), "unmeasured": _("not measured"),
-            "no_price": _("no price"),
+            "buy": _("buy"), "unjudged": _("good value, price not judged"), "wait": _("wait"), "other": _("another card"),
+            "unmeasured": _("not measured"), "no_price": _("no price"),
         },
         "change": {
             "appeared": _("appeared"), "returned": _("returned"), "price": _("price"),

@@ -56,8 +56,9 @@ SELECT
         ELSE 'neutral'
     END AS hint,
     CASE
-        WHEN t.days_ago > 7 THEN 'no price for ' || t.days_ago || ' days'
-        WHEN t.days < 30 THEN 'only ' || t.days || ' days of prices'
+        WHEN t.days_ago > 7 THEN 'no judgement on whether it is low: no price was seen for ' || t.days_ago || ' days'
+        WHEN t.days < 30
+            THEN 'no judgement on whether it is low: its price is known on ' || t.days || ' of the 30 days that takes'
         WHEN t.change_30d <= -0.1 THEN 'it fell by ' || round(-100 * t.change_30d)::INTEGER || '% in 30 days and may go on'
         WHEN t.share_above >= 0.9 THEN 'lower than on ' || round(100 * t.share_above)::INTEGER || '% of the days of a year'
         WHEN t.percentile >= 0.8 THEN 'it was lower on ' || round(100 * t.percentile)::INTEGER || '% of the days of a year'

@@ -25,7 +25,8 @@ const once = (make) => { let made; return () => (made ??= { value: make() }).val
 
 const cards = once(() => new Map(rows("cards").map((row) => [row.gpu_id, row])));
 const prices = once(() => new Map(rows("prices").map((row) => [`${row.market} ${row.gpu_id}`, row])));
-const workloads = once(() => new Map(rows("workloads").map((row) => [row.workload_id, row])));
+/** The workloads, in words of the language that is asked for when they are read. */
+const workloads = once(() => new Map(rows("workloads").map((row) => [row.workload_id, { ...row, get workload() { return _(row.workload); }, get description() { return row.description && _(row.description); } }])));
 const models = once(() => new Map(rows("models").map((row) => [row.model_id, row])));
 const scores = once(() => new Map(rows("scores").map((row) => [`${row.workload_id} ${row.gpu_id}`, row])));
 const sellers = once(() => rows("sellers"));
@@ -77,6 +78,12 @@ const rate_words = () => {
 /** `text` in the language in use, with what stands between braces filled in. */
 const _ = (text, filled = {}) =>
   ((WORDS.translations[language()] || {})[text] || text).replace(/\{(\w+)\}/g, (whole, name) => filled[name] ?? whole);
+const made_from = once(() => WORDS.sentences.map((text) => [text, new RegExp(`^${text.replace(/[.*+?^$()|[\]\\]/g, "\\$&").replace(/\{(\w+)\}/g, "(?<$1>[^;]+?)")}$`)]));
+/** A sentence that the warehouse made: known again by the text that it was made from, whose figures stay. */
+const spoken = (text) => {
+  const [template, pattern] = made_from().find(([, one]) => one.test(text)) ?? [];
+  return template ? _(template, pattern.exec(text).groups) : _(text);
+};
 /** A code of the warehouse in words. */
 const word = (kind, code) => (code === null || code === undefined ? "" : _(WORDS.values[kind]?.[code] ?? String(code)));
 

@@ -53,11 +53,13 @@ const home_page = () => {
 };
 
 const answer = (kind, name, ...lines) => h("section", { class: "answer" }, h("div", { class: "kind" }, kind), h("span", { class: "name" }, name), lines);
+/** Why nobody says whether a price is low. */
+const unjudged = (known) => spoken(market() === DATA.run.home && known.hint_reason ? known.hint_reason : "no judgement on whether it is low: only prices of the home market are followed");
 /** Why a card, in a sentence; each is a fact of its row. */
 const because = (row, price) => {
   const known = cards().get(row.gpu_id);
-  if (price?.advice === "wait") return h("p", null, h("span", { class: "wait" }, _("wait")), ` – ${_("dearer than on {share} of the days of the last year", { share: `${number(known.percentile_1y * 100, 0)} %` })}`);
-  if (row.is_front) return h("p", null, _("No other card is at least as fast for no more money."));
+  if (price?.advice === "wait") return h("p", null, h("span", { class: "wait" }, _("wait")), ` – ${spoken(known.hint_reason)}`);
+  if (row.is_front) return [h("p", null, _("No other card is at least as fast for no more money.")), price?.advice === "unjudged" ? h("p", null, h("small", null, unjudged(known))) : null];
   return null;
 };
 const for_workload = (id) => {
@@ -161,7 +163,7 @@ const for_model = (id) => {
       h("p", null, shop(seller.shop), " · ", confirmed(seller.confirmed_at, seller.shop)),
       h("p", null, speed_of(row), range_of(row) ? h("small", null, ` (${range_of(row)})`) : null),
       h("p", null, _("{price} in all over the years", { price: money(row.total_usd) }), per_output(row) ? ` · ${per_output(row)}` : ""),
-      row.note ? h("p", null, h("small", null, raw(row.note))) : null);
+      row.notes ? h("p", null, h("small", null, row.notes.map(spoken).join("; "))) : null);
   };
   const shown = [];
   if (bought) shown.push([_("Cheapest to own"), bought]);
@@ -287,7 +289,7 @@ const card_page = (id) => {
         h("p", null, page(_("compare with others"), ["compare"], { cards: id }))),
       price ? answer(_("advice"), advice(price.advice),
         price.beaten_by ? h("p", null, card(price.beaten_by), ` ${_("is at least as fast for no more money")} (${workloads().get(price.beaten_in)?.workload ?? ""})`) : null,
-        market() === DATA.run.home && row.hint_reason ? h("p", null, h("small", null, raw(row.hint_reason))) : null,
+        price.advice === "unjudged" ? h("p", null, h("small", null, unjudged(row))) : market() === DATA.run.home && row.hint_reason ? h("p", null, h("small", null, spoken(row.hint_reason))) : null,
         price.own_total_usd ? h("p", null, h("small", null, `${_("{price} in all over the years", { price: money(price.own_total_usd) })}: ${assumed()}`)) : null) : null,
       price?.used_usd ? answer(_("used"), h("span", { class: "price" }, link(money(price.used_usd), price.used_url), evidence(price.used_evidence, price.used_url)), h("p", null, raw(price.used_shop), ` · ${word("left_out", price.used_condition)}`)) : null),
     facts([_("launch price"), money(row.msrp_usd)], [_("over launch price"), percent(price?.premium_over_msrp)],
@@ -353,7 +355,7 @@ const held_grid = (list) => grid("held", list, [
 
 const workloads_page = () => [
   heading(_("Workloads")),
-  grid("workloads", [...workloads().values()].map((row) => ({ ...row, best: value_of(row.workload_id)[0], list: [...scores().values()].filter((one) => one.workload_id === row.workload_id) })), [
+  grid("workloads", [...workloads().values()].map((row) => ({ ...row, workload: row.workload, best: value_of(row.workload_id)[0], list: [...scores().values()].filter((one) => one.workload_id === row.workload_id) })), [
     { key: "workload", head: _("workload"), cell: (row) => page(row.workload, ["workload", row.workload_id]) },
     { key: "unit", head: _("unit"), cell: (row) => raw(row.unit) },
     { key: "cards", head: _("cards measured"), kind: "r", value: (row) => row.list.length },
@@ -364,7 +366,7 @@ const workloads_page = () => [
 const workload_page = (id) => {
   const row = workloads().get(id);
   if (!row) return missing();
-  return [heading(raw(row.workload)), h("p", { class: "soft" }, raw(row.description)), scatter_of(id, value_of(id)), value_of(id).length ? null : none(_("No card that was measured in this has a price in this market. Ask for another market, or look at launch prices below.")), h("h2", null, _("Ranking")), ranking(id), how()];
+  return [heading(row.workload), h("p", { class: "soft" }, row.description), scatter_of(id, value_of(id)), value_of(id).length ? null : none(_("No card that was measured in this has a price in this market. Ask for another market, or look at launch prices below.")), h("h2", null, _("Ranking")), ranking(id), how()];
 };
 
 const compare_page = () => {
@@ -395,7 +397,7 @@ const compare_page = () => {
           line(_("tensor, 16 bits"), (row) => (row.tensor_fp16_tflops === null ? "" : `${number(row.tensor_fp16_tflops, 1)} TFLOPS`)),
           line(_("power"), (row) => (row.tdp_w === null ? "" : `${number(row.tdp_w, 0)} W`)),
           line(_("released"), (row) => day(row.released_on)),
-          [...workloads().values()].map((workload) => line(raw(workload.workload), (row) => { const one = scores().get(`${workload.workload_id} ${row.gpu_id}`); return one ? [`${short(one.score)} ${workload.unit}`, evidence(one.evidence, one.url)] : null; })),
+          [...workloads().values()].map((workload) => line(workload.workload, (row) => { const one = scores().get(`${workload.workload_id} ${row.gpu_id}`); return one ? [`${short(one.score)} ${workload.unit}`, evidence(one.evidence, one.url)] : null; })),
           line(_("models that run on one"), (row) => number(rows("runs").filter((one) => one.gpu_id === row.gpu_id).length || null))))),
       measured.length ? bars("compare-scores", _("Scores, each beside the best of these"), measured, ids) : null,
       prices_over_time("compare-prices", _("Lowest price over time, market {market}", { market: DATA.run.home }), ids),

@@ -1,0 +1,98 @@
+"""Words that the warehouse and the reckoning make, in the language in use: workloads, reasons, what speaks against a way.
+
+They are data, and so English: the same in every file and for every program. For people each is looked up whole, or found
+again by the text that it was made from, whose figures stay as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from gpuledger.flows.setup.lang import gettext, knows
+
+
+def N_(message: str) -> str:
+    """`message`: it is put into the catalogue here, and translated where it is shown."""
+    return message
+
+
+#: The texts that sentences are made from, the more particular first. The report has the same ones.
+TEMPLATES = (
+    # mart.price_trend
+    N_("no judgement on whether it is low: no price was seen for {days} days"),
+    N_("no judgement on whether it is low: its price is known on {days} of the 30 days that takes"),
+    N_("no judgement on whether it is low: only prices of the home market are followed"),
+    N_("it fell by {share}% in 30 days and may go on"),
+    N_("lower than on {share}% of the days of a year"),
+    N_("it was lower on {share}% of the days of a year"),
+    N_("neither low nor falling: {share}% of the days of a year were cheaper"),
+    # transform/buying/options.py
+    N_("needs {needed} GB and has {available}"),
+    N_("its price is not known, so whether the budget buys it is not"),
+    N_("costs {price} USD, over the budget of {budget}"),
+    N_("its speed is not known"),
+    N_("its power is not known, so its cost is not"),
+    N_("{speed} tokens/s (as measured), under {least}"),
+    N_("{speed} tokens/s (expected of a bound of {bound}), under {least}"),
+    N_("no machine of hosts.toml holds {boards} of it ({watts} W)"),
+    N_("{engine} does not run {precision} on {card}"),
+    N_("draws {watts} W; an ordinary outlet gives {outlet} W"),
+    N_("trains {speed} tokens/s at most, by the matrix rate; nobody measured it"),
+    N_(
+        "the experts of {layers} of {all} layers, {size} GB, stay with the processor: nobody measured how fast it reads them"
+    ),
+    N_("{layers} of {all} layers, {size} GB, stay with the processor: nobody measured how fast it reads them"),
+    N_(
+        "no shop's price is known here: a quote in the inbox gives it one; its maker asked {price} USD when it came out"
+    ),
+    N_("no shop's price is known here: a quote in the inbox gives it one"),
+)
+#: Codes of the warehouse, with spaces for underscores, which nothing else puts into the catalogue.
+_CODES = (
+    N_("reserved 1y"), N_("reserved 3y"), N_("first party"), N_("marketplace"), N_("dearer"), N_("drift"), N_("too old"),
+    N_("unchanged"), N_("running"), N_("interrupted"), N_("idle"), N_("from price"), N_("bundle price"),
+    N_("sales tax"), N_("VAT"), N_("GST"), N_("consumption tax"), N_("calibrated"), N_("on demand"),
+    N_("seller not known"), N_("far above any price"), N_("published with failures"),
+)  # fmt: skip
+#: A number before what it counts, as in `3 out of stock, 1 grey import`.
+_COUNTED = re.compile(r"(\d+) ([a-zA-Z][^,]*)")
+
+
+def spoken(text: str) -> str:
+    """`text` in the language in use; as it is where no word of it is known. Sentences in a row are found one by one."""
+    parts, said = text.split("; "), []
+    while parts:
+        taken = next((n for n in range(len(parts), 1, -1) if _found("; ".join(parts[:n]))), 1)
+        said.append(_one("; ".join(parts[:taken])))
+        del parts[:taken]
+    return "; ".join(said)
+
+
+def _one(text: str) -> str:
+    """One sentence, or a list of words or of counted things."""
+    if found := _found(text):
+        template, figures = found
+        return gettext(template).format(**figures)
+    if not knows(text):
+        if ", " in text:
+            return ", ".join(map(_one, text.split(", ")))
+        if counted := _COUNTED.fullmatch(text):
+            return f"{counted[1]} × {_one(counted[2])}"
+    words = text.replace("_", " ")
+    said = gettext(words) if text else ""
+    return text if said == words else said
+
+
+def _found(text: str) -> tuple[str, dict[str, str]] | None:
+    """The text that a sentence was made from, and its figures."""
+    return next(
+        ((template, found.groupdict()) for template, pattern in _patterns() if (found := pattern.fullmatch(text))), None
+    )
+
+
+@cache
+def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    return tuple(
+        (template, re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^;]+?)", re.escape(template)))) for template in TEMPLATES
+    )
