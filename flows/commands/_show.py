@@ -93,7 +93,9 @@ class Table:
             )
             for i, (name, heading) in enumerate(zip(self.columns, self.headings, strict=True))
         ]
-        return lay_out(columns, width, self.keep)
+        # A column in which nothing stands takes room and says nothing.
+        telling = [column for column in columns if any(column.cells)] or columns
+        return lay_out(telling, width, self.keep)
 
 
 def _with_unit(table: Table) -> Table:
@@ -203,6 +205,8 @@ def human(value: object, column: str = "") -> str:
         return format(value, "f")
     if isinstance(value, float):
         return f"{value:g}" if abs(value) >= 1e15 else f"{value:.6f}".rstrip("0").rstrip(".")
+    if column == "hint" and value == "unknown":
+        return ""  # no hint
     if isinstance(value, str):
         value = spoken(value) if column in _SPOKEN else value
         return clean(cell(value).removeprefix("'"), keep_lines=True)

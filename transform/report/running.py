@@ -22,8 +22,6 @@ from gpuledger.transform.sizing.errors import SizingError
 
 #: People at once, each of whom reads and writes as one does.
 LOADS = (1, 8, 32)
-#: Of a hundred models at three loads, most of what a card cannot hold would be reckoned for nothing.
-ANSWERS = Limits(fitting=True)
 #: Called with how many models were asked about, and how many there are.
 OnModel = Callable[[int, int], None]
 #: Ways that are kept of each model, load and market, besides those that are faster for more money.
@@ -60,6 +58,8 @@ def ways(
     """
     assumptions = market.assumptions(con)
     offered, learned = {name: _offered(con, name) for name in markets}, market.learned(con)
+    # What does not hold a model is no answer, and would be reckoned for nothing. Outlets are those of the market's country.
+    limits = {name: Limits(fitting=True, country=None if name == "all" else name) for name in markets}
     # Of a hundred models a handful was measured: the others need not be asked about.
     known = {row[0] for row in con.execute("SELECT DISTINCT model_id FROM core.workload").fetchall()}
     needs: list[Need] = []
@@ -81,7 +81,9 @@ def ways(
             pictures = market.pictures(con, need.model_id, need.precision) if is_known and not need.splits else {}
             for name in markets if users == 1 else markets[:1]:
                 asked = replace(offered[name], measured=measured, pictures=pictures)
-                found += [Way(model_id, users, name, one) for one in _kept(options(need, ANSWERS, asked, assumptions))]
+                found += [
+                    Way(model_id, users, name, one) for one in _kept(options(need, limits[name], asked, assumptions))
+                ]
     on_model(len(models), len(models))
     return needs, found
 

@@ -97,7 +97,7 @@ const short = (amount) =>
   amount === null || amount === undefined ? "" : new Intl.NumberFormat(language(), { maximumSignificantDigits: 3 }).format(amount);
 const percent = (share) =>
   share === null || share === undefined ? ""
-    : new Intl.NumberFormat(language(), { style: "percent", maximumFractionDigits: 1, signDisplay: "exceptZero" }).format(share);
+    : new Intl.NumberFormat(language(), { style: "percent", minimumFractionDigits: 1, maximumFractionDigits: 1, signDisplay: "exceptZero" }).format(share);
 const day = (time) =>
   time ? new Intl.DateTimeFormat(language(), { dateStyle: "medium", timeZone: "UTC" }).format(new Date(time)) : "";
 const minute = (time) =>
@@ -184,7 +184,7 @@ const confirmed = (time, source) => {
   const text = days <= 0 ? _("confirmed today") : days === 1 ? _("confirmed yesterday") : _("confirmed {day}", { day: day(time) });
   return h("span", { class: stale().has(source) || days > 7 ? "old nowrap" : "fresh nowrap" }, text);
 };
-const advice = (code) => h("span", { class: { buy: "good", wait: "wait" }[code] || "soft" }, word("advice", code));
+const advice = (code) => h("span", { class: `${{ buy: "good", wait: "wait", unjudged: "fair" }[code] || "soft"}` }, word("advice", code));
 
 /** Hand a file to whoever looks at the page: made here, and sent nowhere. */
 const download = (name, type, content) => {
