@@ -25,9 +25,10 @@ def heading(data: DataDir, day: date | None = None) -> str:
     name = gettext("market {market}").format(market=market.market)
     if market.is_net:
         return f"{name}, {gettext('net of tax')}"
+    tax = gettext(market.tax_name or "")
     if not market.prices_include_tax:
-        return f"{name}, " + gettext("before {tax}").format(tax=gettext(market.tax_name))
+        return f"{name}, " + gettext("before {tax}").format(tax=tax)
     if market.tax_rate is None:
-        return f"{name}, " + gettext("with {tax}").format(tax=gettext(market.tax_name))
+        return f"{name}, " + gettext("with {tax}").format(tax=tax)
     rate = f"{float(market.tax_rate) * 100:g} %"
-    return f"{name}, " + gettext("with {rate} {tax}").format(rate=rate, tax=gettext(market.tax_name))
+    return f"{name}, " + gettext("with {rate} {tax}").format(rate=rate, tax=tax)
