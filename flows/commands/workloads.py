@@ -17,7 +17,7 @@ def command(data_dir: str | None, form: str) -> None:
 
     columns, rows = workloads.listed(read_from(data_dir))
     headings = {
-        "workload_id": "workload id", "cards": "cards", "unit": "unit", "workload": "workload", "newest_on": "newest figure",
+        "workload_id": "workload_id", "cards": "cards", "unit": "unit", "workload": "workload", "newest_on": "newest figure",
         "oldest_on": "oldest figure", "gpu_count": "cards together",
     }  # fmt: skip
     show(columns, rows, form, headings=headings)
