@@ -197,8 +197,8 @@ class _Asked:
 
     def _leaves_out(self, gpu: Gpu, gpus: int) -> bool:
         """Whether only what holds and runs the model is asked for, and these do not."""
-        if not self.limits.fitting:
-            return False
+        if not self.limits.fitting or self.need.offload != "none":
+            return False  # what stays with the processor is known with the machine
         together = gpus if self.need.splits else 1
         holds = self.need.needed_bytes(together) <= self.need.usable_bytes(gpu, together)
         return not holds or not self.need.engine.runs_on(gpu, self.need.precision)
