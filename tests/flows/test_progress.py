@@ -92,7 +92,7 @@ def test_the_steps_are_korean() -> None:
     lang.use("ko")
     lines = Lines(Clock())
     lines.step("publish")
-    assert "게시" in drawn(lines)[0]
+    assert "발행" in drawn(lines)[0]
     lang.use("en")
 
 
