@@ -22,7 +22,7 @@ NAME = "procurement"
 def advice_words() -> dict[str, str]:
     """What to do, by the code of the advice."""
     return {
-        "buy": gettext("buy"), "unjudged": gettext("good value, price not judged"), "wait": gettext("wait"),
+        "buy": gettext("buy"), "unjudged": gettext("good value"), "wait": gettext("wait"),
         "other": gettext("another card"),
         "unmeasured": gettext("not measured"), "no_price": gettext("no price"),
     }  # fmt: skip
@@ -96,7 +96,7 @@ def _columns(found: Procurement, money: Money) -> list[Column]:
         ]  # fmt: skip
     return [
         Column("advice", gettext("advice"), "text",
-               gettext("buy: no other card is at least as fast for no more money; price not judged: the same, but too few "
+               gettext("buy: no other card is at least as fast for no more money; good value: the same, but too few "
                        "days of its price are known to say whether it is low; wait: the same, and it is dear or falling "
                        "just now")),
         Column("gpu", gettext("card"), "text", gettext("maker and name")),

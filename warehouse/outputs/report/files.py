@@ -97,11 +97,19 @@ def _words(
     }
 
 
+#: Columns of the contents that hold names which the program itself gave.
+_NAMED = (("workloads", "workload"), ("workloads", "description"), ("markets", "tax_name"))
+
+
 def _named(contents: Mapping[str, Any]) -> list[str]:
-    """What the contents call workloads, and how they describe them."""
-    table = contents.get("workloads") or {"columns": [], "rows": []}
-    places = [place for place, column in enumerate(table["columns"]) if column in ("workload", "description")]
-    return [row[place] for row in table["rows"] for place in places if row[place]]
+    """What the contents call workloads and taxes, and how they describe them."""
+    found = []
+    for name, column in _NAMED:
+        table = contents.get(name) or {"columns": [], "rows": []}
+        if column in table["columns"]:
+            place = table["columns"].index(column)
+            found += [row[place] for row in table["rows"] if row[place]]
+    return found
 
 
 def _text(name: str) -> str:

@@ -19,7 +19,7 @@ def values(_: Callable[[str], str]) -> Mapping[str, Mapping[str, str]]:
     """The values of the warehouse that are shown as words, by vocabulary, in the language of `_`."""
     return {
         "advice": {
-            "buy": _("buy"), "unjudged": _("good value, price not judged"), "wait": _("wait"), "other": _("another card"),
+            "buy": _("buy"), "unjudged": _("good value"), "wait": _("wait"), "other": _("another card"),
             "unmeasured": _("not measured"), "no_price": _("no price"),
         },
         "change": {

@@ -6,8 +6,8 @@ const market_words = (wanted = market()) => {
   const row = markets().find((one) => one.market === wanted);
   if (!row || row.market === "all") return _("all markets, net of tax");
   const name = _("market {market}", { market: row.market });
-  if (row.prices_include_tax && row.tax_rate) return `${name}, ${_("with {rate} {tax}", { rate: `${number(row.tax_rate * 100)} %`, tax: row.tax_name })}`;
-  return row.tax_name ? `${name}, ${_("before {tax}", { tax: row.tax_name })}` : name;
+  if (row.prices_include_tax && row.tax_rate) return `${name}, ${_("with {rate} {tax}", { rate: `${number(row.tax_rate * 100)} %`, tax: _(row.tax_name) })}`;
+  return row.tax_name ? `${name}, ${_("before {tax}", { tax: _(row.tax_name) })}` : name;
 };
 const price_of = (gpu_id) => prices().get(`${market()} ${gpu_id}`);
 const value_of = (workload, basis = "street") =>
@@ -249,8 +249,8 @@ const cards_page = () => {
       { key: "gpu", head: "GPU", cell: (row) => card(row.gpu_id, false) },
       { key: "vendor", head: _("maker"), kind: "spare", filter: true, cell: (row) => raw(row.vendor) },
       { key: "advice", head: _("advice"), kind: "tight", filter: true, value: (row) => word("advice", row.price?.advice ?? "no_price"), cell: (row) => advice(row.price?.advice ?? "no_price") },
-      { key: "memory_gb", head: _("memory, GB"), kind: "r", cell: (row) => number(row.memory_gb, 1) },
       { key: "price", head: `${_("price")}, ${currency()}`, kind: "r", value: (row) => row.price?.price_usd ?? null, cell: (row) => (row.price?.price_usd ? priced(row.price) : null) },
+      { key: "memory_gb", head: _("memory, GB"), kind: "r", cell: (row) => number(row.memory_gb, 1) },
       { key: "shop", head: _("shop"), filter: true, kind: "tight", value: (row) => (row.price?.price_usd ? row.price.shop : null), cell: (row) => (row.price?.price_usd ? shop(row.price.shop) : null) },
       { key: "msrp", head: _("over launch price"), kind: "r", value: (row) => row.price?.premium_over_msrp ?? null, cell: (row) => percent(row.price?.premium_over_msrp) },
       { key: "used", head: _("used, from"), kind: "r", value: (row) => row.price?.used_usd ?? null, cell: (row) => money(row.price?.used_usd) },
