@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from gpuledger.flows.setup import showing
-from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.setup.lang import gettext, knows
 from gpuledger.transform.answers import markets
 from gpuledger.warehouse.paths import DataDir
 
@@ -25,7 +25,8 @@ def heading(data: DataDir, day: date | None = None) -> str:
     name = gettext("market {market}").format(market=market.market)
     if market.is_net:
         return f"{name}, {gettext('net of tax')}"
-    tax = gettext(market.tax_name or "")
+    # A market of one's own calls its tax what it likes.
+    tax = gettext(market.tax_name) if market.tax_name and knows(market.tax_name) else market.tax_name
     if not market.prices_include_tax:
         return f"{name}, " + gettext("before {tax}").format(tax=tax)
     if market.tax_rate is None:

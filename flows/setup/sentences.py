@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from gpuledger.flows.setup.lang import gettext, knows
+from gpuledger.flows.setup.lang import current, gettext, knows
 
 
 def N_(message: str) -> str:
@@ -61,6 +61,8 @@ _COUNTED = re.compile(r"(\d+) ([a-zA-Z][^,]*)")
 
 def spoken(text: str) -> str:
     """`text` in the language in use; as it is where no word of it is known. Sentences in a row are found one by one."""
+    if current() == "en" or knows(text):
+        return gettext(text)
     parts, said = text.split("; "), []
     while parts:
         taken = next((n for n in range(len(parts), 1, -1) if _found("; ".join(parts[:n]))), 1)
