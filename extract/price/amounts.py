@@ -17,6 +17,7 @@ from babel.languages import get_official_languages
 from babel.numbers import get_decimal_symbol
 
 from gpuledger.extract.price import currency as currencies
+from gpuledger.extract.price.no_price import LONGEST_NUMBER, is_writable
 
 #: More digits than any price has; a number beyond is a code or an attack on the arithmetic.
 MAX_DIGITS = 15
@@ -62,22 +63,13 @@ def json_number(text: str) -> Decimal | None:
     """A number of a JSON feed exactly as written, for `json.loads(parse_float=…, parse_int=…)`; None where it has more
     digits than any amount, or is none. `1e999999999` takes a billion of them as soon as somebody counts with it.
     """
-    if len(text) > _LONGEST_NUMBER:
+    if len(text) > LONGEST_NUMBER:
         return None
     try:
         number = Decimal(text)
     except InvalidOperation:
         return None
     return number if is_writable(number) else None
-
-
-def is_writable(number: Decimal) -> bool:
-    """Whether the number is finite and has no more than some dozens of digits when it is written out."""
-    return number.is_finite() and (not number or -_LONGEST_NUMBER < number.adjusted() < _LONGEST_NUMBER)
-
-
-#: Letters of a number: a float in full has up to 25.
-_LONGEST_NUMBER = 40
 
 
 class Format(NamedTuple):

@@ -21,3 +21,12 @@ def is_shown_mark(amount: Decimal) -> bool:
 def is_stated_mark(amount: Decimal) -> bool:
     """What a product page states where a form wanted a number: 0, one cent, and nines of any kind."""
     return _STATED.fullmatch(format(amount, "f")) is not None
+
+
+#: Letters of a number: a float in full has up to 25.
+LONGEST_NUMBER = 40
+
+
+def is_writable(number: Decimal) -> bool:
+    """Whether the number is finite and has no more than some dozens of digits when it is written out."""
+    return number.is_finite() and (not number or -LONGEST_NUMBER < number.adjusted() < LONGEST_NUMBER)
