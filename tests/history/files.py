@@ -38,6 +38,7 @@ def of_a_newer_duckdb(data: Path) -> None:
         with path.open("r+b") as file:
             file.write(header)
         path.chmod(mode)
+        integrity.note(where, path, integrity.digest(path))
 
 
 def _checksum(block: bytes) -> int:
