@@ -20,7 +20,7 @@ _NIGHTS = {"history", "ops", "install", "flows", "walls"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Slow files first: two workers take files in this order, and one would end long after the other."""
+    """Slow files first: the workers take files in this order, and one would end long after the other."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: 0 if item.path in slow else 1 if item.path.parent.name in _NIGHTS else 2)
 

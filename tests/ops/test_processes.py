@@ -17,12 +17,13 @@ from tests.command import ROOT, environment
 
 #: A child that ends with its owner, and has started something in a session of its own that knows nothing of owners.
 CHILD = """
-import subprocess
+import subprocess, time
 from gpuledger.flows.prefect_.processes import end_with_owner
 end_with_owner()
 p = subprocess.Popen(["sleep", "600"], start_new_session=True)
 print(p.pid, flush=True)
 p.wait()
+time.sleep(600)  # its own child is ended first
 """
 
 OWNING = f"""

@@ -81,7 +81,7 @@ def night(
         is_newest = price_days.is_newest(con, first)
         night = store.Night((), frozenset())
         if nights:
-            night = backfill.load(con, run, nights, lambda number: None)
+            night = backfill.load(con, run, nights)
         rest = store.load(con, run, [batch for batch in batches if batch.rows])
         since = price_days.since(con, first) if is_newest else None
         both = store.Night((*night.sources, *rest.sources), night.tables | rest.tables, since)
