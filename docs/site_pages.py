@@ -41,6 +41,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
     pages = {name: _moved((ROOT / path).read_text(encoding="utf-8")) for path, name in _OUTSIDE.items()}
     pages |= {"reference/commands.md": commands(), "reference/settings.md": settings(), "reference/tables.md": tables()}
+    # Not a page, but a file to be had there.
+    pages |= {f"examples/{path.name}": path.read_text(encoding="utf-8") for path in (ROOT / "examples").glob("*.ipynb")}
     for name, text in pages.items():
         files.append(File.generated(config, name, content=text))
     return files
