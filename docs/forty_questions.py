@@ -183,7 +183,7 @@ calibrated speeds.
   engine; `bound` means that nobody measured it, so it is a share of what physics allows with a wide range.
 - Where nothing holds all of a mixture, its experts may stay in the memory of the machine (`--offload experts`): `bound` too.
 - One person runs llama.cpp, where several cards add memory and no speed. Several people are served by vLLM, which divides
-  every layer.
+  every layer, or gives each card a share of the layers where the heads cannot be divided among so many.
 - Three years, 8 hours a day, half of them computing, 0.16 USD/kWh, and the cards sold at the end (`gpuledger describe
   assumptions`). Renting the same cards for those hours costs less than owning them below the price in the last but one
   column.
