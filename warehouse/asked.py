@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import gpuledger
-from gpuledger.warehouse.errors import BadQuery
+from gpuledger.warehouse.errors import BadQuery, WarehouseError
 from gpuledger.warehouse.paths import DataDir
 
 #: Columns and rows.
@@ -62,19 +62,27 @@ def ask(data: DataDir, sql: str, limits: QueryLimits = USUAL) -> Table:
     # Where the libraries are, and nothing else of ours: the environment of a service holds its passwords.
     path = os.pathsep.join([str(Path(gpuledger.__file__).parents[1]), *filter(None, sys.path)])
     with subprocess.Popen(
-        [sys.executable, "-c", _RUN], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        [sys.executable, "-c", _RUN], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         env={"PYTHONPATH": path, "LANG": "C.UTF-8"},
     ) as process:  # fmt: skip
         try:
-            found, _ = process.communicate(pickle.dumps((data, sql, limits)), timeout=limits.seconds + _GRACE_S)
+            found, said = process.communicate(pickle.dumps((data, sql, limits)), timeout=limits.seconds + _GRACE_S)
         except subprocess.TimeoutExpired:
             raise too_slow(limits) from None
         finally:
             process.kill()
     if not found:
-        raise too_large(limits)
+        raise _ended(process.returncode, said.decode(errors="replace"), limits)
     answer = pickle.loads(found)
     if isinstance(answer, Exception):
         raise answer
     table: Table = answer
     return table
+
+
+def _ended(status: int, said: str, limits: QueryLimits) -> WarehouseError:
+    """Why the process left no answer: where memory is refused to a library, that ends by a signal."""
+    if status < 0 or "MemoryError" in said or "bad_alloc" in said:
+        return too_large(limits)
+    reason = (said.strip().splitlines() or ["it said nothing"])[-1]
+    return WarehouseError(f"the query could not be answered: its process ended with status {status}: {reason}")

@@ -16,7 +16,7 @@ import pytest
 from gpuledger.flows.commands._show import flat, human, plain
 from gpuledger.warehouse import publish
 from gpuledger.warehouse.asked import QueryLimits, ask
-from gpuledger.warehouse.errors import BadQuery, NoWarehouse
+from gpuledger.warehouse.errors import BadQuery, NoWarehouse, WarehouseError
 from gpuledger.warehouse.outputs.csv_files import to_csv
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import user_query
@@ -123,6 +123,9 @@ def test_the_process_that_answers_says_what_the_engine_says(data: DataDir, tmp_p
         ask(data, "SELECT 1", QueryLimits(memory="much"))
     with pytest.raises(NoWarehouse, match=r"no warehouse in .*none yet"):
         ask(DataDir(tmp_path / "none"), "SELECT 1")
+    # What is no fault of the query's is not said to be one.
+    with pytest.raises(WarehouseError, match="ended with status 1: AttributeError"):
+        ask("no folder of data", "SELECT 1")
 
 
 @pytest.mark.parametrize("count", [1001, 5000, 10**12])
