@@ -73,6 +73,8 @@ PLAIN = [
     ("1.299,00 € inkl. MwSt., zzgl. 4,99 € Versand", "de", "DE", "1299", "EUR", "now"),
     ("40.00€ Brez DDV: 36.53€", "sl", "SI", "40", "EUR", "now"),
     ("RTX 5090 32GB $1,999.99", "en", "US", "1999.99", "USD", "now"),
+    ("CA$1,299.00", "en", "CA", "1299", "CAD", "now"),  # Canada, and not "about"
+    ("CA $1,299.00", "en", "CA", "1299", "CAD", "now"),
     ("RTX 4090 $1,599.99", "en", "US", "1599.99", "USD", "now"),
 ]
 
