@@ -17,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-import gpuledger
+from gpuledger.extract import child
 from gpuledger.extract.errors import ExtractError, LayoutChanged
 from gpuledger.extract.items import Parsed
 from gpuledger.extract.parse_process import LENGTH, WAY_OUT, Order
@@ -96,11 +96,9 @@ class _Process:
     """One process, and the pipes to and from it."""
 
     def __init__(self) -> None:
-        # Where the libraries are, and nothing else of ours: the environment of a service holds its passwords.
-        path = os.pathsep.join([str(Path(gpuledger.__file__).parents[1]), *filter(None, sys.path)])
         self._process = subprocess.Popen(
             [sys.executable, "-c", _RUN], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, env={"PYTHONPATH": path, "LANG": "C.UTF-8"},
+            stderr=subprocess.DEVNULL, env=child.environment(),
         )  # fmt: skip
 
     def answer(self, order: Order) -> object:

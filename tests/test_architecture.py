@@ -24,7 +24,7 @@ ROOMS = ("flows", "extract", "transform", "warehouse", "expectations")
 #: What each room may use of the others; nothing imports flows.
 MAY_USE = {
     "flows": {"extract", "transform", "warehouse", "expectations"},
-    "warehouse": {"extract.items", "extract.local_files", "extract.objects", "extract.sealed"},
+    "warehouse": {"extract.child", "extract.items", "extract.local_files", "extract.objects", "extract.sealed"},
     "expectations": {"extract.items", "extract.source", "warehouse.dictionary"},
     "transform": {"warehouse", "extract.local_files", "extract.sealed", "extract.near"},
     "extract": set(),

@@ -8,7 +8,7 @@ import resource
 import sys
 from pathlib import Path
 
-from gpuledger.warehouse.asked import Table, too_large
+from gpuledger.warehouse.asked import too_large
 from gpuledger.warehouse.errors import WarehouseError
 from gpuledger.warehouse.read import bytes_of, reader, user_query
 
@@ -19,17 +19,16 @@ _BESIDE = 512 << 20
 def answer() -> None:
     """Answer, and end."""
     data, sql, limits = pickle.load(sys.stdin.buffer)
-    found: Table | Exception
     try:
         with reader(data) as con:
             allowed = bytes_of(con, limits.memory) + _BESIDE + _taken()
         resource.setrlimit(resource.RLIMIT_DATA, (allowed, allowed))
-        found = user_query(data, sql, limits)
+        found = pickle.dumps(user_query(data, sql, limits))
     except WarehouseError as error:
-        found = error
+        found = pickle.dumps(error)
     except MemoryError:
-        found = too_large(limits)
-    sys.stdout.buffer.write(pickle.dumps(found))
+        found = pickle.dumps(too_large(limits))
+    sys.stdout.buffer.write(found)
     sys.stdout.buffer.flush()
     os._exit(0)  # a thread of DuckDB's may still be at work on what was interrupted
 

@@ -7,15 +7,13 @@ took 8 GB and half a minute under a limit of 100 MB and half a second, and no in
 
 from __future__ import annotations
 
-import os
 import pickle
 import subprocess
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import gpuledger
+from gpuledger.extract import child
 from gpuledger.warehouse.errors import BadQuery, WarehouseError
 from gpuledger.warehouse.paths import DataDir
 
@@ -59,11 +57,9 @@ def ask(data: DataDir, sql: str, limits: QueryLimits = USUAL) -> Table:
     Raises BadQuery for several statements, for one that writes, for one that goes beyond the limits, and with DuckDB's own
     words where it refuses; and what `read.reader` raises.
     """
-    # Where the libraries are, and nothing else of ours: the environment of a service holds its passwords.
-    path = os.pathsep.join([str(Path(gpuledger.__file__).parents[1]), *filter(None, sys.path)])
     with subprocess.Popen(
         [sys.executable, "-c", _RUN], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        env={"PYTHONPATH": path, "LANG": "C.UTF-8"},
+        env=child.environment(),
     ) as process:  # fmt: skip
         try:
             found, said = process.communicate(pickle.dumps((data, sql, limits)), timeout=limits.seconds + _GRACE_S)

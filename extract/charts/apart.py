@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 
+from gpuledger.extract import child
 from gpuledger.extract.charts.limits import MOST_MEMORY, MOST_SECONDS, MOST_WAIT, BadPicture
 from gpuledger.extract.charts.outcome import ChartReading
 
@@ -21,7 +22,9 @@ def read(content: bytes, wait: float = MOST_WAIT) -> ChartReading:
     """What the picture of these bytes shows; `wait` is in seconds. Raises BadPicture where nothing can be read from it."""
     command = [sys.executable, "-m", "gpuledger.extract.charts"]
     try:
-        done = subprocess.run(command, input=content, capture_output=True, timeout=wait, check=False)
+        done = subprocess.run(
+            command, input=content, capture_output=True, timeout=wait, check=False, env=child.environment()
+        )
     except subprocess.TimeoutExpired:
         raise BadPicture("too_slow", f"not read within {wait:g} seconds; read it by eye") from None
     if done.returncode == -signal.SIGXCPU:

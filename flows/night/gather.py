@@ -175,22 +175,25 @@ def keyed_of(source: Source, client: Client, settings: Settings) -> Keyed | None
 
 def rendering_of(source: Source, browser: Browser, settings: Settings) -> Rendering | None:
     """Which of the source's pages a browser renders, by its code or the settings; None where the client brings all."""
+    hosts = _rendered_hosts(source, settings)
+    return Rendering(browser, hosts) if hosts is None or hosts else None
+
+
+def _rendered_hosts(source: Source, settings: Settings) -> frozenset[str] | None:
+    """The hosts whose pages a browser renders for this source; None for all of them."""
     if source.fetch == "browser" or source.name in settings.browser_sources:
-        return Rendering(browser)
+        return None
     # A source's name has no dot, and a host has one.
-    hosts = frozenset(name.lower() for name in settings.browser_sources if "." in name)
-    return Rendering(browser, hosts) if hosts else None
+    return frozenset(name.lower() for name in settings.browser_sources if "." in name)
 
 
 def needs_browser(context: Context) -> list[str]:
     """The names of the sources of this run whose pages a browser renders. Raises SettingsError as `readings` does."""
-    wanted, settings = set(context.settings.browser_sources), context.settings
     return [
         reading.source.name
         for reading in readings(context)
-        if reading.source.fetch == "browser"
-        or reading.source.name in settings.browser_sources
-        or wanted & {urlsplit(start).hostname for start in reading.starts}
+        if (hosts := _rendered_hosts(reading.source, context.settings)) is None
+        or hosts & {urlsplit(start).hostname for start in reading.starts}
     ]
 
 

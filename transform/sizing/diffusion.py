@@ -160,6 +160,11 @@ def image_memory(model: DiffusionModel, precision: str, pictures: int, assumptio
     return resident, round(pictures * assumptions.image_activation_gb_per_megapixel * 1e3 * side**2)
 
 
+def _linear(inputs: int, outputs: int) -> int:
+    """Weights of one linear layer with its bias."""
+    return inputs * outputs + outputs
+
+
 def mmdit_parameters(*, hidden: int, layers: int, dual_layers: int = 0, qk_norm: bool = False) -> int:
     """Weights of the transformer of Stable Diffusion 3 and 3.5.
 
@@ -169,24 +174,21 @@ def mmdit_parameters(*, hidden: int, layers: int, dual_layers: int = 0, qk_norm:
     section 4; diffusers, SD3Transformer2DModel.
     """
 
-    def linear(inputs: int, outputs: int) -> int:
-        return inputs * outputs + outputs
-
-    attention, feed_forward = 4 * linear(hidden, hidden), linear(hidden, 4 * hidden) + linear(4 * hidden, hidden)
+    attention, feed_forward = 4 * _linear(hidden, hidden), _linear(hidden, 4 * hidden) + _linear(4 * hidden, hidden)
     norms = 4 * _HEAD if qk_norm else 0
-    stream = linear(hidden, 6 * hidden) + attention + feed_forward
-    last_text = linear(hidden, 2 * hidden) + 3 * linear(hidden, hidden)
-    dual = linear(hidden, 3 * hidden) + attention + (2 * _HEAD if qk_norm else 0)
+    stream = _linear(hidden, 6 * hidden) + attention + feed_forward
+    last_text = _linear(hidden, 2 * hidden) + 3 * _linear(hidden, hidden)
+    dual = _linear(hidden, 3 * hidden) + attention + (2 * _HEAD if qk_norm else 0)
     pixels = _CHANNELS * _PATCH * _PATCH
     ends = (
-        linear(pixels, hidden)
-        + linear(_TIME_WIDTH, hidden)
-        + linear(hidden, hidden)
-        + linear(_POOLED_WIDTH, hidden)
-        + linear(hidden, hidden)
-        + linear(_TEXT_WIDTH, hidden)
-        + linear(hidden, 2 * hidden)
-        + linear(hidden, pixels)
+        _linear(pixels, hidden)
+        + _linear(_TIME_WIDTH, hidden)
+        + _linear(hidden, hidden)
+        + _linear(_POOLED_WIDTH, hidden)
+        + _linear(hidden, hidden)
+        + _linear(_TEXT_WIDTH, hidden)
+        + _linear(hidden, 2 * hidden)
+        + _linear(hidden, pixels)
     )
     return (2 * layers - 1) * stream + last_text + layers * norms + dual_layers * dual + ends
 
@@ -199,21 +201,18 @@ def wan_parameters(*, hidden: int, inner: int, layers: int, channels: int) -> in
     Advanced Large-Scale Video Generative Models", section 4.1; Wan-Video/Wan2.1, wan/modules/model.py.
     """
 
-    def linear(inputs: int, outputs: int) -> int:
-        return inputs * outputs + outputs
-
-    attention = 4 * linear(hidden, hidden) + 2 * hidden
-    block = 2 * attention + 2 * hidden + linear(hidden, inner) + linear(inner, hidden) + 6 * hidden
+    attention = 4 * _linear(hidden, hidden) + 2 * hidden
+    block = 2 * attention + 2 * hidden + _linear(hidden, inner) + _linear(inner, hidden) + 6 * hidden
     pixels = channels * _PATCH * _PATCH
     ends = (
-        linear(pixels, hidden)
-        + linear(_TEXT_WIDTH, hidden)
-        + linear(hidden, hidden)
-        + linear(_TIME_WIDTH, hidden)
-        + linear(hidden, hidden)
-        + linear(hidden, 6 * hidden)
+        _linear(pixels, hidden)
+        + _linear(_TEXT_WIDTH, hidden)
+        + _linear(hidden, hidden)
+        + _linear(_TIME_WIDTH, hidden)
+        + _linear(hidden, hidden)
+        + _linear(hidden, 6 * hidden)
         + 2 * hidden
-        + linear(hidden, pixels)
+        + _linear(hidden, pixels)
     )
     return layers * block + ends
 
