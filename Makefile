@@ -22,7 +22,7 @@ PYTHONS ?= $(shell for v in 3.11 3.12 3.13 3.14; do python$$v -c 'import sys; pr
 # Tests and demo start hundreds of processes; where this is set each of them compiles every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo install test test-duckdb pythons lint site fuzz kills bench charts docs pictures generated lock sbom clean mutants
+.PHONY: demo install test test-all test-duckdb pythons lint site fuzz kills bench charts docs pictures generated lock sbom clean mutants
 .DELETE_ON_ERROR:
 
 # Two packages come as source: what builds them is locked too. The project itself needs no download.
@@ -59,8 +59,16 @@ demo: $(READY)
 
 # In our order, slow files first: by itself xdist puts first those with most tests, and one worker ends minutes after the other.
 # Three on two cores, as the tests of Prefect wait for it much of their time.
-test: $(READY) $(OTHER_DUCKDB)/.ready $(STORE)/.ready $(ICEBERG)/.ready
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+PYTEST := $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+TOOLS := $(READY) $(OTHER_DUCKDB)/.ready $(STORE)/.ready $(ICEBERG)/.ready
+
+# All that is promised. Without the combinations that show it once more: see test-all.
+test: $(TOOLS)
+	$(PYTEST) -m "not slow_combination"
+
+# Every test: also at further steps of a kill, seeds, sizes, and with workers of Prefect. Once a week, and before a release.
+test-all: $(TOOLS)
+	$(PYTEST)
 
 # Each in an environment of its own; takes as many times ten minutes.
 pythons:
@@ -71,13 +79,13 @@ pythons:
 	done
 
 # As long as `make test` again: after a change of SQL, and before another DuckDB is locked.
-test-duckdb: $(READY) $(OTHER_DUCKDB)/.ready $(STORE)/.ready $(ICEBERG)/.ready
-	PYTHONPATH=$(CURDIR)/$(OTHER_DUCKDB) $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+test-duckdb: $(TOOLS)
+	PYTHONPATH=$(CURDIR)/$(OTHER_DUCKDB) $(PYTEST) -m "not slow_combination"
 
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	$(BIN)/mypy --num-workers 2
 	$(BIN)/deptry .
 
 $(DBT)/.ready: benchmarks/dbt/requirements.lock

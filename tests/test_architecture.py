@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -63,10 +64,13 @@ class Import:
         return f"{self.file.relative_to(ROOT)}:{self.line} imports {self.module}"
 
 
-def trees() -> Iterator[tuple[Path, ast.Module]]:
-    for room in ROOMS:
-        for path in sorted((ROOT / room).rglob("*.py")):
-            yield path, ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+@cache
+def trees() -> list[tuple[Path, ast.Module]]:
+    return [
+        (path, ast.parse(path.read_text(encoding="utf-8"), filename=str(path)))
+        for room in ROOMS
+        for path in sorted((ROOT / room).rglob("*.py"))
+    ]
 
 
 def imports_of(path: Path, tree: ast.AST, at_import: bool = True) -> Iterator[Import]:
@@ -91,7 +95,10 @@ def _own(module: str) -> str:
     return module.removeprefix("gpuledger.")
 
 
-IMPORTS = [one for path, tree in trees() for one in imports_of(path, tree)]
+@cache
+def imports() -> list[Import]:
+    """Every import of ours. Not read where this module is imported: every worker of a run imports it."""
+    return [one for path, tree in trees() for one in imports_of(path, tree)]
 
 
 def room_of(path: Path) -> str:
@@ -101,7 +108,7 @@ def room_of(path: Path) -> str:
 def test_imports_go_one_way() -> None:
     wrong = [
         str(one)
-        for one in IMPORTS
+        for one in imports()
         if (other := one.module.split(".")[0]) in ROOMS
         and other != (room := room_of(one.file))
         and not any(f"{one.module}.".startswith(f"{allowed}.") for allowed in MAY_USE[room])
@@ -112,7 +119,7 @@ def test_imports_go_one_way() -> None:
 def test_a_library_is_imported_in_its_room_alone() -> None:
     wrong = [
         str(one)
-        for one in IMPORTS
+        for one in imports()
         if (room := ONLY.get(one.module.split(".")[0])) and not one.file.is_relative_to(ROOT / room)
     ]
     assert wrong == []
@@ -129,7 +136,7 @@ EXTRACT = ("price", "markup", "fetch", "archive", "charts", "readers", "product"
 def test_a_room_imports_those_before_it(house: str, order: tuple[str, ...]) -> None:
     upward = [
         str(one)
-        for one in IMPORTS
+        for one in imports()
         if one.file.is_relative_to(ROOT / house)
         and (own := one.file.relative_to(ROOT / house).with_suffix("").parts[0]) in order
         and one.module.startswith(f"{house}.")
@@ -145,7 +152,7 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     """Also where one of the imports waits in a function: what needs each other is one thing, or two with a third below."""
     own = {module_of(path) for path, _ in trees()}
     needs: dict[str, set[str]] = {name: set() for name in own}
-    for one in IMPORTS:
+    for one in imports():
         for name in (one.module, one.module.rpartition(".")[0]):
             if name in own:
                 if name != module_of(one.file):
@@ -176,7 +183,7 @@ def test_only_the_warehouse_opens_duckdb() -> None:
     }
     assert opening
     assert {name for name in opening if not name.startswith("warehouse/")} == set()
-    assert not [str(one) for one in IMPORTS if one.module in ("duckdb.connect", "duckdb.sql", "duckdb.execute")]
+    assert not [str(one) for one in imports() if one.module in ("duckdb.connect", "duckdb.sql", "duckdb.execute")]
 
 
 #: How a statement begins. Help texts that quote one begin with something else.
@@ -211,7 +218,9 @@ def test_only_flows_reads_the_environment() -> None:
         for node in ast.walk(tree)
         if room_of(path) != "flows" and path not in of_its_own and is_reading(node)
     ]
-    wrong += [str(one) for one in IMPORTS if one.module in ("os.environ", "os.getenv") and room_of(one.file) != "flows"]
+    wrong += [
+        str(one) for one in imports() if one.module in ("os.environ", "os.getenv") and room_of(one.file) != "flows"
+    ]
     assert wrong == []
 
 
@@ -239,7 +248,7 @@ def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
     reached = set(waiting)
     while waiting:
         path = own[waiting.pop()]
-        for one in IMPORTS:
+        for one in imports():
             if one.file == path and one.at_import:
                 assert one.module.split(".")[0] not in HEAVY, f"{one}, and a command imports it"
                 for name in (one.module, one.module.rpartition(".")[0]):

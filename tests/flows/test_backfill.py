@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 import shutil
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from gpuledger.flows.night.progress import Progress
 from gpuledger.flows.night.store import store
 from tests.command import rows, tables
 from tests.flows.inprocess import context
+from tests.support.few_rates import few_rates
 
 TIMES = [f"2021-03-{day:02d} 10:10:{day:02d}" for day in range(1, 13)]
 #: Products with the traps of the real files: no price, several shops, a slip that is taken back, a real move that stays, a
@@ -55,9 +57,15 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     ]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _few_rates(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with few_rates(tmp_path_factory.mktemp("rates"), "2021"):
+        yield
+
+
 @pytest.fixture(scope="module")
 def rated(tmp_path_factory: pytest.TempPathFactory, files: list[Path]) -> Path:
-    """A folder with what the nights need, taken in once: all days of the bank since 1999 take longer than the nights."""
+    """A folder with what the nights need, taken in once."""
     data = tmp_path_factory.mktemp("rated")
     first = replace(context(data, 1), as_of=backfill.read_crawls(context(data, 1), files)[0][0])
     with gather.reader(first) as reader:
@@ -109,7 +117,8 @@ def test_what_the_market_did_is_in_the_history(both: tuple[Path, Path]) -> None:
     assert rows(both[0], prices.format(103)) == [(1_524_790,)], "the lowest of several shops"
 
 
-def test_a_stopped_backfill_goes_on_where_it_was(
+@pytest.mark.slow_combination
+def test_a_backfill_goes_on_after_nights_that_were_published_one_by_one(
     both: tuple[Path, Path], rated: Path, files: list[Path], tmp_path: Path
 ) -> None:
     data = copied(rated, tmp_path / "data")
@@ -118,20 +127,17 @@ def test_a_stopped_backfill_goes_on_where_it_was(
     assert tables(data) == tables(both[0])
 
 
-def test_what_a_night_does_not_load_is_on_record_with_its_reason(
-    rated: Path, files: list[Path], tmp_path: Path
-) -> None:
-    data = copied(rated, tmp_path / "data")
-    loaded(data, files, by_night=True)
-    counts = rows(
-        data,
-        """SELECT s.quarantined, (SELECT count(*) FROM ops.quarantine q WHERE q.run_id = s.run_id)
-           FROM ops.source_run s WHERE s.source = 'danawa_daily'""",
-    )
-    assert len(counts) == len(TIMES)
-    assert all(counted == on_record for counted, on_record in counts), counts
-    reasons = {reason.partition(":")[0] for (reason,) in rows(data, "SELECT reason FROM ops.quarantine")}
-    assert {"price held", "whole batch refused"} <= reasons
+def test_what_a_night_does_not_load_is_on_record_with_its_reason(both: tuple[Path, Path]) -> None:
+    for data, runs in zip(both, (1, len(TIMES)), strict=True):
+        counts = rows(
+            data,
+            """SELECT s.quarantined, (SELECT count(*) FROM ops.quarantine q WHERE q.run_id = s.run_id)
+               FROM ops.source_run s WHERE s.source = 'danawa_daily'""",
+        )
+        assert len(counts) == runs
+        assert all(counted == on_record for counted, on_record in counts), counts
+        reasons = {reason.partition(":")[0] for (reason,) in rows(data, "SELECT reason FROM ops.quarantine")}
+        assert {"price held", "whole batch refused"} <= reasons
 
 
 def test_a_killed_bulk_load_keeps_what_it_published(

@@ -27,11 +27,14 @@ from tests.command import ROOT, arguments, csv_files, environment, rows
 
 #: A shop whose prices move, exchange rates, and scores: every way of loading, and quick.
 ONLY = ("ecb_fx", "newegg", "toms_ai_articles")
-#: Of the places that are not about publishing, every n-th is tried. Each costs two runs.
-STRIDE = 40
+#: Of the steps of publishing every n-th is tried, and of the other changes of the disk every fifth of those. Each costs two
+#: runs.
+STRIDE, CLOSE = 18, 1 if "KILLS" in os.environ else 6
 #: Kills by the clock, for the moments between two files: inside a transaction, a copy, a checkpoint. Where there are many,
 #: every third is of a run under Prefect, as the command starts it.
-KILLS = int(os.environ.get("KILLS", "3"))
+KILLS = int(os.environ.get("KILLS", "8"))
+#: Of them, those that `make test` has time for.
+FEW = 2
 OF_PREFECT = KILLS // 3 if "KILLS" in os.environ else 0
 
 
@@ -81,6 +84,7 @@ class Nights:
 
     killer: Killer
     first: Path
+    first_events: list[str]
     before: dict[str, str]
     after: dict[str, str]
     files: dict[str, bytes]
@@ -134,7 +138,8 @@ def under_prefect(tmp_path_factory: pytest.TempPathFactory) -> UnderPrefect:
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nights]:
     folder = tmp_path_factory.mktemp("kill")
     killer = Killer()
-    assert killer.refresh(folder / "first", 1)[0] == 0
+    status, first_events = killer.refresh(folder / "first", 1)
+    assert status == 0
     shutil.copytree(folder / "first", folder / "second", symlinks=True)
     started = time.monotonic()
     status, events = killer.refresh(folder / "second", 2)
@@ -142,7 +147,8 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nights]:
     assert status == 0
     before, after = contents(folder / "first"), contents(folder / "second")
     assert before != after
-    yield Nights(killer, folder / "first", before, after, csv_files(folder / "second" / "exports"), events, seconds)
+    files = csv_files(folder / "second" / "exports")
+    yield Nights(killer, folder / "first", first_events, before, after, files, events, seconds)
     killer.close()
 
 
@@ -165,17 +171,18 @@ def after_a_kill(nights: Nights, data: Path, **how: float) -> None:
     assert contents(data) in (nights.before, nights.after), "a reader sees one night or the other, whole"
 
 
-def test_at_the_steps_of_publishing_and_at_others(undisturbed: Nights, tmp_path: Path) -> None:
+@pytest.mark.parametrize("stride", [STRIDE, pytest.param(CLOSE, marks=pytest.mark.slow_combination)])
+def test_at_the_steps_of_publishing_and_at_others(undisturbed: Nights, tmp_path: Path, stride: int) -> None:
     own = [
         n
         for n, event in enumerate(undisturbed.events)
         if not event.split(" ")[1].startswith(("/snapshots", "/exports"))
     ]
-    others = sorted(set(range(len(undisturbed.events))) - set(own))[::STRIDE]
+    others = sorted(set(range(len(undisturbed.events))) - set(own))
     assert len(own) >= 15
-    assert len(others) >= 2
+    assert len(others) >= 40
     # Every step on its own, one for one, is in the tests of the publisher; here the whole run is killed for good.
-    for n in own[:: 1 if "KILLS" in os.environ else 9] + others:
+    for n in own[::stride] + others[:: 5 * stride]:
         data = tmp_path / str(n)
         shutil.copytree(undisturbed.first, data, symlinks=True)
         after_a_kill(undisturbed, data, before=n)
@@ -183,7 +190,9 @@ def test_at_the_steps_of_publishing_and_at_others(undisturbed: Nights, tmp_path:
         shutil.rmtree(data)
 
 
-@pytest.mark.parametrize("n", range(KILLS - OF_PREFECT))
+@pytest.mark.parametrize(
+    "n", [pytest.param(n, marks=[pytest.mark.slow_combination] * (n >= FEW)) for n in range(KILLS - OF_PREFECT)]
+)
 def test_at_moments_between(undisturbed: Nights, tmp_path: Path, n: int) -> None:
     data = tmp_path / "data"
     shutil.copytree(undisturbed.first, data, symlinks=True)
@@ -217,9 +226,7 @@ def test_again_and_again_without_a_good_run_between(undisturbed: Nights, tmp_pat
 
 def test_in_the_middle_of_the_first_run_of_all(undisturbed: Nights, tmp_path: Path) -> None:
     """Nothing was published yet, so a kill leaves nothing or the first night."""
-    status, events = undisturbed.killer.refresh(tmp_path / "whole", 1)
-    assert status == 0
-    publishing = next(n for n, event in enumerate(events) if event.endswith("/state/publishing"))
+    publishing = next(n for n, event in enumerate(undisturbed.first_events) if event.endswith("/state/publishing"))
     data = tmp_path / "killed"
     assert undisturbed.killer.refresh(data, 1, before=publishing + 2)[0] == -9
     if (data / "gpuledger.duckdb").exists():

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import zipfile
-from pathlib import Path
-
 import currency_converter
 import pytest
+
+from tests.support import few_rates
 
 
 @pytest.fixture
@@ -15,10 +14,5 @@ def no_rates(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
 
     Its source fails then, and prices in won have no amount in dollars.
     """
-    with zipfile.ZipFile(currency_converter.CURRENCY_FILE) as packed:
-        (inner,) = packed.namelist()
-        header, _, _ = packed.read(inner).decode().partition("\n")
-    path = tmp_path_factory.mktemp("rates") / Path(currency_converter.CURRENCY_FILE).name
-    with zipfile.ZipFile(path, "w") as packed:
-        packed.writestr(inner, header)
+    path = few_rates.write(tmp_path_factory.mktemp("rates"), lambda day: False)
     monkeypatch.setattr(currency_converter, "CURRENCY_FILE", str(path))

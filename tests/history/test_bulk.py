@@ -56,9 +56,7 @@ def test_prices_after_the_last_rate_are_told_of_with_the_way_out(loaded: tuple[P
     assert rows(data, f"SELECT count(*) FROM mart.price_daily WHERE day >= DATE '{first}'") == [(0,)]
 
 
-def test_a_backfill_in_a_new_folder_has_daily_prices_and_answers_for_its_days(
-    loaded: tuple[Path, Outcome], tmp_path: Path
-) -> None:
+def test_a_backfill_in_a_new_folder_has_daily_prices_and_answers_for_its_days(loaded: tuple[Path, Outcome]) -> None:
     """With nothing else done: the rates of its days and the figures of the cards come with the program."""
     data, outcome = loaded
     assert outcome.status == 0, outcome.err
@@ -79,6 +77,11 @@ def test_a_backfill_in_a_new_folder_has_daily_prices_and_answers_for_its_days(
     assert answer.status == 0, answer.err
     assert "NVIDIA GeForce RTX 3060 12GB" in answer.out
     assert "Some of the figures were published later, up to 2023-11-16" in answer.out
-    replayed(data, tmp_path / "again")
-    assert tables(tmp_path / "again") == tables(data)
     assert not backfill.needs(context(data)), "a second backfill has its rates and figures"
+
+
+@pytest.mark.slow_combination
+def test_it_replays_with_all_rates(loaded: tuple[Path, Outcome], tmp_path: Path) -> None:
+    """Without rates that is in test_replay.py."""
+    replayed(loaded[0], tmp_path / "again")
+    assert tables(tmp_path / "again") == tables(loaded[0])

@@ -139,14 +139,13 @@ def _price(product: int, night: int) -> str:
     return f"{(300_000 + 10_000 * product + (1_000 * night if product % 2 else 0)) * slip:,}"
 
 
-def test_a_backfill_replays_whole_and_cut_and_night_by_night(tmp_path: Path) -> None:
+def test_a_backfill_replays_whole_and_night_by_night(tmp_path: Path) -> None:
     files = [
         price_table(tmp_path / f"{n}.csv", nights, _price, first=first) for n, nights, first in ((1, 5, 0), (2, 2, 5))
     ]
-    data, half = tmp_path / "data", tmp_path / "half"
+    data = tmp_path / "data"
     load(data, files[0])
     load(data, *files, by_night=True)
-    load(half, files[0])
     for path in files:
         path.unlink()
     # The rates of all days come in a run of their own before the first night that needs them.
@@ -155,7 +154,16 @@ def test_a_backfill_replays_whole_and_cut_and_night_by_night(tmp_path: Path) -> 
     assert "ecb_fx_history" in told[0]
     replayed(data, tmp_path / "again")
     assert_same(data, tmp_path / "again")
-    replayed(half, tmp_path / "cut", until=START + timedelta(days=2))
+
+
+@pytest.mark.slow_combination
+def test_a_backfill_replays_cut_on_a_night_and_between_two(tmp_path: Path) -> None:
+    """What a replay that stops inside of a bulk load knows is in test_stopped.py too."""
+    file = price_table(tmp_path / "1.csv", 5, _price)
+    data = tmp_path / "data"
+    load(data, file)
+    file.unlink()
+    replayed(data, tmp_path / "cut", until=START + timedelta(days=2))
     replayed(data, tmp_path / "cut-too", until=START + timedelta(days=2, hours=3))
     loaded = "SELECT count(*), max(seen_at) FROM core.source_night WHERE source = 'danawa_daily'"
     assert rows(tmp_path / "cut", loaded) == [(3, START + timedelta(days=2))]
@@ -164,7 +172,7 @@ def test_a_backfill_replays_whole_and_cut_and_night_by_night(tmp_path: Path) -> 
 
 def test_a_killed_replay_goes_on_where_it_was_unless_something_changed(tmp_path: Path) -> None:
     data = tmp_path / "data"
-    load(data, price_table(tmp_path / "one.csv", 6, _price), by_night=True)
+    load(data, price_table(tmp_path / "one.csv", 4, _price), by_night=True)
     _kill_and_go_on(data, tmp_path / "again", is_same=True)
     _kill_and_go_on(data, tmp_path / "once-more", is_same=False)
 
@@ -192,7 +200,7 @@ def _kill_and_go_on(data: Path, to: Path, *, is_same: bool) -> None:
                     raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        replay(run_here(Seen(4)), DataDir(data), runs, Options(keep_every_s=0))
+        replay(run_here(Seen(3)), DataDir(data), runs, Options(keep_every_s=0))
     assert not (to / "gpuledger.duckdb").exists()
     if not is_same:
         decisions.release(
@@ -200,7 +208,7 @@ def _kill_and_go_on(data: Path, to: Path, *, is_same: bool) -> None:
         )
     seen = Seen()
     replay(run_here(seen), DataDir(data), runs, Options(keep_every_s=0))
-    assert seen.runs == [*range(4 if is_same else 0, len(runs)), len(runs)]
+    assert seen.runs == [*range(3 if is_same else 0, len(runs)), len(runs)]
     assert_same(data, to)
     assert list((to / "state").glob("replay-*")) == []
 

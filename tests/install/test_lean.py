@@ -11,10 +11,10 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from tests.command import ROOT, environment
+from tests.command import ROOT, environment, gpuledger
 from tests.install.built import ASKS_THE_SOURCES, ask, questions
 from tests.nights import Night, once
-from tests.test_architecture import IMPORTS, ROOMS
+from tests.test_architecture import ROOMS, imports
 
 #: Commands that need the other part, with words that would be enough for them; a file of prices for `backfill`.
 NEEDS_NIGHTLY = {
@@ -61,7 +61,7 @@ def test_every_reading_command_answers_as_it_does_with_everything_installed(
     assert len(asked) > 10
     for name, words in asked.items():
         here = ask([str(base.with_name("gpuledger"))], words, data, lean, alone())
-        there = ask([sys.executable, "-m", "gpuledger"], words, data, full, {})
+        there = gpuledger(*words, env={"GPULEDGER_DATA_DIR": str(data)}, cwd=full)
         assert here == there, name
         # A pipe gets the rows alone; what the table is called stands on standard error.
         assert here.status in (0, 3), here  # 3: a source of this night has failed
@@ -137,7 +137,7 @@ def test_help_completion_and_doctor_need_nothing_more(base: Path, nights: dict[i
 
 def test_only_a_package_of_the_other_part_is_said_to_be_missing_from_it(base: Path, tmp_path: Path) -> None:
     """Every library that the rooms import is in the base or known for one of the other part; a slip stays a traceback."""
-    ours = {one.module.split(".")[0] for one in IMPORTS}
+    ours = {one.module.split(".")[0] for one in imports()}
     libraries = sorted(ours - sys.stdlib_module_names - {*ROOMS, "__version__"})
     assert {"duckdb", "bs4", "great_expectations"} <= set(libraries)
     script = """

@@ -218,9 +218,9 @@ def test_what_stands_on_the_server_is_not_carried_out(serving: Serving, asked: d
     [
         ("refresh/nightly", {"data_dir": "/tmp/elsewhere-of-doors"}),
         ("rebuild/on-change", {"data_dir": "/tmp/elsewhere-of-doors"}),
-        ("refresh/quotes", {"data_dir": "/tmp/elsewhere-of-doors"}),
-        ("refresh/nightly", {"files": ["/etc/passwd"]}),
-        ("refresh/nightly", {"inbox": "/etc"}),
+        pytest.param("refresh/quotes", {"data_dir": "/tmp/elsewhere-of-doors"}, marks=pytest.mark.slow_combination),
+        pytest.param("refresh/nightly", {"files": ["/etc/passwd"]}, marks=pytest.mark.slow_combination),
+        pytest.param("refresh/nightly", {"inbox": "/etc"}, marks=pytest.mark.slow_combination),
     ],
 )
 def test_a_run_is_given_no_other_folder(serving: Serving, name: str, parameters: dict[str, object]) -> None:

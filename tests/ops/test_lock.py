@@ -12,22 +12,24 @@ import pytest
 
 from tests.command import arguments, environment, rows
 
-#: How the ten are started: an embedded server each would only make them late.
-TOGETHER = [*["plain"] * 8, *["prefect"] * 2]
+#: How they are started: an embedded server each would only make them late.
+FEW = ["plain", "plain", "plain", "prefect"]
+TEN = [*["plain"] * 8, *["prefect"] * 2]
 
 
 @pytest.mark.slow
-def test_of_ten_refreshes_at_once_one_publishes_and_nine_say_why(tmp_path: Path) -> None:
+@pytest.mark.parametrize("together", [FEW, pytest.param(TEN, marks=pytest.mark.slow_combination)], ids=["few", "ten"])
+def test_of_refreshes_at_once_one_publishes_and_the_others_say_why(tmp_path: Path, together: list[str]) -> None:
     words = ("refresh", "--sample", "--night", 1, "--only", "ecb_fx", "--engine")
     started = [
         subprocess.Popen(
             arguments(*words, engine, data=tmp_path), env=environment(), cwd=tempfile.gettempdir(),
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )
-        for engine in TOGETHER
+        for engine in together
     ]  # fmt: skip
     ended: list[subprocess.Popen[str]] = []
-    while len(ended) < len(TOGETHER):
+    while len(ended) < len(together):
         ended += [process for process in started if process not in ended and process.poll() is not None]
         time.sleep(0.02)
     winner = ended.pop()  # the last to end, as it does the work

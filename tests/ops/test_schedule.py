@@ -72,11 +72,17 @@ def looks(start: datetime, end: datetime) -> Iterator[datetime]:
         now += timedelta(minutes=10) if now.date() in CHANGES else timedelta(hours=8)
 
 
+#: Three in the morning everywhere, and where clocks are changed the hour that is skipped and the one that comes twice.
+TICKS = [
+    *((zone, "0 3 * * *") for zone in ZONES),
+    *((zone, cron) for zone in ZONES[:2] for cron in ("30 2 * * *", "30 1 * * *")),
+]
+FEW = (("America/New_York", "30 2 * * *"), ("Europe/Berlin", "30 1 * * *"), ("Asia/Seoul", "0 3 * * *"))
+
+
 @pytest.mark.parametrize(
     ("zone", "cron"),
-    # Three in the morning everywhere, and where clocks are changed the hour that is skipped and the one that comes twice.
-    [(zone, "0 3 * * *") for zone in ZONES]
-    + [(zone, cron) for zone in ZONES[:2] for cron in ("30 2 * * *", "30 1 * * *")],
+    [pytest.param(*tick, marks=[pytest.mark.slow_combination] * (tick not in FEW)) for tick in TICKS],
 )
 def test_four_hundred_nights_over_both_changes_of_the_clocks(zone: str, cron: str) -> None:
     serving = Serving(cron, zone)

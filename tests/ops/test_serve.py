@@ -1,4 +1,4 @@
-"""`gpuledger serve` with its own Prefect server: killed in the middle of a run, started again, five events, and stopped."""
+"""`gpuledger serve` with its own Prefect server: killed in a run, started again, events at once, and stopped."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from gpuledger.flows.night import run_log
 from gpuledger.flows.prefect_ import compat
 from gpuledger.warehouse.paths import DataDir
-from tests.command import gpuledger, rows
+from tests.command import QUICK, gpuledger, rows
 from tests.support.served import Serving, marked, until
 
 pytestmark = [
@@ -30,14 +30,18 @@ def serving(tmp_path: Path) -> Iterator[list[Serving]]:
         process.kill()
 
 
+#: A shop whose prices move, exchange rates, and the scores that a ranking needs.
+ONLY = ["ecb_fx", "newegg", "toms_ai_articles"]
+
+
 def begun(data: DataDir) -> int:
     return len(run_log.entries(data))
 
 
 def test_killed_started_again_five_events_and_stopped(tmp_path: Path, serving: list[Serving]) -> None:
     data, log = DataDir(tmp_path / "data"), tmp_path / "serve.log"
-    serving.append(first := Serving(data.root, log))
-    killed_run = first.api.start("refresh/nightly")
+    serving.append(first := Serving(data.root, log, **QUICK))
+    killed_run = first.api.start("refresh/nightly", only=ONLY)
     until(lambda: begun(data) == 1, "the run begins to read")
     family = marked(data.root)
     assert len(family) >= 3  # serve, the server, the run
@@ -46,11 +50,11 @@ def test_killed_started_again_five_events_and_stopped(tmp_path: Path, serving: l
     assert marked(data.root) == []
 
     # A second `serve` on the folder may start now; what was running is known to be dead, and nothing was published.
-    serving.append(second := Serving(data.root, log))
+    serving.append(second := Serving(data.root, log, **QUICK))
     refused = gpuledger("serve", "--sample", data=data.root)
     assert (refused.status, "is served already" in refused.err) == (1, True)
     assert second.api.ended(killed_run)["type"] == "CRASHED"
-    done = second.api.ended(second.api.start("refresh/nightly"))
+    done = second.api.ended(second.api.start("refresh/nightly", only=ONLY))
     assert (done["type"], "prices changed" in done["message"]) == ("COMPLETED", True), log.read_text(errors="replace")
     assert rows(data.root, "SELECT status FROM ops.run ORDER BY started_at") == [("interrupted",), ("published",)]
 

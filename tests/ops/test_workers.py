@@ -88,6 +88,7 @@ def machines(tmp_path: Path) -> Iterator[Machines]:
 
 
 @pytest.mark.slow
+@pytest.mark.slow_combination
 @pytest.mark.skipif(bool(compat.problems()), reason="; ".join(compat.problems()))
 def test_workers_pick_up_a_scheduled_run_and_the_rebuild_that_its_event_starts(machines: Machines) -> None:
     machines.start(command("prefect-server"))

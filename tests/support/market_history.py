@@ -23,6 +23,7 @@ from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.setup import settings
 from gpuledger.warehouse import publish
 from gpuledger.warehouse.paths import DataDir
+from tests.command import QUICK
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "danawa_daily"
 SOURCE = backfill.SOURCE
@@ -37,7 +38,7 @@ def files() -> list[Path]:
 def context(root: Path, as_of: datetime, memory_limit: str = "1GB") -> Context:
     """A plain run that counts as `as_of`."""
     chosen = settings.load(
-        {"data_dir": str(root), "memory_limit": memory_limit}, environment={}, file=root / "none.toml"
+        {"data_dir": str(root), "memory_limit": memory_limit}, environment=QUICK, file=root / "none.toml"
     )
     return Context(
         settings=chosen, data=DataDir(root), run_id=new_run_id(), as_of=as_of, started_at=utc_now(), engine="plain"

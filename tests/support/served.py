@@ -44,13 +44,14 @@ def command(*words: object, data: Path) -> list[str]:
 
 def until(what: Callable[[], T], why: str, patience_s: float = PATIENCE_S) -> T:
     """The first answer of `what` that is true. Fails, saying `why`, where there is none in time."""
-    ends = time.monotonic() + patience_s
-    while time.monotonic() < ends:
+    began = time.monotonic()
+    while (waited := time.monotonic() - began) < patience_s:
         # A server on a machine that does much else may take its time, or lose a connection.
         with suppress(TimeoutError, ConnectionError):
             if answer := what():
                 return answer
-        time.sleep(0.2)
+        # Each question costs the server that is waited for: seldom, where it takes long.
+        time.sleep(min(1.0, 0.1 + waited / 10))
     raise AssertionError(f"not in {patience_s:g} s: {why}")
 
 
@@ -64,6 +65,7 @@ class Api:
         )
         self._client = str(uuid.uuid4())
         self._token = ""
+        self._deployments: dict[str, str] = {}
 
     def pause(self, name: str) -> None:
         """Plan no more runs of a deployment; those that are planned and not begun are dropped."""
@@ -103,7 +105,9 @@ class Api:
             except urllib.error.HTTPError:
                 return ""
 
-        return until(find, f"{name} is deployed")
+        if name not in self._deployments:
+            self._deployments[name] = until(find, f"{name} is deployed")
+        return self._deployments[name]
 
     def start(self, name: str, **parameters: object) -> str:
         """Ask for a run of a deployment now; returns the run's id."""
