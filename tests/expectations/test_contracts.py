@@ -7,7 +7,6 @@ import tomllib
 from pathlib import Path
 from typing import Any, get_args
 
-import duckdb
 import pytest
 
 from gpuledger.expectations import contract as contracts
@@ -24,9 +23,9 @@ from gpuledger.expectations.errors import ContractError
 from gpuledger.extract import source as sources
 from gpuledger.extract.items import CloudOffer, FxRate, IndexPrice, Offer, Score
 from gpuledger.transform.build import graph
-from gpuledger.warehouse import schema
 from tests.command import rows
 from tests.nights import Night
+from tests.support.empty import empty_warehouse
 
 ITEMS: dict[str, type[Any]] = {kind.KIND: kind for kind in (Offer, Score, IndexPrice, CloudOffer, FxRate)}
 ROOT = Path(__file__).parents[2]
@@ -65,13 +64,17 @@ def test_a_source_is_checked_on_columns_that_its_items_have(name: str) -> None:
         assert set(columns_of(check)) <= fields, check
 
 
+@pytest.fixture(scope="module")
+def models() -> list[graph.Model]:
+    with empty_warehouse() as con:
+        return graph.load(con)
+
+
 @pytest.mark.parametrize("name", MARTS)
-def test_every_mart_has_a_contract_on_its_grain(name: str, nights: dict[int, Night]) -> None:
+def test_every_mart_has_a_contract_on_its_grain(name: str, models: list[graph.Model], nights: dict[int, Night]) -> None:
     contract = mart_contract(f"mart.{name}", graph.folder_of(f"mart.{name}"))
     assert contract is not None
-    con = duckdb.connect()
-    schema.create(con)
-    (model,) = (model for model in graph.load(con) if model.name == f"mart.{name}")
+    (model,) = (model for model in models if model.name == f"mart.{name}")
     if model.key:
         unique = [set(columns_of(check)) for check in contract.checks if check.rule == "unique"]
         assert set(model.key) in unique, "the key of the sidecar is what the table has once"

@@ -20,12 +20,12 @@ from gpuledger.flows.cli import cli
 from gpuledger.flows.night import store, take_in
 from gpuledger.flows.setup import corrections
 from gpuledger.flows.setup.settings import SettingsError
-from gpuledger.warehouse import schema
 from gpuledger.warehouse.load import corrected
 from gpuledger.warehouse.load.batch import Row
 from gpuledger.warehouse.load.corrected import Correction
 from gpuledger.warehouse.paths import DataDir
 from tests.flows.inprocess import SITE, context
+from tests.support.empty import empty_warehouse
 
 SHOP = "quotes"
 FIRST = datetime(2024, 1, 2, 3, tzinfo=UTC)
@@ -49,9 +49,7 @@ def correction(**fields: object) -> Correction:
 
 @pytest.fixture
 def con() -> Iterator[duckdb.DuckDBPyConnection]:
-    with duckdb.connect() as connection:
-        connection.execute(schema.SESSION)
-        schema.create(connection)
+    with empty_warehouse() as connection:
         yield connection
 
 

@@ -29,11 +29,11 @@ from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.setup import decisions
 from gpuledger.flows.telling import alerts
 from gpuledger.transform.gate import drift
-from gpuledger.warehouse import schema
 from gpuledger.warehouse.ledger import SourceOutcome
 from gpuledger.warehouse.load import profile
 from gpuledger.warehouse.paths import DataDir
 from tests.flows.inprocess import context, copy_of_the_site
+from tests.support.empty import empty_warehouse
 
 
 class Shop:
@@ -67,9 +67,7 @@ class Shop:
 
 @pytest.fixture
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
-    with duckdb.connect() as con:
-        con.execute(schema.SESSION)
-        schema.create(con)
+    with empty_warehouse() as con:
         made = Shop(con, tmp_path)
         monkeypatch.setattr(server, "_SITE", made.site)
         yield made
@@ -164,9 +162,7 @@ def test_each_shop_of_a_source_of_many_has_a_past_of_its_own(tmp_path: Path) -> 
         night = replace(run, as_of=run.as_of + timedelta(days=number))
         return [issue.message for issue, _ in drifting.look(con, night, collected, "ok")]
 
-    with duckdb.connect() as con:
-        con.execute(schema.SESSION)
-        schema.create(con)
+    with empty_warehouse() as con:
         assert [look(con, number, Decimal(900)) for number in (1, 2, 3)] == [[], [], []]
         (message,) = look(con, 4, None)
         assert message.startswith(

@@ -22,9 +22,9 @@ from gpuledger.flows.night import take_in
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.telling import alerts
 from gpuledger.transform import freshness
-from gpuledger.warehouse import schema
 from tests.command import gpuledger, rows
 from tests.flows.inprocess import context, copy_of_the_site, refresh
+from tests.support.empty import empty_warehouse
 
 SHOP = "danawa"
 KOREAN = timezone(timedelta(hours=9))
@@ -49,9 +49,7 @@ def crawls(file: Path) -> Crawls:
 
 @pytest.fixture
 def con() -> Iterator[duckdb.DuckDBPyConnection]:
-    with duckdb.connect() as connection:
-        connection.execute(schema.SESSION)
-        schema.create(connection)
+    with empty_warehouse() as connection:
         yield connection
 
 

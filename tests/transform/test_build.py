@@ -14,18 +14,16 @@ from gpuledger.transform.build import graph
 from gpuledger.transform.build import run as builder
 from gpuledger.transform.build.graph import Model
 from gpuledger.transform.build.run import Build
-from gpuledger.warehouse import schema
+from tests.support.empty import empty_warehouse
 
 
 @pytest.fixture
 def con() -> Iterator[duckdb.DuckDBPyConnection]:
-    connection = duckdb.connect()
-    schema.create(connection)
-    connection.execute(
-        "INSERT INTO core.gpu (gpu_id, vendor, memory_gb, msrp_usd) VALUES ('a', 'v', 8, 100), ('b', 'v', 12, 200)"
-    )
-    yield connection
-    connection.close()
+    with empty_warehouse() as connection:
+        connection.execute(
+            "INSERT INTO core.gpu (gpu_id, vendor, memory_gb, msrp_usd) VALUES ('a', 'v', 8, 100), ('b', 'v', 12, 200)"
+        )
+        yield connection
 
 
 SIDE = 'description = "One row per GPU"\nkey = ["gpu_id"]\n[columns]\n"*price" = "A price"\nn = "Rows"\n'

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from pathlib import Path
 
 import duckdb
 import pytest
@@ -13,10 +12,9 @@ import pytest
 from gpuledger.extract.items import CloudOffer, PricingModel
 from gpuledger.transform.gate import good_nights, loading
 from gpuledger.transform.gate.rules import Bounds
-from gpuledger.warehouse import publish
 from gpuledger.warehouse.load import others
 from gpuledger.warehouse.load.batch import Batch, Row
-from gpuledger.warehouse.paths import DataDir
+from tests.support.empty import empty_warehouse
 
 SOURCE = "gpu_wiki_cloud"
 START = datetime(2023, 11, 1, 3, tzinfo=UTC)
@@ -79,8 +77,8 @@ class Cloud:
 
 
 @pytest.fixture
-def cloud(tmp_path: Path) -> Iterator[Cloud]:
-    with publish.workspace(DataDir(tmp_path), "test") as (con, _):
+def cloud() -> Iterator[Cloud]:
+    with empty_warehouse() as con:
         cloud = Cloud(con)
         assert cloud.load() == {}, "what is seen first is compared with nothing"
         assert cloud.load() == {}

@@ -6,7 +6,6 @@ import random
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from pathlib import Path
 
 import duckdb
 import pytest
@@ -14,10 +13,9 @@ import pytest
 from gpuledger.extract.items import Offer
 from gpuledger.transform.gate import good_nights, loading
 from gpuledger.transform.gate.rules import Bounds
-from gpuledger.warehouse import publish
 from gpuledger.warehouse.load import offers
 from gpuledger.warehouse.load.batch import Batch, Row
-from gpuledger.warehouse.paths import DataDir
+from tests.support.empty import empty_warehouse
 
 START = datetime(2023, 11, 1, 3, tzinfo=UTC)
 #: Thirty listings with prices that have nothing to do with each other.
@@ -79,8 +77,8 @@ def _offer(key: str, price: Decimal | None, currency: str) -> Offer:
 
 
 @pytest.fixture
-def market(tmp_path: Path) -> Iterator[Market]:
-    with publish.workspace(DataDir(tmp_path), "test") as (con, _):
+def market() -> Iterator[Market]:
+    with empty_warehouse() as con:
         market = Market(con)
         market.load()
         market.load()

@@ -10,13 +10,12 @@ import pytest
 
 from gpuledger.transform.build import graph
 from gpuledger.transform.build import run as build
-from gpuledger.warehouse import schema
+from tests.support.empty import empty_warehouse
 
 
 @pytest.fixture
 def con() -> Iterator[duckdb.DuckDBPyConnection]:
-    with duckdb.connect() as con:
-        schema.create(con)
+    with empty_warehouse() as con:
         con.execute("INSERT INTO core.workload BY NAME SELECT unnest(['a', 'b']) AS workload_id, 'it/s' AS unit")
         build.refresh_contents(con, ())
         yield con

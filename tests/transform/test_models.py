@@ -41,6 +41,7 @@ from gpuledger.warehouse.dictionary import dictionary
 from gpuledger.warehouse.outputs.tables import TOO_LARGE
 from tests.command import rows
 from tests.nights import Night
+from tests.support.empty import empty_warehouse
 
 CASES = sorted(graph.MODELS.glob("*/*/cases/**/*.toml"))
 
@@ -60,19 +61,16 @@ IDS = [f"{name_of(path)}/{path.stem}" for path in CASES]
 @contextmanager
 def warehouse() -> Iterator[duckdb.DuckDBPyConnection]:
     """An empty warehouse with the default settings."""
-    con = duckdb.connect()
-    con.execute("SET TimeZone = 'UTC'")
-    schema.create(con)
-    defaults = Settings().for_warehouse()
-    con.executemany(
-        "INSERT INTO core.setting VALUES (?, ?, ?, ?)", [[name, *words] for name, words in defaults.items()]
-    )
-    con.executemany(
-        "INSERT INTO core.assumption (assumption, amount) VALUES (?, ?)",
-        [[one.name, one.value] for one in Assumptions().describe()],
-    )
-    yield con
-    con.close()
+    with empty_warehouse() as con:
+        defaults = Settings().for_warehouse()
+        con.executemany(
+            "INSERT INTO core.setting VALUES (?, ?, ?, ?)", [[name, *words] for name, words in defaults.items()]
+        )
+        con.executemany(
+            "INSERT INTO core.assumption (assumption, amount) VALUES (?, ?)",
+            [[one.name, one.value] for one in Assumptions().describe()],
+        )
+        yield con
 
 
 @pytest.fixture(scope="module")
