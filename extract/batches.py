@@ -15,6 +15,7 @@ from gpuledger.extract.items import Issue, Item, from_json, to_json
 #: Fields of a batch that JSON has words for.
 _PLAIN = (
     "source",
+    "shop",
     "pages",
     "pages_unchanged",
     "size_bytes",

@@ -30,11 +30,15 @@ FAILED_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One source as a run reads it: from these addresses and these files of this machine."""
+    """One source as a run reads it: from these addresses and these files of this machine.
+
+    `shop` is the one whose addresses these are, of a source of many that is read shop by shop; empty for all of a source.
+    """
 
     source: Source
     starts: Sequence[str]
     files: Sequence[LocalFile] = ()
+    shop: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,8 @@ class Collected:
     """
 
     source: str
+    #: As in Reading.
+    shop: str = field(default="", kw_only=True)
     rows: Sequence[tuple[Item, str]] = ()
     issues: Sequence[tuple[Issue, str | None]] = ()
     images: Mapping[str, str] = field(default_factory=dict)
@@ -261,6 +267,7 @@ def _collected(
     listings = [attempt for attempt in done if attempt.link.role != "product"]
     return Collected(
         reading.source.name,
+        shop=reading.shop,
         rows=merged(_rows(listings), _rows([one for one in done if one.link.role == "product"])),
         issues=issues,
         images={image.address: image.snapshot.sha256 for image in images if image.snapshot},

@@ -62,6 +62,8 @@ class Source:
     fetch: Literal["client", "browser"] = "client"
     #: Its addresses lead to lists, which may break off; not so where each is the page of one product.
     has_lists: bool = True
+    #: Its addresses are those of shops that have nothing to do with each other: `extract.shops` has them read apart.
+    is_of_many_shops: bool = False
     #: Its items are kept beside the archive. To keep those of a file that is read once costs more than to read it again.
     keeps_parsed: bool = True
     #: One of its files may take as much processor time as so many pages: a packed table of all days is many in one.

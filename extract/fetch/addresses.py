@@ -98,6 +98,11 @@ def host_of(url: str) -> str | None:
         return None
 
 
+def shop_of(url: str) -> str:
+    """The host of an address without `www.`, as a shop answers to both; empty where it has none."""
+    return (host_of(url) or "").removeprefix("www.")
+
+
 def refused_ip(address: str) -> str | None:
     """Why no connection may go to this IP address, or None where it is public.
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import duckdb
 
-from gpuledger.extract import objects
+from gpuledger.extract import objects, shops
 from gpuledger.extract import source as sources
 from gpuledger.extract.archive.snapshot import Snapshot
 from gpuledger.extract.archive.snapshots import Archive
@@ -225,10 +225,10 @@ class _Replay:
 
     def _read(self, record: SourceRecord) -> Collected:
         if record.failure is not None:
-            return Collected(record.source, failure=record.failure)
+            return Collected(record.source, shop=record.shop, failure=record.failure)
         of_run = OfRun(self._archive, pages(self._archive, record), record.missed)
         files = [LocalFile(Path(name), kind) for name, kind, _ in record.files]
-        reading = Reading(sources.get(record.source), record.starts, files)
+        reading = Reading(sources.get(record.source), record.starts, files, record.shop)
         return gather.read_source_again(reading, of_run, self._archive, self._parser, self._context.data)
 
     def _nights(self, record: SourceRecord) -> list[backfill.Crawl]:
@@ -250,7 +250,7 @@ class _Replay:
 
 def pages(archive: Archive, record: SourceRecord) -> list[Snapshot]:
     """What the run fetched; of an attempt that was given up and done again, the last one."""
-    fetched = archive.of_run(record.source, record.fetched_by)
+    fetched = shops.of_shop(archive.of_run(record.source, record.fetched_by), record.shop)
     return (
         fetched
         if record.nights

@@ -71,7 +71,8 @@ def _look(
     known = profile.nights(con, place, night)
     past = drift.usual(known, source, night, decisions.releases(context.data, context.started_at))
     issues = _unread(context, collected, past)
-    if status == "failed":
+    if status == "failed" or not collected.parsed:
+        # What failed whole is named as that; of one shop among many, by the issues of its pages.
         return _named(host, issues)
     if status == "unchanged":
         # What was loaded last is here again: so is what was said of it.

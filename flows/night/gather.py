@@ -67,13 +67,14 @@ class Reader:
         ends = time.monotonic() + longest
 
         name, progress = reading.source.name, self.context.progress
+        shown = f"{name} {reading.shop}".rstrip()
 
         def in_time(url: str, known: int) -> None:
             if time.monotonic() > ends:
                 raise Timeout(
                     url, f"the source took longer than {longest:g} s", "raise source_timeout_s in the settings"
                 )
-            progress.page(name, url, known)
+            progress.page(shown, url, known)
 
         try:
             collected = collect(reading, pages, self.cache, in_time, self.parser)
@@ -81,11 +82,12 @@ class Reader:
             read = charts.ByMachine(self.archive, run.as_of, run.run_id, may_read)
             return charts.with_charts(collected, reading.source, read, self.archive, run.data)
         except Timeout as failure:
-            return Collected(name, failure=failure, is_complete=False)
+            return Collected(name, shop=reading.shop, failure=failure, is_complete=False)
         except Exception as error:  # noqa: BLE001  one source's fault stops no other
-            return Collected(name, failure=Unforeseen(name, described(error)), is_complete=False)
+            failed = Unforeseen(name, described(error))
+            return Collected(name, shop=reading.shop, failure=failed, is_complete=False)
         finally:
-            progress.read(name)
+            progress.read(shown)
 
 
 def read_source_again(reading: Reading, pages: OfRun, archive: Archive, parser: Parser, data: DataDir) -> Collected:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
+from gpuledger.extract import shops
 from gpuledger.extract.archive import files as archive_files
 from gpuledger.extract.collect import Collected, Reading
 from gpuledger.flows.night import gather, run_log, take_in
@@ -33,7 +34,7 @@ def run_locked(context: Context, read_all: ReadAll) -> Summary:
     says how the run ended.
     """
     started = time.perf_counter()
-    readings = gather.readings(context)
+    readings = [part for reading in gather.readings(context) for part in shops.apart(reading)]
     if run_log.has_ended_badly(context.data):
         # Looked for after a kill or a full disk alone: an archive of many years has very many files.
         archive_files.remove_leftovers(context.data.snapshots, younger_too=True)
@@ -62,12 +63,12 @@ def _is_any_read(collected: Sequence[Collected]) -> bool:
 
 def _nothing(context: Context, collected: Sequence[Collected]) -> Summary:
     """The summary of a run that publishes nothing."""
-    failed = [take_in.failed(batch) for batch in collected if batch.failure is not None]
+    failed = [take_in.failed(batch) for batch in shops.joined(collected) if batch.failure is not None]
     reason = "no source could be read" if collected else "no source is configured"
     return Summary(context.run_id, failed, reason=reason)
 
 
 def read_plain(reader: Reader, readings: list[Reading]) -> list[Collected]:
-    """The plain engine: a thread a source. In the order of `readings`, whichever ends first."""
+    """The plain engine: a thread a source, or a shop of one. In the order of `readings`, whichever ends first."""
     with ThreadPoolExecutor(reader.context.settings.parallel_sources) as threads:
         return list(threads.map(reader.read_source, readings))

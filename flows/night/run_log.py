@@ -59,10 +59,11 @@ class SourceRecord:
 
     `files` are name, content type and hash. `fetched` pages came. `failure` is that of a source which asked for nothing.
     `nights` are the first and last of those in the files that were loaded, where a file holds many. `fetched_by` is the run
-    that has the pages in the archive.
+    that has the pages in the archive. `shop` is as in Reading: a source of many shops has a record for each.
     """
 
     source: str
+    shop: str = ""
     fetched_by: str
     starts: tuple[str, ...] = ()
     files: tuple[tuple[str, str, str], ...] = ()
@@ -220,7 +221,7 @@ def record_of(context: Context, collected: Sequence[Collected]) -> RunRecord:
 def _source(context: Context, batch: Collected) -> SourceRecord:
     asked_nothing = not batch.starts and not batch.files
     return SourceRecord(
-        source=batch.source, fetched_by=batch.fetched_by or context.run_id, files=tuple(batch.files),
+        source=batch.source, shop=batch.shop, fetched_by=batch.fetched_by or context.run_id, files=tuple(batch.files),
         # As the archive has them: without secrets.
         starts=tuple(addresses.redact(url) for url in batch.starts), fetched=batch.fetched, missed=dict(batch.missed),
         failure=batch.failure if asked_nothing else None, nights=batch.nights,
@@ -302,7 +303,8 @@ def _source_record(fields: Mapping[str, Any]) -> SourceRecord:
         missed = {error["address"]: error for error in missed}
     nights = [datetime.fromisoformat(night) for night in fields.get("nights") or ()]
     return SourceRecord(
-        source=fields["source"], fetched_by=fields["fetched_by"], starts=tuple(fields["starts"]),
+        source=fields["source"], shop=fields.get("shop", ""), fetched_by=fields["fetched_by"],
+        starts=tuple(fields["starts"]),
         files=tuple((name, kind, sha256) for name, kind, sha256 in fields["files"]), fetched=fields["fetched"],
         missed={address: _error(error) for address, error in missed.items()},
         failure=_error(fields["failure"]) if fields.get("failure") else None,

@@ -4,6 +4,7 @@ store holds, and leaves there what it made. On one machine all of it is the writ
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import re
 from collections.abc import Collection, Iterator
@@ -82,14 +83,14 @@ def hand_over(data: DataDir, run_id: str, batch: Collected) -> None:
     epoch = head.read(store).head.epoch
     with _exchange(data, store) as exchange:
         exchange.send(epoch)
-    store.create(_handed(run_id, batch.source), batches.dumps(batch))
+    store.create(_handed(run_id, part_of(batch.source, batch.shop)), batches.dumps(batch))
 
 
-def take_over(data: DataDir, run_id: str, source: str) -> Collected | None:
+def take_over(data: DataDir, run_id: str, source: str, shop: str = "") -> Collected | None:
     """The batch that a worker put into the store, None where it did not come to that. Raises StoreError for what is none."""
     store = objects.of(data.store)
     assert store is not None
-    key = _handed(run_id, source)
+    key = _handed(run_id, part_of(source, shop))
     found = store.get(key)
     if found is None:
         return None
@@ -99,9 +100,14 @@ def take_over(data: DataDir, run_id: str, source: str) -> Collected | None:
         raise StoreError(
             f"{store.address}/{key} is no batch of a worker ({error}): let all machines run one version"
         ) from None
-    if batch.source != source:
-        raise StoreError(f"{store.address}/{key} is a batch of {batch.source!r}")
+    if (batch.source, batch.shop) != (source, shop):
+        raise StoreError(f"{store.address}/{key} is a batch of {f'{batch.source} {batch.shop}'.rstrip()!r}")
     return batch
+
+
+def part_of(source: str, shop: str) -> str:
+    """The name of what is handed over of a source, or of one shop of it; a shop's own name may hold anything."""
+    return f"{source}-{hashlib.sha256(shop.encode()).hexdigest()[:16]}" if shop else source
 
 
 def clear_handed(data: DataDir) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import duckdb
 
 from gpuledger.expectations.errors import ExpectationsError
-from gpuledger.extract import local_files
+from gpuledger.extract import local_files, shops
 from gpuledger.extract.collect import Collected
 from gpuledger.extract.errors import Unforeseen, described
 from gpuledger.extract.items import FxRate, Issue
@@ -92,7 +92,7 @@ def load(con: duckdb.DuckDBPyConnection, context: Context, collected: Sequence[C
     A batch that cannot be taken in is its own source's failure: all is undone (DuckDB has no savepoints) and done again
     without it. So nothing but these batches may be in the open transaction.
     """
-    batches = list(collected)
+    batches = shops.joined(collected)
     while True:
         try:
             return _load(con, context, batches)

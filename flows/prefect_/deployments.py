@@ -25,6 +25,7 @@ from prefect.client.schemas.sorting import FlowRunSort
 from prefect.context import FlowRunContext
 from prefect.states import Cancelled, Completed
 
+from gpuledger.extract import shops
 from gpuledger.flows.night import gather, retries, run_log, sharing
 from gpuledger.flows.night import rebuild as rebuilding
 from gpuledger.flows.night.context import Context, utc_now
@@ -79,11 +80,13 @@ def refresh(sample: bool = False, only: list[str] | None = None, tick: datetime 
 
 
 @flow(name="read", persist_result=False)
-def read_source(source: str, run_id: str, as_of: datetime, sample_night: int | None = None) -> State[object]:
-    """Read one source for the refresh `run_id`, which waits for it and writes. Both see the same data directory, or share a
-    store.
+def read_source(
+    source: str, run_id: str, as_of: datetime, sample_night: int | None = None, shop: str = ""
+) -> State[object]:
+    """Read one source, or one `shop` of it, for the refresh `run_id`, which waits for it and writes. Both see the same data
+    directory, or share a store.
 
-    Raises ValueError for what is no run's id.
+    Raises ValueError for what is no run's id, and SettingsError for a shop that the settings here do not have.
     """
     end_with_owner()
     settings = settings_module.load({})
@@ -94,8 +97,12 @@ def read_source(source: str, run_id: str, as_of: datetime, sample_night: int | N
     )  # fmt: skip
     sharing.begin_reading(context.data)
     with gather.reader(context) as reader:
-        readings = gather.readings(context)
-        collected = reader.read_source(readings[0])
+        parts = [part for reading in gather.readings(context) for part in shops.apart(reading) if part.shop == shop]
+        if not parts:
+            raise settings_module.SettingsError(
+                f"{source}: the settings of this machine name no address of {shop or 'it'}; give all machines the same"
+            )
+        collected = reader.read_source(parts[0])
     handover.give(context.data, run_id, collected)
     if collected.failure is not None:
         return Completed(name="SourceFailed", message=str(collected.failure))

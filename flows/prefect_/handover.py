@@ -23,19 +23,19 @@ def give(data: DataDir, run_id: str, collected: Collected) -> None:
     if data.store:
         sharing.hand_over(data, run_id, collected)
         return
-    path = _path(data, run_id, collected.source)
+    path = _path(data, run_id, sharing.part_of(collected.source, collected.shop))
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
     part.write_bytes(pickle.dumps(collected))
     part.replace(path)
 
 
-def take(data: DataDir, run_id: str, source: str) -> Collected | None:
+def take(data: DataDir, run_id: str, source: str, shop: str = "") -> Collected | None:
     """The batch that a worker put down, None where it did not come to that."""
     if data.store:
-        return sharing.take_over(data, run_id, source)
+        return sharing.take_over(data, run_id, source, shop)
     try:
-        collected = pickle.loads(_path(data, run_id, source).read_bytes())
+        collected = pickle.loads(_path(data, run_id, sharing.part_of(source, shop)).read_bytes())
     except FileNotFoundError:
         return None
     assert isinstance(collected, Collected)

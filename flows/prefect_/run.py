@@ -69,7 +69,7 @@ def _read_all(reader: Reader, readings: list[Reading]) -> list[Collected]:
     # The pages' own retries are the client's; a task's are for what nobody foresaw, a full disk for example. The
     # arguments stay out of Prefect: it would hash and serialize whole batches.
     context = reader.context
-    by_name = {reading.source.name: reading for reading in readings}
+    by_name = {f"{reading.source.name} {reading.shop}".rstrip(): reading for reading in readings}
     turns = threading.BoundedSemaphore(context.settings.parallel_sources)
 
     @task(
@@ -86,7 +86,7 @@ def _read_all(reader: Reader, readings: list[Reading]) -> list[Collected]:
             # A file that a person dropped is where the writer is.
             is_elsewhere = not (context.data.store and by_name[source].files)
             if context.settings.read_deployment and is_elsewhere:
-                return _read_elsewhere(context, source)
+                return _read_elsewhere(context, by_name[source])
             return reader.read_source(by_name[source])
 
     try:
@@ -96,22 +96,22 @@ def _read_all(reader: Reader, readings: list[Reading]) -> list[Collected]:
         handover.clear(context.data)
 
 
-def _read_elsewhere(context: Context, source: str) -> Collected:
-    """Have a worker read one source: a flow run of the deployment that the settings name."""
-    longest = context.settings.source_timeout_s
+def _read_elsewhere(context: Context, reading: Reading) -> Collected:
+    """Have a worker read one source, or one shop of it: a flow run of the deployment that the settings name."""
+    longest, source, shop = context.settings.source_timeout_s, reading.source.name, reading.shop
     run = run_deployment(
         context.settings.read_deployment,
         parameters={
-            "source": source, "run_id": context.run_id, "as_of": context.as_of.isoformat(),
+            "source": source, "shop": shop, "run_id": context.run_id, "as_of": context.as_of.isoformat(),
             "sample_night": context.sample_night,
         },
         # Twice: it may have to wait for a worker to become free.
-        timeout=2 * longest, poll_interval=1.0, flow_run_name=f"read {source} {context.run_id[-6:]}",
+        timeout=2 * longest, poll_interval=1.0, flow_run_name=f"read {source} {shop} {context.run_id[-6:]}",
     )  # fmt: skip
-    handed_over = handover.take(context.data, context.run_id, source)
+    handed_over = handover.take(context.data, context.run_id, source, shop)
     if handed_over is not None:
         return handed_over
     state = run.state.name if isinstance(run, FlowRun) and run.state is not None else "unknown"
     seen = f"its worker handed nothing over within {2 * longest:g} s (the run is {state})"
     action = f"see that a worker serves {context.settings.read_deployment} and shares the data directory, or the store"
-    return Collected(source, failure=Timeout(source, seen, action), is_complete=False)
+    return Collected(source, shop=shop, failure=Timeout(shop or source, seen, action), is_complete=False)

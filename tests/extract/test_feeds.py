@@ -60,7 +60,7 @@ ATOM = f"""<feed xmlns="http://www.w3.org/2005/Atom" {GOOGLE}><title>Shop</title
 )
 def test_every_form_gives_the_same_offer(content: str | bytes) -> None:
     (offer,) = offers(content)
-    assert (offer.key, offer.title, offer.url) == ("A1", "Veltor RTX 4070 12GB", "https://s.example/a1")
+    assert (offer.key, offer.title, offer.url) == ("s.example/A1", "Veltor RTX 4070 12GB", "https://s.example/a1")
     assert (offer.price, offer.currency, offer.availability) == (Decimal("549.99"), "USD", "in_stock")
 
 
@@ -69,7 +69,7 @@ def test_columns_of_the_shop_s_own_are_named_behind_the_address() -> None:
     with pytest.raises(errors.LayoutChanged, match="id, price, title"):
         parse(table)
     (offer,) = offers(table, "https://s.example/feed#id=artno&title=what&price=cost&currency=money")
-    assert (offer.key, offer.price) == ("A1", Decimal("549.99"))
+    assert (offer.key, offer.price) == ("s.example/A1", Decimal("549.99"))
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_a_sale_counts_while_it_is_on(interval: str, price: str) -> None:
 )
 def test_a_price_that_cannot_be_told_is_an_issue(price: str) -> None:
     found = parse(f"id\ttitle\tprice\nA1\tVeltor RTX 4070\t{price}\nA2\tVeltor RTX 4080\t999.00 USD\n")
-    assert [item.key for item in found if isinstance(item, Offer)] == ["A2"]
+    assert [item.sku for item in found if isinstance(item, Offer)] == ["A2"]
     assert [(item.code, item.where) for item in found if isinstance(item, Issue)] == [("bad_entry", "line 2")]
 
 
@@ -110,7 +110,7 @@ def test_goods_in_sets_are_no_price_of_one() -> None:
 
 def test_a_delimiter_in_a_text_spoils_its_line_alone() -> None:
     found = parse("id,title,price\nA1,Veltor RTX 4070, 12GB,549.99 USD\nA2,Veltor RTX 4080,999.00 USD\n")
-    assert [item.key for item in found if isinstance(item, Offer)] == ["A2"]
+    assert [item.sku for item in found if isinstance(item, Offer)] == ["A2"]
     assert [item.where for item in found if isinstance(item, Issue)] == ["line 2"]
 
 

@@ -8,9 +8,11 @@ data or to the eye. A shop that is read often deserves a source of its own, whic
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from gpuledger.extract import product
-from gpuledger.extract.items import Parsed
+from gpuledger.extract.fetch import addresses
+from gpuledger.extract.items import Offer, Parsed
 from gpuledger.extract.readers import sitemaps
 from gpuledger.extract.source import Page, Source
 
@@ -20,7 +22,14 @@ def parse(page: Page) -> Iterator[Parsed]:
 
     Raises LayoutChanged where the page is neither, and Blocked.
     """
-    return sitemaps.links(page) if sitemaps.is_sitemap(page) else product.parse(page)
+    if sitemaps.is_sitemap(page):
+        yield from sitemaps.links(page)
+        return
+    for item in product.parse(page):
+        # Two shops may number their goods alike, and often do: by the maker's own number.
+        if isinstance(item, Offer) and item.sku is not None:
+            item = replace(item, key=f"{addresses.shop_of(item.url)}/{item.sku}")
+        yield item
 
 
 SOURCE = Source(
@@ -39,4 +48,5 @@ SOURCE = Source(
     max_pages=500,
     max_products=100,
     has_lists=False,
+    is_of_many_shops=True,
 )

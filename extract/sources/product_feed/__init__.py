@@ -14,6 +14,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from gpuledger.extract import wording
+from gpuledger.extract.fetch import addresses
 from gpuledger.extract.items import Availability, Issue, Offer, Parsed
 from gpuledger.extract.markup import schema_org
 from gpuledger.extract.markup.links import joined
@@ -92,10 +93,12 @@ def _offer(page: Page, row: dict[str, str]) -> Offer:
     if row.get("multipack", "0") not in ("", "0", "1"):
         is_bundle = True
     is_higher = price and old and old.currency == price.currency and old.amount > price.amount
+    url = joined(page.final_url, row.get("link", "")) or page.url
     return Offer(
         title=title,
-        url=joined(page.final_url, row.get("link", "")) or page.url,
-        key=row["id"],
+        url=url,
+        # Each shop numbers its goods by itself.
+        key=f"{addresses.shop_of(url)}/{row['id']}",
         price=price.amount if price else None,
         currency=price.currency if price else None,
         price_kind=None if price is None else "bundle" if is_bundle else "now",
@@ -154,5 +157,6 @@ SOURCE = Source(
     parse=parse,
     kinds=("offer",),
     interface="product_feed",
+    is_of_many_shops=True,
     max_pages=200,
 )
