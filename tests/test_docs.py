@@ -15,7 +15,7 @@ import yaml
 
 from gpuledger.extract import source as sources
 from gpuledger.flows.cli import cli
-from gpuledger.flows.setup.settings import explain
+from gpuledger.flows.setup.settings import FILE_VARIABLE, explain
 from gpuledger.transform.build import graph
 from gpuledger.warehouse import schema
 from gpuledger.warehouse.dictionary import dictionary
@@ -107,10 +107,10 @@ def test_what_the_handbook_names_is_there() -> None:
     """Settings, metrics, files, deployments and tables of docs/operations.md."""
     handbook = text_of(ROOT / "docs" / "operations.md") or ""
     assert len(list(called(ROOT / "docs" / "operations.md"))) > 30
-    settings = {origin.name for origin in explain({}, Path("/nowhere"))}
-    named = {name.lower() for name in re.findall(r"\bGPULEDGER_([A-Z_]+)\b", handbook)}
+    known = {FILE_VARIABLE, *(f"GPULEDGER_{origin.name.upper()}" for origin in explain({}, Path("/nowhere")))}
+    named = set(re.findall(r"\bGPULEDGER_[A-Z_]+\b", handbook))
     assert named
-    assert named <= settings
+    assert named <= known
     metrics = set(re.findall(r"\bgpuledger_[a-z_]+\b", handbook))
     assert metrics
     assert metrics <= set(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gpuledger.flows.night.gather import QUOTE_TYPES
+from gpuledger.flows.setup import settings
 from gpuledger.transform.build.graph import MODELS
 from gpuledger.warehouse.paths import DataDir
 
@@ -73,7 +74,7 @@ class Watcher:
             Folder(MODELS.parent, (".sql", ".toml", ".py", ".csv"), MODELS_CHANGED),
             Folder(data.models, (".toml", ".json"), MODELS_CHANGED),
             Folder(data.root / "decisions", (".toml",), MODELS_CHANGED),
-            Folder(Path("gpuledger.toml"), (".toml",), MODELS_CHANGED),
+            Folder(settings.file_of(), (".toml",), MODELS_CHANGED),
         ]
         for folder in self._folders:
             folder.forget()

@@ -260,8 +260,23 @@ class Origin:
     meaning: str
 
 
+#: Names the file where it is not `gpuledger.toml` in the working folder: each run of a Prefect worker has a folder of its
+#: own, and would go by the defaults without a word.
+FILE_VARIABLE = "GPULEDGER_SETTINGS_FILE"
+
+
+def file_of(environment: Mapping[str, str] = os.environ) -> Path:
+    """The file of settings, whether it is there or not; one that is named and not there raises SettingsError."""
+    named = environment.get(FILE_VARIABLE)
+    if not named:
+        return Path("gpuledger.toml")
+    if not Path(named).exists():
+        raise SettingsError(f"{FILE_VARIABLE} names {named}, which is not there: make it, or unset the variable")
+    return Path(named)
+
+
 def load(options: Mapping[str, Any], environment: Mapping[str, str] = os.environ, file: Path | None = None) -> Settings:
-    """Settings from the file (`gpuledger.toml` in the working folder unless given), environment and options.
+    """Settings from the file (that of `file_of` unless given), environment and options.
 
     Options that are None do not count. Raises SettingsError, naming the place, for an unknown name or an impossible value.
     """
@@ -269,7 +284,7 @@ def load(options: Mapping[str, Any], environment: Mapping[str, str] = os.environ
 
 
 def _settings(places: Mapping[str, tuple[Any, str]], environment: Mapping[str, str], file: Path | None) -> Settings:
-    place = file or Path("gpuledger.toml")
+    place = file or file_of(environment)
     table = local_files.read_toml(place, follow=True).get(assumptions_module.TABLE) if place.exists() else None
     try:
         given = assumptions_module.given(table, str(place), environment)
@@ -308,7 +323,7 @@ def _set_values(
     options: Mapping[str, Any], environment: Mapping[str, str], file: Path | None
 ) -> dict[str, tuple[Any, str]]:
     """Value and place of every setting that is set anywhere; a later place goes before an earlier one."""
-    file = file or Path("gpuledger.toml")
+    file = file or file_of(environment)
     values: dict[str, tuple[Any, str]] = {}
     if file.exists():
         try:
@@ -321,7 +336,9 @@ def _set_values(
             _refuse_secret(name, str(file))
             values[name] = (_converted(name, value, str(file)), str(file))
     for variable, text in environment.items():
-        if variable.startswith("GPULEDGER_") and not variable.startswith(assumptions_module.PREFIX):
+        if variable == FILE_VARIABLE or variable.startswith(assumptions_module.PREFIX):
+            continue
+        if variable.startswith("GPULEDGER_"):
             name, place = variable.removeprefix("GPULEDGER_").lower(), f"the environment variable {variable}"
             values[name] = (_converted(name, text, place), place)
     for name, value in options.items():

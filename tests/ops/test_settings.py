@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.flows.setup.settings import SettingsError, explain, load
+from gpuledger.flows.setup.settings import SettingsError, explain, file_of, load
 from tests.command import gpuledger
 
 
@@ -23,6 +23,17 @@ def test_the_environment_goes_before_the_file_and_an_option_before_both(file: Pa
     assert load({}, environment, file).cron == "0 5 * * *"
     assert load({"cron": "0 6 * * *"}, environment, file).cron == "0 6 * * *"
     assert load({"cron": None}, environment, file).cron == "0 5 * * *"
+
+
+def test_the_environment_may_name_the_file(file: Path, tmp_path: Path) -> None:
+    elsewhere = {"GPULEDGER_SETTINGS_FILE": str(file)}
+    assert load({}, elsewhere).cron == "0 4 * * *"
+    assert {o.place for o in explain(elsewhere) if o.name == "cron"} == {str(file)}
+    assert file_of({"GPULEDGER_SETTINGS_FILE": ""}) == file_of({}) == Path("gpuledger.toml")
+    with pytest.raises(
+        SettingsError, match=r"^GPULEDGER_SETTINGS_FILE names .*gone\.toml, which is not there: make it, or"
+    ):
+        load({}, {"GPULEDGER_SETTINGS_FILE": str(tmp_path / "gone.toml")})
 
 
 def test_every_value_says_where_it_comes_from(file: Path) -> None:

@@ -51,11 +51,13 @@ class Machines:
             # What stands in compose.env; the one for the server is the server's alone, and does the others no good.
             "PREFECT_API_AUTH_STRING": CREDENTIAL, "PREFECT_SERVER_API_AUTH_STRING": CREDENTIAL,
             "PREFECT_SERVER_CSRF_PROTECTION_ENABLED": "true",
-            "GPULEDGER_DATA_DIR": str(folder / "data"),
+            "GPULEDGER_DATA_DIR": str(folder / "data"), "GPULEDGER_SETTINGS_FILE": str(folder / "gpuledger.toml"),
             # The server plans every minute and a worker asks every 10 s; a test is less patient.
             "PREFECT_SERVER_SERVICES_SCHEDULER_LOOP_SECONDS": "3", "PREFECT_WORKER_QUERY_SECONDS": "2",
             "PREFECT_LOGGING_LEVEL": "ERROR",
         })  # fmt: skip
+        # No run of a worker is started in a folder of ours.
+        (folder / "gpuledger.toml").write_text('sources = ["ecb_fx", "newegg"]\n')
         self.api = Api(self.env["PREFECT_API_URL"], CREDENTIAL)
 
     def start(self, words: list[str]) -> None:
@@ -101,7 +103,7 @@ def test_workers_pick_up_a_scheduled_run_and_the_rebuild_that_its_event_starts(m
         "prefect --no-prompt deploy --prefect-file deploy/prefect.yaml --name nightly --interval 15 --param sample=true"
     )
     machines.env |= {"CRON": "0 3 * * *", "TIME_ZONE": "UTC"}
-    machines.run([*shlex.split(deploy), "--param", 'only=["ecb_fx","newegg"]'])
+    machines.run(shlex.split(deploy))
 
     def completed(name: str) -> list[dict[str, Any]]:
         return [run for run in machines.api.runs(name) if run["state"]["type"] == "COMPLETED"]
@@ -130,7 +132,7 @@ def test_the_compose_file_has_what_its_services_name() -> None:
             assert (ROOT / "deploy" / service["build"]["context"] / service["build"]["dockerfile"]).is_file()
     assert SERVICES["writer"]["command"][-2:] == ["--limit", "1"]  # one writer
     for name in SERVICES["writer"]["environment"]:
-        assert not name.startswith("GPULEDGER_") or name.removeprefix("GPULEDGER_").lower() in _settings(), name
+        assert not name.startswith("GPULEDGER_") or name in _settings(), name
 
 
 def test_nothing_starts_without_a_credential_and_pinned_images() -> None:
@@ -153,9 +155,9 @@ def test_nothing_starts_without_a_credential_and_pinned_images() -> None:
 
 
 def _settings() -> set[str]:
-    from gpuledger.flows.setup.settings import explain
+    from gpuledger.flows.setup.settings import FILE_VARIABLE, explain
 
-    return {origin.name for origin in explain({}, Path("/nowhere"))}
+    return {FILE_VARIABLE, *(f"GPULEDGER_{origin.name.upper()}" for origin in explain({}, Path("/nowhere")))}
 
 
 def test_the_deployments_name_flows_that_are_there() -> None:
