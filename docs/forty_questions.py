@@ -143,7 +143,7 @@ def _row(number: int, what: str, budget: int | None, found: list[Choice]) -> str
     if not within:
         dear = f"nothing; from {found[0].outlay:,.0f} with {_cards(found[0])}" if found else _NOTHING
         return f"| {number} | {what} | {asked} | {dear} | | | | | | | | |"
-    one = within[0] if budget is None else max(within, key=lambda choice: choice.each)
+    one = _least(within) if budget is None else max(within, key=lambda choice: choice.each)
     prediction, own = one.prediction, one.own
     rate = prediction.decode
     assert rate.expected
@@ -159,6 +159,12 @@ def _row(number: int, what: str, budget: int | None, found: list[Choice]) -> str
     )
 
 
+def _least(within: list[Choice]) -> Choice:
+    """The least outlay; where others cost hardly more, the one of fewest cards and then the fastest."""
+    near = [one for one in within if one.outlay <= within[0].outlay * _HARDLY_MORE]
+    return min(near, key=lambda one: (one.count, -one.each))
+
+
 def _left(prediction: Prediction) -> str:
     away = prediction.moved
     return "" if away is None else f", experts of {away.layers} of {away.of_layers} layers with the processor"
@@ -168,11 +174,14 @@ def _cards(one: Choice) -> str:
     return one.gpu.display_name if one.count == 1 else f"{one.count} × {one.gpu.display_name}"
 
 
+#: Nobody builds in more cards to save less than this.
+_HARDLY_MORE = Decimal("1.05")
 _NOTHING = "nothing that has a launch price is large and fast enough: ask `buy` for rented nodes"
 _HEAD = """# The forty most likely questions
 
 Which cards, in which machine, for which model, for how many people and how much money? Each row is a choice that holds the
-model with 5% to spare and is fast enough for each: the one of the least outlay, or the fastest that a budget buys.
+model with 5% to spare and is fast enough for each: the one of the least outlay, or the fastest that a budget buys. Where
+choices differ by less than 5% in outlay, the one of fewest cards is taken.
 `python docs/forty_questions.py` writes this page from the catalogue, the machines of `transform/buying/hosts.toml` and the
 calibrated speeds.
 

@@ -134,6 +134,19 @@ class Assumptions:
             "own choice, near the median of llama.cpp measurements on desktop cards",
         ),
     ] = 0.65
+    mixture_layer_us: Annotated[
+        float,
+        Setting(
+            "µs",
+            0,
+            10_000,
+            "time that a layer of a mixture takes beside its reading, where nothing was measured, on however many cards: "
+            "choosing experts and starting many small operations",
+            "own choice, on the fast side: eight H200 write 30 tokens/s of DeepSeek-V3 for one user where reading alone "
+            "would allow over 300, which is 500 µs a layer (sgl-project/sglang pull request 2643, December 2024), and "
+            "programs have become several times faster since",
+        ),
+    ] = 130.0
     parallel_fraction: Annotated[
         float,
         Setting(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gpuledger.flows.setup.reckoned import reckoned
 from gpuledger.flows.telling import terminal
 
 if TYPE_CHECKING:
@@ -37,5 +38,5 @@ def as_objects(steps: Iterable[Step]) -> list[dict[str, Any]]:
 def show_steps(steps: Iterable[Step]) -> None:
     """The steps for people: a sum a line, and below it where its numbers are from."""
     for step in steps:
-        terminal.say(f"   {step.figure}: {step.arithmetic} = {step.value:,.6g} {step.unit}")
-        terminal.say(f"      {step.source}")
+        terminal.say(f"   {reckoned(step.figure)}: {step.arithmetic} = {step.value:,.6g} {reckoned(step.unit)}")
+        terminal.say(f"      {reckoned(step.source)}")

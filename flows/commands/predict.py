@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuledger.flows.commands._assume import assume_option, of_settings, replaced
-from gpuledger.flows.commands._card import gpu_of
+from gpuledger.flows.commands._card import counted, gpus_of, undecided
 from gpuledger.flows.commands._explain import as_objects, explain_option, show_steps
 from gpuledger.flows.commands._memory import serving_options
 from gpuledger.flows.commands._options import data_dir_option, read_from
 from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.setup.reckoned import reckoned
+from gpuledger.flows.setup.sentences import spoken
 from gpuledger.flows.telling import terminal
 
 if TYPE_CHECKING:
@@ -30,7 +32,10 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option(
-    "--gpu", required=True, metavar="G", help='A card as shops and tables name it: "RTX 4090 24GB", "A100 SXM 80GB".'
+    "--gpu",
+    required=True,
+    metavar="G",
+    help='A card as shops and tables name it: "RTX 4090 24GB", "A100 SXM 80GB", "2x RTX 3090".',
 )
 @click.option(
     "--count",
@@ -83,34 +88,55 @@ def command(
     from gpuledger.transform.buying.hosts import host_for
     from gpuledger.transform.buying.need import DEFAULT_CONTEXT, need_of, text_shape
     from gpuledger.transform.sizing.errors import SizingError
+    from gpuledger.transform.sizing.weights import normalise_precision
     from gpuledger.transform.speed import explained
-    from gpuledger.transform.speed.engines import check_loads, default_engine, embedding_of, engine_of
+    from gpuledger.transform.speed.engines import default_engine, embedding_of, engine_of, loaded_as
     from gpuledger.transform.speed.offload import check_offload
-    from gpuledger.transform.speed.predict import Plan, job_of, load_of, predict
+    from gpuledger.transform.speed.predict import MOST_CARDS, Plan, job_of, least_of_alike, load_of, predict
 
-    card = gpu_of(read_from(data_dir), gpu)
+    named, words = counted(read_from(data_dir), gpu)
+    if named > 1 and count not in (1, named):
+        raise click.UsageError(gettext("{name!r} says {named} cards and --count {count}").format(
+            name=gpu, named=named, count=count))  # fmt: skip
+    if not 1 <= max(named, count) <= MOST_CARDS:
+        raise click.UsageError(gettext("{name!r}: between 1 and {most} cards can be asked about").format(
+            name=gpu, most=MOST_CARDS))  # fmt: skip
+    count, cards = max(named, count), gpus_of(read_from(data_dir), words)
     assumptions = of_settings(assumed)
     if kv_bits is not None:
         assumptions = replaced(assumptions, {"kv_cache_bits": kv_bits})
     try:
         shape = text_shape(model_id, read_from(data_dir).models)
         if load.train is not None:
-            _show_training(need_of(model_id, shape, precision, load, assumptions), card, count, form)
+            if len(cards) > 1:
+                raise undecided(words, cards)
+            _show_training(need_of(model_id, shape, precision, load, assumptions), cards[0], count, form)
             return
         program = engine_of(engine) if engine else default_engine(precision, load.users)
-        check_loads(program, precision)
+        loaded = loaded_as(program, precision)
         context = min(DEFAULT_CONTEXT, shape.context) if load.context is None else load.context
         asked = load_of(shape, context, load.users, load.prompt, assumptions)
-        host = host_for(card, max(1, count // card.gpus_on_board), card.tdp_w)
-        plan = Plan(
-            gpu=card, count=count, engine=embedding_of(program, load.embedding), split=split or program.split,  # type: ignore[arg-type]
-            offload=check_offload(load.offload, program, shape), host=None if host is None else host.memory(assumptions),
-            learned=_learned(read_from(data_dir)),
-        )  # fmt: skip
-        found = predict(job_of(shape, precision, asked, assumptions), plan)
+        job, learned = job_of(shape, loaded, asked, assumptions), _learned(read_from(data_dir))
+        answers = []
+        for card in cards:
+            host = host_for(card, max(1, count // card.gpus_on_board), card.tdp_w)
+            plan = Plan(
+                gpu=card, count=count, engine=embedding_of(program, load.embedding), split=split or program.split,  # type: ignore[arg-type]
+                offload=check_offload(load.offload, program, shape),
+                host=None if host is None else host.memory(assumptions), learned=learned,
+            )  # fmt: skip
+            answers.append(predict(job, plan))
     except SizingError as error:
         raise click.UsageError(str(error)) from None
+    found = least_of_alike(answers)
+    if found is None:
+        raise undecided(words, cards)
     notes = list(found.notes)
+    if loaded.lower() not in (precision.lower(), normalise_precision(precision).lower()):
+        notes.append(f"{found.plan.engine.name} loads {precision} as {loaded}")
+    if len(cards) > 1:
+        others = ", ".join(card.display_name for card in cards if card != found.plan.gpu)
+        notes.insert(0, f"{words!r} may mean {others} too, of which the answer is nearly the same")
     if engine is None:
         rate, url = _measured(read_from(data_dir), found, model_id, precision)
         if rate != found.decode:
@@ -146,9 +172,9 @@ def _show_training(need: Need, gpu: Gpu, count: int, form: str) -> None:
         return
     title = gettext("{model}, trained ({way})").format(model=need.model_id, way=trained.way)
     cards = gpu.display_name if count == 1 else f"{count} × {gpu.display_name}"
-    click.echo(f"{title} · {cards}: {_verdicts()[verdict]}, {needed / 1e9:.1f} of {usable / 1e9:.1f} GB")
+    click.echo(f"{title} · {cards}: {_verdicts()[verdict]}, {_gigabytes(needed, usable)}")
     if bound is not None:
-        click.echo(f"  trains {bound:,.0f} tokens/s at most, by the matrix rate; nobody measured it")
+        click.echo(f"  {spoken(f'trains {bound:,.0f} tokens/s at most, by the matrix rate; nobody measured it')}")
     terminal.say(f"  {trained.words}")
     show_steps(steps)
 
@@ -216,6 +242,10 @@ def _rate(rate: Rate) -> dict[str, Any]:
     return {name: None if value is None else round(value, 2) for name, value in figures.items()} | {"basis": rate.basis}
 
 
+def _gigabytes(needed: float, usable: float) -> str:
+    return gettext("{needed} of {usable} GB").format(needed=f"{needed / 1e9:.1f}", usable=f"{usable / 1e9:.1f}")
+
+
 def _verdicts() -> dict[str, str]:
     return {
         "fits": gettext("fits"),
@@ -231,15 +261,15 @@ def _show(found: Prediction, what: str, notes: Sequence[str]) -> None:
     title = (
         f"{what} · {plan.count} × {plan.gpu.display_name}" if plan.count > 1 else f"{what} · {plan.gpu.display_name}"
     )
-    click.echo(f"{title}: {_verdicts()[found.verdict]}, {found.needed / 1e9:.1f} of {found.usable / 1e9:.1f} GB")
+    click.echo(f"{title}: {_verdicts()[found.verdict]}, {_gigabytes(found.needed, found.usable)}")
     rows = [
         [
             name,
             *(None if value is None else float(f"{value:.4g}") for value in (r.expected, r.low, r.high, r.bound)),
-            r.basis,
+            spoken(r.basis),
         ]
         for name, r in ((gettext("writes"), found.decode), (gettext("reads"), found.prefill))
     ]
     show(["tokens/s", "expected", "low", "high", "bound", "basis"], rows, "table")
     for line in notes:
-        terminal.say(f"  {line}")
+        terminal.say(f"  {reckoned(line)}")

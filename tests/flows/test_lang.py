@@ -219,6 +219,26 @@ def test_what_speaks_against_a_way_to_run_a_model_is_korean(nights: dict[int, Ni
     lang.use("en")
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ["--gpu", "2x RTX 4090", "--model", "llama-3-8b"],
+        ["--gpu", "V100 32GB", "--model", "gpt-oss-20b", "--precision", "mxfp4"],
+        ["--gpu", "H100 SXM", "--count", "8", "--model", "deepseek-v3", "--precision", "fp8", "--users", "32"],
+        ["--gpu", "RX 7900 XTX", "--count", "3", "--model", "llama-3-70b", "--precision", "fp16", "--engine", "vllm"],
+        ["--gpu", "L4", "--model", "llama-3-70b", "--offload", "layers"],
+        ["--gpu", "M1 8GB", "--model", "mamba-2.8b", "--precision", "fp16"],
+    ],
+)
+def test_every_note_and_sum_of_a_prediction_is_korean(asked: list[str], tmp_path: Path) -> None:
+    answer = ask("ko", ["predict", *asked, "--explain"], tmp_path)
+    lang.use("en")
+    assert answer.exit_code == 0, answer.output
+    lines = answer.output.splitlines()
+    assert len(lines) > 30
+    assert [line for line in lines if not re.search("[가-힣]", line)] == []
+
+
 def test_the_list_to_buy_by_is_korean(nights: dict[int, Night], untranslated: set[str]) -> None:
     lang.use("ko")
     listed = procurement.sheet(DataDir(nights[2].data), DOLLARS)

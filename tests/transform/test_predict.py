@@ -19,9 +19,17 @@ from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.speed import memory
 from gpuledger.transform.speed.calibration import EIGHTY_PERCENT
-from gpuledger.transform.speed.engines import check_loads, default_engine, engine_of
+from gpuledger.transform.speed.engines import check_loads, default_engine, engine_of, loaded_as
 from gpuledger.transform.speed.features import pipeline_speedup
-from gpuledger.transform.speed.predict import Plan, Prediction, job_of, load_of, predict, with_measurement
+from gpuledger.transform.speed.predict import (
+    Plan,
+    Prediction,
+    job_of,
+    least_of_alike,
+    load_of,
+    predict,
+    with_measurement,
+)
 from tools import calibrate
 from tools.calibrate import Point
 from tools.measured_table import TableRow, read_table
@@ -226,6 +234,66 @@ def test_what_is_farther_from_any_measurement_has_a_wider_range() -> None:
     assert known == pytest.approx(family)
     assert family < 0.8 * other < other < 0.8 * vendor
     assert width("nvidia-geforce-rtx-3090", "mixtral-8x7b") > 1.1 * known
+
+
+def test_llama_cpp_reads_a_mixture_with_8_bits_around_its_experts_and_a_server_with_16() -> None:
+    llama, ollama, server = (engine_of(name) for name in ("llama.cpp", "ollama", "vllm"))
+    assert loaded_as(llama, "mxfp4") == loaded_as(ollama, "MXFP4") == "MXFP4_MOE"
+    assert loaded_as(server, "mxfp4") == "mxfp4"
+    assert (loaded_as(server, "F16"), loaded_as(llama, "F16"), loaded_as(server, "awq")) == (
+        "fp16",
+        "F16",
+        "awq-int4-g128",
+    )
+    assert engine_of("TRT_LLM").name == "tensorrt-llm"
+    # GB10, geerlingguy/ai-benchmarks: 88 tokens/s of gpt-oss-20b, which the published weights would not allow.
+    file, published = (ask("nvidia-gb10", 1, "gpt-oss-20b", one).decode for one in ("MXFP4_MOE", "mxfp4"))
+    assert published.bound is not None
+    assert file.bound is not None
+    assert published.bound < 88 < file.bound
+
+
+def test_a_mixture_on_a_server_takes_time_for_each_layer_on_however_many_cards() -> None:
+    # 30 tokens/s in December 2024 (sgl-project/sglang pull request 2643), about twice that a year later.
+    one = ask("nvidia-h200-sxm", 8, "deepseek-v3", "fp8", engine="sglang", context=512).decode
+    assert one.expected is not None
+    assert one.low is not None
+    assert one.low < 60 < one.expected < 120
+    # The same page: 760 tokens/s for 32 users.
+    many = ask("nvidia-h200-sxm", 8, "deepseek-v3", "fp8", engine="sglang", context=512, users=32).decode
+    assert many.low is not None
+    assert many.high is not None
+    assert many.low < 760 < many.high
+
+
+def test_a_bound_counts_on_no_cache_that_one_user_need_not_hold() -> None:
+    short, long = (ask("apple-m3-16gb", 1, "llama-2-7b", "Q4_0", context=n).decode for n in (256, 4096))
+    assert short.bound == long.bound
+    assert short.expected is not None
+    assert long.expected is not None
+    assert short.expected > long.expected
+    two = [ask("nvidia-l40s", 1, "llama-2-7b", "Q4_0", context=n, users=2).decode.bound for n in (256, 4096)]
+    assert None not in two
+    assert two[0] > two[1]  # type: ignore[operator]
+
+
+def test_what_nobody_measured_reading_has_a_wider_range() -> None:
+    def width(model_id: str) -> float:
+        rate = ask("nvidia-geforce-rtx-3090", 1, model_id, "Q4_K_M").prefill
+        assert rate.expected is not None
+        assert rate.low is not None
+        return rate.expected / rate.low
+
+    assert 1.1 < width("llama-3-8b") < 1.3 < width("mistral-7b") < 1.7 < width("qwen3-30b-a3b") < 2.3
+    ollama = ask("nvidia-geforce-rtx-3090", 1, "llama-3-8b", "Q4_K_M", engine="ollama").prefill
+    assert ollama == ask("nvidia-geforce-rtx-3090", 1, "llama-3-8b", "Q4_K_M").prefill
+
+
+def test_cards_of_one_name_are_one_answer_where_they_answer_alike() -> None:
+    slot, socket = (ask(f"nvidia-tesla-v100-{one}-32gb", 1, "llama-3-8b", "Q4_K_M") for one in ("pcie", "sxm2"))
+    assert least_of_alike([socket, slot]) in (slot, socket)
+    other = [ask(f"nvidia-geforce-rtx-3060-{gb}gb", 1, "llama-3-8b", "Q4_K_M") for gb in (8, 12)]
+    assert least_of_alike(other) is None
 
 
 def test_a_measurement_stands_in_place_of_what_is_expected_and_never_above_the_bound() -> None:

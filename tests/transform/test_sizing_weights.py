@@ -17,6 +17,17 @@ from gpuledger.transform.sizing.weights import known_precisions, weights
 
 #: Bits a weight of Llama-3.1-8B as llama.cpp's own documentation of its quantizer prints them (tools/quantize/README.md).
 LLAMA_BITS = {
+    "IQ1_S": 2.0042,
+    "IQ1_M": 2.1460,
+    "IQ2_XXS": 2.3824,
+    "IQ2_XS": 2.5882,
+    "IQ2_S": 2.7403,
+    "IQ2_M": 2.9294,
+    "IQ3_XXS": 3.2548,
+    "IQ3_XS": 3.4977,
+    "IQ3_S": 3.6606,
+    "IQ3_M": 3.7628,
+    "Q2_K_S": 2.9697,
     "Q2_K": 3.1593,
     "Q3_K_S": 3.6429,
     "Q3_K_L": 4.2979,

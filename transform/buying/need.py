@@ -16,7 +16,7 @@ from gpuledger.transform.sizing.tensors import Architecture
 from gpuledger.transform.sizing.tuning import PRECISIONS, Tuning, Way, tuning
 from gpuledger.transform.sizing.weights import UNIFORM_BITS, normalise_precision
 from gpuledger.transform.speed import memory
-from gpuledger.transform.speed.engines import Embedding, Engine, default_engine, embedding_of, engines
+from gpuledger.transform.speed.engines import Embedding, Engine, default_engine, embedding_of, engines, loaded_as
 from gpuledger.transform.speed.learned import NOTHING_LEARNED, Learned
 from gpuledger.transform.speed.offload import HostMemory, Offload, check_offload
 from gpuledger.transform.speed.peaks import matrix_tflops
@@ -181,18 +181,20 @@ def need_of(
     if name.isdigit():  # `4` says the same as `int4`, which is what the tables call it
         name = next(other for other, bits in UNIFORM_BITS.items() if not other.isdigit() and bits == int(name))
     context = _context(shape, asked)
-    job = job_of(shape, name, load_of(shape, context, asked.users, asked.prompt, assumptions), assumptions)
+    engine = default_engine(name, asked.users)
+    load = load_of(shape, context, asked.users, asked.prompt, assumptions)
+    job = job_of(shape, loaded_as(engine, name), load, assumptions)
     return Need(
         model_id=catalogue.canonical(model_id) or model_id,
         precision=name,
         context_tokens=context,
         users=asked.users,
         answer_tokens=asked.answer or max(1, context - job.load.prompt),
-        engine=embedding_of(default_engine(name, asked.users), asked.embedding),
+        engine=embedding_of(engine, asked.embedding),
         assumptions=assumptions,
         job=job,
         image_bytes=0,
-        offload=check_offload(asked.offload, default_engine(name, asked.users), shape),
+        offload=check_offload(asked.offload, engine, shape),
     )
 
 

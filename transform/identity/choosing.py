@@ -152,6 +152,7 @@ def _of(mention: Mention, reading: Reading, index: Index, vocabulary: Vocabulary
         _other_line(mention, choice, reading, index)
     narrowing.by_words(choice, reading)
     narrowing.by_memory(choice, reading)
+    narrowing.by_whole_name(choice, reading)
     names = dict.fromkeys(member.name for member in choice.members)
     choice.notes.insert(0, f"{mention.spelled!r} names {' or '.join(names)}")
     return choice

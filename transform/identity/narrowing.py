@@ -32,6 +32,14 @@ def by_words(choice: Choice, reading: Reading) -> None:
         choice.narrow([m for m in choice.members if word in m.open_words], f"{word} stands in the title")
 
 
+def by_whole_name(choice: Choice, reading: Reading) -> None:
+    """Of cards of two makers, the one whose whole name is the word: `A40` is NVIDIA's, since Intel's is an Arc Pro A40."""
+    if len({m.maker for m in choice.members}) < 2 or reading.marks & {"arc", "pro", "radeon"}:
+        return
+    whole = [m for m in choice.members if " " not in m.name]
+    choice.narrow(whole, "the whole name of a card, and of the others a part")
+
+
 def by_memory(choice: Choice, reading: Reading) -> None:
     """By memory size and, where a card's name has it, memory type. A stated size that none was sold with is a conflict."""
     sizes = reading.sizes

@@ -25,12 +25,24 @@ BLOCKS = {
     "IQ4_NL": (32, 18),
     "IQ4_XS": (256, 136),
     "Q3_K": (256, 110),
+    "IQ3_S": (256, 110),
+    "IQ3_XXS": (256, 98),
     "Q2_K": (256, 84),
+    "IQ2_S": (256, 82),
+    "IQ2_XS": (256, 74),
+    "IQ2_XXS": (256, 66),
+    "IQ1_M": (256, 56),
+    "IQ1_S": (256, 50),
     "MXFP4": (32, 17),
 }
 
 #: Where a row is no whole number of 256-weight blocks, the quantizer takes a type with blocks of 32.
-_NARROW = {"Q2_K": "IQ4_NL", "Q3_K": "IQ4_NL", "IQ4_XS": "IQ4_NL", "Q4_K": "Q5_0", "Q5_K": "Q5_1", "Q6_K": "Q8_0"}
+_NARROW = {
+    **dict.fromkeys(
+        ("IQ1_S", "IQ1_M", "IQ2_XXS", "IQ2_XS", "IQ2_S", "Q2_K", "IQ3_XXS", "IQ3_S", "Q3_K", "IQ4_XS"), "IQ4_NL"
+    ),
+    "Q4_K": "Q5_0", "Q5_K": "Q5_1", "Q6_K": "Q8_0",
+}  # fmt: skip
 
 #: Matrices that the quantizer never packs: the router decides which experts run, and the position tables are small.
 _KEPT = ("ffn_gate_inp", "ffn_gate_inp_shexp", "position_embd", "token_types", "attn_rel_b")

@@ -1,8 +1,9 @@
 """Which block type each tensor gets in a GGUF file: the mixtures of llama.cpp's quantizer.
 
 A file called Q4_K_M is not 4 bits a weight: tensors that hurt most when rounded get more bits, by role and by layer.
-The rules are those of llama.cpp (`src/llama-quant.cpp`, 2025, without an importance matrix), stated here as tables and
-conditions. Files made before 2024 follow older rules; their Q2_K is about a tenth larger.
+The rules are those of llama.cpp (`src/llama-quant.cpp`, 2025), stated here as tables and conditions: without an importance
+matrix, but for the types of less than 3 bits and IQ3_XXS, which are made with one. Files made before 2024 follow older
+rules; their Q2_K is about a tenth larger.
 """
 
 from __future__ import annotations
@@ -31,14 +32,36 @@ BASE = {
     "Q3_K_L": "Q3_K",
     "Q3_K_M": "Q3_K",
     "Q3_K_S": "Q3_K",
+    "IQ3_M": "IQ3_S",
+    "IQ3_S": "IQ3_S",
+    "IQ3_XS": "IQ3_S",
+    "IQ3_XXS": "IQ3_XXS",
     "Q2_K": "Q2_K",
+    "Q2_K_S": "Q2_K",
+    "IQ2_M": "IQ2_S",
+    "IQ2_S": "IQ2_XS",
+    "IQ2_XS": "IQ2_XS",
+    "IQ2_XXS": "IQ2_XXS",
+    "IQ1_M": "IQ1_M",
+    "IQ1_S": "IQ1_S",
     "MXFP4_MOE": "MXFP4",
 }
 
-_ATTENTION_OUTPUT = {"Q2_K": "Q3_K", "Q3_K_M": "Q4_K", "Q3_K_L": "Q5_K"}
-_FUSED_ATTENTION = {"Q3_K_M": "Q4_K", "Q3_K_L": "Q4_K", "Q4_K_M": "Q5_K", "Q5_K_M": "Q6_K"}
+_ATTENTION_OUTPUT = {"Q2_K": "Q3_K", "Q3_K_M": "Q4_K", "Q3_K_L": "Q5_K", "IQ3_XXS": "IQ3_S", "IQ3_M": "Q4_K"}
+_FUSED_ATTENTION = {"Q3_K_M": "Q4_K", "Q3_K_L": "Q4_K", "IQ3_M": "Q4_K", "Q4_K_M": "Q5_K", "Q5_K_M": "Q6_K"}
 #: Of eight experts only two run, so the small tensors that always run may cost more.
-_EIGHT_EXPERTS_OUTPUT = {"Q2_K", "Q3_K_S", "Q3_K_M", "Q4_K_S", "Q4_K_M", "IQ4_NL", "IQ4_XS"}
+_EIGHT_EXPERTS_OUTPUT = {
+    "Q2_K", "Q3_K_S", "Q3_K_M", "Q4_K_S", "Q4_K_M", "IQ4_NL", "IQ4_XS", "IQ3_XXS", "IQ3_XS", "IQ3_S", "IQ3_M",
+}  # fmt: skip
+#: Types of about 2 bits: what they keep for tensors that would suffer, the larger of them and the smaller.
+_TWO_BITS = ("IQ2_M", "IQ2_S", "IQ2_XS", "IQ2_XXS", "IQ1_M", "IQ1_S")
+_LARGER_TWO_BITS = ("IQ2_M", "IQ2_S")
+_TOKEN_TABLE = {
+    "IQ3_XXS": "IQ3_S", "IQ2_M": "IQ3_S", "IQ2_S": "IQ3_S", "IQ2_XS": "Q2_K", "IQ2_XXS": "Q2_K", "IQ1_M": "Q2_K",
+    "IQ1_S": "Q2_K",
+}  # fmt: skip
+#: Query and key matrices, which bear more than others, and the middle of the feed-forward.
+_QUERY_KEY = {"IQ3_XS": "IQ3_XXS", "IQ3_XXS": "IQ2_S"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,23 +88,51 @@ def block_type(file_type: str, tensor: Tensor, around: Surroundings) -> str:
         return base if tensor.experts > 1 else "Q8_0"
     role, layer = tensor.role, tensor.layer or 0
     if role == "output" or (role == "token_embd" and not around.own_output):
-        return "Q8_0" if base == "Q8_0" or around.falcon else "Q6_K"
+        if base == "Q8_0" or around.falcon:
+            return "Q8_0"
+        return "Q5_K" if file_type in (*_TWO_BITS, "IQ3_XXS") else "Q6_K"
+    if role == "token_embd":
+        return _TOKEN_TABLE.get(file_type, base)
+    if file_type in _TWO_BITS:
+        return _two_bits_type(file_type, role, layer, around)
     if role == "attn_v":
         return _value_type(file_type, base, layer, around)
-    if role == "attn_k":
-        return "Q8_0" if around.experts == 8 else base
+    if role in ("attn_k", "attn_q"):
+        return "Q8_0" if around.experts == 8 and role == "attn_k" else _QUERY_KEY.get(file_type, base)
     if role == "attn_output":
         return _attention_output_type(file_type, base, around)
     if role == "attn_qkv":
         return _FUSED_ATTENTION.get(file_type, base)
     if role.startswith("ffn_down"):
         return _down_type(file_type, base, layer, around)
+    if file_type == "IQ3_XS" and role.startswith(("ffn_gate", "ffn_up")) and _in_the_middle(layer, around.layers):
+        return "IQ3_XXS"
     return base
 
 
 def depends_on_layer(role: str) -> bool:
     """Whether `block_type` looks at the layer of such a tensor."""
-    return role == "attn_v" or role.startswith("ffn_down")
+    return role == "attn_v" or role.startswith(("ffn_down", "ffn_gate", "ffn_up"))
+
+
+def _in_the_middle(layer: int, layers: int) -> bool:
+    return layers // 8 <= layer < 7 * layers // 8
+
+
+def _two_bits_type(file_type: str, role: str, layer: int, around: Surroundings) -> str:
+    """Of a layer's tensor in a file of about 2 bits: values, outputs and the first layers get more."""
+    base, kept = BASE[file_type], "IQ3_S" if file_type in _LARGER_TWO_BITS else "Q2_K"
+    if role == "attn_v":
+        return "Q4_K" if around.queries_per_kv >= 4 or around.experts >= 4 else kept
+    if role == "attn_k" and around.experts == 8:
+        return "Q4_K"
+    if role.startswith("ffn_down") and layer < around.layers // 8:
+        return kept
+    if role == "attn_output":
+        if around.experts == 8:
+            return "Q5_K"
+        return "IQ3_S" if file_type in _LARGER_TWO_BITS else "IQ2_XXS" if file_type.startswith("IQ1") else base
+    return base
 
 
 def _more_bits(layer: int, layers: int) -> bool:
@@ -96,6 +147,8 @@ def _value_type(file_type: str, base: str, layer: int, around: Surroundings) -> 
     wide = around.queries_per_kv >= 4
     if file_type == "Q2_K":
         chosen = "Q4_K" if wide else "Q3_K"
+    elif file_type == "IQ3_M" or (wide and file_type in ("Q2_K_S", "IQ3_XXS", "IQ3_XS", "IQ3_S")):
+        chosen = "Q4_K"
     elif file_type == "Q3_K_M":
         chosen = "Q5_K" if layer < 2 else "Q4_K"
     elif file_type == "Q3_K_L" or (file_type in ("IQ4_NL", "IQ4_XS") and wide):
@@ -124,6 +177,8 @@ def _down_type(file_type: str, base: str, layer: int, around: Surroundings) -> s
     first_eighth = layer < layers // 8
     if file_type == "Q2_K":
         return "Q3_K"
+    if file_type in ("Q2_K_S", "IQ3_M") and first_eighth:
+        return "Q4_K"
     if file_type == "Q3_K_M":
         if layer < layers // 16:
             return "Q5_K"

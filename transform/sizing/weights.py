@@ -1,7 +1,7 @@
 """Bytes of a model's weights by precision or file format, and how many of them one step of decoding must read.
 
 Three kinds of precision: uniform (every weight has the same bits: `fp32`, `bf16`, `int4`, or just `16`), GGUF file
-types (`Q4_K_M`, see gguf_mix.py), and formats that pack only the matrices inside the layers (GPTQ, AWQ, NF4, MXFP4).
+types (`Q4_K_M`, see gguf_mix.py), and formats that pack only the matrices inside the layers (GPTQ, AWQ, NF4, MXFP4, NVFP4).
 """
 
 from __future__ import annotations
@@ -57,6 +57,11 @@ def _mxfp4(tensor: Tensor) -> Fraction:
     return Fraction(17 * 8, 32) if tensor.experts > 1 else Fraction(16)
 
 
+def _nvfp4(_: Tensor) -> Fraction:
+    # Blocks of 16 four-bit values share one 8-bit scale. Source: NVIDIA, "Introducing NVFP4", 2025.
+    return Fraction(9, 2)
+
+
 def _nf4(tensor: Tensor) -> Fraction:
     # Blocks of 64 share an 8-bit scale, blocks of 256 scales an fp32 one. Source: Dettmers et al., QLoRA, 2023,
     # section 3.
@@ -70,7 +75,18 @@ _PACKED: dict[str, Callable[[Tensor], Fraction]] = {
     "awq-int4-g128": _grouped(4, 128, index=False),
     "nf4": _nf4,
     "mxfp4": _mxfp4,
+    "nvfp4": _nvfp4,
 }
+
+#: Other names of the same: what model hubs and programs call them.
+_ALSO = {
+    "awq": "awq-int4-g128", "awq-int4": "awq-int4-g128", "awq-4bit": "awq-int4-g128",
+    "gptq": "gptq-int4-g128", "gptq-int4": "gptq-int4-g128", "gptq-4bit": "gptq-int4-g128", "w4a16": "gptq-int4-g128",
+    "gptq-int8": "gptq-int8-g128", "gptq-8bit": "gptq-int8-g128", "w8a16": "gptq-int8-g128", "w8a8": "int8",
+    "bfloat16": "bf16", "float16": "fp16", "half": "fp16", "float32": "fp32", "fp8_e4m3": "fp8", "fp8-e4m3": "fp8",
+    "4bit": "int4", "4-bit": "int4", "8bit": "int8", "8-bit": "int8",
+    "bnb-4bit": "nf4", "bnb-nf4": "nf4", "w4a4-nvfp4": "nvfp4",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +139,7 @@ def normalise_precision(precision: str) -> str:
     known = known_precisions()
     if precision.strip() in known:
         return precision.strip()
-    by_lower = {name.lower(): name for name in reversed(known)}
+    by_lower = {**_ALSO, **{name.lower(): name for name in reversed(known)}}
     name = by_lower.get(precision.strip().lower())
     if name is None:
         close = near(precision, known)

@@ -26,7 +26,17 @@ Embedding = Literal["host", "cards"]
 EMBEDDINGS: tuple[str, ...] = get_args(Embedding)
 
 #: What llama.cpp cannot load: formats of other programs.
-_FOR_SERVERS = ("fp8", "gptq-int4-g128", "gptq-int8-g128", "awq-int4-g128", "nf4")
+_FOR_SERVERS = ("fp8", "gptq-int4-g128", "gptq-int8-g128", "awq-int4-g128", "nf4", "nvfp4")
+#: The packing of the published weights, and the file that llama.cpp makes of them: 8 bits instead of 16 around the experts.
+_AS_FILE = {"mxfp4": "MXFP4_MOE"}
+#: Names of GGUF files for what every program loads.
+_AS_PUBLISHED = {"F16": "fp16", "BF16": "bf16", "F32": "fp32"}
+#: Programs by their other names.
+_ALSO = {
+    "llamacpp": "llama.cpp", "llama-cpp": "llama.cpp", "llama-bench": "llama.cpp", "llama-server": "llama.cpp",
+    "exllama": "exllamav2", "exl2": "exllamav2", "tabbyapi": "exllamav2", "trt-llm": "tensorrt-llm",
+    "tensorrt": "tensorrt-llm", "trtllm": "tensorrt-llm", "hf": "transformers", "mlx-lm": "mlx",
+}  # fmt: skip
 
 
 class UnknownEngine(SizingError):
@@ -40,6 +50,7 @@ class Engine:
     name: str
     split: Split
     calibrated_as: str | None
+    reads_as: str | None
     memory_share: float
     overhead_gb: float
     shared_overhead_gb: float
@@ -67,7 +78,8 @@ def engines() -> Mapping[str, Engine]:
     return MappingProxyType(
         {
             name: Engine(
-                name=name, split=one["split"], calibrated_as=one.get("calibrated_as"), memory_share=one["memory_share"],
+                name=name, split=one["split"], calibrated_as=one.get("calibrated_as"),
+                reads_as=one.get("reads_as", one.get("calibrated_as")), memory_share=one["memory_share"],
                 overhead_gb=one["overhead_gb"], shared_overhead_gb=one["shared_overhead_gb"],
                 embedding_on_host=one["embedding_on_host"], loads=tuple(one["loads"]),
                 architectures=tuple(one.get("architectures", ())),
@@ -83,7 +95,8 @@ def engines() -> Mapping[str, Engine]:
 def engine_of(name: str) -> Engine:
     """The engine called `name`, in any case. Raises UnknownEngine."""
     known = engines()
-    found = known.get(name.strip().lower())
+    written = name.strip().lower().replace("_", "-")
+    found = known.get(_ALSO.get(written, written))
     if found is None:
         raise UnknownEngine(f"no engine is called {name!r}; known are {', '.join(known)}")
     return found
@@ -109,9 +122,24 @@ def embedding_of(engine: Engine, where: Embedding | None) -> Engine:
     return replace(engine, embedding_on_host=False)
 
 
+def loaded_as(engine: Engine, precision: str) -> str:
+    """The precision under which `engine` loads weights that are published at `precision`: llama.cpp reads files of its own.
+
+    Raises SizingError where it cannot load them.
+    """
+    check_loads(engine, precision)
+    name = normalise_precision(precision)
+    return _AS_FILE.get(name, name) if "gguf" in engine.loads else _of_hub(engine, name)
+
+
+def _of_hub(engine: Engine, precision: str) -> str:
+    """16 and 32 bits as programs call them that load no GGUF: F16 is fp16."""
+    return _AS_PUBLISHED.get(precision, precision) if "gguf" not in engine.loads else precision
+
+
 def check_loads(engine: Engine, precision: str) -> None:
     """Raise SizingError where `engine` cannot load weights at `precision`, with engines that can."""
-    kind = _format_of(normalise_precision(precision))
+    kind = _format_of(_of_hub(engine, normalise_precision(precision)))
     if kind not in engine.loads:
         others = [one.name for one in engines().values() if kind in one.loads]
         raise SizingError(f"{engine.name} does not load {precision}; {', '.join(others)} do")

@@ -201,9 +201,17 @@ def _seconds(found: Prediction, timed: Writing, bandwidth: float) -> Iterator[St
         divided = timed.alone_s / timed.speedup
         yield Step("time of a step, divided", f"{number(timed.alone_s)} ÷ {number(timed.speedup)}", divided, "s",
                    "the cards work on parts of every layer")  # fmt: skip
+    together = timed.alone_s / timed.speedup
+    if timed.layers_s:
+        each = job.assumptions.mixture_layer_us
+        layers = round(timed.layers_s / each * 1e6)
+        yield Step(
+            "time of a step with its experts", f"{number(together)} + {layers} × {each:g} ÷ 10^6", together + timed.layers_s,
+            "s", f"layers of a mixture: {assumed(job.assumptions, 'mixture_layer_us')}",
+        )  # fmt: skip
     if timed.shift is not None:
         yield Step(
-            "time of a step, as measured here", f"{number(timed.alone_s / timed.speedup)} ÷ {number(timed.shift.factor)}",
+            "time of a step, as measured here", f"{number(together + timed.layers_s)} ÷ {number(timed.shift.factor)}",
             timed.seconds, "s", "what the measurements of this warehouse say of the program beside that (core.calibration)",
         )  # fmt: skip
 
@@ -240,7 +248,7 @@ def reading_steps(found: Prediction) -> Iterator[Step]:
         "every matrix and the attention of a prompt of that length, counted from the shape",
     )  # fmt: skip
     reached = rate.expected * each / 1e12
-    fitted = found.calibration
+    fitted = found.read_calibration
     if rate.basis == "calibrated" and fitted is not None:
         source = f"tera-operations a second by the fit to {fitted.measurements} measurements ({fitted.source})"
     else:

@@ -28,10 +28,11 @@ _NARROW_RATES = {
     "Blackwell 2.0": {8: 2, 4: 4},
 }
 
-#: Architectures without matrix units (of Turing the GTX 16 cards), or whose matrix units run at the shader rate that the
-#: catalogue states (RDNA 3).
+#: Architectures without matrix units (of Turing the GTX 16 cards, of Apple those before the M5), or whose matrix units
+#: run at the shader rate that the catalogue states (RDNA 3).
 _SHADER_MATRIX = frozenset(
     {"Fermi", "Fermi 2.0", "Kepler", "Kepler 2.0", "Maxwell", "Maxwell 2.0", "Pascal", "Turing"}
+    | {"Apple M1", "Apple M2", "Apple M3", "Apple M4"}
     | {"GCN 1.0", "GCN 2.0", "GCN 3.0", "GCN 4.0", "GCN 5.0", "GCN 5.1", "RDNA 1.0", "RDNA 2.0", "RDNA 3.0"}
 )
 
@@ -44,7 +45,12 @@ _NARROW_SHADER_RATES = {
     "GCN 5.1": {8: 2, 4: 4},
     # The GTX 16 cards' dot product of four 8-bit integers. Source: NVIDIA, Turing white paper.
     "Turing": {8: 2},
-}
+    # Shaders that multiply wide numbers only.
+    "Apple M1": {8: 1, 4: 1}, "Apple M2": {8: 1, 4: 1}, "Apple M3": {8: 1, 4: 1}, "Apple M4": {8: 1, 4: 1},
+}  # fmt: skip
+#: Intel's graphics with matrix engines (XMX), whose 16-bit rate is half of the published 8-bit one.
+#: Source: Intel, Xe-HPG architecture white paper (1,024 and 2,048 operations a clock of a core).
+_XMX = ("Xe-HPG", "Xe2-HPG")
 #: Chips whose shaders multiply four 8-bit integers in the time of one number.
 #: Source: NVIDIA Tesla P40 data sheet, 12 TFLOPS and 47 TOPS.
 _DOT_PRODUCT_CHIPS = {"GP102": 4, "GP104": 4, "GP106": 4, "GP107": 4, "GP108": 4}
@@ -114,6 +120,8 @@ def matrix_tflops(gpu: Gpu, bits: int) -> float | None:
         half = published[16] or tensor_tflops(gpu.tensor_cores, gpu.boost_clock_mhz, gpu.architecture, gpu.chip)
         factor = 1 if bits == 16 else _NARROW_RATES.get(gpu.architecture, {}).get(bits)
         return half * factor if half and factor else None
+    if bits == 16 and published[8] is not None and gpu.architecture in _XMX:
+        return published[8] / 2
     if gpu.architecture in _SHADER_MATRIX and not gpu.tensor_cores:
         narrow = _NARROW_SHADER_RATES.get(gpu.architecture, {}).get(bits)
         if bits == 8 and gpu.chip in _DOT_PRODUCT_CHIPS:

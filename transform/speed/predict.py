@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -26,6 +26,8 @@ from gpuledger.transform.speed.work import work
 
 Basis = Literal["measured", "calibrated", "bound", "unknown"]
 
+#: Cards of one name whose speeds differ by less are one answer: V100 of a slot or a socket, A770 of 8 or 16 GB.
+_ALIKE = 1.2
 #: Most cards of a kind that one machine is asked about.
 MOST_CARDS = 16
 #: A prompt has so many tokens at least, where the context has them: published benchmarks read 512 to 1,024.
@@ -34,6 +36,8 @@ _PROMPT = 1024
 #: measurements behind it do not cover; and for what nobody measured with that program at all. Own choice, wide on purpose.
 _SEVERAL_AT_ONCE = 0.3
 _UNMEASURED = 0.4
+#: More of it for mixtures, whose programs became several times faster within a year.
+_MIXTURE_UNMEASURED = 0.4
 #: The same of a measurement: two runs of one benchmark on one card.
 _REPEATED = 0.05
 #: Share of the matrix rate that a program reaches where it was not measured. Own choice: half, as servers report for long
@@ -109,6 +113,7 @@ class Writing:
 
     `alone_s` is the time before cards divide it: reading `card_bytes`, computing, and what the processor reads. Where they
     divide it, they exchange for `exchange_s` and are `speedup` times faster. `times` are the calibration's, None without;
+    `layers_s` is what layers of a mixture take on however many cards, where no calibration has it.
     `shift` is what the warehouse's measurements say beside that, None where they say nothing.
     The bound is `at_work` users times cards over the longer of `bound_reading_s` and `bound_computing_s`, or the processor's
     reading at its full bandwidth beside the cards'.
@@ -122,6 +127,7 @@ class Writing:
     alone_s: float
     exchange_s: float
     speedup: float
+    layers_s: float
     shift: Shift | None
     deviation: float
     at_work: int
@@ -132,7 +138,7 @@ class Writing:
     @property
     def seconds(self) -> float:
         """All of it."""
-        return self.alone_s / self.speedup / (self.shift.factor if self.shift else 1.0)
+        return (self.alone_s / self.speedup + self.layers_s) / (self.shift.factor if self.shift else 1.0)
 
     @property
     def bound(self) -> float:
@@ -160,8 +166,13 @@ class Prediction:
 
     @property
     def calibration(self) -> Calibration | None:
-        """The measurements that both speeds rest on, if any."""
+        """The measurements that writing rests on, if any."""
         return self._asked.calibration
+
+    @property
+    def read_calibration(self) -> Calibration | None:
+        """The measurements that reading rests on, if any."""
+        return self._asked.read_calibration
 
     @property
     def _asked(self) -> _Asked:
@@ -275,6 +286,18 @@ def needed_bytes(job: Job, plan: Plan) -> int:
     return resident + job.cache + plan.count * job.activations
 
 
+def least_of_alike(found: Sequence[Prediction]) -> Prediction | None:
+    """The slowest of predictions for cards that share a name, where they answer alike: the same verdict, and speeds of which
+    none is more than `_ALIKE` times another. None where it matters which card is meant.
+    """
+    slowest = min(found, key=lambda one: one.decode.expected or 0.0)
+    rates = [[one.decode.expected or 0.0, one.prefill.expected or 0.0] for one in found]
+    of_both = zip(*rates, strict=True)
+    if len({one.verdict for one in found}) > 1 or any(max(each) > _ALIKE * min(each) for each in of_both):
+        return None
+    return slowest
+
+
 def with_measurement(rate: Rate, tokens_per_s: float) -> Rate:
     """A measured speed in place of the expected one, never above the bound."""
     value = tokens_per_s if rate.bound is None else min(tokens_per_s, rate.bound)
@@ -315,7 +338,15 @@ class _Asked:
     @property
     def calibration(self) -> Calibration | None:
         """Measurements of the engine, where it divides the model as it did when it was measured."""
-        name = self.plan.engine.calibrated_as
+        return self._fitted(self.plan.engine.calibrated_as)
+
+    @property
+    def read_calibration(self) -> Calibration | None:
+        """The same of prompts: Ollama's library is llama.cpp, whose reading was measured."""
+        found = self._fitted(self.plan.engine.reads_as)
+        return found if found is not None and found.reads_prompts else None
+
+    def _fitted(self, name: str | None) -> Calibration | None:
         is_same = self.plan.count == 1 or self.split in ("layer", "pipeline")
         return calibrations()[name] if name and is_same else None
 
@@ -370,7 +401,9 @@ class _Asked:
         host_s = away / (host.gb_s * 1e9 * job.assumptions.host_memory_utilisation) if host and away else 0.0
         alone += host_s
         exchange, speedup = self._divided(alone, users) if times is None and split == "tensor" else (0.0, 1.0)
-        per_card = job.size.read_bytes(math.ceil(group)) + group * job.cache_written - away
+        # One user begins with an empty cache, and what is held at least is what a bound may count on.
+        held = job.cache_written if users > 1 else 0
+        per_card = job.size.read_bytes(math.ceil(group)) + group * held - away
         return Writing(
             card_bytes=reading,
             computing_s=computing,
@@ -380,6 +413,7 @@ class _Asked:
             alone_s=alone,
             exchange_s=exchange,
             speedup=speedup,
+            layers_s=self._layers_s(times),
             shift=self.shift,
             deviation=self._deviation_of_writing(calibrated, card),
             at_work=users * (count if split == "tensor" else 1),
@@ -388,8 +422,14 @@ class _Asked:
             bound_host_s=away / (host.gb_s * 1e9) if host and away else 0.0,
         )
 
+    def _layers_s(self, times: DecodeTimes | None) -> float:
+        """Seconds that layers of a mixture take beside their reading; a calibration has them in its own."""
+        if times is not None or self.job.shape.experts == 1:
+            return 0.0
+        return self.job.shape.layers * self.job.assumptions.mixture_layer_us * 1e-6
+
     def _deviation_of_writing(self, calibrated: Calibration | None, card: CardTraits) -> float:
-        deviation = _UNMEASURED
+        deviation = math.hypot(_UNMEASURED, _MIXTURE_UNMEASURED if self.job.shape.experts > 1 else 0.0)
         if calibrated is not None:
             several = _SEVERAL_AT_ONCE * (self.job.load.users > 1)
             deviation = math.hypot(calibrated.deviation("decode", card, self.job.work), several)
@@ -407,8 +447,8 @@ class _Asked:
         if rate:
             reading = job.size.read_bytes(tokens) / (card.bandwidth_gb_s * 1e9)
             bound = count * tokens / max(flops / (rate * 1e12), reading)
-        calibrated = self.calibration
-        if calibrated is not None and calibrated.reads_prompts:
+        calibrated = self.read_calibration
+        if calibrated is not None:
             chunk = job.assumptions.prefill_chunk_tokens
             expected = calibrated.prefill_tokens_per_s(card, job.work, count, chunk)
             if expected is not None:
@@ -486,6 +526,8 @@ class _Asked:
                 f"nobody measured {engine.name} so divided: {assumed.expected_utilisation:.0%} of the memory's bandwidth "
                 f"and {_COMPUTE_SHARE:.0%} of the matrix rate, and a wide range"
             )
+            if self.job.shape.experts > 1:
+                lines.append(f"{assumed.mixture_layer_us:g} µs for each layer of a mixture (mixture_layer_us)")
         if (shift := self.shift) is not None:
             of = {
                 "engine": "none of its architecture",

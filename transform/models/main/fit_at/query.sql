@@ -46,7 +46,7 @@ work AS (
         -- Nobody here measured a model whose layers keep a state.
         n.model_id IN (SELECT k.model_id FROM core.model_cache k WHERE k.window_tokens = 1) AS has_state,
         -- What llama.cpp does not load, or what several people are served with, runs on a server that divides every layer.
-        n.precision IN ('fp8', 'gptq-int4-g128', 'gptq-int8-g128', 'awq-int4-g128', 'nf4')
+        n.precision IN ('fp8', 'gptq-int4-g128', 'gptq-int8-g128', 'awq-int4-g128', 'nf4', 'nvfp4')
             OR (sequences > 1 AND n.precision IN ('fp32', 'fp16', 'bf16', 'int8', 'int4', 'mxfp4')) AS on_server,
         round(w.bits_per_weight, 1) AS bits,
         printf('%dx%dx%d at %.1f bits', m.layers, m.hidden_size, m.vocabulary_size, w.bits_per_weight::DOUBLE) AS shape,
@@ -95,7 +95,9 @@ timed AS (
         -- Nothing is written token by token where no bytes are read for it.
         CASE WHEN weights_read_bytes IS NULL THEN NULL ELSE sequences END * CASE WHEN in_parts THEN cards ELSE 1 END / greatest(
             (always_read_bytes + CASE WHEN experts = 1 THEN 0
-                ELSE expert_bytes * (1 - (1 - used_experts / experts) ** ceil(at_once)) END + at_once * written_cache)
+                ELSE expert_bytes * (1 - (1 - used_experts / experts) ** ceil(at_once)) END
+                -- One user begins with an empty cache.
+                + CASE WHEN sequences = 1 THEN 0 ELSE at_once * written_cache END)
                 / bandwidth,
             at_once * flops / roof
         ) AS bound,
@@ -119,13 +121,14 @@ rated AS (
                 + seconds_per_handover * (cards - 1) + computing
             )
         ELSE
-            core.several_cards(
+            -- Layers of a mixture take their time on however many cards.
+            sequences / (sequences / core.several_cards(
                 sequences / (reading / (bandwidth * core.assumed('expected_utilisation')) + computing),
                 CASE WHEN in_parts THEN cards ELSE 1 END, layers, hidden_size, sequences,
                 coalesce(fabric_gb_s, least(slot_gb_s, core.assumed('link_gb_s')) * core.assumed('slot_share')),
                 -- Over slots an exchange has a step for each card there and back.
                 CASE WHEN fabric_gb_s IS NULL THEN 2 * (cards - 1) ELSE 1 END
-            )
+            ) + CASE WHEN experts = 1 THEN 0 ELSE layers * core.assumed('mixture_layer_us') / 1e6 END)
         END AS unmeasured
     FROM timed t
     LEFT JOIN shift l ON l.gpu_id = t.gpu_id AND l.engine = CASE WHEN t.on_server THEN 'vllm' ELSE 'llama.cpp' END
@@ -142,7 +145,9 @@ answered AS (
         -- Standard deviations of the logarithm: of a repeated measurement, of the calibration, of what nobody measured.
         CASE
             WHEN measured IS NOT NULL AND cards = 1 THEN 0.05
-            WHEN NOT is_fitted THEN CASE WHEN has_state THEN 0.4 ELSE least(0.4, coalesce(learned_deviation, 0.4)) END
+            WHEN NOT is_fitted THEN least(
+                CASE WHEN experts > 1 THEN sqrt(2 * 0.4 ** 2) ELSE 0.4 END, CASE WHEN has_state THEN NULL ELSE learned_deviation END
+            )
             ELSE least(CASE WHEN has_state THEN NULL ELSE learned_deviation END, sqrt(CASE WHEN experts = 1 THEN deviation ELSE mixture_deviation END ** 2
                 + CASE WHEN list_contains(string_split(measured_models, '; '), shape) THEN 0 ELSE coalesce(other_models_deviation, 0) END ** 2
                 + CASE WHEN sequences > 1 THEN 0.3 ELSE 0 END ** 2 + CASE WHEN has_state THEN 0.4 ELSE 0 END ** 2))
