@@ -309,11 +309,11 @@ def _range(row: dict[str, Any]) -> str:
 def _footnotes(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     for row in rows:
         if row["snapshot_sha256"]:
-            yield f"{row['rank']}  {row['source']} {row['url'] or ''}  snapshot {row['snapshot_sha256'][:12]}"
+            yield f"{row['rank']}  {row['source']}  snapshot {row['snapshot_sha256'][:12]}  {row['url'] or ''}"
         if row["speed_url"]:
             verdict = row["speed_verdict"] or row["image_workload"]
             measured = gettext("measured")
-            yield f"   {measured}: {row['speed_url']}  snapshot {row['speed_snapshot_sha256'][:12]}; {verdict}"
+            yield f"   {measured}: {verdict}; snapshot {row['speed_snapshot_sha256'][:12]}  {row['speed_url']}"
     made = next((row for row in rows if row["image_workload"]), None)
     if made is not None:
         steps = round(made["image_iterations_per_s"] * made["gpu_count"] / made["images_per_s"])

@@ -19,7 +19,7 @@ CARD_AT_LEAST = 24
 #: Names that differ in their middle too: "Games with ray tracing, 1080p medium", "memory to train with LoRA".
 _AT_LEAST = {"workload": 36, "workload_id": 40}
 #: Names that are broken between words and never shortened.
-_WRAPPED = ("quantity",)
+_WRAPPED = ("quantity", "excluded", "left_out_because")
 #: From this width on a text is a sentence, which is wrapped at its words instead of shortened.
 SENTENCE = 44
 #: A sentence column never gets narrower than this.
@@ -28,6 +28,10 @@ SENTENCE_AT_LEAST = 24
 _CARDS = ("gpu", "what", "baseline_gpu")
 #: Columns of names, which are shortened however long they are.
 _NAMES = (*_CARDS, "title", "url", "workload", "instance")
+#: A figure in a column of texts, which is never shortened either.
+_FIGURE = re.compile(r"[-+−]?\d[\d,.]*%?")
+_FIGURE_PARTS = re.compile(r"[\d,.×]{2}")
+_FIGURE_END, _FIGURE_START = re.compile(r"[\d,.×]+$"), re.compile(r"^[\d,.×]+")
 #: Makers, which a name of a card can do without where the screen is narrow.
 _MAKER = re.compile(r"\b(NVIDIA GeForce|NVIDIA|AMD Radeon|AMD|Intel|Apple) (?=\S)")
 
@@ -64,7 +68,8 @@ class Column:
             return self.natural
         bound = SENTENCE_AT_LEAST if self.is_sentence else NAME_AT_LEAST
         bound = CARD_AT_LEAST if self.name in _CARDS else _AT_LEAST.get(self.name, bound)
-        return max(_longest_word(self.heading), min(self.natural, bound))
+        figures = max((cell_width(text) for text in self.cells if _FIGURE.fullmatch(text)), default=0)
+        return max(_longest_word(self.heading), min(self.natural, bound), figures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +139,11 @@ def shorten(text: str, width: int) -> str:
     tail_width = (width - 1) // 2
     head = _take(text, width - 1 - tail_width)
     tail = _take(text[::-1], tail_width)[::-1]
-    return f"{head}…{tail}"
+    # A part of a figure would be another figure: `RTX 4090` is no 090, and 512×512 no 12.
+    before, after = (bool(_FIGURE_PARTS.fullmatch(text[at - 1 : at + 1])) for at in (len(head), len(text) - len(tail)))
+    head = _FIGURE_END.sub("", head) if before else head
+    tail = _FIGURE_START.sub("", tail) if after else tail
+    return f"{head}…{tail}" if head else _take(text, width - 1) + "…"
 
 
 def has_maker(column: Column) -> bool:

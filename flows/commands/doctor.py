@@ -6,6 +6,7 @@ import click
 
 from gpuledger.flows.commands._options import data_dir_option, format_option
 from gpuledger.flows.setup import settings as settings_module
+from gpuledger.flows.setup.reckoned import reckoned
 
 
 @click.command()
@@ -26,5 +27,8 @@ def command(offline: bool, deep: bool, sample: bool, data_dir: str | None, form:
     settings = settings_module.load({"data_dir": data_dir})
     context = context_for(settings, settings.data(), "plain", Request(sample=sample))
     checks = list(examine(context, offline=offline, deep=deep))
-    show(["check", "grade", "seen", "what to do"], [(c.name, c.grade, c.seen, c.action) for c in checks], form)
+    rows = [(c.name, c.grade, c.seen, c.action) for c in checks]
+    if form == "table":
+        rows = [(reckoned(name), grade, reckoned(seen), reckoned(action)) for name, grade, seen, action in rows]
+    show(["check", "grade", "seen", "what to do"], rows, form)
     return 1 if any(check.grade == "failure" for check in checks) else 0

@@ -175,7 +175,7 @@ def _show_training(need: Need, gpu: Gpu, count: int, form: str) -> None:
     click.echo(f"{title} · {cards}: {_verdicts()[verdict]}, {_gigabytes(needed, usable)}")
     if bound is not None:
         click.echo(f"  {spoken(f'trains {bound:,.0f} tokens/s at most, by the matrix rate; nobody measured it')}")
-    terminal.say(f"  {trained.words}")
+    terminal.say(f"  {reckoned(trained.words)}")
     show_steps(steps)
 
 

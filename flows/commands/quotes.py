@@ -57,7 +57,11 @@ def check(file: Path, data_dir: str | None, form: str) -> int:
         if left_out:
             click.echo(gettext("{count} rows would be left out:").format(count=len(left_out)), err=form != "table")
         for row in left_out:
-            click.echo(f"  {row['row']}: {row['reason']}", err=form != "table")
+            said = f"  {row['row']}: {row['reason']}"
+            if form == "table":
+                terminal.say(said)
+            else:
+                click.echo(said, err=True)
     return 3 if left_out else 0
 
 

@@ -15,6 +15,7 @@ from gpuledger.flows.commands._options import (
     read_from,
 )
 from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.telling import terminal
 
 #: The columns of most worth first, as a narrow screen keeps them.
 _HEADINGS = {
@@ -44,5 +45,5 @@ def command(workload: str, as_of: datetime | None, is_predicted: bool, data_dir:
         columns, rows = ranking(data, workload, day_of(data, as_of), short=short)
     show(columns, rows, form, title=f"{heading} · {_workload.when(data, as_of)}", headings=_HEADINGS)
     if is_predicted and short:
-        click.echo(_workload.about_predictions())
+        terminal.say(_workload.about_predictions())
     return 0 if rows else no_rows(gettext("no figure of this workload had been read by then"))

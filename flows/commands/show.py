@@ -101,11 +101,11 @@ def _print(data: DataDir, one: dict[str, Any], shown: Money) -> None:
     gpu_id = one["gpu_id"]
     click.secho(f"\n{one['gpu']}", bold=True)
     for line in _lines(_specification(one)):
-        click.echo("  " + line)
+        terminal.say("  " + line)
     for line in _price_lines(one, cards.daily_lows(data, gpu_id, _DAYS, shown.code), shown):
-        click.echo("  " + line)
+        terminal.say("  " + line)
     if shown.words:
-        click.echo(f"  {shown.words}")
+        terminal.say(f"  {shown.words}")
     for title, (columns, rows), headings in (
         (gettext("Offers"), cards.offers(data, gpu_id, _MOST), _OFFERS),
         (gettext("Scores"), cards.scores(data, gpu_id), _SCORES),

@@ -10,6 +10,7 @@ import click
 from gpuledger.flows.commands._assume import assume_option, of_settings
 from gpuledger.flows.commands._options import data_dir_option, format_option, read_from
 from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.setup.reckoned import reckoned
 
 if TYPE_CHECKING:
     from gpuledger.transform.sizing.report import Quantity
@@ -52,7 +53,9 @@ def command(
     columns = ["quantity", "value", "unit", "note"]
     rows = [[getattr(one, name) for name in columns] for one in found]
     if form == "table":
-        rows = [[name, _human(value, unit), unit, note] for name, value, unit, note in rows]
+        rows = [
+            [reckoned(name), _human(value, unit), reckoned(unit), reckoned(note)] for name, value, unit, note in rows
+        ]
     show(columns, rows, form, title=str(model or config))
 
 

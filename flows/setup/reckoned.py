@@ -1,4 +1,4 @@
-"""What `predict` and `--explain` say, in the language in use: notes, names of figures, and where their numbers are from.
+"""What `predict`, `size`, `doctor` and `--explain` say, in the language in use: notes, names of figures, sources.
 
 They are made in English for programs, and known again here by the text that each was made from. What a source is called and
 what an assumption rests on is quoted, and stays as it is.
@@ -73,6 +73,33 @@ _FILLED = (
     N_("every hour of whole terms, used or not, at the price of {where}"),
     N_("the price as it is offered: {where}"),
     N_("the part of the time in which is written ({share})"),
+    # What `size` and `doctor` say.
+    N_("memory to train with {way}"),
+    N_("parameters of {part}"),
+    N_("at {precision}, {bits} bits a weight"),
+    N_("at {bits} bits"),
+    N_("after {tokens} tokens × {batch}, exact"),
+    N_("{tokens} tokens × {batch}, exact"),
+    N_("{tokens} tokens × {batch}"),
+    N_("rank {rank}, 16-bit weights, adamw"),
+    N_("attention × heads, FFN of two matrices; {tokens} tokens"),
+    N_("an adapter on {targets} over weights of 16 bits, AdamW"),
+    N_("an adapter on {targets} over weights in NF4, AdamW"),
+    N_("{count} weights are trained"),
+    N_("{batch} × {tokens} tokens in a step of each card, layers' activations computed again"),
+    N_("key of {source}"),
+    N_("robots of {source}"),
+    N_("{folder} can be written"),
+    N_("{free} GB free, the warehouse has {size} MB"),
+    N_("{time} UTC; nothing is published to compare it with"),
+    N_("{time} UTC, after the newest run"),
+    N_("{version}, run {run}, format {storage}, DuckDB {library}"),
+    N_("process {pid} writes since {time}"),
+    N_("{schedule}: next at {time} UTC"),
+    N_("no target is set; {watches} watches"),
+    N_("{targets} targets, {watches} watches"),
+    N_("left out: {names} is not set"),
+    N_("{count} versions and the base were read"),
 )
 #: Texts that stand alone or are filled into others.
 _WHOLE = (
@@ -150,6 +177,67 @@ _WHOLE = (
     N_("it is in the price"),
     N_("power limit of the card × share × cards + machine, through the supply"),
     N_("all of it is put on what is written, for one user"),
+    N_("active parameters"),
+    N_("longest context"),
+    N_("key-value cache per token"),
+    N_("state per sequence"),
+    N_("activations"),
+    N_("memory to run"),
+    N_("operations to read the prompt"),
+    N_("the same by 2 × parameters × tokens"),
+    N_("operations to write a token"),
+    N_("published method (Park 2023), per token"),
+    N_("published method (Park 2023)"),
+    N_("difference to the exact count"),
+    N_("exact count as that method counts positions"),
+    N_("weights without text encoders"),
+    N_("exact, counted from the shape"),
+    N_("that one token uses"),
+    N_("however long the sequence is"),
+    N_("an estimate, on each card"),
+    N_("of 10^9 bytes; driver and runtime take more"),
+    N_("16-bit mixed precision"),
+    N_("rule of thumb"),
+    N_("all pairs of tokens, scores of all positions"),
+    N_("of all parts"),
+    N_("where they leave the card after their work"),
+    N_("all weights, AdamW in 16-bit mixed precision (16 bytes a weight)"),
+    N_("several cards divide weights, gradients and optimizer (ZeRO stage 3)"),
+    N_("bytes"),
+    N_("packages"),
+    N_("data directory"),
+    N_("disk"),
+    N_("disk clock"),
+    N_("clock"),
+    N_("warehouse"),
+    N_("write-ahead logs"),
+    N_("lock"),
+    N_("leftovers"),
+    N_("last run"),
+    N_("schedule"),
+    N_("watches"),
+    N_("notifications"),
+    N_("browser"),
+    N_("records"),
+    N_("base"),
+    N_("sums"),
+    N_("archive"),
+    N_("nothing is published yet"),
+    N_("run `gpuledger refresh`"),
+    N_("the published file is gone"),
+    N_("a run was killed and left its note"),
+    N_("free"),
+    N_("its key is set"),
+    N_("the logs of runs, of sums and of decisions are as they were written"),
+    N_("every page and every line of its logs is as it was written"),
+    N_("allows it"),
+    N_("hidden already spans all heads, so attention must not be multiplied by them"),
+    N_("attention has four projections (query, key, value, output), not one"),
+    N_("the score and value products between tokens are left out"),
+    N_("SwiGLU has three matrices, not two"),
+    N_("the output projection over the vocabulary is left out"),
+    N_("other shapes than the document's own model"),
+    N_("tokens"),
 )
 #: Names of figures, and units that are words.
 _FIGURES = (
@@ -198,13 +286,13 @@ def reckoned(text: str) -> str:
     """`text` in the language in use. What it is filled with is looked up too; sentences in a row one by one."""
     if current() == "en" or knows(text):
         return gettext(text)
+    first, between, rest = text.partition("; ")
+    if between and knows(first):
+        return f"{gettext(first)}; {reckoned(rest)}"
     for template, pattern in _patterns():
         if found := pattern.fullmatch(text):
             return gettext(template).format(**{name: reckoned(one) for name, one in found.groupdict().items()})
-    if "; " in text:
-        first, rest = text.split("; ", 1)
-        return f"{reckoned(first)}; {reckoned(rest)}"
-    return text
+    return f"{reckoned(first)}; {reckoned(rest)}" if between else text
 
 
 @cache

@@ -135,6 +135,15 @@ def test_every_heading_of_a_reading_command_is_korean(nights: dict[int, Night], 
     assert sorted(untranslated) == [], "write their Korean in flows/setup/locale/ko/LC_MESSAGES/gpuledger.po"
 
 
+def test_the_list_of_commands_is_korean_and_no_sentence_of_it_is_cut() -> None:
+    for language, of_all in (("en", r"[.]$"), ("ko", "[가-힣]")):
+        lines = ask(language, ["--help"], None).output.split("명령:" if language == "ko" else "Commands:")[1]
+        said = re.split(r"\n  (?=\w)", lines)[1:]
+        assert len(said) > 40
+        assert [one for one in said if not re.search(of_all, one.strip())] == []
+    lang.use("en")
+
+
 def catalogue() -> Catalog:
     with (lang.LOCALE / "ko" / "LC_MESSAGES" / f"{lang.DOMAIN}.po").open("rb") as file:
         return read_po(file, locale="ko")
@@ -228,6 +237,7 @@ def test_what_speaks_against_a_way_to_run_a_model_is_korean(nights: dict[int, Ni
         ["--gpu", "RX 7900 XTX", "--count", "3", "--model", "llama-3-70b", "--precision", "fp16", "--engine", "vllm"],
         ["--gpu", "L4", "--model", "llama-3-70b", "--offload", "layers"],
         ["--gpu", "M1 8GB", "--model", "mamba-2.8b", "--precision", "fp16"],
+        ["--gpu", "T4", "--model", "llama-3-8b", "--train", "qlora"],
     ],
 )
 def test_every_note_and_sum_of_a_prediction_is_korean(asked: list[str], tmp_path: Path) -> None:
@@ -235,8 +245,19 @@ def test_every_note_and_sum_of_a_prediction_is_korean(asked: list[str], tmp_path
     lang.use("en")
     assert answer.exit_code == 0, answer.output
     lines = answer.output.splitlines()
-    assert len(lines) > 30
+    assert len(lines) > 10
     assert [line for line in lines if not re.search("[가-힣]", line)] == []
+
+
+def test_what_size_and_doctor_say_is_korean(nights: dict[int, Night]) -> None:
+    sizes = [ask("ko", ["size", model], None) for model in ("llama-3-8b", "mamba-2.8b", "flux.1-dev")]
+    seen = ask("ko", ["doctor", "--offline"], nights[2].data)
+    lang.use("en")
+    lines = [line for one in (*sizes, seen) for line in one.stdout.splitlines() if "\t" in line]
+    assert len(lines) > 60
+    # Names of programs, and what a run and a package are called, are the same in every language.
+    english = {line for line in lines if not re.search("[가-힣]", line)}
+    assert {line.split("\t")[0] for line in english} <= {"python"}, english
 
 
 def test_the_list_to_buy_by_is_korean(nights: dict[int, Night], untranslated: set[str]) -> None:

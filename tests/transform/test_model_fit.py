@@ -102,7 +102,7 @@ def answers(con: duckdb.DuckDBPyConnection) -> list[tuple[Any, ...]]:
            UNION ALL SELECT * FROM mart.model_fit
            WHERE model_id = 'llama-2-7b' AND gpu_id = 'nvidia-geforce-rtx-3060-12gb'
            UNION ALL SELECT * FROM fit_at(['fp8'], [2048], 1)
-           WHERE model_id = 'llama-2-7b' AND gpu_id = 'nvidia-geforce-rtx-3060-12gb' ORDER BY ALL"""
+           WHERE model_id IN ('llama-2-7b', 'qwen3-30b-a3b') AND gpu_id = 'nvidia-geforce-rtx-3060-12gb' ORDER BY ALL"""
     ).fetchall()
 
 

@@ -115,6 +115,7 @@ class Writing:
     divide it, they exchange for `exchange_s` and are `speedup` times faster. `times` are the calibration's, None without;
     `layers_s` is what layers of a mixture take on however many cards, where no calibration has it.
     `shift` is what the warehouse's measurements say beside that, None where they say nothing.
+    `held_reading_s` is reading all with the cache that is held.
     The bound is `at_work` users times cards over the longer of `bound_reading_s` and `bound_computing_s`, or the processor's
     reading at its full bandwidth beside the cards'.
     """
@@ -132,6 +133,7 @@ class Writing:
     deviation: float
     at_work: int
     bound_reading_s: float
+    held_reading_s: float
     bound_computing_s: float
     bound_host_s: float
 
@@ -139,6 +141,11 @@ class Writing:
     def seconds(self) -> float:
         """All of it."""
         return (self.alone_s / self.speedup + self.layers_s) / (self.shift.factor if self.shift else 1.0)
+
+    @property
+    def bound_of_held_cache(self) -> float | None:
+        """The same of one user while a share of the context is held; None for several, whose bound has it."""
+        return None if self.at_work > 1 else 1 / (self.held_reading_s + self.bound_host_s)
 
     @property
     def bound(self) -> float:
@@ -298,9 +305,9 @@ def least_of_alike(found: Sequence[Prediction]) -> Prediction | None:
     return slowest
 
 
-def with_measurement(rate: Rate, tokens_per_s: float) -> Rate:
-    """A measured speed in place of the expected one, never above the bound."""
-    value = tokens_per_s if rate.bound is None else min(tokens_per_s, rate.bound)
+def with_measurement(rate: Rate, tokens_per_s: float, held: float | None = None) -> Rate:
+    """A measured speed in place of the expected one, never above the bound, nor above that of the cache that is `held`."""
+    value = min(one for one in (tokens_per_s, rate.bound, held) if one is not None)
     low, high = _range(value, _REPEATED, rate.bound)
     return Rate(value, low, high, rate.bound, "measured")
 
@@ -418,6 +425,7 @@ class _Asked:
             deviation=self._deviation_of_writing(calibrated, card),
             at_work=users * (count if split == "tensor" else 1),
             bound_reading_s=per_card / bandwidth,
+            held_reading_s=reading / bandwidth,
             bound_computing_s=group * flops / (rate * 1e12) if rate else 0.0,
             bound_host_s=away / (host.gb_s * 1e9) if host and away else 0.0,
         )

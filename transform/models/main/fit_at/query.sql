@@ -101,6 +101,8 @@ timed AS (
                 / bandwidth,
             at_once * flops / roof
         ) AS bound,
+        -- Where a share of the context is held, which a measurement of a few hundred tokens did not have to read.
+        CASE WHEN sequences = 1 THEN bandwidth / (weights_read_bytes + written_cache) END AS bound_of_held_cache,
         sequences * bandwidth / weights_read_bytes AS bound_of_empty_cache,
         weights_read_bytes + sequences * written_cache AS reading,
         -- Half of the 16-bit rate is what many sequences at once are taken to reach.
@@ -139,7 +141,7 @@ answered AS (
         *,
         CASE
             WHEN bound IS NULL THEN NULL
-            WHEN measured IS NOT NULL AND cards = 1 THEN least(measured, bound)
+            WHEN measured IS NOT NULL AND cards = 1 THEN least(measured, bound, bound_of_held_cache)
             ELSE least(unmeasured, bound, ceiling)
         END AS expected,
         -- Standard deviations of the logarithm: of a repeated measurement, of the calibration, of what nobody measured.
