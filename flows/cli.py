@@ -73,8 +73,10 @@ class _Commands(click.Group):
         try:
             return super().invoke(ctx)
         except click.UsageError as error:
+            if (said := naming.no_number(error)) is not None and isinstance(error, click.BadParameter):
+                raise click.BadParameter(said, error.ctx, error.param, error.param_hint) from None
             if way_out := naming.way_out(error):
-                raise click.UsageError(error.format_message() + way_out, error.ctx) from None
+                raise click.UsageError(error.format_message().rstrip(".") + way_out, error.ctx) from None
             raise
         except ModuleNotFoundError as error:
             part = parts.part_of(error)

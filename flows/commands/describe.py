@@ -37,7 +37,9 @@ def command(table: str | None, data_dir: str | None, form: str) -> None:
             message = gettext("there is no assumption {name!r}").format(name=one)
             names = [row[0] for row in assumed[1]]
             raise click.UsageError(naming.unknown(message, one, names, "gpuledger describe assumptions"))
-        show(assumed[0], chosen, form, title=table)
+        # What one means is worth more than its bounds.
+        worth = dict.fromkeys(("assumption", "amount", "description", *assumed[0]))
+        show(assumed[0], chosen, form, title=table, headings={name: name for name in worth if name in assumed[0]})
         return
     table = meant(table, known)
     kind, about = next((row[1], row[3]) for row in rows if row[0] == table)

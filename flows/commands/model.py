@@ -11,7 +11,7 @@ from gpuledger.flows.commands._options import data_dir_option, data_of, format_o
 
 @click.group()
 def command() -> None:
-    """Add models to the catalogue, or list those that were added."""
+    """Add models to the catalogue, or list all of them."""
 
 
 @command.command()
@@ -46,15 +46,21 @@ def add(config: Path, model_id: str | None, data_dir: str | None) -> None:
 
 
 @command.command(name="list")
+@click.option("--added", "only_added", is_flag=True, help="Those that were added alone.")
 @data_dir_option
 @format_option
-def list_(data_dir: str | None, form: str) -> None:
-    """Models that were added, with what is wrong with those that cannot be used."""
+def list_(only_added: bool, data_dir: str | None, form: str) -> None:
+    """All models: those that were added, with what is wrong with those that cannot be used, and the catalogue's."""
     from gpuledger.flows.commands._show import show
+    from gpuledger.transform.sizing import catalogue, diffusion
     from gpuledger.transform.sizing.architecture import count_parameters, read_config
     from gpuledger.transform.sizing.own import load
 
     added, wrong = load(read_from(data_dir).models)
-    rows = [[one.model_id, one.added_on, count_parameters(read_config(one.config)).total, ""] for one in added]
+    rows = [[one.model_id, count_parameters(read_config(one.config)).total, one.added_on, ""] for one in added]
     rows += [[None, None, None, str(error)] for error in wrong]
-    show(["model_id", "added_on", "parameters", "problem"], rows, form)
+    if not only_added:
+        known = {name: count_parameters(catalogue.architecture(name)).total for name in catalogue.models()}
+        known |= {name: one.parameters for name, one in diffusion.diffusion_models().items()}
+        rows += [[name, parameters, None, ""] for name, parameters in sorted(known.items())]
+    show(["model_id", "parameters", "added_on", "problem"], rows, form)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 import click
@@ -68,6 +69,25 @@ def no_command(name: str, known: Iterable[str]) -> str:
 _LISTED_BY = {
     "workload": "workloads", "model_id": "model list", "model": "model list", "source": "sources", "gpu_id": "show CARD",
 }  # fmt: skip
+
+
+#: A number as people write one: `2k`, `$2,000`, `8K`, `1.5M`, `20 tokens/s`.
+_WRITTEN = re.compile(r"[$€£₩]?\s*(\d[\d,]*(?:\.\d+)?)\s*([kKmM]?)\b.*")
+_TIMES = {"": 1, "k": 1_000, "m": 1_000_000}
+_NO_NUMBER = re.compile(r"'(.*)' is not a valid (?:integer|float)(?: range)?\.", re.DOTALL)
+
+
+def no_number(error: click.UsageError) -> str | None:
+    """What is said of a number that is none, with the one that was probably meant; None for every other error."""
+    found = _NO_NUMBER.fullmatch(error.message)
+    if found is None:
+        return None
+    said = gettext("{value!r} is no number").format(value=found[1])
+    written = _WRITTEN.fullmatch(found[1].strip())
+    if written is None:
+        return said
+    number = float(written[1].replace(",", "")) * _TIMES[written[2].lower()]
+    return f"{said}; {did_you_mean([f'{number:.15g}'])}"
 
 
 def way_out(error: click.UsageError) -> str:

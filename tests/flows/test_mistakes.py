@@ -35,7 +35,11 @@ MISTAKES = (
     ("make-coffee", 2, "no command is called 'make-coffee'; `gpuledger --help` lists all"),
     # what is missing, and what is too much
     ("value", 2, "`gpuledger workloads` lists all"),
-    ("buy llama-2-13b", 2, "`gpuledger model list` lists all"),
+    ("buy llama-2-13b", 2, "Missing option '--model'; `gpuledger model list` lists all"),
+    ("buy --model llama-2-13b --budget 2k", 2, "'2k' is no number; did you mean 2000?"),
+    ("predict --gpu 4090 --model llama-2-13b --engine lama.cpp", 2, "did you mean llama.cpp?"),
+    ("predict --gpu 4090x3 --count 2 --model llama-2-13b", 2, "says 3 cards and --count 2"),
+    ("predict --gpu H100 --model llama-2-13b", 2, "may mean NVIDIA H100 NVL, NVIDIA H100 PCIe, NVIDIA H100 SXM5"),
     ("value stable diffusion", 2, "a name of several words goes between quotes"),
     ("price rtx 4090", 2, "a name of several words goes between quotes"),
     ("audit survey", 2, "`gpuledger audit` takes no name"),

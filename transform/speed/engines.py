@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, get_args
 
+from gpuledger.extract.near import near
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.sizing.gguf import gguf_types
@@ -98,7 +99,9 @@ def engine_of(name: str) -> Engine:
     written = name.strip().lower().replace("_", "-")
     found = known.get(_ALSO.get(written, written))
     if found is None:
-        raise UnknownEngine(f"no engine is called {name!r}; known are {', '.join(known)}")
+        close = near(written, known)
+        meant = f"did you mean {' or '.join(close)}? Known" if close else "known"
+        raise UnknownEngine(f"no engine is called {name!r}; {meant} are {', '.join(known)}")
     return found
 
 
