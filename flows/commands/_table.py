@@ -18,7 +18,7 @@ NAME_AT_LEAST = 16
 CARD_AT_LEAST = 24
 #: Names that differ in their middle too: "Games with ray tracing, 1080p medium", "memory to train with LoRA".
 #: A name that is typed again stands whole, and so does a state.
-_AT_LEAST = {"workload": 36, "workload_id": 40, "assumption": 40, "status": 24}
+_AT_LEAST = {"workload": 36, "workload_id": 40, "assumption": 40, "status": 24, "excluded": 16, "left_out_because": 16}
 #: Names that are broken between words and never shortened.
 _WRAPPED = ("quantity", "excluded", "left_out_because")
 #: From this width on a text is a sentence, which is wrapped at its words instead of shortened.

@@ -1,7 +1,7 @@
 "use strict";
 /**
  * A table that sorts, filters and searches; what is asked of it stands in the address under its name.
- * A column: { key, head, value(row) to sort and to write, cell(row) to show, kind: "r" | "wide" | "tight" | "spare" (not on a narrow screen), filter: true }; it is
+ * A column: { key, head, value(row) to sort and to write, cell(row) to show, kind: "r" | "wide" | "tight" | "spare" (not on a narrow screen; also "wide spare"), filter: true }; it is
  * left out where no row has a value. `picture`: it is not written to files.
  */
 const grid = (name, list, all, { sort = null, most = 50, search = true, first = null, mark = null } = {}) => {
@@ -13,7 +13,7 @@ const grid = (name, list, all, { sort = null, most = 50, search = true, first = 
   const body = h("tbody");
   const count = h("span", { class: "count", "aria-live": "polite" });
   const heads = columns.map((column) =>
-    h("th", { scope: "col", class: ["r", "spare"].includes(column.kind) ? column.kind : null },
+    h("th", { scope: "col", class: (column.kind ?? "").split(" ").filter((one) => ["r", "spare"].includes(one)).join(" ") || null },
       h("button", { type: "button", class: "sorter", onclick: () => turn(column) }, column.head, " ", h("span", { class: "mark", "aria-hidden": "true" }))));
   const sorting = () => asked.get(key("sort")) ?? sort ?? "";
   const turn = (column) => {

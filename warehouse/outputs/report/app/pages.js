@@ -428,10 +428,10 @@ const changes_page = () => {
       { key: "old", head: _("before"), kind: "r", value: (row) => row.old_price, cell: (row) => printed(row.old_price, row.currency) },
       { key: "new", head: _("now"), kind: "r", value: (row) => row.new_price, cell: (row) => [printed(row.new_price, row.currency), evidence(row.evidence, row.url, row.title)] },
       { key: "ratio", head: "%", kind: "r", value: (row) => row.change_ratio, cell: (row) => percent(row.change_ratio) },
-      { key: "stock", head: _("stock"), value: (row) => (row.old_availability === row.new_availability ? "" : word("availability", row.new_availability)) },
-      { key: "title", head: _("title"), kind: "wide", cell: (row) => link(row.title, row.url) },
       { key: "shop", head: _("shop"), filter: true, cell: (row) => shop(row.shop) },
       { key: "changed_at", head: _("when"), kind: "tight", cell: (row) => day(row.changed_at) },
+      { key: "stock", head: _("stock"), value: (row) => (row.old_availability === row.new_availability ? "" : word("availability", row.new_availability)) },
+      { key: "title", head: _("title"), kind: "wide spare", cell: (row) => link(row.title, row.url) },
     ], { most: 60 }) : none(_("Nothing changed.")),
     total > list.length ? h("p", { class: "soft" }, _("The newest {count} of {all}; `gpuledger changes` has the rest.", { count: number(list.length), all: number(total) })) : null,
   ];
