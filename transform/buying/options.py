@@ -169,7 +169,8 @@ def beside_measurements(
     own = measured.get(gpu_id or "") if prediction.plan.count == 1 else None
     if own is not None:
         timed = prediction.writing
-        return with_measurement(rate, own.tokens_per_s, timed and timed.bound_of_held_cache), own
+        held = None if timed is None else timed.bound_of_held_cache
+        return with_measurement(rate, own.tokens_per_s, held), own
     faster = [m.tokens_per_s for m in measured.values() if m.bandwidth_gb_s >= bandwidth]
     return (with_ceiling(rate, min(faster)) if faster else rate), None
 
