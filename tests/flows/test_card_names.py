@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
-from gpuledger.flows.commands._card import gpu_of
+from gpuledger.flows.commands._card import counted, gpu_of, gpus_of
 from gpuledger.warehouse.paths import DataDir
 
 
@@ -21,3 +21,22 @@ def test_memory_that_a_card_was_not_sold_with_is_refused_with_the_way_out(tmp_pa
         click.UsageError, match=r"RTX 4090; states 48GB, which it was not sold with; `gpuledger gpu add`"
     ):
         gpu_of(DataDir(tmp_path), "RTX 4090 48GB")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("4x RTX A6000", (4, "RTX A6000")),
+        ("RTX 3090 x2", (2, "RTX 3090")),
+        ("3090 24GB * 2", (2, "3090 24GB")),
+        ("Radeon R9 390 X2", (1, "Radeon R9 390 X2")),  # a card of that name
+        ("RTX 4090", (1, "RTX 4090")),
+    ],
+)
+def test_how_many_of_a_card_are_named(words: str, said: tuple[int, str], tmp_path: Path) -> None:
+    assert counted(DataDir(tmp_path), words) == said
+
+
+def test_a_chip_is_the_machines_around_it(tmp_path: Path) -> None:
+    assert {gpu.chip for gpu in gpus_of(DataDir(tmp_path), "Strix Halo")} == {"Strix Halo"}
+    assert gpu_of(DataDir(tmp_path), "A40").gpu_id == "nvidia-a40"

@@ -50,6 +50,8 @@ def named(words: str, resolver: Resolver, own: Iterable[Gpu] = ()) -> Named:
     bare = {_bare(name): name for name in known.values()}
     wanted = _bare(words)
     exact = [gpu_id for gpu_id, name in known.items() if _bare(name) == wanted]
+    # "Strix Halo" is what people call the machines around that chip.
+    exact += [gpu.gpu_id for gpu in catalogue.gpus() if gpu.form_factor == MACHINE and _bare(gpu.chip or "") == wanted]
     if exact:
         return Named(tuple(sorted(exact)))
     candidates = [known[one] for one in resolution.candidates if one in known]
