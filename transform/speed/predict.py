@@ -26,8 +26,8 @@ from gpuledger.transform.speed.work import work
 
 Basis = Literal["measured", "calibrated", "bound", "unknown"]
 
-#: Cards of one name whose speeds differ by less are one answer: V100 of a slot or a socket, A770 of 8 or 16 GB.
-_ALIKE = 1.2
+#: Cards of one name whose speeds of writing and of reading differ by less are one answer: V100 of a slot or a socket.
+_ALIKE = (1.1, 1.2)
 #: Most cards of a kind that one machine is asked about.
 MOST_CARDS = 16
 #: A prompt has so many tokens at least, where the context has them: published benchmarks read 512 to 1,024.
@@ -295,14 +295,14 @@ def needed_bytes(job: Job, plan: Plan) -> int:
 
 def least_of_alike(found: Sequence[Prediction]) -> Prediction | None:
     """The slowest of predictions for cards that share a name, where they answer alike: the same verdict, and speeds of which
-    none is more than `_ALIKE` times another. None where it matters which card is meant.
+    none is more than so many times another. None where it matters which card is meant.
     """
     slowest = min(found, key=lambda one: one.decode.expected or 0.0)
-    rates = [[one.decode.expected or 0.0, one.prefill.expected or 0.0] for one in found]
-    of_both = zip(*rates, strict=True)
-    if len({one.verdict for one in found}) > 1 or any(max(each) > _ALIKE * min(each) for each in of_both):
-        return None
-    return slowest
+    rates = [(one.decode.expected or 0.0, one.prefill.expected or 0.0) for one in found]
+    for most, each in zip(_ALIKE, zip(*rates, strict=True), strict=True):
+        if max(each) > most * min(each):
+            return None
+    return slowest if len({one.verdict for one in found}) == 1 else None
 
 
 def with_measurement(rate: Rate, tokens_per_s: float, held: float | None = None) -> Rate:
