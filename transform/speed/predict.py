@@ -27,7 +27,7 @@ from gpuledger.transform.speed.work import work
 Basis = Literal["measured", "calibrated", "bound", "unknown"]
 
 #: Cards of one name whose speeds of writing and of reading differ by less are one answer: V100 of a slot or a socket.
-_ALIKE = (1.1, 1.2)
+_ALIKE = (1.12, 1.2)
 #: Most cards of a kind that one machine is asked about.
 MOST_CARDS = 16
 #: A prompt has so many tokens at least, where the context has them: published benchmarks read 512 to 1,024.

@@ -424,10 +424,10 @@ const changes_page = () => {
     heading(_("What changed in seven days")),
     list.length ? grid("changes", list, [
       { key: "gpu", head: "GPU", value: (row) => cards().get(row.gpu_id)?.gpu ?? "", cell: (row) => (row.gpu_id ? card(row.gpu_id, false) : "") },
-      { key: "change", head: _("change"), filter: true, value: (row) => word("change", row.change) },
-      { key: "old", head: _("before"), kind: "r", value: (row) => row.old_price, cell: (row) => printed(row.old_price, row.currency) },
       { key: "new", head: _("now"), kind: "r", value: (row) => row.new_price, cell: (row) => [printed(row.new_price, row.currency), evidence(row.evidence, row.url, row.title)] },
       { key: "ratio", head: "%", kind: "r", value: (row) => row.change_ratio, cell: (row) => percent(row.change_ratio) },
+      { key: "old", head: _("before"), kind: "r", value: (row) => row.old_price, cell: (row) => printed(row.old_price, row.currency) },
+      { key: "change", head: _("change"), filter: true, value: (row) => word("change", row.change) },
       { key: "shop", head: _("shop"), filter: true, cell: (row) => shop(row.shop) },
       { key: "changed_at", head: _("when"), kind: "tight", cell: (row) => day(row.changed_at) },
       { key: "stock", head: _("stock"), value: (row) => (row.old_availability === row.new_availability ? "" : word("availability", row.new_availability)) },
