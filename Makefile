@@ -12,8 +12,9 @@ STORE := $(VENV)/store
 ICEBERG := $(VENV)/iceberg
 # dbt, which a benchmark stands beside our own build; it wants other packages than we do.
 DBT := $(VENV)/dbt
-# How anything is installed: the lock is complete, so pip takes what stands there, by its hash, and resolves nothing.
-LOCKED := --quiet --no-deps --require-hashes --no-build-isolation
+# How anything is installed: the lock is complete, so pip takes what stands there, by its hash, and resolves nothing. Python compiles
+# what it imports, a quarter of it all.
+LOCKED := --quiet --no-compile --no-deps --require-hashes --no-build-isolation
 # How a lock is written: for every Python and system at once.
 COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --no-emit-index-url --generate-hashes --quiet
 # The Pythons that `make pythons` tests with; by default those that are found.
@@ -22,7 +23,7 @@ PYTHONS ?= $(shell for v in 3.11 3.12 3.13 3.14; do python$$v -c 'import sys; pr
 # Tests and demo start hundreds of processes; where this is set each of them compiles every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo install test test-all test-duckdb pythons lint site fuzz kills bench charts docs pictures generated lock sbom clean mutants
+.PHONY: demo install tools test test-all test-duckdb pythons lint site fuzz kills bench charts docs pictures generated lock sbom clean mutants
 .DELETE_ON_ERROR:
 
 # Two packages come as source: what builds them is locked too. The project itself needs no download.
@@ -61,6 +62,9 @@ demo: $(READY)
 # Three on two cores, as the tests of Prefect wait for it much of their time.
 PYTEST := $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 TOOLS := $(READY) $(OTHER_DUCKDB)/.ready $(STORE)/.ready $(ICEBERG)/.ready
+
+# What tests need beside the lock. Each is there alone, so `make --jobs` may install them beside each other.
+tools: $(TOOLS)
 
 # All that is promised. Without the combinations that show it once more: see test-all.
 test: $(TOOLS)

@@ -25,6 +25,9 @@ from tests.command import (
     python_path,
     tables,
 )
+from tests.history.ask_everything import answers
+from tests.install.built import ASKS_THE_SOURCES, MORE
+from tests.install.built import questions as questions_of_readers
 from tests.nights import Night
 
 #: SQL values for parameters of table macros; the others have their default, or NULL.
@@ -75,6 +78,25 @@ def test_every_table_view_and_macro_gives_the_same_rows_in_both(
     assert ours["found"].keys() == theirs["found"].keys()
     for name, held in ours["found"].items():
         assert theirs["found"][name] == held, name
+
+
+def test_every_reading_command_gives_the_same_answer_in_both(
+    nights: dict[int, Night], other: dict[str, str], tmp_path: Path
+) -> None:
+    """What a command asks stands in no view, so the test above does not see it."""
+    asks_nothing_of_it = {*ASKS_THE_SOURCES, *MORE, "settings"}
+    asked = {name: words for name, words in questions_of_readers().items() if name not in asks_nothing_of_it}
+    data = str(nights[3].data)
+    done = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("ask_everything.py")), data, json.dumps(asked)],
+        env=environment(other), cwd=tmp_path, check=False, capture_output=True, text=True, encoding="utf-8", timeout=180,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    ours, theirs = answers(data, asked), json.loads(done.stdout)
+    assert ours.keys() == theirs.keys()
+    for name, answer in ours.items():
+        assert answer[0] in (0, 3), (name, answer)
+        assert theirs[name] == answer, name
 
 
 @pytest.mark.slow

@@ -27,7 +27,11 @@ from tests.install.locks import LOCK, declared, here, installed, pins, walk
 pytestmark = pytest.mark.slow
 
 #: The oldest pip that is supported, and the one that Python 3.11.7 brings, where they run on this Python.
-OLD = [f"pip=={pip}" for pip, below in (("23.0.1", (3, 12)), ("23.2.1", (3, 13))) if sys.version_info < below]
+OLD = [
+    pytest.param(f"pip=={pip}", marks=marks)
+    for pip, below, marks in (("23.0.1", (3, 12), ()), ("23.2.1", (3, 13), pytest.mark.slow_combination))
+    if sys.version_info < below
+]
 #: And the newest.
 PIPS = [*OLD, "pip"]
 #: What the Makefile said before: pip resolved the lock.

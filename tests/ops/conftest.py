@@ -11,6 +11,7 @@ import pytest
 
 from gpuledger.flows.prefect_.server import Server
 from gpuledger.flows.telling import logs
+from tests.support.prefect_home import prefect_home
 
 
 @pytest.fixture(autouse=True)
@@ -26,8 +27,11 @@ def _quiet_afterwards() -> Iterator[None]:
 
 
 @pytest.fixture
-def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+def server(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Server]:
     """A Prefect server of the test's own, with a home under its folder."""
+    prefect_home(tmp_path_factory, tmp_path / "home")
     for name in [name for name in os.environ if name.startswith("PREFECT_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("PREFECT_HOME", str(tmp_path / "home"))

@@ -16,6 +16,7 @@ from gpuledger.extract import source as sources
 from tests.command import environment
 from tests.nights import Night
 from tests.ops.receivers import webhook
+from tests.support.prefect_home import prefect_home
 from tests.support.served import Api, until
 
 CREDENTIAL = "gpuledger:of-this-test"
@@ -32,8 +33,9 @@ def outside(log: Path) -> set[str]:
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Api]:
+def server(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     """The embedded server as `refresh` and `serve` start it, watched."""
+    prefect_home(tmp_path_factory, tmp_path / "prefect")
     process = subprocess.Popen(
         [sys.executable, WATCHED, str(tmp_path / "server.log"), "gpuledger.flows.prefect_.server", "0"],
         env=environment({

@@ -12,6 +12,7 @@ from gpuledger.flows.night import run_log
 from gpuledger.flows.prefect_ import compat
 from gpuledger.warehouse.paths import DataDir
 from tests.command import QUICK, gpuledger, rows
+from tests.support.prefect_home import prefect_home
 from tests.support.served import Serving, marked, until
 
 pytestmark = [
@@ -38,8 +39,11 @@ def begun(data: DataDir) -> int:
     return len(run_log.entries(data))
 
 
-def test_killed_started_again_five_events_and_stopped(tmp_path: Path, serving: list[Serving]) -> None:
+def test_killed_started_again_five_events_and_stopped(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, serving: list[Serving]
+) -> None:
     data, log = DataDir(tmp_path / "data"), tmp_path / "serve.log"
+    prefect_home(tmp_path_factory, data.state / "prefect")
     serving.append(first := Serving(data.root, log, **QUICK))
     killed_run = first.api.start("refresh/nightly", only=ONLY)
     until(lambda: begun(data) == 1, "the run begins to read")

@@ -51,7 +51,7 @@ def until(what: Callable[[], T], why: str, patience_s: float = PATIENCE_S) -> T:
             if answer := what():
                 return answer
         # Each question costs the server that is waited for: seldom, where it takes long.
-        time.sleep(min(1.0, 0.1 + waited / 10))
+        time.sleep(min(1.0, 0.1 + waited / 20))
     raise AssertionError(f"not in {patience_s:g} s: {why}")
 
 

@@ -59,8 +59,10 @@ def price(data: DataDir, cards: Cards, day: date | None, market: str | None = No
             if short
             else "p.*, t.change_30d, t.percentile_1y, t.hint, t.reason AS hint_reason"
         )
-        trend = "t.gpu_id = p.gpu_id AND p.market = (SELECT market FROM core.home_market)"
-        sql = f"SELECT {columns} FROM {prices} p LEFT JOIN mart.price_trend t ON {trend}"
+        # DuckDB 1.5 takes no subquery where an outer join is asked what it joins on.
+        trend = "t.gpu_id = p.gpu_id AND p.market = home.market"
+        sql = f"""SELECT {columns} FROM {prices} p CROSS JOIN core.home_market home
+            LEFT JOIN mart.price_trend t ON {trend}"""
     words: dict[str, object] = {f"word{n}": f"%{word}%" for n, word in enumerate(cards.name.split())}
     named = " AND ".join(f"gpu ILIKE ${word}" for word in words) or "true"
     if cards.gpu_ids:
