@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.bench_charts import Count, card_of, resolver
-from benchmarks.chart_pictures import Drawn, draw, style_of
+from benchmarks import chart_pictures, chart_shapes
+from benchmarks.chart_pictures import Drawn
 from gpuledger.extract import charts as chart_code
 from gpuledger.extract.charts import bars
 from gpuledger.extract.charts.outcome import ChartReading, Value
@@ -32,6 +33,20 @@ from gpuledger.flows.setup.chart_cards import with_cards
 DOC = Path(__file__).parents[1] / "docs" / "charts.md"
 #: Errors of each kind that are put into one chart.
 EACH = 2
+
+
+#: Seeds from this one on are drawn in the shapes of publishers.
+SHAPES = 8_000
+
+
+def draw(seed: int) -> Drawn:
+    """The chart of a seed."""
+    return chart_shapes.draw(seed) if seed >= SHAPES else chart_pictures.draw(seed)
+
+
+def style_of(seed: int) -> chart_shapes.Shape | chart_pictures.Style:
+    """How the chart of a seed is drawn."""
+    return chart_shapes.shape_of(seed) if seed >= SHAPES else chart_pictures.style_of(seed)
 
 
 class Kept:
@@ -97,12 +112,15 @@ def seen(seed: int, folder: Path) -> dict[str, Any]:
     seconds = time.process_time() - start
     reader.save()
     judged = with_cards(reading, resolver())
-    truth = {(card_of(one.label), one.series, one.text) for one in drawn.printed}
-    accepted = [(gpu_id, value.series, value.text) for value, gpu_id in judged if value.status == "accepted"]
+    truth = {(card_of(one.label), one.series, one.text, one.text.replace(",", "")) for one in drawn.printed}
+    accepted = [
+        (gpu_id, value.series, value.text, value.number) for value, gpu_id in judged if value.status == "accepted"
+    ]
     wrong = [one for one in accepted if one not in truth]
     style = style_of(seed)
     result = {
         "code": code, "seed": seed, "style": drawn.style, "standing": style.standing, "form": style.form,
+        "odd": style.kind in chart_shapes.ODD,
         "printed": len(drawn.printed), "accepted": len(accepted), "wrong": wrong,
         "seconds": seconds if reader.asked else None,
         "reasons": Counter(_short(value.reason) for value, _ in judged if value.status != "accepted"),

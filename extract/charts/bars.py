@@ -109,19 +109,24 @@ def find(picture: Pixels, words: Sequence[Box]) -> Bars | None:
         of_colour = list(_pieces(picture, colour))
         if any(_ground(piece, picture) for piece in of_colour):
             continue
-        pieces += [piece for piece in of_colour if piece.height < len(picture) / 2.5 and not _letter(piece, words)]
+        pieces += [
+            piece
+            for piece in of_colour
+            if piece.height < len(picture) / 2.5 and not _at_border(piece, picture) and not _letter(piece, words)
+        ]
     start = _common_left(pieces)
     if start is None:
         return None
     begun = [piece for piece in pieces if abs(piece.left - start) <= _LINE and piece.right > start + _LINE]
+    ground = _commonest(np.concatenate([picture[0], picture[-1], picture[:, 0], picture[:, -1]]))
+    begun += [piece for piece in pieces if _behind_word(piece, start, words) and not _is_like(piece, ground)]
     usual = float(np.median([piece.height for piece in begun]))
     grown = [
         _grow(piece, pieces) for piece in begun if 0.4 * usual <= piece.height <= 2.5 * usual and piece.height >= 5
     ]
-    ground = _commonest(np.concatenate([picture[0], picture[-1], picture[:, 0], picture[:, -1]]))
     behind = [piece for piece in _continuing(grown, pieces) if not _is_halo(piece, ground)]
-    tracked = _without_tracks([*grown, *behind])
-    lanes = [_lane(picture, lane) for lane in _lanes(tracked)]
+    tracked = _without_tracks([*grown, *behind], ground)
+    lanes = [_lane(picture, lane, ground) for lane in _lanes(tracked)]
     if len(lanes) < 2:
         return None
     zero = float(np.median([_edge(picture, lane.bars[0], start) for lane in lanes]))
@@ -155,7 +160,12 @@ def _commonest(colours: NDArray[Any]) -> NDArray[np.int32]:
 
 def _is_halo(piece: _Piece, ground: NDArray[np.int32]) -> bool:
     """Whether it is what JPEG draws behind a bar's end: narrower than its blocks, and nearly of the ground's colour."""
-    return piece.right - piece.left < _BLOCK and bool(np.abs(np.array(piece.colour) - ground).max() <= _ALIKE)
+    return piece.right - piece.left < _BLOCK and _is_like(piece, ground)
+
+
+def _is_like(piece: _Piece, ground: NDArray[np.int32]) -> bool:
+    """Whether a piece is nearly of the ground's colour."""
+    return bool(np.abs(np.array(piece.colour) - ground).max() <= _ALIKE)
 
 
 def _pieces(picture: Pixels, colour: tuple[int, int, int]) -> Iterator[_Piece]:
@@ -187,32 +197,60 @@ def _ground(piece: _Piece, picture: Pixels) -> bool:
     return bool(piece.height > 0.5 * height and piece.right - piece.left > 0.02 * width)
 
 
+def _at_border(piece: _Piece, picture: Pixels) -> bool:
+    """Whether a piece goes on to the border of the picture, as the shading of a row does and no bar."""
+    return piece.left <= 0 or piece.right >= picture.shape[1] - 1
+
+
 def _letter(piece: _Piece, words: Sequence[Box]) -> bool:
     """Whether a piece lies within a word, as the strokes of its letters and the holes in them do."""
     for left, top, right, bottom in words:
         across = min(piece.right, right) - max(piece.left, left)
         down = min(piece.bottom, bottom) - max(piece.top, top)
+        is_wider = piece.left < left - _LINE and piece.right > right + _LINE
+        is_line = piece.height >= 0.6 * (bottom - top) and piece.right - piece.left > 2.5 * piece.height
+        if is_wider or is_line or piece.right > right + _BORDER:
+            continue  # letters end with their word, and are narrow: this is what they are written on
         if across >= 0.85 * (piece.right - piece.left) and down >= 0.85 * piece.height:
             return True
     return False
 
 
+def _behind_word(piece: _Piece, start: int, words: Sequence[Box]) -> bool:
+    """Whether a piece begins among the letters of a word that begins at the line: there JPEG leaves nothing of its colour."""
+    return any(
+        abs(left - start) <= _BLOCK
+        and start + _LINE < piece.left <= right + _BORDER < piece.right - 2 * piece.height
+        and top < (piece.top + piece.bottom) / 2 < bottom
+        for left, top, right, bottom in words
+    )
+
+
 def _common_left(pieces: list[_Piece]) -> int | None:
-    """The column at which most pieces that lie below each other begin."""
-    best, most = None, 1
+    """The column at which most pieces that lie below each other begin: the first of some that are as good, as lines of a grid
+    over the bars cut many of them at a column further on.
+    """
+    counts: dict[int, int] = {}
     for left in sorted({piece.left for piece in pieces}):
         tops = sorted(
             (piece.top, piece.bottom)
             for piece in pieces
             if abs(piece.left - left) <= 1 and piece.height >= 5 and piece.right - piece.left > _HALO
         )
-        count, reached = 0, -1
+        counts[left], reached = 0, -1
         for top, bottom in tops:
             if top >= reached:
-                count, reached = count + 1, bottom - 1
-        if count > most:
-            best, most = left, count
-    return best
+                counts[left], reached = counts[left] + 1, bottom - 1
+    most = max(counts.values(), default=0)
+    if most < 2:
+        return None
+    first = next(left for left, count in counts.items() if count >= _AS_GOOD * most)
+    # Of columns beside each other, that of most pieces.
+    return max(range(first, first + _LINE), key=lambda left: counts.get(left, 0))
+
+
+#: Share of the most pieces that begin at one column which another, further left, must have to be the line itself.
+_AS_GOOD = 0.75
 
 
 def _grow(piece: _Piece, pieces: list[_Piece]) -> _Piece:
@@ -232,18 +270,22 @@ def _continuing(begun: list[_Piece], pieces: list[_Piece]) -> Iterator[_Piece]:
     """Pieces of another colour that go on where a bar ends: the longer bar of a nest, seen behind the shorter one."""
     for bar in begun:
         for piece in pieces:
-            near = abs(piece.left - bar.right) <= _LINE
+            # A line of a grid over the bars cuts it off before the shorter one ends.
+            is_around = piece.left < bar.right < piece.right - _BORDER and piece.height <= 1.6 * bar.height
+            near = abs(piece.left - bar.right) <= _LINE or is_around
             if near and piece.colour != bar.colour and piece.same_line(bar) and piece.height >= 0.6 * bar.height:
                 yield _grow(piece, pieces)
 
 
-def _without_tracks(pieces: list[_Piece]) -> list[_Piece]:
+def _without_tracks(pieces: list[_Piece], ground: NDArray[np.int32]) -> list[_Piece]:
     """Without what ends at one column in most lines: the shading of rows, or the track in which a bar runs."""
     kept = []
     for piece in pieces:
         alike = [other for other in pieces if other.colour == piece.colour]
         ends = [other for other in alike if abs(other.right - piece.right) <= 1]
-        if len(ends) < 3 or len(ends) < 0.6 * len(alike) or len(alike) < 0.3 * len(pieces):
+        # Every other row may be shaded: then it is nearly of the ground's colour, and ends behind all bars.
+        is_shading = _is_like(piece, ground) and piece.right >= max(other.right for other in pieces) - 1
+        if len(ends) < 3 or len(ends) < 0.6 * len(alike) or not (is_shading or len(alike) >= 0.3 * len(pieces)):
             kept.append(piece)
     return kept
 
@@ -260,7 +302,7 @@ def _lanes(pieces: Iterable[_Piece]) -> list[list[_Piece]]:
     return lanes
 
 
-def _lane(picture: Pixels, pieces: list[_Piece]) -> Lane:
+def _lane(picture: Pixels, pieces: list[_Piece], ground: NDArray[np.int32]) -> Lane:
     """One bar an end: two pieces that end at the same place are one bar and its border."""
     bars: list[Bar] = []
     for piece in sorted(pieces, key=lambda one: (one.right, -one.area)):
@@ -269,18 +311,54 @@ def _lane(picture: Pixels, pieces: list[_Piece]) -> Lane:
         if any(_same_bar(piece, other) for other in pieces):
             continue
         bar = Bar(piece.left, piece.top, piece.right, piece.bottom, piece.colour, float(piece.right))
-        bars.append(Bar(*_box(bar), bar.colour, _edge(picture, bar, piece.right)))
+        right = piece.right + (_over_lines(picture, bar, ground) or _further(picture, bar))
+        bars.append(Bar(bar.left, bar.top, right, bar.bottom, bar.colour, _edge(picture, bar, right)))
     return Lane(tuple(bars))
 
 
+def _over_lines(picture: Pixels, bar: Bar, ground: NDArray[np.int32]) -> int:
+    """Pixels by which a bar goes on behind a line of a grid that was drawn over it, seen where no letters stand: along its upper
+    and its lower border. 0 where it does not.
+    """
+    if bar.height < 10 or bar.right - bar.left < _BLOCK:
+        return 0
+    rows = picture[[bar.top + 2, bar.top + 3, bar.bottom - 4, bar.bottom - 3]].astype(np.int32)
+    own = np.median(rows[:, max(bar.left, bar.right - 3 * _BLOCK) : bar.right - 2].reshape(-1, 3), axis=0)
+    if np.abs(own - ground).max() <= _ALIKE:
+        return 0
+    is_own = (np.abs(rows[:, bar.right :] - own).max(axis=2) <= _ALIKE).mean(axis=0) >= 0.5
+    reached, is_cut = 0, False
+    for at, goes_on in enumerate(is_own):
+        if goes_on:
+            reached = at + 1
+        elif at - reached >= _LINE:
+            break
+        else:
+            is_cut = is_cut or bool(is_own[at + 1 : at + 1 + _LINE].any())
+    return reached if is_cut and _LINE < reached < len(is_own) - 1 else 0
+
+
+def _further(picture: Pixels, bar: Bar) -> int:
+    """Pixels by which a bar goes on in a colour that is its own but for what JPEG does to the block in which it ends.
+
+    0 where it does not, or where no end is found within a block.
+    """
+    rows = picture[bar.top + 2 : bar.bottom - 2, bar.right - _BLOCK : bar.right + _BLOCK + 2]
+    if bar.right - bar.left < 3 * _BLOCK or rows.shape[0] < 2 or rows.shape[1] < 2 * _BLOCK + 2:
+        return 0
+    columns = np.median(rows, axis=0)
+    own = np.median(columns[: _BLOCK - 2], axis=0)
+    is_own = np.abs(columns[_BLOCK:] - own).max(axis=1) <= _ALIKE
+    return 0 if is_own.all() else int(is_own.argmin())
+
+
 def _same_bar(piece: _Piece, other: _Piece) -> bool:
-    """Whether a piece is the beginning of another one, which JPEG has given a slightly other colour there."""
+    """Whether a piece is the beginning of another one, which JPEG has given a slightly other colour there, or letters have cut
+    off.
+    """
     alike = max(abs(one - two) for one, two in zip(piece.colour, other.colour, strict=True)) <= _ALIKE
-    return alike and other.right > piece.right and other.left <= piece.left + _LINE
-
-
-def _box(bar: Bar) -> tuple[int, int, int, int]:
-    return bar.left, bar.top, bar.right, bar.bottom
+    begins = other.left <= piece.left + _LINE or 0 < other.left - piece.right <= 2 * piece.height
+    return alike and other.right > piece.right and begins
 
 
 def _edge(picture: Pixels, bar: Bar, column: int) -> float:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -37,14 +38,23 @@ def number(text: str, comma: str = "thousands") -> float:
     return float(plain(text, comma))
 
 
-def meaning_of_comma(texts: Sequence[str]) -> str:
-    """`decimal` where some number of the chart cannot be meant otherwise, and `thousands` else: a number with a comma and a
-    point outweighs one of which a digit was left out.
+def meaning_of_comma(texts: Sequence[str], along: Sequence[str] = ()) -> str:
+    """`decimal` where most numbers of the chart with a comma cannot be meant otherwise, or those `along` its axis, and `thousands`
+    else: a number with a comma and a point outweighs one of which a digit was left out, and so do all others one with a digit
+    too many.
     """
-    if any("," in text and "." in text for text in texts):
+    if any("," in text and "." in text for text in (*texts, *along)):
         return "thousands"
-    odd = (text for text in texts if "," in text and len(text.rpartition(",")[2]) != 3 and "." not in text)
-    return "decimal" if any(odd) else "thousands"
+    axis = [_is_odd(text) for text in along if "," in text]
+    odd = [_is_odd(text) for text in texts if "," in text]
+    if axis:
+        return "decimal" if sum(axis) > len(axis) / 2 else "thousands"
+    return "decimal" if sum(odd) > len(odd) / 2 else "thousands"
+
+
+def _is_odd(text: str) -> bool:
+    """Whether what follows the comma are not three digits, as thousands have them."""
+    return len(text.rpartition(",")[2]) != 3
 
 
 def parted(word: Word, zero: float) -> list[Word]:
@@ -68,6 +78,55 @@ def without_tick(word: Word, zero: float) -> Word:
     if zero - 16 < right < zero + 8 and word.text.rstrip()[-1:] in "-–—_|":
         return replace(word, text=word.text.rstrip("-–—_| "), box=(left, top, min(right, zero - 1), bottom))
     return word
+
+
+#: What the model makes of names in which a capital I looks like a small l: no card is called so.
+_RESPELT = ((re.compile(r"\bPCle\b"), "PCIe"), (re.compile(r"\bTl\b"), "Ti"))
+
+
+def respelt(text: str) -> str:
+    """A text with the names in it that look like others."""
+    for pattern, name in _RESPELT:
+        text = pattern.sub(name, text)
+    return text
+
+
+def without_legend(bars: Bars, words: Sequence[Word]) -> Bars:
+    """The bars without what begins where they do and is none, first or last: patches of a legend, hardly longer than high, with a
+    word right behind them and no number, and strokes of letters.
+    """
+    lanes = list(bars.lanes)
+    usual = float(np.median([lane.bottom - lane.top for lane in lanes]))
+    while lanes and _is_patch(lanes[0], words, usual):
+        lanes = lanes[1:]
+    while lanes and _is_patch(lanes[-1], words, usual):
+        lanes = lanes[:-1]
+    return replace(bars, lanes=tuple(lanes))
+
+
+def _is_patch(lane: Lane, words: Sequence[Word], usual: float) -> bool:
+    bar = lane.bars[-1]
+    if lane.bottom - lane.top < 0.6 * usual and bar.right - bar.left < bar.height:
+        return True  # a stroke of a number of the axis
+    if bar.right - bar.left > 2.5 * bar.height:
+        return False
+    behind = [word for word in words if word.box[0] >= bar.right - 2 and lane.top <= word.middle[1] <= lane.bottom]
+    first = min(behind, key=lambda word: word.box[0], default=None)
+    return first is not None and first.number is None and first.box[0] - bar.right <= 1.5 * first.height
+
+
+def without_captions(words: Sequence[Word], bars: Bars, turned: bool) -> tuple[Word, ...]:
+    """The words without those below the labels of standing bars: a legend, or what the axis is called."""
+    labels = sorted(
+        (word for word in words if turned and not word.slanted and word.box[2] <= bars.zero + 4),
+        key=lambda word: -word.box[2],
+    )
+    for before, word in pairwise(labels):
+        gap = min(one.box[0] for one in labels[: labels.index(before) + 1]) - word.box[2]
+        if gap > 0.6 * (before.box[2] - before.box[0]):
+            below = labels[labels.index(word) :]
+            return tuple(one for one in words if one not in below)
+    return tuple(words)
 
 
 def lane_of(word: Word, bars: Bars) -> int | None:
@@ -128,11 +187,60 @@ def rows(bars: Bars, words: Sequence[Word], turned: bool) -> list[Row]:
     lines = _lines(upright, turned)
     single = _one_each(lanes, lines, pitch)
     if single is not None:
-        return [_row((lane,), block, turned) for lane, block in zip(lanes, single, strict=True)]
+        return list(_rows_of_lines(lanes, single, turned))
     if (grouped := _groups(lanes, _blocks(lines, turned))) is not None:
         return [_row(group, block, turned) for group, block in grouped]
     inside = [[word for word in words if _inside(word, lane, bars)] for lane in lanes]
     return [_row((lane,), block, turned) for lane, block in zip(lanes, inside, strict=True)]
+
+
+def _rows_of_lines(lanes: Sequence[Lane], single: list[list[Word]], turned: bool) -> Iterator[Row]:
+    """The rows where each lane has a line of text beside it: its own label, or one line of a label that is as high as a group of
+    lanes. Lanes of several colours in turn are the series of one row; where no gap says which belong together, none has a
+    label.
+    """
+    lines = dict(zip(lanes, single, strict=True))
+    groups = neighbours(lanes)
+    size, count = Counter(map(len, groups)).most_common(1)[0]
+    is_grouped = size > 1 and count >= max(2, 0.7 * len(groups))
+    if is_grouped and any(_differ(one, other) for group in groups for one, other in pairwise(group)):
+        for group in groups:
+            yield _row(group, [word for lane in group for word in lines[lane]], turned)
+        return
+    are_parts = _are_in_turn(lanes) or sum(_names_nothing(block) for block in single) > _NAMELESS * len(lanes)
+    for lane in lanes:
+        yield _row((lane,), [] if are_parts else lines[lane], turned)
+
+
+def _are_in_turn(lanes: Sequence[Lane]) -> bool:
+    """Whether two or three colours of bars come in turn, but for a row that stands out."""
+    changes = [_differ(one, other) for one, other in pairwise(lanes)]
+    if len(lanes) < 4 or sum(changes) < 0.8 * len(changes):
+        return False
+    for period in (2, 3):
+        again = [not _differ(one, other) for one, other in zip(lanes, lanes[period:], strict=False)]
+        if again and sum(again) >= 0.7 * len(again):
+            return True
+    return False
+
+
+def _names_nothing(words: Sequence[Word]) -> bool:
+    """Whether a line of text has no digit, as the name of a model has: a maker's name alone."""
+    return bool(words) and not any(sign.isdigit() for word in words for sign in word.text)
+
+
+#: Share of lanes whose text names no model, above which they are lines of longer labels.
+_NAMELESS = 0.2
+
+
+def _differ(one: Lane, other: Lane) -> bool:
+    """Whether the longest bars of two lanes have other colours."""
+    colours = zip(one.bars[-1].colour, other.bars[-1].colour, strict=True)
+    return max(abs(first - second) for first, second in colours) > _OTHER_COLOUR
+
+
+#: Colours of bars that differ more in a channel are of two series: JPEG moves one by less.
+_OTHER_COLOUR = 40
 
 
 def neighbours(lanes: Sequence[Lane]) -> list[tuple[Lane, ...]]:

@@ -52,13 +52,17 @@ class _Entry:
 
 def read(picture: Pixels, reader: Reader) -> ChartReading:
     """All values of a picture, accepted or with the reason why not."""
-    words = reader.words(picture)
+    words = [replace(word, text=layout.respelt(word.text)) for word in reader.words(picture)]
     chart = _chart(picture, words, reader)
     if chart is None:
         return _nothing(
             picture, words, "no bars that begin at one line were found beside numbers: this is no bar chart"
         )
     entries, comma, fitted = _fitted(chart)
+    if fitted is None:
+        # The end of a bar may have been read as the first digit of the number behind it.
+        chart = _cut_free(chart, entries, reader)
+        entries, comma, fitted = _fitted(chart)
     if fitted is not None and (doubted := _contradicted(chart, entries, fitted, comma)):
         # A number that its bar contradicts was often read in part: a line of the grid goes through it.
         chart = _completed(chart, reader, doubted)
@@ -72,12 +76,13 @@ def read(picture: Pixels, reader: Reader) -> ChartReading:
     top = min(chart.frame.back(_box(lane.bars[0]))[1] for lane in chart.bars.lanes)
     title, subtitle = heading.title_and_subtitle(words, top)
     unit = heading.unit([*(entry.word for entry in entries if entry.word), *words], (title, subtitle))
-    shapes = _shapes(chart, [entry.word for entry in entries if entry.word is not None], along)
+    beside = [entry.word for entry in entries if entry.word is not None]
+    shapes = _shapes(chart, beside, along)
     again = _labels_again(chart, [entry.row for entry in entries], reader)
     doubtful = {label: other for label, other in again.items() if _letters(other) != _letters(label)}
     letters = _letter_shapes(chart, [entry.row for entry in entries if entry.row.label not in doubtful])
     entries = [replace(entry, row=_spaced(entry.row, again)) for entry in entries]
-    checked = _Checked(chart, fitted, comma, unit, shapes, letters)
+    checked = _Checked(chart, fitted, comma, unit, beside, shapes, letters)
     values = tuple(checked.value(entry, reader, doubtful.get(entry.row.label, "")) for entry in entries)
     problem = ""
     if picture.shape[1] < LEAST_WIDTH:
@@ -97,13 +102,31 @@ def read(picture: Pixels, reader: Reader) -> ChartReading:
 def _fitted(chart: Chart) -> tuple[list[_Entry], str, scale.Scale | None]:
     """The bars with their numbers, what a comma means in them, and the scale that they have."""
     entries = list(_entries(chart))
-    comma = layout.meaning_of_comma([entry.word.number or "" for entry in entries if entry.word])
+    comma = layout.meaning_of_comma(
+        [entry.word.number or "" for entry in entries if entry.word],
+        [word.number or "" for word in layout.marks(chart.bars, chart.words)],
+    )
     pairs = [
         (layout.number(entry.word.number, comma), entry.bar.end)
         for entry in entries
         if entry.word is not None and entry.word.number
     ]
     return entries, comma, scale.fit(pairs, chart.bars.zero)
+
+
+def _cut_free(chart: Chart, entries: Sequence[_Entry], reader: Reader) -> Chart:
+    """The same with those numbers read again, without their bar, whose box begins before the bar ends."""
+    words = {word.box: word for word in chart.words}
+    for entry in entries:
+        word = entry.word
+        if chart.frame.turned or word is None or not word.box[0] < entry.bar.end - 1 < word.middle[0]:
+            continue
+        box = (entry.bar.end + 2, *word.box[1:])
+        [(text, score)] = reader.read([_enlarged(crop_of(chart.frame.picture, box))])
+        again = replace(word, text=text.strip(), box=box, score=score)
+        if again.number is not None:
+            words[word.box] = again
+    return replace(chart, words=tuple(words.values()))
 
 
 def _contradicted(chart: Chart, entries: Sequence[_Entry], fitted: scale.Scale, comma: str) -> list[int]:
@@ -133,6 +156,10 @@ def _chart(picture: Pixels, words: Sequence[Word], reader: Reader) -> Chart | No
         lanes = bar_finding.find(frame.pixels(), [word.box for word in placed])
         if lanes is None:
             continue
+        lanes = layout.without_legend(lanes, placed)
+        if len(lanes.lanes) < 2:
+            continue
+        placed = layout.without_captions(placed, lanes, turned)
         apart = [part for word in placed for part in _parted(word, lanes.zero, frame, reader)]
         chart = Chart(frame, tuple(layout.without_tick(word, lanes.zero) for word in apart), lanes)
         found.append((len(chart.numbers), len(lanes.lanes), chart))
@@ -345,10 +372,32 @@ def _labels_again(chart: Chart, rows: Sequence[Row], reader: Reader) -> dict[str
             box = word.box
             if not chart.frame.turned and word.box[2] <= chart.bars.zero + 4 and len(row.words) == 1:
                 # All of the column of labels, lest the first reading left out a part of this one.
-                box = (left, word.box[1], right, word.box[3])
+                box = (left, word.box[1], min(right, _before_tick(chart, word)), word.box[3])
             crops.append(crop_of(chart.frame.picture, chart.frame.back(box), 2))
-        found[row.label] = " ".join(text.strip() for text, _ in reader.read([_enlarged(crop) for crop in crops]))
+        found[row.label] = " ".join(
+            layout.respelt(text.strip()) for text, _ in reader.read([_enlarged(crop) for crop in crops])
+        )
     return found
+
+
+def _before_tick(chart: Chart, word: Word) -> float:
+    """The column at which the mark of the axis beside a label begins, which is read as a letter; that of the axis where the
+    label has none.
+    """
+    zero = int(chart.bars.zero) - 1
+    crop = crop_of(chart.frame.picture, (0, word.box[1], zero, word.box[3])).astype(np.int16)
+    if not crop.size:
+        return float(zero)
+    ground = np.median(crop.reshape(-1, 3), axis=0)
+    is_inked = (np.abs(crop - ground).max(axis=2) > _INKED).any(axis=0)[::-1]
+    clean = np.flatnonzero(~is_inked)
+    if not clean.size or clean[0] > word.height or is_inked[clean[0] : clean[0] + 2].any():
+        return float(zero)
+    return float(max(zero - clean[0], 1))
+
+
+#: What differs more from the ground beside a label is drawn there.
+_INKED = 60
 
 
 def _letters(text: str) -> str:
@@ -386,7 +435,7 @@ def _shapes(chart: Chart, numbers: Sequence[Word], along: Sequence[Word]) -> dic
 
 def _told(chart: Chart, word: Word, known: glyphs.Usual | None = None) -> glyphs.Marks | None:
     """The marks of one number, cut out in the first of the ways in which they are told apart."""
-    crops = (crop(chart, word) for crop in (_crop, _crop_of_lane, _crop_of_box))
+    crops = (crop(chart, word) for crop in (_crop, _crop_of_lane, _crop_of_box, _crop_of_ground))
     told = (glyphs.marks(crop, word.number or "", word.unit is not None, known) for crop in crops)
     return next(filter(None, told), None)
 
@@ -444,7 +493,7 @@ def _crop(chart: Chart, word: Word) -> Pixels:
         if inside:
             left, right = max(left, chart.bars.zero + 2), min(right, inside[0].end - 1)
             # Letters that are taller than the shorter bar of a nest stand out of it, into the longer one.
-            tall = [bar for bar in inside if bar.height >= 0.7 * word.height] or [inside[-1]]
+            tall = [bar for bar in inside if bar.height >= 0.75 * word.height] or [inside[-1]]
             top, bottom = max(top, tall[0].top + 1), min(bottom, tall[0].bottom - 1)
         else:
             left = max(left, chart.bars.lanes[index].bars[-1].end + 1)
@@ -457,6 +506,27 @@ def _crop(chart: Chart, word: Word) -> Pixels:
     return crop_of(chart.frame.picture, chart.frame.back((left, top, right, bottom)))
 
 
+def _crop_of_ground(chart: Chart, word: Word) -> Pixels:
+    """A number's pixels without the rows above and below in which another colour lies behind the letters: a frame around their
+    bar.
+    """
+    crop = _crop(chart, word)
+    height, width = crop.shape[:2]
+    if height < 12 or width < height:
+        return crop
+    beside = np.concatenate([crop[:, :2], crop[:, -max(2, height // 4) :]], axis=1)
+    ground = np.median(beside, axis=1)
+    own = np.median(ground[height // 4 : height - height // 4], axis=0)
+    is_other = np.abs(ground - own).max(axis=1) > _OTHER
+    top = next((at for at, other in enumerate(is_other[: height // 4]) if not other), 0)
+    bottom = next((at for at, other in enumerate(is_other[::-1][: height // 4]) if not other), 0)
+    return crop[top : height - bottom]
+
+
+#: Grounds that differ more in a channel are two.
+_OTHER = 24
+
+
 @dataclass(frozen=True, slots=True)
 class _Checked:
     """What the checks of one value need of the whole chart."""
@@ -465,6 +535,7 @@ class _Checked:
     scale: scale.Scale | None
     comma: str
     unit: str | None
+    beside: Sequence[Word]
     marks: dict[Box, glyphs.Marks | None]
     letters: Sequence[glyphs.Glyph]
 
@@ -525,11 +596,15 @@ class _Checked:
             )
         if second is not None and not self._same(second, text) and self._fits(second, residual, text):
             return f"the second reading gives {second}"
+        may_be = self._open(text, residual)
+        if may_be[-1] and not self._is_usual(word):
+            return "hardly another number has as many digits behind its point: one may be left out, or none"
         own = self.marks[word.box]
         if own is None:
-            return "the digits could not be told apart to compare them"
+            # The bar leaves no other digit open, and both readings agree. What a bar cannot see is a digit left out at the end.
+            is_proved = second == text and not any(may_be) and self._is_as_long(text)
+            return "" if is_proved else "the digits could not be told apart to compare them"
         others = [glyph for box, marked in self.marks.items() if box != word.box and marked for glyph in marked.glyphs]
-        may_be = self._open(text, residual)
         verdicts = glyphs.compare(own.glyphs, others, may_be)
         is_read_twice = second is not None and self._same(second, text)
         if "alone" in verdicts and is_read_twice:
@@ -545,6 +620,19 @@ class _Checked:
         if "other" in verdicts:
             return "a digit looks like another digit of the picture"
         return "a digit is nowhere else in the picture, and too small a part of the bar to be checked by it"
+
+    def _is_usual(self, word: Word) -> bool:
+        """Whether a good part of the other numbers have as many digits behind their point."""
+        places = [_behind_point(one.number or "") for one in self.beside if one is not word]
+        return places.count(_behind_point(word.number or "")) >= _GOOD_PART * len(places)
+
+    def _is_as_long(self, text: str) -> bool:
+        """Whether a number has as many digits behind its point as those of the chart whose digits were told apart."""
+        if "," in text and self.comma == "decimal":
+            return False
+        told = [one for one in self.beside if self.marks[one.box]]
+        alike = sum(_behind_point(one.number or "") == _behind_point(text) for one in told)
+        return alike >= max(_TOLD, 0.9 * len(told))
 
     def _fits(self, second: str, residual: float, text: str) -> bool:
         """Whether the bar, which agrees with a number, agrees with its second reading too: else that one has no say."""
@@ -564,6 +652,16 @@ class _Checked:
                 "".join(one for one, off in zip(may_be, apart, strict=True) if one != sign and off <= scale.WITHIN)
             )
         return found
+
+
+def _behind_point(text: str) -> int:
+    return len(text.partition(".")[2])
+
+
+#: Share of a chart's numbers that have as many digits behind the point as one of which the bar does not prove the last digit.
+_GOOD_PART = 0.3
+#: Numbers that say how many digits all have behind their point.
+_TOLD = 4
 
 
 def _places(text: str) -> list[float]:

@@ -156,8 +156,11 @@ def _tell(take: Callable[[], Stored]) -> int:
     for kept in stored.kept:
         cards = f"{kept.gpu_count} × " if kept.gpu_count > 1 else ""
         click.echo(f"{kept.workload_id}: {cards}{kept.gpu_name}: {kept.score.normalize():f} {kept.unit} ({kept.claim})")
-    words = gettext("{count} figures kept in {path}; the next `gpuledger refresh` or `rebuild` takes them in")
+    words = gettext(
+        "figures kept in {path}: {count}; the next `gpuledger refresh` takes them in (with `--only measurements` it reads "
+        "nothing else)"
+    )
     if not stored.is_new:
-        words = gettext("{count} figures were kept in {path} before")
+        words = gettext("figures that were kept in {path} before: {count}")
     click.echo(words.format(count=len(stored.kept), path=stored.path))
     return 0

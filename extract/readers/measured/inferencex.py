@@ -13,6 +13,8 @@ from typing import Any
 from gpuledger.extract.readers.measured.figure import Figure, Taken, amount, day, slug, whole
 
 FORMAT = "InferenceX"
+#: Cards that are sold in two forms, and which of them the benchmark runs on: https://inferencex.semianalysis.com/gpu-specs.
+FORMS = {"H100": "H100 SXM", "H200": "H200 SXM"}
 
 
 def is_json(rows: Any) -> bool:
@@ -51,7 +53,7 @@ def read_json(rows: Sequence[Mapping[str, Any]]) -> Taken:
                 workload_id=slug("inferencex", prefix, precision, lengths, f"c{row['conc']}", extra, f"{count}x"),
                 workload=f"{model} {precision}, {load}, {cards}",
                 unit="tokens/s", score=amount(rate, "output_tput_per_gpu", where) * count,
-                gpu_name=hardware.split("-")[0].split("_")[0].upper(), gpu_count=count,
+                gpu_name=FORMS.get(name := hardware.split("-")[0].split("_")[0].upper(), name), gpu_count=count,
                 is_single_stream=str(row["conc"]) == "1" and count == 1,
                 model=model, precision=precision or None, software=f"{framework} {row.get('image') or ''}".strip() or None,
                 context_tokens=read + written or None, concurrent_users=whole(row["conc"]),
