@@ -16,11 +16,12 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from benchmarks.bench_charts import Count, card_of, resolver
 from benchmarks import chart_pictures, chart_shapes
+from benchmarks.bench_charts import Count, card_of, resolver
 from benchmarks.chart_pictures import Drawn
 from gpuledger.extract import charts as chart_code
 from gpuledger.extract.charts import bars
@@ -255,12 +256,16 @@ def _table(results: Sequence[dict[str, Any]]) -> Iterator[str]:
     yield "| charts | printed values | accepted | share | wrong |"
     yield "|---|---|---|---|---|"
     groups: dict[str, Callable[[dict[str, Any]], bool]] = {
-        "lying bars": lambda one: not one["standing"], "standing bars": lambda one: one["standing"],
+        "plain, lying bars": lambda one: one["seed"] < SHAPES and not one["standing"],
+        "plain, standing bars": lambda one: one["seed"] < SHAPES and one["standing"],
+        "publishers' shapes, lying bars": lambda one: one["seed"] >= SHAPES and not one["standing"],
+        "publishers' shapes, standing bars": lambda one: one["seed"] >= SHAPES and one["standing"],
         "PNG": lambda one: one["form"] == "png", "JPEG": lambda one: one["form"] == "jpeg",
         "WebP": lambda one: one["form"] == "webp", "**all**": lambda one: True,
     }  # fmt: skip
-    for name, is_in in groups.items():
-        chosen = [one for one in results if is_in(one)]
+    split = {name: [one for one in results if is_in(one) and not one["odd"]] for name, is_in in groups.items()}
+    split["stacked, cut off or logarithmic"] = [one for one in results if one["odd"]]
+    for name, chosen in split.items():
         count = Count(
             sum(one["printed"] for one in chosen), sum(one["accepted"] for one in chosen),
             sum(len(one["wrong"]) for one in chosen),
@@ -287,11 +292,16 @@ def _write(marker: str, lines: Sequence[str]) -> None:
     DOC.write_text(pattern.sub(lambda found: f"{found[1]}{table}\n{found[2]}", text), encoding="utf-8")
 
 
+def _seeds(text: str) -> range:
+    """`FIRST:LAST` as Python's ranges have it."""
+    first, _, last = text.partition(":")
+    return range(int(first), int(last or int(first) + 1))
+
+
 def main() -> None:
     """Read the charts of some seeds, put errors in, and write the tables."""
     asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("first", type=int)
-    asked.add_argument("last", type=int)
+    asked.add_argument("seeds", nargs="+", type=_seeds, metavar="FIRST:LAST", help="the last is not among them")
     asked.add_argument("--folder", type=Path, required=True, help="where the readings are kept")
     asked.add_argument("--each", type=int, default=EACH, help="errors of each kind that are put into one chart")
     asked.add_argument("--only-read", action="store_true", help="put in no errors, and write nothing")
@@ -300,7 +310,8 @@ def main() -> None:
     words.folder.mkdir(parents=True, exist_ok=True)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     results = []
-    for seed in range(words.first, words.last):
+    seeds = list(chain.from_iterable(words.seeds))
+    for seed in seeds:
         results.append(one := seen(seed, words.folder))
         took = f"{one['seconds']:.1f} s" if one["seconds"] else "kept"
         print(
@@ -315,7 +326,7 @@ def main() -> None:
     if words.only_read:
         return
     table: dict[str, Counter[str]] = {}
-    for seed in range(words.first, words.last):
+    for seed in seeds:
         for kind, outcomes in injected(seed, words.folder, words.each).items():
             table.setdefault(kind, Counter()).update(outcomes)
     errors = list(_error_table(table))

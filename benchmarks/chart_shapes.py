@@ -1,7 +1,7 @@
 """Bar charts in the shapes of publishers, drawn for measuring their reader: what `chart_pictures.py` draws is plainer.
 
-Labels over two lines, legends, marks of water, shaded rows, thin and rounded bars, notes in the bars, three bars a row, axes on
-top; and a few in which a length proves no number: stacked bars, axes that are cut off or logarithmic. Everything is drawn
+Labels over two lines, legends, marks of water, shaded rows, thin and rounded bars, notes in the bars, three bars a row, axes
+on top; and a few in which a length proves no number: stacked bars, axes that are cut off or logarithmic. Everything is drawn
 larger and brought to its width, so that bars end between two pixels and letters are soft.
 """
 
@@ -107,8 +107,9 @@ class Shape:
         ]
         way = "standing" if self.standing else "lying"
         return (
-            f"{way} {self.kind}, {self.rows} rows, {self.width} px ×{self.times} {self.form} {self.quality}, letters {self.letter} px, thick "
-            f"{self.thick:.2f}, at {self.value_at}, label {self.label}, grid {self.grid}, axis {self.axis}, legend {self.legend} {' '.join(extras)}"
+            f"{way} {self.kind}, {self.rows} rows, {self.width} px ×{self.times} {self.form} {self.quality}, letters "
+            f"{self.letter} px, thick {self.thick:.2f}, at {self.value_at}, label {self.label}, grid {self.grid}, "
+            f"axis {self.axis}, legend {self.legend} {' '.join(extras)}"
         )
 
 
@@ -121,19 +122,35 @@ def shape_of(seed: int) -> Shape:
     several = kind not in ("single", "cut", "logarithmic")
     largest = chance.choice((8.0, 40.0, 130.0, 240.0, 900.0, 4_500.0, 25_000.0))
     return Shape(
-        kind=kind, standing=standing, rows=chance.randint(4, 8) if standing else chance.randint(7, 24) // lanes + 3,
+        kind=kind,
+        standing=standing,
+        rows=chance.randint(4, 8) if standing else chance.randint(7, 24) // lanes + 3,
         width=chance.choice((1_000, 1_100, 1_200, 1_280, 1_440, 1_600, 1_920, 1_920, 2_400)), letter=chance.randint(14, 26),
-        times=chance.choice((1.0, 1.0, 1.5, 2.0, 1.37, 0.9)), thick=chance.choice((0.35, 0.55, 0.7, 0.8, 0.9, 0.97)), largest=largest,
-        decimals=max(chance.choice((0, 1, 1, 2, 3)), 2 if largest < 10 else 1 if largest < 300 else 0) if largest < 1_000 else chance.choice((0, 0, 1)),
-        value_at=chance.choice(("end", "outside", "outside")), suffix=chance.random() < 0.12, separator=chance.random() < 0.4,
-        label=chance.choice(("plain", "maker", "maker", "memory", "two")), note=chance.random() < 0.12, stripes=chance.random() < 0.15,
-        grid=chance.choice(("none", "behind", "behind", "over", "dashed")), axis=chance.choice(("none", "bottom", "bottom", "top")),
-        frame=chance.random() < 0.3, legend=chance.choice(("top", "bottom", "inside")) if several else chance.choice(("none", "none", "bottom")),
-        water=chance.random() < 0.15, rounded=chance.random() < 0.08, whiskers=kind == "single" and chance.random() < 0.1,
-        gradient=chance.random() < 0.06, marked=chance.random() < 0.4, ground=chance.choice(GROUNDS), colours=chance.choice(PALETTES),
+        times=chance.choice((1.0, 1.0, 1.5, 2.0, 1.37, 0.9)),
+        thick=chance.choice((0.35, 0.55, 0.7, 0.8, 0.9, 0.97)), largest=largest, decimals=_decimals(largest, chance),
+        value_at=chance.choice(("end", "outside", "outside")),
+        suffix=chance.random() < 0.12, separator=chance.random() < 0.4,
+        label=chance.choice(("plain", "maker", "maker", "memory", "two")),
+        note=chance.random() < 0.12, stripes=chance.random() < 0.15,
+        grid=chance.choice(("none", "behind", "behind", "over", "dashed")),
+        axis=chance.choice(("none", "bottom", "bottom", "top")),
+        frame=chance.random() < 0.3,
+        legend=chance.choice(("top", "bottom", "inside") if several else ("none", "none", "bottom")),
+        water=chance.random() < 0.15, rounded=chance.random() < 0.08,
+        whiskers=kind == "single" and chance.random() < 0.1,
+        gradient=chance.random() < 0.06, marked=chance.random() < 0.4,
+        ground=chance.choice(GROUNDS), colours=chance.choice(PALETTES),
         title=chance.randrange(len(TITLES)), series=chance.randrange(len(SERIES)),
-        form=chance.choices(("png", "jpeg", "webp"), (6, 4, 2))[0], quality=chance.choice((55, 70, 80, 90, 95)), font=chance.randrange(1_000),
+        form=chance.choices(("png", "jpeg", "webp"), (6, 4, 2))[0],
+        quality=chance.choice((55, 70, 80, 90, 95)), font=chance.randrange(1_000),
     )  # fmt: skip
+
+
+def _decimals(largest: float, chance: random.Random) -> int:
+    """Digits behind the point: so many that a number is not coarser than its bar."""
+    if largest >= 1_000:
+        return chance.choice((0, 0, 1))
+    return max(chance.choice((0, 1, 1, 2, 3)), 2 if largest < 10 else 1 if largest < 300 else 0)
 
 
 def draw(seed: int, fonts: Sequence[Path] = ()) -> Drawn:
@@ -164,8 +181,10 @@ def _rows(shape: Shape, chance: random.Random) -> _Rows:
     for label, share in zip(labels, shares, strict=True):
         top = shape.largest * share
         values = {
-            "nested": [top * chance.uniform(0.5, 0.85), top], "stacked": [top * chance.uniform(0.3, 0.6), top * chance.uniform(0.2, 0.4)],
-            "beside": [top, top * chance.uniform(0.4, 0.95)], "three": [top, top * chance.uniform(0.6, 0.9), top * chance.uniform(0.3, 0.6)],
+            "nested": [top * chance.uniform(0.5, 0.85), top],
+            "stacked": [top * chance.uniform(0.3, 0.6), top * chance.uniform(0.2, 0.4)],
+            "beside": [top, top * chance.uniform(0.4, 0.95)],
+            "three": [top, top * chance.uniform(0.6, 0.9), top * chance.uniform(0.3, 0.6)],
         }.get(shape.kind, [top])  # fmt: skip
         cells = []
         for value in values:
@@ -251,10 +270,9 @@ class _Pen:
         length = max(right - left, bottom - top)
         for at in range(0, round(length), 10):
             one, two = at / length, min(1, (at + 5) / length)
-            self.draw.line(
-                (left + (right - left) * one, top + (bottom - top) * one, left + (right - left) * two, top + (bottom - top) * two),
-                fill=colour, width=width,
-            )  # fmt: skip
+            wide, high = right - left, bottom - top
+            part = left + wide * one, top + high * one, left + wide * two, top + high * two
+            self.draw.line(part, fill=colour, width=width)
 
 
 def _shaded(colour: str, light: float) -> tuple[int, int, int]:
@@ -351,10 +369,11 @@ def _lying(pen: _Pen, rows: _Rows) -> Any:
         return left + _along(shape, (begin, most), right - left, value)
 
     if shape.stripes:
+        shade = _shaded(_hex(shape.ground[0]), 1.3 if shape.ground[1] == "white" else 0.94)
         for row in range(0, len(rows), 2):
             pen.box(
                 (0, top + pitch * row, shape.width, top + pitch * (row + 1)),
-                "#%02x%02x%02x" % _shaded(_hex(shape.ground[0]), 0.94 if shape.ground[1] != "white" else 1.3),
+                "#{:02x}{:02x}{:02x}".format(*shade),
             )
     for mark in marks:
         if shape.grid in ("behind", "dashed"):

@@ -217,7 +217,7 @@ def _letter(piece: _Piece, words: Sequence[Box]) -> bool:
 
 
 def _behind_word(piece: _Piece, start: int, words: Sequence[Box]) -> bool:
-    """Whether a piece begins among the letters of a word that begins at the line: there JPEG leaves nothing of its colour."""
+    """Whether a piece begins among the letters of a word at the line: there JPEG leaves nothing of its colour."""
     return any(
         abs(left - start) <= _BLOCK
         and start + _LINE < piece.left <= right + _BORDER < piece.right - 2 * piece.height
@@ -227,8 +227,9 @@ def _behind_word(piece: _Piece, start: int, words: Sequence[Box]) -> bool:
 
 
 def _common_left(pieces: list[_Piece]) -> int | None:
-    """The column at which most pieces that lie below each other begin: the first of some that are as good, as lines of a grid
-    over the bars cut many of them at a column further on.
+    """The column at which most pieces that lie below each other begin: the first of some that are as good.
+
+    Lines of a grid over the bars cut many of them at a column further on.
     """
     counts: dict[int, int] = {}
     for left in sorted({piece.left for piece in pieces}):
@@ -317,8 +318,9 @@ def _lane(picture: Pixels, pieces: list[_Piece], ground: NDArray[np.int32]) -> L
 
 
 def _over_lines(picture: Pixels, bar: Bar, ground: NDArray[np.int32]) -> int:
-    """Pixels by which a bar goes on behind a line of a grid that was drawn over it, seen where no letters stand: along its upper
-    and its lower border. 0 where it does not.
+    """Pixels by which a bar goes on behind a line of a grid that was drawn over it; 0 where it does not.
+
+    That is seen where no letters stand: along its upper and its lower border.
     """
     if bar.height < 10 or bar.right - bar.left < _BLOCK:
         return 0
@@ -353,9 +355,7 @@ def _further(picture: Pixels, bar: Bar) -> int:
 
 
 def _same_bar(piece: _Piece, other: _Piece) -> bool:
-    """Whether a piece is the beginning of another one, which JPEG has given a slightly other colour there, or letters have cut
-    off.
-    """
+    """Whether a piece is the beginning of another one, cut off by letters, or of another colour by JPEG."""
     alike = max(abs(one - two) for one, two in zip(piece.colour, other.colour, strict=True)) <= _ALIKE
     begins = other.left <= piece.left + _LINE or 0 < other.left - piece.right <= 2 * piece.height
     return alike and other.right > piece.right and begins

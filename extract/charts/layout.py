@@ -39,9 +39,10 @@ def number(text: str, comma: str = "thousands") -> float:
 
 
 def meaning_of_comma(texts: Sequence[str], along: Sequence[str] = ()) -> str:
-    """`decimal` where most numbers of the chart with a comma cannot be meant otherwise, or those `along` its axis, and `thousands`
-    else: a number with a comma and a point outweighs one of which a digit was left out, and so do all others one with a digit
-    too many.
+    """`decimal` where most numbers with a comma cannot be meant otherwise, or those `along` the axis, and `thousands` else.
+
+    A number with a comma and a point outweighs one of which a digit was left out, and so do all others one with a digit too
+    many.
     """
     if any("," in text and "." in text for text in (*texts, *along)):
         return "thousands"
@@ -92,8 +93,10 @@ def respelt(text: str) -> str:
 
 
 def without_legend(bars: Bars, words: Sequence[Word]) -> Bars:
-    """The bars without what begins where they do and is none, first or last: patches of a legend, hardly longer than high, with a
-    word right behind them and no number, and strokes of letters.
+    """The bars without what begins where they do and is none, first or last.
+
+    Patches of a legend are hardly longer than high, and a word is right behind them and no number; strokes of letters are
+    narrower.
     """
     lanes = list(bars.lanes)
     usual = float(np.median([lane.bottom - lane.top for lane in lanes]))
@@ -195,9 +198,9 @@ def rows(bars: Bars, words: Sequence[Word], turned: bool) -> list[Row]:
 
 
 def _rows_of_lines(lanes: Sequence[Lane], single: list[list[Word]], turned: bool) -> Iterator[Row]:
-    """The rows where each lane has a line of text beside it: its own label, or one line of a label that is as high as a group of
-    lanes. Lanes of several colours in turn are the series of one row; where no gap says which belong together, none has a
-    label.
+    """The rows where each lane has a line of text beside it: its own label, or a line of a higher one.
+
+    Lanes of several colours in turn are the series of one row; where no gap says which belong together, none has a label.
     """
     lines = dict(zip(lanes, single, strict=True))
     groups = neighbours(lanes)

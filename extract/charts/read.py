@@ -507,9 +507,7 @@ def _crop(chart: Chart, word: Word) -> Pixels:
 
 
 def _crop_of_ground(chart: Chart, word: Word) -> Pixels:
-    """A number's pixels without the rows above and below in which another colour lies behind the letters: a frame around their
-    bar.
-    """
+    """A number's pixels without the rows at both ends that lie on another colour: a frame around a bar."""
     crop = _crop(chart, word)
     height, width = crop.shape[:2]
     if height < 12 or width < height:
@@ -601,7 +599,7 @@ class _Checked:
             return "hardly another number has as many digits behind its point: one may be left out, or none"
         own = self.marks[word.box]
         if own is None:
-            # The bar leaves no other digit open, and both readings agree. What a bar cannot see is a digit left out at the end.
+            # The bar leaves no other digit open, and both readings agree. What it cannot see is a digit left out at the end.
             is_proved = second == text and not any(may_be) and self._is_as_long(text)
             return "" if is_proved else "the digits could not be told apart to compare them"
         others = [glyph for box, marked in self.marks.items() if box != word.box and marked for glyph in marked.glyphs]
@@ -658,7 +656,7 @@ def _behind_point(text: str) -> int:
     return len(text.partition(".")[2])
 
 
-#: Share of a chart's numbers that have as many digits behind the point as one of which the bar does not prove the last digit.
+#: Share of a chart's numbers that have as many digits behind the point as one whose last digit the bar does not prove.
 _GOOD_PART = 0.3
 #: Numbers that say how many digits all have behind their point.
 _TOLD = 4

@@ -34,8 +34,8 @@ def check(data: DataDir, workload: str) -> tuple[str, str]:
         return workload_id, gettext(known[workload_id])
     if (without := names.named(workload, names.known(data.workloads))) is not None:
         message = gettext(
-            "no card has a figure of {workload} yet; `gpuledger measure` and then `gpuledger refresh --only measurements` give "
-            "it one"
+            "no card has a figure of {workload} yet; `gpuledger measure` and then `gpuledger refresh --only measurements` "
+            "give it one"
         )
         raise click.UsageError(message.format(workload=without))
     if close := names.nearest(workload, known, known):

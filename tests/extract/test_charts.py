@@ -94,6 +94,10 @@ def test_what_a_comma_stands_for() -> None:
     # A digit that was left out of one number does not change the meaning of all others.
     assert layout.meaning_of_comma(["3,494.3", "2,18"]) == "thousands"
     assert layout.number("12,5", "decimal") == 12.5
+    # A stroke behind one number, read as its last digit, would make a thousandth of all others; the axis decides.
+    assert layout.meaning_of_comma(["2,2141", "1,192", "4,077"]) == "thousands"
+    assert layout.meaning_of_comma(["21,770", "28,923"], ["0,0", "5,0", "10,0"]) == "decimal"
+    assert layout.meaning_of_comma(["2,21", "1,92"], ["1,000", "2,000"]) == "thousands"
 
 
 def _numbers(texts: list[str], size: int = 22) -> list[glyphs.Marks | None]:
@@ -217,6 +221,73 @@ def test_a_bar_that_ends_at_a_line_of_the_grid_is_no_longer_for_it() -> None:
     found = bars.find(np.asarray(picture), [])
     assert found is not None
     assert [lane.bars[-1].end for lane in found.lanes] == [pytest.approx(end, abs=0.6) for end in ends]
+
+
+def test_a_bar_goes_on_behind_a_line_of_the_grid_and_the_shading_of_a_row_is_none() -> None:
+    picture = Image.new("RGB", (1200, 400), "white")
+    pen = ImageDraw.Draw(picture)
+    ends = [1100, 860, 845, 377, 240]
+    for row, end in enumerate(ends):
+        if row % 2 == 0:
+            pen.rectangle((0, 8 + row * 70, 1199, 72 + row * 70), fill="#eeeeee")
+        pen.rectangle((200, 20 + row * 70, end - 1, 60 + row * 70), fill="#4472c4")
+    pen.line((830, 0, 830, 400), fill="#cccccc", width=2)
+    # What is left of the second bar behind the line lies within its number, as the letters do.
+    found = bars.find(np.asarray(picture), [(800, 92, 858, 128)])
+    assert found is not None
+    assert [[bar.end for bar in lane.bars] for lane in found.lanes] == [[pytest.approx(end, abs=0.6)] for end in ends]
+
+
+def test_the_patch_of_a_legend_and_the_stroke_of_a_number_are_no_bars() -> None:
+    lanes = [bars.Lane((_bar(20 + 40 * row, 600 - 50 * row),)) for row in range(3)]
+    patch = bars.Lane((bars.Bar(200, 180, 220, 200, (95, 143, 31), 220.0),))
+    stroke = bars.Lane((bars.Bar(200, 150, 203, 160, (20, 20, 20), 203.0),))
+    words = [Word("Average FPS", (226, 180, 330, 200), 1.0), Word("12.5", (508, 100, 550, 120), 1.0)]
+    kept = layout.without_legend(bars.Bars(200.0, (*lanes, stroke, patch)), words)
+    assert list(kept.lanes) == lanes
+    # A short bar has its number behind it.
+    words[0] = Word("3.1", (226, 180, 330, 200), 1.0)
+    assert len(layout.without_legend(bars.Bars(200.0, (*lanes, patch)), words).lanes) == 4
+
+
+def _lines(gap: int, colours: list[tuple[int, int, int]]) -> tuple[bars.Bars, list[Word]]:
+    """Two bars a card, and beside each one line of its label: the maker, and the model."""
+    lanes, words = [], []
+    for row, model in enumerate(("RTX 4090", "RTX 4080", "RTX 3090", "RTX 3080")):
+        for line, text in enumerate(("NVIDIA GeForce", model)):
+            top = 20 + row * (40 + gap) + 20 * line
+            lanes.append(bars.Lane((bars.Bar(200, top, 900 - 60 * row, top + 20, colours[line], 900.0 - 60 * row),)))
+            words.append(Word(text, (20, top, 190, top + 20), 1.0))
+    return bars.Bars(200.0, tuple(lanes)), words
+
+
+def test_a_label_of_two_lines_is_that_of_both_bars_beside_it() -> None:
+    """Else its second line alone would give the number of the second bar to the first series of that card."""
+    two = [(46, 117, 182), (31, 56, 100)]
+    rows = layout.rows(*_lines(12, two), turned=False)
+    assert [(row.label, len(row.lanes)) for row in rows][:2] == [
+        ("NVIDIA GeForce RTX 4090", 2), ("NVIDIA GeForce RTX 4080", 2),
+    ]  # fmt: skip
+    # Where no gap says which bars belong together, no bar has a label.
+    assert {row.label for row in layout.rows(*_lines(0, two), turned=False)} == {""}
+    assert {row.label for row in layout.rows(*_lines(0, [two[0], two[0]]), turned=False)} == {""}
+
+
+def test_what_stands_below_the_labels_of_standing_bars_is_none() -> None:
+    found, words = _standing([("RTX 3060 Ti", 100, 205), ("RTX 2070 Super", 245, 385), ("RTX 4080", 450, 535)])
+    below = [Word("TensorRT", (110, 100, 130, 180), 1.0), Word("PyTorch", (110, 245, 130, 320), 1.0)]
+    assert layout.without_captions([*words, *below], found, True) == tuple(words)
+    assert layout.without_captions(words, found, True) == tuple(words)
+
+
+def test_the_mark_of_the_axis_beside_a_label_is_not_read_with_it() -> None:
+    picture = Image.new("RGB", (1200, 100), "white")
+    pen = ImageDraw.Draw(picture)
+    pen.line((200, 0, 200, 100), fill="black")
+    pen.line((194, 50, 200, 50), fill="black")
+    pen.rectangle((100, 40, 184, 60), fill="black")
+    chart = read.Chart(frame.Frame(np.asarray(picture)), (), bars.Bars(200.0, (bars.Lane((_bar(40, 500),)),)))
+    assert read._before_tick(chart, Word("RTX 4090", (98, 36, 197, 64), 1.0)) == pytest.approx(194, abs=1)
 
 
 def test_what_jpeg_draws_along_the_axis_is_no_bar() -> None:
