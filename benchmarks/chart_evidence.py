@@ -304,6 +304,9 @@ def main() -> None:
     asked.add_argument("seeds", nargs="+", type=_seeds, metavar="FIRST:LAST", help="the last is not among them")
     asked.add_argument("--folder", type=Path, required=True, help="where the readings are kept")
     asked.add_argument("--each", type=int, default=EACH, help="errors of each kind that are put into one chart")
+    asked.add_argument(
+        "--into", nargs="+", type=_seeds, metavar="FIRST:LAST", help="put errors into these charts (all)"
+    )
     asked.add_argument("--only-read", action="store_true", help="put in no errors, and write nothing")
     asked.add_argument("--write", action="store_true", help="put the tables into docs/charts.md")
     words = asked.parse_args()
@@ -326,7 +329,7 @@ def main() -> None:
     if words.only_read:
         return
     table: dict[str, Counter[str]] = {}
-    for seed in seeds:
+    for seed in chain.from_iterable(words.into) if words.into else seeds:
         for kind, outcomes in injected(seed, words.folder, words.each).items():
             table.setdefault(kind, Counter()).update(outcomes)
     errors = list(_error_table(table))

@@ -218,7 +218,9 @@ def _rows_of_lines(lanes: Sequence[Lane], single: list[list[Word]], turned: bool
 def _are_in_turn(lanes: Sequence[Lane]) -> bool:
     """Whether two or three colours of bars come in turn, but for a row that stands out."""
     changes = [_differ(one, other) for one, other in pairwise(lanes)]
-    if len(lanes) < 4 or sum(changes) < 0.8 * len(changes):
+    gaps = [after.top - before.bottom for before, after in pairwise(lanes)]
+    # Bars with room between them, and with a model beside each, are cards of two makers.
+    if len(lanes) < 4 or sum(changes) < 0.8 * len(changes) or min(gaps) > 0.15 * (lanes[0].bottom - lanes[0].top):
         return False
     for period in (2, 3):
         again = [not _differ(one, other) for one, other in zip(lanes, lanes[period:], strict=False)]

@@ -354,11 +354,9 @@ def _entries(chart: Chart) -> Iterator[_Entry]:
 
 
 def _bars_of_a_row(chart: Chart, rows: Sequence[Row]) -> int:
-    """How many lanes a row has: those beside which a number stands, where it is a few rows only that have more."""
+    """How many lanes a row has: those beside which a number stands, as what has none may be no bar."""
     numbers, lanes = chart.numbers, chart.bars.lanes
-    numbered = [sum(lanes.index(lane) in numbers for lane in row.lanes) for row in rows]
-    with_more = sum(count < len(row.lanes) for row, count in zip(rows, numbered, strict=True))
-    return max(numbered) if with_more < len(rows) / 3 else max(len(row.lanes) for row in rows)
+    return max(sum(lanes.index(lane) in numbers for lane in row.lanes) for row in rows)
 
 
 def _labels_again(chart: Chart, rows: Sequence[Row], reader: Reader) -> dict[str, str]:

@@ -382,6 +382,19 @@ def test_a_shadow_beside_the_bars_of_one_row_makes_that_row_unsure_and_no_other(
     assert found == {("RTX 0090", False), ("RTX 1090", True), ("RTX 2090", False), ("RTX 3090", False)}
 
 
+def test_a_shading_above_the_bars_of_every_other_row_moves_none_to_another_series() -> None:
+    words, lanes = [], []
+    for row in range(4):
+        top = 20 + 100 * row
+        lanes += [bars.Lane((_bar(one, 600 - one),)) for one in range(top if row % 2 else top + 22, top + 88, 22)]
+        words.append(Word(f"RTX {row}090", (60, top + 44, 180, top + 64), 1.0))
+        words += [Word("6.25", (610 - one, one, 650 - one, one + 20), 1.0) for one in range(top + 22, top + 88, 22)]
+    picture = np.full((440, 1200, 3), 255, dtype=np.uint8)
+    chart = read.Chart(frame.Frame(picture, False), tuple(words), bars.Bars(200.0, tuple(lanes)))
+    sure = {entry.row.label for entry in read._entries(chart) if not entry.reason}
+    assert sure == {"RTX 0090", "RTX 2090"}
+
+
 def _standing(labels: list[tuple[str, int, int]]) -> tuple[bars.Bars, list[Word]]:
     """Two bars side by side over each label, turned as if they lay: a label is its words, and where it begins and ends."""
     lanes, words = [], []
