@@ -183,7 +183,7 @@ def ranking_with(data: DataDir, wanted: Wanted, *, short: bool) -> Rows:
         for row in rows
     ]
     for one in predictions(data, wanted):
-        relative = None if not baseline else Decimal(str(round(one.score / baseline[1], 2 if short else 12)))
+        relative = None if not baseline else round(Decimal(one.score / baseline[1]), 2 if short else 12)
         facts = {
             "workload_id": wanted.workload, "gpu_id": one.gpu_id, "gpu": one.gpu, "score": _amount(one.score),
             "unit": unit, "relative_to_baseline": relative, "baseline_gpu_id": baseline and baseline[0],
