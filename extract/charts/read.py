@@ -257,7 +257,7 @@ def _completed(chart: Chart, reader: Reader, doubted: Sequence[int] = ()) -> Cha
         for index, lane in enumerate(lanes)
         if (index in doubted if doubted else len(numbers.get(index, [])) != len(lane.bars))
     ]
-    if not open_lanes:
+    if not open_lanes or not chart.words:
         return chart
     if chart.frame.turned:
         return _completed_standing(chart, reader, open_lanes)

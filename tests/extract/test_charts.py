@@ -382,6 +382,14 @@ def test_a_shadow_beside_the_bars_of_one_row_makes_that_row_unsure_and_no_other(
     assert found == {("RTX 0090", False), ("RTX 1090", True), ("RTX 2090", False), ("RTX 3090", False)}
 
 
+def test_edges_in_a_photograph_without_a_word_are_no_chart() -> None:
+    lanes = tuple(bars.Lane((_bar(20 + 60 * row, 600),)) for row in range(3))
+    picture = np.full((440, 1200, 3), 255, dtype=np.uint8)
+    for turned in (False, True):
+        chart = read.Chart(frame.Frame(picture, turned), (), bars.Bars(200.0, lanes))
+        assert read._completed(chart, None) is chart  # type: ignore[arg-type]
+
+
 def test_a_shading_above_the_bars_of_every_other_row_moves_none_to_another_series() -> None:
     words, lanes = [], []
     for row in range(4):
