@@ -1,6 +1,6 @@
 """Charts read by machine: how many values are accepted, none of them wrong; time and memory.
 
-`python -m benchmarks charts` draws eight charts; `make charts` a hundred and fifty, and puts errors into what was read of
+`python -m benchmarks charts` draws eight charts; `make charts` twenty and more, and puts errors into what was read of
 them (chart_evidence.py). `python -m benchmarks.bench_charts 0 10` shows each chart of some seeds, and before them the charts
 of publishers in ../shared/data/charts, where they are present.
 """

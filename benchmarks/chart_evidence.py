@@ -1,4 +1,4 @@
-"""What is accepted of a hundred and fifty drawn charts, and which errors in their readings the checks catch: `make charts`.
+"""What is accepted of drawn charts, and which errors in their readings the checks catch: `make charts`.
 
 The readings of each chart are kept in a folder: a run that was broken off goes on where it was, and errors are put into what
 was read, so that no picture is read again for them. The tables go into docs/charts.md.
