@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,18 +53,18 @@ def current(folder: Path = MIGRATIONS) -> int:
 
 def written(con: duckdb.DuckDBPyConnection) -> Written | None:
     """What the file in use says of its writer; None where it has no table of ours."""
-    tables = {name for (name,) in con.execute(_OPS_TABLES).fetchall()}
-    if "schema_version" in tables:
+    # Asked at once: to list the tables first takes five times as long, and every answer begins here.
+    with suppress(duckdb.CatalogException):
         row = con.execute(
             "SELECT version, definition, program FROM ops.schema_version ORDER BY version DESC, rowid DESC LIMIT 1"
         ).fetchone()
         if row:
             return Written(*row)
-    return Written(FIRST, "", "before 0.1") if "run" in tables else None
-
-
-_OPS_TABLES = """SELECT table_name FROM duckdb_tables()
-    WHERE schema_name = 'ops' AND database_name = current_database() AND table_name IN ('run', 'schema_version')"""
+    ours = con.execute(
+        """SELECT 1 FROM duckdb_tables()
+           WHERE schema_name = 'ops' AND database_name = current_database() AND table_name = 'run'"""
+    ).fetchone()
+    return Written(FIRST, "", "before 0.1") if ours else None
 
 
 def refuse_newer(schema_found: Written | None, name: str, folder: Path = MIGRATIONS) -> None:

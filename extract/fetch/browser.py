@@ -25,8 +25,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib.parse import urlsplit
 
-import psutil
-
 from gpuledger.extract.errors import ExtractError, FetchError, NoBrowser, Timeout, TooLarge
 from gpuledger.extract.fetch import addresses, blocks
 from gpuledger.extract.fetch.fetched import Fetched
@@ -308,6 +306,8 @@ def _first_line(error: BaseException) -> str:
 
 def _kill(mark: str) -> None:
     """End the browser that has the mark among its arguments, with all that it started."""
+    import psutil
+
     for process in psutil.Process().children(recursive=True):
         with suppress(psutil.Error):
             if mark in process.cmdline():

@@ -15,6 +15,7 @@ from gpuledger.flows.telling.clean import clean
 from gpuledger.transform.answers.held import HeldPrice, held
 from gpuledger.transform.answers.refused import RefusedRow, refused
 from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import together
 
 
 def show_summary(summary: Summary, data: DataDir) -> None:
@@ -38,7 +39,9 @@ def show_summary(summary: Summary, data: DataDir) -> None:
         return
     if summary.reason:
         _say("", summary.reason, "yellow")
-    for line in (*_held(held(data)), *_refused(refused(data, summary.run_id))):
+    with together(data):
+        lines = [*_held(held(data)), *_refused(refused(data, summary.run_id))]
+    for line in lines:
         _say("", line, "yellow")
     rebuilt = [build for build in summary.builds if build.action == "rebuilt"]
     counts = gettext("{rebuilt} models rebuilt, {kept} kept")

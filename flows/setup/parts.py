@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib.util
 import re
-from importlib import metadata
 
 #: The module of a package, where it is not called as the package is.
 _PACKAGE_OF = {
@@ -40,6 +39,9 @@ INSTALL = install()
 
 def packages(part: str = "nightly") -> set[str]:
     """Names of the packages that a part asks for; empty where the program runs without being installed."""
+    # Every command imports this module, and few ask: reading metadata brings a package for mail, and takes 35 ms.
+    from importlib import metadata
+
     try:
         requires = metadata.requires("gpuledger") or []
     except metadata.PackageNotFoundError:
@@ -50,6 +52,8 @@ def packages(part: str = "nightly") -> set[str]:
 
 def missing(part: str = "nightly") -> list[str]:
     """Packages of a part that are not installed."""
+    from importlib import metadata
+
     installed = {_normal(package.name) for package in metadata.distributions()}
     return sorted(packages(part) - installed)
 

@@ -12,6 +12,9 @@ left_out AS (
         FROM offered WHERE exclusion IS NOT NULL OR condition <> 'new' GROUP BY ALL
     ) GROUP BY ALL
 ),
+best AS MATERIALIZED (
+    FROM core.market_best_offer
+),
 listed AS (
     SELECT DISTINCT in_market, gpu_id FROM offered
 )
@@ -46,10 +49,10 @@ SELECT
     l.in_market IN ('eu', 'all') AS is_net
 FROM listed l
 JOIN core.gpu g ON g.gpu_id = l.gpu_id
-LEFT JOIN core.market_best_offer best
+LEFT JOIN best
     ON best.in_market = l.in_market AND best.gpu_id = l.gpu_id AND best.condition = 'new'
 LEFT JOIN spread ON spread.in_market = l.in_market AND spread.gpu_id = l.gpu_id
-LEFT JOIN core.market_best_offer used
+LEFT JOIN best AS used
     ON used.in_market = l.in_market AND used.gpu_id = l.gpu_id AND used.condition <> 'new'
 LEFT JOIN left_out ON left_out.in_market = l.in_market AND left_out.gpu_id = l.gpu_id
 ORDER BY l.in_market, g.gpu_id
