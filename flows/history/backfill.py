@@ -42,7 +42,7 @@ from gpuledger.transform.identity import assign
 from gpuledger.warehouse import history, ledger, publish
 from gpuledger.warehouse.ledger import SourceOutcome
 from gpuledger.warehouse.load import offers
-from gpuledger.warehouse.load.batch import Night, Row
+from gpuledger.warehouse.load.batch import ChangeSet, Night, Row
 from gpuledger.warehouse.load.offers import MissingRate
 
 SOURCE = "danawa_daily"
@@ -173,6 +173,8 @@ def load(con: duckdb.DuckDBPyConnection, context: Context, crawls: Sequence[Craw
     quarantined: list[tuple[Row, str]] = []
     last_good: tuple[datetime, SourceOutcome] | None = None
     past = good_nights.past(con, SOURCE, crawls[0][0], bounds)
+    settled: _Seen | None = None
+    listed: frozenset[int] = frozenset()
     for number, (seen_at, offers_seen) in enumerate(crawls, start=1):
         rows = staged.nights[number - 1]
         accepted = [row for row in rows if row not in staged.broken]
@@ -184,18 +186,28 @@ def load(con: duckdb.DuckDBPyConnection, context: Context, crawls: Sequence[Craw
             outcome = replace(outcome, status="refused", quarantined=len(rows), reason=reason)
             quarantined = [(staged.rows[row], f"whole batch refused: {reason}") for row in rows]
         else:
-            offers.stage_night(con, accepted, [row for row in rows if row in staged.broken])
             night = Night(SOURCE, seen_at, len(rows), is_complete=True, is_whole=False)
-            done = loading.load_staged(con, night, bounds, past, released)
+            seen = staged.seen(accepted, [row for row in rows if row in staged.broken])
+            if seen == settled and good_nights.rows_missed(night, bounds, past, released) is None:
+                # As of a page that did not change: to load it again would change nothing.
+                done = loading.Loaded(ChangeSet(), held=0, is_complete=True)
+            else:
+                offers.stage_night(con, accepted, [row for row in rows if row in staged.broken])
+                night = replace(night, listings_stand=seen.listings <= listed)
+                done = loading.load_staged(con, night, bounds, past, released)
             past.insert(0, good_nights.GoodNight(seen_at, len(rows), done.is_complete))
             good_nights.note(con, SOURCE, past[0])
             changed |= {*done.changes.changed, "core.source_night"}
             if "core.listing" in done.changes.changed:
                 # The gate compares a price with those of the same card: each night must know the cards of those before.
                 changed |= _identify(con, titles, seen_at)
+            settled, listed = (seen if done.is_complete else None), seen.listings
             if done.held:
                 reasons = loading.held_reasons(con, SOURCE)
                 quarantined += take_in.held_by_the_gate([staged.rows[row] for row in accepted], SOURCE, reasons)
+                # What the gate holds is not taken over, neither its price nor what it says of its listing.
+                settled = None
+                listed = staged.seen([row for row in accepted if staged.listing(row) not in reasons], ()).listings
             held = broken + done.held
             status, why = take_in.how_it_went(done, SOURCE, len(rows))
             outcome = replace(outcome, status=status, reason=why, quarantined=held, loaded=len(rows) - held)
@@ -225,10 +237,22 @@ def _identify(con: duckdb.DuckDBPyConnection, titles: identities.Identities, see
 
 
 @dataclass(frozen=True, slots=True)
+class _Seen:
+    """What a night says, by the numbers of `offers.Says`: of its listings, with their prices, and in rows that broke the
+    contract.
+    """
+
+    listings: frozenset[int]
+    offers: frozenset[int]
+    broken: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
 class _Staged:
     """Nights whose rows are staged: each night's rows by their numbers, without repeats, and why some break the contract.
 
-    `refusal` says why all of them are refused. `priced` counts the prices of each currency and day.
+    `refusal` says why all of them are refused. `priced` counts the prices of each currency and day. `says` is what each row
+    says.
     """
 
     rows: Sequence[Row]
@@ -236,6 +260,22 @@ class _Staged:
     broken: Mapping[int, str]
     refusal: str | None
     priced: Counter[tuple[str | None, date]]
+    says: Sequence[offers.Says]
+
+    def listing(self, row: int) -> str:
+        """The listing that a row is of."""
+        item = self.rows[row].item
+        assert isinstance(item, Offer)
+        return offers.listing_id(SOURCE, item)
+
+    def seen(self, accepted: Sequence[int], broken: Sequence[int]) -> _Seen:
+        """What a night with these rows says."""
+        says = [self.says[row] for row in accepted]
+        return _Seen(
+            frozenset(one.listing for one in says),
+            frozenset(one.offer for one in says),
+            frozenset(self.says[row].offer for row in broken),
+        )
 
 
 def _stage(con: duckdb.DuckDBPyConnection, crawls: Sequence[Crawl]) -> _Staged:
@@ -263,8 +303,8 @@ def _stage(con: duckdb.DuckDBPyConnection, crawls: Sequence[Crawl]) -> _Staged:
     verdict = check_rows(source_contract(SOURCE), [row.item for row in rows])
     if verdict.refusal is not None and len(crawls) > 1:
         raise ExpectationsError(f"{SOURCE}: {verdict.refusal}, and their nights are refused: load with --by-night")
-    offers.stage_nights(con, SOURCE, rows)
-    return _Staged(rows, nights, verdict.quarantined, verdict.refusal, priced)
+    says = offers.stage_nights(con, SOURCE, rows)
+    return _Staged(rows, nights, verdict.quarantined, verdict.refusal, priced, says)
 
 
 def _missing_rates(

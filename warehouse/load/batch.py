@@ -20,7 +20,8 @@ class Row:
 @dataclass(frozen=True, slots=True)
 class Night:
     """One source in one run: what a load must know beside the staged rows. `rows` counts all of them, held ones too, and
-    `gone` are the listings whose own pages are there no more.
+    `gone` are the listings whose own pages are there no more. `listings_stand` where it is known that none of its listings
+    is new, had ended or says anything else but its price: then they need no look.
     """
 
     source: str
@@ -29,6 +30,7 @@ class Night:
     is_complete: bool
     is_whole: bool
     gone: Sequence[str] = ()
+    listings_stand: bool = False
 
 
 @dataclass(frozen=True, slots=True)

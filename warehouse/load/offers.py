@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from typing import NamedTuple
 
 import duckdb
 
@@ -33,13 +34,29 @@ def stage_batch(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
         stage(con, name, COLUMNS, [staged_values(batch.source, row) for row in rows if isinstance(row.item, Offer)])
 
 
-def stage_nights(con: duckdb.DuckDBPyConnection, source: str, rows: Sequence[Row]) -> None:
-    """Stage the offers of many nights in one go, for `stage_night`: most of them stand there night after night."""
+class Says(NamedTuple):
+    """What a row says, as numbers that are equal where two rows say the same: of its `listing`, and with its price."""
+
+    listing: int
+    offer: int
+
+
+def stage_nights(con: duckdb.DuckDBPyConnection, source: str, rows: Sequence[Row]) -> list[Says]:
+    """Stage the offers of many nights in one go, for `stage_night`: most of them stand there night after night. What each
+    row says, of all that makes a version or a change of a listing.
+    """
     types = {"row_no": "BIGINT"}
     values = [(number, *staged_values(source, row)) for number, row in enumerate(rows)]
     stage(con, "nights_offer", ("row_no", *COLUMNS), values, types)
     for name in ("incoming_offer", "held_offer"):
         stage(con, name, COLUMNS, [])
+    listings: dict[Sequence[Value], int] = {}
+    states: dict[Sequence[Value], int] = {}
+    attributes, state = slice(1, -len(prices.STATE) - len(prices.EVIDENCE)), slice(1, -len(prices.EVIDENCE))
+    return [
+        Says(listings.setdefault(row[attributes], number), states.setdefault(row[state], number))
+        for number, row in enumerate(values)
+    ]
 
 
 def stage_night(con: duckdb.DuckDBPyConnection, accepted: Sequence[int], held: Sequence[int]) -> None:
@@ -63,7 +80,8 @@ def open_listings(con: duckdb.DuckDBPyConnection, source: str) -> list[tuple[str
 def load(con: duckdb.DuckDBPyConnection, night: Night, previous_success: datetime | None) -> ChangeSet:
     """Load what is staged of `night`; `record_changes` comes after. Returns what changed; keys must be unique."""
     changes = ChangeSet()
-    changes.add("core.listing", merge_listings(con, night.seen_at))
+    if not night.listings_stand:
+        changes.add("core.listing", merge_listings(con, night.seen_at))
     versions, ended = prices.write(con, night, previous_success)
     changes.add("core.price_open", versions)
     if ended:

@@ -44,33 +44,40 @@ def write(con: duckdb.DuckDBPyConnection, night: Night, previous_success: dateti
         gone=night.gone, fresh_since=fresh_since(con, night.source, night.seen_at),
     )  # fmt: skip
     judge(con, spans, staged)
-    counted = con.execute("SELECT count(why), count(*) FILTER (why = 'ended') FROM verdict").fetchone()
-    assert counted is not None
-    changed, ended = counted
-    if not changed:
+    counted = dict(con.execute("SELECT why, count(*) FROM verdict WHERE why IS NOT NULL GROUP BY why").fetchall())
+    if not counted:
         return 0, 0
     listed = ", ".join(COLUMNS)
+    # DuckDB takes longer to plan a part of this than to find it empty, and most nights have none of the two in the middle.
+    parts = [
+        f"""SELECT listing_id, {listed}, valid_from, $seen_at AS valid_to,
+                coalesce(confirmed_until, $previous, valid_from) AS confirmed_until
+            FROM stood WHERE valid_from <> $seen_at AND why NOT IN ('unseen', 'confirmed')"""
+    ]
+    if counted.keys() & {"unseen", "confirmed"}:
+        parts.append(
+            f"""SELECT listing_id, {listed}, valid_from, NULL,
+                    CASE why WHEN 'unseen' THEN greatest($previous, valid_from) END
+                FROM stood WHERE why IN ('unseen', 'confirmed')"""
+        )
+    if "doubted" in counted:
+        parts.append(
+            f"""SELECT listing_id, {listed}, $seen_at, NULL, coalesce(confirmed_until, $previous, valid_from)
+                FROM stood WHERE why = 'doubted'"""
+        )
+    if counted.keys() & {"new", "replaced"}:
+        parts.append(
+            f"""SELECT listing_id, {listed}, $seen_at, NULL, NULL
+                FROM incoming_offer SEMI JOIN (FROM verdict WHERE why IN ('new', 'replaced')) USING (listing_id)"""
+        )
     con.execute(
         f"""CREATE OR REPLACE TEMP TABLE version AS
             WITH stood AS (
                 SELECT listing_id, why, {listed}, valid_from, confirmed_until
                 FROM core.price_open JOIN (SELECT listing_id, why FROM verdict WHERE why IS NOT NULL) USING (listing_id)
             )
-            SELECT listing_no, v.* FROM (
-                SELECT listing_id, {listed}, valid_from, $seen_at AS valid_to,
-                    coalesce(confirmed_until, $previous, valid_from) AS confirmed_until
-                FROM stood WHERE valid_from <> $seen_at AND why NOT IN ('unseen', 'confirmed')
-                UNION ALL
-                SELECT listing_id, {listed}, valid_from, NULL,
-                    CASE why WHEN 'unseen' THEN greatest($previous, valid_from) END
-                FROM stood WHERE why IN ('unseen', 'confirmed')
-                UNION ALL
-                SELECT listing_id, {listed}, $seen_at, NULL, coalesce(confirmed_until, $previous, valid_from)
-                FROM stood WHERE why = 'doubted'
-                UNION ALL
-                SELECT listing_id, {listed}, $seen_at, NULL, NULL
-                FROM incoming_offer SEMI JOIN (FROM verdict WHERE why IN ('new', 'replaced')) USING (listing_id)
-            ) v JOIN (SELECT listing_id, listing_no FROM core.listing) USING (listing_id)""",
+            SELECT listing_no, v.* FROM ({" UNION ALL ".join(parts)}) v
+            JOIN (SELECT listing_id, listing_no FROM core.listing) USING (listing_id)""",
         {"seen_at": night.seen_at, "previous": previous_success},
     )
     # Rows are found by key, not by row id: DuckDB 2.0 crashes when it looks up row ids in a table of which some rows were
@@ -92,4 +99,4 @@ def write(con: duckdb.DuckDBPyConnection, night: Night, previous_success: dateti
             SELECT listing_id, {listed}, valid_from, confirmed_until FROM version
             WHERE valid_to IS NULL ORDER BY valid_from, listing_no"""
     )
-    return int(row[0]) if row else 0, int(ended)
+    return int(row[0]) if row else 0, int(counted.get("ended", 0))
