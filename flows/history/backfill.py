@@ -175,6 +175,7 @@ def load(con: duckdb.DuckDBPyConnection, context: Context, crawls: Sequence[Craw
     past = good_nights.past(con, SOURCE, crawls[0][0], bounds)
     settled: _Seen | None = None
     listed: frozenset[int] = frozenset()
+    standing: Sequence[int] = ()
     for number, (seen_at, offers_seen) in enumerate(crawls, start=1):
         rows = staged.nights[number - 1]
         accepted = [row for row in rows if row not in staged.broken]
@@ -192,7 +193,8 @@ def load(con: duckdb.DuckDBPyConnection, context: Context, crawls: Sequence[Craw
                 # As of a page that did not change: to load it again would change nothing.
                 done = loading.Loaded(ChangeSet(), held=0, is_complete=True)
             else:
-                offers.stage_night(con, accepted, [row for row in rows if row in staged.broken])
+                offers.stage_night(con, accepted, [row for row in rows if row in staged.broken], standing)
+                standing = accepted
                 night = replace(night, listings_stand=seen.listings <= listed)
                 done = loading.load_staged(con, night, bounds, past, released)
             past.insert(0, good_nights.GoodNight(seen_at, len(rows), done.is_complete))
@@ -206,8 +208,8 @@ def load(con: duckdb.DuckDBPyConnection, context: Context, crawls: Sequence[Craw
                 reasons = loading.held_reasons(con, SOURCE)
                 quarantined += take_in.held_by_the_gate([staged.rows[row] for row in accepted], SOURCE, reasons)
                 # What the gate holds is not taken over, neither its price nor what it says of its listing.
-                settled = None
-                listed = staged.seen([row for row in accepted if staged.listing(row) not in reasons], ()).listings
+                settled, standing = None, [row for row in accepted if staged.listing(row) not in reasons]
+                listed = staged.seen(standing, ()).listings
             held = broken + done.held
             status, why = take_in.how_it_went(done, SOURCE, len(rows))
             outcome = replace(outcome, status=status, reason=why, quarantined=held, loaded=len(rows) - held)

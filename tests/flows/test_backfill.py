@@ -23,7 +23,8 @@ from tests.support.few_rates import few_rates
 
 TIMES = [f"2021-03-{day:02d} 10:10:{day:02d}" for day in range(1, 13)]
 #: Products with the traps of the real files: no price, several shops, a slip that is taken back, a real move that stays, a
-#: late arrival, an early end, an amount that breaks the contract: of one card in eleven, and of two, which is too many.
+#: late arrival, an early end, one that comes back, a name that is edited, an amount that breaks the contract: of one card in
+#: twelve, and of two, which is too many.
 PRODUCTS: dict[tuple[str, str], list[str]] = {
     ("101", "노르빅 지포스 RTX 3060 스톰 D6 12GB"): ["700,000"] * 3 + ["7,000,000"] + ["700,000"] * 8,
     ("102", "노르빅 지포스 RTX 3070 스톰 D6 8GB"): ["1,000,000"] * 4 + ["1,800,000"] * 8,
@@ -36,7 +37,10 @@ PRODUCTS: dict[tuple[str, str], list[str]] = {
     ("109", "할덴 지포스 RTX 3070 D6 8GB"): ["920,000"] * 12,
     ("110", "할덴 지포스 RTX 3080 D6X 12GB"): ["1,520,000"] * 12,
     ("111", "할덴 라데온 RX 6800 D6 16GB"): ["1,420,000"] * 12,
+    ("112", "펠리코 라데온 RX 6600 D6 8GB"): ["400,000"] * 7 + [""] + ["400,000"] * 4,
 }
+#: As it is called in the second file.
+EDITED = {("110", "할덴 지포스 RTX 3080 D6X 12GB"): ("110", "할덴 지포스 RTX 3080 OC D6X 12GB")}
 
 
 def month(path: Path, times: list[str], products: dict[tuple[str, str], list[str]]) -> Path:
@@ -50,7 +54,7 @@ def month(path: Path, times: list[str], products: dict[tuple[str, str], list[str
 def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     folder = tmp_path_factory.mktemp("months")
     first = {key: cells[:6] for key, cells in PRODUCTS.items()}
-    second = {key: cells[6:] for key, cells in PRODUCTS.items() if key[0] != "105"}
+    second = {EDITED.get(key, key): cells[6:] for key, cells in PRODUCTS.items() if key[0] != "105"}
     return [
         month(folder / "VGA_2021-03a.csv.gz", TIMES[:6], first),
         month(folder / "VGA_2021-03b.csv.gz", TIMES[6:], second),
@@ -112,6 +116,9 @@ def test_what_the_market_did_is_in_the_history(both: tuple[Path, Path]) -> None:
     assert ("danawa_daily:102", "price") in changes
     assert ("danawa_daily:103", "price") in changes
     assert ("danawa_daily:105", "ended") in changes
+    assert ("danawa_daily:112", "returned") in changes
+    titles = set(rows(both[0], "SELECT title FROM core.listing_history WHERE url LIKE '%pcode=110'"))
+    assert titles == {(name,) for pair in EDITED.items() for _, name in pair}
     prices = "SELECT DISTINCT price::INTEGER FROM core.price_history WHERE listing_id = 'danawa_daily:{}' AND price > 0"
     assert rows(both[0], prices.format(101)) == [(700_000,)], "the slip must not be in the history"
     assert rows(both[0], prices.format(103)) == [(1_524_790,)], "the lowest of several shops"

@@ -63,18 +63,24 @@ def judge(
             whole = rules.hold([(c, "shuffled") for c in every], seen, released, (night.seen_at, tally), bounds)
             return Verdict(whole, _write_held(con, night.source, market.kind, whole), is_shuffled=True)
     suspects = rules.suspected(evidence.doubtful(), tally, bounds)
-    if far := [c.listing_id for c, rule in suspects if rule == "move"]:
-        asked_before, peers = evidence.asked_before(far), evidence.peers(far)
-        suspects = [
-            (c, rule)
-            for c, rule in suspects
-            if rule != "move"
-            or not rules.is_explained(c, asked_before.get(c.listing_id), peers.get(c.listing_id, ()), bounds)
-        ]
+    explained = _explained(evidence, [c for c, rule in suspects if rule == "move"], bounds)
+    suspects = [(c, rule) for c, rule in suspects if rule != "move" or c.listing_id not in explained]
     seen = evidence.sightings() if suspects else {}
     held = rules.hold(suspects, seen, released, (night.seen_at, tally), bounds)
     before = _write_held(con, night.source, market.kind, held)
     return Verdict(held, before, is_shuffled=False)
+
+
+def _explained(evidence: _Evidence, far: Sequence[Compared], bounds: Bounds) -> set[str]:
+    """The listings among `far` whose move other evidence explains: what they asked before, or else what their peers ask."""
+    explained: set[str] = set()
+    if far:
+        before = evidence.asked_before([c.listing_id for c in far])
+        explained |= {c.listing_id for c in far if rules.is_explained(c, before.get(c.listing_id), (), bounds)}
+    if left := [c for c in far if c.listing_id not in explained]:
+        peers = evidence.peers([c.listing_id for c in left])
+        explained |= {c.listing_id for c in left if rules.is_explained(c, None, peers.get(c.listing_id, ()), bounds)}
+    return explained
 
 
 def _write_held(con: duckdb.DuckDBPyConnection, source: str, kind: str, held: Sequence[Held]) -> int:

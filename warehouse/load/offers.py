@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import NamedTuple
@@ -48,8 +48,8 @@ def stage_nights(con: duckdb.DuckDBPyConnection, source: str, rows: Sequence[Row
     types = {"row_no": "BIGINT"}
     values = [(number, *staged_values(source, row)) for number, row in enumerate(rows)]
     stage(con, "nights_offer", ("row_no", *COLUMNS), values, types)
-    for name in ("incoming_offer", "held_offer"):
-        stage(con, name, COLUMNS, [])
+    stage(con, "incoming_offer", ("row_no", *COLUMNS), [], types)
+    stage(con, "held_offer", COLUMNS, [])
     listings: dict[Sequence[Value], int] = {}
     states: dict[Sequence[Value], int] = {}
     attributes, state = slice(1, -len(prices.STATE) - len(prices.EVIDENCE)), slice(1, -len(prices.EVIDENCE))
@@ -59,14 +59,28 @@ def stage_nights(con: duckdb.DuckDBPyConnection, source: str, rows: Sequence[Row
     ]
 
 
-def stage_night(con: duckdb.DuckDBPyConnection, accepted: Sequence[int], held: Sequence[int]) -> None:
-    """Stage one of the nights of `stage_nights`, as `stage_batch` does, by the positions of its offers among `rows`."""
-    for name, numbers in (("incoming_offer", accepted), ("held_offer", held)):
-        con.execute(f"TRUNCATE {name}")
+def stage_night(
+    con: duckdb.DuckDBPyConnection, accepted: Collection[int], held: Sequence[int], standing: Collection[int]
+) -> None:
+    """Stage one of the nights of `stage_nights`, as `stage_batch` does, by the positions of its offers among `rows`.
+
+    `standing` are those that are staged as accepted of the night before: only what differs is taken out and put in.
+    """
+    wanted, there = {*accepted}, {*standing}
+    if len(there - wanted) > len(there) / 2:
+        con.execute("TRUNCATE incoming_offer")
+        there = set()
+    if gone := [*there - wanted]:
+        con.execute("DELETE FROM incoming_offer WHERE row_no IN (SELECT unnest($rows::BIGINT[]))", {"rows": gone})
+    con.execute("TRUNCATE held_offer")
+    columns = ", ".join(COLUMNS)
+    for name, listed, numbers in (
+        ("incoming_offer", f"row_no, {columns}", sorted(wanted - there)),
+        ("held_offer", columns, held),
+    ):
         if numbers:
             con.execute(
-                f"""INSERT INTO {name} SELECT {", ".join(COLUMNS)} FROM nights_offer
-                    WHERE row_no IN (SELECT unnest($rows::BIGINT[]))""",
+                f"INSERT INTO {name} SELECT {listed} FROM nights_offer WHERE row_no IN (SELECT unnest($rows::BIGINT[]))",
                 {"rows": numbers},
             )
 
@@ -109,9 +123,10 @@ def merge_listings(con: duckdb.DuckDBPyConnection, seen_at: datetime) -> int:
     seen = {"seen_at": seen_at}
     differs = " OR ".join(f"l.{c} IS DISTINCT FROM i.{c}" for c in ATTRIBUTES)
     evidence = " OR ".join(f"l.{c} IS DISTINCT FROM i.{c}" for c in EVIDENCE)
+    # By their ids, as rows are found by key: see `prices.write`.
     row = con.execute(
         f"""CREATE OR REPLACE TEMP TABLE listing_verdict AS
-            SELECT l.rowid AS id, i.rowid AS seen_id, {evidence} AS is_other
+            SELECT i.listing_id, l.listing_id IS NULL AS is_new, {evidence} AS is_other
             FROM incoming_offer i LEFT JOIN core.listing l ON l.listing_id = i.listing_id
             WHERE l.listing_id IS NULL OR l.ended_at IS NOT NULL OR {differs}"""
     ).fetchone()
@@ -121,14 +136,15 @@ def merge_listings(con: duckdb.DuckDBPyConnection, seen_at: datetime) -> int:
             f"""UPDATE core.listing l SET
                     {", ".join(f"{c} = i.{c}" for c in ATTRIBUTES)}, snapshot_sha256 = i.snapshot_sha256, ended_at = NULL,
                     match_version = CASE WHEN v.is_other THEN NULL ELSE l.match_version END
-                FROM listing_verdict v JOIN incoming_offer i ON i.rowid = v.seen_id WHERE l.rowid = v.id"""
+                FROM listing_verdict v JOIN incoming_offer i ON i.listing_id = v.listing_id
+                WHERE l.listing_id = v.listing_id"""
         )
         columns = ", ".join(("listing_id", "source", "listing_key", *ATTRIBUTES, "snapshot_sha256"))
         con.execute(
             f"""INSERT INTO core.listing ({columns}, first_seen_at, listing_no)
                 SELECT {columns}, $seen_at,
                     (SELECT coalesce(max(listing_no), 0) FROM core.listing) + row_number() OVER (ORDER BY listing_id)
-                FROM incoming_offer WHERE rowid IN (SELECT seen_id FROM listing_verdict WHERE id IS NULL)""",
+                FROM incoming_offer WHERE listing_id IN (SELECT listing_id FROM listing_verdict WHERE is_new)""",
             seen,
         )
     return touched
