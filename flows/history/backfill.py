@@ -203,13 +203,13 @@ def load(con: duckdb.DuckDBPyConnection, context: Context, crawls: Sequence[Craw
             if "core.listing" in done.changes.changed:
                 # The gate compares a price with those of the same card: each night must know the cards of those before.
                 changed |= _identify(con, titles, seen_at)
-            settled, listed = (seen if done.is_complete else None), seen.listings
+            settled, listed_before, listed = (seen if done.is_complete else None), listed, seen.listings
             if done.held:
                 reasons = loading.held_reasons(con, SOURCE)
                 quarantined += take_in.held_by_the_gate([staged.rows[row] for row in accepted], SOURCE, reasons)
                 # What the gate holds is not taken over, neither its price nor what it says of its listing.
                 settled, standing = None, [row for row in accepted if staged.listing(row) not in reasons]
-                listed = staged.seen(standing, ()).listings
+                listed = staged.seen(standing, ()).listings | (seen.listings & listed_before)
             held = broken + done.held
             status, why = take_in.how_it_went(done, SOURCE, len(rows))
             outcome = replace(outcome, status=status, reason=why, quarantined=held, loaded=len(rows) - held)

@@ -23,8 +23,8 @@ from tests.support.few_rates import few_rates
 
 TIMES = [f"2021-03-{day:02d} 10:10:{day:02d}" for day in range(1, 13)]
 #: Products with the traps of the real files: no price, several shops, a slip that is taken back, a real move that stays, a
-#: late arrival, an early end, one that comes back, a name that is edited, an amount that breaks the contract: of one card in
-#: twelve, and of two, which is too many.
+#: late arrival, an early end, one that cannot be read for a night and comes back, a name that is edited, and an amount that
+#: breaks the contract: of one card in twelve, and of two, which is too many.
 PRODUCTS: dict[tuple[str, str], list[str]] = {
     ("101", "노르빅 지포스 RTX 3060 스톰 D6 12GB"): ["700,000"] * 3 + ["7,000,000"] + ["700,000"] * 8,
     ("102", "노르빅 지포스 RTX 3070 스톰 D6 8GB"): ["1,000,000"] * 4 + ["1,800,000"] * 8,
@@ -37,7 +37,7 @@ PRODUCTS: dict[tuple[str, str], list[str]] = {
     ("109", "할덴 지포스 RTX 3070 D6 8GB"): ["920,000"] * 12,
     ("110", "할덴 지포스 RTX 3080 D6X 12GB"): ["1,520,000"] * 12,
     ("111", "할덴 라데온 RX 6800 D6 16GB"): ["1,420,000"] * 12,
-    ("112", "펠리코 라데온 RX 6600 D6 8GB"): ["400,000"] * 7 + [""] + ["400,000"] * 4,
+    ("112", "펠리코 라데온 RX 6600 D6 8GB"): ["400,000"] * 7 + ["?"] + ["400,000"] * 4,
 }
 #: As it is called in the second file.
 EDITED = {("110", "할덴 지포스 RTX 3080 D6X 12GB"): ("110", "할덴 지포스 RTX 3080 OC D6X 12GB")}
