@@ -232,7 +232,7 @@ def test_what_speaks_against_a_way_to_run_a_model_is_korean(nights: dict[int, Ni
     "asked",
     [
         ["--gpu", "2x RTX 4090", "--model", "llama-3-8b"],
-        ["--gpu", "V100 32GB", "--model", "gpt-oss-20b", "--precision", "mxfp4"],
+        ["--gpu", "A100 80GB", "--model", "gpt-oss-20b", "--precision", "mxfp4"],
         ["--gpu", "H100 SXM", "--count", "8", "--model", "deepseek-v3", "--precision", "fp8", "--users", "32"],
         ["--gpu", "RX 7900 XTX", "--count", "3", "--model", "llama-3-70b", "--precision", "fp16", "--engine", "vllm"],
         ["--gpu", "L4", "--model", "llama-3-70b", "--offload", "layers"],
