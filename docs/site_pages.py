@@ -70,7 +70,7 @@ def commands() -> str:
 
 
 def _commands(command: click.Command, name: str) -> Iterator[str]:
-    context = click.Context(command, info_name=name, terminal_width=100)
+    context = command.context_class(command, info_name=name, terminal_width=100)
     yield f"## `{name}`\n\n```text\n{command.get_help(context)}\n```\n"
     if isinstance(command, click.Group):
         for one in command.list_commands(context):

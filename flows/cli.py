@@ -18,13 +18,10 @@ import click
 from gpuledger import __version__
 from gpuledger.extract import local_files
 from gpuledger.flows import commands
-from gpuledger.flows.commands._table import cell_width
+from gpuledger.flows.commands._help import in_the_language
 from gpuledger.flows.setup import lang, naming, parts, showing
 from gpuledger.flows.setup.languages import LANGUAGES
 from gpuledger.flows.telling.terminal import clean_streams
-
-#: No first sentence of a command is longer.
-_SENTENCE = 300
 
 
 class _Commands(click.Group):
@@ -39,27 +36,7 @@ class _Commands(click.Group):
             return None
         command = importlib.import_module(f"gpuledger.flows.commands.{cmd_name.replace('-', '_')}").command
         assert isinstance(command, click.Command)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Each command with its whole first sentence, over several lines where it does not fit into one."""
-        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
-        rows = [
-            (name, lang.gettext(one.get_short_help_str(_SENTENCE))) for name, one in found if one and not one.hidden
-        ]
-        whole = formatter.width
-        # Click counts letters, and a Korean one takes two cells.
-        formatter.width = min(round(whole * len(said) / cell_width(said)) for _, said in rows)
-        with formatter.section(lang.gettext("Commands")):
-            formatter.write_dl(rows)
-        formatter.width = whole
-
-    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """What the program is for, in the language in use."""
-        with formatter.indentation():
-            formatter.write_paragraph()
-            words = " ".join((self.help or "").split())
-            formatter.write_text(lang.gettext(words))
+        return in_the_language(command)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -110,6 +87,9 @@ def _begin(language: str | None) -> None:
 )  # fmt: skip
 def cli() -> None:
     """Which GPU to buy or rent to run a model, at today's price, with the evidence."""
+
+
+in_the_language(cli)
 
 
 def main() -> None:

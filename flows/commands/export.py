@@ -13,8 +13,9 @@ from gpuledger.flows.setup.lang import gettext
 @click.command()
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 @click.option(
-    "--format", "form", type=click.Choice(["csv", "xlsx", "parquet", "json"]), default="csv", show_default=True
-)
+    "--format", "form", type=click.Choice(["csv", "xlsx", "parquet", "json"]), default="csv", show_default=True,
+    help="How the files are written.",
+)  # fmt: skip
 @click.option(
     "--history", is_flag=True, help="Into the workbook also daily prices and every change (csv and parquet have them)."
 )

@@ -16,7 +16,9 @@ from gpuledger.warehouse.paths import DataDir
               help="Answer on this port of 127.0.0.1 (streamable HTTP, /mcp) instead of on standard input.")  # fmt: skip
 @data_dir_option
 def command(port: int | None, data_dir: str | None) -> None:
-    """Answer an agent: rank, value, price, buy, size, compare, history, evidence, describe and sql. All of them only read.
+    """Answer an agent: rank, value, price, buy, size, compare, history, evidence, describe and sql.
+
+    All of them only read.
 
     Over standard input and output by default, as an agent starts it: `gpuledger mcp --data-dir /srv/gpuledger`. With --http
     it answers whoever shows the token that the first line says; a file that only its owner may read keeps it.

@@ -30,9 +30,9 @@ def command() -> None:
 @data_dir_option
 @format_option
 def check(file: Path, data_dir: str | None, form: str) -> int:
-    """Show what would be read from FILE, and which rows not and why. Nothing is stored.
+    """Show what would be read from FILE, and which rows not and why.
 
-    Exit status 3 where a row is left out.
+    Nothing is stored. Exit status 3 where a row is left out.
     """
     from gpuledger.extract.market import with_market
     from gpuledger.extract.source import Page

@@ -44,7 +44,9 @@ def add(
     note: str,
     data_dir: str | None,
 ) -> None:
-    """Keep what an hour costs by your own contract. One that is added again for the same replaces the old price.
+    """Keep what an hour costs by your own contract.
+
+    One that is added again for the same replaces the old price.
 
     \b
     gpuledger rate add lambda "H100 SXM" 14.40 --count 8 --way reserved_1y --ends-on 2027-06-30

@@ -30,9 +30,10 @@ def command(
     chipset: str | None,
     data_dir: str | None,
 ) -> None:
-    """Print a JSON line a title: title, status, gpu_id, gpu, candidates. `-` reads the titles from standard input.
+    """Print a JSON line a title: title, status, gpu_id, gpu, candidates.
 
-    Titles that are pinned in the data directory (`gpuledger alias`) mean what they are pinned to.
+    `-` reads the titles from standard input. Titles that are pinned in the data directory (`gpuledger alias`) mean what they
+    are pinned to.
     """
     from gpuledger.flows.setup import identities
     from gpuledger.flows.telling import terminal

@@ -12,7 +12,10 @@ from gpuledger.flows.commands._options import data_dir_option, format_option, re
 @data_dir_option
 @format_option
 def command(query: str, data_dir: str | None, form: str) -> None:
-    """Answer one read-only SQL query. `gpuledger describe` lists tables and columns."""
+    """Answer one read-only SQL query.
+
+    `gpuledger describe` lists tables and columns.
+    """
     from gpuledger.flows.commands._show import show
     from gpuledger.flows.setup import settings as settings_module
     from gpuledger.warehouse.asked import QueryLimits, ask

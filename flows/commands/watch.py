@@ -59,7 +59,10 @@ def add(
     context_tokens: int,
     data_dir: str | None,
 ) -> None:
-    """Watch the card that TITLE means, as in `watch add "rtx 4090" --below 1500`. With --fits, TITLE may be left out."""
+    """Watch the card that TITLE means, as in `watch add "rtx 4090" --below 1500`.
+
+    With --fits, TITLE may be left out.
+    """
     from gpuledger.flows.commands._card import gpu_of
     from gpuledger.flows.telling.watches import store
     from gpuledger.flows.telling.watches.store import Watch
@@ -120,9 +123,9 @@ def remove(number: int, data_dir: str | None) -> None:
 @click.option("--send", is_flag=True, help="Also send it to the notification targets, as a test that it arrives.")
 @data_dir_option
 def test(number: int | None, send: bool, data_dir: str | None) -> int:
-    """What the watches (or the one with this NUMBER) find now. Nothing is noted: the real one still fires.
+    """What the watches (or the one with this NUMBER) find now.
 
-    Exit status with --send: 0 delivered to every target, 1 not.
+    Nothing is noted: the real one still fires. Exit status with --send: 0 delivered to every target, 1 not.
     """
     from gpuledger.flows.prefect_ import blocks
     from gpuledger.flows.setup.settings import SettingsError

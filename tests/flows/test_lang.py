@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gettext
+import inspect
 import json
 import re
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from babel.messages.pofile import read_po
 from click.testing import CliRunner, Result
 
 from gpuledger.flows.cli import cli
+from gpuledger.flows.commands._table import cell_width
 from gpuledger.flows.setup import lang, procurement
 from gpuledger.flows.setup.money import DOLLARS
 from gpuledger.flows.setup.sentences import spoken
@@ -96,19 +98,27 @@ def untranslated() -> Iterator[set[str]]:
     lang.use("en")
 
 
-def reading_commands(group: click.Group = cli, before: str = "") -> dict[str, click.Command]:
-    """Every command with --format table, by its words."""
+def all_commands(group: click.Group = cli, before: str = "") -> dict[str, click.Command]:
+    """Every command below `group`, by its words."""
     found: dict[str, click.Command] = {}
     context = click.Context(group)
     for name in group.list_commands(context):
         command = group.get_command(context, name)
         assert command is not None
         words = f"{before} {name}".strip()
-        if any(isinstance(option.type, click.Choice) and "table" in option.type.choices for option in command.params):
-            found[words] = command
+        found[words] = command
         if isinstance(command, click.Group):
-            found |= reading_commands(command, words)
+            found |= all_commands(command, words)
     return found
+
+
+def reading_commands() -> dict[str, click.Command]:
+    """Every command with --format table, by its words."""
+    return {
+        words: command
+        for words, command in all_commands().items()
+        if any(isinstance(option.type, click.Choice) and "table" in option.type.choices for option in command.params)
+    }
 
 
 def ask(language: str, words: list[str], data: Path | None, env: dict[str, str] | None = None) -> Result:
@@ -141,6 +151,41 @@ def test_the_list_of_commands_is_korean_and_no_sentence_of_it_is_cut() -> None:
         said = re.split(r"\n  (?=\w)", lines)[1:]
         assert len(said) > 40
         assert [one for one in said if not re.search(of_all, one.strip())] == []
+    lang.use("en")
+
+
+def squeezed(text: str) -> str:
+    return "".join(text.split())
+
+
+def test_the_help_of_every_command_is_korean_and_fits_the_terminal() -> None:
+    for words, command in {"": cli, **all_commands()}.items():
+        shown = ask("ko", [*words.split(), "--help"], None).output
+        described = inspect.cleandoc(command.help or "").split("\n\n")
+        # A list of commands shows the first paragraph.
+        assert re.findall(r"\. ", described[0]) == [], f"{words}: begin with a paragraph of one sentence"
+        examples = [text for text in described if text.startswith("\b")]
+        options = [one for one in command.get_params(click.Context(command)) if isinstance(one, click.Option)]
+        for text in [*(text for text in described if text not in examples), *(one.help or "" for one in options)]:
+            korean = lang.gettext(" ".join(text.split()))
+            assert re.search("[가-힣]", korean), f"{words}: write the Korean of {text!r} in the catalogue"
+            assert squeezed(korean) in squeezed(shown), words
+        # Headings, and what click adds to an option's help.
+        assert re.findall(r"^[A-Z][a-z]+:|\[default|\brequired\]", shown, re.MULTILINE) == [], words
+        kept = {line.strip() for text in examples for line in text.splitlines()}
+        assert [line for line in shown.splitlines() if cell_width(line) > 80 and line.strip() not in kept] == [], words
+    lang.use("en")
+
+
+def test_help_follows_the_setting_and_lists_whole_sentences() -> None:
+    helped = ask("", ["rank", "--help"], None, {"GPULEDGER_LANG": "ko"}).output.splitlines()
+    assert helped[0] == "사용법: cli rank [OPTIONS] WORKLOAD"
+    assert "옵션:" in helped
+    assert any("[기본값: table]" in line for line in helped)
+    assert len([line for line in helped if re.search("[가-힣]", line)]) > 9
+    listed = ask("en", ["sources", "--help"], None).output.partition("Commands:")[2]
+    assert "..." not in listed
+    assert len(re.findall(r"[.]$", listed, re.MULTILINE)) == 5
     lang.use("en")
 
 
