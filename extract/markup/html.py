@@ -136,9 +136,20 @@ _SIGN_AT_END = re.compile(r"(?<=\d)[\s\u00a0]*€[\s\u00a0]*$")
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
 
+#: Class names that hide in the style sheets that most shops have: Cafe24's, Bootstrap's, Angular's.
+_HIDDEN_CLASS = re.compile(r"(?<!\S)(?:displaynone|d-none|ng-hide|is-hidden)(?!\S)", re.IGNORECASE)
+#: On a wider screen the same element may be shown: `d-none d-md-block`.
+_SHOWN_CLASS = re.compile(r"(?<!\S)d-(?:\w+-)?(?:block|flex|inline|grid|table)", re.IGNORECASE)
+
+
 def is_hidden(element: HtmlElement) -> bool:
-    """Whether the element itself says that it is not shown (`hidden`, `display:none`); style sheets are not read."""
-    style = element.get("style")
+    """Whether the element itself says that it is not shown (`hidden`, `display:none`, a class that is known to hide).
+
+    Style sheets are not read.
+    """
+    style, classes = element.get("style"), element.get("class")
+    if classes is not None and _HIDDEN_CLASS.search(classes) and not _SHOWN_CLASS.search(classes):
+        return True
     return element.get("hidden") is not None or bool(style and _HIDDEN_STYLE.search(style))
 
 

@@ -56,14 +56,15 @@ def read_price(
 #: `~1599`, `<1599`, `≈ $1,599`, `1599?`: about, below, or not sure. Not `>` with a space, which bullets are made of. So do
 #: words right before the amount (`about $1,599`, `약 1,599,000원`; `CA$` is Canada), digits that are left out (`$1,5xx`), a
 #: minus behind the currency, a half behind it, and numbers that only look like one: of a telephone
-#: (`+1 599 1599`), a part (`1599-15-99`).
+#: (`+1 599 1599`), a part (`1599-15-99`). A lone amount in brackets is a credit to a bookkeeper, and beside a price
+#: (`€1,499 ($1,599)`) the same in another currency.
 _INEXACT = re.compile(
     r"""^(?:[~≈≃∼〜±<≤≥＜]\s?|[>＞])[^\d\s]{0,3}\s?\d[\d.,\s]*[^\d\s]{0,3}\s*[?？]*$
     |^\D{0,6}\d[\d.,\s]*[^\d\s]{0,4}[?？]+$
     |(?<![^\W\d_])(?:ca\.|ca(?!\s?\$)|circa|about|around|roughly|etwa|ungefähr|rund|unter|under|below|less\sthan|more\sthan
         |above|약|約|约|およそ)
         \s*(?:[^\w\s]{1,2}|US\$|USD|EUR|GBP)?\s?\d
-    |\d[xX]{2,}|\d[.,][*＊\#•●_xX]{2,}|[$€£₩¥]\s?[-−–]\s?\d|\d[½⅓⅔¼¾⅛]|^\+\s?\d|(?<![\d.,])\d+[-‐]\d+[-‐]\d""",
+    |^\(\s?[^\w\s]{1,3}\s?\d[\d.,\s]*\)$|\d[xX]{2,}|\d[.,][*＊\#•●_xX]{2,}|[$€£₩¥]\s?[-−–]\s?\d|\d[½⅓⅔¼¾⅛]|^\+\s?\d|(?<![\d.,])\d+[-‐]\d+[-‐]\d""",
     re.IGNORECASE | re.VERBOSE,
 )
 

@@ -33,6 +33,7 @@ def tidy(text: str) -> str:
 _CENTS_DASH = re.compile(r"^(?::-|[.,]?\s?[-–—]{1,2}(?![\d$€£¥₩]))")
 _DASHED = re.compile(r"[.,:][-–—]{1,2}(?![\d\w])")
 _NEGATIVE = re.compile(r"[\s\u00a0(]*[-−–]\s?")
+_SHARE_AND_SUM = re.compile(r"[\s\u00a0]*%[\s\u00a0]*[/(=|][\s\u00a0]*[^\w\s]?[\s\u00a0]*")
 #: A number with cents.
 MONEY_LIKE = re.compile(r".*[.,]\s?\d{2}", re.DOTALL)
 
@@ -77,6 +78,9 @@ def numbers(shown: str) -> list[PrintedNumber]:
         if printed and place == len(printed) and printed[-1].label == "net" and not _has_letters(printed[0].before):
             # A text that begins with an amount says behind each one what it is: `499 € ex VAT 599 € inc VAT`.
             before = price_words.without_net_words(printed[-1].after)
+        if place and _SHARE_AND_SUM.fullmatch(before):
+            # `You save 10% / $100.00`: the words before the share speak of the sum too.
+            before = gaps[place - 1] + before
         if prefix:
             before = before.rstrip(" \u00a0:").removesuffix(prefix)
         # Words behind an amount may hold a number of their own (`/100 g`, `for 24 months`).

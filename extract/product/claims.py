@@ -73,7 +73,7 @@ def _of_offers(page: Context, syntax: str, offers: list[StructuredOffer]) -> Cla
             readings = tuple(dict.fromkeys(value for _, values in priced for value in values))
             return Claim(syntax, readings, None, "now", " or ".join(_shown(offer) for offer, _ in priced))
         priced = [one for one in priced if one[0].currency in (at_home, None)]
-    tied = [one for one in priced if _is_tied(page, one[0])] if len({readings for _, readings in priced}) > 1 else []
+    tied = [one for one in priced if is_named(page, one[0])] if len({readings for _, readings in priced}) > 1 else []
     new = [one for one in priced if one[0].condition in (None, "new")]
     available = [one for one in (new or priced) if one[0].availability in ("in_stock", None)]
     chosen = tied or available or new or priced
@@ -101,7 +101,7 @@ def _offer_readings(page: Context, offer: StructuredOffer) -> tuple[Decimal, ...
     return tuple(dict.fromkeys(value for text in texts for value in amounts_of(page, text, offer.currency)))
 
 
-def _is_tied(page: Context, offer: StructuredOffer) -> bool:
+def is_named(page: Context, offer: StructuredOffer) -> bool:
     """Whether one of several offers is the one that the page's address names."""
     named = offer.sku is not None and len(offer.sku) >= 4 and offer.sku.lower() in page.address_words
     return named or (offer.url is not None and offer.url in (page.url, page.canonical) and "?" in offer.url)

@@ -176,6 +176,8 @@ def _from_sight(page: Context, seen: Visible, scripted: Callable[[], list[Claim]
         why = "a number without a currency, in a part that is not named as the price"
     elif not main.by_system and _is_beside_another(main, seen):
         why = "another price stands beside it, and no word or name tells them apart"
+    elif not main.by_system and _is_before_saving(main, payable[1:], seen):
+        why = "a lower price is this one and a saving that the page names"
     if not why:
         return _settled(page, _Said([], seen.prices), main.amount, main)
     # What one of the prices has in common with all that scripts say of these goods, and no other price has.
@@ -226,6 +228,19 @@ def _is_beside_another(main: VisiblePrice, seen: Visible) -> bool:
         label in ("now", "bundle", "from") and token not in own and not any(token in one for one in explained)
         for token, label in amounts.items()
     )
+
+
+def _is_before_saving(main: VisiblePrice, others: list[VisiblePrice], seen: Visible) -> bool:
+    """Whether another price is this one without an amount that the page names: `$319.99, less $40.00, yours $279.99`."""
+    savings = {main.amount - other.amount for other in others if other.amount < main.amount}
+    if not savings:
+        return False
+    named = money.tokens(visible_text(seen.part, _PART_TEXT))
+    return any(money.to_decimal(token) in savings for token in named)
+
+
+#: Of the part of the page that is about the goods, so much text is searched for a saving.
+_PART_TEXT = 1_500
 
 
 class _Said(NamedTuple):

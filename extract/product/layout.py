@@ -127,7 +127,8 @@ class Layout:
         href = (link.get("href") or "").strip()
         if not href or href.startswith(("#", "javascript:")):
             return False
-        return href.partition("#")[0].partition("?")[0].rstrip("/").rpartition("/")[2] not in self.url
+        last = href.partition("#")[0].partition("?")[0].rstrip("/").rpartition("/")[2]
+        return re.search(rf"(?<![^\W_]){re.escape(last)}(?![^\W_])", self.url) is None
 
     @cached_property
     def _elsewhere(self) -> dict[HtmlElement, bool]:

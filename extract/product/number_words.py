@@ -45,7 +45,7 @@ LABELS: tuple[tuple[Field, re.Pattern[str]], ...] = (
         "sku",
         labels(
             r"""
-            sku | item(?: ?(?:no|nr|num(?:ber)?|code|id|\#))\.? | item model
+            sku | item(?: ?(?:no|nr|num(?:ber)?|code|id|\#))\.? | item(?=\s\d{5}) | item model
             article(?: ?(?:no|nr|number|code|id))?\.? | product(?: ?(?:code|id|no|number|ref\w*))\.?
             prod\.? ?code | cat(?:alog(?:ue)?)?\.? ?(?:no|nr|number|code)\.? | web ?(?:code|id)
             stock (?:no|code|number)\.? | style(?: (?:no|code|number))?\.? | model-id
@@ -61,7 +61,7 @@ LABELS: tuple[tuple[Field, re.Pattern[str]], ...] = (
             код(?: товара| товару| продукта)? | артикул | арт\. | номер товара
             varenr\.? | varenummer | artikelnr\.? | tuote(?:koodi|numero) | tootekood | produkta kods | preces kods
             prekės kodas | ürün kodu | κωδικός(?: προϊόντος)?
-            商品(?:コード|番号|編號|编号|貨號|货号) | 品番 | 貨號 | 货号 | 상품(?:번호|코드)
+            商品(?:コード|番号|編號|编号|貨號|货号) | 品番 | 貨號 | 货号 | 상품\ ?(?:번호|코드)
             """
         ),
     ),

@@ -25,6 +25,9 @@ from gpuledger.extract.product.number_words import CODE_NAME, LABELS, Field
 _CODE = re.compile(r"(?=[^\s]*\d)[A-Za-z0-9][\w./-]{1,29}")
 _REST = re.compile(r"[\s:#№º°.\-–—：]*((?=\S*\d)[A-Za-z0-9][\w./-]{1,29})(?=$|[\s,;|)〉>\]])")
 
+#: A number of several words in an element of its own, `GV-R79XTGAMING OC-20GD`: each has capitals and digits.
+_WORDS = re.compile(r"(?=.{4,30}$)(?=\S*\d)[A-Z][A-Z\d./-]{3,}(?: (?=\S*\d)(?=\S*[A-Z])[A-Z\d][A-Z\d./-]+)+")
+
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
@@ -45,6 +48,8 @@ def of_page(page: Context, products: list[StructuredProduct], layout: Layout) ->
     if stated is not None and " " in stated.strip() and _of_address(page):
         # A maker's designation under the wrong name.
         stated = None
+    # Of a number of two words the page's text is read up to the space.
+    codes = [stated if stated is not None and stated.startswith(f"{code} ") else code for code in codes]
     # People are told one number, machines often that of a variant or of a database.
     sku = codes[0] if len(codes) == 1 and codes[0] not in _others(products, printed) else None
     sku = sku or (stated and _as_printed(stated, codes)) or _of_fields(page) or next(iter(codes), None)
@@ -120,7 +125,11 @@ def _value(label: HtmlElement, rest: str) -> str | None:
     if rest.strip(" :#№.-–—："):
         match = _REST.match(rest)
         return match.group(1).rstrip(".-/") if match else None
+    cell = label.getparent()
     behind = label.getnext()
+    if behind is None and not (label.tail or "").strip() and cell is not None and cell.tag in ("th", "td", "dt"):
+        # `<th><span>Code</span></th><td>…`: the label is all that its cell holds.
+        behind = cell.getnext()
     places = [
         visible_text(label[0], 40) if len(label) else None,
         label.tail,
@@ -128,6 +137,8 @@ def _value(label: HtmlElement, rest: str) -> str | None:
     ]
     for text in places:
         if text and text.strip():
+            if _WORDS.fullmatch(text.strip()):
+                return text.strip()
             match = _REST.match(text.strip())
             return match.group(1).rstrip(".-/") if match else None
     return None
@@ -135,7 +146,8 @@ def _value(label: HtmlElement, rest: str) -> str | None:
 
 #: What stands before a number in markup or script that gives it as the product's: `name="sku" value="`, `data-asin="`.
 _FIELD = re.compile(
-    rb"(?:asin|sku|[-_\"' ]pid|product[-_]?(?:id|code|number)|item[-_]?(?:id|number)|article[-_]?(?:id|no|nr|number))"
+    rb"(?:asin|sku|[-_\"' ]pid|product[-_]?(?:id|code|number)|item[-_]?(?:id|number)|productcodepost"
+    rb"|article[-_]?(?:id|no|nr|number))"
     rb"[\"']?\s*(?:[:=]\s*|\s(?:[\w-]+=[\"'][^\"'>]{0,20}[\"']\s)?value=)?[\"']\s*$"
 )
 _BEFORE = 60

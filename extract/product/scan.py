@@ -125,12 +125,13 @@ def walk(part: HtmlElement) -> Parts:
     for order, element in enumerate(part.iter(*_HOLD_TEXT)):
         text = element.text
         if text is not None and len(text) < _MAX_OWN_TEXT and not text.isspace():
+            start = text.lstrip(_BEFORE_WORD)[:3].lower()
+            if start in BEGINNINGS or start[:2] in BEGINNINGS:
+                # `Kód: RF1245` begins like francs of Rwanda too.
+                labels.append(element)
             if _DIGIT.search(text) and (_is_money(text) or sign_beside(element, text)):
                 priced.append((order, element))
                 continue
-            start = text.lstrip(_BEFORE_WORD)[:3].lower()
-            if start in BEGINNINGS or start[:2] in BEGINNINGS:
-                labels.append(element)
         names[element.get("class"), element.get("id") or element.get("data-testid")].append((order, element))
         if element.get("itemprop") == "price":
             priced.append((order, element))
@@ -189,14 +190,14 @@ def is_worded_order(element: HtmlElement) -> bool:
     """Whether the element orders the goods by what it says."""
     if element.tag == "input":
         text = element.get("value") if element.get("type") in ("submit", "button", "image") else None
-    elif element.tag == "button" or (element.tag == "a" and _is_pressed(element)):
+    elif element.tag == "button" or (element.tag == "a" and is_pressed(element)):
         text = visible_text(element, 60)
     else:
         return False
     return bool(text) and len(text or "") < 80 and signs.BUY.search(text or "") is not None
 
 
-def _is_pressed(link: HtmlElement) -> bool:
+def is_pressed(link: HtmlElement) -> bool:
     """Whether a link is made to look like a button; a page has hundreds of others."""
     name = name_of(link)
     if not name:

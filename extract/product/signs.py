@@ -86,7 +86,7 @@ ELSEWHERE = anywhere(
     (?:^|[-_ ])nav | menu | newsletter | review | comment | compar(?!e-?at|e-?price) | wishlist | filter | facet
     search | suggest | autocomplete | banner | promo-?(?:tile|teaser|list) | teaser
     product[-_]?(?:list|grid|tile|card|item|box|thumb)s? | item[-_]?(?:list|grid|card|tile) | products
-    listing(?!-?detail) | tile | showcase | reco- | -reco(?:[-_ ]|$) | (?:^|[-_ ])reco(?:[-_ ]|$) | mfe-
+    listing(?!-?detail) | tile | showcase | reco- | -reco(?:[-_ ]|$) | (?:^|[-_ ])reco(?:[-_ ]|$|box|list|area) | mfe-
     personali | cookie | faq | blog | delivery | shipping | payment | finance | instal
     other-?(?:seller|offer|product) | offers-list | sellers | marketplace-list | alternativ | popup | overlay
     tooltip | ads?- | outfit | complete-the

@@ -7,6 +7,8 @@ price to machines or, where nothing else is said, a price to people: both are of
 
 from __future__ import annotations
 
+import re
+
 from lxml.html import HtmlElement
 
 from gpuledger.extract import wording
@@ -14,7 +16,7 @@ from gpuledger.extract.items import Availability
 from gpuledger.extract.markup.html import visible_text
 from gpuledger.extract.markup.schema_org import availability
 from gpuledger.extract.markup.structured import StructuredOffer, StructuredProduct
-from gpuledger.extract.product import stock_words
+from gpuledger.extract.product import claims, scan, stock_words
 from gpuledger.extract.product.context import Context
 from gpuledger.extract.product.layout import Layout
 
@@ -26,7 +28,9 @@ def of_page(page: Context, products: list[StructuredProduct], layout: Layout) ->
     """The availability of the page's own goods."""
     offers = [offer for product in products for offer in _offers(product) if offer.availability]
     if offers:
-        statuses = {offer.availability for offer in offers}
+        # The variant that the page's address names is the one that is looked at.
+        tied = [offer for offer in offers if claims.is_named(page, offer)]
+        statuses = {offer.availability for offer in tied or offers}
         # Sizes and sellers are offers of their own: the goods can be bought while one of them can.
         return next(one for one in ("in_stock", "preorder", "out_of_stock", "unknown") if one in statuses)
     stated = availability(page.first_meta("product:availability", "og:availability", "og:product:availability"))
@@ -38,6 +42,9 @@ def of_page(page: Context, products: list[StructuredProduct], layout: Layout) ->
     if layout.button is not None:
         status = status_in(_text(layout.button))
         return status if status in ("out_of_stock", "preorder") else "in_stock"
+    buttons = layout.part.iter("button", "a")
+    if any(_is_waiting(button) and not layout.is_elsewhere(button) for button in buttons):
+        return "out_of_stock"
     if any(offer.price for product in products for offer in _offers(product)):
         return "in_stock"
     return "unknown"
@@ -56,6 +63,21 @@ def status_in(text: str) -> Availability | None:
     if not text or len(text) > _MAX_STATUS:
         return None
     return stock_words.availability(text) or wording.availability(text)
+
+
+def _is_waiting(button: HtmlElement) -> bool:
+    """Whether a button offers to tell when the goods are back. To be told of a lower price is another thing."""
+    if button.tag == "a" and not scan.is_pressed(button):
+        return False
+    text = _text(button)
+    return (
+        0 < len(text) <= _MAX_STATUS and stock_words.availability(text) == "out_of_stock" and not _OF_PRICE.search(text)
+    )
+
+
+_OF_PRICE = re.compile(
+    r"price|preis|prix|precio|prezzo|preço|prijs|pris\b|cen(?:a|ę|y|ie|u)\b|価格|가격|价格|價格", re.IGNORECASE
+)
 
 
 def _text(button: HtmlElement) -> str:

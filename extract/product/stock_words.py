@@ -15,7 +15,7 @@ _OUT = at_word_start(
     épuisé | rupture | indisponible | (?:non|plus) disponible | en réappro
     agotado | sin (?:stock|existencias) | no disponible | esaurito | non disponibile | non è disponibile
     esgotado | indispon[íi]vel | sem (?:estoque|stock) | fora de estoque | avise-me
-    uitverkocht | niet (?:op voorraad|beschikbaar|leverbaar) | wyprzedan | niedostępn | brak (?:w|na|towaru)
+    uitverkocht | niet (?:op voorraad|beschikbaar|leverbaar) | wyprzedan | wycofan | niedostępn | brak (?:w|na|towaru)
     vyprodáno | není skladem | nedostupn | vypredan | nie je (?:skladom|na sklade) | momentálne nie
     razprodan | ni na zalogi | ni zaloge | rasprodan | nije (?:na|dostupn) | nema na | nedostupan
     elfogyott | nincs (?:készleten|raktáron) | nem (?:rendelhető|kapható|elérhető) | stoc epuizat | indisponibil
@@ -26,13 +26,14 @@ _OUT = at_word_start(
     ei (?:varastossa|saatavilla)
     läbi müüdud | pole (?:laos|saadaval) | nav (?:pieejam|noliktav) | izpārdot | išparduot | nėra | tükendi
     stokta yok | εξαντλ
-    売り切れ | 在庫(?:切れ|なし) | 品切れ | 完売 | 缺貨 | 缺货 | 售完 | 无货 | 無庫存 | 已售 | 補貨 | 품절 | hết hàng
+    売り切れ | 在庫(?:切れ|なし) | 品切れ | 完売
+    (?:販売|取扱い?)(?:を)?終了 | 缺貨 | 缺货 | 售完 | 无货 | 無庫存 | 已售 | 補貨 | 품절 | hết hàng
     habis | غير متوفر | אזל
     """
 )
 _PREORDER = at_word_start(
     r"""
-    pre-?order | coming soon | back-?order | vorbestell | précommand | reserva anticipada | preventa | prevendita
+    pre-?order | coming soon | (?<!can be )back-?order | vorbestell | précommand | reserva anticipada | preventa | prevendita
     pré-venda | preordina
     przedsprzedaż | předobjedn | predobjedn | prednaroč | предзаказ | передзамовл | förhand | forhånd | ennakkotil
     eeltelli | előrendel | precomand

@@ -32,6 +32,7 @@ class Shape(NamedTuple):
     kind: str | None = "now"
     stated: str = ""
     head: str = ""
+    path: str = "p/rtx-4070-vt4070"
 
 
 def read(shape: Shape) -> tuple[Offer, list[Issue]]:
@@ -42,7 +43,7 @@ def read(shape: Shape) -> tuple[Offer, list[Issue]]:
         <main><div class="col"><h1>{TITLE}</h1>{shape.body}</div>
         <section class="related"><a href="/p/fan"><img src="fan.png"><span class="price">19,90</span></a></section></main>
         <footer><p>Shop</p></footer></body></html>"""
-    url = f"https://{shape.host}/p/rtx-4070-vt4070"
+    url = f"https://{shape.host}/{shape.path}"
     page = Page(
         url=url, final_url=url, content=html.encode(), sha256="", fetched_at=datetime(2024, 1, 5, tzinfo=UTC),
         headers={"content-type": "text/html; charset=utf-8"},
@@ -238,6 +239,18 @@ READ: dict[str, Shape] = {
     "a sign before the element of the number": Shape(
         "en-US", "shop.example.com", f"<p>Our price: $<b>549.99</b></p>{CART}", "549.99", "USD",
     ),
+    "a saving as a share and a sum": Shape(
+        "de", "laden.example.de",
+        f"""<div class="current-price-container"><span class="productOldPrice">Unser bisheriger Preis 1.049,00 EUR</span><br>
+        Nur 949,00 EUR<br>Sie sparen 10% / 100,00 EUR</div>{CART_DE}""",
+        "949.00", "EUR",
+    ),
+    "another product's address ends with a digit of this one's": Shape(
+        "ja", "shop.example.jp",
+        """<table><tr><td>価格：</td><td><span class="productPrice">￥82,500</span></td></tr></table><p>販売を終了しました</p>
+        <div class="box"><a href="/product/4/"><img src="x.jpg">TUF-RTX4070</a><span class="productPrice">￥98,800</span></div>""",
+        "82500", "JPY",
+    ),
 }  # fmt: skip
 
 
@@ -279,6 +292,15 @@ OPEN: dict[str, Shape] = {
         "en-US", "shop.example.com", f'<div class="price current-price">$499.99</div>{CART}', None, None, None,
         stated=ld("599.99", "USD"),
     ),
+    "a saving that is still to be taken off": Shape(
+        "en-US", "shop.example.com",
+        f"""<div class="your-price">Online Price <span>$319.99</span></div><div class="less">Less <span>- $40.00</span></div>
+        <div class="final">Your Price <span>$</span><span class="value">279.99</span></div>{CART}""",
+        None, None, None,
+    ),
+    "a price in a bookkeeper's brackets": Shape(
+        "en-US", "shop.example.com", f'<div class="price">($1,599.00)</div>{CART}', None, None, None,
+    ),
     "a stated price that is far below the shown one": Shape(
         "de", "laden.example.de", f'<div class="price">649,00 €</div>{CART_DE}', None, None, None, stated=ld("54.90"),
     ),
@@ -290,3 +312,85 @@ def test_stays_open(name: str) -> None:
     offer, issues = read(OPEN[name])
     assert offer.price is None
     assert issues
+
+
+OFFERS = [
+    {"@type": "Offer", "sku": sku, "price": price, "priceCurrency": "USD", "availability": stock,
+     "url": f"https://shop.example.com/products/rtx-4070?variant={sku}"}
+    for sku, price, stock in (("BLK-4070", "549.00", "InStock"), ("WHT-4070", "579.00", "OutOfStock"))
+]  # fmt: skip
+
+#: name: the page, whether its goods can be bought, and the shop's number for them.
+STOCK_AND_NUMBER: dict[str, tuple[Shape, str, str | None]] = {
+    "Cafe24: a hidden mark of what is sold out, and a code whose head stands in a cell of its own": (
+        Shape(
+            "ko", "mall.example.kr",
+            """<div class="xans-product-detail"><table><tr><th><span>판매가</span></th><td><strong id="span_product_price_text">
+            899,000원</strong></td></tr><tr><th scope="row"><span>상품코드</span></th><td><span>P0000DIJ</span></td></tr></table>
+            <a href="#none" class="btn first">바로구매하기</a><span class="displaynone soldout">SOLD OUT</span></div>""",
+            "899000", "KRW",
+        ),
+        "in_stock", "P0000DIJ",
+    ),
+    "WooCommerce: in stock, and more can be backordered": (
+        Shape(
+            "en-CA", "shop.example.ca",
+            """<p class="price">$549.99</p><p class="stock in-stock">Only 2 left in stock (can be backordered)</p>
+            <button class="single_add_to_cart_button">Add to cart</button><p>SKU: <span class="sku">900-5G133</span></p>""",
+            "549.99", "CAD",
+        ),
+        "in_stock", "900-5G133",
+    ),
+    "the variant that the address names": (
+        Shape(
+            "en-US", "shop.example.com", f'<div class="price">$579.00</div>{CART}', "579.00", "USD",
+            stated=json.dumps(OFFERS), path="products/rtx-4070?variant=WHT-4070",
+        ),
+        "out_of_stock", "WHT-4070",
+    ),
+    "nothing to order with but a button to wait by": (
+        Shape("pl", "sklep.example.pl", "<div>2 499,00 zł</div><button>Powiadom o dostępności</button>", "2499.00", "PLN"),
+        "out_of_stock", None,
+    ),
+    "a button to be told of a lower price": (
+        Shape("pl", "sklep.example.pl", "<div>2 499,00 zł</div><button>Powiadom o niższej cenie</button>", "2499.00", "PLN"),
+        "in_stock", None,
+    ),
+    "SAP Commerce: the code in the form alone": (
+        Shape(
+            "it", "negozio.example.it",
+            """<p class="price">€ 449,00</p><form class="add_to_cart_form" action="/cart/add"><input type="hidden"
+            name="productCodePost" value="MG4471920"/><button>Aggiungi al carrello</button></form>""",
+            "449.00", "EUR", path="it/schede/p/MG4471920",
+        ),
+        "in_stock", "MG4471920",
+    ),
+    "a code that begins like the money of another country": (
+        Shape(
+            "cs", "obchod.example.cz", '<span class="code">Kód: RF1245a1</span><div class="price">28 990 Kč</div>'
+            '<a class="btn buy" href="#">Koupit</a>', "28990", "CZK", path="rtx-4080-d7977755.htm",
+        ),
+        "in_stock", "RF1245a1",
+    ),
+    "Magento: a number of two words": (
+        Shape(
+            "en-GB", "shop.example.co.uk",
+            f"""<span class="price">£724.99</span><div class="stock available"><span>In stock</span></div><div><strong
+            class="type">SKU</strong><div class="value" itemprop="sku">GV-R79XTGAMING OC-20GD</div></div>{CART}""",
+            "724.99", "GBP",
+        ),
+        "in_stock", "GV-R79XTGAMING OC-20GD",
+    ),
+    "an item's number without a word for number": (
+        Shape("en-US", "shop.example.com", f"<p>Item 1780444 | Model RTX-4070</p><p class='price'>$549.99</p>{CART}", "549.99", "USD"),
+        "in_stock", "1780444",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STOCK_AND_NUMBER)
+def test_stock_and_number(name: str) -> None:
+    shape, stock, number = STOCK_AND_NUMBER[name]
+    offer, issues = read(shape)
+    assert (str(offer.price), offer.currency) == (shape.price, shape.currency), [issue.message for issue in issues]
+    assert (offer.availability, offer.sku) == (stock, number)
