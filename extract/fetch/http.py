@@ -154,7 +154,7 @@ class Client:
             raise type(error)(shown, f"{target.origin}/robots.txt: {error.seen}", error.action) from error
         self._turns.slow_down(target.host, min(rules.delay_s, self._settings.crawl_delay_ceiling_s))
         if not rules.allow(target.url):
-            raise RobotsDisallowed(shown, f"{target.origin}/robots.txt forbids it")
+            raise RobotsDisallowed(shown, f"{target.origin}{robots.FORBIDS}")
 
     def _get_robots(self, url: str) -> robots.RobotsAnswer:
         answer, _ = self._with_retries(lambda: self._try_robots(url))

@@ -18,6 +18,8 @@ MAX_BYTES = 512 * 1024
 KEEP_S = 24 * 3600.0
 #: A failure is remembered just long enough that the pages of one run do not ask again one by one.
 KEEP_FAILURE_S = 60.0
+#: What the reason says behind the origin where its rules forbid an address; one that cannot be read is another thing.
+FORBIDS = "/robots.txt forbids it"
 
 
 @dataclass(frozen=True, slots=True)

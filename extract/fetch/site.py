@@ -13,18 +13,28 @@ from gpuledger.extract.fetch.addresses import Target
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """The hosts of a source, in lower case. With `is_https` none of its addresses is fetched without TLS."""
+    """The hosts of a source, in lower case. With `is_https` none of its addresses is fetched without TLS.
+
+    On the `ports` that its addresses name it is read beside those of http and https: whatever else answers on a host need
+    not be the shop's.
+    """
 
     hosts: frozenset[str]
     is_https: bool
+    ports: frozenset[int] = frozenset()
 
     def check(self, target: Target, shown: str) -> None:
-        """Raise ForeignHost where `target` is of another host, or has lost the TLS that the source has.
+        """Raise ForeignHost where `target` is of another host or port, or has lost the TLS that the source has.
 
         `shown` is the address that was asked for first: the one to name in the error.
         """
         if target.host not in self.hosts:
             raise ForeignHost(shown, f"it leads to {target.host}, and the source is of {', '.join(sorted(self.hosts))}")
+        if target.port != _PORTS[target.scheme] and target.port not in self.ports:
+            raise ForeignHost(
+                shown, f"it leads to port {target.port} of {target.host}, which the source does not name",
+                "look what answers there; the source's own address may name its port",
+            )  # fmt: skip
         if self.is_https and target.scheme != "https":
             raise ForeignHost(
                 shown, f"it leads to {target.host} without TLS, and the source is read with it",
@@ -32,12 +42,26 @@ class Site:
             )  # fmt: skip
 
 
+_PORTS = {"http": 80, "https": 443}
+
+
 def site_of(starts: Iterable[str], more: Iterable[str] = ()) -> Site:
-    """The site of a source that starts at these addresses: their hosts, with and without `www.`, and `more` of them.
+    """The site of a source that starts at these addresses: their hosts, with and without `www.`, `more`, and their ports.
 
     An address that is none adds no host; it fails by itself when it is fetched.
     """
     own = {start: host for start in starts if (host := addresses.host_of(start))}
     bare = {host.removeprefix("www.") for host in own.values()}
+    ports = {port for start in own if (port := _port(start)) is not None}
     hosts = {*own.values(), *bare, *(f"www.{host}" for host in bare), *more}
-    return Site(frozenset(hosts), bool(own) and all(urlsplit(start).scheme == "https" for start in own))
+    return Site(
+        frozenset(hosts), bool(own) and all(urlsplit(start).scheme == "https" for start in own), frozenset(ports)
+    )
+
+
+def _port(start: str) -> int | None:
+    """The port that an address names; None where it names none, or one that is no number."""
+    try:
+        return urlsplit(start).port
+    except ValueError:
+        return None

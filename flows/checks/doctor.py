@@ -57,7 +57,7 @@ def examine(context: Context, *, offline: bool = False, deep: bool = False) -> I
     """
     checks: list[Callable[[Context], Iterator[Check]]] = [
         _python, _packages, _data_dir, _disk, _clock, _warehouse, _records, _lock, _runs, _schedule, _notifications,
-        _keys, _browser,
+        _keys, _left_out, _browser,
     ]  # fmt: skip
     if deep:
         checks.append(_deep)
@@ -255,6 +255,17 @@ def _keys(context: Context) -> Iterator[Check]:
             missing = gather.keys_missing(source, context.settings)
             seen = f"left out: {', '.join(missing)} is not set" if missing else "its key is set"
             yield Check(f"key of {source.name}", "ok", seen)
+
+
+def _left_out(context: Context) -> Iterator[Check]:
+    """What a night does not ask since its robots.txt forbids it."""
+    from gpuledger.flows.night import left_out
+
+    for out in left_out.of_night(context):
+        seen = (
+            f"left out: its robots.txt forbade it on {out.since:%Y-%m-%d}, and is asked again from {out.again:%Y-%m-%d}"
+        )
+        yield Check(f"robots of {out.source}", "warning", seen, f"`gpuledger refresh --only {out.source}` asks now")
 
 
 def _browser(context: Context) -> Iterator[Check]:

@@ -9,6 +9,7 @@ from decimal import Decimal
 import click
 
 from gpuledger.flows.commands._show import show
+from gpuledger.flows.night.left_out import LeftOut
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.setup.lang import gettext
 from gpuledger.flows.telling.clean import clean
@@ -31,6 +32,8 @@ def show_summary(summary: Summary, data: DataDir) -> None:
             more = gettext(" and {count} more").format(count=len(outcome.drift) - 3) if len(outcome.drift) > 3 else ""
             shows = gettext("`gpuledger sources diff {source}` shows the pages").format(source=outcome.source)
             _say(f"{outcome.source} {gettext('drifts')}: ", f"{'; '.join(outcome.drift[:3])}{more}; {shows}", "yellow")
+    for out in summary.left_out:
+        _say(f"{out.source} {gettext('left out')}: ", left_out_words(out), "yellow")
     if summary.changes:
         _show_changes(summary)
     if summary.published is None:
@@ -51,6 +54,13 @@ def show_summary(summary: Summary, data: DataDir) -> None:
         click.secho(f"  {build.model}: {build.reason}", dim=True)
     click.echo(f"{gettext('warehouse')}  {data.published} -> {summary.version}")
     click.echo(f"{gettext('CSV files')}  {data.exports}")
+
+
+def left_out_words(out: LeftOut) -> str:
+    """Why a source is left out, until when, and how to ask it before."""
+    return gettext(
+        "its robots.txt forbade it on {since}, and is asked again from {again}; `gpuledger refresh --only {source}` asks now"
+    ).format(since=f"{out.since:%Y-%m-%d}", again=f"{out.again:%Y-%m-%d}", source=out.source)
 
 
 def _say(what: str, text: str, colour: str) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from gpuledger.extract.items import Item
     from gpuledger.extract.source import Source
     from gpuledger.flows.checks.sources import Checked
+    from gpuledger.flows.night.left_out import LeftOut
     from gpuledger.flows.setup.settings import Settings
     from gpuledger.transform.answers.sources import Record
 
@@ -31,6 +32,7 @@ def command(ctx: click.Context, data_dir: str | None, form: str) -> None:
         return
     from gpuledger.extract.source import discover
     from gpuledger.flows.commands._show import show
+    from gpuledger.flows.night import left_out
     from gpuledger.flows.setup import settings as settings_module
     from gpuledger.flows.telling import health
 
@@ -39,24 +41,29 @@ def command(ctx: click.Context, data_dir: str | None, form: str) -> None:
         "freshness_hours", "homepage", "key",
     ]  # fmt: skip
     settings = settings_module.load({})
-    records = health.records(data_of(data_dir))
+    data = data_of(data_dir)
+    records = health.records(data)
+    out = {one.source: one for one in left_out.by_default(records, discover(), health.clock(data))}
     rows = []
     for s in discover():
         record = records.get(s.name)
+        interface = gettext("is one") if s.interface == s.name else s.interface
         rows.append((
             s.name, s.title, ", ".join(s.kinds), record and record.status, record and f"{record.failed}/{record.nights}",
-            _robots(s, record), gettext("is one") if s.interface == s.name else s.interface, bool(s.sample), len(s.start),
+            _robots(s, record, out.get(s.name)), interface, bool(s.sample), len(s.start),
             s.freshness_hours, s.homepage, _key(s, settings),
         ))  # fmt: skip
     show(columns, rows, form)
 
 
-def _robots(source: Source, record: Record | None) -> str | None:
+def _robots(source: Source, record: Record | None, out: LeftOut | None) -> str | None:
     """What the site's robots.txt was last found to say; None for what is no site."""
     if source.access is not None:
         return gettext("asked with a key")
     if not source.start:
         return None
+    if out is not None:
+        return gettext("forbidden, left out until {day}").format(day=f"{out.again:%Y-%m-%d}")
     return gettext((record and record.robots) or "not asked yet")
 
 

@@ -28,7 +28,7 @@ from gpuledger.extract.parse_pool import Limits, ParsePool
 from gpuledger.extract.readers import chart_plans, transcriptions
 from gpuledger.extract.sample import server
 from gpuledger.extract.source import Source
-from gpuledger.flows.night import charts
+from gpuledger.flows.night import charts, left_out
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.setup import measure, naming, rates, transcribe
 from gpuledger.flows.setup.settings import Settings, SettingsError
@@ -105,12 +105,17 @@ def limits(settings: Settings) -> Limits:
 
 
 def readings(context: Context) -> list[Reading]:
-    """The sources of this run. SettingsError, with the known names, for a source that does not exist."""
+    """The sources of this run, without those that a night leaves out (`left_out`).
+
+    SettingsError, with the known names, for a source that does not exist.
+    """
     wanted = context.only or context.settings.sources or None
     rendered = {name for name in context.settings.browser_sources if "." not in name}
     if unknown := sorted({*(wanted or ()), *rendered} - set(sources.names())):
         raise SettingsError(naming.no_source(unknown, sources.names()))
+    out = {one.source for one in left_out.of_night(context)}
     chosen = [sources.get(name) for name in wanted] if wanted else sources.discover()
+    chosen = [source for source in chosen if source.name not in out]
     if context.sample_night is not None:
         all_readings = [
             Reading(source, _with_articles(source, server.start_urls(source), context), _dropped(source, context))

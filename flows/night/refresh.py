@@ -10,7 +10,7 @@ from dataclasses import replace
 from gpuledger.extract import shops
 from gpuledger.extract.archive import files as archive_files
 from gpuledger.extract.collect import Collected, Reading
-from gpuledger.flows.night import gather, run_log, take_in
+from gpuledger.flows.night import gather, left_out, run_log, take_in
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.gather import Reader
 from gpuledger.flows.night.sharing import writing
@@ -35,6 +35,7 @@ def run_locked(context: Context, read_all: ReadAll) -> Summary:
     """
     started = time.perf_counter()
     readings = [part for reading in gather.readings(context) for part in shops.apart(reading)]
+    out = left_out.of_night(context)
     if run_log.has_ended_badly(context.data):
         # Looked for after a kill or a full disk alone: an archive of many years has very many files.
         archive_files.remove_leftovers(context.data.snapshots, younger_too=True)
@@ -53,7 +54,7 @@ def run_locked(context: Context, read_all: ReadAll) -> Summary:
         run_log.finish(context, status, f"{type(error).__name__}: {error}")
         raise
     run_log.finish(context, summary.status, summary.why)
-    return replace(summary, seconds=time.perf_counter() - started)
+    return replace(summary, seconds=time.perf_counter() - started, left_out=out)
 
 
 def _is_any_read(collected: Sequence[Collected]) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from gpuledger.flows.night.left_out import LeftOut
 from gpuledger.transform.build.run import Build
 from gpuledger.warehouse.integrity import name_of
 from gpuledger.warehouse.ledger import PriceChange, SourceOutcome
@@ -15,7 +16,7 @@ from gpuledger.warehouse.load.offers import MissingRate
 @dataclass(frozen=True, slots=True)
 class Summary:
     """The outcome of a run. `published` is the version's path, None where nothing was published; `unrated` are the prices
-    of a bulk load that have no exchange rate.
+    of a bulk load that have no exchange rate, `left_out` what was not asked since its robots.txt forbids it.
     """
 
     run_id: str
@@ -26,6 +27,7 @@ class Summary:
     reason: str | None = None
     seconds: float = 0.0
     unrated: Sequence[MissingRate] = ()
+    left_out: Sequence[LeftOut] = ()
 
     @property
     def version(self) -> str | None:

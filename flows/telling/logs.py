@@ -69,6 +69,9 @@ def summary(night: Summary) -> None:
             drift=drift,
             **counts,
         )
+    for out in night.left_out:
+        since, again = f"{out.since:%Y-%m-%d}", f"{out.again:%Y-%m-%d}"
+        event(log, logging.INFO, f"{out.source} left out", source=out.source, forbidden=since, again=again)
     level = {"failed": logging.ERROR, "published_with_failures": logging.WARNING}.get(night.status, logging.INFO)
     rebuilt = sum(build.action == "rebuilt" for build in night.builds)
     event(

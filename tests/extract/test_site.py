@@ -105,6 +105,23 @@ def test_https_never_becomes_http() -> None:
     site_of(["http://shop.example/"]).check(addresses.check("http://shop.example/"), "x")
 
 
+@pytest.mark.parametrize(
+    "url", [f"http://{HOST}:8080/other", "http://site.test:8080/a.png", f"https://{HOST}:80/other"]
+)
+def test_another_port_of_its_own_host_fails_with_the_port(server: FaultyServer, tmp_path: Path, url: str) -> None:
+    for issues in (read(server, tmp_path / "link", url), read(server, tmp_path / "hop", f"http://{HOST}/r0", url)):
+        assert ["it leads to port 80" in words for words in issues.values()] == [True]
+    assert "/other" not in server.paths()
+
+
+def test_the_port_that_a_source_names_is_its_own() -> None:
+    site = site_of(["http://shop.example:8443/list"])
+    for url in ("http://shop.example:8443/x", "http://www.shop.example/x", "https://shop.example/x"):
+        site.check(addresses.check(url), "x")
+    with pytest.raises(ForeignHost, match=r"port 9000 of shop\.example"):
+        site.check(addresses.check("http://shop.example:9000/x"), "x")
+
+
 @pytest.mark.parametrize("name", sources.names())
 def test_every_source_can_be_read_from_where_it_starts(name: str) -> None:
     source = sources.get(name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from gpuledger.extract.fetch.robots import FORBIDS
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 
@@ -49,13 +50,15 @@ class SourceHealth:
 @dataclass(frozen=True, slots=True)
 class Record:
     """How often a source failed in its last nights, and how the last one ended. `robots` is the verdict of the site's
-    robots.txt as the last live night met it: allowed, in part or forbidden; None where no live night asked.
+    robots.txt as the last live night met it: allowed, in part or forbidden; None where no live night asked. `forbidden_at`
+    is that night, where its rules themselves forbade the source: one that cannot be read forbids for that night only.
     """
 
     status: str
     failed: int
     nights: int
     robots: str | None
+    forbidden_at: datetime | None
 
 
 def records(data: DataDir) -> dict[str, Record]:
@@ -65,21 +68,24 @@ def records(data: DataDir) -> dict[str, Record]:
         f"""WITH tried AS (
                 SELECT s.source, s.status, s.run_id, r.sample_night IS NULL AS is_live,
                     starts_with(coalesce(s.reason, ''), 'RobotsDisallowed') AS is_forbidden, s.pages,
+                    CASE WHEN contains(s.reason, ?) THEN r.as_of END AS forbidden_at,
                     row_number() OVER (PARTITION BY s.source ORDER BY s.rowid DESC) AS back
                 FROM ops.source_run s JOIN ops.run r USING (run_id)
             ),
             last_live AS (
                 SELECT source, arg_min(run_id, back) AS run_id, arg_min(is_forbidden, back) AS is_forbidden,
-                    arg_min(pages, back) AS pages
+                    arg_min(pages, back) AS pages, min_by(struct_pack(at := forbidden_at), back).at AS forbidden_at
                 FROM tried WHERE is_live GROUP BY source
             ),
             in_part AS (SELECT DISTINCT source, run_id FROM ops.issue WHERE code = 'RobotsDisallowed')
             SELECT t.source, arg_min(t.status, t.back), count(*) FILTER (t.status IN ('failed', 'refused')), count(*),
                 CASE WHEN any_value(l.is_forbidden) THEN 'forbidden' WHEN any_value(p.run_id) IS NOT NULL THEN 'in part'
-                    WHEN any_value(l.pages) > 0 THEN 'allowed' END
+                    WHEN any_value(l.pages) > 0 THEN 'allowed' END,
+                any_value(l.forbidden_at)
             FROM tried t LEFT JOIN last_live l ON l.source = t.source
             LEFT JOIN in_part p ON p.source = l.source AND p.run_id = l.run_id
             WHERE t.back <= {NORMAL_RUNS} GROUP BY t.source""",
+        [FORBIDS],
     )
     return {source: Record(*record) for source, *record in rows}
 

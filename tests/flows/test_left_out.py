@@ -1,0 +1,110 @@
+"""What a site's robots.txt forbids is left out of the nights that nobody chose the sources of, and asked again later."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from gpuledger.extract import source as sources
+from gpuledger.extract.collect import Collected, Reading
+from gpuledger.extract.fetch import addresses
+from gpuledger.extract.fetch.http import Client, HttpSettings
+from gpuledger.extract.sample.server import SampleSite, start_urls
+from gpuledger.flows.checks import doctor
+from gpuledger.flows.commands._summary import show_summary
+from gpuledger.flows.commands.sources import _robots
+from gpuledger.flows.night import gather
+from gpuledger.flows.night.context import Context
+from gpuledger.flows.night.gather import Reader
+from gpuledger.flows.night.left_out import AGAIN_DAYS
+from gpuledger.flows.night.refresh import run
+from gpuledger.flows.night.summary import Summary
+from tests.extract.faulty_server import FaultyServer
+from tests.flows import inprocess
+from tests.nights import Night
+
+FORBIDDEN, UNREADABLE, OPEN = "newegg", "microcenter", "ecb_fx"
+
+
+@pytest.fixture
+def sites() -> Iterator[tuple[FaultyServer, FaultyServer]]:
+    """Two shops: the rules of one forbid everything, those of the other cannot be read tonight."""
+    with FaultyServer() as forbidding, FaultyServer() as broken:
+        forbidding.routes["/robots.txt"] = lambda asked: asked.reply(200, b"User-agent: *\nDisallow: /\n")
+        broken.routes["/robots.txt"] = lambda asked: asked.reply(503)
+        yield forbidding, broken
+
+
+def live(data: Path, days: int, only: tuple[str, ...] | None = None) -> Context:
+    """A night on the live sources, so many days after the sample's first."""
+    first = inprocess.context(data, 1, only=only)
+    return replace(first, sample_night=None, as_of=first.as_of + timedelta(days=days))
+
+
+def night(context: Context, forbidding: FaultyServer, broken: FaultyServer) -> Summary:
+    """A night whose shops are those two, beside a source of the sample site; the other live sources are nobody's here."""
+
+    def read(reader: Reader, readings: list[Reading]) -> list[Collected]:
+        found = {reading.source.name: reading for reading in readings}
+        with SampleSite(1) as sample:
+            there = dict(sample.connect_to)
+            mine = [Reading(found[OPEN].source, start_urls(found[OPEN].source))]
+            for name, server in ((FORBIDDEN, forbidding), (UNREADABLE, broken)):
+                if name in found:
+                    starts = [start.replace("https://", "http://") for start in found[name].starts]
+                    there |= {str(addresses.host_of(start)): ("127.0.0.1", server.port) for start in starts}
+                    mine.append(Reading(found[name].source, starts))
+            with Client(HttpSettings(delay_s=0.0, max_attempts=1, connect_to=there)) as client:
+                return [replace(reader, client=client).read_source(reading) for reading in mine]
+
+    return run(context, read)
+
+
+def test_a_site_that_forbids_it_is_asked_once_and_left_out_for_a_month(
+    nights: dict[int, Night],
+    tmp_path: Path,
+    sites: tuple[FaultyServer, FaultyServer],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    data = nights[1].copy(tmp_path / "data")
+    forbidding, _ = sites
+    first = night(live(data, 1), *sites)
+    assert {one.source: (one.status, str(one.reason).partition(":")[0]) for one in first.failed_sources} == {
+        FORBIDDEN: ("failed", "RobotsDisallowed"), UNREADABLE: ("failed", "RobotsDisallowed"),
+    }  # fmt: skip
+    assert first.left_out == []
+    asked = len(forbidding.paths(robots=True))
+    assert asked == 1
+    assert forbidding.paths() == []  # nothing but its rules
+
+    second = night(live(data, 2), *sites)
+    assert [one.source for one in second.left_out] == [FORBIDDEN]
+    assert [one.source for one in second.failed_sources] == [UNREADABLE]  # what could not be read is asked each night
+    assert len(forbidding.paths(robots=True)) == asked
+    show_summary(second, inprocess.context(data, 1).data)
+    words = f"{FORBIDDEN} left out: its robots.txt forbade it on 2023-11-17, and is asked again from 2023-12-17"
+    assert f"{words}; `gpuledger refresh --only {FORBIDDEN}` asks now" in " ".join(capsys.readouterr().out.split())
+
+    (shown,) = second.left_out
+    assert _robots(sources.get(FORBIDDEN), None, shown) == "forbidden, left out until 2023-12-17"
+    (check,) = [one for one in doctor.examine(live(data, 3), offline=True) if one.name == f"robots of {FORBIDDEN}"]
+    assert (check.grade, check.action) == ("warning", f"`gpuledger refresh --only {FORBIDDEN}` asks now")
+
+    def reads(context: Context) -> bool:
+        return FORBIDDEN in {reading.source.name for reading in gather.readings(context)}
+
+    assert not reads(live(data, AGAIN_DAYS))
+    assert reads(live(data, 1 + AGAIN_DAYS))
+    assert reads(live(data, 3, only=(FORBIDDEN,)))
+    chosen = live(data, 3)
+    assert reads(replace(chosen, settings=replace(chosen.settings, sources=(FORBIDDEN, OPEN))))
+    assert reads(inprocess.context(data, 2))  # the sample forbids nothing
+
+    # Its rules allow it again: asked by name, it is read again on every night, whatever it then gives.
+    forbidding.routes["/robots.txt"] = lambda asked: asked.reply(200, b"")
+    night(live(data, 4, only=(FORBIDDEN, OPEN)), *sites)
+    assert reads(live(data, 5))
