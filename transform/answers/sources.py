@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from gpuledger.extract.fetch.robots import FORBIDS
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 
 #: Good runs whose median number of rows counts as normal.
 NORMAL_RUNS = 30
+#: What a reason says where rules were read and forbid the address (`extract.fetch.robots`).
+_FORBIDS = "/robots.txt forbids it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ def records(data: DataDir) -> dict[str, Record]:
             FROM tried t LEFT JOIN last_live l ON l.source = t.source
             LEFT JOIN in_part p ON p.source = l.source AND p.run_id = l.run_id
             WHERE t.back <= {NORMAL_RUNS} GROUP BY t.source""",
-        [FORBIDS],
+        [_FORBIDS],
     )
     return {source: Record(*record) for source, *record in rows}
 
