@@ -11,7 +11,7 @@ from gpuledger.extract.source import Source
 from gpuledger.flows.night.context import Context
 from gpuledger.transform.answers import sources as measured
 from gpuledger.transform.answers.sources import Record
-from gpuledger.warehouse.errors import NoWarehouse
+from gpuledger.warehouse.errors import WarehouseError
 
 #: A site may change its mind: after so many days the night asks for its robots.txt once more, and for nothing else where
 #: that still forbids.
@@ -33,7 +33,8 @@ def of_night(context: Context) -> list[LeftOut]:
         return []
     try:
         known = measured.records(context.data)
-    except NoWarehouse:
+    except WarehouseError:
+        # Nothing was published yet, or the file is damaged: the night itself says so, and puts a whole one in its place.
         return []
     return by_default(known, sources.discover(), context.as_of)
 
