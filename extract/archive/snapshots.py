@@ -221,10 +221,9 @@ class Archive:
                 damaged.append(error)
                 continue
             origin, records = self.origin(sha256), logged.get(sha256, [])
-            # A sidecar may be of a fetch that was pruned; one of the same time and source must be the same.
-            twins = [
-                one for one in records if origin and (one.source, one.fetched_at) == (origin.source, origin.fetched_at)
-            ]
+            # A sidecar may be of a fetch that was pruned, or of a run that was killed before its line; one of the same time,
+            # source and run must be the same.
+            twins = [one for one in records if origin and _fetch_of(one) == _fetch_of(origin)]
             if origin is None or (twins and origin not in twins):
                 seen = (
                     "the sidecar says another fetch than the log" if origin else "the sidecar is no record of a fetch"
@@ -289,3 +288,8 @@ class Archive:
             raise ValueError(f"{source!r} is no name of a source")
         with self._lock:
             return self._logs.setdefault(source, FetchLog(self.root / "log" / f"{source}.jsonl", source))
+
+
+def _fetch_of(snapshot: Snapshot) -> tuple[str, datetime, str | None]:
+    """What tells one fetch of a page from another."""
+    return snapshot.source, snapshot.fetched_at, snapshot.run_id

@@ -191,6 +191,20 @@ def log_file(archive: Archive) -> Path:
     return archive.root / "log" / "newegg.jsonl"
 
 
+def test_a_page_of_a_run_that_was_killed_before_its_line_is_another_runs_too(archive: Archive) -> None:
+    """Both at one time, as on the sample's clock: the sidecar is of the first."""
+    archive.save("newegg", fetched(), T0, "killed")
+    log_file(archive).unlink()
+    after = Archive(archive.root)
+    after.save("newegg", fetched(), T0, "next")
+    assert after.verify() == []
+    # Of one run the sidecar says what the log says.
+    after.save("newegg", fetched(b"two", URL + "2"), T0, "next")
+    (sidecar,) = [path for path in files(after) if path.suffix == ".json" and b"/p/12" in path.read_bytes()]
+    sidecar.write_bytes(sidecar.read_bytes().replace(b"/p/12", b"/p/13"))
+    assert [error.url for error in after.verify()] == [str(sidecar)]
+
+
 @pytest.mark.parametrize("kept_bytes", [1, 40, -2])
 def test_a_torn_last_line_costs_nothing_but_itself(archive: Archive, kept_bytes: int) -> None:
     first = archive.save("newegg", fetched(), T0)

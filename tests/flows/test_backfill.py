@@ -148,7 +148,7 @@ def test_what_a_night_does_not_load_is_on_record_with_its_reason(
         """SELECT s.quarantined, (SELECT count(*) FROM ops.quarantine q WHERE q.run_id = s.run_id)
            FROM ops.source_run s WHERE s.source = 'danawa_daily'""",
     )
-    assert sorted(counts) == [(0, 0), (1, 1), (10, 10)]
+    assert sorted(counts) == [(0, 0), (1, 1), (11, 11)]
     reasons = {reason.partition(":")[0] for (reason,) in rows(data, "SELECT reason FROM ops.quarantine")}
     assert reasons == {"price held", "whole batch refused"}
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from gpuledger.flows.setup.settings import explain
+from gpuledger.flows.setup.settings import FILE_VARIABLE, explain
 from tests.command import ROOT, arguments, environment, gpuledger, rows
 from tests.nights import Night
 
@@ -170,7 +170,7 @@ def test_the_pods_run_what_the_compose_file_runs() -> None:
         words = [word for word in _pods()[name]["containers"][0]["args"] if word != "--with-healthcheck"]
         assert words == SERVICES[name]["command"], name
     literals = dict(one.split("=", 1) for one in _kustomization()["configMapGenerator"][0]["literals"])
-    settings = {f"GPULEDGER_{origin.name.upper()}" for origin in explain({}, Path("/nowhere"))}
+    settings = {FILE_VARIABLE, *(f"GPULEDGER_{origin.name.upper()}" for origin in explain({}, Path("/nowhere")))}
     assert {name for name in literals if name.startswith("GPULEDGER_")} <= settings
     assert literals["GPULEDGER_READ_DEPLOYMENT"] == SERVICES["writer"]["environment"]["GPULEDGER_READ_DEPLOYMENT"]
     wanted = {name for name in SERVICES["writer"]["environment"] if not name.startswith(("AWS_", "GPULEDGER_NOTIFY"))}
