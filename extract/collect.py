@@ -40,6 +40,11 @@ class Reading:
     files: Sequence[LocalFile] = ()
     shop: str = ""
 
+    @property
+    def name(self) -> str:
+        """The source's, with the shop where it is of one."""
+        return f"{self.source.name} {self.shop}".rstrip()
+
 
 @dataclass(frozen=True, slots=True)
 class Collected:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -30,6 +30,7 @@ from gpuledger.extract.sample import server
 from gpuledger.extract.source import Source
 from gpuledger.flows.night import charts, left_out
 from gpuledger.flows.night.context import Context
+from gpuledger.flows.night.left_out import LeftOut
 from gpuledger.flows.setup import measure, naming, rates, transcribe
 from gpuledger.flows.setup.settings import Settings, SettingsError
 from gpuledger.warehouse.paths import DataDir
@@ -67,14 +68,13 @@ class Reader:
         ends = time.monotonic() + longest
 
         name, progress = reading.source.name, self.context.progress
-        shown = f"{name} {reading.shop}".rstrip()
 
         def in_time(url: str, known: int) -> None:
             if time.monotonic() > ends:
                 raise Timeout(
                     url, f"the source took longer than {longest:g} s", "raise source_timeout_s in the settings"
                 )
-            progress.page(shown, url, known)
+            progress.page(reading.name, url, known)
 
         try:
             collected = collect(reading, pages, self.cache, in_time, self.parser)
@@ -87,7 +87,7 @@ class Reader:
             failed = Unforeseen(name, described(error))
             return Collected(name, shop=reading.shop, failure=failed, is_complete=False)
         finally:
-            progress.read(shown)
+            progress.read(reading.name)
 
 
 def read_source_again(reading: Reading, pages: OfRun, archive: Archive, parser: Parser, data: DataDir) -> Collected:
@@ -104,8 +104,8 @@ def limits(settings: Settings) -> Limits:
     return Limits(settings.page_timeout_s, int(settings.page_memory_mb * 1_000_000))
 
 
-def readings(context: Context) -> list[Reading]:
-    """The sources of this run, without those that a night leaves out (`left_out`).
+def readings(context: Context, out: Collection[LeftOut] | None = None) -> list[Reading]:
+    """The sources of this run, without those that it leaves out: `out`, or by itself what `left_out` says.
 
     SettingsError, with the known names, for a source that does not exist.
     """
@@ -113,9 +113,9 @@ def readings(context: Context) -> list[Reading]:
     rendered = {name for name in context.settings.browser_sources if "." not in name}
     if unknown := sorted({*(wanted or ()), *rendered} - set(sources.names())):
         raise SettingsError(naming.no_source(unknown, sources.names()))
-    out = {one.source for one in left_out.of_night(context)}
+    without = {one.source for one in (left_out.of_night(context) if out is None else out)}
     chosen = [sources.get(name) for name in wanted] if wanted else sources.discover()
-    chosen = [source for source in chosen if source.name not in out]
+    chosen = [source for source in chosen if source.name not in without]
     if context.sample_night is not None:
         all_readings = [
             Reading(source, _with_articles(source, server.start_urls(source), context), _dropped(source, context))

@@ -34,8 +34,8 @@ def run_locked(context: Context, read_all: ReadAll) -> Summary:
     says how the run ended.
     """
     started = time.perf_counter()
-    readings = [part for reading in gather.readings(context) for part in shops.apart(reading)]
     out = left_out.of_night(context)
+    readings = [part for reading in gather.readings(context, out) for part in shops.apart(reading)]
     if run_log.has_ended_badly(context.data):
         # Looked for after a kill or a full disk alone: an archive of many years has very many files.
         archive_files.remove_leftovers(context.data.snapshots, younger_too=True)

@@ -69,7 +69,7 @@ def _read_all(reader: Reader, readings: list[Reading]) -> list[Collected]:
     # The pages' own retries are the client's; a task's are for what nobody foresaw, a full disk for example. The
     # arguments stay out of Prefect: it would hash and serialize whole batches.
     context = reader.context
-    by_name = {f"{reading.source.name} {reading.shop}".rstrip(): reading for reading in readings}
+    by_name = {reading.name: reading for reading in readings}
     turns = threading.BoundedSemaphore(context.settings.parallel_sources)
 
     @task(
