@@ -20,7 +20,7 @@ from typing import Self
 from gpuledger.extract import child
 from gpuledger.extract.errors import ExtractError, LayoutChanged
 from gpuledger.extract.items import Parsed
-from gpuledger.extract.parse_process import LENGTH, WAY_OUT, Order
+from gpuledger.extract.parse_process import LENGTH, WAY_OUT, Order, leaves_locks, too_much
 from gpuledger.extract.source import Page, Source
 
 #: Of the machine's own time for one second of the process: a machine that does much else must not fail a page, while a
@@ -76,6 +76,9 @@ class ParsePool:
         try:
             process = process or _Process()
             answer = process.answer(order)
+            if leaves_locks(answer):
+                process.end()
+                process = None
         except BaseException:
             if process is not None:
                 process.end()
@@ -83,6 +86,8 @@ class ParsePool:
             raise
         finally:
             self._idle.put(process)
+        if answer is None:
+            raise LayoutChanged(page.url, too_much(order), WAY_OUT)
         if isinstance(answer, ExtractError | OSError):
             raise answer
         return answer
@@ -102,7 +107,9 @@ class _Process:
         )  # fmt: skip
 
     def answer(self, order: Order) -> object:
-        """What came of the order. Raises LayoutChanged where the process was ended over it."""
+        """What came of the order, None where the memory did not suffice. Raises LayoutChanged where the process had to be
+        ended over it.
+        """
         ends = time.monotonic() + order.seconds * _PATIENCE + 60.0
         data = pickle.dumps(order)
         try:

@@ -38,27 +38,40 @@ class Order:
 
 
 def main() -> None:
-    """Take orders from standard input until it ends; answer each on standard output with what came of it, or its failure."""
+    """Take orders from standard input until it ends; answer each on standard output with what came of it, or its failure.
+
+    The answer None, the last, says that the memory did not suffice: there may be none left for a sentence either.
+    """
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no answer
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     while (order := receive(sys.stdin.buffer)) is not None:
         assert isinstance(order, Order)
-        send(answers, _carried_out(order))
+        answer = _carried_out(order)
+        send(answers, answer)
+        if leaves_locks(answer):
+            return
+
+
+def leaves_locks(answer: object) -> bool:
+    """Whether the process must not be used again.
+
+    Where memory or stack ended in the middle of an XPath, lxml (6.0 and before) keeps the lock of the compiled expression:
+    the next page would wait for it for ever.
+    """
+    return answer is None or (isinstance(answer, ExtractError) and RecursionError.__name__ in answer.seen)
 
 
 def _carried_out(order: Order) -> object:
     source = sources.get(order.source)  # its imports are ours, and not the page's
     free = _limit(order)
     try:
-        answer = _read(source, order)
+        return _read(source, order)
     except MemoryError:
-        answer = None
+        return None
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         resource.setrlimit(resource.RLIMIT_AS, free)
-    # Said only here: within the limit there may be no memory left for a sentence either.
-    return _too_much(order) if answer is None else answer
 
 
 def _read(source: Source, order: Order) -> object:
@@ -83,10 +96,6 @@ def _limit(order: Order) -> tuple[int, int]:
     resource.setrlimit(resource.RLIMIT_AS, (used + order.memory_bytes, free[1]))
     signal.setitimer(signal.ITIMER_PROF, order.seconds)
     return free
-
-
-def _too_much(order: Order) -> LayoutChanged:
-    return LayoutChanged(order.page.url, too_much(order), WAY_OUT)
 
 
 #: What to do about a page that was ended.

@@ -132,6 +132,7 @@ _MAX_STEPS = 5_000
 _CENTS = re.compile(r"cent|decimal|fraction|minor|penny|pence|hundredth|sup(?:erscript)?\b", re.IGNORECASE)
 _TWO_DIGITS = re.compile(r"\s*\d\d\s*")
 _NUMBER_AT_END = re.compile(r"\d(?:[\d.,]*\d)?$")
+_EURO_CENTS = re.compile(r"\s*€\s?(\d\d)\s*")
 _SIGN_AT_END = re.compile(r"(?<=\d)[\s\u00a0]*€[\s\u00a0]*$")
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
@@ -179,6 +180,10 @@ def visible_text(element: HtmlElement, limit: int = 400, without: Container[str]
             if piece and _TWO_DIGITS.fullmatch(piece) and _are_cents(node) and (euro := _SIGN_AT_END.search(text)):
                 # `1 299 €` and small `99`: the sign stands where the decimal symbol would.
                 text = f"{text[: euro.start()]},{piece.strip()}{euro.group()}"
+                continue
+            if piece and node.tag == "sup" and (euro := _EURO_CENTS.fullmatch(piece)) and text[-1:].isdigit():
+                # `859` and small `€99`.
+                text += f",{euro.group(1)}€"
                 continue
             # Two digits in emphasis right behind a number are mostly its cents, set small by a style sheet: they stay apart.
             apart = apart or (

@@ -9,7 +9,10 @@ from typing import Any
 from lxml import etree
 from lxml.html import HtmlElement
 
-_ANY = etree.XPath("boolean(//@itemscope)")
+_SCOPES = etree.XPath("//*[@itemscope]")
+#: Shops nest four or five deep. extruct calls itself for each; where Python's stack ends in the middle of an XPath,
+#: lxml keeps its lock: see `parse_process.leaves_locks`.
+_MAX_DEPTH = 50
 
 
 @functools.cache
@@ -21,19 +24,33 @@ def _extractor() -> Any:
 
 
 def items(tree: HtmlElement, url: str) -> Iterator[dict[str, Any]]:
-    """Each item of the page, nested ones after their parents."""
-    if not _ANY(tree):
+    """Each item of the page, nested ones after their parents; none where they are nested without end.
+
+    Raises RecursionError where they refer to each other without end.
+    """
+    scopes = _SCOPES(tree)
+    if not scopes or _is_too_deep(scopes):
         return
     try:
         top_level = _extractor().extract_items(tree, base_url=url)
-    except (ValueError, RecursionError):
-        # An address that is none (`http://[`), or items nested without end: the page's other syntaxes still count.
-        return
+    except ValueError:
+        return  # an address that is none (`http://[`): the page's other syntaxes still count
     queue = list(top_level)
     for item in queue:
         if "properties" in item:
             queue.extend(_nested(item))
             yield _as_jsonld(item)
+
+
+def _is_too_deep(scopes: list[HtmlElement]) -> bool:
+    """Whether items, in the order of the page, are nested deeper than any shop's."""
+    depths: dict[HtmlElement, int] = {}
+    for scope in scopes:
+        parent = next((one for one in scope.iterancestors() if one in depths), None)
+        depths[scope] = depths[parent] + 1 if parent is not None else 1
+        if depths[scope] > _MAX_DEPTH:
+            return True
+    return False
 
 
 def _as_jsonld(item: Any, depth: int = 0) -> Any:
