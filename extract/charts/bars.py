@@ -6,7 +6,7 @@ Everything here is as if bars ran from left to right; a chart with standing bars
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import cv2
@@ -114,15 +114,18 @@ def find(picture: Pixels, words: Sequence[Box]) -> Bars | None:
             for piece in of_colour
             if piece.height < len(picture) / 2.5 and not _at_border(piece, picture) and not _letter(piece, words)
         ]
+    pieces = _unshaded(pieces, picture)
     start = _common_left(pieces)
     if start is None:
         return None
     begun = [piece for piece in pieces if abs(piece.left - start) <= _LINE and piece.right > start + _LINE]
     ground = _commonest(np.concatenate([picture[0], picture[-1], picture[:, 0], picture[:, -1]]))
     begun += [piece for piece in pieces if _behind_word(piece, start, words) and not _is_like(piece, ground)]
-    usual = float(np.median([piece.height for piece in begun]))
+    usual = _usual_height(begun)
     grown = [
-        _grow(piece, pieces) for piece in begun if 0.4 * usual <= piece.height <= 2.5 * usual and piece.height >= 5
+        _grow(piece, pieces)
+        for piece in begun
+        if max(5, (0.6 if _is_like(piece, ground) else 0.4) * usual) <= piece.height <= 2.5 * usual
     ]
     behind = [piece for piece in _continuing(grown, pieces) if not _is_halo(piece, ground)]
     tracked = _without_tracks([*grown, *behind], ground)
@@ -131,6 +134,13 @@ def find(picture: Pixels, words: Sequence[Box]) -> Bars | None:
         return None
     zero = float(np.median([_edge(picture, lane.bars[0], start) for lane in lanes]))
     return Bars(zero=zero, lanes=tuple(lanes))
+
+
+def _usual_height(pieces: Sequence[_Piece]) -> int:
+    """Half of all pixels are in pieces no higher: what JPEG draws along the sides of bars is many pieces and few pixels."""
+    by_height = sorted(pieces, key=lambda piece: piece.height)
+    reached = np.cumsum([piece.area for piece in by_height])
+    return by_height[int(np.searchsorted(reached, reached[-1] / 2))].height
 
 
 def _colours(picture: Pixels) -> Iterator[tuple[int, int, int]]:
@@ -174,6 +184,13 @@ def _pieces(picture: Pixels, colour: tuple[int, int, int]) -> Iterator[_Piece]:
     high = np.clip(np.array(colour) + _TOLERANCE, 0, 255).astype(np.uint8)
     mask = cv2.inRange(picture, low, high)
     count, numbered, stats, _ = cv2.connectedComponentsWithStats(mask, connectivity=4)
+    joined = [number for number in range(1, count) if _is_joined(stats[number], picture)]
+    if joined:
+        # Lines of a grid in the colour of the bars join them: the bars are what is wider than a line.
+        is_joined = np.isin(numbered, joined)
+        alone = cv2.morphologyEx(mask, cv2.MORPH_OPEN, np.ones((1, _WIDE), dtype=np.uint8))
+        mask = np.where(is_joined, alone, mask)
+        count, numbered, stats, _ = cv2.connectedComponentsWithStats(mask, connectivity=4)
     for number, (left, top, width, height, area) in enumerate(stats[1:count].tolist(), start=1):
         if width < 2 or height < 4 or area < 12:
             continue
@@ -185,6 +202,54 @@ def _pieces(picture: Pixels, colour: tuple[int, int, int]) -> Iterator[_Piece]:
             area >= (0.35 if width < 3 * height else 0.06) * width * height and _share(end == number) >= 0.6
         ):
             yield _Piece(left, top, left + width, top + height, area, colour)
+
+
+#: A standing line is narrower than this.
+_WIDE = 6
+
+
+def _is_joined(stats: NDArray[np.int32], picture: Pixels) -> bool:
+    """Whether a connected part is so high and wide as no bar is, and so empty as no ground is."""
+    _, _, width, height, area = (int(one) for one in stats)
+    return height > 0.4 * len(picture) and width > 0.1 * picture.shape[1] and area < 0.6 * width * height
+
+
+def _unshaded(pieces: list[_Piece], picture: Pixels) -> list[_Piece]:
+    """The pieces with those made one that are slices of a bar whose colour changes from its top to its bottom."""
+    kept: list[_Piece] = []
+    begun: dict[int, list[int]] = {}  # which of them begin at a column: an edge of a photograph has thousands of pieces
+    for piece in sorted(pieces, key=lambda one: (one.top, one.left)):
+        near = sorted(at for left in range(piece.left - _LINE, piece.left + _LINE + 1) for at in begun.get(left, ()))
+        at = next((at for at in near if _is_slice(piece, kept[at], picture)), None)
+        if at is None:
+            begun.setdefault(piece.left, []).append(len(kept))
+            kept.append(piece)
+            continue
+        above = kept[at]
+        whole = max(piece, above, key=lambda one: one.area)
+        right, bottom = max(piece.right, above.right), max(piece.bottom, above.bottom)
+        area = (right - above.left) * (bottom - above.top)
+        kept[at] = replace(whole, left=above.left, right=right, top=above.top, bottom=bottom, area=area)
+    return kept
+
+
+def _is_slice(piece: _Piece, above: _Piece, picture: Pixels) -> bool:
+    """Whether a piece goes on where another one ends below, as wide as it is, without a border between them."""
+    alike = abs(piece.left - above.left) <= _LINE and abs(piece.right - above.right) <= _LINE
+    goes_on = above.top + _LINE < piece.top <= above.bottom + 1 and piece.bottom > above.bottom + _LINE
+    if not alike or not goes_on or piece.colour == above.colour or piece.right - piece.left < _BLOCK:
+        return False
+    top, bottom = min(piece.top, above.top) + 1, max(piece.bottom, above.bottom) - 1
+    # Letters may stand at one end of the bar, and hardly at both.
+    for low, high in ((above.left + 3, above.left + 7), (piece.right - 8, piece.right - 4)):
+        rows = np.median(picture[top:bottom, low:high].astype(np.int16), axis=1)
+        if len(rows) > 1 and np.abs(np.diff(rows, axis=0)).max() <= _SHADED:
+            return True
+    return False
+
+
+#: Colours of two rows of pixels differ by so little in a bar whose colour changes from top to bottom.
+_SHADED = 12
 
 
 def _share(which: NDArray[np.bool_]) -> float:
@@ -274,7 +339,15 @@ def _continuing(begun: list[_Piece], pieces: list[_Piece]) -> Iterator[_Piece]:
             # A line of a grid over the bars cuts it off before the shorter one ends.
             is_around = piece.left < bar.right < piece.right - _BORDER and piece.height <= 1.6 * bar.height
             near = abs(piece.left - bar.right) <= _LINE or is_around
-            if near and piece.colour != bar.colour and piece.same_line(bar) and piece.height >= 0.6 * bar.height:
+            # What is left of a line of the grid between two bars is none.
+            is_bar = piece.right - piece.left > _LINE and piece.height <= 2.5 * bar.height
+            if (
+                near
+                and is_bar
+                and piece.colour != bar.colour
+                and piece.same_line(bar)
+                and piece.height >= 0.6 * bar.height
+            ):
                 yield _grow(piece, pieces)
 
 
@@ -357,7 +430,9 @@ def _further(picture: Pixels, bar: Bar) -> int:
 def _same_bar(piece: _Piece, other: _Piece) -> bool:
     """Whether a piece is the beginning of another one, cut off by letters, or of another colour by JPEG."""
     alike = max(abs(one - two) for one, two in zip(piece.colour, other.colour, strict=True)) <= _ALIKE
-    begins = other.left <= piece.left + _LINE or 0 < other.left - piece.right <= 2 * piece.height
+    # A blend of two colours is a frame around the bar, and is not that bar.
+    is_longer = other.left <= piece.left + _LINE and other.area >= 0.5 * piece.area
+    begins = is_longer or 0 < other.left - piece.right <= 2 * piece.height
     return alike and other.right > piece.right and begins
 
 

@@ -191,6 +191,8 @@ def rows(bars: Bars, words: Sequence[Word], turned: bool) -> list[Row]:
     single = _one_each(lanes, lines, pitch)
     if single is not None:
         return list(_rows_of_lines(lanes, single, turned))
+    if turned and (below := _below_groups(lanes, lines)) is not None:
+        return [_row(group, line, turned) for group, line in below]
     if (grouped := _groups(lanes, _blocks(lines, turned))) is not None:
         return [_row(group, block, turned) for group, block in grouped]
     inside = [[word for word in words if _inside(word, lane, bars)] for lane in lanes]
@@ -210,9 +212,26 @@ def _rows_of_lines(lanes: Sequence[Lane], single: list[list[Word]], turned: bool
         for group in groups:
             yield _row(group, [word for lane in group for word in lines[lane]], turned)
         return
+    if _are_pairs(lanes, single):
+        for at in range(0, len(lanes), 2):
+            yield _row((lanes[at], lanes[at + 1]), [*single[at], *single[at + 1]], turned)
+        return
     are_parts = _are_in_turn(lanes) or sum(_names_nothing(block) for block in single) > _NAMELESS * len(lanes)
     for lane in lanes:
         yield _row((lane,), [] if are_parts else lines[lane], turned)
+
+
+def _are_pairs(lanes: Sequence[Lane], single: Sequence[list[Word]]) -> bool:
+    """Whether every two lanes are one row, though no gap says so: two colours in turn, and beside them in turn a line that
+    names no model, as a maker's name does, and nearer to it than to the line before one that does.
+    """
+    if len(lanes) < 6 or len(lanes) % 2 or not all(single) or not _are_in_turn(lanes):
+        return False
+    in_turn = all(_names_nothing(words) == (at % 2 == 0) for at, words in enumerate(single))
+    apart = [_middle(after) - _middle(before) for before, after in pairwise(single)]
+    # One row may stand out by its colour.
+    differ = sum(_differ(lanes[at], lanes[at + 1]) for at in range(0, len(lanes), 2))
+    return in_turn and max(apart[::2]) < min(apart[1::2]) and differ >= 0.4 * len(lanes)
 
 
 def _are_in_turn(lanes: Sequence[Lane]) -> bool:
@@ -325,6 +344,22 @@ def _blocks(lines: list[list[Word]], turned: bool) -> list[list[Word]]:
         else:
             blocks.append(line)
     return blocks
+
+
+def _below_groups(lanes: Sequence[Lane], lines: list[list[Word]]) -> list[tuple[tuple[Lane, ...], list[Word]]] | None:
+    """The lanes of each label where bars stand in groups with room between them, and a label in the middle below each."""
+    groups = neighbours(lanes)
+    if len(groups) < 2 or len(groups) == len(lanes) or len(lines) > len(groups):
+        return None
+    middles = [(group[0].top + group[-1].bottom) / 2 for group in groups]
+    pitch = min(after - before for before, after in pairwise(middles))
+    found: list[list[Word]] = [[] for _ in groups]
+    for line in lines:
+        nearest = min(range(len(groups)), key=lambda index: abs(middles[index] - _middle(line)))
+        if found[nearest] or abs(middles[nearest] - _middle(line)) > 0.15 * pitch:
+            return None
+        found[nearest] = line
+    return list(zip(groups, found, strict=True))
 
 
 def _groups(lanes: Sequence[Lane], blocks: list[list[Word]]) -> list[tuple[tuple[Lane, ...], list[Word]]] | None:

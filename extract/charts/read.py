@@ -160,7 +160,9 @@ def _chart(picture: Pixels, words: Sequence[Word], reader: Reader) -> Chart | No
         if len(lanes.lanes) < 2:
             continue
         placed = layout.without_captions(placed, lanes, turned)
-        apart = [part for word in placed for part in _parted(word, lanes.zero, frame, reader)]
+        apart = [
+            _freed(part, lanes, frame, reader) for word in placed for part in _parted(word, lanes.zero, frame, reader)
+        ]
         chart = Chart(frame, tuple(layout.without_tick(word, lanes.zero) for word in apart), lanes)
         found.append((len(chart.numbers), len(lanes.lanes), chart))
     if not found:
@@ -187,6 +189,31 @@ def _parted(word: Word, zero: float, frame: Frame, reader: Reader) -> list[Word]
     return [replace(word, text=label.strip(), box=boxes[0]), number]
 
 
+def _freed(word: Word, lanes: Bars, frame: Frame, reader: Reader) -> Word:
+    """A number that was read together with a line that goes on from its bar's end, as one for its error does: read again
+    behind that line.
+    """
+    index = layout.lane_of(word, lanes)
+    has_digits = any(sign.isdigit() for sign in word.text)
+    if index is None or frame.turned or word.slanted or word.number is not None or not has_digits:
+        return word
+    end = min((bar.end for bar in lanes.lanes[index].bars), key=lambda one: abs(one - word.box[0]))
+    if abs(end - word.box[0]) > word.height:
+        return word
+    _, top, right, bottom = word.box
+    crop = crop_of(frame.picture, (end + 2, top, right, bottom)).astype(np.int16)
+    if min(crop.shape[:2]) < word.height / 2:
+        return word
+    is_inked = (np.abs(crop - np.median(crop.reshape(-1, 3), axis=0)).max(axis=2) > _INKED).any(axis=0)
+    clean = np.flatnonzero(~is_inked)
+    if not is_inked[0] or not clean.size or clean[0] > word.height:
+        return word
+    box = (end + 2 + float(clean[0]), top, right, bottom)
+    [(text, score)] = reader.read([_enlarged(crop_of(frame.picture, box))])
+    again = replace(word, text=text.strip(), box=box, score=score)
+    return word if again.number is None else again
+
+
 def _labelled(chart: Chart, reader: Reader) -> Chart:
     """The same with labels looked for beside bars without one: small letters far apart are overlooked in a large picture."""
     if any(word.slanted and word.box[2] <= chart.bars.zero + 4 for word in chart.words):
@@ -200,25 +227,29 @@ def _labelled(chart: Chart, reader: Reader) -> Chart:
             [max(0.0, groups[0][0].top - half), *borders], [*borders, min(end, groups[-1][-1].bottom + half)], strict=True
         )
     )  # fmt: skip
-    if chart.frame.turned:
-        # Labels that nearly touch were read as one word, which is the label of none of them.
-        chart = replace(
-            chart, words=tuple(word for word in chart.words if not _is_of_several(word, cells, chart.bars.zero))
-        )
+    # Labels that nearly touch were read as one word, which is the label of none of them.
+    lost = [word for word in chart.words if chart.frame.turned and _is_of_several(word, cells, chart.bars.zero)]
+    chart = replace(chart, words=tuple(word for word in chart.words if word not in lost))
     known = [[word for word in chart.words if _is_label(word, cell, chart.bars.zero)] for cell in cells]
-    missing = [cell for cell, words in zip(cells, known, strict=True) if not words]
-    if not missing:
+    is_open = [
+        not words or any(word.box[1] < bottom and top < word.box[3] for word in lost)
+        for (top, bottom), words in zip(cells, known, strict=True)
+    ]
+    if not any(is_open):
         return chart
     # Where one was overlooked, a part of another one may have been.
     boxes = [chart.frame.back((0.0, top, chart.bars.zero - 2, bottom)) for top, bottom in cells]
     again = _words_of(chart, reader, boxes)
     words = list(chart.words)
-    for cell, before, found in zip(cells, known, again, strict=True):
+    for cell, before, found, is_missing in zip(cells, known, again, is_open, strict=True):
         found = [word for word in found if _is_label(word, cell, chart.bars.zero)]
-        if any(word.box[1] <= cell[0] + 1 or word.box[3] >= cell[1] - 1 for word in found):
-            continue  # the border goes through a letter, so more of them may be cut off
-        if sum(len(word.text) for word in found) > sum(len(word.text) for word in before):
+        # Where the border goes through a letter, more of them may be cut off.
+        is_cut = any(word.box[1] <= cell[0] + 1 or word.box[3] >= cell[1] - 1 for word in found)
+        if not is_cut and sum(len(word.text) for word in found) > sum(len(word.text) for word in before):
             words = [word for word in words if word not in before] + found
+        elif is_missing:
+            # A part of this label was lost, and what is left may be another card's name.
+            words = [word for word in words if word not in before]
     return replace(chart, words=tuple(words))
 
 

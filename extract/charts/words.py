@@ -17,7 +17,7 @@ from gpuledger.extract.charts.picture import Pixels
 _SMALL = 1_500
 #: A number with at most one word of unit behind it, or a currency sign before it.
 _NUMBER = re.compile(
-    r"^[$€£~]?\s?(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?)\s?(?P<unit>%|[a-zA-Zµ][\w/·.]{0,12})?$"
+    r"^[$€£~]?\s?(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?)\s?(?P<unit>%|[a-zA-Zµ][\w/·.$]{0,12})?$"
 )
 
 
@@ -49,9 +49,9 @@ class Word:
 
     @property
     def unit(self) -> str | None:
-        """The unit behind the number."""
+        """The unit behind the number; an s in it is sometimes read as a dollar sign."""
         found = _NUMBER.match(self.text.strip())
-        return found["unit"] if found else None
+        return re.sub(r"(?<=[a-z])\$", "s", found["unit"]) if found and found["unit"] else None
 
 
 def stacked(strips: list[Pixels]) -> tuple[Pixels, list[int]]:

@@ -57,8 +57,8 @@ def read_toml(content: bytes, name: str) -> list[Plan]:
     """The charts of one file. Raises PlanError."""
     try:
         table = tomllib.loads(content.decode("utf-8"))
-    except ValueError as error:
-        raise PlanError(f"{name}: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise PlanError(f"{name}: {'nested too deeply' if isinstance(error, RecursionError) else error}") from None
     _refuse_unknown(table, _OF_FILE, name)
     article, published = table.get("article_url"), table.get("published_on")
     if not isinstance(article, str) or urlsplit(article).scheme not in ("http", "https"):
