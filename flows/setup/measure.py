@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
+from gpuledger.extract import local_files
 from gpuledger.extract.archive import files as archive_files
 from gpuledger.extract.readers.measured import plain
 from gpuledger.extract.readers.measured.figure import Figure, NotReadable, Taken
@@ -71,7 +72,7 @@ def stored(data: DataDir) -> list[Path]:
 
 def take_file(file: Path, data: DataDir, said: Said, today: date) -> Stored:
     """Take in a file of any known format. Raises NotTaken."""
-    content = file.read_bytes()
+    content = local_files.read_bytes(file, follow=True)
     try:
         taken = read(content)
     except NotReadable as error:
@@ -93,6 +94,7 @@ def take(taken: Taken, data: DataDir, said: Said, today: date, *, origin: tuple[
     new: dict[str, Workload] = {}
     for figure in taken.figures:
         try:
+            figure = _on_processor_too(figure)
             card, count = _card(figure, said, resolver)
             workload = _workload(figure, said, count, {**known, **new})
         except _NoCard as error:
@@ -104,13 +106,13 @@ def take(taken: Taken, data: DataDir, said: Said, today: date, *, origin: tuple[
         if workload.workload_id not in known:
             new[workload.workload_id] = workload
         one = _kept(figure, said, (card, count), workload, today)
-        one = replace(one, claim=said.claim or taken.claim, origin=name, origin_sha256=sha256)
+        one = replace(one, claim=said.claim or figure.claim or taken.claim, origin=name, origin_sha256=sha256)
         place = (one.workload_id, one.gpu_name, one.place)
         kept[place] = one
     if problems:
         raise NotTaken(list(dict.fromkeys(problems)))
     if not kept:
-        raise NotTaken([f"{name}: no figure of a card that is known", *left_out])
+        raise NotTaken([f"{name}: no figure of a card that is known; `gpuledger gpu add` adds one", *left_out])
     found = Stored(
         Path(f"{sha256[:16]}.csv"), taken.format, tuple(kept.values()), tuple(new.values()), tuple(left_out), True
     )
@@ -160,6 +162,22 @@ def _card(figure: Figure, said: Said, resolver: Resolver) -> tuple[str, int]:
     return name, count
 
 
+def _on_processor_too(figure: Figure) -> Figure:
+    """A figure of which a part of the layers ran on the processor, or may have, as a workload of its own."""
+    if figure.layers_on_card is None:
+        return figure
+    model_id = model_of(figure.model or "")
+    # What is behind the last layer counts as one more.
+    if model_id is not None and figure.layers_on_card > catalogue.architecture(model_id).layers:
+        return figure
+    return replace(
+        figure,
+        workload_id=f"{figure.workload_id}-ngl{figure.layers_on_card}",
+        workload=f"{figure.workload}, {figure.layers_on_card} layers on the card",
+        is_single_stream=False,
+    )
+
+
 def _workload(figure: Figure, said: Said, count: int, known: Mapping[str, Workload]) -> Workload:
     """The workload of a figure: the one that was said, one of that name, or a new one. Raises NotTaken and BadWorkload."""
     wanted = said.workload or figure.workload_id
@@ -175,7 +193,8 @@ def _workload(figure: Figure, said: Said, count: int, known: Mapping[str, Worklo
     if said.workload or not figure.workload:
         close = workloads.nearest(wanted, known)
         did_you_mean = f"did you mean {' or '.join(close)}? " if close else ""
-        raise NotTaken([f"no workload is called {wanted!r}; {did_you_mean}`gpuledger workload add` adds one"])
+        or_say = "" if said.workload else ", --workload names one for all figures of a file"
+        raise NotTaken([f"no workload is called {wanted!r}; {did_you_mean}`gpuledger workload add` adds one{or_say}"])
     suffix = f"-{count}x" if count > 1 and not figure.workload_id.endswith(f"-{count}x") else ""
     model = model_of(figure.model) if figure.model else None
     return _known_or(
@@ -213,7 +232,7 @@ def model_of(name: str) -> str | None:
 
 
 def _words(name: str) -> list[str]:
-    return [word for word in re.split(r"[^a-z0-9.]+", name.lower()) if word]
+    return [word for word in re.split(r"[^a-z0-9.]+|\.(?=[a-z])", name.lower()) if word]
 
 
 def _kept(figure: Figure, said: Said, cards: tuple[str, int], workload: Workload, today: date) -> Kept:

@@ -87,6 +87,50 @@ def test_llama_bench_without_a_graphics_card_in_its_backends() -> None:
     assert len(llama_bench.read_json([{**LLAMA_BENCH[1], "backends": "CUDA,BLAS"}]).figures) == 1
 
 
+def test_what_a_run_varies_or_keeps_from_the_card_is_part_of_its_workload() -> None:
+    run = LLAMA_BENCH[1]
+    rows: list[dict[str, object]] = [
+        {**run, "flash_attn": 0}, run, {**run, "n_depth": 4096}, {**run, "n_cpu_moe": 24}, {**run, "type_k": "q8_0"},
+        {**run, "n_gpu_layers": 12},
+    ]  # fmt: skip
+    figures = llama_bench.read_json(rows).figures
+    ends = [figure.workload_id.partition("tg128")[2] for figure in figures]
+    assert ends == ["-fa0", "-fa1", "-d4096", "-cpu-moe24", "-k-q8-0", ""]
+    assert [(figure.is_single_stream, figure.layers_on_card) for figure in figures[3:]] == [
+        (False, None), (True, None), (True, 12),
+    ]  # fmt: skip
+    table = LLAMA_BENCH_TABLE.replace("  Device 0: Varde GeForce RTX 4090, compute", "  Device 0: Varde B, compute") + (
+        "  Device 1: Varde B, compute capability 8.9\n"
+    )
+    # Two cards that are alike are named; which of them ran is open.
+    assert {(figure.gpu_name, figure.gpu_count) for figure in read(table.encode()).figures} == {("Varde B", None)}
+    vulkan = "ggml_vulkan: 0 = Varde C (RADV) (radv) | uma: 0\n" + LLAMA_BENCH_TABLE.partition("VMM: yes\n")[2]
+    assert {figure.gpu_name for figure in read(vulkan.encode()).figures} == {"Varde C (RADV)"}
+
+
+@pytest.mark.parametrize(
+    ("content", "score", "on"),
+    [
+        ("workload_id;gpu_name;score;unit;Date\nw;A;1.028,25;s;2.11.2026\n;;;;\n", "1028.25", date(2026, 11, 2)),
+        ("sep=;\nworkload;gpu;score;unit\nw;A;28,9;s\n", "28.9", None),
+        ('Workload,GPU,Score,Unit,Date\nw,A,"1,028",s,11/25/2026\n', "1028", date(2026, 11, 25)),
+        ("워크로드,그래픽카드,점수,단위,측정일\nw,A,28.9,s,2026. 11. 2.\n", "28.9", date(2026, 11, 2)),
+    ],
+    ids=["decimal comma", "sep", "thousands", "korean"],
+)
+def test_a_csv_as_spreadsheets_write_it(content: str, score: str, on: date | None) -> None:
+    for encoding in ("utf-8-sig", "utf-16") + (("cp949",) if "워" in content else ()):
+        [figure] = read(content.replace("\n", "\r\n").encode(encoding)).figures
+        assert (figure.workload_id, figure.gpu_name, figure.score, figure.measured_on) == ("w", "A", Decimal(score), on)
+
+
+def test_a_number_that_may_be_two_is_settled_by_the_others_of_its_column() -> None:
+    head = "workload_id;gpu_name;score;unit;claim\n"
+    scores = [figure.score for figure in read(f"{head}w;A;1,234;s;vendor\nw;A;28,9;s;\n".encode()).figures]
+    assert scores == [Decimal("1.234"), Decimal("28.9")]
+    assert [figure.claim for figure in read(f"{head}w;A;28,9;s;Vendor\n".encode()).figures] == ["vendor"]
+
+
 def test_localscore_gives_both_rates_of_a_test() -> None:
     taken = read(json.dumps(LOCALSCORE).encode())
     assert [(one.workload_id, one.score, one.gpu_name) for one in taken.figures] == [
@@ -126,6 +170,9 @@ def test_vllm_names_no_gpu_and_may_have_no_request_rate() -> None:
     assert (first.gpu_name, first.gpu_count, first.score) == (None, None, Decimal("2212.5"))
     assert (second.gpu_name, second.gpu_count) == ("NVIDIA H100-SXM-80GB", 2)
     assert first.workload_id == "vllm-varde-8b-1024-128-c16"
+    # What is asked need not be vLLM, and stages of a pipeline are cards too.
+    other = read(json.dumps({**VLLM, "backend": "sglang", "tensor_parallel_size": "2", "pp": 2}).encode()).figures[0]
+    assert (other.software, other.gpu_count, other.workload_id[:7]) == ("SGLang", 4, "sglang-")
     assert (first.concurrent_users, first.is_single_stream) == (16, False)
     assert first.measured_on == date(2026, 11, 3)
 
@@ -168,7 +215,9 @@ def test_inferencex_counts_cards_by_tensor_and_pipeline_parallelism() -> None:
         (json.dumps([{**LLAMA_BENCH[1], "avg_ts": "fast"}]).encode(), "no number"),
         (json.dumps([{**LLAMA_BENCH[1], "avg_ts": float("nan")}]).encode(), "above zero"),
         (b"workload_id,gpu_name,score,unit\nw,RTX 4090,-3,it/s\n", "above zero"),
-        (b"workload_id;gpu_name;score;unit\nw;RTX 4090;28,9;it/s\n", "line 2: score is no number: '28,9'"),
+        (b"workload_id;gpu_name;score;unit\nw;RTX 4090;1,234;it/s\n", "line 2: score '1,234' may be 1234 or 1.234"),
+        (b"Workload,GPU,Score,Unit,Date\nw,RTX 4090,3,it/s,11/2/2026\n", "line 2: .* 2026-02-11 or 2026-11-02"),
+        (b"Workload,GPU,Score,Unit,gpu_name\nw,RTX 4090,3,it/s,b\n", "two columns are gpu_name"),
         (b"INSERT INTO test (avg_ts, n_gen) VALUES ('1');", "row 1: 1 values for 2 columns"),
         (b"workload_id,gpu_name,score,unit\nw,RTX 4090\n", "not as many values"),
         (b"workload_id,gpu_name,score,unit,gpu_count\nw,RTX 4090,3,it/s,two\n", "gpu_count"),

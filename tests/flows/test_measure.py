@@ -104,6 +104,16 @@ def test_what_a_file_leaves_open_is_asked_for(tmp_path: Path) -> None:
     assert "2 × RTX 3060 12GB: 150.213 tokens/s (own)" in said.out
 
 
+def test_a_run_with_some_layers_on_the_processor_is_a_workload_of_its_own(tmp_path: Path) -> None:
+    # The model has 32 layers, and what is behind them counts as one more.
+    rows = [{**LLAMA_BENCH[1], "n_gpu_layers": layers} for layers in (20, 33)]
+    said = gpuledger("measure", "import", _file(tmp_path, "part.json", rows), data=tmp_path / "data")
+    assert said.status == 0, said.err
+    assert [line.partition(":")[0] for line in said.out.splitlines()[2:4]] == [f"{WRITING}-ngl20", WRITING]
+    unknown = _file(tmp_path, "other.json", [{**LLAMA_BENCH[1], "gpu_info": "Kettle 1"}])
+    assert "`gpuledger gpu add`" in gpuledger("measure", "import", unknown, data=tmp_path / "data").err
+
+
 def test_a_workload_of_ones_own_and_the_nearest_name(tmp_path: Path) -> None:
     words = ["--name", "My test", "--unit", "it/s", "--description", "what I ran"]
     assert gpuledger("workload", "add", "my-test", *words, data=tmp_path).status == 0

@@ -18,7 +18,9 @@ class Figure:
     """`score` in `unit`, of `gpu_count` cards together; None where the file does not say the card or how many.
 
     `workload_id` and `workload` (in words) are proposed by the file. `direction` is `less` for a time. `is_single_stream`
-    where one request was answered at a time, so that the figure is a card's speed and not a server's.
+    where one request was answered at a time, so that the figure is a card's speed and not a server's. `claim` is whose
+    figure it is, where its row says so. `layers_on_card` are the layers of the model on the card, where the file says them:
+    the rest ran on the processor.
     """
 
     workload_id: str
@@ -37,6 +39,8 @@ class Figure:
     concurrent_users: int | None = None
     measured_on: date | None = None
     measured_by: str | None = None
+    claim: str | None = None
+    layers_on_card: int | None = None
     where: str = ""
 
 

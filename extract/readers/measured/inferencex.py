@@ -47,7 +47,8 @@ def read_json(rows: Sequence[Mapping[str, Any]]) -> Taken:
         lengths, cards = f"{row['isl']}-{row['osl']}", f"{count} card{'s' if count > 1 else ''}"
         extra = None if speculative == "none" else speculative
         read, written = whole(row["isl"]) or 0, whole(row["osl"]) or 0
-        load = f"{read} tokens read and {written} written, {row['conc']} requests at once"
+        several = "" if str(row["conc"]) == "1" else "s"
+        load = f"{read} tokens read and {written} written, {row['conc']} request{several} at once"
         taken.figures.append(
             Figure(
                 workload_id=slug("inferencex", prefix, precision, lengths, f"c{row['conc']}", extra, f"{count}x"),

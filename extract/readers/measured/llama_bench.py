@@ -2,7 +2,9 @@
 
 `gpu_info` lists every GPU of the machine, not those that ran: several of them leave the count open, unless the row names
 its devices. A row with prompt and answer together divides both counts of tokens by one time, so it is the speed of neither,
-and is left out. Source: ggml-org/llama.cpp, tools/llama-bench/llama-bench.cpp.
+and is left out. Where a file varies a setting (`-fa 0,1`), keeps a part of the model from the card, or its cache in another
+type, that is part of the workload, or one figure would pass for the other.
+Source: ggml-org/llama.cpp, tools/llama-bench/llama-bench.cpp.
 """
 
 from __future__ import annotations
@@ -11,14 +13,24 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gpuledger.extract.readers.measured.figure import Figure, NotReadable, Taken, amount, day, quantisation, slug, whole
 
 FORMAT = "llama-bench"
 _QUANTISATION = re.compile(r"(?i)(?:^|[-_.])((?:I?Q\d(?:_[A-Z0-9]+)*|F16|BF16|F32|MXFP4(?:_MOE)?))(?=[-_.]|$)")
-_DEVICE = re.compile(r"(?m)^\s*Device \d+: ([^,\n]+),")
+#: What ggml prints of its devices: CUDA, ROCm and SYCL; Vulkan; Metal.
+_DEVICES = (
+    re.compile(r"(?m)^\s*Device \d+: ([^,\n]+),"),
+    re.compile(r"(?m)^ggml_vulkan: \d+ = (.+?) \([^()]*\) \|"),
+    re.compile(r"(?m)^ggml_metal_\w*init: (?:picking default device|GPU name): +(.+?)\s*$"),
+)
+#: Settings that make another workload where a file varies them, by what the JSON and the Markdown call them.
+_VARIED = {
+    "flash_attn": "fa", "fa": "fa", "n_batch": "b", "n_ubatch": "ub", "n_threads": "t", "threads": "t", "split_mode": "sm",
+    "sm": "sm", "no_kv_offload": "nkvo", "nkvo": "nkvo",
+}  # fmt: skip
 #: A row of the Markdown table gives the rate as `123.45 ± 0.67`.
 _RATE = re.compile(r"^([\d.]+)\s*(?:±|\+/-)?\s*[\d.]*$")
 #: Backends without a graphics card.
@@ -38,6 +50,7 @@ def is_json(rows: Any) -> bool:
 def read_json(rows: Sequence[Mapping[str, Any]]) -> Taken:
     """The figures of the rows of one file."""
     taken = Taken(FORMAT)
+    varied = _varied(rows)
     for number, row in enumerate(rows, start=1):
         where = f"row {number}"
         prompt, answer = whole(row.get("n_prompt")) or 0, whole(row.get("n_gen")) or 0
@@ -62,6 +75,7 @@ def read_json(rows: Sequence[Mapping[str, Any]]) -> Taken:
             _figure(
                 model=model.replace("\\", "/").rpartition("/")[2], kind=str(row.get("model_type") or ""), test=(test, depth),
                 score=row.get("avg_ts"), where=where, gpu_name=name, gpu_count=count,
+                apart=(_settings(row, varied), _elsewhere(row)), layers_on_card=_layers(row.get("n_gpu_layers")),
                 software=f"llama.cpp {build}".strip(), measured_on=day(row.get("test_time")),
             )
         )  # fmt: skip
@@ -107,6 +121,60 @@ def read_sql(text: str) -> Taken:
     return read_json(rows)
 
 
+def _varied(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, ...], set[str]]:
+    """The settings that differ between rows that are alike in build, model, test and card, by what they are alike in."""
+    seen: dict[tuple[str, ...], dict[str, set[str]]] = {}
+    for row in rows:
+        of_alike = seen.setdefault(_alike(row), {})
+        for name in _VARIED.keys() & row.keys():
+            of_alike.setdefault(name, set()).add(str(row[name]))
+    return {alike: {name for name, values in settings.items() if len(values) > 1} for alike, settings in seen.items()}
+
+
+#: What rows are of one measurement by, in JSON and in Markdown.
+_ALIKE = (
+    "build_commit", "model_filename", "model_type", "model", "gpu_info", "backend", "n_prompt", "n_gen", "n_depth", "test",
+    "n_gpu_layers", "ngl", "n_cpu_moe", "type_k", "type_v",
+)  # fmt: skip
+
+
+def _alike(row: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(str(row.get(name)) for name in _ALIKE)
+
+
+def _settings(row: Mapping[str, Any], varied: Mapping[tuple[str, ...], set[str]]) -> tuple[str, ...]:
+    """What makes a workload of its own of a row: settings that the file varies, and a cache of another type than usual."""
+    found = [f"{_VARIED[name]}{_sign(row[name])}" for name in _VARIED if name in varied.get(_alike(row), ())]
+    types = [(name, str(row.get(f"type_{name}") or "f16")) for name in "kv"]
+    return (*found, *(f"{name}-{kind}" for name, kind in types if kind.lower() != "f16"))
+
+
+def _sign(value: Any) -> str:
+    return str(int(value)) if isinstance(value, bool) else {"true": "1", "false": "0"}.get(str(value), str(value))
+
+
+def _elsewhere(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """What of the model was kept from the card: experts of so many layers, or tensors that a pattern names."""
+    experts = whole(row.get("n_cpu_moe")) or 0
+    pattern = next((str(row[name]) for name in ("tensor_buft_overrides", "ot") if row.get(name)), "none")
+    return (
+        *((f"cpu-moe{experts}",) if experts else ()),
+        *((f"ot-{pattern}"[:_LONGEST],) if pattern != "none" else ()),
+    )
+
+
+def _layers(value: Any) -> int | None:
+    """Layers on the card, where the file names a number that may be fewer than all."""
+    layers = whole(value)
+    return layers if layers is not None and 0 < layers < _ALL else None
+
+
+#: Who wants all layers on the card writes 99, 100 or 999.
+_ALL = 99
+#: Letters of a pattern that stand in a workload's name.
+_LONGEST = 40
+
+
 def _cards(row: Mapping[str, Any]) -> tuple[str | None, int | None]:
     """The card and how many of it ran, as far as the row says it for sure."""
     names = [name.strip() for name in str(row.get("gpu_info") or "").split(",") if name.strip()]
@@ -131,11 +199,13 @@ def is_markdown(text: str) -> bool:
 def read_markdown(text: str) -> Taken:
     """The figures of all tables of a text; the card is that of the lines that ggml prints before them, if they are there."""
     taken = Taken(FORMAT)
-    devices = _DEVICE.findall(text)
-    name, count = (devices[0].strip(), 1) if len(devices) == 1 else (None, None)
+    devices = [found.strip() for pattern in _DEVICES for found in pattern.findall(text)]
+    # Several cards are all listed, whichever of them ran.
+    name, count = devices[0] if len(set(devices)) == 1 else None, 1 if len(devices) == 1 else None
     build = re.search(r"(?m)^build: (\S+) \((\d+)\)", text)
     software = f"llama.cpp {build[2]} {build[1]}" if build else "llama.cpp"
     columns: dict[str, int] | None = None
+    varied = _varied(_rows_of_tables(text))
     for number, line in enumerate(text.splitlines(), start=1):
         if (header := _header(line)) is not None:
             columns = header
@@ -157,17 +227,31 @@ def read_markdown(text: str) -> Taken:
                 f"line {number}: test {test!r} with {cells[columns['t/s']]!r} is no speed that is known"
             )
             continue
-        if "ngl" in columns and whole(cells[columns["ngl"]]) == 0:
-            taken.left_out.append(f"line {number}: ngl is 0: it ran on the processor")
+        row = {name: cells[at] for name, at in columns.items()}
+        if whole(row.get("ngl")) == 0 or row.get("backend", "GPU") in _NO_GPU:
+            why = "ngl is 0" if whole(row.get("ngl")) == 0 else f"its backend is {row['backend']}"
+            taken.left_out.append(f"line {number}: {why}: it ran on the processor")
             continue
-        model = cells[columns["model"]]
+        model = row["model"]
         taken.figures.append(
             _figure(
                 model=model, kind=model, test=(found[1] + found[2], int(found[3] or 0)), score=rate[1],
                 where=f"line {number}", gpu_name=name, gpu_count=count, software=software,
+                apart=(_settings(row, varied), _elsewhere(row)), layers_on_card=_layers(row.get("ngl")),
             )
         )  # fmt: skip
     return taken
+
+
+def _rows_of_tables(text: str) -> Iterator[dict[str, str]]:
+    """The rows of all tables of a text, by the names of their columns."""
+    columns: list[str] = []
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if _header(line) is not None:
+            columns = [cell.lower() for cell in cells]
+        elif columns and len(cells) == len(columns) and not set(line) <= set("|-: \t"):
+            yield dict(zip(columns, cells, strict=True))
 
 
 def _header(line: str) -> dict[str, int] | None:
@@ -175,18 +259,25 @@ def _header(line: str) -> dict[str, int] | None:
     return {cell: at for at, cell in enumerate(cells)} if {"model", "test", "t/s"} <= set(cells) else None
 
 
-def _figure(*, model: str, kind: str, test: tuple[str, int], score: Any, **more: Any) -> Figure:
-    """The figure of one row; `test` is what ran, `pp512` or `tg128`, and after how many tokens."""
+def _figure(
+    *, model: str, kind: str, test: tuple[str, int], score: Any, apart: tuple[Sequence[str], Sequence[str]], **more: Any
+) -> Figure:
+    """The figure of one row. `test` is what ran, `pp512` or `tg128`, and after how many tokens; `apart` what makes a
+    workload of its own of it: its settings, and what of the model was kept from the card.
+    """
     name, depth = test
     stem = re.sub(r"(?i)\.gguf$", "", model)
     found = _QUANTISATION.search(stem.replace(" ", "_"))
     precision = found[1].upper() if found else quantisation(kind)
     is_prompt = name.startswith("pp")
     tokens = int(name[2:]) + depth
+    settings, elsewhere = apart
+    extras = (*settings, *elsewhere)
     words = f"{stem}, {name[2:]} tokens {'of prompt read' if is_prompt else 'written'}"
+    words += (f" after {depth}" if depth else "") + (f" ({', '.join(extras)})" if extras else "")
     return Figure(
-        workload_id=slug("llama-bench", stem, name, f"d{depth}" if depth else None),
-        workload=f"{words} after {depth}" if depth else words, unit="tokens/s",
-        score=amount(score, "the rate", more["where"]),
-        is_single_stream=not is_prompt, model=stem, precision=precision, context_tokens=tokens, **more,
+        workload_id=slug("llama-bench", stem, name, f"d{depth}" if depth else None, *extras), workload=words,
+        unit="tokens/s", score=amount(score, "the rate", more["where"]),
+        # With experts on the processor it is not the card's own speed.
+        is_single_stream=not is_prompt and not elsewhere, model=stem, precision=precision, context_tokens=tokens, **more,
     )  # fmt: skip

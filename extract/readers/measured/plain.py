@@ -1,9 +1,15 @@
-"""A plain CSV of figures: one row each, columns by name. It is also how figures of every format are kept."""
+"""A plain CSV of figures: one row each, columns by name. It is also how figures of every format are kept.
+
+Spreadsheets write it in many ways: other names of columns, semicolons with decimal commas, days as a country has them. What
+stands there in one way only is taken; what may mean two numbers or two days is refused.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -18,6 +24,26 @@ COLUMNS = (
     "measured_on", "measured_by", "place", "origin", "origin_sha256",
 )  # fmt: skip
 CLAIMS = ("own", "published", "vendor")
+#: What people call the columns, in small letters and with underscores for spaces.
+_CALLED = {
+    "workload_id": ("workload", "benchmark", "워크로드", "벤치마크"),
+    "gpu_name": ("gpu", "card", "graphics_card", "그래픽카드", "그래픽_카드", "gpu_이름"),
+    "score": ("result", "점수", "측정값", "결과"),
+    "unit": ("units", "단위"),
+    "gpu_count": ("count", "gpus", "cards", "개수", "수량", "gpu_수", "gpu_개수"),
+    "claim": ("구분",),
+    "model": ("모델",),
+    "precision": ("정밀도", "양자화"),
+    "software": ("engine", "소프트웨어", "엔진"),
+    "batch_size": ("batch", "배치", "배치_크기"),
+    "context_tokens": ("context", "컨텍스트"),
+    "concurrent_users": ("users", "concurrency", "사용자", "동시_사용자"),
+    "measured_on": ("date", "day", "날짜", "측정일"),
+    "measured_by": ("by", "측정자"),
+}
+_NAMES = {called: name for name, others in _CALLED.items() for called in others}
+#: Excel may begin a file with a line that says what separates the columns.
+_SEPARATOR = re.compile(r"^sep=(.)\r?\n", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,51 +70,149 @@ class Kept:
 
 
 def is_csv(text: str) -> bool:
-    """Whether the first line names the columns that a figure needs."""
+    """Whether the first line names the columns that a figure needs, as people call them too."""
     return set(NEEDED) <= set(_header(text))
 
 
 def _header(text: str) -> list[str]:
-    first = text.split("\n", 1)[0].strip()
-    return [name.strip() for name in next(csv.reader([first], delimiter=_delimiter(first)), [])]
+    delimiter, text = _parts(text)
+    return [_column(name) for name in next(csv.reader([text.split("\n", 1)[0].strip()], delimiter=delimiter), [])]
 
 
-def _delimiter(first: str) -> str:
-    """What separates the columns: spreadsheets of many countries write semicolons, as the comma is their decimal point."""
-    return max(",;\t", key=first.count)
+def _column(name: str | None) -> str:
+    """The name of a column for what somebody called it."""
+    plain = re.sub(r"[\s_-]+", "_", (name or "").strip().lower())
+    return _NAMES.get(plain, plain)
+
+
+def _parts(text: str) -> tuple[str, str]:
+    """What separates the columns, and the text from the header on: spreadsheets of many countries write semicolons, as the
+    comma is their decimal point.
+    """
+    said = _SEPARATOR.match(text)
+    if said is not None:
+        return said[1], text[said.end() :]
+    return max(",;\t", key=text.split("\n", 1)[0].count), text
 
 
 def read(text: str) -> Taken:
-    """The figures of a person's CSV."""
+    """The figures of a person's CSV. Raises NotReadable, naming the line."""
     taken = Taken(FORMAT)
-    for number, row in _rows(text):
+    rows = [(number, row) for number, row in _rows(text) if any(row.values())]
+    numbers = _Numbers([row["score"] for _, row in rows], _parts(text)[0])
+    for number, row in rows:
         where = f"line {number}"
-        count = row.get("gpu_count") or "1"
-        if whole(count) is None or int(whole(count) or 0) < 1:
-            raise NotReadable(f"{where}: gpu_count must be a whole number from 1 on, not {count!r}")
-        for name in ("workload_id", "gpu_name", "unit"):
+        for name in NEEDED:
             if not row[name]:
                 raise NotReadable(f"{where}: {name} is empty")
+        claim = row.get("claim") or None
+        if claim is not None and claim.lower() not in CLAIMS:
+            raise NotReadable(f"{where}: claim is {', '.join(CLAIMS)} or empty, not {claim!r}")
         taken.figures.append(
             Figure(
-                workload_id=row["workload_id"], workload="", unit=row["unit"], score=amount(row["score"], "score", where),
-                gpu_name=row["gpu_name"], gpu_count=whole(count), model=row.get("model") or None,
+                workload_id=row["workload_id"], workload="", unit=row["unit"], score=numbers.amount(row["score"], where),
+                gpu_name=row["gpu_name"], gpu_count=_count(row, "gpu_count", where) or 1, model=row.get("model") or None,
                 precision=row.get("precision") or None, software=row.get("software") or None,
-                batch_size=whole(row.get("batch_size")), context_tokens=whole(row.get("context_tokens")),
-                concurrent_users=whole(row.get("concurrent_users")), measured_on=day(row.get("measured_on")),
-                measured_by=row.get("measured_by") or None, where=where,
+                batch_size=_count(row, "batch_size", where), context_tokens=_count(row, "context_tokens", where),
+                concurrent_users=_count(row, "concurrent_users", where), measured_on=_day(row.get("measured_on"), where),
+                measured_by=row.get("measured_by") or None, claim=claim.lower() if claim else None, where=where,
             )
         )  # fmt: skip
     return taken
 
 
+def _count(row: Mapping[str, str], name: str, where: str) -> int | None:
+    """A whole number from 1 on; None where nothing is said."""
+    text = row.get(name)
+    if not text:
+        return None
+    found = whole(text)
+    if found is None or found < 1:
+        raise NotReadable(f"{where}: {name} must be a whole number from 1 on, not {text!r}")
+    return found
+
+
+class _Numbers:
+    """The numbers of one column, which say together whether a comma or a point is before their decimals."""
+
+    def __init__(self, texts: Iterable[str], delimiter: str) -> None:
+        signs = {sign for text in texts if (sign := _decimal_sign(_bare(text)))}
+        self.sign = signs.pop() if len(signs) == 1 else None
+        # Where commas separate columns, no comma is a decimal point.
+        self.is_open = delimiter != "," and self.sign is None
+
+    def amount(self, text: str, where: str) -> Decimal:
+        """The number of a cell. Raises NotReadable where it is none, or may be two."""
+        bare = _bare(text)
+        sign = _decimal_sign(bare) or self.sign
+        if sign is None and _MAY_BE_TWO.fullmatch(bare):
+            if self.is_open:
+                whole_number, part = re.split("[.,]", bare)
+                raise NotReadable(
+                    f"{where}: score {text!r} may be {whole_number}{part} or {whole_number}.{part}: write it without a sign "
+                    "between thousands, or with another count of decimals"
+                )
+            sign = "."
+        if sign == "," and re.fullmatch(r"\d+,\d+|\d{1,3}(\.\d{3})+(,\d+)?", bare):
+            bare = bare.replace(".", "").replace(",", ".")
+        elif re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d+)?", bare):
+            bare = bare.replace(",", "")
+        return amount(bare, "score", where)
+
+
+def _bare(text: str) -> str:
+    """A number without spaces between its thousands."""
+    return re.sub(r"(?<=\d)[ \u00a0\u202f](?=\d{3}\b)", "", text)
+
+
+#: A sign before three last digits, and none else: it parts thousands or decimals.
+_MAY_BE_TWO = re.compile(r"[1-9]\d{0,2}[.,]\d{3}")
+
+
+def _decimal_sign(text: str) -> str | None:
+    """The sign before the decimals of a number, where that is sure; None for a number that says nothing of it."""
+    if "," in text and "." in text:
+        return max(",.", key=text.rfind)
+    for sign, other in ((",", "."), (".", ",")):
+        if text.count(sign) > 1:
+            return other
+        if sign in text and not _MAY_BE_TWO.fullmatch(text):
+            return sign
+    return None
+
+
+def _day(text: str | None, where: str) -> date | None:
+    """The day of a cell: ISO, 2026. 11. 2., 2026/11/2, 2.11.2026, or 11/25/2026 where only one order is a day."""
+    if not text:
+        return None
+    parts = [int(part) for part in re.findall(r"\d+", text)]
+    orders: list[tuple[int, int, int]] = []
+    if re.fullmatch(r"\d{4}([./-])\s?\d{1,2}\1\s?\d{1,2}\.?", text):
+        orders = [(parts[0], parts[1], parts[2])]
+    elif re.fullmatch(r"\d{1,2}\.\s?\d{1,2}\.\s?\d{4}", text):
+        orders = [(parts[2], parts[1], parts[0])]
+    elif re.fullmatch(r"\d{1,2}/\d{1,2}/\d{4}", text):
+        orders = [(parts[2], parts[0], parts[1]), (parts[2], parts[1], parts[0])]
+    days = {found for order in orders if (found := day("{:04}-{:02}-{:02}".format(*order)))}
+    if not orders and (found := day(text)):
+        days = {found}
+    if len(days) != 1:
+        why = f"may be {' or '.join(map(str, sorted(days)))}" if days else "is no day"
+        raise NotReadable(f"{where}: measured_on {text!r} {why}: write it as 2026-11-25")
+    return days.pop()
+
+
 def _rows(text: str) -> Iterable[tuple[int, Mapping[str, str]]]:
-    delimiter = _delimiter(text.split("\n", 1)[0])
-    rows = csv.DictReader(io.StringIO(text, newline=""), skipinitialspace=True, delimiter=delimiter)
+    delimiter, rest = _parts(text)
+    before = text[: len(text) - len(rest)].count("\n")
+    rows = csv.DictReader(io.StringIO(rest, newline=""), skipinitialspace=True, delimiter=delimiter)
+    names = [_column(name) for name in rows.fieldnames or ()]
+    if twice := sorted(name for name, times in Counter(names).items() if name and times > 1):
+        raise NotReadable(f"two columns are {' and '.join(twice)}: leave one")
     for row in rows:
         if None in row or None in row.values():
-            raise NotReadable(f"line {rows.line_num}: not as many values as the header has columns")
-        yield rows.line_num, {(name or "").strip(): (value or "").strip() for name, value in row.items()}
+            raise NotReadable(f"line {rows.line_num + before}: not as many values as the header has columns")
+        yield rows.line_num + before, {_column(name): (value or "").strip() for name, value in row.items()}
 
 
 def write(kept: Iterable[Kept]) -> bytes:
@@ -105,7 +229,8 @@ def write(kept: Iterable[Kept]) -> bytes:
 def read_kept(content: bytes) -> list[Kept]:
     """The figures of a file that `write` wrote. Raises NotReadable, naming the line, where somebody edited it badly."""
     text = content.decode("utf-8-sig")
-    if missing := [name for name in COLUMNS if name not in _header(text)]:
+    header = set(_header(text))
+    if missing := [name for name in COLUMNS if name not in header]:
         raise NotReadable(f"no column {', '.join(missing)}; take the measurement in again")
     found = []
     for number, row in _rows(text):

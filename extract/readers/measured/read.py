@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from gpuledger.extract import local_files
 from gpuledger.extract.readers.measured import inferencex, llama_bench, localscore, mlperf, plain, vllm_serve
 from gpuledger.extract.readers.measured.figure import Figure, NotReadable, Taken
 
@@ -19,10 +20,7 @@ _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 def read(content: bytes) -> Taken:
     """The figures of a file. Raises NotReadable where it is of no known format, or where a row of it cannot be read."""
-    try:
-        text = content.decode("utf-16" if content.startswith(_UTF_16) else "utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise NotReadable(f"not UTF-8 ({error}); save the file as UTF-8") from None
+    text = _text(content)
     if not text.strip():
         raise NotReadable("the file is empty; write it again")
     if text.lstrip()[:1] in ("[", "{"):
@@ -38,6 +36,18 @@ def read(content: bytes) -> Taken:
     if plain.is_csv(text):
         return plain.read(text)
     raise NotReadable(f"this is none of the known formats: {FORMATS} {', '.join(plain.NEEDED)}")
+
+
+def _text(content: bytes) -> str:
+    """What a file says. A spreadsheet in Korean saves its CSV in CP949, which its header proves."""
+    try:
+        return content.decode("utf-16" if content.startswith(_UTF_16) else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        korean = content.decode("cp949", errors="ignore")
+        is_korean = any("가" <= sign <= "힣" for sign in korean.split("\n", 1)[0])
+        if is_korean and plain.is_csv(korean) and korean.encode("cp949", errors="ignore") == content:
+            return korean
+        raise NotReadable(f"not UTF-8 ({error}); save the file as UTF-8") from None
 
 
 def _json(text: str) -> Taken:
@@ -64,9 +74,11 @@ def _json(text: str) -> Taken:
 def _rows(text: str) -> dict[str, dict[str, object]] | list[dict[str, object]]:
     """One JSON document, or JSON lines. A figure that is no finite number is none."""
     try:
-        read_rows = json.loads(text)
+        read_rows = local_files.loads(text)
     except json.JSONDecodeError as error:
         read_rows = _lines(text, error)
+    except ValueError as error:  # a number of thousands of digits, lists without end
+        raise NotReadable(f"the JSON is none of a benchmark ({error})") from None
     if not isinstance(read_rows, dict | list):
         raise NotReadable("the JSON holds neither an object nor a list")
     return read_rows
@@ -79,9 +91,11 @@ def _lines(text: str, error: json.JSONDecodeError) -> list[dict[str, object]]:
         if not line.strip():
             continue
         try:
-            found.append(json.loads(line))
+            found.append(local_files.loads(line))
         except json.JSONDecodeError as broken:
             # Where not even the first line is whole, the file was meant as one document.
             message = str(error) if not found else f"line {number}: {broken.msg}, after {broken.pos} characters"
             raise NotReadable(f"the JSON breaks off or is damaged ({message}); write the file again") from None
+        except ValueError as broken:
+            raise NotReadable(f"line {number}: the JSON is none of a benchmark ({broken})") from None
     return found

@@ -7,13 +7,22 @@ stands. Source: vllm-project/vllm, vllm/benchmarks/serve.py.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any
 
 from gpuledger.extract.readers.measured.figure import Figure, Taken, amount, day, slug, whole
 
 FORMAT = "vLLM bench serve"
 _GPU_KEYS = ("gpu", "gpu_name", "gpu_type", "hardware", "accelerator")
-_COUNT_KEYS = ("gpu_count", "num_gpus", "tensor_parallel_size", "tp")
+_COUNT_KEYS = ("gpu_count", "num_gpus")
+#: Cards that answer one request together, one after the other, and in copies of the model.
+_PARALLEL = (("tensor_parallel_size", "tp"), ("pipeline_parallel_size", "pp"), ("data_parallel_size", "dp"))
+#: What was asked, by the kind of interface that the program was told: vLLM's program measures other servers too.
+_SERVERS = {
+    "sglang": "SGLang", "sglang-native": "SGLang", "sglang-oai": "SGLang", "sglang-oai-chat": "SGLang", "tgi": "TGI",
+    "tensorrt-llm": "TensorRT-LLM", "trt": "TensorRT-LLM", "lmdeploy": "LMDeploy", "deepspeed-mii": "DeepSpeed-MII",
+    "scalellm": "ScaleLLM", "llama.cpp": "llama.cpp", "infinity-embeddings": "Infinity",
+}  # fmt: skip
 
 
 def is_json(rows: Any) -> bool:
@@ -49,16 +58,28 @@ def read_json(rows: Sequence[Mapping[str, Any]]) -> Taken:
         model = str(row.get("model_id") or "")
         setting = f"c{users}" if users else f"r{row.get('request_rate')}"
         given = next((str(row[key]) for key in _GPU_KEYS if row.get(key)), None)
-        count = next((whole(row[key]) for key in _COUNT_KEYS if row.get(key)), None)
+        server = _SERVERS.get(str(row.get("backend") or "").lower(), "vLLM")
+        version = row.get("vllm_version") or row.get("version") or row.get("engine_version") or ""
         taken.figures.append(
             Figure(
-                workload_id=slug("vllm", model.rpartition("/")[2], f"{read}-{written}", setting),
-                workload=f"{model}, served by vLLM: {read} tokens read and {written} written a request, {load}",
+                workload_id=slug(server, model.rpartition("/")[2], f"{read}-{written}", setting),
+                # Without a model it is no workload yet: one is asked for.
+                workload=f"{model}, served by {server}: {read} tokens read and {written} written a request, {load}"
+                if model else "",
                 unit="tokens/s", score=amount(row["output_throughput"], "output_throughput", where), gpu_name=given,
-                gpu_count=count, is_single_stream=users == 1, model=model,
+                gpu_count=_cards(row), is_single_stream=users == 1, model=model or None,
                 precision=str(row["dtype"]) if row.get("dtype") else None,
-                software=f"vLLM {row.get('vllm_version') or ''}".strip(), context_tokens=read + written,
+                software=f"{server} {version}".strip(), context_tokens=read + written,
                 concurrent_users=users, measured_on=day(row.get("date")), where=where,
             )
         )  # fmt: skip
     return taken
+
+
+def _cards(row: Mapping[str, Any]) -> int | None:
+    """Cards of the server, where somebody gave `--metadata`: as a count, or by the ways in which they share work."""
+    if (count := next((whole(row[key]) for key in _COUNT_KEYS if row.get(key)), None)) is not None:
+        return count
+    ways = [next((whole(row[key]) for key in keys if row.get(key)), None) for keys in _PARALLEL]
+    # Copies or stages alone say nothing of how many cards each of them has.
+    return None if ways[0] is None else prod(way or 1 for way in ways)
