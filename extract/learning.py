@@ -53,6 +53,8 @@ def learn(source: Source, page: Page, price: str) -> list[Proposal]:
     if not places:
         raise NotOnPage(page.url, f"no element shows {price!r}")
     prices = _prices(source, root, places[:_MOST_PLACES])
+    if not prices:
+        raise NotOnPage(page.url, f"{price!r} stands in the page itself, in no element of it")
     best, place = prices[0]
     card = _card(root, best.selector, place)
     proposals = []

@@ -24,8 +24,19 @@ def with_market(item: Parsed, country: str | None) -> Parsed:
     if not isinstance(item, Offer):
         return item
     market = item.market or (country or "").lower() or _of_address(item.url) or _of_currency(item.currency)
-    taxed = wording.tax_included(item.price_text or "") if item.tax_included is None else item.tax_included
+    taxed = _taxed(item) if item.tax_included is None else item.tax_included
     return dataclasses.replace(item, market=market, tax_included=taxed, channel=item.channel or _channel(item))
+
+
+def _taxed(offer: Offer) -> bool | None:
+    """What the printed price says of tax; of several amounts in it, of the one that is asked."""
+    text = offer.price_text or ""
+    said = wording.tax_included(text)
+    if said is None or offer.price is None:
+        return said
+    from gpuledger.extract.price import vat
+
+    return vat.included(text, offer.price)
 
 
 def _channel(offer: Offer) -> Channel:

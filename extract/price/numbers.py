@@ -110,13 +110,13 @@ def _has_letters(text: str) -> bool:
     return any(map(str.isalpha, text))
 
 
-#: Signs of two letters that begin product codes far more often (`VT4070`) than they stand right before an amount.
+#: Signs of two letters that begin product codes far more often (`VT4070`, `VT 4070`) than they stand before an amount.
 _RARE_SIGNS = frozenset(("vt", "um", "nu", "fg", "rf", "ks", "zk", "ff", "kd", "km", "nt"))
 
 
 def _is_code(sign: str, before: str, token: str) -> bool:
     """Whether letters that could be a sign of money are the beginning of a code that goes on with digits."""
-    return sign.lower() in _RARE_SIGNS and token.isdigit() and before.endswith(sign)
+    return sign.lower() in _RARE_SIGNS and token.isdigit() and before.rstrip(" \u00a0").endswith(sign)
 
 
 def _symbols(tokens: list[str], gaps: list[str]) -> list[tuple[str | None, str | None]]:

@@ -1,8 +1,12 @@
-"""Rates of value-added tax: whether one amount is another with the tax of its country."""
+"""Value-added tax: the rates by which one amount is another with the tax of its country, and what words say of an amount."""
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
+
+from gpuledger.extract import wording
+from gpuledger.extract.price.numbers import numbers, tidy
 
 _CH, _CH_UNTIL_2023 = Decimal("8.1"), Decimal("7.7")
 
@@ -23,3 +27,31 @@ _RATES: dict[str, tuple[int | Decimal, ...]] = {
 def rates(country: str | None) -> tuple[int | Decimal, ...]:
     """The rates of a country (ISO 3166) in per cent; none where it is not known."""
     return _RATES.get(country or "", ())
+
+
+def included(text: str, price: Decimal) -> bool | None:
+    """Whether the words of a text say that VAT or sales tax is in the price that is printed in it; None where they do not.
+
+    Of `£359.99 inc. VAT £299.99 ex. VAT` the first is with tax and the second without, whatever words stand in between.
+    """
+    said = wording.tax_included(text)
+    if said is None:
+        return None
+    printed = numbers(tidy(text))
+    if len({number.token for number in printed}) < 2:
+        return said
+    own = [number for number in printed if _value(number.token) == price]
+    net = [_value(number.token) for number in printed if number.label == "net"]
+    if net and own:
+        # Words behind an old price speak of the new one too; only a lower amount can be this one without tax.
+        return price not in net and min(net) < price
+    return said or None
+
+
+_CENTS = re.compile(r"[.,]\s?(\d{1,2})$")
+
+
+def _value(number: str) -> Decimal:
+    """The amount of a printed number, whichever of its symbols stands before the cents."""
+    digits, cents = re.sub(r"\D", "", number), _CENTS.search(number)
+    return Decimal(digits) / (10 ** len(cents.group(1)) if cents else 1)

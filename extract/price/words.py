@@ -59,7 +59,7 @@ _LIST_BEFORE = at_word_start(
     preço mais baixo | laagste prijs | lägsta pris | laveste pris | alin hinta | legalacsonyabb ár | cel mai mic pre[tț]
     най-ниска цена | najnižja cena | mažiausia kaina | žemiausia kaina | zemākā cena | madalaim hind | χαμηλότερη
     najniższa cena | poprzednia cena | przed obniżką | před slevou | původní | běžn[áě] | doporučená cena
-    pred zľavou | pôvodn | redna cena | stara cijena | najniža cijena | ord(?:inarie|inær|\.)? ?pris | tidigare
+    pred zľavou | pôvodn | redna cena | stara cijena | najniža cijena | ord(?:inarie|inær|\.)? ?pris | ord\.(?!\w) | tidigare
     førpris | før\b | veil\.? | vejl\.? | ovh\b | norm(?:aali)?hinta | tavahind | régi ár | eredeti ár
     pre[tț] (?:vechi|inițial|recomandat) | prp\b | parastā cena | sena kaina | vecā cena | стара(?:я|та|) цена
     стара ціна | было\b | рекоменд | 正価 | 定価 | 参考価格 | 通常価格 | 原價 | 原价 | 定價 | 市價 | 市场价 | 정가
@@ -91,7 +91,7 @@ _NOISE_BEFORE = at_word_start(
 _NOISE_AFTER = re.compile(
     r"""\W{0,3}(?:折(?!後|后|扣價|扣价|抵)|off\b|discount|shipping|delivery|postage|p&p|versand|rabatt?|gespart|ersparnis|livraison|frais|envío|de\sdescuento
         |de\sréduction|d['’]éco|éco-?part|spedizione|frete|verzend|dostaw|doprav|доставк|배송|할인(?!가)|적립|割引|送料|cash\s?back|gift|credit
-        |deposit|down\s?payment|anzahlung|acompte|zaliczk|rebate|coupon|savings?\b|saved\b|and\sunder|&\sunder|or\sless|trade-?in|points?\b)
+        |相当|상당|deposit|down\s?payment|anzahlung|acompte|zaliczk|rebate|coupon|savings?\b|saved\b|and\sunder|&\sunder|or\sless|trade-?in|points?\b)
         (?!\w*\s*(?::|[$€£¥]?\s?\d|free|gratuit|offert|inclus|kostenlos|gratis|included|za\sdarmo|zdarma|zadarmo|бесплатн|무료|無料))""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -111,7 +111,7 @@ _UNIT_AFTER = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _NET = r"""(?:excl(?:uding|usive|\.)?|exkl\.?|ex\.?|w/o|without|ohne|plus|\+|zzgl\.?|hors|bez|brez|sin|sem|senza|utan|uten
-        |uden|ekskl\.?|fără|fara|без)\s?(?:vat|tax(?:es)?|gst|btw|mwst|ust|tva|iva|moms|mva|dph|ddv|pdv|ндс|пдв|ддс|alv|km)\b
+        |uden|ekskl\.?|fără|fara|без)\s?(?:\d+(?:[.,]\d+)?\s?%\s?)?(?:vat|tax(?:es)?|gst|btw|mwst|ust|tva|iva|moms|mva|dph|ddv|pdv|ндс|пдв|ддс|alv|km)\b
         |\bhors\s?tax|\bh\.?t\.?\b|\bnetto\b|\biva\s(?:esclusa|excluid)|税抜|税別|세별도"""
 _NET_BEFORE = re.compile(rf"(?:{_NET})[\s:.]*$", re.IGNORECASE | re.VERBOSE)
 # `40.00 € excl. VAT: 36.53 €`: the words before a colon speak of what follows.

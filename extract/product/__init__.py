@@ -20,8 +20,21 @@ from gpuledger.extract.fetch import blocks
 from gpuledger.extract.items import Availability, Issue, Offer, Parsed, SellerKind
 from gpuledger.extract.markup import html, structured
 from gpuledger.extract.markup.structured import StructuredOffer, StructuredProduct
-from gpuledger.extract.product import claims, context, decide, layout, numbers, own, scripts, stock, terms, visible
+from gpuledger.extract.product import (
+    claims,
+    context,
+    decide,
+    layout,
+    numbers,
+    own,
+    scan,
+    scripts,
+    stock,
+    terms,
+    visible,
+)
 from gpuledger.extract.product.context import Context
+from gpuledger.extract.product.price_kinds import VisiblePrice
 from gpuledger.extract.source import Page
 
 __all__ = ["parse"]
@@ -47,8 +60,11 @@ def parse(page: Page, *, country: str | None = None, language: str | None = None
     parts = layout.layout_of(here)
     seen = visible.visible_prices(here, parts, next((claim.currency for claim in stated if claim.currency), None))
     available = stock.of_page(here, products, parts)
+    if available == "unknown" and not seen.prices:
+        available = stock.told(parts)
     title = _title(here, parts, products)
-    if title is None or not (products or stated or seen.prices or available != "unknown"):
+    is_offered = products or stated or seen.prices or available != "unknown" or _on_request(parts)
+    if title is None or not is_offered:
         raise _no_product(page, here, "neither structured data nor a title with a price or a means of ordering")
     amounts = {price.amount for price in seen.prices if price.kind == "now"}
     is_product = (here.first_meta("og:type") or "").lower().startswith(("product", "og:product"))
@@ -58,14 +74,33 @@ def parse(page: Page, *, country: str | None = None, language: str | None = None
     yield from decision.issues
     if decision.price is None and not decision.issues:
         yield Issue(code="no_price", message="the page shows no price", severity="info", url=here.url)
-    shown = stock.printed(parts)
-    if {available, shown} == {"in_stock", "out_of_stock"}:
+    status = stock.printed(parts)
+    if {available, status} == {"in_stock", "out_of_stock"}:
         # The structured data stays: templates keep hidden parts for every state, which only a style sheet tells apart.
-        message = f"the page's structured data says {available}, and the page itself {shown}"
+        message = f"the page's structured data says {available}, and the page itself {status}"
         yield Issue(code="availability_disagreement", message=message, url=here.url)
-    if available == "unknown" and shown is None and decision.price is not None and decision.kind == "now":
+    if available == "unknown" and status is None and decision.price is not None and decision.kind == "now":
         available = "in_stock"
-    yield _offer(here, _Goods(title, products, parts, available), decision)
+    shown = next((price for price in seen.prices if price.amount == decision.price), None)
+    yield _offer(here, _Goods(title, products, parts, available, shown), decision)
+
+
+_ON_REQUEST = re.compile(
+    r"(?:call|contact(?: us)?|ask|inquire) for (?:a )?(?:price|pricing|quote)|request (?:a )?(?:price|pricing|quote)"
+    r"|(?:price|quote) (?:up)?on request|preis auf anfrage|prix sur demande|precio a consultar|cena na zapytanie"
+    r"|가격\s?문의|価格はお問い?合わせ|询价|詢價",
+    re.IGNORECASE,
+)
+_LONGEST_REQUEST = 60
+
+
+def _on_request(parts: layout.Layout) -> bool:
+    """Whether the goods' part says that their price is told to whoever asks: goods all the same, and no other page."""
+    texts = ((element, (element.text or "").strip()) for element in parts.part.iter(*scan.HOLD_TEXT))
+    return any(
+        3 < len(text) <= _LONGEST_REQUEST and _ON_REQUEST.match(text) and not parts.is_elsewhere(element)
+        for element, text in texts
+    )
 
 
 def _no_product(page: Page, here: Context, seen: str) -> LayoutChanged:
@@ -88,16 +123,19 @@ class _Goods(NamedTuple):
     products: list[StructuredProduct]
     parts: layout.Layout
     available: Availability
+    #: Where people see the price, if they do.
+    shown: VisiblePrice | None
 
 
 def _offer(page: Context, goods: _Goods, decision: decide.Decision) -> Offer:
-    title, products, parts, available = goods
+    title, products, parts, available, shown = goods
     offers = [offer for product in products for offer in product.offers]
     codes = numbers.of_page(page, products, parts)
     seller = next((offer.seller for offer in offers if offer.seller), None)
     printed = None if seller else terms.seller(parts)
     condition = next((offer.condition for offer in offers if offer.condition), None)
     url = page.url if page.url.startswith("http") else page.canonical or page.url
+    taxed = next((offer.tax_included for offer in offers if offer.tax_included is not None), None)
     kind = "bundle" if decision.kind == "now" and wording.is_bundle(title) else decision.kind
     return Offer(
         title=title,
@@ -116,7 +154,7 @@ def _offer(page: Context, goods: _Goods, decision: decide.Decision) -> Offer:
         mpn=codes.mpn,
         gtin=codes.gtin,
         brand=next((product.brand for product in products if product.brand), None),
-        tax_included=next((offer.tax_included for offer in offers if offer.tax_included is not None), None),
+        tax_included=terms.tax_included(shown) if taxed is None and shown is not None else taxed,
         shipping=_shipping(offers, decision.currency),
     )
 

@@ -178,6 +178,9 @@ def _from_sight(page: Context, seen: Visible, scripted: Callable[[], list[Claim]
         why = "another price stands beside it, and no word or name tells them apart"
     elif not main.by_system and _is_before_saving(main, payable[1:], seen):
         why = "a lower price is this one and a saving that the page names"
+    if why and (proven := _by_share(payable)) is not None:
+        now, old = proven
+        return _settled(page, _Said([], [replace(old, kind="list"), now]), now.amount, now)
     if not why:
         return _settled(page, _Said([], seen.prices), main.amount, main)
     # What one of the prices has in common with all that scripts say of these goods, and no other price has.
@@ -220,7 +223,12 @@ def _is_beside_another(main: VisiblePrice, seen: Visible) -> bool:
     amounts = beside(main, seen.part)
     if not amounts:
         return False
-    explained = [price.money.text for price in seen.prices if price.kind in ("list", "monthly")]
+    explained = [
+        part
+        for price in seen.prices
+        if price.kind in ("list", "monthly")
+        for part in (price.money.text, price.money.number)
+    ]
     explained += [visible_text(element) for element in seen.set_aside]
     # The whole part of the same price, whose cents are set small: `$229.99` for the ear and `$229` `99` for the eye.
     own = {*money.tokens(main.money.text), format(main.amount, ",f").partition(".")[0], str(int(main.amount))}
@@ -228,6 +236,37 @@ def _is_beside_another(main: VisiblePrice, seen: Visible) -> bool:
         label in ("now", "bundle", "from") and token not in own and not any(token in one for one in explained)
         for token, label in amounts.items()
     )
+
+
+_SHARE = re.compile(r"(?<![\d.,])(\d{1,2})\s?%")
+#: Words of a price that not everybody pays.
+_ON_CONDITION = re.compile(
+    r"coupon|code|voucher|member|club|prime|plus\b|app\b|student|card|karte?n?\b|kart[ay]|cart[ãa]o|tarjeta|carte\b|pix|vista"
+    r"|transfer|efectivo|cash|vorkasse|paypal|newsletter|abo\b|쿠폰|카드|와우|회원|멤버|현금|무통장|会員|クーポン|ポイント|カード|券|会员"
+    r"|pcs|pieces|stück|ab \d|from \d|vat|tax|mwst|ust\b|moms|btw|iva|tva",
+    re.IGNORECASE,
+)
+
+
+def _by_share(payable: list[VisiblePrice]) -> tuple[VisiblePrice, VisiblePrice] | None:
+    """The asked price and the old one where a share is printed beside the only two, and the first is so much less.
+
+    `₹29,799 ₹52,000 42% off`. None where a word beside them says that not everybody pays the lower one, or less is left out.
+    """
+    if len(payable) != 2 or any(price.kind != "now" for price in payable):
+        return None
+    low, high = sorted(payable, key=lambda price: price.amount)
+    above = set(high.element.iterancestors())
+    part = next((up for up in low.element.iterancestors() if up in above), None)
+    text = visible_text(part, _PART_TEXT) if part is not None else ""
+    if len(text) > _LONGEST_PAIR or len(money.tokens(text)) != 2 or _ON_CONDITION.search(text):
+        return None
+    off = 100 * (high.amount - low.amount) / high.amount
+    return (low, high) if any(abs(int(share) - off) < 1 for share in _SHARE.findall(text)) and off >= 1 else None
+
+
+#: A longer text holds more than a price, an old one and the share between them.
+_LONGEST_PAIR = 120
 
 
 def _is_before_saving(main: VisiblePrice, others: list[VisiblePrice], seen: Visible) -> bool:

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from lxml.html import HtmlElement
 
-from gpuledger.extract.markup.html import is_hidden
+from gpuledger.extract.markup.html import is_hidden, visible_text
 from gpuledger.extract.product import scan, signs
 from gpuledger.extract.product.context import Context
 
@@ -115,7 +115,7 @@ class Layout:
                 answer = known
                 break
             path.append(here)
-            if _is_unseen(here) or "elsewhere" in scan.traits_of(scan.name_of(here)):
+            if _is_unseen(here) or "elsewhere" in scan.traits_of(scan.name_of(here)) or _is_headed_elsewhere(here):
                 answer = True
                 break
             here = here.getparent()
@@ -137,6 +137,19 @@ class Layout:
 
 def _is_unseen(element: HtmlElement) -> bool:
     return element.tag in ("footer", "nav", "template", "noscript") or is_hidden(element) or _is_page_header(element)
+
+
+_HEADINGS = ("h2", "h3", "h4", "h5")
+_LONGEST_HEADING = 60
+
+
+def _is_headed_elsewhere(part: HtmlElement) -> bool:
+    """Whether a part begins with a heading of other goods (`Similar products`); the name of goods mostly has a digit."""
+    first = part[0] if len(part) else None
+    if first is None or first.tag not in _HEADINGS:
+        return False
+    text = visible_text(first, _LONGEST_HEADING + 1).lstrip()
+    return len(text) <= _LONGEST_HEADING and not any(map(str.isdigit, text)) and signs.RELATED.match(text) is not None
 
 
 def _is_page_header(element: HtmlElement) -> bool:

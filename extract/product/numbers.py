@@ -3,7 +3,7 @@
 For the sku, in the order of belief: the only number that is printed behind a word for it beside the title (`Item no.
 12-345`); the structured `sku`, in the form in which the page prints it; a number that a hidden field or a `data-` attribute
 gives and the page's address holds too; the nearest of several that are printed; the only one that is printed anywhere on the
-page; the only one that scripts speak of; the number that ends the address. A gtin counts only with a right check digit.
+page; the only one that scripts speak of; the number in the address. A gtin counts only with a right check digit.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from gpuledger.extract.markup.structured import StructuredProduct
 from gpuledger.extract.product import scan
 from gpuledger.extract.product.context import Context
 from gpuledger.extract.product.layout import Layout
-from gpuledger.extract.product.number_words import CODE_NAME, LABELS, Field
+from gpuledger.extract.product.number_words import BEGINNINGS, CODE_NAME, LABELS, Field
 
 _CODE = re.compile(r"(?=[^\s]*\d)[A-Za-z0-9][\w./-]{1,29}")
 _REST = re.compile(r"[\s:#№º°.\-–—：]*((?=\S*\d)[A-Za-z0-9][\w./-]{1,29})(?=$|[\s,;|)〉>\]])")
 
-#: A number of several words in an element of its own, `GV-R79XTGAMING OC-20GD`: each has capitals and digits.
+#: A number of several words with nothing behind it, `GV-R79XTGAMING OC-20GD`: each has capitals and digits.
 _WORDS = re.compile(r"(?=.{4,30}$)(?=\S*\d)[A-Z][A-Z\d./-]{3,}(?: (?=\S*\d)(?=\S*[A-Z])[A-Z\d][A-Z\d./-]+)+")
 
 
@@ -43,6 +43,9 @@ def of_page(page: Context, products: list[StructuredProduct], layout: Layout) ->
     printed: dict[Field, list[str]] = {"sku": [], "mpn": [], "gtin": []}
     for field, value in _printed(layout):
         printed[field].append(value)
+    if not products:
+        for field, value in _marked(layout):
+            printed[field].insert(0, value)
     codes = list(dict.fromkeys(printed["sku"]))
     stated = _first(products, "sku")
     if stated is not None and " " in stated.strip() and _of_address(page):
@@ -52,12 +55,20 @@ def of_page(page: Context, products: list[StructuredProduct], layout: Layout) ->
     codes = [stated if stated is not None and stated.startswith(f"{code} ") else code for code in codes]
     # People are told one number, machines often that of a variant or of a database.
     sku = codes[0] if len(codes) == 1 and codes[0] not in _others(products, printed) else None
-    sku = sku or (stated and _as_printed(stated, codes)) or _of_fields(page) or next(iter(codes), None)
-    sku = sku or _printed_anywhere(page, layout)
+    sku = sku or (stated and _as_printed(stated, codes, layout)) or _of_fields(page) or next(iter(codes), None)
+    if sku is None:
+        # A look at all lines of the part takes long: only where nothing else names the goods.
+        lines = dict(reversed(list(_in_lines(page, layout))))
+        if "mpn" in lines and not printed["mpn"]:
+            printed["mpn"].append(lines["mpn"])
+        sku = lines.get("sku") or _printed_anywhere(page, layout)
+    mpns = [mpn for mpn in (_first(products, "mpn"), *printed["mpn"]) if mpn]
+    sku = sku or _of_scripts(page) or _of_address(page) or _in_address(page)
     gtins = [product.gtin for product in products if product.gtin] + printed["gtin"]
     return Numbers(
-        sku=sku or _of_scripts(page) or _of_address(page),
-        mpn=_first(products, "mpn") or next(iter(printed["mpn"]), None),
+        # A shop that addresses its goods by the maker's number has no other.
+        sku=sku or next((mpn for mpn in mpns if mpn.lower() in page.address_words), None),
+        mpn=next(iter(mpns), None),
         gtin=next((gtin for text in gtins if (gtin := valid_gtin(text))), None),
     )
 
@@ -80,12 +91,28 @@ def _printed_anywhere(page: Context, layout: Layout) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _as_printed(stated: str, printed: list[str]) -> str:
+def _as_printed(stated: str, printed: list[str], layout: Layout) -> str:
     """The structured number in the form in which it is printed: `466/7999` for 4667999, `AB12` for the variant `AB12-1`."""
     if stated in printed:
         return stated
     core = _letters(stated)
-    return next((code for code in printed if len(_letters(code)) > 3 and core.startswith(_letters(code))), stated)
+    labelled = next((code for code in printed if len(_letters(code)) > 3 and core.startswith(_letters(code))), None)
+    return labelled or _in_groups(stated, layout) or stated
+
+
+_GROUPED = re.compile(r"\w[-/.]\d|\d[-/.]\w")
+
+
+def _in_groups(stated: str, layout: Layout) -> str | None:
+    """The structured number as it is printed in groups, whatever word stands before it; None where it is not."""
+    if not stated.isalnum() or not stated.isascii() or not 6 <= len(stated) <= 30:
+        return None
+    pattern = re.compile(r"(?<![\w/.-])" + "[-/.]?".join(stated) + r"(?![\w/-]|\.\d)", re.IGNORECASE)
+    for element in layout.part.iter(*scan.HOLD_TEXT):
+        text = element.text
+        if text and len(text) <= _LONGEST_LINE and _GROUPED.search(text) and (found := pattern.search(text)):
+            return found.group()
+    return None
 
 
 def _letters(code: str) -> str:
@@ -111,6 +138,80 @@ def _printed(layout: Layout) -> Iterator[tuple[Field, str]]:
         yield field, value
 
 
+#: How schema.org names the numbers. Templates leave these on a page whose product they no longer describe as one.
+_PROPERTIES: dict[str, Field] = {"sku": "sku", "productID": "sku", "mpn": "mpn", "gtin13": "gtin", "gtin": "gtin"}
+_LONGEST = 40
+
+
+def _marked(layout: Layout) -> Iterator[tuple[Field, str]]:
+    """Numbers in elements marked as schema.org's, of a page that describes no product to machines."""
+    for element in layout.part.iterfind(".//*[@itemprop]"):
+        field = _PROPERTIES.get(element.get("itemprop") or "")
+        if field is not None and not layout.is_elsewhere(element):
+            text = (element.get("content") or visible_text(element, _LONGEST + 1)).strip()
+            if len(text) <= _LONGEST and any(map(str.isdigit, text)):
+                yield field, text
+
+
+#: A longer text is no line of numbers.
+_LONGEST_LINE = 160
+#: Where another number of the line may begin: behind a stroke or a comma, and behind a word with a digit in it.
+_PIECE = re.compile(r"(?:^|[|/•·,;(–—-]\s+|(?<!\S)\S*\d\S*\s+)(?=[^\W\d_])")
+_MAY_NAME = re.compile(r"\d|[:：#№.]\s*$")
+#: In the middle of a line a word for a number counts with a colon, a `#` or a full stop behind it, or before a long number.
+_PARTED = re.compile(r"(?<=[.#])\s*|\s*[:：#№]")
+
+
+def _in_lines(page: Context, layout: Layout) -> Iterator[tuple[Field, str]]:
+    """Numbers in the middle of a line, and those that the shop calls by its own name.
+
+    `Model: AB-1 | Code: 105678`, `Product: MX1 Part #: GV-2`, `Scan code: LN136911`.
+    """
+    shop = re.sub(r"^www\.", "", urlsplit(page.url).hostname or "").partition(".")[0]
+    for element in layout.part.iter(*scan.HOLD_TEXT):
+        for place, text in (("in", element.text), ("behind", element.tail)):
+            if not text or not 3 < len(text) <= _LONGEST_LINE or not _MAY_NAME.search(text):
+                continue
+            line = " ".join(text.split())
+            for piece in _PIECE.finditer(line):
+                rest = line[piece.end() :]
+                labelled = _of_line(element, place, rest) or _of_line(element, place, _without_shop(rest, shop))
+                if labelled is not None and not layout.is_elsewhere(element):
+                    yield labelled
+
+
+def _without_shop(text: str, shop: str) -> str:
+    """A text without the shop's name as its first or second word: `Scan code: 1`, `kod Scan: 1`; `shop` may be longer."""
+    words = text.split(" ", 2)
+    for place, word in enumerate(words[:2]):
+        name = word.lower().rstrip(":")
+        if len(name) > 2 and shop.startswith(name):
+            before = " ".join(words[:place]) + word[len(name) :]
+            return f"{before} {' '.join(words[place + 1 :])}".strip()
+    return ""
+
+
+def _of_line(element: HtmlElement, place: str, rest: str) -> tuple[Field, str] | None:
+    """The number whose word begins the rest of a line; it stands behind it, or in the next element."""
+    if rest[:3].lower() not in BEGINNINGS and rest[:2].lower() not in BEGINNINGS:
+        return None
+    for field, pattern in LABELS:
+        match = pattern.match(rest)
+        if match is None:
+            continue
+        value = rest[match.end() :]
+        parted = _PARTED.match(rest, match.end()) is not None
+        if not value.strip(" :：#№.") and place == "in" and len(element):
+            value = visible_text(element[0], _LONGEST)
+        elif not value.strip(" :：#№."):
+            behind = element.getnext()
+            value = visible_text(behind, _LONGEST) if behind is not None else ""
+        found = _REST.match(value)
+        number = found.group(1).rstrip(".-/") if found else ""
+        return (field, number) if len(number) >= (4 if parted else 6) else None
+    return None
+
+
 def _labelled(element: HtmlElement) -> tuple[Field, str] | None:
     text = " ".join((element.text or "").split())
     for field, pattern in LABELS:
@@ -122,7 +223,9 @@ def _labelled(element: HtmlElement) -> tuple[Field, str] | None:
 
 def _value(label: HtmlElement, rest: str) -> str | None:
     """The number behind a label: in the same text, in the first child, behind the element, in the next element."""
-    if rest.strip(" :#№.-–—："):
+    if alone := rest.strip(" :#№.-–—："):
+        if _WORDS.fullmatch(alone):
+            return alone
         match = _REST.match(rest)
         return match.group(1).rstrip(".-/") if match else None
     cell = label.getparent()
@@ -200,6 +303,30 @@ def _of_address(page: Context) -> str | None:
         return None
     match = _LAST_NUMBER.search(path)
     return match.group(1) if match else None
+
+
+#: Names under which an address carries the goods' number.
+_QUERY = re.compile(
+    r"[?&](?:\w*(?:goods|item|product|prod|prd|brand|article|artikel|sku)_?(?:no|nr|code|id|num|number|uid)?|pid|asin|i_?code|id)"
+    r"=(?=[^&]*\d)([A-Za-z0-9][\w-]{4,20})(?=&|$)",
+    re.IGNORECASE,
+)
+_IN_PATH = re.compile(r"(?<=/)[A-Za-z]{0,3}\d{5,14}(?=[-_./]|$)(?![-_]?[mg]b\b)", re.IGNORECASE)
+
+
+def _in_address(page: Context) -> str | None:
+    """The number that the address names as the goods' (`?goodscode=312`), or the only one that begins a part of its path.
+
+    `/p/1203456-geforce` has one of the second kind.
+    """
+    try:
+        parts = urlsplit(page.url)
+    except ValueError:
+        return None
+    if match := _QUERY.search(f"?{unquote(parts.query)}"):
+        return match.group(1)
+    numbers = set(_IN_PATH.findall(unquote(parts.path)))
+    return numbers.pop() if len(numbers) == 1 else None
 
 
 def valid_gtin(text: str) -> str | None:

@@ -33,6 +33,8 @@ class VisiblePrice:
     distance: int = 99
     #: Whether it stands where the shop's system is known to print it.
     by_system: bool = False
+    #: Whether words around it say that tax comes on top.
+    net: bool = False
 
     @property
     def amount(self) -> Decimal:
@@ -42,7 +44,7 @@ class VisiblePrice:
 
 def classified(element: HtmlElement, order: int, reading: Money) -> VisiblePrice | None:
     """The price with its kind; None where names or words say that it is no price of the goods."""
-    kind = reading.kind
+    kind, is_net = reading.kind, False
     inside = _down_to(element, reading.number)
     own_name = frozenset[str]().union(*(traits_of(name_of(part)) for part in inside))
     traits, around = set(own_name), inside
@@ -54,8 +56,9 @@ def classified(element: HtmlElement, order: int, reading: Money) -> VisiblePrice
         if text != own_text:
             holds_others = len(money.tokens(text)) > 1
             called = money.label_in(_without_other_prices(up, element) if holds_others else text, reading.number)
-            if called in ("noise", "unit", "net"):
+            if called in ("noise", "unit"):
                 return None
+            is_net = is_net or called == "net"
             if called is not None and kind == "now":
                 kind = price_words.KINDS.get(called, kind)
             if holds_others:
@@ -77,7 +80,7 @@ def classified(element: HtmlElement, order: int, reading: Money) -> VisiblePrice
     if not named and not price_words.explains(money.without_amounts(own_text)):
         # An amount in a sentence.
         return None
-    return VisiblePrice(element, order, reading, kind, named, "current" in traits, is_usual)
+    return VisiblePrice(element, order, reading, kind, named, "current" in traits, is_usual, net=is_net)
 
 
 def _down_to(element: HtmlElement, number: str) -> list[HtmlElement]:

@@ -122,7 +122,7 @@ def walk(part: HtmlElement) -> Parts:
     """Look once at every element of a part of a page that may hold text."""
     priced, labels, names = [], [], defaultdict(list)
     # lxml makes an object for each element that Python sees: it is told which tags are worth one.
-    for order, element in enumerate(part.iter(*_HOLD_TEXT)):
+    for order, element in enumerate(part.iter(*HOLD_TEXT)):
         text = element.text
         if text is not None and len(text) < _MAX_OWN_TEXT and not text.isspace():
             start = text.lstrip(_BEFORE_WORD)[:3].lower()
@@ -139,7 +139,8 @@ def walk(part: HtmlElement) -> Parts:
     return Parts(priced, labels, Names(names))
 
 
-_HOLD_TEXT = (
+#: Elements that hold text which people read.
+HOLD_TEXT = (
     "div", "span", "p", "b", "strong", "em", "ins", "del", "s", "strike", "td", "th", "dt", "dd", "li", "label", "font",
     "bdi", "data", "h1", "h2", "h3", "h4", "h5", "h6", "section", "article", "output", "small", "big", "u", "meter",
     "price", "center", "fieldset", "a", "button",
@@ -164,10 +165,18 @@ _TRAITS = (
 
 
 def name_of(element: HtmlElement) -> str:
-    """The element's class and its id, else the name that the shop's own tests know it by: it outlives made-up classes."""
+    """The element's class and its id, else the name that the shop's own tests know it by: it outlives made-up classes.
+
+    A class that says plainly what the element is (`productPrice`) is not doubted for a script's id (`js_unitPrice`).
+    """
     identifier = element.get("id") or element.get("data-testid")
     classes = element.get("class") or ""
+    if identifier and classes and _PLAIN_NAME.search(classes):
+        return classes
     return f"{classes} {identifier}" if identifier else classes
+
+
+_PLAIN_NAME = re.compile(r"(?<!\S)(?:product|prod|item|goods|selling|current|final)[-_]?price(?!\S)", re.IGNORECASE)
 
 
 BUTTONS = ("button", "input", "form", "a")

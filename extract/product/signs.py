@@ -69,7 +69,7 @@ NO_PRICE = anywhere(
     deposit | rebate | tax[-_]?(?:amount|value) | trade[-_]?in | threshold | minimum | range[-_]?filter | slider
     price[-_]?range[-_]?(?:min|max) | price[-_]?match | price[-_]?alert | price[-_]?drop | price[-_]?history
     net[-_]?price | price[-_]?net | excl | without[-_]?(?:vat|tax) | ex[-_]?vat | vat[-_]?price | no[-_]?vat
-    priceht | price[-_]ht | swatch | discount[-_]?(?:badge|label|percent|value|amount)
+    priceht | price[-_]ht | payment[-_]?(?:discount|price) | swatch | discount[-_]?(?:badge|label|percent|value|amount)
     """
 )
 
@@ -82,14 +82,33 @@ ELSEWHERE = anywhere(
     combos?-?(?:deal|offer|list|box) | sets?-offer
     mini-?cart | minicart | cart-(?:summary|total|content|item|drawer|popup|preview|dropdown)
     basket-(?:summary|total|content|item) | shopping-?cart | shoppingcart | checkout-(?:summary|cart|page|step)
-    header | footer
+    header | footer(?<!buy-footer)(?<!price-footer)(?<!product-footer)
     (?:^|[-_ ])nav | menu | newsletter | review | comment | compar(?!e-?at|e-?price) | wishlist | filter | facet
     search | suggest | autocomplete | banner | promo-?(?:tile|teaser|list) | teaser
     product[-_]?(?:list|grid|tile|card|item|box|thumb)s? | item[-_]?(?:list|grid|card|tile) | products
     listing(?!-?detail) | tile | showcase | reco- | -reco(?:[-_ ]|$) | (?:^|[-_ ])reco(?:[-_ ]|$|box|list|area) | mfe-
-    personali | cookie | faq | blog | delivery | shipping | payment | finance | instal
+    personali | cookie | faq | blog | delivery(?<!price-delivery)
+    shipping(?<!price-shipping)(?<!price-and-shipping) | payment | finance | instal
     other-?(?:seller|offer|product) | offers-list | sellers | marketplace-list | alternativ | popup | overlay
     tooltip | ads?- | outfit | complete-the
+    """
+)
+
+#: How a heading begins that stands above other goods.
+RELATED = at_word_start(
+    r"""
+    related | similar | you (?:may|might|could) | customers? | recommended | alternatives? | people also | frequently bought
+    accessories | recently | best ?sell | compare | more (?:from|like) | others?\b | pairs? well | top picks
+    ähnliche | alternativ | zubehör | kunden | das könnte | passende? | weitere | wird oft
+    produits? (?:similaires?|associés?|complémentaires?) | vous aimer | accessoires | nos suggestions
+    productos? (?:relacionad|similar|recomend) | también | te puede | accesorios | prodotti (?:correlati|simili)
+    potrebbe | accessori | produtos (?:relacionad|similar) | quem viu | aproveite | gerelateerd | vergelijkbare | anderen
+    podobn | polecan | akcesoria | inni klienci | zobacz też | souvisej | příslušenství | súvisiac | liknande | relatera
+    tillbehör | andra (?:köpte|kunder) | lignende | relaterte? | tilbehør | andre (?:købte|kjøpte|kunder) | samankaltais
+    hasonló | kapcsolódó | produse (?:similare|recomandate) | похожи | рекоменд | аналог | с этим товаром | сопутств | схожі
+    관련 ?상품 | 추천 | 함께 | 비슷한 | 다른 고객 | 인기 ?상품 | 관심 ?상품 | 関連 | おすすめ | この商品を | 売れ筋
+    ランキング | よく一緒に
+    相關商品 | 推薦 | 看了又看 | 猜你喜欢 | 相关 | 推荐 | 热销 | 热门
     """
 )
 

@@ -50,6 +50,25 @@ def of_page(page: Context, products: list[StructuredProduct], layout: Layout) ->
     return "unknown"
 
 
+_LABEL = re.compile(
+    r"(?:availability|in stock|stock(?: status)?|verfügbarkeit|lagerbestand|disponibilit[éàa]|disponibilidad\w*|dostępność"
+    r"|dostupnost\w*|beschikbaarheid|tillgänglighet|наличие|在庫(?:状況)?|재고|库存|庫存)\s*[:：]",
+    re.IGNORECASE,
+)
+
+
+def told(layout: Layout) -> Availability:
+    """What a page that shows no price and no way to order says: in a sentence that its goods are gone, or behind a label."""
+    for element in layout.part.iter(*scan.HOLD_TEXT):
+        if not 3 < len((element.text or "").strip()) <= _MAX_STATUS or layout.is_elsewhere(element):
+            continue
+        text = visible_text(element, _MAX_STATUS + 30).strip()
+        status = status_in(text)
+        if status == "out_of_stock" or (status is not None and _LABEL.match(text)):
+            return status
+    return "unknown"
+
+
 def printed(layout: Layout) -> Availability | None:
     """What the part named after stock that lies nearest to the title says; None where none says anything."""
     statuses = (

@@ -1,4 +1,4 @@
-"""What the page prints of the goods' condition and of who sells them, behind a word for it: `Condition: Used`, `Sold by X`.
+"""What the page prints of the goods' condition, of who sells them (`Condition: Used`, `Sold by X`), and of tax in the price.
 
 Structured data is asked first. A used card that is taken for a new one looks like a bargain, so the words count on pages
 that say nothing of it to machines. Where labels of the page's own goods differ, the page offers a choice, and none counts.
@@ -14,8 +14,11 @@ from lxml.html import HtmlElement
 from gpuledger.extract import wording
 from gpuledger.extract.items import Condition
 from gpuledger.extract.markup.html import visible_text
+from gpuledger.extract.price import money, vat
 from gpuledger.extract.product.layout import Layout
 from gpuledger.extract.product.number_words import labels
+from gpuledger.extract.product.price_kinds import VisiblePrice
+from gpuledger.extract.product.price_text import CROSSED
 
 _CONDITION = labels(
     r"""
@@ -62,6 +65,30 @@ def seller(layout: Layout) -> str | None:
     texts = [*_values(layout, _SOLD_BY, bare=True), *_values(layout, _SELLER)]
     names = {name for text in texts if (name := _NAME_END.sub("", text).strip(" :.")) and name[0].isalnum()}
     return names.pop() if len(names) == 1 else None
+
+
+#: A longer text around a price speaks of more than the price.
+_LONGEST_AROUND = 200
+
+
+def tax_included(price: VisiblePrice) -> bool | None:
+    """Whether the words around the shown price say that VAT or sales tax is in it; None where they do not.
+
+    The search ends at the smallest part that holds another amount too, which is not struck out: further words may speak of
+    that one.
+    """
+    before = ""
+    for up in [price.element, *price.element.iterancestors()][:5]:
+        text = visible_text(up, _LONGEST_AROUND + 1)
+        if len(text) > _LONGEST_AROUND:
+            break
+        if text == before:
+            continue
+        before = text
+        said = vat.included(text, price.amount)
+        if said is not None or len(money.tokens(visible_text(up, _LONGEST_AROUND, CROSSED))) > 1:
+            return said
+    return None
 
 
 def _condition(text: str) -> Condition | None:

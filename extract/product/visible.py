@@ -93,8 +93,9 @@ def visible_prices(page: Context, layout: Layout, currency: str | None) -> Visib
     if any(price.money.signed for price in prices):
         # Where prices carry their currency, a bare number in a part named after prices is something else.
         prices = [price for price in prices if price.money.signed]
-    net = frozenset(price.amount for price in prices if money.label_in(price.money.text, price.money.number) == "net")
-    gross = [price for price in prices if money.label_in(price.money.text, price.money.number) != "net"]
+    before_tax = [price for price in prices if price.net or _is_net(price)]
+    net = frozenset(price.amount for price in before_tax)
+    gross = [price for price in prices if price not in before_tax]
     if gross:
         # A price before tax is the asked one only where the page shows no other.
         set_aside += [price.element for price in prices if price not in gross]
@@ -102,6 +103,10 @@ def visible_prices(page: Context, layout: Layout, currency: str | None) -> Visib
     if all(price.kind in ("list", "monthly") for price in prices):
         prices = [replace(price, kind="now") if price.usual else price for price in prices]
     return Visible(tuple(_ranked(prices, layout)), tuple(unclear), tuple(set_aside), net, layout.part)
+
+
+def _is_net(price: VisiblePrice) -> bool:
+    return money.label_in(price.money.text, price.money.number) == "net"
 
 
 def _by_system(layout: Layout, reader: Reader) -> list[VisiblePrice]:

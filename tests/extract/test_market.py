@@ -113,3 +113,19 @@ def test_shipping_is_taken_where_the_page_gives_one_sum(details: Any, shipping: 
 @pytest.mark.parametrize(("said", "taxed"), [("true", True), (False, False), ("", None)])
 def test_tax_is_taken_from_structured_data(said: Any, taxed: bool | None) -> None:
     assert shop(priceSpecification={"price": "100.00", "valueAddedTaxIncluded": said}).tax_included is taxed
+
+
+@pytest.mark.parametrize(
+    ("text", "price", "taxed"),
+    [
+        ("£359.99 inc. VAT £299.99 ex. VAT", "359.99", True),
+        ("£359.99 inc. VAT £299.99 ex. VAT", "299.99", False),
+        ("€ 304,- € 251,24 excl. btw", "304", True),
+        ("1.149,00 € 1.249,00 € zzgl. 19 % USt.", "1149", False),
+        ("649,00 EUR jetzt nur 589,00 EUR inkl. MwSt", "589", True),
+        ("₹28,750 ₹43,000 Ex Tax: ₹24,364", "28750", True),
+        ("$549.00 $599.00", "549", None),
+    ],
+)
+def test_of_several_amounts_the_words_of_tax_speak_of_the_asked_one(text: str, price: str, taxed: bool | None) -> None:
+    assert marked(**{**EURO, "price": Decimal(price), "price_text": text}).tax_included is taxed

@@ -251,6 +251,56 @@ READ: dict[str, Shape] = {
         <div class="box"><a href="/product/4/"><img src="x.jpg">TUF-RTX4070</a><span class="productPrice">￥98,800</span></div>""",
         "82500", "JPY",
     ),
+    "a class that says plainly what it is, and a script's id for a unit price": Shape(
+        "ja", "shop.example.co.jp",
+        """<table id="js_price"><tr><th id="js_unitPriceName">価格：</th><td><span id="js_unitPrice" class="productPrice">￥119,800</span>
+        <span>（税込）</span></td></tr><tr><th>ポイント：</th><td><span>11,980</span> ポイント（10%還元）（11,980円相当）</td></tr></table>
+        <a href="javascript:;" class="btn">カートに入れる</a>""",
+        "119800", "JPY",
+    ),
+    "the share between two amounts tells the old one, where no name does": Shape(
+        "en", "shop.example.in",
+        """<div class="x1"><div class="x2"><div class="Nx9bqj">₹29,799</div><div class="yRaY8j">₹52,000</div><div>42% off</div></div></div>
+        <div>No cost EMI ₹4,967/month</div><button class="QqFHMw">Add to cart</button>""",
+        "29799", "INR",
+    ),
+    "a price in a part that is named after delivery too": Shape(
+        "cs", "obchod.example.cz",
+        """<div class="pd-price-delivery"><div class="total"><span class="price"><span class="price-before">14 290 Kč</span>
+        <span class="price-vatin">12 990 Kč</span></span><span class="price-vatno">10 736 Kč bez DPH</span></div>
+        <a class="btn btn-buy"><span>Koupit</span></a></div>""",
+        "12990", "CZK",
+    ),
+    "cents with their sign in small type": Shape(
+        "fr", "magasin.example.fr",
+        """<div class="offer-price"><span class="offer-price__price">859<sup>€99</sup></span> <span class="offer-price__old">899€99</span>
+        </div><button class="add-to-cart">Ajouter au panier</button>""",
+        "859.99", "EUR", stated=ld("859.99"),
+    ),
+    "an old price with its sign between euros and cents": Shape(
+        "fr", "magasin.example.fr",
+        """<div class="fpPriceBloc"><span class="fpPrice">309€<sup>99</sup></span> <span class="fpStriked">349€99</span></div>
+        <div>ou 4x 79,05€</div><input type="button" value="Ajouter au panier">""",
+        "309.99", "EUR",
+    ),
+    "a model's name that begins like a currency": Shape(
+        "en-AU", "shop.example.com.au",
+        f'<div class="line"><span class="model">VT 4070</span> <span class="price">$899.00</span></div>{CART}',
+        "899.00", "AUD",
+    ),
+    "a lower price for a way to pay": Shape(
+        "es-AR", "tienda.example.com.ar",
+        """<span id="price_display" class="js-price-display">$425.000,00</span><div><strong class="js-payment-discount-price">
+        $382.500,00</strong> con Transferencia</div><form action="/comprar/"><input type="submit" class="js-addtocart"
+        value="Agregar al carrito"></form>""",
+        "425000", "ARS",
+    ),
+    "an usual price behind its abbreviation": Shape(
+        "sv", "butik.example.se",
+        """<div class="p-price"><span data-test-id="price">12 490 kr</span><span class="b1">Ord. 13 490 kr</span></div>
+        <button class="buy">Köp</button>""",
+        "12490", "SEK",
+    ),
 }  # fmt: skip
 
 
@@ -300,6 +350,10 @@ OPEN: dict[str, Shape] = {
     ),
     "a price in a bookkeeper's brackets": Shape(
         "en-US", "shop.example.com", f'<div class="price">($1,599.00)</div>{CART}', None, None, None,
+    ),
+    "a share for those who have a card": Shape(
+        "ko", "mall.example.kr",
+        "<div><div>415,900원</div><div>374,310원</div><div>카드 10% 할인</div></div><button>장바구니 담기</button>", None, None, None,
     ),
     "a stated price that is far below the shown one": Shape(
         "de", "laden.example.de", f'<div class="price">649,00 €</div>{CART_DE}', None, None, None, stated=ld("54.90"),
@@ -384,6 +438,37 @@ STOCK_AND_NUMBER: dict[str, tuple[Shape, str, str | None]] = {
     "an item's number without a word for number": (
         Shape("en-US", "shop.example.com", f"<p>Item 1780444 | Model RTX-4070</p><p class='price'>$549.99</p>{CART}", "549.99", "USD"),
         "in_stock", "1780444",
+    ),
+    "a number in the middle of a line": (
+        Shape("en-AU", "shop.example.com.au", f"""<div>Model: <span>VT4070-O12G</span> | Code: <span>105678</span></div>
+            <p class='price'>$549.00</p>{CART}""", "549.00", "AUD", path="product/rtx-4070"),
+        "in_stock", "105678",
+    ),
+    "a number that the shop calls by its own name": (
+        Shape("en-GB", "shopworld.example.co.uk", f"""<ul><li>Shop code: <b>LN136911</b></li><li>Promo code: <b>SAVE10</b></li></ul>
+            <p class='price'>£549.00</p>{CART}""", "549.00", "GBP", path="product/rtx-4070"),
+        "in_stock", "LN136911",
+    ),
+    "a number that is marked for machines on a page that is not": (
+        Shape("en-US", "shop.example.com", f"""<p>Mfg # <span itemprop="mpn">VCN4070</span> Ours # <span itemprop="sku">7345678</span></p>
+            <p class='price'>$549.00</p>{CART}""", "549.00", "USD", path="product/rtx-4070"),
+        "in_stock", "7345678",
+    ),
+    "the address names the number": (
+        Shape("ko", "mall.example.co.kr", "<p class='price'>425,000원</p><button>장바구니</button>", "425000", "KRW",
+            path="shop/detail.html?branduid=1234567"),
+        "in_stock", "1234567",
+    ),
+    "a price that is told to whoever asks": (
+        Shape("en-US", "shop.example.com", """<p>MPN: VCN4070-PB</p><p>Item #: E12345678</p><p class="price">Contact us for pricing</p>
+            <a class="btn">Request a Quote</a>""", "None", None, path="product/rtx-4070"),
+        "unknown", "E12345678",
+    ),
+    "a page that sells nothing any more, above others that do": (
+        Shape("de", "laden.example.de", """<p class="hint">Dieser Artikel ist nicht mehr verfügbar.</p><p>Artikelnummer: 99812</p>
+            <section><h2>Alternativen</h2><div><a href="/artikel/1">RTX 4060</a><b class="price">299,00 €</b><button>In den
+            Warenkorb</button></div></section>""", "None", None, path="artikel/rtx-4070"),
+        "out_of_stock", "99812",
     ),
 }  # fmt: skip
 

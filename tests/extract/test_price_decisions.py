@@ -204,7 +204,7 @@ def test_structured_sources_that_differ_are_settled_by_the_one_amount_that_peopl
         ('<span class="price">$549.99</span> <span>/mo.</span>', (None, None, None)),
         ('<span>From</span> <span class="price">$549.99</span>', ("549.99", "from", None)),
         ('<span>You save</span> <span class="price">$549.99</span>', (None, None, None)),
-        ('<span class="price">$549.99</span> <span>excl. VAT</span>', (None, None, None)),
+        ('<span class="price">$549.99</span> <span>excl. VAT</span>', ("549.99", "now", None)),
         (
             '<span class="regular-price">$649.99</span> <span class="sale-price">$549.99</span>',
             ("549.99", "now", "649.99"),

@@ -128,7 +128,7 @@ def test_sheet_without_a_header_is_told_and_the_others_are_read() -> None:
     ("row", "reason"),
     [
         ("RTX 4090,1599,,new,1,,A", "no currency"),
-        ('RTX 4090,"$1,599.00",,new,1,,A', "no currency"),
+        ('RTX 4090,"$1,599.00",,new,1,,A', "several currencies"),
         ("RTX 4090,1.599,USD,new,1,,A", "decimal or as thousands"),
         ('RTX 4090,"€1,599.00",USD,new,1,,A', "EUR"),
         ("RTX 4090,1599.00,Taler,new,1,,A", "the currency 'Taler'"),
@@ -472,3 +472,51 @@ def test_a_filled_template_is_read_whole(tmp_path: Path, language: str, suffix: 
     assert (offer.title, offer.mpn, offer.price, offer.currency) == (row[0], row[1], Decimal("1599.00"), "USD")
     assert (offer.tax_included, offer.condition, offer.quantity, offer.seller) == (False, "new", 3, "Kettle")
     assert (offer.valid_until, offer.market, offer.shipping) == (date(2024, 1, 31), "us", Decimal(0))
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "price"),
+    [
+        ("품명,단가(만원),수량", "RTX 3090 24GB,95,4", "950000"),
+        ("품명,단가(천원),수량", 'RTX A6000 48GB,"6,850",2', "6850000"),
+        ("品名,単価(千円)", "RTX 4070 12GB,82", "82000"),
+        ("Item,Price (USD),Unit", "RTX 4090 24GB,1599,EA", "1599"),
+        ("품명,단위,단가(원)", '"RTX 4090 24GB",대,"2,590,000"', "2590000"),
+        ("Artikel;Preis CHF;Preiseinheit", "RTX 4090 24GB;1'749.00;1", "1749.00"),
+        ("Description,MOQ,Unit Price US$", 'NVIDIA L40S 48GB,5,"7,450.00"', "7450.00"),
+        ("품목,단가(원),부가세", 'RTX 4080 SUPER,"1,450,000","145,000"', "1450000"),
+    ],
+)
+def test_what_the_columns_count_in(header: str, row: str, price: str) -> None:
+    offer, reason = one(row, header)
+    assert offer is not None, reason
+    assert offer.price == Decimal(price)
+    assert offer.tax_included is None
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "reason"),
+    [
+        ("Item,Price (USD),Unit", "RTX 4090 24GB,5490,BOX", "the price is of one 'BOX', not of one piece"),
+        ("품명,단위,단가(원)", "RTX 4080 16GB,SET,2900000", "the price is of one 'SET'"),
+        ("Artikel;Preiseinheit;Preis CHF", "RTX 4060 8GB;10;2990.00", "the price is of one '10'"),
+        ("Item,Price (USD)", "Grand total,13950", "'Grand total' is a sum"),
+        ("Artikel;Preis CHF", "MwSt. 19%;797.92", "'MwSt. 19%' is a sum"),
+        ("품명,단가(원)", "소계,4520000", "'소계' is a sum"),
+        ("Item,Price", 'RTX 4090 24GB,"$1,599.00"', "has a sign of several currencies"),
+        ("Item,Price (USD),Valid until", "RTX 4090 24GB,1599,03/04/2024", "is none that is clear"),
+    ],
+)
+def test_a_price_that_is_of_no_single_card_is_left_out(header: str, row: str, reason: str) -> None:
+    offer, said = one(row, header)
+    assert offer is None
+    assert reason in said
+
+
+@pytest.mark.parametrize(
+    "day", ["01/31/2024", "31/01/2024", "31.01.2024", "Jan 31 2024", "2024年1月31日", "2024년 1월 31일"]
+)
+def test_a_day_in_the_habits_of_several_countries(day: str) -> None:
+    offer, reason = one(f'RTX 4090 24GB,1599,USD,new,1,"{day}",Kettle')
+    assert offer is not None, reason
+    assert offer.valid_until == date(2024, 1, 31)

@@ -417,6 +417,20 @@ class TestTerms:
         assert offer.condition == condition
 
     @pytest.mark.parametrize(
+        ("markup", "taxed"),
+        [
+            ('<p class="price">$349.99</p><small>plus 8% tax</small>', False),
+            ('<div><span class="price">$349.99</span> <del>$399.99</del></div><small>excl. VAT</small>', False),
+            ('<div><span class="price">$349.99</span> <span>$291.66 ex VAT</span></div>', True),
+            ('<div class="price"><span>$349.99</span> incl. VAT</div>', True),
+            ('<p class="price">$349.99</p>', None),
+        ],
+    )
+    def test_the_tax_that_is_printed_around_the_price(self, markup: str, taxed: bool | None) -> None:
+        offer, _ = read(f"<div>{markup}</div>{BUY}")
+        assert (offer.price, offer.tax_included) == (Decimal("349.99"), taxed)
+
+    @pytest.mark.parametrize(
         ("markup", "seller", "kind"),
         [
             ('<p>Sold by <a href="/s/1">Card Barn LLC</a></p>', "Card Barn LLC", "marketplace"),

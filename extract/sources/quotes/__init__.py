@@ -18,6 +18,7 @@ from gpuledger.extract.source import Page, Source
 from gpuledger.extract.sources.quotes import columns as quote_columns
 from gpuledger.extract.sources.quotes.cells import (
     Unreadable,
+    check_unit,
     read_amount,
     read_condition,
     read_currency,
@@ -121,6 +122,9 @@ def _offer(page: Page, headers: list[str], cells: list[Cell]) -> Offer:
     title = shown(cell("product")).strip()
     if not title:
         raise Unreadable("there is no product")
+    if quote_columns.is_no_product(title):
+        raise Unreadable(f"{title!r} is a sum, a tax or a charge, and no product")
+    check_unit(cell("unit"))
     amount = cell("price")
     column = next(
         (headers[at] for at in fields["price"] if at < len(cells) and cells[at] is amount), headers[fields["price"][0]]
@@ -130,7 +134,10 @@ def _offer(page: Page, headers: list[str], cells: list[Cell]) -> Offer:
         raise Unreadable(f"the currency is {stated} in its column and {named} in the name of the price column")
     money = read_amount(amount, stated or named)
     was = cell("list_price")
-    list_price = read_amount(was, money.currency).amount if was is not None else None
+    times = quote_columns.scale(column)
+    list_price = None
+    if was is not None:
+        list_price = read_amount(was, money.currency).amount * quote_columns.scale(headers[fields["list_price"][0]])
     # Who quotes goods without a word on their condition quotes new ones; an empty cell in a column for it says less.
     condition = read_condition(cell("condition"), title, otherwise="unknown" if "condition" in fields else "new")
     taxed = read_tax(cell("tax"))
@@ -139,7 +146,7 @@ def _offer(page: Page, headers: list[str], cells: list[Cell]) -> Offer:
         title=title,
         url=shown(cell("url")).strip() or page.final_url or page.url,
         key=" | ".join((vendor or "-", sku or mpn or title, condition)),
-        price=money.amount,
+        price=money.amount * times,
         currency=money.currency,
         price_kind="bundle" if wording.is_bundle(title) else "now",
         price_text=shown(amount),

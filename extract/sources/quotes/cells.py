@@ -84,11 +84,18 @@ def read_amount(cell: Cell, currency: str | None) -> Money:
         raise Unreadable(f"the price {text!r} cannot be told: {money.reason}")
     if money is None or money.amount <= 0:
         raise Unreadable(f"the price {text!r} is no amount above zero")
+    if money.currency is None and _SIGN.search(text):
+        raise Unreadable(
+            f"the price {text!r} has a sign of several currencies: add a column 'currency' with USD, CAD …"
+        )
     if money.currency is None:
         raise Unreadable(f"the price {text!r} has no currency: add a column 'currency' or write it beside the amount")
     if money.kind != "now":
         raise Unreadable(f"the price {text!r} is a {money.kind} price, not that of one piece")
     return money
+
+
+_SIGN = re.compile(r"[$¥￥£]|kr\b")
 
 
 def read_condition(cell: Cell, title: str, *, otherwise: Condition = "unknown") -> Condition:
@@ -126,10 +133,13 @@ _NO = frozenset(
 )
 
 
+_RATE_OR_AMOUNT = re.compile(r"\d{1,2}(?:[.,]\d+)?\s?%|(?!\d$)[^\w\s]?\s?\d[\d.,'\s]*\s?(?:원|円|[^\w\s]|[A-Z]{3})?")
+
+
 def read_tax(cell: Cell) -> bool | None:
     """Whether tax is in the price; None for an empty cell, and for a mere rate or amount (`19%`), which does not say."""
     text = shown(cell).strip()
-    if not text or re.fullmatch(r"\d{1,2}(?:[.,]\d+)?\s?%", text):
+    if not text or _RATE_OR_AMOUNT.fullmatch(text):
         return None
     plain = text.lower().rstrip(".")
     if plain in _YES or plain in _NO:
@@ -171,6 +181,24 @@ def read_shipping(cell: Cell, currency: str | None) -> Decimal | None:
     return read_amount(cell, currency).amount
 
 
+_PIECE = re.compile(
+    r"(?:1\s*)?(?:ea(?:ch)?|pcs?|pieces?|units?|no\.?s?|stk|stück|st|karte|card|개|대|장|매|본|個|台|枚|本)\.?|1",
+    re.IGNORECASE,
+)
+
+
+def check_unit(cell: Cell) -> None:
+    """Nothing where the price is of one piece, or the cell is empty.
+
+    Raises Unreadable where it is of a set, a box or ten.
+    """
+    text = shown(cell).strip()
+    if text and not _PIECE.fullmatch(text):
+        raise Unreadable(
+            f"the price is of one {text!r}, not of one piece: write the price of a piece, and EA as its unit"
+        )
+
+
 def read_quantity(cell: Cell) -> int | None:
     """Whole pieces; None for an empty cell."""
     text = shown(cell).strip()
@@ -197,9 +225,16 @@ def read_date(cell: Cell) -> date | None:
         raise Unreadable(f"the date {text[:30]!r}… is none: write it as 2024-01-31")
     plain = re.sub(r"\s*(?:년|월|年|月)\s*", "-", text).replace("일", "").replace("日", "").strip(" -~.까지まで")
     plain = re.sub(r"[,\s]+", " ", re.sub(r"\s*([./-])\s*", r"\1", plain))
-    for form in _DATES:
-        try:
-            return datetime.strptime(plain, form).date()  # noqa: DTZ007  a day has no time zone
-        except ValueError:
-            continue
+    found = {day for form in _DATES if (day := _day(plain, form))}
+    # `31/01/2024` and `01/31/2024` can be one day only.
+    found = found or {day for form in ("%d/%m/%Y", "%m/%d/%Y") if (day := _day(plain, form))}
+    if len(found) == 1:
+        return found.pop()
     raise Unreadable(f"the date {text!r} is none that is clear: write it as 2024-01-31")
+
+
+def _day(text: str, form: str) -> date | None:
+    try:
+        return datetime.strptime(text, form).date()  # noqa: DTZ007  a day has no time zone
+    except ValueError:
+        return None

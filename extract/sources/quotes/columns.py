@@ -24,6 +24,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "price": (
         "price", "unitprice", "unitcost", "priceeach", "priceperunit", "quotedprice", "quoteprice", "netprice", "offerprice",
         "saleprice", "yourprice", "sellingprice", "unitnetprice", "grossprice", "cost", "ourprice", "bestprice",
+        "priceea", "unitpriceea", "eachprice",
         "가격", "단가", "공급가", "공급단가", "견적가", "견적단가", "판매가", "판매단가", "매입가", "제안가", "제시가",
         "단위가격",
         "preis", "einzelpreis", "stückpreis", "stueckpreis", "nettopreis", "bruttopreis", "einzelpreisnetto", "preisnetto",
@@ -47,6 +48,11 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "quantity": (
         "quantity", "qty", "quantityavailable", "availableqty", "units", "pieces", "수량", "재고수량", "공급수량",
         "menge", "stückzahl", "stueckzahl", "anzahl", "stk", "stück", "数量", "個数", "台数", "枚数",
+    ),
+    "unit": (
+        "unit", "uom", "unitofmeasure", "per", "단위", "판매단위", "einheit", "einh", "mengeneinheit",
+        "verkaufseinheit", "ve",
+        "単位", "販売単位", "priceunit", "preiseinheit", "preiseinh", "pe",
     ),
     "valid_until": (
         "validuntil", "validthrough", "validto", "validtill", "valid", "validity", "expiry", "expirydate", "expires",
@@ -110,6 +116,8 @@ TOTALS = frozenset(
         "lineamount",
         "linetotal",
         "extendedprice",
+        "extprice",
+        "extended",
         "금액",
         "합계",
         "총액",
@@ -126,6 +134,41 @@ TOTALS = frozenset(
         "合計金額",
     )
 )
+#: What stands in the column of products where the row is no product: sums, taxes, charges. Without spaces and signs.
+_NO_PRODUCTS = TOTALS | frozenset(
+    re.findall(
+        r"\S+",
+        """grandtotal totalamount totaldue sum tax vat salestax gst shipping freight delivery handling discount rebate
+        deposit balance 소계 총계 총합계 부가세 부가가치세 배송비 운임 할인 할인금액 에누리 공급가액합계
+        zwischensumme gesamtsumme nettosumme
+        bruttosumme summenetto summebrutto endbetrag rechnungsbetrag mwst ust zzglmwst zzglust versand versandkosten fracht
+        rabatt skonto 総計 総額 消費税 税 送料 運賃 値引 値引き 税込合計 税抜合計""",
+    )
+)
+_RATE = re.compile(r"\d+(?:[.,]\d+)?\s?%")
+
+
+def is_no_product(text: str) -> bool:
+    """Whether a cell in the column of products names a sum, a tax or a charge: `Grand total`, `MwSt. 19%`, `소계`."""
+    return (
+        len(text) < _LONGEST_NAME
+        and re.sub(r"[\W_]+", "", _BRACKETS.sub("", _RATE.sub("", text)).lower()) in _NO_PRODUCTS
+    )
+
+
+#: How many of the currency's units one of a column's is.
+_SCALES = (
+    (re.compile(r"천\s?원|千円|千元|천\s?단위|in thousands|\bTEUR\b|\bT€|\bk(?:usd|eur)\b|\$k\b|\bTsd"), 1_000),
+    (re.compile(r"만\s?원|万円|萬元|万元|만\s?단위"), 10_000),
+    (re.compile(r"백만\s?원|百万円|in millions"), 1_000_000),
+)
+
+
+def scale(header: str) -> int:
+    """By how much a price column's amounts are to be multiplied: `단가(만원)` counts in ten thousand won, most in one."""
+    return max((factor for pattern, factor in _SCALES if pattern.search(header)), default=1)
+
+
 #: What a column's name says of tax and currency beside what it holds: "Price excl. VAT", "단가 VAT별도", "単価(税抜)".
 _BESIDE = re.compile(
     r"(?:excl?|exkl|incl?|inkl|excluding|including|ohne|zzgl|ex)[.\s]*(?:vat|tax|mwst|ust|gst)|(?:vat|부가세)\s?(?:별도|포함|미포함|제외)"
@@ -146,8 +189,15 @@ def field_of(header: str) -> str | None:
     if bare in _FIELD_OF:
         return _FIELD_OF[bare]
     bare = re.sub(r"[\W_]+", "", _BESIDE.sub("", told)) or bare
-    # "Price USD", "단가 KRW": the currency without brackets.
-    return _FIELD_OF.get(bare) or _FIELD_OF.get(re.sub(r"(usd|krw|eur|gbp|jpy|pln|cny)$", "", bare))
+    if bare in _FIELD_OF:
+        return _FIELD_OF[bare]
+    # "Price USD", "단가 KRW", "Unit price US$": the currency without brackets.
+    words = told.split()
+    if len(words) > 1 and (
+        currency.is_code(words[-1].upper()) or currency.of_symbol(words[-1].upper()) or words[-1] == "$"
+    ):
+        return _FIELD_OF.get(re.sub(r"[\W_]+", "", "".join(words[:-1])))
+    return _FIELD_OF.get(re.sub(r"(usd|krw|eur|gbp|jpy|pln|cny)$", "", bare))
 
 
 def fields(headers: Sequence[str]) -> dict[str, list[int]]:
