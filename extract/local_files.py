@@ -12,11 +12,14 @@ import json
 import os
 import stat
 import tomllib
+import zlib
 from pathlib import Path
 from typing import Any
 
 #: Bytes of a file that a person writes or exports: quotes, models, transcriptions. A list of 50,000 quotes has 10 MB.
 MAX_BYTES = 20_000_000
+#: Bytes of a page that a person saved, packed or not: the longest that a source of ours reads.
+MAX_PAGE_BYTES = 64_000_000
 
 
 class Refused(OSError):
@@ -49,6 +52,42 @@ def read_bytes(path: Path, max_bytes: int = MAX_BYTES, *, follow: bool = False) 
     return content
 
 
+def read_page(path: Path) -> bytes:
+    """The page that a person saved; of a gzip file, what is in it. Raises Refused, also for a damaged one, and OSError."""
+    content = read_bytes(path, MAX_PAGE_BYTES, follow=True)
+    try:
+        return gunzipped(content, MAX_PAGE_BYTES) if content[:2] == _GZIP else content
+    except ValueError as error:
+        raise _refused(path, f"the gzip file {error}") from None
+
+
+class TooMuch(ValueError):
+    """There is more in a file than is read."""
+
+
+def gunzipped(content: bytes, most: int) -> bytes:
+    """What a gzip file holds, of all its members (RFC 1952, 2.2); bytes behind the last are padding.
+
+    Raises TooMuch for more than `most` bytes, and ValueError for one that is damaged or breaks off.
+    """
+    plain = bytearray()
+    while content[:2] == _GZIP:
+        stream = zlib.decompressobj(16 + zlib.MAX_WBITS)
+        try:
+            plain += stream.decompress(content, most + 1 - len(plain))
+        except zlib.error as error:
+            raise ValueError(f"is broken: {error}") from None
+        if len(plain) > most:
+            raise TooMuch(f"holds more than {most:,} bytes")
+        if not stream.eof:
+            raise ValueError("breaks off")
+        content = stream.unused_data
+    return bytes(plain)
+
+
+_GZIP = b"\x1f\x8b"
+
+
 def read_toml(path: Path, *, follow: bool = False) -> dict[str, Any]:
     """The tables of a TOML file. Raises ValueError for what is no TOML in UTF-8, and what `read_bytes` raises."""
     try:
@@ -63,6 +102,14 @@ def loads(text: str | bytes) -> Any:
         return json.loads(text)
     except RecursionError:
         raise ValueError("nested too deeply") from None
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file that people and programs keep, in a folder that is made: nobody ever reads half of it. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    aside.write_text(text, "utf-8")
+    aside.replace(path)
 
 
 def name_of(path: Path) -> str:

@@ -38,7 +38,9 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_A-Za-z]+")
 
 _URL = re.compile(r"\b[a-z][a-z0-9+.-]{0,30}://[^\s\"'<>`|\\^{}]+", re.IGNORECASE)
 #: Schemes whose host and path say where something lies; those of notifications have keys in their place.
-_SCHEMES = frozenset(("http", "https", "ftp", "file", "s3", "gs", "postgresql", "postgres", "sqlite", "ws", "wss"))
+_SCHEMES = frozenset(
+    ("http", "https", "ftp", "file", "s3", "gs", "az", "postgresql", "postgres", "sqlite", "ws", "wss")
+)
 _SHAPES = re.compile(
     r"-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|\Z)"
     r"|\beyJ[\w-]{6,}\.[\w-]{6,}\.[\w-]*"

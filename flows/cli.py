@@ -19,7 +19,8 @@ from gpuledger import __version__
 from gpuledger.extract import local_files
 from gpuledger.flows import commands
 from gpuledger.flows.commands._help import in_the_language
-from gpuledger.flows.setup import lang, naming, parts, showing
+from gpuledger.flows.setup import lang, naming, parts, showing, wrong_use
+from gpuledger.flows.setup.lang import gettext
 from gpuledger.flows.setup.languages import LANGUAGES
 from gpuledger.flows.telling.terminal import clean_streams
 
@@ -46,6 +47,10 @@ class _Commands(click.Group):
             raise click.UsageError(naming.no_command(name, self.list_commands(ctx)), ctx)
         return super().resolve_command(ctx, args)
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        _begin(_language(args))  # before click answers --help or finds a fault, wherever --lang stands
+        return super().parse_args(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
@@ -53,7 +58,9 @@ class _Commands(click.Group):
             if (said := naming.no_number(error)) is not None and isinstance(error, click.BadParameter):
                 raise click.BadParameter(said, error.ctx, error.param, error.param_hint) from None
             if way_out := naming.way_out(error):
-                raise click.UsageError(error.format_message().rstrip(".") + way_out, error.ctx) from None
+                # Click finds an option by its letters, and ours is by what it means.
+                words = error.message if isinstance(error, click.NoSuchOption) else error.format_message()
+                raise click.UsageError(wrong_use.said(words).rstrip(".") + way_out, error.ctx) from None
             raise
         except ModuleNotFoundError as error:
             part = parts.part_of(error)
@@ -67,11 +74,19 @@ def _begin(language: str | None) -> None:
     showing.begin()
 
 
+def _language(words: list[str]) -> str | None:
+    """The language that the words of a command line ask for."""
+    for one, other in zip(words, [*words, ""][1:], strict=True):
+        asked = other if one == "--lang" else one.removeprefix("--lang=") if one.startswith("--lang=") else None
+        if asked in LANGUAGES:
+            return asked
+    return None
+
+
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, message="%(prog)s %(version)s")
 @click.option(
-    "--lang", type=click.Choice(LANGUAGES), is_eager=True, expose_value=False,
-    callback=lambda ctx, option, language: _begin(language),
+    "--lang", type=click.Choice(LANGUAGES), expose_value=False,
     help="Language of headings, messages and the report (default: the setting lang, en).",
 )  # fmt: skip
 @click.option(
@@ -139,22 +154,36 @@ def call() -> NoReturn:
     try:
         status = cli.main(prog_name="gpuledger", standalone_mode=False)
     except click.ClickException as error:
-        error.show()
+        _show(error)
         sys.exit(error.exit_code)
     except click.Abort:
-        click.echo("stopped", err=True)
+        click.echo(gettext("stopped"), err=True)
         sys.exit(130)
     except (SettingsError, BadQuery) as error:
-        click.echo(f"gpuledger: {redact_text(str(error))}", err=True)
+        click.echo(f"gpuledger: {redact_text(wrong_use.said(str(error)))}", err=True)
         sys.exit(2)
     except (WarehouseError, ExpectationsError, ExtractError, OSError, parts.NotInstalled) as error:
-        click.echo(f"gpuledger: {redact_text(_message(error))}", err=True)
+        click.echo(f"gpuledger: {redact_text(wrong_use.said(_message(error)))}", err=True)
         sys.exit(1)
     sys.exit(status if isinstance(status, int) else 0)
 
 
+def _show(error: click.ClickException) -> None:
+    """The error as click writes it, in the language in use."""
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        error.show()  # the help itself
+        return
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    if context is not None:
+        click.echo(context.get_usage(), err=True)
+        click.echo(gettext("Try '{command} --help' for help.").format(command=context.command_path) + "\n", err=True)
+    click.echo(gettext("Error: {message}").format(message=wrong_use.said(error.format_message())), err=True)
+
+
 def _message(error: Exception) -> str:
     """An operating system's error says what and where; the others have their own sentence."""
+    if isinstance(error, local_files.Refused):
+        return f"{error.filename}: {error.strerror}"
     if isinstance(error, OSError) and error.filename:
         return f"{error.filename}: {local_files.why(error)}; or choose another --data-dir"
     return str(error)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from gpuledger.extract import local_files
 from gpuledger.warehouse import private
 from gpuledger.warehouse.errors import Locked
 
@@ -48,7 +49,7 @@ def _holder(note: Path) -> str:
     until = time.monotonic() + _NOTE_WITHIN_S
     while True:
         try:
-            holder = json.loads(note.read_text())
+            holder = local_files.loads(note.read_text())
             return f"process {holder['pid']}, since {holder['since']}"
         except (OSError, ValueError, KeyError, TypeError):
             if time.monotonic() > until:

@@ -22,9 +22,12 @@ _together: ContextVar[tuple[DataDir, duckdb.DuckDBPyConnection] | None] = Contex
 
 
 @contextmanager
-def together(data: DataDir) -> Iterator[None]:
-    """All that is asked within is asked of one version, over one connection. Raises what `reader` raises."""
-    with reader(data) as con:
+def together(data: DataDir, writes_to: Path | None = None) -> Iterator[None]:
+    """All that is asked within is asked of one version, over one connection, which may write to the folder `writes_to`.
+
+    Raises what `reader` raises.
+    """
+    with reader(data, writes_to) as con:
         token = _together.set((data, con))
         try:
             yield
@@ -33,8 +36,11 @@ def together(data: DataDir) -> Iterator[None]:
 
 
 @contextmanager
-def reader(data: DataDir) -> Iterator[duckdb.DuckDBPyConnection]:
+def reader(data: DataDir, writes_to: Path | None = None, *, spills: bool = True) -> Iterator[duckdb.DuckDBPyConnection]:
     """A read-only connection to the version that is published now; it keeps that version until it is closed.
+
+    It reaches nothing else, and no network, but the folder `writes_to`, and one to spill to if it `spills`: a view of a
+    file that came from a store could read what it liked, with the rights of whoever asks.
 
     Raises NoWarehouse where nothing is published, NotAWarehouse where the file is not one of ours, NewerWarehouse where a
     newer program or DuckDB wrote it, OlderWarehouse where an older program wrote it without what one of our own statements
@@ -53,6 +59,9 @@ def reader(data: DataDir) -> Iterator[duckdb.DuckDBPyConnection]:
         try:
             con.execute(SESSION)
             con.execute(f"ATTACH {quote(str(path))} AS gpuledger (READ_ONLY); USE gpuledger")
+            if not spills:
+                con.execute("SET temp_directory = ''")
+            _shut(con, writes_to)
             written = migrate.written(con)
         except duckdb.Error as error:
             migrate.refuse_newer_duckdb(error, str(data.published))
@@ -66,11 +75,27 @@ def reader(data: DataDir) -> Iterator[duckdb.DuckDBPyConnection]:
             yield con
         except DAMAGE as error:
             raise NotAWarehouse(damaged(str(data.published), error)) from None
+        except duckdb.PermissionException as error:
+            raise NotAWarehouse(_reaching_out(data.published, error)) from None
         except (duckdb.CatalogException, duckdb.BinderException) as error:
             _refuse_older(con, data, str(error))
             raise
     finally:
         con.close()
+
+
+def _shut(con: duckdb.DuckDBPyConnection, writes_to: Path | None = None) -> None:
+    """From here on the connection reads and writes no other file than those it has open, and those of one folder."""
+    if writes_to is not None:
+        con.execute(f"SET allowed_directories = [{quote(str(writes_to.resolve()))}]")
+    con.execute("SET enable_external_access = false")
+
+
+def _reaching_out(path: Path, error: Exception) -> str:
+    return (
+        f"{path} asks for a file outside of it ({str(error).splitlines()[0]}), which no gpuledger writes: do not trust it; "
+        "pull it from a store that you know, or restore it from a backup"
+    )
 
 
 def _refusal(data: DataDir, error: str) -> str:
@@ -94,6 +119,7 @@ def file_query(path: Path, sql: str) -> list[tuple[Any, ...]]:
     try:
         con.execute(SESSION)
         con.execute(f"ATTACH {quote(str(path))} AS gpuledger (READ_ONLY); USE gpuledger")
+        _shut(con)
         return con.execute(sql).fetchall()
     except duckdb.Error as error:
         migrate.refuse_newer_duckdb(error, str(path))
@@ -142,16 +168,19 @@ def bytes_of(con: duckdb.DuckDBPyConnection, size: str) -> int:
     return int(float(number) * 1024 ** ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB").index(unit))
 
 
+#: Letters of what DuckDB says of a query that are repeated: it quotes the query, and what the query says itself.
+_MOST_SAID = 2_000
+
+
 def user_query(data: DataDir, sql: str, limits: QueryLimits = USUAL) -> tuple[list[str], list[tuple[Any, ...]]]:
     """Rows of one reading statement that a user wrote, in this process, which `asked` bounds from outside.
 
     Raises BadQuery for several statements, for one that writes, for one that goes beyond the limits, and with DuckDB's own
     words where it refuses. The connection cannot reach other files or the network, so a pasted query can do no harm.
     """
-    with reader(data) as con:
-        # Without a folder to spill to, as what does not fit would fill the disk instead.
-        con.execute(f"SET memory_limit = {quote(limits.memory)}; SET temp_directory = ''")
-        con.execute("SET enable_external_access = false; SET lock_configuration = true")
+    # Without a folder to spill to, as what does not fit would fill the disk instead.
+    with reader(data, spills=False) as con:
+        con.execute(f"SET memory_limit = {quote(limits.memory)}; SET lock_configuration = true")
         alarm = threading.Timer(limits.seconds, con.interrupt)
         alarm.daemon = True
         alarm.start()
@@ -164,7 +193,7 @@ def user_query(data: DataDir, sql: str, limits: QueryLimits = USUAL) -> tuple[li
         except DAMAGE:
             raise
         except duckdb.Error as error:
-            raise BadQuery(str(error).strip()) from None
+            raise BadQuery(str(error).strip()[:_MOST_SAID]) from None
         except (ValueError, OverflowError, RecursionError) as error:
             # A value that Python has no word for, such as a day after the year 9999.
             raise BadQuery(f"a value cannot be shown ({error}): cast it, as in value::VARCHAR") from None

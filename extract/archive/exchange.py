@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import PurePosixPath
 
+from gpuledger.extract import local_files
 from gpuledger.extract.archive import files as archive_files
 from gpuledger.extract.archive.snapshot import Snapshot
 from gpuledger.extract.archive.snapshots import Archive
@@ -144,7 +145,7 @@ class Exchange:
 
     def _noted(self) -> _Note:
         try:
-            note = _Note(**json.loads(self._path.read_bytes()))
+            note = _Note(**local_files.loads(self._path.read_bytes()))
         except (OSError, ValueError, TypeError):
             return _Note(self._store.address)
         # Another store lacks all of it.

@@ -23,6 +23,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from gpuledger.extract import local_files
 from gpuledger.extract.archive import files as archive_files
 from gpuledger.extract.archive.fetch_log import FetchLog
 from gpuledger.extract.archive.snapshot import Snapshot
@@ -112,7 +113,7 @@ class Archive:
         self._bring(sha256)
         blob, sidecar = self.paths(sha256)
         try:
-            size = json.loads(sidecar.read_bytes())["size"]
+            size = local_files.loads(sidecar.read_bytes())["size"]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise CorruptSnapshot(str(sidecar), f"the sidecar cannot be read ({error})") from None
         if not isinstance(size, int) or size < 0:
@@ -134,7 +135,7 @@ class Archive:
         """The fetch that brought these bytes first; None where the archive has no record of them that can be read."""
         try:
             self._bring(sha256)
-            return Snapshot.from_json(json.loads(self.paths(sha256)[1].read_bytes()))
+            return Snapshot.from_json(local_files.loads(self.paths(sha256)[1].read_bytes()))
         except (OSError, ValueError):
             return None
 

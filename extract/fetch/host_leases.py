@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
+from gpuledger.extract import local_files
 from gpuledger.extract.errors import FetchError
 from gpuledger.extract.objects import Objects, StoreError, Version
 
@@ -105,7 +106,7 @@ class HostLeases:
             now = self._times.clock()
             if found is None or found[1] != seen:
                 seen, since = found[1] if found else None, now
-            is_free = found is None or json.loads(found[0])["owner"] in ("", self._owner)
+            is_free = found is None or _owner(found[0]) in ("", self._owner)
             if is_free or now - since >= self._times.lease_s:
                 version = self._write(host, self._owner, seen)
                 if version is not None:
@@ -141,6 +142,14 @@ class HostLeases:
         if version is None and (found := self._store.get(_key(host))) and found[0] == content:
             return found[1]  # the answer to this very write was lost, and it was sent again
         return version
+
+
+def _owner(lease: bytes) -> str | None:
+    """Who has a lease; None where that cannot be read, and so is not us."""
+    try:
+        return str(local_files.loads(lease)["owner"])
+    except (ValueError, KeyError, TypeError):
+        return None
 
 
 def _key(host: str) -> str:

@@ -7,11 +7,11 @@ else is the polite client's: one connection and a delay a host, Retry-After, siz
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
+from gpuledger.extract import local_files
 from gpuledger.extract.access import Access
 from gpuledger.extract.errors import Blocked, FetchError, Truncated
 from gpuledger.extract.fetch.fetched import Fetched
@@ -37,7 +37,7 @@ class Keyed:
         for left in range(_AGAIN, -1, -1):
             fetched = self._fetch(url, site)
             try:
-                json.loads(fetched.content)
+                local_files.loads(fetched.content)
             except ValueError as error:
                 if not left:
                     raise Truncated(url, f"the answer is no JSON ({error}), {_AGAIN + 1} times in a row") from None
@@ -82,7 +82,7 @@ class Keyed:
             headers = {"Authorization": f"Basic {pair}"}
             try:
                 answer = self._client.ask(address, Sent(headers, form))
-                self._token = str(json.loads(answer.content)["access_token"])
+                self._token = str(local_files.loads(answer.content)["access_token"])
             except Blocked as error:
                 raise self._refused(error) from None
             except (ValueError, KeyError, TypeError):

@@ -13,12 +13,12 @@ from __future__ import annotations
 import csv
 import io
 import re
-import zlib
 from collections.abc import Iterator, Mapping
 from urllib.parse import parse_qsl, urlsplit
 
 from lxml import etree
 
+from gpuledger.extract import local_files
 from gpuledger.extract.errors import LayoutChanged, TooLarge, Truncated
 from gpuledger.extract.markup import charset
 from gpuledger.extract.source import Page
@@ -62,21 +62,14 @@ def rows(page: Page) -> Iterator[tuple[str, dict[str, str]]]:
 
 def unpacked(page: Page) -> bytes:
     """The page's bytes, of a gzip file those in it. Raises Truncated and TooLarge."""
-    content = page.content
-    if content[:2] != b"\x1f\x8b":
-        return content
-    inflater = zlib.decompressobj(wbits=31)
+    if page.content[:2] != b"\x1f\x8b":
+        return page.content
     try:
-        plain = inflater.decompress(content, MAX_BYTES)
-    except zlib.error as error:
-        raise Truncated(page.url, f"the gzip file is broken: {error}") from error
-    if inflater.unconsumed_tail:
-        raise TooLarge(
-            page.url, f"the gzip file holds more than {MAX_BYTES:,} bytes", "ask the shop for a smaller feed"
-        )
-    if not inflater.eof:
-        raise Truncated(page.url, "the gzip file breaks off")
-    return plain
+        return local_files.gunzipped(page.content, MAX_BYTES)
+    except local_files.TooMuch as error:
+        raise TooLarge(page.url, f"the gzip file {error}", "ask the shop for a smaller feed") from None
+    except ValueError as error:
+        raise Truncated(page.url, f"the gzip file {error}") from error
 
 
 def _names(url: str) -> dict[str, str]:

@@ -14,13 +14,15 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
+from gpuledger.extract import local_files
 from gpuledger.extract.items import Chart, Issue, Score
 from gpuledger.extract.readers.chart_plans import place_of
 
@@ -81,7 +83,7 @@ def load(paths: Iterable[Path]) -> list[Transcription]:
     """All charts of some transcription files. TranscriptionError, naming every bad line, where one cannot be read."""
     charts: list[Transcription] = []
     for path in paths:
-        read, problems = read_csv(path.read_bytes(), str(path))
+        read, problems = read_csv(local_files.read_bytes(path), str(path))
         if problems:
             raise TranscriptionError("\n".join(problem.message for problem in problems))
         charts += read
@@ -95,13 +97,13 @@ def read_csv(content: bytes, name: str) -> tuple[list[Transcription], list[Issue
     except UnicodeDecodeError as error:
         raise TranscriptionError(f"{name}: not UTF-8 ({error}); save the file as UTF-8 CSV") from None
     rows = csv.DictReader(io.StringIO(text, newline=""), skipinitialspace=True)
-    missing = [column for column in COLUMNS if column not in (rows.fieldnames or ())]
+    missing = [column for column in COLUMNS if column not in _header(rows, name)]
     if missing:
         raise TranscriptionError(f"{name}: no column {', '.join(missing)}; a transcription has {', '.join(COLUMNS)}")
     figures: dict[tuple[object, ...], _Figure] = {}
     conflicts: set[tuple[object, ...]] = set()
     issues: list[Issue] = []
-    for row in rows:
+    for row in _whole(rows, name):
         where = f"{name}, line {rows.line_num}"
         try:
             figure = _figure({column: (row[column] or "").strip() for column in COLUMNS})
@@ -117,6 +119,21 @@ def read_csv(content: bytes, name: str) -> tuple[list[Transcription], list[Issue
             issues.append(_issue("transcription_conflict", message, where, figure.gpu_name))
         figures.setdefault(key, figure)
     return _charts(figure for key, figure in figures.items() if key not in conflicts), issues
+
+
+def _header(rows: csv.DictReader[str], name: str) -> Sequence[str]:
+    try:
+        return rows.fieldnames or ()
+    except csv.Error as error:
+        raise TranscriptionError(f"{name}, line 1: {error}; a transcription has {', '.join(COLUMNS)}") from None
+
+
+def _whole(rows: csv.DictReader[str], name: str) -> Iterator[dict[str, str | Any]]:
+    """The rows. TranscriptionError where the csv module gives up, on a field without end for one."""
+    try:
+        yield from rows
+    except csv.Error as error:
+        raise TranscriptionError(f"{name}, line {rows.line_num}: {error}; mend that line") from None
 
 
 def scores(transcription: Transcription) -> Iterator[Score]:

@@ -258,10 +258,14 @@ def _keys(context: Context) -> Iterator[Check]:
 
 
 def _left_out(context: Context) -> Iterator[Check]:
-    """What a night does not ask since its robots.txt forbids it."""
+    """What a night does not ask since its robots.txt forbids it, or its terms do."""
     from gpuledger.flows.night import left_out
 
     for out in left_out.of_night(context):
+        if out.again is None:
+            seen = f"left out: its terms forbid it, as a person read on {out.since:%Y-%m-%d}"
+            yield Check(f"terms of {out.source}", "ok", seen)
+            continue
         seen = (
             f"left out: its robots.txt forbade it on {out.since:%Y-%m-%d}, and is asked again from {out.again:%Y-%m-%d}"
         )

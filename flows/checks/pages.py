@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 from collections.abc import Sequence
 from contextlib import suppress
@@ -59,9 +58,7 @@ def one(data: DataDir, source: str, place: str) -> Page:
     if not path.exists():
         archive = Archive(data.snapshots, objects.of(data.store))
         return archive.page(_named([*archive.history(source)], source, place))
-    content = local_files.read_bytes(path, follow=True)
-    if content[:2] == b"\x1f\x8b":
-        content = gzip.decompress(content)
+    content = local_files.read_page(path)
     address = f"file:{path.name}"
     return Page(
         url=address, final_url=address, content=content, sha256=hashlib.sha256(content).hexdigest(),

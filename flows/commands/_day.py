@@ -14,6 +14,9 @@ from gpuledger.flows.setup.lang import gettext
 
 _YEAR_FIRST = re.compile(r"(\d{4})[-/. ](\d{1,2})[-/. ](\d{1,2})\.?|(\d{4})(\d{2})(\d{2})")
 _YEAR_LAST = re.compile(r"(\d{1,2})[-/. ](\d{1,2})[-/. ](\d{4})")
+#: `7d`, `2 weeks ago`; and a day with a time behind it.
+_AGO = re.compile(r"(\d{1,3})\s?(d|w|m|y)(?:ay|eek|onth|ear)?s?(?: ago)?", re.IGNORECASE)
+_WITH_TIME = re.compile(r"(\d{4}-\d{2}-\d{2})[T ]\d.*")
 _WORDS = {"today": 0, "now": 0, "yesterday": 1, "오늘": 0, "어제": 1}
 
 
@@ -34,6 +37,11 @@ def _meant(text: str) -> list[date]:
     """The days that `text` may say: two where day and month may stand for each other."""
     if text.lower() in _WORDS:
         return [datetime.now(UTC).date() - timedelta(days=_WORDS[text.lower()])]
+    if found := _AGO.fullmatch(text):
+        number, unit = int(found[1]), {"d": 1, "w": 7, "m": 30, "y": 365}[found[2].lower()]
+        return [datetime.now(UTC).date() - timedelta(days=number * unit)]
+    if found := _WITH_TIME.fullmatch(text):
+        text = found[1]
     if found := _YEAR_FIRST.fullmatch(text):
         year, month, day = (int(one) for one in found.groups() if one)
         return _days((year, month, day))

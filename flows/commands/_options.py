@@ -12,6 +12,7 @@ from gpuledger.flows.commands._day import day
 from gpuledger.flows.setup import settings as settings_module
 from gpuledger.flows.setup import showing
 from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.setup.languages import LANGUAGES
 from gpuledger.warehouse.paths import DataDir
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -37,7 +38,11 @@ def format_option(function: F) -> F:
 
 
 def form_option(function: F) -> F:
-    """--format alone, where --json says something else."""
+    """--format alone, where --json says something else; and --lang, which the command line looks for wherever it stands."""
+    function = click.option(
+        "--lang", type=click.Choice(LANGUAGES), expose_value=False,
+        help="Language of headings, messages and the report (default: the setting lang, en).",
+    )(function)  # fmt: skip
     return click.option(
         "--format", "form", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True,
         help="How the answer is written.",

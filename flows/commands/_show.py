@@ -30,11 +30,12 @@ def show(
     *,
     title: str = "",
     headings: Mapping[str, str] | None = None,
+    none: str = "",
 ) -> None:
     """Print rows as `table`, `csv` or `json` (a list of objects).
 
     `headings` gives the headings for people, in the order in which a narrow screen keeps the columns. They are put into the
-    language in use; columns and rows for programs stay as they are.
+    language in use; columns and rows for programs stay as they are. `none` is said to people where there is no row.
     """
     if form == "json":
         click.echo(terminal.json_text([dict(zip(columns, map(plain, row), strict=True)) for row in rows], indent=1))
@@ -46,12 +47,15 @@ def show(
         shown = [gettext((headings or {}).get(column, column)) for column in columns]
         if headings is not None:  # a query's own columns keep their names as they are
             shown = [heading.replace("_", " ") for heading in shown]
-        _table(_with_unit(Table(columns, shown, rows, tuple(headings or ()))), title)
+        _table(_with_unit(Table(columns, shown, rows, tuple(headings or ()))), title, none)
 
 
-def _table(table: Table, title: str) -> None:
+def _table(table: Table, title: str, none: str) -> None:
     # Imported here: csv and json answers need none of it.
     console = terminal.console()
+    if none and console.is_terminal and not table.rows:
+        terminal.say(none)  # a heading over nothing tells nobody anything
+        return
     if not console.is_terminal:
         # For `cut`, `awk` and a spreadsheet: a line a row, nothing padded, shortened or wrapped. What the table
         # is of and as of when is for whoever looks on.
@@ -62,7 +66,7 @@ def _table(table: Table, title: str) -> None:
     else:
         _draw(console, table, title)
     if not table.rows:
-        click.echo(gettext("no rows"), err=not console.is_terminal)
+        click.echo(none or gettext("no rows"), err=not console.is_terminal)
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,11 @@ def show_summary(summary: Summary, data: DataDir) -> None:
 
 def left_out_words(out: LeftOut) -> str:
     """Why a source is left out, until when, and how to ask it before."""
+    if out.again is None:
+        sentence = gettext(
+            "its terms forbid it, as a person read on {since}; `gpuledger refresh --only {source}` asks all the same"
+        )
+        return sentence.format(since=f"{out.since:%Y-%m-%d}", source=out.source)
     return gettext(
         "its robots.txt forbade it on {since}, and is asked again from {again}; `gpuledger refresh --only {source}` asks now"
     ).format(since=f"{out.since:%Y-%m-%d}", again=f"{out.again:%Y-%m-%d}", source=out.source)

@@ -18,6 +18,9 @@ def asks_for(token: str, app: ASGIApp) -> ASGIApp:
     wanted = f"Bearer {token}".encode()
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})  # nothing here speaks it
+            return
         if scope["type"] == "http":
             given = dict(scope["headers"]).get(b"authorization", b"")
             if not secrets.compare_digest(given, wanted):

@@ -57,7 +57,12 @@ def list_(data_dir: str | None, form: str) -> None:
 
     columns = ["title", "gpu_id", "source", "pinned_on", "reason"]
     pinned = decisions.pins(data_of(data_dir))
-    show(columns, [tuple(getattr(pin, column) for column in columns) for pin in pinned], form)
+    show(
+        columns,
+        [tuple(getattr(pin, column) for column in columns) for pin in pinned],
+        form,
+        none=gettext("no title is pinned yet: `gpuledger alias add` pins one"),
+    )
 
 
 @command.command()

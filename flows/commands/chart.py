@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gpuledger.extract import local_files
 from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
 from gpuledger.flows.setup.lang import gettext
 
@@ -52,7 +53,7 @@ def command(image: Path, source: str, data_dir: str | None, form: str) -> int:
     if not apart.is_installed():
         raise parts.NotInstalled("chart", "charts")
     try:
-        reading = apart.read(image.read_bytes())
+        reading = apart.read(local_files.read_bytes(image, follow=True))
     except BadPicture as error:
         raise click.ClickException(f"{image}: {error.code}: {error}") from None
     rows = _rows(reading, source, data_dir)

@@ -6,6 +6,7 @@ import html
 import re
 import sys
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 #: Letters shown on each side of a figure.
 _AROUND = 40
+#: Places of a figure that are looked at; a page of thousands of the same is read no further.
+_MOST_PLACES = 10_000
 
 
 @click.command()
@@ -94,10 +97,13 @@ def place_in(text: str, figure: dict[str, Any]) -> str:
     if not printed:
         return gettext("the page prints no text for it")
     # Shops put the letters of one price into several elements ("<b>749</b><sup>.99</sup>").
-    spread = r"(?:<[^>]*>|&nbsp;|\s)*".join(re.escape(letter) for letter in printed if not letter.isspace())
+    # A tag is short and holds no other, so that a page of angle brackets is not looked through from each of them.
+    spread = r"(?:<[^<>]{0,300}>|&nbsp;|\s){0,100}".join(
+        re.escape(letter) for letter in printed if not letter.isspace()
+    )
     name = figure["name"]
     named = max(map(text.find, (name, html.escape(name), html.escape(name, quote=False))))
-    places = [match.span() for match in re.finditer(spread, text)]
+    places = [match.span() for match in islice(re.finditer(spread, text), _MOST_PLACES)]
     # The same amount may stand beside another card: only the one behind the name, or the only one, is this figure's.
     behind = [place for place in places if named >= 0 and place[0] >= named]
     if not behind and len(places) != 1:
@@ -119,11 +125,27 @@ def _open(archive: Archive, sha256: str, content: bytes, origin: Snapshot | None
     suffix = {
         "text/html": ".html",
         "application/json": ".json",
-        "text/csv": ".csv",
         "image/png": ".png",
         "image/jpeg": ".jpg",
         "image/webp": ".webp",
     }.get(kind, ".txt")
     path = Path(tempfile.mkdtemp(prefix="gpuledger-evidence-")) / f"{sha256[:12]}{suffix}"
-    path.write_bytes(content)
+    # A table is opened as text too: a spreadsheet would run what begins with "=".
+    path.write_bytes(_framed(content, kind).encode() if suffix == ".html" else content)
     click.launch(str(path))
+
+
+#: For the page in its frame as well: nothing is fetched and nothing runs. A sandbox without a word in it allows no script,
+#: no form, no window and no way out of the frame.
+_FRAME = """<!DOCTYPE html><meta charset="utf-8"><title>{title}</title>
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
+<style>html, body, iframe {{ display: block; margin: 0; border: 0; width: 100%; height: 100% }}</style>
+<iframe sandbox srcdoc="{page}"></iframe>
+"""
+
+
+def _framed(content: bytes, kind: str) -> str:
+    """A stranger's page as a page of ours that shows it, and lets it do nothing."""
+    from gpuledger.extract.markup import charset
+
+    return _FRAME.format(title=gettext("page"), page=html.escape(charset.decode(content, kind)))

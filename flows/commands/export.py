@@ -44,7 +44,7 @@ def command(folder: Path, form: str, history: bool, excel: bool, data_dir: str |
 
     data = read_from(data_dir)
     shown = money(data)
-    with progress.shown() as lines, together(data):
+    with progress.shown() as lines, together(data, folder):
         lines.step("ask")
         front = procurement.sheet(data, shown)
         lines.step("write")

@@ -92,4 +92,4 @@ def list_(data_dir: str | None, form: str) -> None:
     ]  # fmt: skip
     rows += [[None, None, None, None, None, None, None, str(error)] for error in wrong]
     columns = ["gpu_id", "gpu", "memory_gb", "memory_bandwidth_gb_s", "tdp_w", "added_on", "figures_source", "problem"]
-    show(columns, rows, form)
+    show(columns, rows, form, none=gettext("no card was added yet: `gpuledger gpu add` adds one"))

@@ -6,9 +6,13 @@ import secrets
 
 import click
 
+from gpuledger.extract import local_files
 from gpuledger.flows.commands._options import data_dir_option, read_from
 from gpuledger.warehouse import private
 from gpuledger.warehouse.paths import DataDir
+
+#: Letters of a token.
+_SHORTEST_TOKEN, _LONGEST_TOKEN = 32, 1000
 
 
 @click.command()
@@ -43,7 +47,12 @@ def command(port: int | None, data_dir: str | None) -> None:
 def _token(data: DataDir) -> str:
     """The token of this data directory, made once."""
     path = data.state / "mcp-token"
-    if not path.exists():
+    try:
+        token = local_files.read_bytes(path, _LONGEST_TOKEN).decode("ascii").strip()
+    except (FileNotFoundError, UnicodeDecodeError):
+        token = ""
+    if len(token) < _SHORTEST_TOKEN:  # none yet, or torn: an empty one would let everybody in
+        token = secrets.token_urlsafe(32)
         private.make_folder(data.state)
-        private.write(path, secrets.token_urlsafe(32).encode())
-    return path.read_text(encoding="ascii").strip()
+        private.write(path, token.encode())
+    return token

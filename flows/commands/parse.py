@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import mimetypes
 import sys
@@ -11,7 +10,9 @@ from pathlib import Path
 
 import click
 
+from gpuledger.extract import local_files
 from gpuledger.flows.setup import naming
+from gpuledger.flows.setup.lang import gettext
 
 
 @click.command()
@@ -37,11 +38,9 @@ def command(source: str, file: Path, url: str | None, fetched_at: str | None) ->
     name = "generic_shop" if source == "product" else source
     if name not in sources.names():
         raise click.UsageError(naming.no_source([source], ["product", *sources.names()]))
-    content = file.read_bytes()
-    inner = file.name
-    if content[:2] == b"\x1f\x8b":
-        content, inner = gzip.decompress(content), inner.removesuffix(".gz")
-    time = datetime.fromisoformat(fetched_at) if fetched_at else datetime.now(UTC)
+    content = local_files.read_page(file)
+    inner = file.name.removesuffix(".gz")
+    time = _time(fetched_at) if fetched_at else datetime.now(UTC)
     kind = mimetypes.guess_type(inner)[0]
     address = url or f"file:{file.name}"
     page = Page(
@@ -55,3 +54,12 @@ def command(source: str, file: Path, url: str | None, fetched_at: str | None) ->
         elif not isinstance(item, Aside):
             sys.stdout.write(line + "\n")
     return 0
+
+
+def _time(text: str) -> datetime:
+    """A time in ISO 8601. A usage error for what is none."""
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        message = gettext("--fetched-at {text!r} is no time such as 2026-11-20T03:00:00+00:00")
+        raise click.UsageError(message.format(text=text)) from None

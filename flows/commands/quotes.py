@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from gpuledger.extract import local_files
 from gpuledger.flows.commands._options import data_dir_option, format_option, read_from
-from gpuledger.flows.setup import lang
+from gpuledger.flows.setup import lang, wrong_use
 from gpuledger.flows.setup.lang import gettext
 from gpuledger.flows.telling import terminal
 
@@ -40,7 +41,7 @@ def check(file: Path, data_dir: str | None, form: str) -> int:
     from gpuledger.flows.commands._show import show
     from gpuledger.flows.setup import identities
 
-    content = file.read_bytes()
+    content = local_files.read_bytes(file, follow=True)
     address = f"file:{file.name}"
     page = Page(
         url=address, final_url=address, content=content, sha256=hashlib.sha256(content).hexdigest(),
@@ -57,7 +58,7 @@ def check(file: Path, data_dir: str | None, form: str) -> int:
         if left_out:
             click.echo(gettext("{count} rows would be left out:").format(count=len(left_out)), err=form != "table")
         for row in left_out:
-            said = f"  {row['row']}: {row['reason']}"
+            said = f"  {row['row']}: {wrong_use.said(row['reason'])}"
             if form == "table":
                 terminal.say(said)
             else:

@@ -108,7 +108,12 @@ def list_(data_dir: str | None, form: str) -> None:
         rows = rates.read(read_from(data_dir))
     except rates.BadRates as error:
         raise click.UsageError(str(error)) from None
-    show(["#", *COLUMNS], [[number, *(cell or None for cell in row)] for number, row in enumerate(rows, 1)], form)
+    show(
+        ["#", *COLUMNS],
+        [[number, *(cell or None for cell in row)] for number, row in enumerate(rows, 1)],
+        form,
+        none=gettext("no rate yet: `gpuledger rate add PROVIDER CARD PRICE` adds one"),
+    )
 
 
 @command.command()

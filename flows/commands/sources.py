@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from gpuledger.flows.checks.sources import Checked
     from gpuledger.flows.night.left_out import LeftOut
     from gpuledger.flows.setup.settings import Settings
+    from gpuledger.flows.setup.terms import Says, Terms
     from gpuledger.transform.answers.sources import Record
 
 
@@ -25,8 +27,8 @@ if TYPE_CHECKING:
 @format_option
 @click.pass_context
 def command(ctx: click.Context, data_dir: str | None, form: str) -> None:
-    """The sources: what each gives, how its last night went, how often it failed in its last 30, what its robots.txt allows,
-    and whether there is an official interface.
+    """The sources: what each gives, how its last night went, how often it failed in its last 30, what its robots.txt and its
+    terms allow, and whether there is an official interface.
     """
     if ctx.invoked_subcommand:
         return
@@ -34,23 +36,25 @@ def command(ctx: click.Context, data_dir: str | None, form: str) -> None:
     from gpuledger.flows.commands._show import show
     from gpuledger.flows.night import left_out
     from gpuledger.flows.setup import settings as settings_module
+    from gpuledger.flows.setup import terms
     from gpuledger.flows.telling import health
 
     columns = [
-        "source", "title", "kinds", "status", "failed of 30", "robots", "interface", "sample", "live addresses",
+        "source", "title", "kinds", "status", "failed of 30", "robots", "terms", "interface", "sample", "live addresses",
         "freshness_hours", "homepage", "key",
     ]  # fmt: skip
     settings = settings_module.load({})
     data = data_of(data_dir)
     records = health.records(data)
-    out = {one.source: one for one in left_out.by_default(records, discover(), health.clock(data))}
+    read = terms.of(data)
+    out = {one.source: one for one in left_out.by_default(records, discover(), health.clock(data), read)}
     rows = []
     for s in discover():
         record = records.get(s.name)
         interface = gettext("is one") if s.interface == s.name else s.interface
         rows.append((
             s.name, s.title, ", ".join(s.kinds), record and record.status, record and f"{record.failed}/{record.nights}",
-            _robots(s, record, out.get(s.name)), interface, bool(s.sample), len(s.start),
+            _robots(s, record, out.get(s.name)), _terms(s, read.get(s.name)), interface, bool(s.sample), len(s.start),
             s.freshness_hours, s.homepage, _key(s, settings),
         ))  # fmt: skip
     show(columns, rows, form)
@@ -62,9 +66,53 @@ def _robots(source: Source, record: Record | None, out: LeftOut | None) -> str |
         return gettext("asked with a key")
     if not source.start:
         return None
-    if out is not None:
+    if out is not None and out.again is not None:
         return gettext("forbidden, left out until {day}").format(day=f"{out.again:%Y-%m-%d}")
     return gettext((record and record.robots) or "not asked yet")
+
+
+def _terms(source: Source, read: Terms | None) -> str | None:
+    """What a person read in the terms, and when; None for what is no site."""
+    if read is not None:
+        return f"{gettext(read.says)}, {read.read}, {read.page}"
+    return gettext("unknown") if source.start else None
+
+
+@command.command("terms")
+@click.argument("name")
+@click.argument("says", type=click.Choice(["allowed", "forbidden", "unknown"]))
+@click.option("--page", metavar="URL", help="Where they stand.")
+@click.option(
+    "--read", metavar="DAY", type=click.DateTime(["%Y-%m-%d"]), help="When you read them (default: today, UTC)."
+)
+@data_dir_option
+def terms_(name: str, says: str, page: str | None, read: datetime | None, data_dir: str | None) -> None:
+    """Record what you read in the terms of source NAME: whether they allow it to be read by a program.
+
+    Nights leave out what terms forbid; who names it (`--only`, the setting sources) has it read all the same. With
+    `unknown` the record is taken out. Records are kept in decisions/terms.toml.
+    """
+    from gpuledger.extract import source as sources
+    from gpuledger.flows.setup import naming, terms
+
+    if name not in sources.names():
+        raise click.UsageError(naming.no_source([name], sources.names()))
+    data = data_of(data_dir)
+    if says == "unknown":
+        terms.remove(data, name)
+        click.echo(gettext("{name}: what its terms say is not known").format(name=name))
+        return
+    if not page or not page.startswith(("https://", "http://")):
+        raise click.UsageError(gettext("say with --page where they stand: an address that begins with https://"))
+    day = (read or datetime.now(UTC)).date()
+    if day > datetime.now(UTC).date():
+        raise click.UsageError(gettext("{day} is still to come: give the day on which you read them").format(day=day))
+    terms.put(data, terms.Terms(name, cast("Says", says), page, day))
+    sentence = {
+        "allowed": gettext("{name}: its terms allow it, as read on {day}"),
+        "forbidden": gettext("{name}: its terms forbid it, as read on {day}; nights leave it out"),
+    }[says]
+    click.echo(sentence.format(name=name, day=day))
 
 
 @command.command()
@@ -241,7 +289,7 @@ def corrections_(data_dir: str | None, form: str) -> None:
         status, value, seen_at = states.get((one.source, one.key, one.field), ("not_read", None, None))
         rows.append((one.source, one.key, one.field, one.old, one.new, status, value, seen_at, one.reason, one.decided))
     columns = ["source", "key", "field", "old", "new", "status", "says now", "last confirmed", "reason", "decided"]
-    show(columns, rows, form)
+    show(columns, rows, form, none=gettext("no correction yet: `gpuledger sources correct` makes one"))
 
 
 def _key(source: Source, settings: Settings) -> str | None:

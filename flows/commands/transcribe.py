@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gpuledger.extract import local_files
 from gpuledger.flows.commands._day import day
 from gpuledger.flows.commands._options import data_dir_option, data_of
 from gpuledger.flows.setup.lang import gettext
@@ -113,7 +114,7 @@ def _begin(picture: Path, data: DataDir, about: Mapping[str, Any]) -> int:
     for path in (table, page):
         if path.exists():
             raise click.ClickException(f"{path} is there already: move it away, it may hold somebody's corrections")
-    content = picture.read_bytes()
+    content = local_files.read_bytes(picture, follow=True)
     try:
         reading = apart.read(content)
     except BadPicture as error:

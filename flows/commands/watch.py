@@ -105,6 +105,7 @@ def list_(data_dir: str | None, form: str) -> None:
         ["id", "watch", "rule", "gpu_id", "added_on"],
         [(w.id, w.waits_for, w.rule, w.gpu_id, w.added_on) for w in watches],
         form,
+        none=gettext('no watch yet: `gpuledger watch add "rtx 4090" --below 1500` adds one'),
     )
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import duckdb
 
+from gpuledger.extract import local_files
 from gpuledger.flows.night.run_log import RunRecord
 from gpuledger.flows.setup.settings import Settings
 from gpuledger.warehouse import publish
@@ -56,10 +57,15 @@ class Keeper:
         """The furthest state that this replay can go on from."""
         newest = None
         for note in self.data.state.glob(f"replay-{self.key}-*.json"):
-            noted = json.loads(note.read_text(encoding="utf-8"))
-            file, done = note.with_suffix(".duckdb"), int(noted["done"])
-            if file.exists() and noted["runs"] == self._digest(done) and (newest is None or done > newest.done):
-                newest = Kept(file, done, frozenset(noted["changed"]), datetime.fromisoformat(noted["newest"]))
+            try:
+                noted = local_files.loads(local_files.read_bytes(note))
+                file, done = note.with_suffix(".duckdb"), int(noted["done"])
+                kept = Kept(file, done, frozenset(noted["changed"]), datetime.fromisoformat(noted["newest"]))
+                is_whole = file.exists() and noted["runs"] == self._digest(done)
+            except (OSError, ValueError, KeyError, TypeError, OverflowError):
+                continue  # torn or edited: the replay begins where another note says, or at the beginning
+            if is_whole and (newest is None or done > newest.done):
+                newest = kept
         return newest
 
     def keep(self, con: duckdb.DuckDBPyConnection, work: Path, done: int, changed: set[str], newest: datetime) -> None:

@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from gpuledger.extract import objects
+from gpuledger.extract import local_files, objects
 from gpuledger.extract import source as sources
 from gpuledger.extract.archive import passing
 from gpuledger.extract.archive.parsed_cache import ParsedCache
@@ -229,7 +229,7 @@ def _with_articles(source: Source, starts: Sequence[str], context: Context) -> l
     articles: list[str] = []
     for path in _chart_files(context):
         try:
-            articles += [plan.article_url for plan in chart_plans.read_toml(path.read_bytes(), path.name)]
+            articles += [plan.article_url for plan in chart_plans.read_toml(local_files.read_bytes(path), path.name)]
         except (OSError, chart_plans.PlanError):
             continue  # told of when the file is read as a page
     if context.sample_night is not None:

@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from gpuledger.extract import local_files
 from gpuledger.flows.prefect_.own_origin import OPEN, TICKET, OwnOrigin
 from gpuledger.flows.prefect_.processes import end_with_owner
 from gpuledger.warehouse import private
@@ -123,7 +124,7 @@ def running(state: Path, *, has_services: bool = False, port: int = 0) -> Iterat
 def find(state: Path) -> Server | None:
     """The server that a `serve` on this folder runs, None where none answers."""
     try:
-        note = json.loads(_note(state).read_text(encoding="utf-8"))
+        note = local_files.loads(_note(state).read_text(encoding="utf-8"))
         server = Server(state, True, int(note["port"]), str(note["credential"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -13,7 +13,6 @@ date = 2026-11-20                    # it counts from this day (UTC) on, or from
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Sequence
 from datetime import date, datetime
@@ -126,10 +125,7 @@ def remove(data: DataDir, source: str, key: str, field: str) -> Correction | Non
 
 
 def _write(path: Path, corrections: Sequence[Correction]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    aside.write_text("\n".join(_entry(one) for one in corrections), "utf-8")
-    aside.replace(path)
+    local_files.write_text(path, "\n".join(_entry(one) for one in corrections))
 
 
 def _entry(one: Correction) -> str:

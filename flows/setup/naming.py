@@ -73,6 +73,7 @@ _LISTED_BY = {
 
 #: A number as people write one: `2k`, `$2,000`, `8K`, `1.5M`, `20 tokens/s`.
 _WRITTEN = re.compile(r"[$€£₩]?\s*(\d[\d,]*(?:\.\d+)?)\s*([kKmM]?)\b.*")
+_EXPONENT = re.compile(r"\d+(?:\.\d+)?[eE]\d")
 _TIMES = {"": 1, "k": 1_000, "m": 1_000_000}
 _NO_NUMBER = re.compile(r"'(.*)' is not a valid (?:integer|float)(?: range)?\.", re.DOTALL)
 
@@ -83,19 +84,54 @@ def no_number(error: click.UsageError) -> str | None:
     if found is None:
         return None
     said = gettext("{value!r} is no number").format(value=found[1])
+    if _EXPONENT.fullmatch(found[1].strip()):
+        return f"{said}; {did_you_mean([f'{float(found[1]):.15g}'])}"
     written = _WRITTEN.fullmatch(found[1].strip())
     if written is None:
         return said
-    number = float(written[1].replace(",", "")) * _TIMES[written[2].lower()]
+    times = _TIMES[written[2].lower()]
+    if isinstance(error, click.BadParameter) and error.param is not None and error.param.name == "context":
+        times = {1_000: 1_024}.get(times, times)  # models count their tokens so: 8K are 8192
+    number = float(written[1].replace(",", "")) * times
     return f"{said}; {did_you_mean([f'{number:.15g}'])}"
+
+
+#: What other programs call an option, by what does it here.
+_OPTIONS = {
+    "--csv": "--format csv", "--table": "--format table", "-f": "--format", "-o": "--format", "--output": "--format",
+    "--date": "--as-of", "--day": "--as-of", "--on": "--as-of", "--country": "--market", "--language": "--lang",
+    "--dir": "--data-dir", "--tokens": "--context", "--gpus": "--count", "--days": "--since",
+}  # fmt: skip
+#: What stands on the command line without an option's name, where a command takes it so.
+_BARE = ("gpu", "card", "model", "workload", "title", "query", "folder", "file", "table", "hash", "source", "name")
+
+
+def _instead(option: str, command: click.Command, words: str) -> str:
+    """What does what an option that is none was meant to do; empty where that is not known."""
+    meant = _OPTIONS.get(option, "")
+    if meant and any(meant.partition(" ")[0] in one.opts for one in command.params):
+        return f"; {did_you_mean([meant])}"
+    names = {one.human_readable_name: one for one in command.params if isinstance(one, click.Argument)}
+    bare = next((name for name in names if name.lower() == option.lstrip("-") and name.lower() in _BARE), None)
+    if bare is None:
+        return ""
+    return gettext("; {name} stands without an option: `{command} {name}`").format(name=bare, command=words)
 
 
 def way_out(error: click.UsageError) -> str:
     """What a usage error of the parser itself is followed by: where the missing name is found, or how two words are one."""
     command = error.ctx.command if error.ctx else None
     if isinstance(error, click.MissingParameter) and error.param is not None and error.param.name in _LISTED_BY:
-        return gettext("; `{command}` lists all").format(command=f"gpuledger {_LISTED_BY[error.param.name]}")
+        is_text = error.param.name == "source" and isinstance(error.param, click.Option)
+        listed = gettext("; `{command}` lists all").format(command=f"gpuledger {_LISTED_BY[error.param.name]}")
+        return "" if is_text else listed
+    if isinstance(error, click.NoSuchOption) and command is not None:
+        return _instead(error.option_name, command, error.ctx.command_path if error.ctx else "")
+    if isinstance(error, click.exceptions.NoSuchCommand) and isinstance(command, click.Group) and error.ctx:
+        return gettext("; there are {names}").format(names=", ".join(command.list_commands(error.ctx)))
     if "unexpected extra argument" in error.message and command is not None:
+        if error.ctx is not None and error.ctx.info_name == "sql":
+            return gettext('; the query goes between quotes: "FROM value"')
         if any(isinstance(one, click.Argument) for one in command.params):
             return gettext('; a name of several words goes between quotes: "rtx 4090"')
         return gettext("; `{command}` takes no name").format(command=f"{error.ctx.command_path}" if error.ctx else "")

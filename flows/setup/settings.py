@@ -355,6 +355,8 @@ def _refuse_secret(name: str, place: str) -> None:
         )
 
 
+#: No setting is a number of this size; Python counts further than any machine.
+_LARGEST = 1e15
 _TRUTH = {"true": True, "false": False}
 
 
@@ -367,9 +369,16 @@ def _converted(name: str, value: Any, place: str) -> Any:
         if kind is bool:
             return _TRUTH[str(value).lower()]
         if kind in (int, float):
-            return kind(value)
+            number = kind(value)
+            if kind is int and not -_LARGEST < number < _LARGEST:
+                raise ValueError(number)
+            return number
         if kind is str:
             return str(value)
-        return tuple([part for part in value.split("|") if part] if isinstance(value, str) else value)
-    except (TypeError, ValueError, KeyError):
-        raise SettingsError(f"{place}: {name} cannot be {value!r}; it must be of the type {kind.__name__}") from None
+        parts = [part for part in value.split("|") if part] if isinstance(value, str) else value
+        if not isinstance(parts, list | tuple) or not all(isinstance(part, str) for part in parts):
+            raise SettingsError(f'{place}: {name} is a list of texts, as in ["one", "two"], and not {value!r:.200}')
+        return tuple(parts)
+    except (TypeError, ValueError, KeyError, OverflowError):
+        said = f"{place}: {name} cannot be {value!r:.200}; it must be of the type {kind.__name__}"
+        raise SettingsError(said) from None

@@ -16,6 +16,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
 
+from gpuledger.extract import local_files
 from gpuledger.extract.archive import files as archive_files
 from gpuledger.extract.readers import transcriptions
 from gpuledger.extract.readers.transcriptions import COLUMNS, Transcription, TranscriptionError
@@ -49,7 +50,7 @@ def store(file: Path, data: DataDir, *, name: str | None = None, replace: bool =
     Without `name` it is called by the first 16 digits of its SHA-256. Raises NotStored where a line cannot be used, where
     a figure contradicts one that is stored or bundled, or where the name holds other bytes and `replace` is not set.
     """
-    content = file.read_bytes()
+    content = local_files.read_bytes(file, follow=True)
     sha256 = hashlib.sha256(content).hexdigest()
     name = name if name is not None else sha256[:16]
     path = folder(data) / f"{name}.csv"
@@ -120,7 +121,7 @@ def _contradictions(charts: list[Transcription], others: list[Path], name: str) 
     """Two figures of one card in one chart: only one of them would be loaded, and nobody could say which is right."""
     known: dict[tuple[str, str, str], tuple[_Figure, str]] = {}
     for other in others:
-        for place, figure in _figures(transcriptions.read_csv(other.read_bytes(), other.name)[0]):
+        for place, figure in _figures(transcriptions.read_csv(local_files.read_bytes(other), other.name)[0]):
             known.setdefault(place, (figure, other.name))
     for place, figure in _figures(charts):
         before, where = known.get(place, (figure, ""))

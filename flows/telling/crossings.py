@@ -10,6 +10,7 @@ import json
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
+from gpuledger.extract import local_files
 from gpuledger.warehouse import private
 
 
@@ -36,7 +37,7 @@ def cross(path: Path | None, now: Mapping[str, bool | None], groups: Collection[
 
 def _before(path: Path) -> dict[str, bool]:
     try:
-        stored = json.loads(path.read_text(encoding="utf-8"))
+        stored = local_files.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return {str(key): bool(value) for key, value in stored.items()} if isinstance(stored, dict) else {}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
+from gpuledger.extract import local_files
 from gpuledger.flows.night import run_log
 from gpuledger.flows.night.context import utc_now
 from gpuledger.transform.answers import runs as recorded
@@ -65,7 +65,7 @@ def writer(data: DataDir) -> dict[str, Any] | None:
     import psutil
 
     try:
-        note = json.loads(data.lock.with_suffix(".json").read_text())
+        note = local_files.loads(data.lock.with_suffix(".json").read_text())
         started = psutil.Process(int(note["pid"])).create_time()
         # A process that is younger than the note has only inherited the number.
         is_holder = started <= datetime.fromisoformat(note["since"]).timestamp() + 1

@@ -18,6 +18,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from gpuledger.extract import local_files
 from gpuledger.flows.setup.settings import Settings
 from gpuledger.warehouse import private
 
@@ -136,7 +137,7 @@ def _waiting(outbox: Path, names: set[str]) -> dict[Path, dict[str, list[str] | 
     oldest = f"{datetime.now(UTC) - timedelta(days=KEEP_DAYS):%Y%m%dT%H%M%S}"
     for path in sorted(outbox.glob("*.json")):
         try:
-            message = json.loads(path.read_text(encoding="utf-8"))
+            message = local_files.loads(path.read_text(encoding="utf-8"))
             message["pending"] = [name for name in message["pending"] if name in names]
         except (OSError, ValueError, KeyError, TypeError):
             path.unlink(missing_ok=True)

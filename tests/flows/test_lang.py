@@ -17,6 +17,7 @@ from babel.messages.extract import extract, extract_from_dir
 from babel.messages.pofile import read_po
 from click.testing import CliRunner, Result
 
+from gpuledger.flows import cli as command_line
 from gpuledger.flows.cli import cli
 from gpuledger.flows.commands._table import cell_width
 from gpuledger.flows.setup import lang, procurement
@@ -185,7 +186,38 @@ def test_help_follows_the_setting_and_lists_whole_sentences() -> None:
     assert len([line for line in helped if re.search("[가-힣]", line)]) > 9
     listed = ask("en", ["sources", "--help"], None).output.partition("Commands:")[2]
     assert "..." not in listed
-    assert len(re.findall(r"[.]$", listed, re.MULTILINE)) == 5
+    assert len(re.findall(r"[.]$", listed, re.MULTILINE)) == 6
+    lang.use("en")
+
+
+#: What goes wrong on a command line, one of a kind.
+WRONG = (
+    "--langg", "price --asof x", "price --format xml", "price --format", "price --json=3", "value", "buy", "export",
+    "changes --limit x", "buy --model x --users 0", "rate add a b c --ends-on 5", "audit x", "audit x y", "quotes chek",
+    "quotes check nofile", "parse product /", "price", "price --lang de", "watch add", "watch add 4090 --below x",
+    "resolve", "transcribe", "parse product README.md --fetched-at x", "refresh --night 2", "replay --until x",
+)  # fmt: skip
+
+
+def test_what_is_said_of_a_wrong_use_is_korean(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GPULEDGER_DATA_DIR", str(tmp_path / "none"))
+    for line in WRONG:
+        monkeypatch.setattr("sys.argv", ["gpuledger", "--lang", "ko", *line.split()])
+        with pytest.raises(SystemExit) as leaving:
+            command_line.call()
+        said = capsys.readouterr().err.strip().splitlines()
+        assert leaving.value.code, line
+        assert re.search("[가-힣]{2}", said[-1]), f"{line}: {said[-1]}"
+        assert not re.search("^(Usage|Error|Try)", "\n".join(said), re.MULTILINE), line
+    lang.use("en")
+
+
+def test_the_language_counts_wherever_it_stands() -> None:
+    for words in (["--help", "--lang", "ko"], ["price", "--help", "--lang=ko"], ["price", "--lang", "ko", "--help"]):
+        assert "사용법:" in CliRunner().invoke(cli, words).output, words
+    assert "Usage:" in CliRunner().invoke(cli, []).output, "and where nothing stands"
     lang.use("en")
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
 
 from gpuledger.extract import source as sources
 from gpuledger.extract.collect import Collected, Reading
@@ -15,14 +16,17 @@ from gpuledger.extract.fetch import addresses
 from gpuledger.extract.fetch.http import Client, HttpSettings
 from gpuledger.extract.sample.server import SampleSite, start_urls
 from gpuledger.flows.checks import doctor
+from gpuledger.flows.cli import cli
 from gpuledger.flows.commands._summary import show_summary
 from gpuledger.flows.commands.sources import _robots
-from gpuledger.flows.night import gather
+from gpuledger.flows.night import gather, left_out
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.gather import Reader
 from gpuledger.flows.night.left_out import AGAIN_DAYS
 from gpuledger.flows.night.refresh import run
 from gpuledger.flows.night.summary import Summary
+from gpuledger.flows.setup import terms
+from gpuledger.flows.setup.settings import SettingsError
 from tests.extract.faulty_server import FaultyServer
 from tests.flows import inprocess
 from tests.nights import Night
@@ -108,3 +112,45 @@ def test_a_site_that_forbids_it_is_asked_once_and_left_out_for_a_month(
     forbidding.routes["/robots.txt"] = lambda asked: asked.reply(200, b"")
     night(live(data, 4, only=(FORBIDDEN, OPEN)), *sites)
     assert reads(live(data, 5))
+
+
+def said(data: Path, *words: str) -> Result:
+    return CliRunner().invoke(cli, ["sources", *words, "--data-dir", str(data)])
+
+
+def test_what_terms_forbid_is_left_out_until_a_person_names_it_or_takes_it_back(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def of(context: Context) -> list[str]:
+        return [one.source for one in left_out.of_night(context)]
+
+    data = tmp_path / "data"
+    tonight = live(data, 1)
+    address = "https://www.example.com/terms"
+    recorded = said(data, "terms", FORBIDDEN, "forbidden", "--page", address, "--read", "2023-11-01")
+    assert recorded.exit_code == 0, recorded.output
+    assert terms.of(tonight.data)[FORBIDDEN] == terms.Terms(FORBIDDEN, "forbidden", address, date(2023, 11, 1))
+    assert of(tonight) == [FORBIDDEN]
+    assert FORBIDDEN not in {reading.source.name for reading in gather.readings(tonight)}
+    assert of(live(data, AGAIN_DAYS * 3)) == [FORBIDDEN]  # terms do not lapse
+    assert of(live(data, 1, only=(FORBIDDEN,))) == []
+    assert of(inprocess.context(data, 1)) == []  # the sample is ours
+    show_summary(Summary("r", left_out=left_out.of_night(tonight), reason="x"), tonight.data)
+    assert f"{FORBIDDEN} left out: its terms forbid it, as a person read on 2023-11-01" in capsys.readouterr().out
+    listed = said(data, "--format", "json").output
+    assert f"forbidden, 2023-11-01, {address}" in listed
+    assert "unknown" in listed
+
+    for wrong in (
+        "[newegg]\nsays = 'no'",
+        f"[newegg]\nsays = 'forbidden'\npage = '{address}'",
+        "[neweg]\nsays = 'allowed'",
+    ):
+        terms.file(tonight.data).write_text(wrong, "utf-8")
+        with pytest.raises(SettingsError, match=r"terms\.toml.*mend it"):
+            of(tonight)
+    terms.file(tonight.data).write_text("", "utf-8")
+    assert said(data, "terms", FORBIDDEN, "allowed", "--page", address).exit_code == 0
+    assert of(tonight) == []
+    assert said(data, "terms", FORBIDDEN, "unknown").exit_code == 0
+    assert terms.of(tonight.data) == {}

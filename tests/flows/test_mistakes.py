@@ -33,6 +33,18 @@ MISTAKES = (
     ("excel out", 2, "did you mean `gpuledger export --format xlsx`?"),
     ("models", 2, "did you mean `gpuledger model list`?"),
     ("make-coffee", 2, "no command is called 'make-coffee'; `gpuledger --help` lists all"),
+    ("sources newegg", 2, "No such command 'newegg'; there are check, "),
+    # options of other programs
+    ("price 4090 --csv", 2, "No such option '--csv'; did you mean --format csv?"),
+    ("price --date 2023-11-16", 2, "did you mean --as-of?"),
+    ("value --workload sd-512-image-generation", 2, "WORKLOAD stands without an option: `gpuledger value WORKLOAD`"),
+    ("changes --since 7d", 2, f"did you mean {datetime.now(UTC).date() - timedelta(days=7)}?"),
+    ("price --as-of 2023-11-16T03:00", 2, "did you mean 2023-11-16?"),
+    ("buy --model llama-2-13b --users 1e3", 2, "'1e3' is no number; did you mean 1000?"),
+    ("buy --model llama-2-13b --context 8K", 2, "did you mean 8192?"),
+    ("sql SELECT 1", 2, 'the query goes between quotes: "FROM value"'),
+    ("gpu add 'RTX 9090'", 2, "Missing option '--source'"),
+    ("pull http://bucket", 2, "az://account/container/prefix"),
     # what is missing, and what is too much
     ("value", 2, "`gpuledger workloads` lists all"),
     ("buy llama-2-13b", 2, "Missing option '--model'; `gpuledger model list` lists all"),

@@ -119,6 +119,9 @@ def test_the_process_that_answers_says_what_the_engine_says(data: DataDir, tmp_p
     ):
         with pytest.raises(BadQuery, match=words):
             ask(data, query)
+    with pytest.raises(BadQuery, match="xxx") as caught:
+        ask(data, "SELECT error(repeat('x', 1000000))")
+    assert len(str(caught.value)) < 3_000
     with pytest.raises(BadQuery, match="sql_memory_limit"):
         ask(data, "SELECT 1", QueryLimits(memory="much"))
     with pytest.raises(NoWarehouse, match=r"no warehouse in .*none yet"):

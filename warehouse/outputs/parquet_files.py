@@ -15,7 +15,7 @@ def export(data: DataDir, folder: Path, currency: Currency = DOLLARS) -> list[Pa
     """Write `<folder>/<table>.parquet` for every table, its dollars in `currency`; the paths."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
-    with reader(data) as con:
+    with reader(data, folder) as con:
         for table in names(con):
             path = folder / f"{table.partition('.')[2]}.parquet"
             part = path.with_suffix(".part")

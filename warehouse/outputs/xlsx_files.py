@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from openpyxl import Workbook
-from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 from openpyxl.styles import Alignment, Font, PatternFill
 from openpyxl.utils import get_column_letter
 
@@ -41,6 +40,10 @@ _HEAD = PatternFill("solid", fgColor="1F3A5F")
 _FONT = "Calibri"
 _WHITE, _BOLD = Font(_FONT, bold=True, color="FFFFFF"), Font(_FONT, bold=True)
 _LINK = Font(_FONT, color="1155CC", underline="single")
+#: What XML has no place for (XML 1.0, 2.2): one such letter of a title, and no program opens the workbook.
+_NO_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+#: Letters that a cell may have (ECMA-376), and an address behind one: Excel calls a file with a longer one broken.
+_LONGEST_TEXT, _LONGEST_LINK = 32_767, 2_079
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
@@ -119,8 +122,9 @@ def _front(book: Any, front: Sheet, words: Words) -> None:
             side, indent = (None, 0) if is_number(column.kind) else ("left", 1)
             one.alignment = Alignment(vertical="top", horizontal=side, wrap_text=column.kind == "long", indent=indent)
             if column.kind == "link":
-                if value:
-                    one.value, one.hyperlink, one.font = words.page, str(value), _LINK
+                if (link := _NO_XML.sub("", str(value or ""))).startswith(("http://", "https://")):
+                    one.value, one.font = words.page, _LINK
+                    one.hyperlink = link if len(link) <= _LONGEST_LINK else None
                 continue
             one.value = _value(value)
             if place in shapes:
@@ -228,8 +232,7 @@ def _value(value: object) -> object:
         # A sheet knows no time zones; all times of the warehouse are UTC.
         return value.astimezone(UTC).replace(tzinfo=None)
     if isinstance(value, str):
-        # A control character in a title would end the export: XML has no place for it.
-        return safe_text(ILLEGAL_CHARACTERS_RE.sub("", value))
+        return safe_text(_NO_XML.sub("", value))[:_LONGEST_TEXT]
     return value
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -11,16 +10,26 @@ from pathlib import Path
 
 from gpuledger.extract import local_files, sealed
 from gpuledger.extract.objects import Objects, StoreError
-from gpuledger.warehouse import integrity, private, publish
-from gpuledger.warehouse.errors import WarehouseError
+from gpuledger.warehouse import integrity, private, publish, read
+from gpuledger.warehouse.errors import NotAWarehouse, WarehouseError
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.shared.head import File, Head, Published
-from gpuledger.warehouse.shared.send import OF_PEOPLE, OF_RUNS, WATCHES, Note, digest, files_of, keep, key_of, noted
+from gpuledger.warehouse.shared.send import (
+    OF_PEOPLE,
+    OF_RUNS,
+    WATCHES,
+    Note,
+    digest,
+    files_of,
+    is_path,
+    keep,
+    key_of,
+    noted,
+)
 
 _AT_ONCE = 8
 #: Of what people add: what questions are answered from beside the published version.
 _FOR_READERS = ("decisions", "models", "gpus", "rates", "workloads")
-_RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
 class Diverged(WarehouseError):
@@ -52,12 +61,15 @@ def take(data: DataDir, store: Objects, version: Published, *, with_base: bool =
 
     Raises StoreError where it is not there, or not what was written.
     """
-    if not _RUN.fullmatch(version.run_id):
-        raise StoreError(f"{store.address}: the head names the run {version.run_id!r}, which is none")
     private.make_folder(data.state)
     path = publish.version_of(data, version.run_id)
     part = publish.part_of(path)
     try:
+        if store.size(version.key) not in (None, version.size):
+            raise StoreError(
+                f"{store.address}/{version.key} is not of the {version.size:,} bytes that were written: nothing is changed "
+                "here; restore it from the bucket's earlier versions"
+            )
         if not store.download(version.key, part):
             raise StoreError(
                 f"{store.address}/{version.key} is not there: restore it from the bucket's earlier versions"
@@ -67,12 +79,21 @@ def take(data: DataDir, store: Objects, version: Published, *, with_base: bool =
                 f"{store.address}/{version.key} is not what was written: nothing is changed here; restore it from the "
                 "bucket's earlier versions"
             )
+        _check_opens(part, f"{store.address}/{version.key}")
         part.chmod(0o444)
         integrity.note(data, path, version.sha256)
         publish.adopt(data, path, with_base=with_base)
     finally:
         shutil.rmtree(part.parent, ignore_errors=True)  # where it did not come to that
     return path
+
+
+def _check_opens(part: Path, name: str) -> None:
+    """A right sum says that a file is what was written, and not that a warehouse was. Raises StoreError, NewerWarehouse."""
+    try:
+        read.file_query(part, "SELECT run_id FROM ops.run LIMIT 1")
+    except NotAWarehouse as error:
+        raise StoreError(f"{name} is no warehouse ({error}): nothing is changed here") from None
 
 
 def is_current(data: DataDir, store: Objects, head: Head) -> bool:
@@ -180,7 +201,7 @@ def _check(path: str, store: Objects) -> None:
     """A store is written by others: no name in it leads out of the directory, or to what is no such file."""
     parts = path.split("/")
     is_known = path in (*OF_RUNS, WATCHES) or (len(parts) > 1 and parts[0] in OF_PEOPLE)
-    if not is_known or any(part in ("", ".", "..") for part in parts) or "\\" in path or "\0" in path:
+    if not is_known or not is_path(path):
         raise StoreError(f"{store.address}: the head names the file {path!r}, which belongs to no warehouse")
 
 

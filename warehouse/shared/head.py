@@ -14,18 +14,23 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from gpuledger.extract import local_files
 from gpuledger.extract.objects import Objects, StoreError, Version
 from gpuledger.warehouse.errors import NewerWarehouse, WarehouseError
 
 KEY = "head.json"
 #: A head of another layout is refused by a program that does not know it.
 FORMAT = 1
+_RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
+_KEY = re.compile(r"versions/[A-Za-z0-9][A-Za-z0-9_.-]{0,199}")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 class Superseded(WarehouseError):
@@ -124,17 +129,42 @@ def _plain(head: Head) -> dict[str, Any]:
 
 def _parsed(content: bytes, place: str) -> Head:
     try:
-        words = json.loads(content)
+        words = local_files.loads(content)
         if words["format"] > FORMAT:
             raise NewerWarehouse(f"{place} was written by a newer gpuledger: upgrade this one")
         return Head(
             token=int(words["token"]), lease=str(words["lease"]), holder=str(words["holder"]),
-            expires_at=datetime.fromisoformat(words["expires_at"]) if words["expires_at"] else None,
-            epoch=int(words["epoch"]), versions=tuple(Published(**one) for one in words["versions"]),
-            files={str(path): File(**one) for path, one in words["files"].items()},
+            expires_at=_time(words["expires_at"]) if words["expires_at"] else None,
+            epoch=int(words["epoch"]), versions=tuple(_published(one) for one in words["versions"]),
+            files={str(path): File(*_object(one)) for path, one in words["files"].items()},
         )  # fmt: skip
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         raise StoreError(
             f"{place} is no head of a store ({type(error).__name__}: {error}): restore it from the bucket's earlier "
             "versions, or name another prefix"
         ) from None
+
+
+def _time(text: str) -> datetime:
+    time = datetime.fromisoformat(text)
+    if time.tzinfo is None:
+        raise ValueError(f"{text!r} has no offset")
+    return time
+
+
+def _published(words: Mapping[str, Any]) -> Published:
+    return Published(_name(words["run_id"], _RUN), _name(words["key"], _KEY), *_object(words))
+
+
+def _object(words: Mapping[str, Any]) -> tuple[str, int]:
+    """Hash and bytes of an object. The hash becomes part of a key, and the key a path: a store is written by others."""
+    size = words["size"]
+    if type(size) is not int or size < 0:
+        raise ValueError(f"{size!r:.40} is no size")
+    return _name(words["sha256"], _SHA256), size
+
+
+def _name(text: object, form: re.Pattern[str]) -> str:
+    if not isinstance(text, str) or not form.fullmatch(text):
+        raise ValueError(f"{text!r:.80} is none of its names")
+    return text

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
+from gpuledger.extract import local_files
 from gpuledger.extract.objects import Objects
 from gpuledger.warehouse import private
 from gpuledger.warehouse.paths import DataDir
@@ -22,6 +24,10 @@ OF_PEOPLE = ("decisions", "models", "gpus", "rates", "workloads", "measurements"
 #: What runs write beside the warehouse and the archive.
 OF_RUNS = ("snapshots/runs.jsonl", "snapshots/baseline.duckdb", "state/iceberg.db")
 WATCHES = "watches.toml"
+#: Bytes of a file's name, so that it has room for what a half written one is called.
+_LONGEST_NAME = 200
+#: Control characters, bytes that are no UTF-8, and what some systems take for a slash.
+_ODD = re.compile(r"[\x00-\x1f\x7f\\\ud800-\udfff]")
 
 
 @dataclass(slots=True)
@@ -86,13 +92,23 @@ def _send_files(data: DataDir, store: Objects, head: Head) -> Mapping[str, File]
     return files
 
 
+def is_path(path: str) -> bool:
+    """Whether a store may name a file so: in letters that every machine has, and below the folder that it begins with."""
+    if _ODD.search(path):
+        return False
+    return all(part not in ("", ".", "..") and len(part.encode()) <= _LONGEST_NAME for part in path.split("/"))
+
+
 def files_of(data: DataDir) -> list[str]:
-    """The files that belong to a warehouse, by their paths in the directory. Links and what is half written are none."""
+    """The files that belong to a warehouse, by their paths in the directory. Links, what is half written, what is too large
+    to be read and what no store can name are none: a head that names one would stop every machine.
+    """
     found = [name for name in OF_RUNS if (data.root / name).is_file()]
     for folder in OF_PEOPLE:
         files = (path for path in sorted((data.root / folder).rglob("*")) if path.is_file() and not path.is_symlink())
         whole = (path for path in files if not path.name.startswith(".") and path.suffix != ".part")
-        found += [path.relative_to(data.root).as_posix() for path in whole]
+        small = (path for path in whole if path.stat().st_size <= local_files.MAX_BYTES)
+        found += [name for path in small if is_path(name := path.relative_to(data.root).as_posix())]
     return [*found, WATCHES] if (data.root / WATCHES).is_file() else found
 
 
@@ -110,7 +126,7 @@ def key_of(sha256: str) -> str:
 def noted(data: DataDir, store: Objects) -> Note:
     """What was the same in the directory and this store when it was looked at last."""
     try:
-        note = Note(**json.loads(data.shared.read_bytes()))
+        note = Note(**local_files.loads(data.shared.read_bytes()))
     except (OSError, ValueError, TypeError):
         return Note()
     return note if note.address == store.address else Note()

@@ -80,6 +80,8 @@ def load(data: DataDir) -> list[Watch]:
         tables = local_files.read_toml(file, follow=True).get("watch", [])
     except (OSError, ValueError) as error:
         raise SettingsError(f"{file}: {error}") from None
+    if not isinstance(tables, list):
+        raise SettingsError(f"{file}: each watch begins with a line [[watch]]; write them so")
     watches = [_watch(table, f"{file}: watch {position}") for position, table in enumerate(tables, start=1)]
     ids = [watch.id for watch in watches]
     if len(set(ids)) != len(ids):
@@ -119,9 +121,15 @@ def save(data: DataDir, watches: Sequence[Watch]) -> None:
 
 
 def _watch(table: dict[str, Any], place: str) -> Watch:
+    if not isinstance(table, dict):
+        raise SettingsError(f"{place}: it begins with a line [[watch]]; write it so")
     known = {f.name for f in fields(Watch)}
     if unknown := sorted(set(table) - known):
         raise SettingsError(f"{place}: unknown {', '.join(unknown)}; known are {', '.join(sorted(known))}")
+    for name, value in table.items():
+        if not _is_of_kind(name, value):
+            kind = "a whole number" if name in _WHOLE else "a day" if name == "added_on" else "a text"
+            raise SettingsError(f"{place}: {name} is {kind}, and not {value!r:.80}")
     try:
         watch = Watch(**{**table, "below": Decimal(str(table["below"])) if "below" in table else None})
     except (TypeError, InvalidOperation) as error:
@@ -134,9 +142,22 @@ def _watch(table: dict[str, Any], place: str) -> Watch:
         raise SettingsError(f"{place}: the rule {watch.rule!r} is none of {', '.join(get_args(Rule))}")
     if not re.fullmatch("[A-Z]{3}", watch.currency):
         raise SettingsError(f"{place}: {watch.currency!r} is no currency's code such as EUR")
+    if watch.below is not None and not (watch.below.is_finite() and watch.below > 0):
+        raise SettingsError(f"{place}: below is an amount above zero, and not {watch.below}")
     if missing := [name for name in needed[watch.rule] if getattr(watch, name) is None]:
         raise SettingsError(f"{place}: {watch.rule} needs {', '.join(missing)}")
     return watch
+
+
+_WHOLE = ("id", "rank", "days", "context_tokens")
+
+
+def _is_of_kind(name: str, value: object) -> bool:
+    if name in _WHOLE:
+        return type(value) is int and value >= 0
+    if name == "added_on":
+        return type(value) is date
+    return isinstance(value, str) or (name == "below" and type(value) in (int, float))
 
 
 def _toml(watch: Watch) -> str:

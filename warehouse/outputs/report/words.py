@@ -42,6 +42,7 @@ def values(_: Callable[[str], str]) -> Mapping[str, Mapping[str, str]]:
             "listing": _("listing"), "score": _("score"), "index_price": _("published price"),
             "cloud_offer": _("cloud offer"),
         },
+        "claim": {"own": _("own"), "published": _("as published"), "vendor": _("vendor's claim")},
         "verdict": {
             "agrees": _("agrees"), "erratum": _("known erratum"), "differs": _("differs"),
             "not verifiable": _("not verifiable"), "input missing": _("input missing"),

@@ -105,6 +105,9 @@ const rentals = once(() => group(rows("rentals"), "gpu_id"));
 const how = () => h("p", { class: "soft" }, `${market_words()} · ${_("street price: the lowest of a new card that a shop has in stock, confirmed in time and held by no check")} · `, page(_("what the words mean"), ["dictionary"]));
 const scatter_of = (id, list) => (list.length > 1 ? scatter(`${id}-${market()}`, _("Speed against price, {market}", { market: market_words() }), workloads().get(id).unit, list) : null);
 
+// Whose a figure is; no column where all were published by others.
+const claimed = (list) => ({ key: "claim", head: _("whose figure"), filter: true, value: (row) => (list.every((one) => one.claim === "published") ? null : word("claim", row.claim)) });
+
 const ranking = (id, list = null, most = 50) => {
   const workload = workloads().get(id);
   const street = new Map(value_of(id).map((row) => [row.gpu_id, row]));
@@ -118,6 +121,7 @@ const ranking = (id, list = null, most = 50) => {
     { key: "gpu", head: "GPU", value: (row) => cards().get(row.gpu_id)?.gpu, cell: (row) => [card(row.gpu_id, false), row.value?.is_front ? h("span", { class: "good", title: _("Pareto front") }, " ●") : null] },
     { key: "rank", head: _("by speed"), kind: "r" },
     { key: "score", head: `${_("score")}, ${workload.unit}`, kind: "r", cell: (row) => h("span", { class: "nowrap" }, link(short(row.score), row.url), evidence(row.evidence, row.url)) },
+    claimed(found),
     { key: "price", head: `${_("price")}, ${currency()}`, kind: "r", value: (row) => row.value?.price_usd ?? null, cell: (row) => (row.value ? priced(row.price, row.value.price_usd) : "") },
     { key: "per", head: _("score per {money}", { money: sum(perMoney()) }), kind: "r", value: (row) => (row.value ? row.value.per_1000_usd * scale : null), cell: (row) => (row.value ? h("div", { class: "meter", style: `--share:${((100 * row.value.per_1000_usd) / best).toFixed(1)}%` }, short(row.value.per_1000_usd * scale)) : "") },
     { key: "xscore", head: _("× score"), kind: "r", value: (row) => row.value?.score_ratio ?? null, cell: (row) => ratio(row.value?.score_ratio) },
@@ -306,6 +310,7 @@ const card_page = (id) => {
     own.length ? [h("h2", null, _("Scores")), grid("scores", own, [
       { key: "workload", head: _("workload"), value: (one) => one.workload.workload, cell: (one) => page(one.workload.workload, ["workload", one.workload_id]) },
       { key: "score", head: _("score"), kind: "r", cell: (one) => h("span", { class: "nowrap" }, link(`${short(one.score)} ${one.workload.unit}`, one.url), evidence(one.evidence, one.url)) },
+      claimed(own),
       { key: "rank", head: _("by speed"), kind: "r" },
       { key: "value", head: _("by value"), kind: "r", value: (one) => one.value?.value_rank ?? null },
       { key: "base", head: _("× baseline"), kind: "r", value: (one) => one.relative_to_baseline, cell: (one) => ratio(one.relative_to_baseline) },
@@ -423,8 +428,8 @@ const changes_page = () => {
   return [
     heading(_("What changed in seven days")),
     list.length ? grid("changes", list, [
-      { key: "gpu", head: "GPU", value: (row) => cards().get(row.gpu_id)?.gpu ?? "", cell: (row) => (row.gpu_id ? card(row.gpu_id, false) : "") },
-      { key: "new", head: _("now"), kind: "r", value: (row) => row.new_price, cell: (row) => [printed(row.new_price, row.currency), evidence(row.evidence, row.url, row.title)] },
+      { key: "gpu", head: "GPU", value: (row) => cards().get(row.gpu_id)?.gpu ?? "", cell: (row) => [row.gpu_id ? card(row.gpu_id, false) : "", h("span", { class: "narrow soft" }, shop(row.shop))] },
+      { key: "new", head: _("now"), kind: "r", value: (row) => row.new_price, cell: (row) => [row.new_price == null ? h("span", { class: "soft" }, word("change", row.change)) : printed(row.new_price, row.currency), evidence(row.evidence, row.url, row.title)] },
       { key: "ratio", head: "%", kind: "r", value: (row) => row.change_ratio, cell: (row) => percent(row.change_ratio) },
       { key: "old", head: _("before"), kind: "r", value: (row) => row.old_price, cell: (row) => printed(row.old_price, row.currency) },
       { key: "change", head: _("change"), filter: true, value: (row) => word("change", row.change) },

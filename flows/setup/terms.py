@@ -1,0 +1,95 @@
+"""What a person read in the terms of a source, decisions/terms.toml: whether they allow it to be read by a program.
+
+[newegg]
+says = "forbidden"                   # or "allowed"
+page = "https://www.example.com/terms"
+read = 2026-11-20                    # the day on which a person read it
+
+Nobody's program can tell what terms mean, so what is not written here is unknown, and robots.txt alone decides.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+from typing import Literal, cast
+
+from gpuledger.extract import local_files
+from gpuledger.extract import source as sources
+from gpuledger.extract.near import near
+from gpuledger.flows.setup.settings import SettingsError
+from gpuledger.warehouse.paths import DataDir
+
+Says = Literal["allowed", "forbidden"]
+SAYS: tuple[Says, ...] = ("allowed", "forbidden")
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a person read: where, on which day, and whether it allows automated reading."""
+
+    source: str
+    says: Says
+    page: str
+    read: date
+
+
+def file(data: DataDir) -> Path:
+    """Where what people read of terms stands in a data directory."""
+    return data.root / "decisions" / "terms.toml"
+
+
+def of(data: DataDir) -> dict[str, Terms]:
+    """What is known, by source; empty where there is no file.
+
+    Raises SettingsError, with the file, the source and the way out, where it cannot be understood: to go on without it would
+    read what a person knows to be forbidden.
+    """
+    path = file(data)
+    if not path.exists():
+        return {}
+    try:
+        tables = local_files.read_toml(path, follow=True)
+        return {name: _terms(name, table) for name, table in tables.items()}
+    except (OSError, ValueError) as error:
+        raise SettingsError(f"{path}: {error}; mend it, or take the table out") from None
+
+
+def _terms(name: str, table: object) -> Terms:
+    if name not in sources.names():
+        close = near(name, sources.names())
+        meant = f"did you mean {close[0]}" if close else "`gpuledger sources` lists all"
+        raise ValueError(f"no source is called {name!r}; {meant}")
+    row = table if isinstance(table, dict) else {}
+    says, page, read = row.get("says"), row.get("page"), row.get("read")
+    if says not in SAYS or row.keys() - {"says", "page", "read"}:
+        raise ValueError(f'[{name}] needs says = "allowed" or "forbidden", page and read, and nothing else')
+    if not isinstance(page, str) or not page.startswith(("https://", "http://")):
+        raise ValueError(f"[{name}] page must be the address of the terms, in quotes")
+    if not isinstance(read, date) or isinstance(read, datetime):
+        raise ValueError(f"[{name}] read must be a day such as 2026-11-20, without quotes")
+    return Terms(name, cast("Says", says), page, read)
+
+
+def put(data: DataDir, one: Terms) -> None:
+    """Write what was read of a source, in the place of what was read before. Raises SettingsError."""
+    _write(data, {**of(data), one.source: one})
+
+
+def remove(data: DataDir, source: str) -> bool:
+    """Take out what was read of a source; False where nothing was. Raises SettingsError."""
+    known = of(data)
+    if known.pop(source, None) is None:
+        return False
+    _write(data, known)
+    return True
+
+
+def _write(data: DataDir, known: dict[str, Terms]) -> None:
+    tables = [
+        f'[{one.source}]\nsays = "{one.says}"\npage = {json.dumps(one.page)}\nread = {one.read.isoformat()}\n'
+        for one in known.values()
+    ]
+    local_files.write_text(file(data), "\n".join(tables))

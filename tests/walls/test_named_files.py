@@ -1,0 +1,255 @@
+# ruff: noqa: E501  tables of cases
+"""Files that a person names in a command, or keeps beside the warehouse: what is no such file is named, and nothing hangs."""
+
+from __future__ import annotations
+
+import gzip
+import html
+import os
+import re
+import resource
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from openpyxl import Workbook
+
+from gpuledger.extract import local_files
+from gpuledger.extract.readers import chart_plans, transcriptions
+from gpuledger.extract.readers.measured.figure import NotReadable
+from gpuledger.extract.readers.measured.read import read
+from gpuledger.flows.cli import cli
+from gpuledger.flows.commands import evidence, mcp
+from gpuledger.flows.history.kept import Keeper
+from gpuledger.flows.setup import settings
+from gpuledger.flows.setup.settings import SettingsError
+from gpuledger.flows.telling.watches import store
+from gpuledger.transform import workloads
+from gpuledger.warehouse.outputs import xlsx_files
+from gpuledger.warehouse.outputs.sheet import Column, Sheet
+from gpuledger.warehouse.paths import DataDir
+from tests.walls.cases import failing
+
+
+def _sparse(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(20_000_000_000)
+
+
+TRAPS: dict[str, Callable[[Path], object]] = {
+    "pipe": os.mkfifo, "sparse": _sparse, "folder": Path.mkdir, "link": lambda path: path.symlink_to("/dev/zero"),
+    "deep": lambda path: path.write_text("a = " + "[" * 100_000), "no text": lambda path: path.write_bytes(b"\xff" * 99),
+    "a number": lambda path: path.write_text("a = " + "9" * 5000),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("trap", TRAPS)
+def test_what_lies_beside_the_warehouse_is_named_or_left_out(tmp_path: Path, trap: str) -> None:
+    """A pipe among the workloads hung every command, one among the charts the night."""
+    for ending in ("toml", "csv"):
+        TRAPS[trap](tmp_path / f"trap.{ending}")
+    found, (wrong,) = workloads.own(tmp_path)
+    assert found == {}
+    assert f"{tmp_path}/trap.toml: " in str(wrong)
+    with pytest.raises((OSError, ValueError)):
+        chart_plans.read_toml(local_files.read_bytes(tmp_path / "trap.toml"), "trap.toml")
+    with pytest.raises((OSError, transcriptions.TranscriptionError)):
+        transcriptions.load([tmp_path / "trap.csv"])
+
+
+BOMB = gzip.compress(bytes(200_000_000), 1)
+#: Each with a file that is none, and without a word of Python's.
+NAMED = {
+    "parse product": ["parse", "product"], "parse quotes": ["parse", "quotes"], "quotes check": ["quotes", "check"], "measure": ["measure", "import"],
+    "transcribe": ["transcribe"], "learn": ["sources", "learn", "newegg", "--price", "5"], "size": ["size", "--config"], "model": ["model", "add", "--id", "a"], "chart": ["chart"],
+}  # fmt: skip
+CONTENTS = {
+    "a gzip bomb": BOMB, "half a gzip": gzip.compress(b"x" * 99)[:-9], "a broken gzip": b"\x1f\x8b" + b"x" * 99, "deep": b"[" * 200_000, "digits": b'{"hidden_size": ' + b"9" * 5000 + b"}",
+}  # fmt: skip
+
+
+def test_what_a_person_names_is_no_file_of_that_kind(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    _sparse(tmp_path / "sparse")
+    for number, content in enumerate(CONTENTS.values()):
+        (tmp_path / str(number)).write_bytes(content)
+    files = {"/dev/zero": Path("/dev/zero"), "a pipe": tmp_path / "pipe", "sparse": tmp_path / "sparse"}
+    files |= {name: tmp_path / str(number) for number, name in enumerate(CONTENTS)}
+
+    def named(words: list[str], file: Path) -> None:
+        outcome = CliRunner().invoke(cli, [*words, str(file)], env={"GPULEDGER_DATA_DIR": str(tmp_path / "data")})
+        # Whatever `main` knows how to say is one sentence; anything else would be a traceback.
+        kind = type(outcome.exception)
+        assert kind.__module__.startswith(("gpuledger", "builtins", "click")), repr(outcome.exception)
+        assert (
+            kind in (SystemExit, type(None)) or issubclass(kind, OSError) or kind.__module__.startswith("gpuledger")
+        ), repr(outcome.exception)
+
+    before = resource.getrusage(resource.RUSAGE_SELF)
+    assert (
+        failing(
+            {
+                f"{name} {what}": lambda w=words, f=file: named(w, f)
+                for name, words in NAMED.items()
+                for what, file in files.items()
+            }
+        )
+        == {}
+    )  # type: ignore[misc]
+    after = resource.getrusage(resource.RUSAGE_SELF)
+    assert after.ru_maxrss - before.ru_maxrss < 300_000, "kB"
+
+
+def test_a_gzip_file_of_several_members_is_read_to_its_end(tmp_path: Path) -> None:
+    """Of a feed that a shop put together of two, the second was lost without a word."""
+    (tmp_path / "a.gz").write_bytes(gzip.compress(b"one ") + gzip.compress(b"two") + bytes(512))
+    assert local_files.read_page(tmp_path / "a.gz") == b"one two"
+    with pytest.raises(local_files.TooMuch, match="more than 6 bytes"):
+        local_files.gunzipped((tmp_path / "a.gz").read_bytes(), 6)
+
+
+@pytest.mark.parametrize("text", ["[" * 200_000, '{"a": ' + "9" * 5000 + "}", '{"a": 1}\n{"a": ' + "9" * 5000 + "}"])
+def test_a_benchmark_file_that_python_cannot_follow_is_none(text: str) -> None:
+    with pytest.raises(NotReadable):
+        read(text.encode())
+
+
+VALUES: tuple[Any, ...] = (
+    "inf",
+    "nan",
+    "-1",
+    "9" * 400,
+    "1e400",
+    "[1, 2]",
+    '[["a"]]',
+    "{a = 1}",
+    '"' + "x" * 900 + '"',
+)
+
+
+def test_no_value_of_a_setting_ends_in_a_traceback(tmp_path: Path) -> None:
+    file = tmp_path / "gpuledger.toml"
+
+    def said(name: str, value: str) -> None:
+        file.write_text(f"{name} = {value}\n")
+        try:
+            settings.explain({}, file)
+        except SettingsError as error:
+            said = str(error)
+        else:
+            said = name
+        assert name in said
+        assert len(said) < 2000
+
+    names = (
+        "keep_versions",
+        "page_timeout_s",
+        "read_charts",
+        "product_urls",
+        "market",
+        "sql_memory_limit",
+    )  # of each kind
+    assert (
+        failing({f"{name} = {value:.40}": lambda n=name, v=value: said(n, v) for name in names for value in VALUES})
+        == {}
+    )  # type: ignore[misc]
+
+
+def test_a_watch_that_is_edited_badly_is_named(tmp_path: Path) -> None:
+    data = DataDir(tmp_path)
+    good = {"id": "1", "rule": '"below"', "gpu_id": '"g"', "gpu": '"G"', "below": '"100"', "currency": '"USD"'}
+
+    def said(name: str, value: str) -> None:
+        store.path(data).write_text("[[watch]]\n" + "\n".join(f"{n} = {v}" for n, v in {**good, name: value}.items()))
+        with pytest.raises(SettingsError, match=r"watches\.toml: watch 1: "):
+            store.load(data)
+
+    values = ("[1]", "true", "inf", "nan", "-1", "{a = 1}", "2020-01-01T00:00:00Z", '""', '"nan"', '"-5"')
+    cases = {(name, value) for name in good for value in values}
+    cases -= {(name, value) for name in ("gpu_id", "gpu") for value in values if value.startswith('"')}
+    assert failing({f"{name} = {value}": lambda n=name, v=value: said(n, v) for name, value in sorted(cases)}) == {}  # type: ignore[misc]
+    for text in ("watch = 5", "watch = [5]", "[watch]\na = 1"):
+        store.path(data).write_text(text)
+        with pytest.raises(SettingsError, match=r"\[\[watch\]\]"):
+            store.load(data)
+
+
+def test_a_torn_note_of_a_replay_is_passed_over(tmp_path: Path) -> None:
+    data = DataDir(tmp_path)
+    data.state.mkdir()
+    for number, note in enumerate(
+        (b"", b"{", b"[]", b'{"done": "x"}', b"[" * 90_000, b'{"done": 1, "runs": 1, "changed": 5, "newest": "x"}')
+    ):
+        (data.state / f"replay-k-{number}.json").write_bytes(note)
+    os.mkfifo(data.state / "replay-k-pipe.json")
+    assert Keeper(data, "k", []).find() is None
+
+
+# ── a page that is shown ──────────────────────────────────────────────────────────────────────────────────────────────
+
+_FIGURE = {"name": "RTX 4090", "printed": "$1,599.00", "more": ""}
+
+
+@pytest.mark.parametrize(
+    "piece", ["$<", "$1<", "$1,<b>", "$ ", "$1 ,", "$1&nbsp;", "$1,599.0", "$1,599.00 ", "<" * 50 + "$"]
+)
+def test_a_page_is_looked_through_once_for_a_figure(piece: str) -> None:
+    """Five megabytes of brackets took hours."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_utime
+    assert evidence.place_in(piece * (2_000_000 // len(piece)) + "RTX 4090 $1,599.00", _FIGURE)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_utime - before < 3, "seconds of processor"
+
+
+def test_a_strangers_page_opens_in_a_frame_that_lets_it_do_nothing() -> None:
+    page = "<script>alert(1)</script>\"'><iframe src=file:///etc/passwd></iframe><meta http-equiv=refresh content='0;url=http://evil'>지포스"
+    shown = evidence._framed(page.encode(), "text/html")
+    (frame,) = re.findall(r'<iframe sandbox srcdoc="([^"]*)"></iframe>', shown)
+    assert html.unescape(frame) == page
+    assert "<" not in frame
+    assert "default-src 'none'" in shown.partition("<iframe")[0]
+
+
+# ── what leaves the warehouse, and who may ask it ─────────────────────────────────────────────────────────────────────
+
+
+def test_a_workbook_opens_whatever_a_title_holds(tmp_path: Path) -> None:
+    columns = [Column("a", "a", "text", ""), Column("l", "l", "link", "")]
+    titles = ["RTX \uffff", "\ufffe", "\x0b", "x" * 40_000, "=1"]
+    links = [
+        "https://a.example/\uffff\x08",
+        "javascript:alert(1)",
+        "file://evil/share",
+        "https://a.example/" + "x" * 3000,
+        "https://b.example/",
+    ]
+    rows = list(zip(titles, links, strict=True))
+    book = Workbook()
+    xlsx_files._front(
+        book,
+        Sheet(name="a", title="a", subtitle="", columns=columns, rows=rows, printed=2, colours={}),
+        xlsx_files.Words(),
+    )
+    sheet = book[book.sheetnames[-1]]
+    book.save(tmp_path / "a.xlsx")
+    found = [sheet.cell(row, 1).value for row in range(5, 10)]
+    assert found == ["RTX ", "", "", "x" * 32_767, "'=1"]
+    shown = [sheet.cell(row, 2).hyperlink for row in range(5, 10)]
+    assert [one.target if one else None for one in shown] == [
+        "https://a.example/",
+        None,
+        None,
+        None,
+        "https://b.example/",
+    ]
+
+
+@pytest.mark.parametrize("torn", [b"", b"\n", b"x", b"\xff" * 40])
+def test_a_torn_token_lets_nobody_in(tmp_path: Path, torn: bytes) -> None:
+    data = DataDir(tmp_path)
+    data.state.mkdir()
+    (data.state / "mcp-token").write_bytes(torn)
+    token = mcp._token(data)
+    assert len(token) > 40
+    assert mcp._token(data) == token
