@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from gpuledger.extract import local_files
 from gpuledger.extract.near import near
 from gpuledger.transform import seeds
 
@@ -74,9 +75,10 @@ def own(folder: Path) -> tuple[dict[str, Workload], list[BadWorkload]]:
         try:
             if path.stem in packaged():
                 raise BadWorkload("the program has a workload of this name; give the file another")
-            found[path.stem] = _workload(path.stem, tomllib.loads(path.read_text(encoding="utf-8")))
+            found[path.stem] = _workload(path.stem, local_files.read_toml(path))
         except (ValueError, OSError) as error:
-            wrong.append(BadWorkload(f"{path}: {error}; correct it, or remove it and use `gpuledger workload add`"))
+            said = local_files.why(error) if isinstance(error, OSError) else error
+            wrong.append(BadWorkload(f"{path}: {said}; correct it, or remove it and use `gpuledger workload add`"))
     return found, wrong
 
 

@@ -152,6 +152,21 @@ def test_nf4_with_double_quantization() -> None:
     assert weights(architecture, "nf4").total == pytest.approx(expected, rel=1e-9)
 
 
+def test_formats_that_say_their_bits() -> None:
+    architecture = catalogue.architecture("llama-3-8b")
+    packed, table, norms = 32 * 218_103_808, 128_256 * 4096, 65 * 4096
+    # ExLlamaV2: the layers at what was asked, the output at 6 bits, embeddings and norms at 16.
+    expected = packed * 4.25 + table * (6 + 16) + norms * 16
+    assert weights(architecture, "exl2-4.25bpw").total == pytest.approx(expected / 8, rel=1e-9)
+    assert weights(architecture, "4.25bpw-EXL2") == weights(architecture, "exl2 4.25")
+    # MLX: 64 weights share a scale and a bias of 16 bits, in the embeddings too.
+    expected = (packed + 2 * table) * 4.5 + norms * 16
+    assert weights(architecture, "mlx-4bit").total == pytest.approx(expected / 8, rel=1e-9)
+    for unknown in ("exl2-9bpw", "4.0bpw", "mlx-7bit"):
+        with pytest.raises(UnknownPrecision, match="mlx-4bit with any bits"):
+            weights(architecture, unknown)
+
+
 def test_an_unknown_precision_is_refused_with_the_known_ones() -> None:
     with pytest.raises(UnknownPrecision, match=r"'int3'.*bf16.*gptq-int4-g128.*Q4_K_M"):
         weights(catalogue.architecture("llama-2-7b"), "int3")

@@ -37,9 +37,21 @@ def choose(reading: Reading, index: Index, vocabulary: Vocabulary) -> Choice:
     if chosen is None:
         return Choice()
     chosen.mentions = used
+    chosen.conflict = chosen.conflict or _modified(chosen, reading, vocabulary)
     if reading.unknown_names and not chosen.conflict:
         chosen.conflict = f"names {' and '.join(reading.unknown_names)} too, a card that we do not know"
     return chosen
+
+
+def _modified(choice: Choice, reading: Reading, vocabulary: Vocabulary) -> str | None:
+    """Why the card is no longer what was sold, where words say that its memory was exchanged: `2080 Ti, 11GB to 22GB`."""
+    if words := reading.marks & vocabulary.modified_always:
+        return f"modified, by the words {', '.join(sorted(words))}"
+    if words := reading.marks & vocabulary.modified:
+        strange = reading.sizes - frozenset().union(*(member.sizes for member in choice.members))
+        if strange and choice.members:
+            return f"modified, by the words {', '.join(sorted(words))}"
+    return None
 
 
 def _by_place(placed: list[tuple[int, Choice]]) -> list[Choice]:

@@ -28,6 +28,9 @@ def by_words(choice: Choice, reading: Reading) -> None:
     choice.narrow([m for m in choice.members if m.gpu.segment != "mobile"], "sold as a card")
     if "vega" in reading.marks and not any("Vega" in m.name for m in choice.members):
         choice.conflict = choice.conflict or "vega is not its name"  # Radeon Pro Vega II Duo is no Radeon Pro Duo
+    forms = {FORM_WORDS[mark] for mark in reading.marks & FORM_WORDS.keys()}
+    if {"sxm", "pcie"} <= forms and all(any(form in m.open_words for m in choice.members) for form in ("sxm", "pcie")):
+        choice.conflict = "states SXM and PCIe"  # a module on a board with the other plug
     for word in sorted({FORM_WORDS.get(mark, mark) for mark in reading.marks & _TELLING}):
         choice.narrow([m for m in choice.members if word in m.open_words], f"{word} stands in the title")
 

@@ -11,7 +11,6 @@ reason = "the product page says so"
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
@@ -99,10 +98,7 @@ def place_of(title: str, source: str | None) -> tuple[str, str]:
 
 
 def _write(path: Path, pins: Iterable[Pin]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    aside.write_text("\n".join(_entry(one) for one in pins), "utf-8")
-    aside.replace(path)
+    local_files.write_text(path, "\n".join(_entry(one) for one in pins))
 
 
 def _check(pins: Iterable[Pin], path: Path) -> None:

@@ -114,6 +114,8 @@ def _accessory(reading: Reading, vocabulary: Vocabulary, *, chip_field: bool) ->
         first = _before_the_name(reading) & maybe - _OF_COOLERS
         if not chip_field and first and (not reading.sizes or first & _begins_with(reading, vocabulary)):
             return frozenset(first)
+        if not chip_field and not reading.sizes and (behind := _right_behind(reading) & maybe - _NAMED_ON_CARDS):
+            return behind
         if (
             not chip_field
             and not reading.sizes
@@ -137,6 +139,16 @@ def _service_phrase(reading: Reading, title: str, vocabulary: Vocabulary) -> fro
 
 #: Words for fans, which stand before the chip's name on cards too: `ASUS Dual Fan RTX 4060`.
 _OF_COOLERS = frozenset(("fan", "fans", "cooler", "lufter", "luefter", "wentylator", "ventilateur", "thermal", "kit"))
+
+
+#: What a card's maker also puts right behind its name: `RTX 3060 Fan x2`, `RTX 4090 12VHPWR`.
+_NAMED_ON_CARDS = _OF_COOLERS | {"12v", "12vhpwr", "ventilador", "쿨링팬", "connector", "connectors", "pad", "panel"}
+
+
+def _right_behind(reading: Reading) -> frozenset[str]:
+    """The words right behind the chip's name: `RTX 4090 backplate ASUS` sells one, `RTX 4090 metal backplate` a card."""
+    ends = {mention.end for mention in reading.mentions}
+    return frozenset(reading.tokens[end].text for end in ends if end < len(reading.tokens))
 
 
 def _before_the_name(reading: Reading) -> frozenset[str]:

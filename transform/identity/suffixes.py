@@ -11,7 +11,7 @@ from gpuledger.transform.identity.words import Token
 #: These make another card behind any model number, also where we know no such card.
 ALWAYS = frozenset(("ti", "super", "xt", "xtx", "gre"))
 #: Suffixes written as one word.
-GLUED = {"tis": ("ti", "super"), "tisuper": ("ti", "super"), "supers": ("super",)}
+GLUED = {"tis": ("ti", "super"), "tisp": ("ti", "super"), "tisuper": ("ti", "super"), "supers": ("super",)}
 #: What letters glued to a number begin with where a short code follows: `650TIB` (Ti Boost), `6700XTCLD`. Longest first.
 _BEGINNINGS = (
     ("tis", ("ti", "super")),
@@ -66,6 +66,8 @@ def _take(tokens: list[Token], run: Suffixes, family: Family, vocabulary: Vocabu
         run.suffixes.update(GLUED[word])
     elif word == "s" and "s" not in family.suffixes and "super" in family.suffixes:
         run.suffixes.add("super")
+    elif word == "sp" and token.glued and "sp" not in family.suffixes and "super" in family.suffixes:
+        run.suffixes.add("super")  # Kuroutoshikou's `GG-RTX4070SP`
     elif word == "s" and "s" not in family.suffixes and "server" in family.suffixes:
         run.suffixes.add("server")  # `RTX PRO 6000 S` beside `RTX PRO 6000 WS`
     elif word == "m" and token.glued and "m" not in family.suffixes and _ends_word(after):

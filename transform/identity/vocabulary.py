@@ -39,6 +39,8 @@ class Vocabulary:
     broken: frozenset[str]
     broken_triggers: frozenset[str]
     broken_phrases: tuple[str, ...]
+    modified: frozenset[str]
+    modified_always: frozenset[str]
     board_maker: frozenset[str]
     before_count: frozenset[str]
     several: frozenset[str]
@@ -97,6 +99,8 @@ def load() -> Vocabulary:
         broken=frozenset(raw["broken"]["words"]),
         broken_triggers=frozenset(raw["broken"]["triggers"]),
         broken_phrases=tuple(raw["broken"]["phrases"]),
+        modified=frozenset(raw["modified"]["words"]),
+        modified_always=frozenset(raw["modified"]["always"]),
         board_maker=frozenset(raw["board_maker"]["words"]),
         before_count=frozenset(raw["several"]["before_count"]),
         several=frozenset(raw["several"]["words"]),

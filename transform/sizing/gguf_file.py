@@ -51,8 +51,10 @@ class Head:
 
 
 def is_gguf(path: Path) -> bool:
-    """Whether a file begins as GGUF files do."""
+    """Whether a file begins as GGUF files do. A pipe or a device is not waited for."""
     try:
+        if not path.is_file():
+            return False
         with path.open("rb") as file:
             return file.read(4) == _MAGIC
     except OSError:

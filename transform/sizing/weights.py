@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -78,6 +79,15 @@ _PACKED: dict[str, Callable[[Tensor], Fraction]] = {
     "nvfp4": _nvfp4,
 }
 
+#: Formats whose bits are a part of their name: `exl2-4.25bpw` of ExLlamaV2, `mlx-4bit` of MLX.
+_EXL2 = re.compile(r"(?:exl2[-_ ]?(?P<bits>\d(?:\.\d{1,2})?)(?: ?bpw)?|(?P<before>\d(?:\.\d{1,2})?) ?bpw[-_ ]exl2)")
+_MLX = re.compile(r"mlx[-_ ]?(?P<bits>[234568])[-_ ]?bits?")
+#: Bits a weight of ExLlamaV2: what its converter takes. The output has 6 unless told otherwise. Source: turboderp/exllamav2,
+#: doc/convert.md (--bits, --head_bits).
+_EXL2_LEAST, _EXL2_MOST, _EXL2_HEAD = 2, 8, 6
+#: Groups of 64 weights have a scale and a bias of 16 bits each. Source: ml-explore/mlx-lm, convert (--q-group-size).
+_MLX_GROUP = Fraction(2 * 16, 64)
+
 #: Other names of the same: what model hubs and programs call them.
 _ALSO = {
     "awq": "awq-int4-g128", "awq-int4": "awq-int4-g128", "awq-4bit": "awq-int4-g128",
@@ -140,12 +150,35 @@ def normalise_precision(precision: str) -> str:
     if precision.strip() in known:
         return precision.strip()
     by_lower = {**_ALSO, **{name.lower(): name for name in reversed(known)}}
-    name = by_lower.get(precision.strip().lower())
+    written = precision.strip().lower()
+    name = by_lower.get(written) or _named_by_bits(written)
     if name is None:
         close = near(precision, known)
         meant = f"did you mean {' or '.join(close)}? Known" if close else "known"
-        raise UnknownPrecision(f"precision {precision!r} is not known; {meant} are {', '.join(known)}")
+        raise UnknownPrecision(
+            f"precision {precision!r} is not known; {meant} are {', '.join(known)}; exl2-4.25bpw and "
+            "mlx-4bit with any bits"
+        )
     return name
+
+
+def _named_by_bits(written: str) -> str | None:
+    """The name of a format that says its bits; None for any other."""
+    if found := _EXL2.fullmatch(written):
+        bits = Fraction(found["bits"] or found["before"])
+        return f"exl2-{float(bits):g}bpw" if _EXL2_LEAST <= bits <= _EXL2_MOST else None
+    found = _MLX.fullmatch(written)
+    return f"mlx-{found['bits']}bit" if found else None
+
+
+def is_exl2(name: str) -> bool:
+    """Whether a precision, as normalised, is a format of ExLlamaV2."""
+    return name.startswith("exl2-")
+
+
+def is_mlx(name: str) -> bool:
+    """Whether a precision, as normalised, is a format of MLX."""
+    return name.startswith("mlx-")
 
 
 @functools.lru_cache(maxsize=128)
@@ -167,13 +200,14 @@ def weights_at(architecture: Architecture, precisions: Iterable[str]) -> list[We
     sizes = []
     for precision in precisions:
         name = normalise_precision(precision)
-        is_file = name not in UNIFORM_BITS and name not in _PACKED
+        is_named = is_exl2(name) or is_mlx(name)
+        is_file = name not in UNIFORM_BITS and name not in _PACKED and not is_named
         sized = [
             (tensor, count, 8 * gguf.bytes_of(tensor, name, around) if is_file else _bits(tensor, name))
             for tensor, count in alike.items()
         ]
         sized += [
-            (tensor, count, 16 * tensor.parameters if is_file else _bits(tensor, name))
+            (tensor, count, 16 * tensor.parameters if is_file or is_named else _bits(tensor, name))
             for tensor, count in extra.items()
         ]
         sizes.append(_added_up(architecture, name, sized))
@@ -212,6 +246,19 @@ def _added_up(architecture: Architecture, name: str, sized: Sequence[tuple[Tenso
 def _bits(tensor: Tensor, name: str) -> int:
     if name in UNIFORM_BITS:
         return UNIFORM_BITS[name] * tensor.parameters
+    if is_exl2(name) or is_mlx(name):
+        return math.ceil(_bits_by_name(tensor, name) * tensor.parameters)
     if tensor.kind == "matrix" and tensor.layer is not None and tensor.role not in _ROUTER:
         return math.ceil(_PACKED[name](tensor) * tensor.parameters)
     return 16 * tensor.parameters
+
+
+def _bits_by_name(tensor: Tensor, name: str) -> Fraction:
+    """Bits a weight in a format that says them. MLX packs the table of embeddings too, ExLlamaV2 leaves it at 16."""
+    if tensor.kind == "vector" or tensor.role in _ROUTER:
+        return Fraction(16)
+    if is_mlx(name):
+        return Fraction(name.removeprefix("mlx-").removesuffix("bit")) + _MLX_GROUP
+    if tensor.kind == "embedding":
+        return Fraction(16)
+    return Fraction(_EXL2_HEAD) if tensor.layer is None else Fraction(name.removeprefix("exl2-").removesuffix("bpw"))

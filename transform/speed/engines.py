@@ -14,7 +14,7 @@ from gpuledger.extract.near import near
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.sizing.gguf import gguf_types
-from gpuledger.transform.sizing.weights import UNIFORM_BITS, normalise_precision
+from gpuledger.transform.sizing.weights import UNIFORM_BITS, is_exl2, is_mlx, normalise_precision
 
 #: `layer`: each card holds some layers, a sequence passes one after another: memory adds up, one sequence is no faster.
 #: `tensor`: each card holds a part of every layer, and they exchange twice a layer. `pipeline`: layers, kept busy by several
@@ -108,6 +108,8 @@ def engine_of(name: str) -> Engine:
 def default_engine(precision: str, users: int = 1) -> Engine:
     """What most people would run: llama.cpp for its formats and for one person, vLLM otherwise."""
     name = normalise_precision(precision)
+    if is_exl2(name) or is_mlx(name):
+        return engines()["exllamav2" if is_exl2(name) else "mlx"]
     if name in _FOR_SERVERS or (users > 1 and name not in gguf_types()):
         return engines()["vllm"]
     return engines()["llama.cpp"]
@@ -153,4 +155,6 @@ def _format_of(precision: str) -> str:
         return "gguf"
     if precision == "mxfp4":
         return "mxfp4"
+    if is_exl2(precision) or is_mlx(precision):
+        return "exl2" if is_exl2(precision) else "mlx"
     return "packed" if precision in _FOR_SERVERS or precision not in UNIFORM_BITS else "uniform"
