@@ -142,19 +142,19 @@ def _large(root: Path) -> Rows:
     ((prices, newest),) = file_query(data.published, "SELECT count(*), max(valid_from) FROM core.price_span")
     weight, parquet = _weights(data, root / "prices.parquet")
     questions = _questions(data, newest)
-    rows = _open_rows(data)
+    rows = open_rows(data)
     # One night without a change first: it settles what the copies left open, and pays for the imports.
     market.night(big, newest + timedelta(days=1), rows)
-    moved = _moved(rows)
+    changed = moved(rows)
     contract = source_contract(market.SOURCE)
     check_batch(contract, [offer for offer, _ in rows])
-    check = _seconds(lambda: check_batch(contract, [offer for offer, _ in moved]))
+    check = _seconds(lambda: check_batch(contract, [offer for offer, _ in changed]))
     before = root / "before.duckdb"
     shutil.copyfile(data.base, before)
-    ours = _seconds(lambda: market.night(big, newest + timedelta(days=2), moved))
+    ours = _seconds(lambda: market.night(big, newest + timedelta(days=2), changed))
     # The same night once more from the same state, to write its statements down; then these alone.
     shutil.copyfile(before, data.base)
-    statements = recorded(lambda: market.night(big, newest + timedelta(days=2), moved))
+    statements = recorded(lambda: market.night(big, newest + timedelta(days=2), changed))
     bare = _seconds(lambda: replay(statements, before, root / "bare"))
     load = ours - check
     ratio = load / bare
@@ -184,7 +184,7 @@ def _median(work: Callable[[Any], object], items: Sequence[Any]) -> float:
 
 def _weights(data: DataDir, parquet: Path) -> tuple[int, int]:
     """Bytes of the published file, and of its prices alone in one Parquet file in the same order of rows."""
-    with reader(data) as con:
+    with reader(data, parquet.parent) as con:
         con.execute(f"COPY (FROM core.price_history) TO '{parquet}' (FORMAT parquet, COMPRESSION zstd)")
     size = parquet.stat().st_size
     parquet.unlink()
@@ -199,7 +199,7 @@ def _questions(data: DataDir, newest: datetime) -> float:
         return _median(lambda day: con.execute("SELECT * FROM value_as_of(?)", [day]).fetchall(), days)
 
 
-def _open_rows(data: DataDir) -> list[tuple[Offer, str]]:
+def open_rows(data: DataDir) -> list[tuple[Offer, str]]:
     """What the shop shows: every listing that has not ended, as its reader would give it."""
     found = file_query(
         data.published,
@@ -211,7 +211,7 @@ def _open_rows(data: DataDir) -> list[tuple[Offer, str]]:
     return [(Offer(**dict(zip(names, values, strict=True))), "0" * 64) for values in found]
 
 
-def _moved(rows: Sequence[tuple[Offer, str]]) -> list[tuple[Offer, str]]:
+def moved(rows: Sequence[tuple[Offer, str]]) -> list[tuple[Offer, str]]:
     """Every hundredth listing with a price a tenth lower."""
     every = round(1 / CHANGED_SHARE)
     return [

@@ -114,8 +114,8 @@ _TABLES = {
 }
 
 
-def large(root: Path, real: Path) -> None:
-    """A warehouse with COPIES times the listings and prices of the one under `real`."""
+def large(root: Path, real: Path, copies: int = COPIES) -> None:
+    """A warehouse with `copies` times the listings and prices of the one under `real`."""
     shutil.copytree(real, root)
     run = context(root, datetime(2023, 8, 2, tzinfo=UTC))
     with publish.workspace(run.data, run.run_id, memory_limit="4GB") as (con, work):
@@ -129,7 +129,7 @@ def large(root: Path, real: Path) -> None:
             values = ", ".join(f"{_COPIED.get(name, name)} AS {name}" for name in columns)
             con.execute(
                 f"""CREATE TEMP TABLE copied AS SELECT {values}
-                    FROM {table} JOIN (SELECT {key}, n FROM once_listing) USING ({key}), range({COPIES}) r(k)"""
+                    FROM {table} JOIN (SELECT {key}, n FROM once_listing) USING ({key}), range({copies}) r(k)"""
             )
             con.execute(f"DELETE FROM {table}; INSERT INTO {table} FROM copied ORDER BY {order}; DROP TABLE copied")
         # What the tables hold is another; their own nights are the same.

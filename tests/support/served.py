@@ -27,7 +27,7 @@ T = TypeVar("T")
 ROOT = Path(__file__).parents[2]
 
 #: What a loaded machine may need; nothing is asserted on it but that the thing happens at all.
-PATIENCE_S = 120.0
+PATIENCE_S = 240.0
 ENDED = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
 
 

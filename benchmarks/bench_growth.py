@@ -1,0 +1,114 @@
+"""How a night grows in which 1% of the prices changed: behind it are three real years of a market, once to hundreds of times
+over. Time, memory and the size of the file, with their exponents.
+
+COPIES in the environment names the sizes, as in `COPIES="1 30 300"`; `python benchmarks/plot_growth.py` draws them too.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from benchmarks.bench_history import moved, open_rows
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import file_query
+from tests.support import market_history as market
+from tests.support import served
+from tests.support.memory import peak_mb
+
+ROOT = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One size: listings in the night, prices behind it, and what the night took, from check to publish."""
+
+    listings: int
+    price_rows: int
+    seconds: float
+    #: The most memory of the process that ran it.
+    memory_mb: float
+    file_mb: float
+
+
+Line = tuple[str, str, str]
+
+
+def run() -> list[Line]:
+    """What was measured; no bound: this is to know, and `docs/scale.md` says it. Empty without the real prices."""
+    found = points() if market.files() else []
+    if len(found) < 2:
+        return []
+    lines = [
+        (f"night with 1% of {one.listings:,} prices changed, {one.price_rows:,} behind it",
+         f"{one.seconds:.1f} s, {one.memory_mb:,.0f} MB of memory, file of {one.file_mb:,.0f} MB", "")
+        for one in found
+    ]  # fmt: skip
+    grown = (
+        ("time", lambda one: one.seconds),
+        ("memory", lambda one: one.memory_mb),
+        ("file", lambda one: one.file_mb),
+    )
+    return [
+        *lines,
+        *((f"exponent of {name}, from the last two", f"{exponent(found, measure):.2f}", "") for name, measure in grown),
+    ]
+
+
+def exponent(found: Sequence[Point], measure: Callable[[Point], float]) -> float:
+    """By which power of the listings the measure grew between the two largest sizes."""
+    small, large = found[-2:]
+    return math.log(measure(large) / measure(small)) / math.log(large.listings / small.listings)
+
+
+def points() -> list[Point]:
+    """One point a size, the smallest first; each night has a process of its own, whose memory is its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        real = Path(folder) / "real"
+        market.small(real, market.read(Path(folder) / "archive"))
+        return [point(real, Path(folder) / "big", int(word)) for word in os.environ.get("COPIES", "1 3 10 30").split()]
+
+
+def point(real: Path, root: Path, copies: int) -> Point:
+    """The night in `copies` of the warehouse under `real`, after one without a change: that settles what they left open."""
+    market.large(root, real, copies)
+    data = DataDir(root)
+    ((prices, newest),) = file_query(data.published, "SELECT count(*), max(valid_from) FROM core.price_span")
+    rows = open_rows(data)
+    # A process that knows the nights alone: what answered the questions above has memory of its own.
+    (root / "nights").write_bytes(
+        pickle.dumps([(newest + timedelta(days=1), rows), (newest + timedelta(days=2), moved(rows))])
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.bench_growth", str(root)],
+        cwd=ROOT, env=served.environment(), check=True, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    seconds, memory_mb = json.loads(done.stdout.splitlines()[-1])
+    found = Point(len(rows), prices, seconds, memory_mb, data.published.stat().st_size / 1e6)
+    print(f"  {found}", file=sys.stderr, flush=True)
+    shutil.rmtree(root)
+    return found
+
+
+def last_night(root: Path) -> tuple[float, float]:
+    """Seconds of the last of the nights that wait under `root`, and the most memory that it took, in MB."""
+    for seen_at, rows in pickle.loads((root / "nights").read_bytes()):
+        Path("/proc/self/clear_refs").write_text("5")  # forgets what was the most until here
+        started = time.perf_counter()
+        market.night(root, seen_at, rows)
+    return time.perf_counter() - started, peak_mb()
+
+
+if __name__ == "__main__":
+    print(json.dumps(last_night(Path(sys.argv[1]))))
