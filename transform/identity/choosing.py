@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from gpuledger.transform.identity import narrowing
+from gpuledger.transform.identity import counts, narrowing
 from gpuledger.transform.identity.choice import Choice
 from gpuledger.transform.identity.cores import NUMBERED
 from gpuledger.transform.identity.family import Family, Member
@@ -113,9 +113,8 @@ def _in_context(mention: Mention, reading: Reading, vocabulary: Vocabulary) -> b
         )
     if not reading.noise and not reading.marks - vocabulary.plain - frozenset(FORM_WORDS):
         return True
-    return (
-        not mention.weak and bool(reading.marks & vocabulary.board_maker) and bool(reading.sizes & mention.family.sizes)
-    )
+    sold_by_a_maker = bool(reading.marks & vocabulary.board_maker) and bool(reading.sizes & mention.family.sizes)
+    return sold_by_a_maker and (not mention.weak or counts.of_cards_before(reading, mention, vocabulary) > 1)
 
 
 def _together(one: Choice, other: Choice) -> Choice:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from gpuledger.transform.identity.reading import FORM_WORDS, Reading
+from gpuledger.transform.identity.reading import FORM_WORDS, Mention, Reading
 from gpuledger.transform.identity.vocabulary import Vocabulary
 from gpuledger.transform.identity.words import MOST_CARDS
 
+#: A number of cards by words.
+HOW_MANY = {"single": 1, "dual": 2, "twin": 2, "triple": 3, "quad": 4, "octa": 8, "two": 2, "four": 4, "eight": 8}
+#: More than a cooler has fans: so many before a chip's name are cards wherever it stands (`SYS-821GE-TNHR 8x H100`).
+_MORE_THAN_FANS = 4
+#: What has lanes, and a rate in times: `AGP 8x GeForce 6200`.
+_SLOTS = frozenset(("agp", "pci", "pcie", "express", "e", "gen", "speed"))
 _SETS = frozenset(("set", "lot", "pack", "bundle", "box", "case"))
 
 
@@ -34,6 +40,39 @@ def of_number(reading: Reading, position: int, vocabulary: Vocabulary) -> int:
     return (
         int(number.text) if times or of_a_set or after.text in ("gpu", "gpus") or after.text in vocabulary.units else 1
     )
+
+
+def of_cards_before(reading: Reading, mention: Mention, vocabulary: Vocabulary) -> int:
+    """How many cards stand before a chip's name anywhere in the title, where the number cannot be of fans; else 1.
+
+    Cards for servers and workstations have no coolers of several fans, so any number before one is of cards.
+    """
+    place, number = before_name(reading, mention, vocabulary)
+    game_card = mention.weak or any(member.gpu.segment == "consumer" for member in mention.family.members)
+    in_words = reading.tokens[place].text in HOW_MANY  # `ASUS DUAL-A4000`, written like their cards of two fans
+    of_cards = number >= _MORE_THAN_FANS or (number > 1 and not game_card and not in_words)
+    return number if of_cards and not (place and reading.tokens[place - 1].text in _SLOTS) else 1
+
+
+def before_name(reading: Reading, mention: Mention, vocabulary: Vocabulary) -> tuple[int, int]:
+    """Where a number directly before a chip's name and its maker's stands, and the number; 0 and 0 where there is none."""
+    tokens, start = reading.tokens, mention.start
+    while start > 0 and (tokens[start - 1].text in vocabulary.maker or tokens[start - 1].text in vocabulary.graphics):
+        start -= 1
+    if start == 0:
+        return 0, 0
+    place = start - 1
+    apart = tokens[place].text in ("x", ")") and place > 0
+    if apart:
+        place -= 1
+    before = tokens[place]
+    if before.count and not before.count_behind:
+        return place, before.count
+    if before.text in HOW_MANY:
+        return place, HOW_MANY[before.text]
+    if apart and before.text.isdigit() and int(before.text) <= MOST_CARDS:
+        return place, int(before.text)
+    return 0, 0
 
 
 def _of_fans(reading: Reading, start: int, end: int, vocabulary: Vocabulary) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from gpuledger.transform.identity import catalogue
+from gpuledger.transform.identity import catalogue, text
 from gpuledger.transform.identity.choice import Choice
 from gpuledger.transform.identity.family import Member
 from gpuledger.transform.identity.gpu import Gpu
@@ -15,6 +15,8 @@ from gpuledger.transform.identity.index import MACHINE
 _MAC = re.compile(r"\b(?:apple|mac|macbook|imac)\b")
 _APPLE = re.compile(r"\b(m\d)\s?(pro|max|ultra)?\b(?!\.2)")
 _STRIX_HALO = re.compile(r"\bryzen ai max\s?\+?\s?(?:pro )?395\b")
+#: Words that are neither maker nor chip.
+_BESIDE = re.compile(r"\b(?!(?:apple|amd|gpu)\b)\w")
 #: Gigabytes that are no drive's.
 _MEMORY = re.compile(r"\b(\d{1,3})\s?gb\b(?!\s?(?:ssd|nvme|hdd|storage|emmc|flash|pcie))")
 
@@ -30,6 +32,17 @@ def named(title: str) -> Choice | None:
     found = _by_chip().get(chip, [])
     stated = {int(size) for size in _MEMORY.findall(title)}
     return Choice(members=[_member(gpu) for gpu in found if gpu.memory_gb in stated] or [_member(gpu) for gpu in found])
+
+
+def asked(title: str, *, in_a_table: bool) -> Choice | None:
+    """The machines that a question or a table of results names as what it runs on; None where it names none.
+
+    A question may be a shop's title too, so nothing may stand beside chip, maker and memory; what a table lists ran on it.
+    """
+    plain = text.normalise(title)
+    if not in_a_table and _BESIDE.search(_MEMORY.sub(" ", _STRIX_HALO.sub(" ", _APPLE.sub(" ", plain)))):
+        return None
+    return named(plain)
 
 
 def _member(gpu: Gpu) -> Member:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from gpuledger.transform.identity import purposes, text
+from gpuledger.transform.identity import pulled, purposes, text
 from gpuledger.transform.identity.family import OPEN_WORDS
 from gpuledger.transform.identity.reading import FORM_WORDS, Reading
 from gpuledger.transform.identity.vocabulary import Vocabulary
@@ -25,6 +25,7 @@ _KINDS: dict[Kind, str] = {
     "broken": "broken, partial or empty",
     "several": "more than one card",
 }
+_CARDS = frozenset(("card", "cards"))
 #: Words of lines and forms that stand beside a chip's name (R9 Fury X, H100 SXM5 HGX), and what separates names.
 _OF_NAMES = frozenset((*FORM_WORDS, *OPEN_WORDS, *",/|", "r5", "r7", "r9", "maxq", "s"))
 
@@ -46,7 +47,7 @@ def not_a_card(reading: Reading, title: str, vocabulary: Vocabulary, *, chip_fie
 
     `chip_field`: another field of the item names its chip, so a title without one (`Zotac Twin Fan`) speaks of no accessory.
     """
-    marks: Set[str] = reading.marks
+    marks: Set[str] = reading.marks - pulled.lines_of_machines(reading, vocabulary) - _sizes_of_names(reading)
     evidence: Set[str]
     if evidence := marks & vocabulary.broken:
         return _not_a_card("broken", evidence)
@@ -109,12 +110,16 @@ def _accessory(reading: Reading, vocabulary: Vocabulary, *, chip_field: bool) ->
     purpose = marks & vocabulary.purpose
     maybe = marks & vocabulary.accessory_unless_card
     if maybe:
-        if purpose or not named:
+        if purpose or not named or _replaced(reading, maybe):
             return frozenset(maybe | purpose)
         first = _before_the_name(reading) & maybe - _OF_COOLERS
         if not chip_field and first and (not reading.sizes or first & _begins_with(reading, vocabulary)):
             return frozenset(first)
-        if not chip_field and not reading.sizes and (behind := _right_behind(reading) & maybe - _NAMED_ON_CARDS):
+        if (
+            not chip_field
+            and not reading.sizes
+            and (behind := _right_behind(reading, vocabulary) & maybe - _NAMED_ON_CARDS)
+        ):
             return behind
         if (
             not chip_field
@@ -145,10 +150,22 @@ _OF_COOLERS = frozenset(("fan", "fans", "cooler", "lufter", "luefter", "wentylat
 _NAMED_ON_CARDS = _OF_COOLERS | {"12v", "12vhpwr", "ventilador", "쿨링팬", "connector", "connectors", "pad", "panel"}
 
 
-def _right_behind(reading: Reading) -> frozenset[str]:
-    """The words right behind the chip's name: `RTX 4090 backplate ASUS` sells one, `RTX 4090 metal backplate` a card."""
-    ends = {mention.end for mention in reading.mentions}
-    return frozenset(reading.tokens[end].text for end in ends if end < len(reading.tokens))
+def _replaced(reading: Reading, parts: Set[str]) -> bool:
+    """Whether a part of a card is what is replaced: `RTX 4090 24GB fan replacement`."""
+    words = [token.text for token in reading.tokens]
+    return any(word == "replacement" and before in parts for before, word in pairwise(words))
+
+
+def _right_behind(reading: Reading, vocabulary: Vocabulary) -> frozenset[str]:
+    """The words right behind the chip's name: `RTX 4090 backplate ASUS` sells one, `RTX 4090 metal backplate` a card.
+
+    `RTX 3070 graphics card heatsink` sells one too.
+    """
+    found = set()
+    for end in {mention.end for mention in reading.mentions}:
+        behind = (token.text for token in reading.tokens[end:])
+        found.add(next((word for word in behind if word not in vocabulary.graphics and word not in _CARDS), ""))
+    return frozenset(found)
 
 
 def _before_the_name(reading: Reading) -> frozenset[str]:
@@ -177,6 +194,11 @@ def _laptop_series(reading: Reading, vocabulary: Vocabulary) -> frozenset[str]:
         if series:
             return series | {maker}
     return frozenset()
+
+
+def _sizes_of_names(reading: Reading) -> frozenset[str]:
+    """Memory sizes under which the named cards are known, as words: the 480 GB of a GH200 are no drive's."""
+    return frozenset(f"{size:g}gb" for mention in reading.mentions for size in mention.family.sizes)
 
 
 def _sold_as_a_card(reading: Reading, vocabulary: Vocabulary) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from gpuledger.transform.identity import (
     aliases,
     catalogue,
+    counts,
     index,
     machines,
     part_numbers,
@@ -87,7 +88,14 @@ class Resolver:
     def _decide(self, title: str, reading: Reading, evidence: Evidence | None, source: str | None) -> Resolution:
         context = self._aliases.context(source)
         reading.rented = context == "cloud"
+        if context in (None, "benchmark") and (shared := machines.asked(title, in_a_table=context == "benchmark")):
+            machine = verdict.of_choice(title, shared, reading) or verdict.answer(
+                title, "matched", shared, Why("machine")
+            )
+            return dataclasses.replace(machine, product_kind="computer")
         choice = self._choose(title, reading)
+        before = (counts.of_cards_before(reading, mention, self._vocabulary) for mention in choice.mentions)
+        reading.count = max(reading.count, *before, 1)
         if context not in ("benchmark", "cloud"):
             reason = products.not_a_card(
                 reading, title, self._vocabulary, chip_field=bool(evidence and evidence.chipset)

@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any
 
 from gpuledger.transform.identity import text
+from gpuledger.transform.identity.counts import HOW_MANY, before_name
 from gpuledger.transform.identity.naming import DATA
 from gpuledger.transform.identity.products import NotACard
 from gpuledger.transform.identity.reading import Reading
@@ -22,10 +23,10 @@ from gpuledger.transform.identity.words import MOST_CARDS
 
 #: A look at the title that is cheaper than the patterns: without one of these no title is a server or a workstation.
 _TRIGGER = re.compile(
-    r"serv|serw|station|\bnode|dgx|hgx|\bnvl|poweredge|proliant|rackmount|\bz[468] g\d|precision|\bgb10\b"
+    r"serv|serw|station|\bnode|dgx|hgx|\bnvl|poweredge|proliant|rackmount|\bz[468] g\d|precision|\bgb10\b|system\b"
+    r"|\b(?:sys|as|ars|esc|nf|xe|xd|sr|dl|g)[ -]?n?\d|\dgp-t|\br\d{3}xa"
 )
-_HOW_MANY = {"single": 1, "dual": 2, "twin": 2, "triple": 3, "quad": 4, "octa": 8, "two": 2, "four": 4, "eight": 8}
-_COUNT_BEFORE = rf"(?:(?<!\w)\(?(\d{{1,2}})\s?x?\)?\s|(?<!\w)(\d{{1,2}})\s?x\s?|\b({'|'.join(_HOW_MANY)})[\s-])?"
+_COUNT_BEFORE = rf"(?:(?<!\w)\(?(\d{{1,2}})\s?x?\)?\s|(?<!\w)(\d{{1,2}})\s?x\s?|\b({'|'.join(HOW_MANY)})[\s-])?"
 #: Where a card alone has it as a feature or a link, it is no part of its own.
 _ONLY_BESIDE_SEVERAL = frozenset(("nvlink_bridge",))
 #: Kinds of which a title that states no number sells one card in one machine.
@@ -103,21 +104,7 @@ def counted(reading: Reading, vocabulary: Vocabulary) -> int | None:
     tokens = reading.tokens
     most = 0
     for mention in reading.mentions:
-        start = mention.start
-        while start > 0 and (
-            tokens[start - 1].text in vocabulary.maker or tokens[start - 1].text in vocabulary.graphics
-        ):
-            start -= 1
-        if start > 0:
-            before = tokens[start - 1]
-            if before.text in ("x", ")") and start > 1:
-                before = tokens[start - 2]
-            if before.count and not before.count_behind:
-                most = max(most, before.count)
-            elif before.text in _HOW_MANY:
-                most = max(most, _HOW_MANY[before.text])
-            elif before.text.isdigit() and tokens[start - 1].text in ("x", ")") and int(before.text) <= MOST_CARDS:
-                most = max(most, int(before.text))
+        most = max(most, before_name(reading, mention, vocabulary)[1])
         for token in tokens[mention.end : mention.end + 4]:
             if token.count and token.count_behind and token.count < MOST_CARDS:
                 most = max(most, token.count)
@@ -187,7 +174,7 @@ def _parts(plain: str, kind: str, gpus: int | None) -> dict[str, int]:
                 found[name] = gpus // 2
             continue
         digits = hit[1] or hit[2]
-        found[name] = min(int(digits), 16) if digits and int(digits) else _HOW_MANY.get(hit[3] or "", 1)
+        found[name] = min(int(digits), 16) if digits and int(digits) else HOW_MANY.get(hit[3] or "", 1)
     return found
 
 

@@ -31,6 +31,8 @@ class Vocabulary:
     processor: frozenset[str]
     computer_after: frozenset[str]
     computer_before: frozenset[str]
+    machine_lines: frozenset[str]
+    taken_out: frozenset[str]
     enclosure: frozenset[str]
     enclosure_phrases: tuple[str, ...]
     enclosure_boxes: tuple[str, ...]
@@ -91,6 +93,8 @@ def load() -> Vocabulary:
         processor=frozenset(kind["computer"]["processor"]),
         computer_after=frozenset(kind["computer"]["after"]),
         computer_before=frozenset(kind["computer"]["before"]),
+        machine_lines=frozenset(kind["parts"]["lines"]),
+        taken_out=frozenset(kind["parts"]["taken_out"]),
         enclosure=frozenset(kind["enclosure"]["words"]),
         enclosure_phrases=tuple(kind["enclosure"]["phrases"]),
         enclosure_boxes=tuple(kind["enclosure"]["boxes"]),
