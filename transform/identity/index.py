@@ -8,10 +8,10 @@ choice where a title has it, and leaves the choice open where it has not.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 
-from gpuledger.transform.identity import cores, overlay
+from gpuledger.transform.identity import catalogue, cores, overlay
 from gpuledger.transform.identity.family import OPEN_WORDS, Family, Member, Node
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.identity.memory_words import TYPES
@@ -84,10 +84,11 @@ def member(gpu: Gpu) -> tuple[tuple[str, ...], Member] | None:
     )
 
 
-def build(gpus: Iterable[Gpu]) -> Index:
-    """The index over `gpus`."""
+@cache
+def of_catalogue() -> Index:
+    """The index over the GPUs of the catalogue: one for all resolvers, which only read it."""
     members: dict[tuple[str, ...], list[Member]] = defaultdict(list)
-    for gpu in gpus:
+    for gpu in catalogue.gpus():
         if gpu.form_factor == MACHINE or gpu.segment not in _READABLE:
             continue
         if gpu.released_on is None or gpu.released_on.year >= _OLDEST:

@@ -45,8 +45,8 @@ _IN_BRACKETS = re.compile(r"\(([^()]*)\)")
 class Resolver:
     """Maps titles to GPUs.
 
-    Load it once and keep it: the index over the catalogue takes a tenth of a second. It learns words as it reads, so every
-    thread needs a resolver of its own; what it answers does not depend on what it has read before.
+    Load it once and keep it: it learns words as it reads, so every thread needs a resolver of its own; what it answers does
+    not depend on what it has read before.
     """
 
     def __init__(self, built: index.Index, pinned: Iterable[Pin] = (), own: Iterable[Gpu] = ()) -> None:
@@ -62,7 +62,7 @@ class Resolver:
     @classmethod
     def load(cls, pins: Iterable[Pin] = (), own: Iterable[Gpu] = ()) -> Resolver:
         """A resolver over the catalogue, with the titles that a person has pinned (`pins.read`) and the GPUs of his own."""
-        return cls(index.build(catalogue.gpus()), pins, own)
+        return cls(index.of_catalogue(), pins, own)
 
     def resolve(
         self, title: str, evidence: Evidence | None = None, source: str | None = None, *, explain: bool = False
