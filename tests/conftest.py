@@ -26,7 +26,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str) -> str | None:
-    """Bytes go by the argument's name: gzip writes the second into its head, and two workers that see two names of a test run none."""
+    """Bytes go by the argument's name: gzip writes the second into its head, and workers must see one name of a test."""
     return argname if isinstance(val, bytes) else None
 
 
