@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,16 @@ from tests.readings import Readings, readings
 # How long one example takes says how busy the machine is, and nothing about the code; no test asserts on time.
 settings.register_profile("project", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("project")
+
+
+# What is collected stays: to look through it for circles while it grows is a third of what each worker needs to begin.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """From here on there is something to find, and it is not among the tests."""
+    gc.freeze()
+    gc.enable()
 
 
 #: Folders whose tests start whole nights.
