@@ -90,6 +90,7 @@ def command(
     from gpuledger.transform.sizing.errors import SizingError
     from gpuledger.transform.sizing.weights import normalise_precision
     from gpuledger.transform.speed import explained
+    from gpuledger.transform.speed.accelerators import check_node
     from gpuledger.transform.speed.engines import default_engine, embedding_of, engine_of, loaded_as
     from gpuledger.transform.speed.offload import check_offload
     from gpuledger.transform.speed.predict import MOST_CARDS, Plan, job_of, least_of_alike, load_of, predict
@@ -110,7 +111,9 @@ def command(
         if load.train is not None:
             if len(cards) > 1:
                 raise undecided(words, cards)
-            _show_training(need_of(model_id, shape, precision, load, assumptions), cards[0], count, form)
+            need = need_of(model_id, shape, precision, load, assumptions)
+            check_node(cards[0], count, need.engine.name, need.precision)
+            _show_training(need, cards[0], count, form)
             return
         program = engine_of(engine) if engine else default_engine(precision, load.users)
         loaded = loaded_as(program, precision)
@@ -119,6 +122,7 @@ def command(
         job, learned = job_of(shape, loaded, asked, assumptions), _learned(read_from(data_dir))
         answers = []
         for card in cards:
+            check_node(card, count, program.name, job.size.precision)
             host = host_for(card, max(1, count // card.gpus_on_board), card.tdp_w)
             plan = Plan(
                 gpu=card, count=count, engine=embedding_of(program, load.embedding), split=split or program.split,  # type: ignore[arg-type]

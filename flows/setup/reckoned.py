@@ -21,6 +21,10 @@ _FILLED = (
     ),
     N_("{heads} heads cannot be divided among {count} cards, so they share the layers"),
     N_("{size} GB a GPU: {source}; the engine takes at most {share} of it, {own} GB of that for itself ({engine})"),
+    N_(
+        "no GPU: nobody here measured one of its kind, so of its speed only the bound is said, and its program is taken to "
+        "leave as much of its memory as on GPUs ({source})"
+    ),
     N_("key-value cache at {bits} bits; {where}"),
     N_("the token embedding ({size} GB) stays with the processor"),
     N_(

@@ -315,6 +315,7 @@ def test_what_speaks_against_a_way_to_run_a_model_is_korean(nights: dict[int, Ni
         ["--gpu", "L4", "--model", "llama-3-70b", "--offload", "layers"],
         ["--gpu", "M1 8GB", "--model", "mamba-2.8b", "--precision", "fp16"],
         ["--gpu", "T4", "--model", "llama-3-8b", "--train", "qlora"],
+        ["--gpu", "Gaudi 3", "--count", "8", "--model", "llama-3-70b", "--precision", "bf16", "--users", "8"],
     ],
 )
 def test_every_note_and_sum_of_a_prediction_is_korean(asked: list[str], tmp_path: Path) -> None:

@@ -362,4 +362,4 @@ def test_graphics_get_a_share_of_a_machines_memory(gpu_id: str, gib: float, band
 def test_no_title_of_a_shop_means_a_machine_as_a_card() -> None:
     resolver = Resolver.load()
     for title in ("Apple M2 Ultra 192GB", "Apple MacBook Pro M4 Max 64GB", "AMD Ryzen AI Max+ 395 128GB", "M1 16GB"):
-        assert resolver.resolve(title).gpu_id is None
+        assert resolver.resolve(title, source="some_shop").gpu_id is None

@@ -233,3 +233,38 @@ def test_a_repository_holds_also_the_layer_that_predicts_a_second_token(
     model_id: str, in_repository: int, predicts_second: int
 ) -> None:
     assert count_parameters(catalogue.architecture(model_id)).total == in_repository - predicts_second
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("13b", "of that size are llama-13b, llama-2-13b, olmo-2-13b."),
+        ("33B", "none has that size, the next ones are deepseek-r1-distill-qwen-32b, qwen2.5-32b, "),
+        ("yi", "names that have it are yi-1.5-34b, yi-1.5-6b, yi-1.5-9b, yi-34b."),
+        ("qwen", "names that have it are qwen1.5-moe-a2.7b, qwen2-0.5b, "),
+        ("lama-2-13b", "did you mean llama-2-13b"),
+        ("nothing-like-it", "known are "),
+    ],
+)
+def test_a_name_that_no_model_has_is_answered_with_those_it_may_mean(name: str, said: str) -> None:
+    assert said in str(catalogue.unknown(name, catalogue.models()))
+
+
+@pytest.mark.parametrize(
+    ("name", "model_id", "billions", "active"),
+    [
+        ("codestral", "codestral-22b", 22.2, 22.2),
+        ("Qwen/Qwen3-Coder-30B-A3B-Instruct", "qwen3-coder-30b-a3b", 30.5, 3.4),
+        ("qwen3-coder:480b", "qwen3-coder-480b-a35b", 480.2, 35.5),
+        ("nvidia/Llama-3.1-Nemotron-70B-Instruct-HF", "nemotron-70b", 70.6, 70.6),
+        ("yi:34b", "yi-34b", 34.4, 34.4),
+        ("zai-org/GLM-4.7", "glm-4.7", 352.8, 33.6),
+    ],
+)
+def test_models_that_people_ask_for_are_known_by_their_names(
+    name: str, model_id: str, billions: float, active: float
+) -> None:
+    assert catalogue.canonical(name) == model_id
+    counted = count_parameters(catalogue.architecture(model_id))
+    assert counted.total / 1e9 == pytest.approx(billions, abs=0.06)
+    assert counted.active / 1e9 == pytest.approx(active, abs=0.6)

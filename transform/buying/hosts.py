@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.identity.gpu import Gpu
+from gpuledger.transform.speed.accelerators import accelerator_of
 from gpuledger.transform.speed.features import memory_kind
 from gpuledger.transform.speed.links import is_module
 from gpuledger.transform.speed.offload import HostMemory
@@ -99,6 +100,9 @@ def host_for(gpu: Gpu, boards: int, tdp_w: int | None) -> Host | None:
     """
     if memory_kind(gpu) == "shared":
         return _ITSELF if boards == 1 else None
+    accelerator = accelerator_of(gpu)
+    if accelerator is not None and not accelerator.host:
+        return None  # rented from who makes it, and sold to nobody
     form = "SXM" if is_module(gpu) else "NVL" if gpu.form_factor == "NVL" else "PCIe"
     for host in hosts():
         fits = form in host.form_factors and boards <= host.cards and (tdp_w or 0) * boards <= host.gpu_power_w

@@ -106,7 +106,7 @@ class Need:
 
     def training_bound(self, gpu: Gpu, count: int) -> float | None:
         """Tokens a second of all cards at most while it is trained, by their 16-bit matrix rate; None if not known."""
-        if self.tuning is None:
+        if self.tuning is None or not self.engine.runs_on(gpu, self.precision):
             return None
         rate = matrix_tflops(gpu, 16)
         return None if rate is None else count * rate * 1e12 / self.tuning.flops

@@ -8,7 +8,16 @@ from decimal import Decimal
 from typing import Literal, get_args
 
 Segment = Literal[
-    "consumer", "workstation", "data_center", "mobile", "integrated", "embedded", "mining", "console", "virtual"
+    "consumer",
+    "workstation",
+    "data_center",
+    "mobile",
+    "integrated",
+    "embedded",
+    "mining",
+    "console",
+    "virtual",
+    "accelerator",
 ]
 SEGMENTS: tuple[str, ...] = get_args(Segment)
 

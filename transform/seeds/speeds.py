@@ -8,6 +8,7 @@ from dataclasses import replace
 from gpuledger.transform.identity import catalogue
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.speed import links, memory
+from gpuledger.transform.speed.accelerators import accelerator_of
 from gpuledger.transform.speed.calibration import calibrations
 from gpuledger.transform.speed.engines import engines
 from gpuledger.transform.speed.features import Work, traits
@@ -23,13 +24,13 @@ _DENSE = Work(
 
 def rows(added: Iterable[Gpu] = ()) -> Iterator[Sequence[Value]]:
     """One row a card whose bandwidth is known, of the catalogue and those that were added, in the dictionary's order of
-    columns.
+    columns. The program does not run on what is no GPU.
     """
     calibration = calibrations()[engines()[ENGINE].calibrated_as or ENGINE]
     mixture = replace(_DENSE, is_mixture=True)
     for gpu in (*catalogue.gpus(), *added):
         card, driver = traits(gpu), memory.driver_memory(gpu)
-        if card is None:
+        if card is None or accelerator_of(gpu) is not None:
             continue
         times, mixed = (calibration.decode_times(card, work) for work in (_DENSE, mixture))
         yield (

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import difflib
 import functools
+import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -18,6 +19,11 @@ from gpuledger.transform.sizing.architecture import read_config
 from gpuledger.transform.sizing.errors import UnknownModel
 from gpuledger.transform.sizing.tensors import Architecture
 
+#: A size as people write it, and where an id states one: of a mixture that of all its weights.
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)b")
+_SIZE_IN_NAME = re.compile(r"-(\d+(?:\.\d+)?)b\b")
+#: Names in an answer to a name that none has, and models of the next sizes.
+_MOST_LISTED, _NEXT = 12, 4
 _TUNED = frozenset({"instruct", "chat", "it", "hf", "base", "gguf"})
 
 MODELS = Path(__file__).parent / "models"
@@ -106,11 +112,39 @@ def unknown(name: str, known: Iterable[str]) -> UnknownModel:
     for model in models().values():
         if model.model_id in written.values():
             written |= {_plain(other): model.model_id for other in (model.repository, *model.ollama)}
+    if meant := _of_size(name, written.values()) or _of_line(name, written.values()):
+        return UnknownModel(f"no model is called {name!r}; {meant}. `gpuledger model list` lists all")
     similar = dict.fromkeys(written[near] for near in difflib.get_close_matches(_plain(name), written, n=5, cutoff=0.7))
     if similar:
         meant = " or ".join(list(similar)[:3])
         return UnknownModel(f"no model is called {name!r}; did you mean {meant}? `gpuledger model list` lists all")
     return UnknownModel(f"no model is called {name!r}; known are {', '.join(sorted(set(written.values())))}")
+
+
+def _of_size(name: str, known: Iterable[str]) -> str:
+    """What a size alone (`13b`) may mean: the models of that size by name, else those of the next ones; or empty."""
+    asked = _SIZE.fullmatch(name.strip().lower())
+    if asked is None:
+        return ""
+    sizes = {model_id: float(found[1]) for model_id in sorted(set(known)) if (found := _SIZE_IN_NAME.search(model_id))}
+    same = [model_id for model_id, size in sizes.items() if size == float(asked[1])]
+    if same:
+        return f"of that size are {_listed(same)}"
+    near = sorted(sizes, key=lambda model_id: (abs(sizes[model_id] - float(asked[1])), model_id))
+    return f"none has that size, the next ones are {_listed(near[:_NEXT])}"
+
+
+def _of_line(name: str, known: Iterable[str]) -> str:
+    """The models whose names begin with a name (`qwen`), or have it as a word; empty where there are none."""
+    asked = _plain(name)
+    begin = [one for one in sorted(set(known)) if _plain(one).startswith(asked)]
+    found = [*begin, *(one for one in sorted(set(known)) if one not in begin and asked in one.split("-"))]
+    return f"names that have it are {_listed(found)}" if asked and found else ""
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else ""
+    return ", ".join(names[:_MOST_LISTED]) + more
 
 
 def _plain(name: str) -> str:

@@ -15,6 +15,7 @@ from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.sizing.gguf import gguf_types
 from gpuledger.transform.sizing.weights import UNIFORM_BITS, is_exl2, is_mlx, normalise_precision
+from gpuledger.transform.speed.accelerators import accelerator_of
 
 #: `layer`: each card holds some layers, a sequence passes one after another: memory adds up, one sequence is no faster.
 #: `tensor`: each card holds a part of every layer, and they exchange twice a layer. `pipeline`: layers, kept busy by several
@@ -64,7 +65,10 @@ class Engine:
     source: str
 
     def runs_on(self, gpu: Gpu, precision: str) -> bool:
-        """Whether it runs on a card at a precision; where nothing is known of either, it may."""
+        """Whether it runs on a card at a precision; where nothing is known of either, it may, unless that is no GPU."""
+        accelerator = accelerator_of(gpu)
+        if accelerator is not None:
+            return accelerator.runs(self.name, precision)
         narrow = {"fp8": self.fp8_architectures, "mxfp4": self.mxfp4_architectures}
         known = narrow.get(precision) or self.architectures
         if gpu.chip in self.excluded_chips:

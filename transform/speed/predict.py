@@ -15,6 +15,7 @@ from gpuledger.transform.sizing.memory import activation_bytes, check_context, k
 from gpuledger.transform.sizing.tensors import Architecture
 from gpuledger.transform.sizing.weights import Weights, weights
 from gpuledger.transform.speed import memory
+from gpuledger.transform.speed.accelerators import accelerator_of
 from gpuledger.transform.speed.calibration import EIGHTY_PERCENT, Calibration, DecodeTimes, calibrations
 from gpuledger.transform.speed.engines import Engine, Split
 from gpuledger.transform.speed.features import CardTraits, Work, pipeline_speedup, traits
@@ -355,7 +356,7 @@ class _Asked:
 
     def _fitted(self, name: str | None) -> Calibration | None:
         is_same = self.plan.count == 1 or self.split in ("layer", "pipeline")
-        return calibrations()[name] if name and is_same else None
+        return calibrations()[name] if name and is_same and not self.is_accelerator else None
 
     @property
     def shift(self) -> Shift | None:
@@ -366,6 +367,16 @@ class _Asked:
     def is_beyond(self) -> bool:
         """Whether the work is of a kind that no measurement has: weights with the processor, layers that keep a state."""
         return self.moved is not None or bool(self.job.state)
+
+    @property
+    def runs(self) -> bool:
+        """Whether the program runs there at this precision."""
+        return self.plan.engine.runs_on(self.plan.gpu, self.job.size.precision)
+
+    @property
+    def is_accelerator(self) -> bool:
+        """Whether the cards are no GPUs, of which nobody here measured any."""
+        return accelerator_of(self.plan.gpu) is not None
 
     def tflops(self) -> float | None:
         """The highest matrix rate that programs may use for these weights."""
@@ -378,6 +389,8 @@ class _Asked:
         timed, users = self.writing(), self.job.load.users
         if timed is None:
             return NOTHING
+        if self.is_accelerator:
+            return Rate(None, None, None, timed.bound, "unknown")
         if timed.host_bytes and users > 1:
             return Rate(None, None, None, timed.bound, "unknown")  # how processors serve several was not measured
         is_known = timed.times is not None or (timed.shift is not None and timed.shift.is_near)
@@ -388,6 +401,8 @@ class _Asked:
         """The parts of the time of a step; see Writing."""
         card, job, flops = self.card, self.job, self.job.decode_flops
         if card is None or flops is None:
+            return None
+        if self.is_accelerator and not self.runs:
             return None
         users, count, split = job.load.users, self.plan.count, self.split
         rate, bandwidth = self.tflops(), card.bandwidth_gb_s * 1e9
@@ -455,6 +470,8 @@ class _Asked:
         if rate:
             reading = job.size.read_bytes(tokens) / (card.bandwidth_gb_s * 1e9)
             bound = count * tokens / max(flops / (rate * 1e12), reading)
+        if self.is_accelerator:
+            return Rate(None, None, None, bound, "unknown") if self.runs else NOTHING
         calibrated = self.read_calibration
         if calibrated is not None:
             chunk = job.assumptions.prefill_chunk_tokens
@@ -505,7 +522,7 @@ class _Asked:
             f"{load.users} at once, each with {load.context} tokens of context, of which {load.prompt} are read; speeds "
             f"are of all together, while {self.job.written_at} tokens are held (context_read {assumed.context_read:g})",
         ]
-        if not engine.runs_on(self.plan.gpu, self.job.size.precision):
+        if not self.runs:
             lines.append(f"{engine.name} does not run {self.job.size.precision} on {self.plan.gpu.display_name}")
         if self.split != self.plan.split:
             heads = self.job.shape.attention[0].heads if self.job.shape.attention else 0
@@ -515,6 +532,11 @@ class _Asked:
             lines.append(
                 f"{driver.size / 1e9:.2f} GB a GPU: {driver.source}; the engine takes at most "
                 f"{engine.memory_share:.0%} of it, {each:.2g} GB of that for itself ({engine.source})"
+            )
+        if accelerator := accelerator_of(self.plan.gpu):
+            lines.append(
+                "no GPU: nobody here measured one of its kind, so of its speed only the bound is said, and its program "
+                f"is taken to leave as much of its memory as on GPUs ({accelerator.source})"
             )
         lines.append(f"key-value cache at {assumed.kv_cache_bits:g} bits; {_embedding(self.job.size, engine)}")
         if self.job.state:
@@ -529,7 +551,7 @@ class _Asked:
                 f"calibrated on {calibrated.measurements} measurements of {calibrated.cards} cards "
                 f"({calibrated.source}); {near}"
             )
-        elif card is not None:
+        elif card is not None and not self.is_accelerator:
             lines.append(
                 f"nobody measured {engine.name} so divided: {assumed.expected_utilisation:.0%} of the memory's bandwidth "
                 f"and {_COMPUTE_SHARE:.0%} of the matrix rate, and a wide range"
@@ -554,7 +576,7 @@ class _Asked:
                 f"processor, at {assumed.host_memory_utilisation:.0%} of {self.plan.host.gb_s:g} GB/s "
                 f"({self.plan.host.source}); nobody measured this, so the range is wide",
             )
-        if self.split == "tensor" and self.plan.count > 1:
+        if self.split == "tensor" and self.plan.count > 1 and not self.is_accelerator:
             link = self.link()
             lines.append(f"{link.gb_s:g} GB/s between cards, {link.latency_us:g} µs an exchange: {link.source}")
         if self.tflops() is None:

@@ -33,7 +33,8 @@ card AS (
     FROM core.gpu g
     LEFT JOIN core.gpu_speed s ON s.gpu_id = g.gpu_id
     CROSS JOIN (SELECT unnest(coalesce(counts, [1, 2, 4, 8])) AS cards) n
-    WHERE g.memory_gb > 0 AND n.cards BETWEEN 1 AND 16
+    -- Of accelerators that are no GPUs no program of these is known to run (transform/speed/accelerators.toml).
+    WHERE g.memory_gb > 0 AND g.segment IS DISTINCT FROM 'accelerator' AND n.cards BETWEEN 1 AND 16
 ),
 work AS (
     SELECT
