@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import click
 
 from gpuledger.extract.near import near
 from gpuledger.flows.commands._options import data_dir_option, format_option, read_from
-from gpuledger.flows.setup import naming
+from gpuledger.flows.setup import lang, naming
 from gpuledger.flows.setup.lang import gettext
 
 
@@ -23,12 +26,23 @@ def command(table: str | None, data_dir: str | None, form: str) -> None:
     rows = described.everything(data)
     known = [row[0] for row in rows]
     assumed = described.assumptions(data) if "core.assumption" in known else ([], [])
+
+    def say(columns: list[str], rows: list[tuple[Any, ...]], title: str = "", best: Iterable[str] = ()) -> None:
+        """Show rows. Programs are told in English, whatever people read."""
+        if form == "table":
+            said = [name in _WORDS for name in columns]
+            rows = [
+                tuple(lang.described(v) if words and v else v for v, words in zip(row, said, strict=True)) for row in rows
+            ]
+        show(columns, rows, form, title=title, headings={name: name for name in dict.fromkeys((*best, *columns))})
+
     if table is None:
+        meant_by = lang.described if form == "table" else str
         rows += [
-            (f"assumptions.{name}", "assumption", None, f"{amount.normalize():f} {unit}: {meaning}")
+            (f"assumptions.{name}", "assumption", None, f"{amount.normalize():f} {meant_by(unit)}: {meant_by(meaning)}")
             for name, amount, unit, _, _, _, meaning, _ in assumed[1]
         ]
-        show(["table", "kind", "rows", "description"], rows, form)
+        say(["table", "kind", "rows", "description"], rows)
         return
     if table.partition(".")[0] == "assumptions":
         one = table.partition(".")[2]
@@ -38,13 +52,16 @@ def command(table: str | None, data_dir: str | None, form: str) -> None:
             names = [row[0] for row in assumed[1]]
             raise click.UsageError(naming.unknown(message, one, names, "gpuledger describe assumptions"))
         # What one means is worth more than its bounds.
-        worth = dict.fromkeys(("assumption", "amount", "description", *assumed[0]))
-        show(assumed[0], chosen, form, title=table, headings={name: name for name in worth if name in assumed[0]})
+        say(assumed[0], chosen, table, ("assumption", "amount", "description"))
         return
     table = meant(table, known)
     kind, about = next((row[1], row[3]) for row in rows if row[0] == table)
     columns = (described.macro if kind == "macro" else described.table)(data, table)
-    show(*columns, form, title=f"{table} · {about}" if about else table)
+    say(*columns, f"{table} · {lang.described(about)}" if about else table)
+
+
+#: Columns of an answer that are words of the dictionary, and not names of something.
+_WORDS = ("kind", "unit", "description", "origin")
 
 
 def meant(table: str, known: list[str]) -> str:

@@ -16,6 +16,8 @@ from pathlib import Path
 
 LOCALE = Path(__file__).with_name("locale")
 DOMAIN = "gpuledger"
+#: What `gpuledger describe` says. Apart from the rest, so that only who asks for it reads it.
+DICTIONARY = "dictionary"
 
 _STRINGS = r'((?:"(?:[^"\\\n]|\\.)*"\n)+)'
 #: One message with its translation; each is one string, or several in lines of their own.
@@ -41,6 +43,22 @@ def gettext(message: str) -> str:
     return translations(current()).gettext(message)
 
 
+def described(comment: str) -> str:
+    """A text of the data dictionary in the language in use, with the unit that may stand behind it in brackets."""
+    words = translations(current(), DICTIONARY)
+    meaning, unit = meaning_and_unit(comment)
+    return words.gettext(meaning) + (f" [{words.gettext(unit)}]" if unit else "")
+
+
+def meaning_and_unit(comment: str) -> tuple[str, str]:
+    """A comment's meaning, and the unit that stands behind it in brackets; empty where none does."""
+    if comment.endswith("]"):
+        meaning, opened, unit = comment[:-1].rpartition(" [")
+        if opened:
+            return meaning, unit
+    return comment, ""
+
+
 def knows(message: str) -> bool:
     """Whether the language in use has words of its own for `message`."""
     known = translations(current())
@@ -60,11 +78,11 @@ class Catalogue(gettext_module.NullTranslations):
 
 
 @cache
-def translations(language: str) -> gettext_module.NullTranslations:
-    """The catalogue of a language; that of English is empty, and gives every message back."""
+def translations(language: str, domain: str = DOMAIN) -> gettext_module.NullTranslations:
+    """A catalogue of a language; that of English is empty, and gives every message back."""
     if language == "en":
         return gettext_module.NullTranslations()
-    text = (LOCALE / language / "LC_MESSAGES" / f"{DOMAIN}.po").read_text(encoding="utf-8")
+    text = (LOCALE / language / "LC_MESSAGES" / f"{domain}.po").read_text(encoding="utf-8")
     # A .po string escapes as Python's do, and strings beside each other are one.
     messages = {literal_eval(f"({one})"): literal_eval(f"({other})") for one, other in _ENTRY.findall(text)}
     del messages[""]  # the file's description of itself

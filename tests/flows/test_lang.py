@@ -24,6 +24,7 @@ from gpuledger.flows.setup import lang, procurement
 from gpuledger.flows.setup.money import DOLLARS
 from gpuledger.flows.setup.sentences import spoken
 from gpuledger.transform import workloads
+from gpuledger.transform.answers import described
 from gpuledger.transform.buying import market
 from gpuledger.transform.buying.need import Asked, need_of, shape_of
 from gpuledger.transform.buying.options import Limits, Market, options
@@ -257,6 +258,29 @@ def test_a_translation_keeps_the_places_of_what_is_filled_in() -> None:
             ]
             assert placed[0] == placed[1], message.id
             assert not message.fuzzy, message.id
+
+
+def test_every_word_of_the_dictionary_is_korean(nights: dict[int, Night]) -> None:
+    """Tables, columns and assumptions with their units, to people; programs are told in English."""
+    data = DataDir(nights[2].data)
+    listed, assumed = described.everything(data), described.assumptions(data)[1]
+    words = {word for _, kind, _, about in listed for word in (kind, about)} | {"assumption"}
+    words |= {word for _, _, unit, *_, meaning, origin in assumed for word in (unit, meaning, origin)}
+    for name, kind, _, _ in listed:
+        columns = (described.macro if kind == "macro" else described.table)(data, name)[1]
+        words |= {about for *_, about in columns}
+    parts = {part for word in words if word for part in lang.meaning_and_unit(word) if part}
+    # These are written alike.
+    symbols = {"%", "GB", "GB/s", "MHz", "PFlop/s", "PFlop/s per MW", "TFLOPS", "TOPS", "USD", "USD/kWh", "W", "bit", "kW", "px", "µs"}
+    korean = lang.translations("ko", lang.DICTIONARY)
+    assert isinstance(korean, lang.Catalogue)
+    assert parts - symbols == korean.messages.keys(), "flows/setup/locale/ko/LC_MESSAGES/dictionary.po"
+    assert len(parts) > 600
+    shown = ask("ko", ["describe", "mart.gpu_price"], nights[2].data)
+    assert all(re.search("[가-힣]", line.split("\t")[2]) for line in shown.stdout.splitlines()[1:])
+    as_csv = [ask(language, ["describe", "--format", "csv"], nights[2].data).stdout for language in ("en", "ko")]
+    assert as_csv[0] == as_csv[1]
+    lang.use("en")
 
 
 def literals(model: str) -> set[str]:
