@@ -120,10 +120,10 @@ def name_of(path: Path) -> str:
 def why(error: OSError) -> str:
     """What the system says of a file, with what to do where that is known."""
     words = error.strerror or str(error) or type(error).__name__
-    return f"{words}: {_WAYS_OUT[error.errno]}" if error.errno in _WAYS_OUT else words
+    return f"{words}: {WAYS_OUT[error.errno]}" if error.errno in WAYS_OUT else words
 
 
-_WAYS_OUT = {
+WAYS_OUT = {
     errno.ENOSPC: "make room on the disk",
     errno.EDQUOT: "make room, or have the quota raised",
     errno.EROFS: "mount the disk for writing",

@@ -32,7 +32,8 @@ def command(table: str | None, data_dir: str | None, form: str) -> None:
         if form == "table":
             said = [name in _WORDS for name in columns]
             rows = [
-                tuple(lang.described(v) if words and v else v for v, words in zip(row, said, strict=True)) for row in rows
+                tuple(lang.described(v) if words and v else v for v, words in zip(row, said, strict=True))
+                for row in rows
             ]
         show(columns, rows, form, title=title, headings={name: name for name in dict.fromkeys((*best, *columns))})
 

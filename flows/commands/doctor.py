@@ -6,7 +6,9 @@ import click
 
 from gpuledger.flows.commands._options import data_dir_option, format_option
 from gpuledger.flows.setup import settings as settings_module
+from gpuledger.flows.setup.lang import gettext, knows
 from gpuledger.flows.setup.reckoned import reckoned
+from gpuledger.flows.setup.wrong_use import said
 
 
 @click.command()
@@ -29,6 +31,11 @@ def command(offline: bool, deep: bool, sample: bool, data_dir: str | None, form:
     checks = list(examine(context, offline=offline, deep=deep))
     rows = [(c.name, c.grade, c.seen, c.action) for c in checks]
     if form == "table":
-        rows = [(reckoned(name), grade, reckoned(seen), reckoned(action)) for name, grade, seen, action in rows]
+        rows = [(reckoned(name), grade, _told(seen), _told(action)) for name, grade, seen, action in rows]
     show(["check", "grade", "seen", "what to do"], rows, form)
     return 1 if any(check.grade == "failure" for check in checks) else 0
+
+
+def _told(text: str) -> str:
+    """A word, or a sentence with figures."""
+    return gettext(text) if knows(text) else said(text)

@@ -12,6 +12,7 @@ import click
 
 from gpuledger.flows.commands._day import day
 from gpuledger.flows.commands._options import data_dir_option, data_of
+from gpuledger.flows.setup import wrong_use
 from gpuledger.flows.setup.lang import gettext
 
 if TYPE_CHECKING:
@@ -146,11 +147,11 @@ def _tell(take: Callable[[], Stored]) -> int:
         stored = take()
     except NotTaken as error:
         for problem in error.problems:
-            click.echo(problem, err=True)
+            click.echo(wrong_use.said(problem), err=True)
         click.echo(gettext("{count} to settle; nothing was stored").format(count=len(error.problems)), err=True)
         return 1
     for line in stored.left_out:
-        click.echo(gettext("left out: {line}").format(line=line), err=True)
+        click.echo(gettext("left out: {line}").format(line=wrong_use.said(line)), err=True)
     for one in stored.new_workloads:
         click.echo(gettext("new workload {workload}: {words}").format(workload=one.workload_id, words=one.workload))
     for kept in stored.kept:

@@ -10,6 +10,7 @@ import click
 
 from gpuledger.flows.commands._options import data_dir_option, form_option, read_from
 from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.setup.wrong_use import said
 from gpuledger.flows.telling import terminal
 
 if TYPE_CHECKING:
@@ -105,4 +106,7 @@ def _run_rows(runs: list[RunHealth]) -> tuple[list[str], list[tuple[object, ...]
 
 
 def _short(reason: str | None) -> str | None:
-    return reason if reason is None or len(reason) <= _SHORT else reason[: _SHORT - 1] + "…"
+    if reason is None:
+        return None
+    reason = said(reason)
+    return reason if len(reason) <= _SHORT else reason[: _SHORT - 1] + "…"

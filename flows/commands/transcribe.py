@@ -12,6 +12,7 @@ import click
 from gpuledger.extract import local_files
 from gpuledger.flows.commands._day import day
 from gpuledger.flows.commands._options import data_dir_option, data_of
+from gpuledger.flows.setup import wrong_use
 from gpuledger.flows.setup.lang import gettext
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def command(
         stored = transcribe.store(file, data, name=name, replace=replace)
     except transcribe.NotStored as error:
         for problem in error.problems:
-            click.echo(problem, err=True)
+            click.echo(wrong_use.said(problem), err=True)
         click.echo(gettext("{count} to correct; nothing was stored").format(count=len(error.problems)), err=True)
         return 1
     for chart in stored.charts:

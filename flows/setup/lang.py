@@ -16,8 +16,9 @@ from pathlib import Path
 
 LOCALE = Path(__file__).with_name("locale")
 DOMAIN = "gpuledger"
-#: What `gpuledger describe` says. Apart from the rest, so that only who asks for it reads it.
+#: What `gpuledger describe` says, and what errors say. Apart from the rest, so that only who needs them reads them.
 DICTIONARY = "dictionary"
+ERRORS = "errors"
 
 _STRINGS = r'((?:"(?:[^"\\\n]|\\.)*"\n)+)'
 #: One message with its translation; each is one string, or several in lines of their own.

@@ -1,4 +1,4 @@
-"""What `predict`, `size`, `doctor` and `--explain` say, in the language in use: notes, names of figures, sources.
+"""What `predict`, `size` and `--explain` say, in the language in use: notes, names of figures, sources.
 
 They are made in English for programs, and known again here by the text that each was made from. What a source is called and
 what an assumption rests on is quoted, and stays as it is.
@@ -93,17 +93,7 @@ _FILLED = (
     N_("{batch} × {tokens} tokens in a step of each card, layers' activations computed again"),
     N_("key of {source}"),
     N_("robots of {source}"),
-    N_("{folder} can be written"),
-    N_("{free} GB free, the warehouse has {size} MB"),
-    N_("{time} UTC; nothing is published to compare it with"),
-    N_("{time} UTC, after the newest run"),
-    N_("{version}, run {run}, format {storage}, DuckDB {library}"),
-    N_("process {pid} writes since {time}"),
-    N_("{schedule}: next at {time} UTC"),
-    N_("no target is set; {watches} watches"),
-    N_("{targets} targets, {watches} watches"),
-    N_("left out: {names} is not set"),
-    N_("{count} versions and the base were read"),
+    N_("terms of {source}"),
 )
 #: Texts that stand alone or are filled into others.
 _WHOLE = (
@@ -226,15 +216,7 @@ _WHOLE = (
     N_("base"),
     N_("sums"),
     N_("archive"),
-    N_("nothing is published yet"),
-    N_("run `gpuledger refresh`"),
-    N_("the published file is gone"),
-    N_("a run was killed and left its note"),
     N_("free"),
-    N_("its key is set"),
-    N_("the logs of runs, of sums and of decisions are as they were written"),
-    N_("every page and every line of its logs is as it was written"),
-    N_("allows it"),
     N_("hidden already spans all heads, so attention must not be multiplied by them"),
     N_("attention has four projections (query, key, value, output), not one"),
     N_("the score and value products between tokens are left out"),

@@ -1,8 +1,8 @@
-"""What is said of a wrong use and of a row of a person's file, in the language in use.
+"""What errors, `doctor` and a refusal of a row of a person's file say, in the language in use.
 
 Such a sentence is made where the fault is found, in English: by click, whose own way to other languages is a compiled
-catalogue of the whole process, and in rooms that know no language. So it is known again by the text that it was made from,
-and what stands in its gaps stays as it is.
+catalogue of the whole process, and in rooms that know no language. So it is known again by the text that it was made from;
+what stands in its gaps is another such sentence, or stays as it is.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from gpuledger.flows.setup.lang import current, gettext
+from gpuledger.extract import errors as page_errors
+from gpuledger.flows.setup.lang import DICTIONARY, ERRORS, Catalogue, current, gettext, translations
 from gpuledger.flows.setup.sentences import N_
 
-#: The texts that the sentences are made from, click's first; what stands for `{what}` is one of them too. The more
-#: particular ones come first.
+#: The texts that click makes its sentences from. Those of our own errors are read off the code by the test that asks for
+#: their Korean, and stand in the catalogue alone.
 TEMPLATES = (
     N_("Invalid value for {name}: {what}"),
     N_("Invalid value: {what}"),
@@ -48,68 +49,66 @@ TEMPLATES = (
     N_("Directory {name} does not exist."),
     N_("Directory {name} is a file."),
     N_("Could not open file {name}: {why}"),
-    # ours
-    N_(
-        "no warehouse in {folder} yet: run `gpuledger refresh --sample` first for one of invented prices, "
-        "`gpuledger refresh` for one of real ones, or name another --data-dir"
-    ),
-    N_("give one of --below, --value-rank, --new-low, or --fits with --below"),
-    N_("name the card to watch"),
-    N_("--value-rank and --workload go together, and so do --fits and --below"),
-    N_("--below goes with --fits or alone"),
-    N_("no notification target is set: put Apprise addresses in GPULEDGER_NOTIFY_URLS"),
-    N_("{text} is no amount such as 1500"),
-    N_("an amount must be above zero, not {text}"),
-    N_("{text} is no number of days such as 90d"),
-    N_("{text} is no number such as 28.923"),
-    N_("a score must be above zero, not {text}"),
-    N_("--assume needs NAME=VALUE, not {text}"),
-    N_("{file} has no name of its own: give one with --id"),
-    N_("--night is a night of the sample site: give --sample with it"),
-    N_("--until {text} is not a time such as 2026-11-20 or 2026-11-20T03:00:00Z"),
-    N_("give titles, or - to read them from standard input, one a line"),
-    N_("give FILE, or a picture with --from-chart"),
-    N_("--from-chart needs {name}"),
-    # extract/sources/quotes
-    N_("the row has {count} prices: {names}"),
-    N_("there is no product"),
-    N_("the currency is {currency} in its column and {other} in the name of the price column"),
-    N_("the currency {text} is none that is known for sure: write its ISO code, such as USD or KRW"),
-    N_("the price {text} is no number"),
-    N_("there is no price (a formula must be saved with its value)"),
-    N_("the price {text} stands in brackets, as accountants write what is below zero"),
-    N_("the price {text} has no currency: add a column 'currency' or write it beside the amount"),
-    N_("the price {text} is in {currency}, its row or column says {other}"),
-    N_("the price {text} cannot be told: {what}"),
-    N_("the price {text} is no amount above zero"),
-    N_("the price {text} is a {kind} price, not that of one piece"),
-    N_("the condition {text} is not known: write new, used, refurbished or open box"),
-    N_("the tax {text} is not known: write included or excluded"),
-    N_("the market {text} is not known: write a country's code, such as US, KR or DE, or EU"),
-    N_("the quantity {text} is no whole number of pieces"),
-    N_("the date {text}… is none: write it as 2024-01-31"),
-    N_("the date {text} is none that is clear: write it as 2024-01-31"),
-    N_("the file has {count} prices for this product, condition and quantity: {names}"),
-    N_("{text} is a sum, a tax or a charge, and no product"),
-    N_("the price {text} has a sign of several currencies: add a column 'currency' with USD, CAD …"),
-    N_("the price is of one {text}, not of one piece: write the price of a piece, and EA as its unit"),
-    N_("the row repeats another one"),
 )
 
 
 def said(message: str) -> str:
-    """A sentence that is known here in the language in use; any other as it is."""
-    if current() == "en":
+    """A sentence that is known here in the language in use, and so what it fills in; any other as it is."""
+    if current() == "en" or not message:
         return message
-    for template, pattern in _patterns():
-        if found := pattern.fullmatch(message):
-            figures = {name: said(text) if name == "what" else text for name, text in found.groupdict().items()}
-            return gettext(template).format(**figures)
+    known = errors()
+    # An error may quote the meaning of an assumption, or its unit.
+    if words := known.get(message) or dictionary().get(message):
+        return words
+    found = _OF_A_PAGE.fullmatch(message)
+    if found and hasattr(page_errors, found["kind"]):
+        return f"{found['kind']}: {found['url']}: {_seen_and_way_out(found['rest'])}"
+    for template, literals in _templates():
+        if not all(literal in message for literal in literals):
+            continue
+        if found := _pattern(template).fullmatch(message):
+            figures = [said(figure) for figure in found.groups()]
+            names = _GAP.findall(template)
+            words = known.get(template) or gettext(template)
+            return words.format(*figures, **dict(zip(names, figures, strict=True)))
+    if "\n" in message:
+        return "\n".join(line[: len(line) - len(line.lstrip())] + said(line.lstrip()) for line in message.split("\n"))
     return message
 
 
+#: How an error of a page is written (extract.errors): its class, the address, what was seen; what to do.
+_OF_A_PAGE = re.compile(r"(?P<kind>[A-Z][A-Za-z]+): (?P<url>\S+): (?P<rest>.+)", re.DOTALL)
+_GAP = re.compile(r"\{(\w+)\}")
+
+
+def _seen_and_way_out(text: str) -> str:
+    """Either may hold a semicolon itself: the first one counts behind which a way out is known."""
+    parts = text.split("; ")
+    for number in range(1, len(parts)):
+        way_out = "; ".join(parts[number:])
+        if (action := said(way_out)) != way_out:
+            return f"{said('; '.join(parts[:number]))}; {action}"
+    return said(text)
+
+
+def errors() -> dict[str, str]:
+    """What the language in use says for the sentences of errors."""
+    words = translations(current(), ERRORS)
+    return words.messages if isinstance(words, Catalogue) else {}
+
+
+def dictionary() -> dict[str, str]:
+    """What the language in use says for the words of the data dictionary."""
+    words = translations(current(), DICTIONARY)
+    return words.messages if isinstance(words, Catalogue) else {}
+
+
 @cache
-def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    return tuple(
-        (one, re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+?)", re.escape(one)), re.DOTALL)) for one in TEMPLATES
-    )
+def _templates() -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The texts with gaps and what stands between those, the one that says most first."""
+    split = [(one, tuple(_GAP.sub("\0", one).split("\0"))) for one in {*TEMPLATES, *errors()} if _GAP.search(one)]
+    return tuple(sorted(split, key=lambda each: (-sum(map(len, each[1])), each[0])))
+
+
+def _pattern(template: str) -> re.Pattern[str]:
+    return re.compile(re.sub(r"\\{\w+\\}", "(.*?)", re.escape(template)), re.DOTALL)

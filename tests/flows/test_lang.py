@@ -271,7 +271,23 @@ def test_every_word_of_the_dictionary_is_korean(nights: dict[int, Night]) -> Non
         words |= {about for *_, about in columns}
     parts = {part for word in words if word for part in lang.meaning_and_unit(word) if part}
     # These are written alike.
-    symbols = {"%", "GB", "GB/s", "MHz", "PFlop/s", "PFlop/s per MW", "TFLOPS", "TOPS", "USD", "USD/kWh", "W", "bit", "kW", "px", "µs"}
+    symbols = {
+        "%",
+        "GB",
+        "GB/s",
+        "MHz",
+        "PFlop/s",
+        "PFlop/s per MW",
+        "TFLOPS",
+        "TOPS",
+        "USD",
+        "USD/kWh",
+        "W",
+        "bit",
+        "kW",
+        "px",
+        "µs",
+    }
     korean = lang.translations("ko", lang.DICTIONARY)
     assert isinstance(korean, lang.Catalogue)
     assert parts - symbols == korean.messages.keys(), "flows/setup/locale/ko/LC_MESSAGES/dictionary.po"

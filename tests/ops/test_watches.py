@@ -136,7 +136,7 @@ def test_a_watch_survives_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ('[[watch]]\nid = 1\nrule = "below"\ngpu_id = "x"', "watch 1: below needs below"),
+        ('[[watch]]\nid = 1\nrule = "below"\ngpu_id = "x"', "watch 1: the rule below needs below"),
         ('[[watch]]\nid = 1\nrule = "cheap"\ngpu_id = "x"', "rule 'cheap'"),
         ('[[watch]]\nid = 1\nrule = "below"\ngpu_id = "x"\nbelow = "many"', "watch 1"),
         ('[[watch]]\nid = 1\nrule = "below"\nprice = 3', "unknown price"),

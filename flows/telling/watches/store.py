@@ -145,7 +145,7 @@ def _watch(table: dict[str, Any], place: str) -> Watch:
     if watch.below is not None and not (watch.below.is_finite() and watch.below > 0):
         raise SettingsError(f"{place}: below is an amount above zero, and not {watch.below}")
     if missing := [name for name in needed[watch.rule] if getattr(watch, name) is None]:
-        raise SettingsError(f"{place}: {watch.rule} needs {', '.join(missing)}")
+        raise SettingsError(f"{place}: the rule {watch.rule} needs {', '.join(missing)}")
     return watch
 
 
