@@ -232,3 +232,15 @@ def test_claims_in_two_currencies_are_settled_by_no_price_on_the_page() -> None:
         <meta property="product:price:currency" content="USD">"""
     offer, issues = read(shown("$549.00"), stated=stated("499.00", "EUR"), head=head)
     assert (the_price(offer), issues) == ((None, None, None), ["price_disagreement"])
+
+
+def test_an_amount_that_scripts_alone_tell_and_that_has_two_readings_is_none_and_said() -> None:
+    pushed = "{event: 'view_item', ecommerce: {currency: 'EUR', items: [{item_name: 'Norvik RTX 4070 12GB', price: '1.299'}]}}"
+    offer, issues = read(f"<p>A card for games.</p>{CART}", head=f"<script>dataLayer.push({pushed});</script>")
+    assert (the_price(offer), issues) == ((None, None, None), ["ambiguous_price"])
+
+
+def test_the_name_of_one_of_two_parts_that_show_an_amount_is_not_that_of_the_whole() -> None:
+    both = '<span class="price"><span class="was old-price">$499.00</span><span>$499.00</span></span>'
+    offer, issues = read(f'<div class="product-price">{both}</div>{CART}')
+    assert (the_price(offer), issues) == (("499.00", "USD", "now"), [])
