@@ -9,11 +9,12 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying import costs
-from gpuledger.transform.buying.hosts import Host, host_for
+from gpuledger.transform.buying.hosts import Host, host_with_room
 from gpuledger.transform.buying.need import Asked, Need, need_of
 from gpuledger.transform.buying.options import NODES
 from gpuledger.transform.identity.catalogue import gpus
@@ -69,20 +70,20 @@ def _is_card(gpu: Gpu) -> bool:
     return is_recent and is_sold_so and (gpu.memory_gb or 0) >= 8
 
 
-def choices(need: Need, least: float, assumptions: Assumptions) -> list[Choice]:
-    """Every choice that holds the model and is fast enough, the cheapest on the first day first."""
+def choices(need: Need, assumptions: Assumptions) -> list[Choice]:
+    """Every choice that holds the model, the cheapest on the first day first."""
     found = []
     for gpu in cards():
         for count in COUNTS:
-            host = host_for(gpu, count, gpu.tdp_w)
-            prediction = None if host is None else need.on(gpu, count, host.memory(assumptions))
+            host = host_with_room(gpu, count, gpu.tdp_w, partial(_in, need, gpu, count))
+            prediction = None if host is None else _in(need, gpu, count, host)
             if host is None or prediction is None or prediction.verdict != "fits" or not gpu.msrp_usd or not gpu.tdp_w:
                 continue
             if not need.engine.runs_on(gpu, need.precision):
                 continue
             served = serving(prediction, need.answer_tokens)
             each = _each(need, prediction, served)
-            if each is None or each < least:
+            if each is None:
                 continue
             machine = costs.Machine(host.cost_usd(assumptions), host.power_w(assumptions))
             own = costs.ownership(gpu.msrp_usd, gpu.tdp_w, assumptions, count=count, machine=machine)
@@ -94,6 +95,10 @@ def choices(need: Need, least: float, assumptions: Assumptions) -> list[Choice]:
                 )
             )  # fmt: skip
     return sorted(found, key=lambda one: (one.outlay, one.count, one.gpu.gpu_id))
+
+
+def _in(need: Need, gpu: Gpu, count: int, host: Host) -> Prediction | None:
+    return need.on(gpu, count, host.memory(Assumptions()))
 
 
 def _each(need: Need, prediction: Prediction, served: Serving | None) -> float | None:
@@ -119,16 +124,16 @@ def page() -> str:
         ]
         for model_id, alone, many in MODELS:
             need = _need(model_id, alone if users == 1 else many, Asked(users=users, prompt=read, answer=written))
-            found = choices(need, least, assumptions)
-            if not found and users == 1:
+            held = choices(need, assumptions)
+            if not _fast(held, least) and users == 1:
                 # What does not fit may stay with the processor: experts are read least.
                 left = Asked(users=users, prompt=read, answer=written, offload="experts")
-                found = choices(_need(model_id, alone, left), least, assumptions)
+                held = choices(_need(model_id, alone, left), assumptions)
             for budget in BUDGETS:
                 if users > 1 and budget == BUDGETS[1] and model_id not in SMALL:
                     continue
                 number += 1
-                lines.append(_row(number, f"{model_id} {need.precision}", budget, found))
+                lines.append(_row(number, f"{model_id} {need.precision}", budget, held, least))
         lines.append("")
     return "\n".join(lines)
 
@@ -137,13 +142,17 @@ def _need(model_id: str, precision: str, asked: Asked) -> Need:
     return need_of(model_id, catalogue.architecture(model_id), precision, asked, Assumptions())
 
 
-def _row(number: int, what: str, budget: int | None, found: list[Choice]) -> str:
+def _fast(held: list[Choice], least: float) -> list[Choice]:
+    return [one for one in held if one.each >= least]
+
+
+def _row(number: int, what: str, budget: int | None, held: list[Choice], least: float) -> str:
+    found = _fast(held, least)
     within = [one for one in found if budget is None or one.outlay <= budget]
     asked = "the least" if budget is None else f"{budget:,}"
     if not within:
-        dear = f"nothing; from {found[0].outlay:,.0f} with {_cards(found[0])}" if found else _NOTHING
-        return f"| {number} | {what} | {asked} | {dear} | | | | | | | | |"
-    one = _least(within) if budget is None else max(within, key=lambda choice: choice.each)
+        return f"| {number} | {what} | {asked} | {_nothing(found, held)} | | | | | | | | |"
+    one = _least(within) if budget is None else _fastest(within)
     prediction, own = one.prediction, one.own
     rate = prediction.decode
     assert rate.expected
@@ -165,23 +174,42 @@ def _least(within: list[Choice]) -> Choice:
     return min(near, key=lambda one: (one.count, -one.each))
 
 
+def _fastest(within: list[Choice]) -> Choice:
+    """The fastest; where others are hardly slower, the one of the least outlay."""
+    best = max(one.each for one in within)
+    return next(one for one in within if Decimal(str(one.each)) * _HARDLY_MORE >= Decimal(str(best)))
+
+
+def _nothing(found: list[Choice], held: list[Choice]) -> str:
+    """What there is instead: what would cost more, or what holds it and is too slow."""
+    if found:
+        one = _least(found)
+        return f"nothing; from {one.outlay:,.0f} with {_cards(one)}"
+    if held:
+        one = _fastest(held)
+        return f"nothing is fast enough: {_cards(one)} give each {one.each:.0f} tokens/s for {one.outlay:,.0f}; {_RENT}"
+    return f"nothing that has a launch price holds it; {_RENT}"
+
+
 def _left(prediction: Prediction) -> str:
     away = prediction.moved
-    return "" if away is None else f", experts of {away.layers} of {away.of_layers} layers with the processor"
+    if away is None:
+        return ""
+    return f", experts of {away.layers} of {away.of_layers} layers, {away.size / 1e9:.0f} GB, with the processor"
 
 
 def _cards(one: Choice) -> str:
     return one.gpu.display_name if one.count == 1 else f"{one.count} × {one.gpu.display_name}"
 
 
-#: Nobody builds in more cards to save less than this.
+#: Nobody builds in more cards to save less than this, nor pays for less speed than this.
 _HARDLY_MORE = Decimal("1.05")
-_NOTHING = "nothing that has a launch price is large and fast enough: ask `buy` for rented nodes"
+_RENT = "ask `buy` for rented nodes"
 _HEAD = """# The forty most likely questions
 
 Which cards, in which machine, for which model, for how many people and how much money? Each row is a choice that holds the
 model with 5% to spare and is fast enough for each: the one of the least outlay, or the fastest that a budget buys. Where
-choices differ by less than 5% in outlay, the one of fewest cards is taken.
+choices differ by less than 5%, the one of fewest cards is taken, and of speeds the one of the least outlay.
 `python docs/forty_questions.py` writes this page from the catalogue, the machines of `transform/buying/hosts.toml` and the
 calibrated speeds.
 

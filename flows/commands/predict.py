@@ -22,6 +22,7 @@ from gpuledger.flows.setup.sentences import spoken
 from gpuledger.flows.telling import terminal
 
 if TYPE_CHECKING:
+    from gpuledger.transform.buying.hosts import Host
     from gpuledger.transform.buying.need import Asked, Need
     from gpuledger.transform.identity.gpu import Gpu
     from gpuledger.transform.speed.learned import Learned
@@ -85,7 +86,7 @@ def command(
     form: str,
 ) -> None:
     """What fits on N cards and how fast it will be: what to expect, a range that holds in 8 of 10 cases, and a bound."""
-    from gpuledger.transform.buying.hosts import host_for
+    from gpuledger.transform.buying.hosts import host_with_room
     from gpuledger.transform.buying.need import DEFAULT_CONTEXT, need_of, text_shape
     from gpuledger.transform.sizing.errors import SizingError
     from gpuledger.transform.sizing.weights import normalise_precision
@@ -123,13 +124,16 @@ def command(
         answers = []
         for card in cards:
             check_node(card, count, program.name, job.size.precision)
-            host = host_for(card, max(1, count // card.gpus_on_board), card.tdp_w)
             plan = Plan(
                 gpu=card, count=count, engine=embedding_of(program, load.embedding), split=split or program.split,  # type: ignore[arg-type]
-                offload=check_offload(load.offload, program, shape),
-                host=None if host is None else host.memory(assumptions), learned=learned,
+                offload=check_offload(load.offload, program, shape), learned=learned,
             )  # fmt: skip
-            answers.append(predict(job, plan))
+
+            def on(host: Host, plan: Plan = plan) -> Prediction:
+                return predict(job, replace(plan, host=host.memory(assumptions)))
+
+            host = host_with_room(card, max(1, count // card.gpus_on_board), card.tdp_w, on)
+            answers.append(predict(job, plan) if host is None else on(host))
     except SizingError as error:
         raise click.UsageError(str(error)) from None
     found = least_of_alike(answers)

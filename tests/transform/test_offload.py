@@ -7,7 +7,7 @@ import math
 import pytest
 
 from gpuledger.transform.assumptions import Assumptions
-from gpuledger.transform.buying.hosts import host_for
+from gpuledger.transform.buying.hosts import host_for, host_with_room
 from gpuledger.transform.buying.need import Asked, need_of
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.sizing import catalogue
@@ -81,3 +81,18 @@ def test_what_a_program_cannot_do_is_refused() -> None:
     assert cards.needed - ask("nvidia-geforce-rtx-3090", "llama-3.1-8b", "Q4_K_M", Asked()).needed == (
         cards.job.size.total - cards.job.size.on_cards
     )
+
+
+def test_the_machine_is_the_smallest_with_room_for_what_stays_behind() -> None:
+    assumptions, gpu = Assumptions(), by_id()["nvidia-geforce-rtx-5080"]
+
+    def machine(model_id: str, precision: str) -> str | None:
+        need = need_of(model_id, catalogue.architecture(model_id), precision, Asked(offload="experts"), assumptions)
+        found = host_with_room(gpu, 1, gpu.tdp_w, lambda host: need.on(gpu, 1, host.memory(assumptions)))
+        return found.name if found else None
+
+    assert machine("gpt-oss-120b", "mxfp4") == "desktop"
+    assert machine("qwen3-235b-a22b", "Q4_K_M") == "workstation"
+    assert machine("deepseek-v3", "Q4_K_M") == "4U server"
+    # No machine has room for 671 GB: the smallest, in which it does not fit.
+    assert machine("deepseek-v3", "Q8_0") == "desktop"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -17,6 +17,7 @@ from gpuledger.transform.speed.accelerators import accelerator_of
 from gpuledger.transform.speed.features import memory_kind
 from gpuledger.transform.speed.links import is_module
 from gpuledger.transform.speed.offload import HostMemory
+from gpuledger.transform.speed.predict import Prediction
 
 FILE = Path(__file__).with_name("hosts.toml")
 
@@ -94,21 +95,39 @@ def hosts() -> tuple[Host, ...]:
 
 
 def host_for(gpu: Gpu, boards: int, tdp_w: int | None) -> Host | None:
-    """The smallest machine that holds so many boards of a card and feeds them; None where there is none.
+    """The smallest machine that holds so many boards of a card and feeds them; None where there is none."""
+    return next(hosts_for(gpu, boards, tdp_w), None)
+
+
+def host_with_room(
+    gpu: Gpu, boards: int, tdp_w: int | None, predicted: Callable[[Host], Prediction | None]
+) -> Host | None:
+    """The smallest machine whose memory also takes what the cards leave with the processor, by what is `predicted` in each.
+
+    The smallest of all where none does: nobody builds in six cards for the memory that comes with their slots.
+    """
+    found = list(hosts_for(gpu, boards, tdp_w))
+    answers = ((host, predicted(host)) for host in found)
+    return next((host for host, answer in answers if answer and answer.verdict != "no"), found[0] if found else None)
+
+
+def hosts_for(gpu: Gpu, boards: int, tdp_w: int | None) -> Iterator[Host]:
+    """The machines that hold so many boards of a card and feed them, the smallest first.
 
     Modules come only in whole nodes, and a chip whose memory is the machine's is a machine already, one by one.
     """
     if memory_kind(gpu) == "shared":
-        return _ITSELF if boards == 1 else None
+        if boards == 1:
+            yield _ITSELF
+        return
     accelerator = accelerator_of(gpu)
     if accelerator is not None and not accelerator.host:
-        return None  # rented from who makes it, and sold to nobody
+        return  # rented from who makes it, and sold to nobody
     form = "SXM" if is_module(gpu) else "NVL" if gpu.form_factor == "NVL" else "PCIe"
     for host in hosts():
         fits = form in host.form_factors and boards <= host.cards and (tdp_w or 0) * boards <= host.gpu_power_w
         if fits and (not host.whole or boards == host.cards):
-            return host
-    return None
+            yield host
 
 
 def outlet_watts(country: str | None) -> int:

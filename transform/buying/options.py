@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying import costs
-from gpuledger.transform.buying.hosts import Host, host_for, hosts, outlet_watts
+from gpuledger.transform.buying.hosts import Host, host_for, host_with_room, hosts, outlet_watts
 from gpuledger.transform.buying.market import Card, Evidence, Instance, Measurement, Node, Pictures
 from gpuledger.transform.buying.need import Need
 from gpuledger.transform.buying.performance import utilisation
@@ -70,7 +70,7 @@ class Market:
     pictures: Mapping[str, Pictures] = field(default_factory=dict)
     machines: Sequence[Gpu] = ()
     #: What was reckoned of boards before, by what it was reckoned with: the same for every model that is asked about.
-    stands: dict[tuple[Assumptions, str | None], dict[tuple[str, str, int], Stand]] = field(
+    stands: dict[tuple[Assumptions, str | None], dict[tuple[str, str, int, str], Stand]] = field(
         default_factory=dict, compare=False, repr=False
     )
 
@@ -215,14 +215,23 @@ class _Asked:
                 gpus = boards * card.gpus_on_board
                 if gpus > MOST_CARDS or self._leaves_out(gpu, gpus):
                     continue
-                key = (card.gpu_id, card.condition, boards)
+                host = self._host(card, gpu, boards)
+                key = (card.gpu_id, card.condition, boards, host.name if host else "")
                 stand = stands.get(key)
                 if stand is None:
-                    stand = stands[key] = self._stand(card, gpu, boards)
+                    stand = stands[key] = self._stand(card, boards, host)
                 yield self._node(card, gpu, boards, stand)
 
-    def _stand(self, card: Card, gpu: Gpu, boards: int) -> Stand:
-        host = host_for(gpu, boards, card.tdp_w)
+    def _host(self, card: Card, gpu: Gpu, boards: int) -> Host | None:
+        """The machine around so many boards: with memory for what stays with the processor, where anything may."""
+        if self.need.offload == "none":
+            return host_for(gpu, boards, card.tdp_w)
+        gpus = boards * card.gpus_on_board
+        return host_with_room(
+            gpu, boards, card.tdp_w, lambda host: self.need.on(gpu, gpus, host.memory(self.assumptions))
+        )
+
+    def _stand(self, card: Card, boards: int, host: Host | None) -> Stand:
         own = power = None
         if card.tdp_w is not None:
             long_enough = card.history_years is not None and card.history_years * 2 >= float(
