@@ -427,11 +427,17 @@ def other(name: str) -> float | int:
     return int(half) if isinstance(getattr(Assumptions(), name), int) else half
 
 
+#: A text model with measurements and a long prompt, a mixture on a server, and an image model.
+QUESTIONS = (
+    ("--model", "llama-13b", "--context", "2048", "--limit", "0"),
+    ("--model", "qwen3-30b-a3b", "--precision", "fp8", "--limit", "0"),
+    ("--model", "stable-diffusion-xl", "--precision", "fp16", "--limit", "0"),
+)
+
+
 def answers(data: Path, *words: str) -> list[Any]:
-    """A text model with measurements and a long prompt, a mixture on a server, and an image model."""
-    text = ask(data, "--model", "llama-13b", "--context", "2048", "--limit", "0", *words)
-    served = ask(data, "--model", "qwen3-30b-a3b", "--precision", "fp8", "--limit", "0", *words)
-    return [text, served, ask(data, "--model", "stable-diffusion-xl", "--precision", "fp16", "--limit", "0", *words)]
+    """To each of the questions."""
+    return [ask(data, *question, *words) for question in QUESTIONS]
 
 
 @pytest.fixture(scope="module")
@@ -441,7 +447,8 @@ def as_it_is(nights: dict[int, Night]) -> list[Any]:
 
 @pytest.mark.parametrize("name", [name for name in ASSUMPTIONS if name not in OF_A_CHOICE])
 def test_every_assumption_changes_the_answer(data: Path, as_it_is: list[Any], name: str) -> None:
-    assert answers(data, "--assume", f"{name}={other(name)}") != as_it_is
+    assumed = ("--assume", f"{name}={other(name)}")
+    assert any(ask(data, *question, *assumed) != was for question, was in zip(QUESTIONS, as_it_is, strict=True))
 
 
 @pytest.mark.parametrize("name", OF_A_CHOICE)
