@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,9 @@ from click.testing import CliRunner
 from gpuledger.flows.cli import cli
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.hosts import host_for
+from gpuledger.transform.buying.market import Evidence, Instance
+from gpuledger.transform.buying.need import Asked, need_of
+from gpuledger.transform.buying.options import Limits, Market, options
 from gpuledger.transform.identity.catalogue import gpus
 from gpuledger.transform.identity.resolver import Resolver
 from gpuledger.transform.seeds import speeds
@@ -114,3 +119,32 @@ def test_sql_is_given_no_speed_of_them() -> None:
 )
 def test_a_name_alone_means_it_and_a_longer_title_does_not(title: str, source: str | None, gpu_id: str | None) -> None:
     assert Resolver.load().resolve(title, source=source).gpu_id == gpu_id
+
+
+@pytest.mark.parametrize(
+    ("users", "precision", "against"),
+    [
+        (1, "Q4_K_M", ("llama.cpp does not run Q4_K_M on Intel Gaudi 2",)),
+        (8, "fp8", ("vllm does not run fp8 on Intel Gaudi 2",)),
+        (8, "fp16", ()),
+    ],
+)
+def test_a_rented_node_is_an_option_without_a_speed(users: int, precision: str, against: tuple[str, ...]) -> None:
+    gaudi = next(gpu for gpu in ACCELERATORS if gpu.gpu_id == "intel-gaudi-2")
+    seen = datetime(2026, 1, 1, tzinfo=UTC)
+    node = Instance(
+        offer_id="1", gpu_id=gaudi.gpu_id, gpu=gaudi.display_name, gpu_count=8, provider="a cloud", region="here",
+        instance="gaudi2", pricing_model="on_demand", hour_usd=Decimal(10), memory_gb=gaudi.memory_gb,
+        bandwidth_gb_s=gaudi.memory_bandwidth_gb_s,
+        evidence=Evidence(
+            source="own_rates", price_since=seen, seen_at=seen, url=None, snapshot_sha256="0" * 64, market=None
+        ),
+    )  # fmt: skip
+    need = need_of("llama-3.3-70b", catalogue.architecture("llama-3.3-70b"), precision, Asked(users=users), A)
+    # Nobody sells one, so nothing but the rental is there, and a card that others were measured on says nothing of it.
+    market = Market(cards=(), instances=(node,), measured={}, chips={gaudi.gpu_id: gaudi})
+    (option,) = options(need, Limits(), market, A)
+    assert (option.speed, option.usd_per_million_tokens, option.host) == (None, None, None)
+    assert option.against == against
+    (fast,) = options(need, Limits(min_tokens_per_s=1), market, A)
+    assert "its speed is not known" in fast.against
