@@ -12,6 +12,8 @@ HOW_MANY = {"single": 1, "dual": 2, "twin": 2, "triple": 3, "quad": 4, "octa": 8
 _MORE_THAN_FANS = 4
 #: What has lanes, and a rate in times: `AGP 8x GeForce 6200`.
 _SLOTS = frozenset(("agp", "pci", "pcie", "express", "e", "gen", "speed"))
+#: Sockets of a card, of which a number at the start of a title is no number of cards.
+_SOCKETS = frozenset(("displayport", "dp", "mdp", "mini", "minidp", "hdmi", "dvi", "usb"))
 _SETS = frozenset(("set", "lot", "pack", "bundle", "box", "case"))
 
 
@@ -24,6 +26,9 @@ def of_token(reading: Reading, position: int, vocabulary: Vocabulary) -> int:
         _behind_a_name(reading, position, vocabulary) if token.count_behind else _begins(reading, position, vocabulary)
     )
     lanes = token.count_behind and token.count == MOST_CARDS  # PCI Express x16
+    after = reading.tokens[position + 1].text if position + 1 < len(reading.tokens) else ""
+    if after in _SOCKETS:
+        return 1
     return token.count if counts and token.count > 1 and not lanes else 1
 
 
