@@ -235,8 +235,9 @@ def test_claims_in_two_currencies_are_settled_by_no_price_on_the_page() -> None:
 
 
 def test_an_amount_that_scripts_alone_tell_and_that_has_two_readings_is_none_and_said() -> None:
-    pushed = "{event: 'view_item', ecommerce: {currency: 'EUR', items: [{item_name: 'Norvik RTX 4070 12GB', price: '1.299'}]}}"
-    offer, issues = read(f"<p>A card for games.</p>{CART}", head=f"<script>dataLayer.push({pushed});</script>")
+    sold = "{currency: 'EUR', items: [{item_name: 'Norvik RTX 4070 12GB', price: '1.299'}]}"
+    script = f"<script>dataLayer.push({{event: 'view_item', ecommerce: {sold}}});</script>"
+    offer, issues = read(f"<p>A card for games.</p>{CART}", head=script)
     assert (the_price(offer), issues) == ((None, None, None), ["ambiguous_price"])
 
 
