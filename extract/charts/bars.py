@@ -97,6 +97,11 @@ class _Piece:
     def height(self) -> int:
         return self.bottom - self.top
 
+    @property
+    def is_frame(self) -> bool:
+        """Whether most of its box is something else."""
+        return self.area < 0.3 * (self.right - self.left) * self.height
+
     def same_line(self, other: _Piece) -> bool:
         shared = min(self.bottom, other.bottom) - max(self.top, other.top)
         return shared >= 0.6 * min(self.height, other.height)
@@ -118,8 +123,10 @@ def find(picture: Pixels, words: Sequence[Box]) -> Bars | None:
     start = _common_left(pieces)
     if start is None:
         return None
-    begun = [piece for piece in pieces if abs(piece.left - start) <= _LINE and piece.right > start + _LINE]
     ground = _commonest(np.concatenate([picture[0], picture[-1], picture[:, 0], picture[:, -1]]))
+    # What lies around the bars on the ground is no longer bar.
+    pieces = [piece for piece in pieces if not (piece.is_frame and _is_like(piece, ground))]
+    begun = [piece for piece in pieces if abs(piece.left - start) <= _LINE and piece.right > start + _LINE]
     begun += [piece for piece in pieces if _behind_word(piece, start, words) and not _is_like(piece, ground)]
     usual = _usual_height(begun)
     grown = [
@@ -129,7 +136,7 @@ def find(picture: Pixels, words: Sequence[Box]) -> Bars | None:
     ]
     behind = [piece for piece in _continuing(grown, pieces) if not _is_halo(piece, ground)]
     tracked = _without_tracks([*grown, *behind], ground)
-    lanes = [_lane(picture, lane, ground) for lane in _lanes(tracked)]
+    lanes = _without_shadows([_lane(picture, lane, ground, words) for lane in _lanes(tracked)], ground)
     if len(lanes) < 2:
         return None
     zero = float(np.median([_edge(picture, lane.bars[0], start) for lane in lanes]))
@@ -173,7 +180,7 @@ def _is_halo(piece: _Piece, ground: NDArray[np.int32]) -> bool:
     return piece.right - piece.left < _BLOCK and _is_like(piece, ground)
 
 
-def _is_like(piece: _Piece, ground: NDArray[np.int32]) -> bool:
+def _is_like(piece: _Piece | Bar, ground: NDArray[np.int32]) -> bool:
     """Whether a piece is nearly of the ground's colour."""
     return bool(np.abs(np.array(piece.colour) - ground).max() <= _ALIKE)
 
@@ -194,16 +201,30 @@ def _pieces(picture: Pixels, colour: tuple[int, int, int]) -> Iterator[_Piece]:
     for number, (left, top, width, height, area) in enumerate(stats[1:count].tolist(), start=1):
         if width < 2 or height < 4 or area < 12:
             continue
+        width = _without_thread(numbered[top : top + height, left : left + width] == number)
         # The longer bar of a nest may be no more than a frame around the shorter one, and then has a full end; the blend of
         # two colours along their border has none.
         is_full = area >= 0.6 * width * height
-        end = numbered[top + 1 : top + height - 1, max(left, left + width - 4) : left + width - 1]
+        # A line of a grid is not wide enough for one.
+        far = left + width - (1 + _LINE if is_full else 1 + _WIDE)
+        end = numbered[top + 1 : top + height - 1, max(left, far) : left + width - 1]
         if is_full or (
             area >= (0.35 if width < 3 * height else 0.06) * width * height and _share(end == number) >= 0.6
         ):
             yield _Piece(left, top, left + width, top + height, area, colour)
 
 
+def _without_thread(is_piece: NDArray[np.bool_]) -> int:
+    """How wide a piece is without the thin line in which it goes on at its end, along the border of the bar beside it."""
+    height, width = is_piece.shape
+    if height < 8 or is_piece[:, max(0, width - _LINE) :].mean() > _THREAD:
+        return width
+    broad = np.flatnonzero(is_piece.mean(axis=0) > _THREAD)
+    return int(broad[-1]) + 1 if broad.size and broad[-1] + _BORDER < width else width
+
+
+#: Share of a bar's height that a thin line along its border has at most.
+_THREAD = 0.3
 #: A standing line is narrower than this.
 _WIDE = 6
 
@@ -338,7 +359,8 @@ def _continuing(begun: list[_Piece], pieces: list[_Piece]) -> Iterator[_Piece]:
         for piece in pieces:
             # A line of a grid over the bars cuts it off before the shorter one ends.
             is_around = piece.left < bar.right < piece.right - _BORDER and piece.height <= 1.6 * bar.height
-            near = abs(piece.left - bar.right) <= _LINE or is_around
+            is_beyond_line = 0 < piece.left - bar.right <= _LINE + _WIDE and piece.height <= 1.6 * bar.height
+            near = abs(piece.left - bar.right) <= _LINE or is_beyond_line or is_around
             # What is left of a line of the grid between two bars is none.
             is_bar = piece.right - piece.left > _LINE and piece.height <= 2.5 * bar.height
             if (
@@ -376,16 +398,32 @@ def _lanes(pieces: Iterable[_Piece]) -> list[list[_Piece]]:
     return lanes
 
 
-def _lane(picture: Pixels, pieces: list[_Piece], ground: NDArray[np.int32]) -> Lane:
-    """One bar an end: two pieces that end at the same place are one bar and its border."""
+def _without_shadows(lanes: list[Lane], ground: NDArray[np.int32]) -> list[Lane]:
+    """Without what JPEG draws between two bars: lower than they are, and nearly of the ground's colour."""
+    usual = float(np.median([lane.bottom - lane.top for lane in lanes])) if lanes else 0.0
+    return [
+        lane
+        for lane in lanes
+        if lane.bottom - lane.top > _LOW * usual or not all(_is_like(bar, ground) for bar in lane.bars)
+    ]
+
+
+#: Share of the usual height of a lane below which it is none where its colour is nearly that of the ground.
+_LOW = 0.65
+
+
+def _lane(picture: Pixels, pieces: list[_Piece], ground: NDArray[np.int32], words: Sequence[Box] = ()) -> Lane:
+    """One bar an end: two pieces that end at the same place are one bar and its border. `words` may stand in its bars."""
     bars: list[Bar] = []
     for piece in sorted(pieces, key=lambda one: (one.right, -one.area)):
         if bars and piece.right - bars[-1].right <= _BORDER:
             continue
-        if any(_same_bar(piece, other) for other in pieces):
+        if any(_same_bar(piece, other, words) for other in pieces):
             continue
         bar = Bar(piece.left, piece.top, piece.right, piece.bottom, piece.colour, float(piece.right))
-        right = piece.right + (_over_lines(picture, bar, ground) or _further(picture, bar))
+        is_nested = any(_goes_on(piece, other) for other in pieces)
+        over = 0 if is_nested else _over_lines(picture, bar, ground)
+        right = piece.right + (-_halo(picture, bar) or over or _further(picture, bar))
         bars.append(Bar(bar.left, bar.top, right, bar.bottom, bar.colour, _edge(picture, bar, right)))
     return Lane(tuple(bars))
 
@@ -423,17 +461,61 @@ def _further(picture: Pixels, bar: Bar) -> int:
         return 0
     columns = np.median(rows, axis=0)
     own = np.median(columns[: _BLOCK - 2], axis=0)
-    is_own = np.abs(columns[_BLOCK:] - own).max(axis=1) <= _ALIKE
+    # Where bar and ground are alike, what is nearer to the ground is its halo.
+    limit = min(_ALIKE, np.abs(np.median(columns[-_BORDER:], axis=0) - own).max() / 2)
+    is_own = np.abs(columns[_BLOCK:] - own).max(axis=1) <= limit
     return 0 if is_own.all() else int(is_own.argmin())
 
 
-def _same_bar(piece: _Piece, other: _Piece) -> bool:
+def _goes_on(piece: _Piece, other: _Piece) -> bool:
+    """Whether another bar is seen behind the end of a piece."""
+    begins = abs(other.left - piece.right) <= _LINE and other.right > piece.right + _BORDER
+    return begins and other.height >= 0.6 * piece.height and not _are_alike(piece, other)
+
+
+def _are_alike(piece: _Piece, other: _Piece) -> bool:
+    return max(abs(one - two) for one, two in zip(piece.colour, other.colour, strict=True)) <= _ALIKE
+
+
+def _halo(picture: Pixels, bar: Bar) -> int:
+    """Pixels by which a bar ends before its piece does: JPEG draws a halo behind its end, which is nearly of its colour where
+    bar and ground are alike.
+    """
+    first, last = bar.right - _BLOCK, bar.right + _BLOCK
+    rows = picture[bar.top + 2 : bar.bottom - 2, max(0, first) : last].astype(np.float64)
+    if bar.right - bar.left < 2 * _BLOCK or rows.shape[0] < 4 or rows.shape[1] < 2 * _BLOCK:
+        return 0
+    columns = np.median(rows, axis=0)
+    inside, outside = np.median(columns[: _BLOCK - _HALO], axis=0), np.median(columns[_BLOCK + 3 : _BLOCK + 8], axis=0)
+    step = outside - inside
+    if (step**2).sum() < 30**2:
+        return 0
+    is_behind = (columns - inside) @ step / (step**2).sum() > 0.5
+    end = int(is_behind.argmax())
+    away = _BLOCK - end
+    return away if 2 <= away <= _BORDER and bool(is_behind[end:].all()) else 0
+
+
+def _same_bar(piece: _Piece, other: _Piece, words: Sequence[Box] = ()) -> bool:
     """Whether a piece is the beginning of another one, cut off by letters, or of another colour by JPEG."""
-    alike = max(abs(one - two) for one, two in zip(piece.colour, other.colour, strict=True)) <= _ALIKE
     # A blend of two colours is a frame around the bar, and is not that bar.
     is_longer = other.left <= piece.left + _LINE and other.area >= 0.5 * piece.area
-    begins = is_longer or 0 < other.left - piece.right <= 2 * piece.height
-    return alike and other.right > piece.right and begins
+    begins = is_longer or 0 < other.left - piece.right <= 2 * piece.height or _is_between(piece, other, words)
+    return _are_alike(piece, other) and other.right > piece.right and begins
+
+
+def _is_between(piece: _Piece, other: _Piece, words: Sequence[Box]) -> bool:
+    """Whether one word stands in all of the gap between two pieces: the letters of a number as high as its bar."""
+    low, high = max(piece.top, other.top), min(piece.bottom, other.bottom)
+    is_low = piece.height >= 0.6 * other.height and high - low >= 0.8 * piece.height
+    return is_low and any(
+        left <= piece.right + _WITHIN_WORD and right >= other.left - _WITHIN_WORD and top < (low + high) / 2 < bottom
+        for left, top, right, bottom in words
+    )
+
+
+#: Pixels beside the box of a word up to which a bar's colour is lost in JPEG.
+_WITHIN_WORD = 8
 
 
 def _edge(picture: Pixels, bar: Bar, column: int) -> float:
