@@ -201,26 +201,40 @@ def _pieces(picture: Pixels, colour: tuple[int, int, int]) -> Iterator[_Piece]:
     for number, (left, top, width, height, area) in enumerate(stats[1:count].tolist(), start=1):
         if width < 2 or height < 4 or area < 12:
             continue
-        width = _without_thread(numbered[top : top + height, left : left + width] == number)
+        first, last, width = _without_thread(numbered[top : top + height, left : left + width] == number)
+        top, height = top + first, last - first
         # The longer bar of a nest may be no more than a frame around the shorter one, and then has a full end; the blend of
         # two colours along their border has none.
         is_full = area >= 0.6 * width * height
-        # A line of a grid is not wide enough for one.
-        far = left + width - (1 + _LINE if is_full else 1 + _WIDE)
-        end = numbered[top + 1 : top + height - 1, max(left, far) : left + width - 1]
+        end = numbered[top + 1 : top + height - 1, max(left, left + width - 4) : left + width - 1]
+        is_dense = area >= (0.35 if width < 3 * height else 0.06) * width * height
         if is_full or (
-            area >= (0.35 if width < 3 * height else 0.06) * width * height and _share(end == number) >= 0.6
+            is_dense
+            and _share(end == number) >= 0.6
+            and _is_around(numbered[top : top + height, left : left + width] == number)
         ):
             yield _Piece(left, top, left + width, top + height, area, colour)
 
 
-def _without_thread(is_piece: NDArray[np.bool_]) -> int:
-    """How wide a piece is without the thin line in which it goes on at its end, along the border of the bar beside it."""
+def _is_around(is_piece: NDArray[np.bool_]) -> bool:
+    """Whether a piece goes on above and below what is in it, unlike a line of a grid and the border of the bar beside it."""
+    third = max(1, len(is_piece) // 3)
+    return all(_share(part.any(axis=0)) >= 0.5 for part in (is_piece[:third], is_piece[-third:]))
+
+
+def _without_thread(is_piece: NDArray[np.bool_]) -> tuple[int, int, int]:
+    """First row, row after the last and width of a piece without the few rows at its border in which it goes on further than
+    in the others: the longer bar beside it has the same colour there.
+    """
     height, width = is_piece.shape
+    whole = 0, height, width
     if height < 8 or is_piece[:, max(0, width - _LINE) :].mean() > _THREAD:
-        return width
+        return whole
     broad = np.flatnonzero(is_piece.mean(axis=0) > _THREAD)
-    return int(broad[-1]) + 1 if broad.size and broad[-1] + _BORDER < width else width
+    if not broad.size or broad[-1] + _BORDER >= width:
+        return whole
+    rows = np.flatnonzero(~is_piece[:, broad[-1] + _BORDER :].any(axis=1))
+    return (int(rows[0]), int(rows[-1]) + 1, int(broad[-1]) + 1) if len(rows) >= height / 2 else whole
 
 
 #: Share of a bar's height that a thin line along its border has at most.
@@ -507,8 +521,8 @@ def _same_bar(piece: _Piece, other: _Piece, words: Sequence[Box] = ()) -> bool:
 def _is_between(piece: _Piece, other: _Piece, words: Sequence[Box]) -> bool:
     """Whether one word stands in all of the gap between two pieces: the letters of a number as high as its bar."""
     low, high = max(piece.top, other.top), min(piece.bottom, other.bottom)
-    is_low = piece.height >= 0.6 * other.height and high - low >= 0.8 * piece.height
-    return is_low and any(
+    is_beside = other.left > piece.right and piece.height >= 0.6 * other.height and high - low >= 0.8 * piece.height
+    return is_beside and any(
         left <= piece.right + _WITHIN_WORD and right >= other.left - _WITHIN_WORD and top < (low + high) / 2 < bottom
         for left, top, right, bottom in words
     )

@@ -113,7 +113,11 @@ def _is_patch(lane: Lane, words: Sequence[Word], usual: float) -> bool:
         return True  # a stroke of a number of the axis
     if bar.right - bar.left > 2.5 * bar.height:
         return False
-    behind = [word for word in words if word.box[0] >= bar.right - 2 and lane.top <= word.middle[1] <= lane.bottom]
+    within = [word for word in words if lane.top <= word.middle[1] <= lane.bottom]
+    overlapping = [word for word in within if bar.left - 4 <= word.box[0] < bar.right - 2 and word.number is None]
+    if any(word.box[2] > bar.right + bar.height for word in overlapping):
+        return True  # the word behind a patch reaches over it, or was read with it
+    behind = [word for word in within if word.box[0] >= bar.right - 2]
     first = min(behind, key=lambda word: word.box[0], default=None)
     return first is not None and first.number is None and first.box[0] - bar.right <= 1.5 * first.height
 
