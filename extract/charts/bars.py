@@ -429,17 +429,65 @@ _LOW = 0.65
 def _lane(picture: Pixels, pieces: list[_Piece], ground: NDArray[np.int32], words: Sequence[Box] = ()) -> Lane:
     """One bar an end: two pieces that end at the same place are one bar and its border. `words` may stand in its bars."""
     bars: list[Bar] = []
-    for piece in sorted(pieces, key=lambda one: (one.right, -one.area)):
-        if bars and piece.right - bars[-1].right <= _BORDER:
+    pieces = [piece for piece in pieces if not _is_fragment(piece, words)] or pieces
+    for alike in _by_end(pieces):
+        end = max(piece.right for piece in alike)
+        longer = [piece for piece in pieces if piece.right > end]
+        # A blend of two colours is like both: it must not make one bar of two.
+        own = [piece for piece in alike if not any(_same_bar(piece, other, words) for other in longer)]
+        if not own or max(piece.area for piece in own) < 0.5 * max(piece.area for piece in alike):
             continue
-        if any(_same_bar(piece, other, words) for other in pieces):
-            continue
+        piece = next(one for one in own if not any(_same_bar(one, other, words) for other in own))
         bar = Bar(piece.left, piece.top, piece.right, piece.bottom, piece.colour, float(piece.right))
         is_nested = any(_goes_on(piece, other) for other in pieces)
-        over = 0 if is_nested else _over_lines(picture, bar, ground)
+        over = 0 if is_nested else _behind_number(picture, bar, ground, words) or _over_lines(picture, bar, ground)
         right = piece.right + (-_halo(picture, bar) or over or _further(picture, bar))
+        if bars and right - bars[-1].right <= _BORDER:
+            continue
         bars.append(Bar(bar.left, bar.top, right, bar.bottom, bar.colour, _edge(picture, bar, right)))
     return Lane(tuple(bars))
+
+
+def _is_fragment(piece: _Piece, words: Sequence[Box]) -> bool:
+    """Whether a piece is what is seen of a bar between the letters of a word in it."""
+    middle = (piece.top + piece.bottom) / 2
+    return piece.right - piece.left < 2 * piece.height and any(
+        left - _LINE <= piece.left and piece.right <= right + _BORDER and top < middle < bottom
+        for left, top, right, bottom in words
+    )
+
+
+def _by_end(pieces: Iterable[_Piece]) -> Iterator[list[_Piece]]:
+    """The pieces that end at the same place, by where that is."""
+    found: list[_Piece] = []
+    for piece in sorted(set(pieces), key=lambda one: (one.right, -one.area)):
+        if found and piece.right - found[0].right > _BORDER:
+            yield found
+            found = []
+        found.append(piece)
+    if found:
+        yield found
+
+
+def _behind_number(picture: Pixels, bar: Bar, ground: NDArray[np.int32], words: Sequence[Box]) -> int:
+    """Pixels by which a bar goes on around and behind the number at its end, whose letters cut it off; 0 where it does not.
+
+    Each row of pixels is compared with itself further left, as a bar may be lighter at its top.
+    """
+    rows = picture[bar.top + 1 : bar.bottom - 1].astype(np.int32)
+    over = [right for left, top, right, bottom in words if left - _HALO < bar.right < right and top < bar.middle < bottom]
+    if not over or len(rows) < 8 or bar.right - bar.left < 4 * _BLOCK:
+        return 0
+    own = np.median(rows[:, bar.right - 3 * _BLOCK : bar.right - _HALO], axis=1)
+    if np.median(np.abs(own - ground).max(axis=1)) <= _ALIKE:
+        return 0
+    is_own = (np.abs(rows[:, bar.right :] - own[:, None]).max(axis=2) <= _ALIKE).mean(axis=0) >= _AROUND_LETTERS
+    end = next((at for at in range(len(is_own)) if not is_own[at : at + _LINE + 1].any()), 0)
+    return end if bar.right + end >= max(over) else 0
+
+
+#: Share of a bar's rows that are seen above, below and between the letters in it.
+_AROUND_LETTERS = 0.12
 
 
 def _over_lines(picture: Pixels, bar: Bar, ground: NDArray[np.int32]) -> int:
