@@ -205,7 +205,7 @@ def _pieces(picture: Pixels, colour: tuple[int, int, int]) -> Iterator[_Piece]:
         top, height = top + first, last - first
         # The longer bar of a nest may be no more than a frame around the shorter one, and then has a full end; the blend of
         # two colours along their border has none.
-        is_full = area >= 0.6 * width * height
+        is_full = area >= _FULL * width * height
         end = numbered[top + 1 : top + height - 1, max(left, left + width - 4) : left + width - 1]
         is_dense = area >= (0.35 if width < 3 * height else 0.06) * width * height
         if is_full or (
@@ -219,7 +219,9 @@ def _pieces(picture: Pixels, colour: tuple[int, int, int]) -> Iterator[_Piece]:
 def _is_around(is_piece: NDArray[np.bool_]) -> bool:
     """Whether a piece goes on above and below what is in it, unlike a line of a grid and the border of the bar beside it."""
     third = max(1, len(is_piece) // 3)
-    return all(_share(part.any(axis=0)) >= 0.5 for part in (is_piece[:third], is_piece[-third:]))
+    # A line of a grid is narrower than what is seen of the longer bar behind the shorter one.
+    is_wide = _share(is_piece[1:-1, -1 - _WIDE : -1]) >= _FULL
+    return is_wide or all(_share(part.any(axis=0)) >= 0.5 for part in (is_piece[:third], is_piece[-third:]))
 
 
 def _without_thread(is_piece: NDArray[np.bool_]) -> tuple[int, int, int]:
@@ -234,9 +236,14 @@ def _without_thread(is_piece: NDArray[np.bool_]) -> tuple[int, int, int]:
     if not broad.size or broad[-1] + _BORDER >= width:
         return whole
     rows = np.flatnonzero(~is_piece[:, broad[-1] + _BORDER :].any(axis=1))
-    return (int(rows[0]), int(rows[-1]) + 1, int(broad[-1]) + 1) if len(rows) >= height / 2 else whole
+    if len(rows) < height / 2:
+        return whole
+    first, last, end = int(rows[0]), int(rows[-1]) + 1, int(broad[-1]) + 1
+    return (first, last, end) if is_piece[first:last, :end].mean() >= _FULL else whole
 
 
+#: Share of its box that a bar fills, whatever letters are in it.
+_FULL = 0.6
 #: Share of a bar's height that a thin line along its border has at most.
 _THREAD = 0.3
 #: A standing line is narrower than this.
@@ -440,7 +447,7 @@ def _lane(picture: Pixels, pieces: list[_Piece], ground: NDArray[np.int32], word
         piece = next(one for one in own if not any(_same_bar(one, other, words) for other in own))
         bar = Bar(piece.left, piece.top, piece.right, piece.bottom, piece.colour, float(piece.right))
         is_nested = any(_goes_on(piece, other) for other in pieces)
-        over = 0 if is_nested else _behind_number(picture, bar, ground, words) or _over_lines(picture, bar, ground)
+        over = 0 if is_nested else _behind_number(picture, bar, words) or _over_lines(picture, bar, ground)
         right = piece.right + (-_halo(picture, bar) or over or _further(picture, bar))
         if bars and right - bars[-1].right <= _BORDER:
             continue
@@ -469,7 +476,7 @@ def _by_end(pieces: Iterable[_Piece]) -> Iterator[list[_Piece]]:
         yield found
 
 
-def _behind_number(picture: Pixels, bar: Bar, ground: NDArray[np.int32], words: Sequence[Box]) -> int:
+def _behind_number(picture: Pixels, bar: Bar, words: Sequence[Box]) -> int:
     """Pixels by which a bar goes on around and behind the number at its end, whose letters cut it off; 0 where it does not.
 
     Each row of pixels is compared with itself further left, as a bar may be lighter at its top.
@@ -478,8 +485,14 @@ def _behind_number(picture: Pixels, bar: Bar, ground: NDArray[np.int32], words: 
     over = [right for left, top, right, bottom in words if left - _HALO < bar.right < right and top < bar.middle < bottom]
     if not over or len(rows) < 8 or bar.right - bar.left < 4 * _BLOCK:
         return 0
+    last = round(max(over)) + 2 * bar.height
+    if last + _BLOCK >= picture.shape[1]:
+        return 0
     own = np.median(rows[:, bar.right - 3 * _BLOCK : bar.right - _HALO], axis=1)
-    if np.median(np.abs(own - ground).max(axis=1)) <= _ALIKE:
+    # In a row that goes through letters nothing tells the bar from what is behind it.
+    is_seen = np.abs(own - np.median(rows[:, last : last + _BLOCK], axis=1)).max(axis=1) > _ALIKE
+    rows, own = rows[is_seen, :last], own[is_seen]
+    if len(rows) < bar.height / 3:
         return 0
     is_own = (np.abs(rows[:, bar.right :] - own[:, None]).max(axis=2) <= _ALIKE).mean(axis=0) >= _AROUND_LETTERS
     end = next((at for at in range(len(is_own)) if not is_own[at : at + _LINE + 1].any()), 0)
