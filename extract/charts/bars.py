@@ -482,7 +482,9 @@ def _behind_number(picture: Pixels, bar: Bar, words: Sequence[Box]) -> int:
     Each row of pixels is compared with itself further left, as a bar may be lighter at its top.
     """
     rows = picture[bar.top + 1 : bar.bottom - 1].astype(np.int32)
-    over = [right for left, top, right, bottom in words if left - _HALO < bar.right < right and top < bar.middle < bottom]
+    over = [
+        right for left, top, right, bottom in words if left - _HALO < bar.right < right and top < bar.middle < bottom
+    ]
     if not over or len(rows) < 8 or bar.right - bar.left < 4 * _BLOCK:
         return 0
     last = round(max(over)) + 2 * bar.height
@@ -553,8 +555,8 @@ def _are_alike(piece: _Piece, other: _Piece) -> bool:
 
 
 def _halo(picture: Pixels, bar: Bar) -> int:
-    """Pixels by which a bar ends before its piece does: JPEG draws a halo behind its end, which is nearly of its colour where
-    bar and ground are alike.
+    """Pixels by which a bar ends before its piece does: where bar and ground are alike, the halo that JPEG draws behind its
+    end is nearly of its colour.
     """
     first, last = bar.right - _BLOCK, bar.right + _BLOCK
     rows = picture[bar.top + 2 : bar.bottom - 2, max(0, first) : last].astype(np.float64)

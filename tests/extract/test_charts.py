@@ -298,6 +298,110 @@ def test_the_patch_of_a_legend_and_the_stroke_of_a_number_are_no_bars() -> None:
     assert len(layout.without_legend(bars.Bars(200.0, (*lanes, patch)), words).lanes) == 4
 
 
+def _saved(picture: Image.Image, form: str, quality: int) -> Any:
+    """The pixels of a picture after it was saved so."""
+    out = io.BytesIO()
+    picture.save(out, form, quality=quality)
+    return pixels(out.getvalue())
+
+
+def _ends(found: bars.Bars | None) -> list[list[float]]:
+    assert found is not None
+    return [[bar.end for bar in lane.bars] for lane in found.lanes]
+
+
+def test_the_number_in_a_thin_bar_cuts_it_in_no_two() -> None:
+    """What is seen of the bar before its number would else be a third bar, and the noise between two rows another one."""
+    picture = Image.new("RGB", (2400, 600), "#262626")
+    pen, words = ImageDraw.Draw(picture), []
+    font = ImageFont.truetype(str(found_fonts()[0]), 26)
+    ends = [(1100, 2000), (1340, 1990), (1204, 1800), (1330, 1750), (996, 1420)]
+    for row, (inner, outer) in enumerate(ends):
+        top = 40 + row * 52
+        pen.rectangle((400, top, outer - 1, top + 37), fill="#ed7d31")
+        pen.rectangle((400, top + 6, inner - 1, top + 31), fill="#4472c4")
+        pen.text((412, top + 19), f"{inner / 4:.0f}.{row}", fill="white", font=font, anchor="lm")
+        words.append(
+            tuple(side / 2 for side in pen.textbbox((412, top + 19), f"{inner / 4:.0f}.{row}", font, anchor="lm"))
+        )
+    found = bars.find(_saved(picture.resize((1200, 300), Image.Resampling.LANCZOS), "JPEG", 70), words)
+    assert _ends(found) == [[pytest.approx(end / 2, abs=1) for end in both] for both in ends]
+
+
+def test_a_bar_is_no_longer_for_the_border_of_the_bar_that_touches_it() -> None:
+    picture = Image.new("RGB", (1200, 420), "white")
+    pen = ImageDraw.Draw(picture)
+    ends = [(1048, 746), (967, 864), (846, 780), (700, 560)]
+    for row, both in enumerate(ends):
+        for lane, (end, colour) in enumerate(zip(both, ("#0071c5", "#00285a"), strict=True)):
+            top = 20 + row * 90 + lane * 22
+            pen.rectangle((223, top, end - 1, top + 21), fill=colour)
+    # The mixture of two colours along their border is the darker bar's colour: drawn here as WebP leaves it.
+    for row, both in enumerate(ends):
+        pen.rectangle((both[1], 40 + row * 90, both[0] - 1, 41 + row * 90), fill="#00306a")
+    found = bars.find(np.asarray(picture), [])
+    assert _ends(found) == [[pytest.approx(end, abs=1)] for both in ends for end in both]
+
+
+def test_a_dark_bar_on_a_dark_ground_ends_before_its_halo() -> None:
+    picture = Image.new("RGB", (1400, 340), "#262626")
+    pen = ImageDraw.Draw(picture)
+    ends = [1298, 1171, 1143, 971]
+    for row, end in enumerate(ends):
+        pen.rectangle((236, 20 + row * 80, end - 1, 66 + row * 80), fill="#2c3e50")
+        pen.rectangle((end, 20 + row * 80, end + 3, 66 + row * 80), fill="#29303a")  # as JPEG draws it
+    assert _ends(bars.find(np.asarray(picture), [])) == [[pytest.approx(end, abs=1)] for end in ends]
+
+
+def test_a_bar_goes_on_around_the_number_at_its_end() -> None:
+    picture = Image.new("RGB", (1440, 400), "white")
+    pen, words = ImageDraw.Draw(picture), []
+    font = ImageFont.truetype(str(found_fonts()[0]), 15)
+    ends = [1308, 1235, 1233, 1129, 862]
+    for row, end in enumerate(ends):
+        top = 20 + row * 48
+        for at in range(20):
+            light = 1.25 - 0.5 * at / 20
+            pen.line((401, top + at, end - 1, top + at), fill=(int(142 * light), int(68 * light), int(182 * light)))
+        pen.text((end - 6, top + 10), f"7.{end}", fill="white", font=font, anchor="rm")
+        words.append(pen.textbbox((end - 6, top + 10), f"7.{end}", font, anchor="rm"))
+    assert _ends(bars.find(_saved(picture, "JPEG", 55), words)) == [[pytest.approx(end, abs=1)] for end in ends]
+
+
+def test_the_longer_bar_of_a_nest_is_found_behind_a_line_of_the_grid() -> None:
+    picture = Image.new("RGB", (1300, 300), "white")
+    pen = ImageDraw.Draw(picture)
+    ends = [(1051, 1238), (1040, 1190), (903, 1111), (780, 990)]
+    for row, (inner, outer) in enumerate(ends):
+        pen.rectangle((197, 20 + row * 60, outer - 1, 44 + row * 60), fill="#56b4e9")
+        pen.rectangle((197, 23 + row * 60, inner - 1, 41 + row * 60), fill="#e69f00")
+    pen.line((1056, 10, 1056, 290), fill="#3a3d44", width=2)
+    found = bars.find(np.asarray(picture), [])
+    assert _ends(found) == [[pytest.approx(inner, abs=0.6), pytest.approx(outer, abs=0.6)] for inner, outer in ends]
+
+
+def test_the_mixture_of_two_colours_makes_no_one_bar_of_two_that_are_nested() -> None:
+    inner, outer, between = (176, 196, 222), (107, 140, 174), (152, 178, 208)
+    pieces = [
+        bars._Piece(162, 198, 1180, 215, 17000, (172, 188, 204)),
+        bars._Piece(162, 198, 1181, 215, 16900, between),
+        bars._Piece(162, 196, 1668, 217, 14000, (124, 148, 172)),
+    ]
+    picture = np.full((400, 1900, 3), 255, dtype=np.uint8)
+    picture[196:217, 162:1668], picture[198:215, 162:1180] = outer, inner
+    lane = bars._lane(picture, pieces, np.array([255, 255, 255]))
+    assert [bar.end for bar in lane.bars] == [pytest.approx(1180, abs=0.6), pytest.approx(1668, abs=0.6)]
+
+
+def test_a_patch_of_a_legend_whose_word_reaches_over_it_is_no_bar() -> None:
+    lanes = [bars.Lane((_bar(20 + 40 * row, 600 - 50 * row),)) for row in range(3)]
+    patch = bars.Lane((bars.Bar(200, 180, 216, 196, (95, 143, 31), 216.0),))
+    word = Word("FP16", (212, 178, 270, 198), 1.0)
+    assert list(layout.without_legend(bars.Bars(200.0, (*lanes, patch)), [word]).lanes) == lanes
+    number = replace(word, text="16.4")
+    assert len(layout.without_legend(bars.Bars(200.0, (*lanes, patch)), [number]).lanes) == 4
+
+
 def _lines(gap: int, colours: list[tuple[int, int, int]]) -> tuple[bars.Bars, list[Word]]:
     """Two bars a card, and beside each one line of its label: the maker, and the model."""
     lanes, words = [], []
