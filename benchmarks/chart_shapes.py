@@ -48,6 +48,10 @@ SERIES = (
     ("Batch 1", "Batch 8", "Batch 32"),
     ("TensorRT", "PyTorch", "xformers"),
 )
+#: What else publishers draw, from the seed on that is named: bars with a shadow or round ends, numbers at the beginning of
+#: their bars or in a column of their own left of them, and shares behind them.
+EXTRAS = ("shadow", "pill", "start", "column", "percent")
+FIRST_WITH_EXTRAS = 8_300
 TITLES = (
     ("Cyberpunk 2077 - 4K Ultra", "Frames per second, higher is better", " fps"),
     ("Llama 3.1 8B Q4 text generation (tokens/s)", "llama.cpp, batch 1, context 512", " t/s"),
@@ -92,6 +96,7 @@ class Shape:
     form: str
     quality: int
     font: int
+    extra: str = "none"
 
     @property
     def lanes(self) -> int:
@@ -109,7 +114,7 @@ class Shape:
         return (
             f"{way} {self.kind}, {self.rows} rows, {self.width} px ×{self.times} {self.form} {self.quality}, letters "
             f"{self.letter} px, thick {self.thick:.2f}, at {self.value_at}, label {self.label}, grid {self.grid}, "
-            f"axis {self.axis}, legend {self.legend} {' '.join(extras)}"
+            f"axis {self.axis}, legend {self.legend} {' '.join(extras)}{'' if self.extra == 'none' else f' {self.extra}'}"
         )
 
 
@@ -143,6 +148,7 @@ def shape_of(seed: int) -> Shape:
         title=chance.randrange(len(TITLES)), series=chance.randrange(len(SERIES)),
         form=chance.choices(("png", "jpeg", "webp"), (6, 4, 2))[0],
         quality=chance.choice((55, 70, 80, 90, 95)), font=chance.randrange(1_000),
+        extra=chance.choice(EXTRAS) if seed >= FIRST_WITH_EXTRAS and not standing else "none",
     )  # fmt: skip
 
 
@@ -250,9 +256,8 @@ class _Pen:
             return
         sides = left, top, right - 1, bottom - 1
         if rounded:
-            self.draw.rounded_rectangle(
-                sides, radius=min(6 * self.times, (right - left) / 2, (bottom - top) / 2), fill=colour
-            )
+            most = float("inf") if self.shape.extra == "pill" else 6 * self.times
+            self.draw.rounded_rectangle(sides, radius=min(most, (right - left) / 2, (bottom - top) / 2), fill=colour)
         elif self.shape.gradient:
             for row in range(top, bottom):
                 light = 1.25 - 0.5 * (row - top) / max(1, bottom - top)
@@ -352,7 +357,8 @@ def _lying(pen: _Pen, rows: _Rows) -> Any:
     pitch = round(max(size * 1.25 * max(lines, shape.lanes), size * 1.7))
     beside = max(pen.wide(line, size) for label, _ in rows for line in label)
     begin, most, marks = _marks(shape, rows)
-    left, right = round(beside) + 36, shape.width - round(size * 6)
+    aside = size * 6 if shape.extra == "column" and shape.kind == "single" else 0
+    left, right = round(beside + aside) + 36, shape.width - round(size * (10 if shape.extra == "percent" else 6))
     height = 30 + size * 3.4 + (size * 2 if shape.legend == "top" else 0) + (size * 2 if shape.axis == "top" else 0)
     pen.begin(height + pitch * len(rows) + size * 7)
     if shape.water:
@@ -387,7 +393,7 @@ def _lying(pen: _Pen, rows: _Rows) -> Any:
     for row, (label, cells) in enumerate(rows):
         middle = top + pitch * (row + 0.5)
         for at, line in enumerate(label):
-            pen.text((left - 12, middle + (at - (len(label) - 1) / 2) * size * 1.15), line, size, ink, "rm")
+            pen.text((left - 12 - aside, middle + (at - (len(label) - 1) / 2) * size * 1.15), line, size, ink, "rm")
         tall = pitch * shape.thick / shape.lanes if shape.lanes == 1 else pitch * max(0.8, shape.thick) / shape.lanes
         if shape.kind in ("nested", "stacked"):
             tall = max(tall, size * 1.2)
@@ -402,7 +408,11 @@ def _lying(pen: _Pen, rows: _Rows) -> Any:
             inset = tall * 0.1 if shape.kind == "nested" and series == 0 else 0
             is_marked = shape.marked and row == shape.font % len(rows) and series == 0
             colour = "#d35400" if is_marked else shape.colours[series]
-            pen.box((start, y - tall / 2 + inset, end, y + tall / 2 - inset), colour, shape.rounded)
+            if shape.extra == "shadow" and series == 0 and shape.kind == "single":
+                shade = "#{:02x}{:02x}{:02x}".format(*_shaded(_hex(shape.ground[0]), 0.75))
+                pen.box((start, y - tall / 2 + 3, end + 3, y + tall / 2 + 3), shade)
+            is_round = shape.rounded or shape.extra == "pill"
+            pen.box((start, y - tall / 2 + inset, end, y + tall / 2 - inset), colour, is_round)
             if shape.whiskers:
                 pen.line((end - 9, y, end + 9, y), ink)
                 pen.line((end + 9, y - tall / 4, end + 9, y + tall / 4), ink)
@@ -438,7 +448,9 @@ def _value(pen: _Pen, bar: tuple[float, float, float, float], text: str, series:
     shown = text + (TITLES[shape.title][2] if shape.suffix else "")
     inside = "white" if shape.colours[0] != "#b0c4de" else "#111111"
     wide = pen.wide(shown, size)
-    if is_within and series == 0:
+    if shape.extra == "column" and shape.kind == "single":
+        pen.text((start - 12, y), shown, size, shape.ground[1], "rm")
+    elif (is_within and series == 0) or (shape.extra == "start" and wide + 20 < end - start and tall >= size * 0.9):
         pen.text((start + 6, y), shown, size, inside, "lm")
     elif (shape.value_at == "end" or is_within) and wide + 2 * room + 20 < end - start and tall >= size * 0.9:
         pen.text((end - 6, y), shown, size, inside, "rm")
@@ -446,7 +458,8 @@ def _value(pen: _Pen, bar: tuple[float, float, float, float], text: str, series:
         if shape.note and shape.kind == "single" and wide + pen.wide(note, size * 0.6) + 40 < end - start:
             pen.text((start + 8, y), note, size * 0.6, inside, "lm")
     else:
-        pen.text((end + (14 if shape.whiskers else 7), y), shown, size, shape.ground[1], "lm")
+        share = f" ({round(100 * (end - start) / shape.width)}%)" if shape.extra == "percent" else ""
+        pen.text((end + (14 if shape.whiskers else 7), y), shown + share, size, shape.ground[1], "lm")
 
 
 def _standing(pen: _Pen, rows: _Rows) -> Any:
