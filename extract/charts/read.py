@@ -195,10 +195,11 @@ def _freed(word: Word, lanes: Bars, frame: Frame, reader: Reader) -> Word:
     """
     index = layout.lane_of(word, lanes)
     has_digits = any(sign.isdigit() for sign in word.text)
-    if index is None or frame.turned or word.slanted or word.number is not None or not has_digits:
+    if index is None or frame.turned or word.slanted or not has_digits:
         return word
     end = min((bar.end for bar in lanes.lanes[index].bars), key=lambda one: abs(one - word.box[0]))
-    if abs(end - word.box[0]) > word.height:
+    # A number that was read although the line is in its box cannot be told apart into digits, and the line may be one of them.
+    if abs(end - word.box[0]) > word.height or (word.number is not None and word.box[0] >= end):
         return word
     _, top, right, bottom = word.box
     crop = crop_of(frame.picture, (end + 2, top, right, bottom)).astype(np.int16)
@@ -211,7 +212,7 @@ def _freed(word: Word, lanes: Bars, frame: Frame, reader: Reader) -> Word:
     box = (end + 2 + float(clean[0]), top, right, bottom)
     [(text, score)] = reader.read([_enlarged(crop_of(frame.picture, box))])
     again = replace(word, text=text.strip(), box=box, score=score)
-    return word if again.number is None else again
+    return again if again.number is not None and (word.number or again.number).endswith(again.number) else word
 
 
 def _labelled(chart: Chart, reader: Reader) -> Chart:

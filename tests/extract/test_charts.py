@@ -440,7 +440,8 @@ def test_a_maker_and_a_model_beside_bars_that_touch_are_a_label_where_their_line
     assert {row.label for row in layout.rows(found, odd, turned=False)} == {""}
 
 
-def test_a_number_behind_the_line_of_its_error_is_read_without_it() -> None:
+@pytest.mark.parametrize("as_read", ["H37.2", "137.2", "37.2"])
+def test_a_number_behind_the_line_of_its_error_is_read_without_it(as_read: str) -> None:
     class Reader:
         def read(self, crops: list[Any]) -> list[tuple[str, float]]:
             assert [crop.shape[1] < 64 * 5 for crop in crops] == [True]
@@ -454,7 +455,7 @@ def test_a_number_behind_the_line_of_its_error_is_read_without_it() -> None:
     pen.rectangle((616, 30, 630, 50), outline="black")
     lanes = bars.Bars(200.0, (bars.Lane((bars.Bar(200, 20, 600, 60, (46, 117, 182), 600.0),)),))
     found = read._freed(
-        Word("H37.2", (598, 28, 664, 52), 1.0),
+        Word(as_read, (598, 28, 664, 52), 1.0),
         lanes,
         frame.Frame(np.asarray(picture)),
         Reader(),  # type: ignore[arg-type]
