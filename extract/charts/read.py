@@ -198,7 +198,7 @@ def _freed(word: Word, lanes: Bars, frame: Frame, reader: Reader) -> Word:
     if index is None or frame.turned or word.slanted or not has_digits:
         return word
     end = min((bar.end for bar in lanes.lanes[index].bars), key=lambda one: abs(one - word.box[0]))
-    # A number that was read although the line is in its box cannot be told apart into digits, and the line may be one of them.
+    # A number that was read with the line in its box cannot be told apart into digits, and the line may be one of them.
     if abs(end - word.box[0]) > word.height or (word.number is not None and word.box[0] >= end):
         return word
     _, top, right, bottom = word.box
