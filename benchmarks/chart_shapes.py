@@ -397,7 +397,8 @@ def _lying(pen: _Pen, rows: _Rows) -> Any:
         tall = pitch * shape.thick / shape.lanes if shape.lanes == 1 else pitch * max(0.8, shape.thick) / shape.lanes
         if shape.kind in ("nested", "stacked"):
             tall = max(tall, size * 1.2)
-        start, ends = left, []
+        start: float = left
+        ends: list[tuple[float, float, float, float]] = []
         for series in range(len(cells)):
             value, _ = cells[series]
             y = middle + (series - (shape.lanes - 1) / 2) * tall if shape.lanes > 1 else middle
@@ -409,8 +410,8 @@ def _lying(pen: _Pen, rows: _Rows) -> Any:
             is_marked = shape.marked and row == shape.font % len(rows) and series == 0
             colour = "#d35400" if is_marked else shape.colours[series]
             if shape.extra == "shadow" and series == 0 and shape.kind == "single":
-                shade = "#{:02x}{:02x}{:02x}".format(*_shaded(_hex(shape.ground[0]), 0.75))
-                pen.box((start, y - tall / 2 + 3, end + 3, y + tall / 2 + 3), shade)
+                shadow = "#{:02x}{:02x}{:02x}".format(*_shaded(_hex(shape.ground[0]), 0.75))
+                pen.box((start, y - tall / 2 + 3, end + 3, y + tall / 2 + 3), shadow)
             is_round = shape.rounded or shape.extra == "pill"
             pen.box((start, y - tall / 2 + inset, end, y + tall / 2 - inset), colour, is_round)
             if shape.whiskers:
@@ -420,8 +421,8 @@ def _lying(pen: _Pen, rows: _Rows) -> Any:
         for mark in marks:
             _grid(pen, (column(mark), top - 4, column(mark), bottom + 4))
     for ends, texts in drawn:
-        for series, (end, text) in enumerate(zip(ends, texts, strict=True)):
-            _value(pen, end, text, series, room=pen.wide(texts[0], size) if shape.kind == "nested" and series else 0)
+        for series, (bar, text) in enumerate(zip(ends, texts, strict=True)):
+            _value(pen, bar, text, series, room=pen.wide(texts[0], size) if shape.kind == "nested" and series else 0)
     if shape.frame:
         pen.line((left - 1, top - 5, shape.width - 12, top - 5), ink)
         pen.line((shape.width - 12, top - 5, shape.width - 12, bottom + 5), ink)

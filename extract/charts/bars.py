@@ -221,7 +221,7 @@ def _is_around(is_piece: NDArray[np.bool_]) -> bool:
     third = max(1, len(is_piece) // 3)
     # A line of a grid is narrower than what is seen of the longer bar behind the shorter one.
     is_wide = _share(is_piece[1:-1, -1 - _WIDE : -1]) >= _FULL
-    return is_wide or all(_share(part.any(axis=0)) >= 0.5 for part in (is_piece[:third], is_piece[-third:]))
+    return is_wide or all(float(part.any(axis=0).mean()) >= 0.5 for part in (is_piece[:third], is_piece[-third:]))
 
 
 def _without_thread(is_piece: NDArray[np.bool_]) -> tuple[int, int, int]:
