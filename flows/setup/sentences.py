@@ -36,7 +36,7 @@ TEMPLATES = (
     N_("{speed} tokens/s (as measured), under {least}"),
     N_("{speed} tokens/s (expected of a bound of {bound}), under {least}"),
     N_("no machine of hosts.toml holds {boards} of it ({watts} W)"),
-    N_("{engine} does not run {precision} on {card}"),
+    N_("{engine} is not known to run {precision} on {card}"),
     N_("draws {watts} W; an ordinary outlet gives {outlet} W"),
     N_("trains {speed} tokens/s at most, by the matrix rate; nobody measured it"),
     N_(

@@ -363,7 +363,7 @@ class _Asked:
     def _unsupported(self, gpu: Gpu) -> tuple[str, ...]:
         if self.need.engine.runs_on(gpu, self.need.precision):
             return ()
-        return (f"{self.need.engine.name} does not run {self.need.precision} on {gpu.display_name}",)
+        return (f"{self.need.engine.name} is not known to run {self.need.precision} on {gpu.display_name}",)
 
     def _chip(self, gpu_id: str | None, name: str, memory_gb: float, bandwidth: float | None) -> Gpu:
         known = self.market.chips.get(gpu_id or "")

@@ -56,8 +56,8 @@ def check_node(gpu: Gpu, count: int, engine: str, precision: str) -> None:
     if found is None:
         return
     if not found.runs(engine, precision):
-        able = f"{' or '.join(found.engines)} at bf16 does" if found.engines else "nothing that is known here does"
-        raise SizingError(f"{engine} does not run {precision} on {gpu.display_name}; {able} ({found.source})")
+        able = f"{' or '.join(found.engines)} at bf16 is" if found.engines else "nothing else is either"
+        raise SizingError(f"{engine} is not known to run {precision} on {gpu.display_name}; {able} ({found.source})")
     if count not in found.nodes:
         numbers = " or ".join(map(str, found.nodes))
         raise SizingError(

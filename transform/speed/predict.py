@@ -523,7 +523,7 @@ class _Asked:
             f"are of all together, while {self.job.written_at} tokens are held (context_read {assumed.context_read:g})",
         ]
         if not self.runs:
-            lines.append(f"{engine.name} does not run {self.job.size.precision} on {self.plan.gpu.display_name}")
+            lines.append(f"{engine.name} is not known to run {self.job.size.precision} on {self.plan.gpu.display_name}")
         if self.split != self.plan.split:
             heads = self.job.shape.attention[0].heads if self.job.shape.attention else 0
             lines.append(f"{heads} heads cannot be divided among {self.plan.count} cards, so they share the layers")
