@@ -78,8 +78,6 @@ class Reader:
             params={
                 f"{engine}.intra_op_num_threads": threads,
                 f"{engine}.inter_op_num_threads": 1,
-                # Memory is used again, where each step asked the system for its own: a seventh of the time, as much at most.
-                f"{engine}.enable_cpu_mem_arena": True,
                 "Global.use_cls": False,
                 "Global.max_side_len": 4_096,
                 "Global.log_level": "error",
