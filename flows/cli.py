@@ -49,7 +49,12 @@ class _Commands(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         _begin(_language(args))  # before click answers --help or finds a fault, wherever --lang stands
-        return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if way_out := naming.way_out(error):
+                raise click.UsageError(wrong_use.said(error.message).rstrip(".") + way_out, error.ctx) from None
+            raise
 
     def invoke(self, ctx: click.Context) -> Any:
         try:

@@ -24,6 +24,8 @@ def _named(data: DataDir, words: str) -> Named:
     meant = named(words, identities.resolver_of(data), own.gpus(data.gpus))
     if not meant.gpu_ids:
         message = gettext("no card is called {name!r}").format(name=words)
+        if re.fullmatch(r"\d{4}-\d\d?-\d\d?.*|\d\d?[./]\d\d?[./]\d{4}", words):
+            raise click.UsageError(f"{message}; " + gettext("a day goes behind --since or --as-of"))
         if meant.near:
             message += "\n  ".join([gettext("; did you mean:"), *meant.near])
         message += "\n" + gettext("`gpuledger gpu add` adds one that the catalogue has not")

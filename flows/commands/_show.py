@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuledger.flows.setup.lang import gettext
-from gpuledger.flows.setup.sentences import spoken
+from gpuledger.flows.setup.lang import current, gettext
+from gpuledger.flows.setup.sentences import N_, spoken
 from gpuledger.flows.telling import terminal
 from gpuledger.flows.telling.clean import clean
 from gpuledger.warehouse.outputs.cells import cell
@@ -135,7 +135,7 @@ def _draw(console: Console, table: Table, title: str) -> None:
     for column in layout.columns:
         grid.add_column(
             Text(wrapped(column.heading, column.width)), justify="right" if column.is_number else "left", width=column.width,
-            no_wrap=not column.is_sentence,
+            no_wrap=True,
         )  # fmt: skip
     # By what the cell says to programs: the words on the screen may be of another language.
     places = {name: place for place, name in enumerate(table.columns)}
@@ -189,8 +189,24 @@ def is_number(value: object) -> bool:
 
 
 #: Columns of words that the program itself chose, in English: for people they are put into their language.
-_SPOKEN = ("workload", "excluded", "left_out_because", "hint", "availability", "condition", "channel", "change", "status",
-           "pricing_model")  # fmt: skip
+_SPOKEN = (
+    "workload", "claim", "excluded", "left_out_because", "hint", "availability", "condition", "channel", "change", "status",
+    "pricing_model",
+)  # fmt: skip
+
+#: Codes that are other words elsewhere: a run is published, and so is a figure.
+_OF_THEIR_COLUMN = {
+    ("claim", "published"): N_("as published"), ("claim", "vendor"): N_("vendor's claim"),
+    ("condition", "new"): N_("new card"),
+}  # fmt: skip
+
+
+def _told(text: str, column: str) -> str:
+    """A word of the program's own for people: a code without its underscores, or in their language."""
+    if current() == "en":
+        return text if column == "workload" else text.replace("_", " ")
+    return gettext(_OF_THEIR_COLUMN[column, text]) if (column, text) in _OF_THEIR_COLUMN else spoken(text)
+
 
 #: Shares of one, shown in percent; those that say how much more or less have a sign.
 _PERCENT = {"premium_over_msrp": "+.1%", "change_30d": "+.1%", "change_ratio": "+.1%", "percentile_1y": ".0%"}
@@ -212,7 +228,7 @@ def human(value: object, column: str = "") -> str:
     if column == "hint" and value == "unknown":
         return ""  # no hint
     if isinstance(value, str):
-        value = spoken(value) if column in _SPOKEN else value
+        value = _told(value, column) if column in _SPOKEN else value
         return clean(cell(value).removeprefix("'"), keep_lines=True)
     return clean(cell(flat(value)), keep_lines=True)
 

@@ -7,7 +7,7 @@ Widths are counted in cells of the terminal: a Korean letter takes two.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 #: Between two columns.
@@ -24,7 +24,7 @@ _WRAPPED = ("quantity", "excluded", "left_out_because")
 #: From this width on a text is a sentence, which is wrapped at its words instead of shortened.
 SENTENCE = 44
 #: A sentence column never gets narrower than this.
-SENTENCE_AT_LEAST = 24
+SENTENCE_AT_LEAST = 23
 #: Columns in which cards stand.
 _CARDS = ("gpu", "what", "baseline_gpu")
 #: Columns of names, which are shortened however long they are.
@@ -123,9 +123,10 @@ def _share_out(columns: Sequence[Column], width: int) -> list[Column]:
         replace(
             column,
             width=widths[column.name],
-            cells=column.cells
-            if column.is_sentence
-            else tuple(shorten(text, widths[column.name]) for text in column.cells),
+            # Broken here: rich cuts a letter of two cells off a line that it just fits.
+            cells=tuple(
+                (wrapped if column.is_sentence else shorten)(text, widths[column.name]) for text in column.cells
+            ),
         )
         for column in columns
     ]
@@ -159,15 +160,25 @@ def without_maker(column: Column) -> Column:
     return replace(column, cells=tuple(_MAKER.sub("", text) for text in column.cells))
 
 
-def wrapped(heading: str, width: int) -> str:
-    """`heading` in lines of at most `width` cells, broken between words."""
+def wrapped(text: str, width: int) -> str:
+    """`text` in lines of at most `width` cells, broken between words; a longer word is broken where the line ends."""
     lines: list[str] = []
-    for word in heading.split():
+    for word in _parts(text, width):
         if lines and cell_width(f"{lines[-1]} {word}") <= width:
             lines[-1] += f" {word}"
         else:
             lines.append(word)
     return "\n".join(lines)
+
+
+def _parts(text: str, width: int) -> Iterator[str]:
+    """The words of a text, each in pieces that fit a line."""
+    for word in text.split():
+        rest = word
+        while cell_width(rest) > width and (piece := _take(rest, width)):
+            yield piece
+            rest = rest[len(piece) :]
+        yield rest
 
 
 def _take(text: str, width: int) -> str:

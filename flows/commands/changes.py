@@ -12,7 +12,7 @@ from gpuledger.flows.setup.lang import gettext
 
 #: The columns of most worth first, as a narrow screen keeps them.
 _HEADINGS = {
-    "gpu": "gpu", "new_price": "to", "old_price": "from", "change": "change", "currency": "currency", "shop": "shop",
+    "gpu": "gpu", "new_price": "after", "old_price": "before", "change": "change", "currency": "currency", "shop": "shop",
     "changed_at": "when", "change_ratio": "by", "title": "title",
 }  # fmt: skip
 

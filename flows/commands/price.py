@@ -34,7 +34,10 @@ _HEADINGS = {
 @data_dir_option
 @format_option
 def command(gpu: str | None, as_of: datetime | None, data_dir: str | None, form: str) -> int:
-    """Street prices of all GPUs, or of those whose name holds GPU ("rtx 4090"): where, since when, and the trend."""
+    """Street prices of all GPUs, or of those whose name holds GPU ("rtx 4090"): where, since when, and the trend.
+
+    Several stand with a comma between them: "4090, 4080".
+    """
     from gpuledger.flows.commands import _workload
     from gpuledger.flows.commands._show import no_rows, show
     from gpuledger.flows.setup import market_words
@@ -44,12 +47,14 @@ def command(gpu: str | None, as_of: datetime | None, data_dir: str | None, form:
     data = read_from(data_dir)
     day, short = day_of(data, as_of), form == "table"
     shown = money(data, day)
-    columns, rows = price(data, Cards(gpu or ""), day, showing.market(), short=short)
-    if gpu and not rows:
+    names = [name.strip() for name in (gpu or "").split(",") if name.strip()]
+    columns, rows = price(data, Cards(names[0] if names else ""), day, showing.market(), short=short)
+    if len(names) > 1 or (names and not rows):
         from gpuledger.flows.commands import _card
 
         # Not as the catalogue writes it: "rtx4090", "3090 24GB". A name that nobody has is a usage error here.
-        columns, rows = price(data, Cards("", tuple(_card.ids(data, gpu))), day, showing.market(), short=short)
+        meant = tuple(dict.fromkeys(one for name in names for one in _card.ids(data, name)))
+        columns, rows = price(data, Cards("", meant), day, showing.market(), short=short)
     title = f"{gettext('Street prices')} · {market_words.heading(data, day)} · {_workload.when(data, as_of)}"
     headings = {**_HEADINGS, "price_usd": market_words.money(data, day)}
     show(*shown.table(columns, rows), form, title=shown.title(title), headings=shown.headings(columns, headings))

@@ -39,7 +39,7 @@ def command(
             for _, p in sorted(prices.items())
         ]
         columns = ["listing_id", "title", "price", "currency", "reason", "bound", "held_at", "times_held"]
-        show(columns, rows, "table", title=gettext("Held prices"))
+        show(columns, rows, "table", title=gettext("Held prices"), none=gettext("no price is held"))
         if short:
             degraded_rows = [(one.source, one.rows, one.reason) for one in short.values()]
             show(["source", "rows", "reason"], degraded_rows, "table", title=gettext("Degraded sources"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from gpuledger.flows.commands._options import format_option
+from gpuledger.flows.setup.wrong_use import said
 
 
 @click.command()
@@ -19,4 +20,8 @@ def command(form: str) -> None:
 
     columns = ["setting", "value", "unit", "from", "meaning"]
     rows = [(o.name, o.value, o.unit, o.place, o.meaning) for o in settings.explain()]
+    if form == "table":
+        rows = [
+            (name, value, said(unit or ""), said(place), said(meaning)) for name, value, unit, place, meaning in rows
+        ]
     show(columns, rows, form)

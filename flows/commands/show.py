@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -22,10 +23,10 @@ _SPARKS = "▁▂▃▄▅▆▇█"
 #: Headings; the columns of most worth first, as a narrow screen keeps them.
 _OFFERS = {
     "price_usd": "USD", "shop": "shop", "availability": "availability", "price_since": "price since",
-    "left_out_because": "left out because", "title": "title", "price": "price", "currency": "currency",
+    "left_out_because": "left out because", "title": "title", "price": "price",
 }  # fmt: skip
 _SCORES = {
-    "workload": "workload", "rank": "rank", "score": "score", "unit": "unit", "value_rank": "value",
+    "workload": "workload", "rank": "rank", "score": "score", "unit": "unit", "value_rank": "place by value",
     "relative_to_baseline": "× baseline", "published_on": "published on",
 }  # fmt: skip
 _RENTALS = {
@@ -107,13 +108,25 @@ def _print(data: DataDir, one: dict[str, Any], shown: Money) -> None:
     if shown.words:
         terminal.say(f"  {shown.words}")
     for title, (columns, rows), headings in (
-        (gettext("Offers"), cards.offers(data, gpu_id, _MOST), _OFFERS),
+        (gettext("Offers"), _in_one_cell(*cards.offers(data, gpu_id, _MOST)), _OFFERS),
         (gettext("Scores"), cards.scores(data, gpu_id), _SCORES),
         (gettext("Renting instead"), cards.rentals(data, gpu_id, _MOST), _RENTALS),
     ):
         if rows:
             click.echo()
             show(*shown.table(columns, rows), "table", title=title, headings=shown.headings(columns, headings))
+
+
+def _in_one_cell(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Offers with the printed price and its currency in one cell: on a narrow screen one would stand without the other."""
+    from gpuledger.flows.commands._show import human
+
+    price, currency = columns.index("price"), columns.index("currency")
+    told = []
+    for row in rows:
+        amount = None if row[price] is None else f"{human(row[price])} {row[currency]}"
+        told.append(tuple(amount if at == price else value for at, value in enumerate(row) if at != currency))
+    return [name for name in columns if name != "currency"], told
 
 
 def _specification(one: dict[str, Any]) -> list[str]:
@@ -144,7 +157,9 @@ def _price_lines(one: dict[str, Any], lows: list[float], shown: Money) -> list[s
             .replace("USD", code)
             .format(price=shown.text(street), shop=one["shop"], day=f"{one['price_since']:%Y-%m-%d}")
         )
-        lines.append(price if over is None else f"{price} ({over:+.1%} {gettext('over MSRP')})")
+        lines.append(
+            price if over is None else f"{price} ({gettext('{share} over MSRP').format(share=f'{over:+.1%}')})"
+        )
     else:
         lines.append(
             gettext("no shop that counts has it now") + (f": {spoken(one['excluded'])}" if one["excluded"] else "")

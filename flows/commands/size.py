@@ -87,6 +87,8 @@ def quantities(
         shape = read_config(added[model].config)
     elif model is not None and (known := catalogue.canonical(model)) is not None:
         shape = catalogue.architecture(known)
+    elif str(model).endswith((".json", ".gguf")):
+        raise SizingError(f"a file goes behind --config: `gpuledger size --config {model}`")
     else:
         raise catalogue.unknown(str(model), [*catalogue.models(), *diffusion.diffusion_models(), *added])
     return list(

@@ -72,7 +72,7 @@ _LISTED_BY = {
 
 
 #: A number as people write one: `2k`, `$2,000`, `8K`, `1.5M`, `20 tokens/s`.
-_WRITTEN = re.compile(r"[$€£₩]?\s*(\d[\d,]*(?:\.\d+)?)\s*([kKmM]?)\b.*")
+_WRITTEN = re.compile(r"[$€£₩]?\s*(\d[\d,]*(?:\.\d+)?)\s*(?:([kKmM]?)\b.*|(?i:usd|won|krw|원|달러))")
 _EXPONENT = re.compile(r"\d+(?:\.\d+)?[eE]\d")
 _TIMES = {"": 1, "k": 1_000, "m": 1_000_000}
 _NO_NUMBER = re.compile(r"'(.*)' is not a valid (?:integer|float)(?: range)?\.", re.DOTALL)
@@ -89,7 +89,7 @@ def no_number(error: click.UsageError) -> str | None:
     written = _WRITTEN.fullmatch(found[1].strip())
     if written is None:
         return said
-    times = _TIMES[written[2].lower()]
+    times = _TIMES[(written[2] or "").lower()]
     if isinstance(error, click.BadParameter) and error.param is not None and error.param.name == "context":
         times = {1_000: 1_024}.get(times, times)  # models count their tokens so: 8K are 8192
     number = float(written[1].replace(",", "")) * times
@@ -111,11 +111,41 @@ def _instead(option: str, command: click.Command, words: str) -> str:
     meant = _OPTIONS.get(option, "")
     if meant and any(meant.partition(" ")[0] in one.opts for one in command.params):
         return f"; {did_you_mean([meant])}"
+    if re.fullmatch(r"-[\d.,]+", option):
+        return gettext("; a number below zero is no amount here")
     names = {one.human_readable_name: one for one in command.params if isinstance(one, click.Argument)}
-    bare = next((name for name in names if name.lower() == option.lstrip("-") and name.lower() in _BARE), None)
+    bare = next((name for name in names if _is_bare(name.lower(), option.lstrip("-"))), None)
     if bare is None:
         return ""
     return gettext("; {name} stands without an option: `{command} {name}`").format(name=bare, command=words)
+
+
+def _is_bare(name: str, option: str) -> bool:
+    """Whether an option names what the command takes without one: --gpu is CARD too."""
+    return name in _BARE and name in (option, {"gpu": "card", "card": "gpu"}.get(option))
+
+
+def _of_the_commands(option: str, group: click.Group, context: click.Context) -> bool:
+    """Whether an option stands before the command, and is one of commands."""
+    commands = (group.get_command(context, name) for name in ("price", "refresh"))
+    return any(option in one.opts for command in commands if command is not None for one in command.params)
+
+
+def _too_much(error: click.UsageError, command: click.Command) -> str:
+    """What is said of words that a command does not take: they may be one name, a workload, an amount or another card."""
+    arguments = [one.human_readable_name for one in command.params if isinstance(one, click.Argument)]
+    extra = error.message.partition("(")[2].rstrip(")")
+    path = error.ctx.command_path if error.ctx else ""
+    if not arguments:
+        return gettext("; `{command}` takes no name").format(command=path)
+    options = {option for one in command.params for option in one.opts}
+    if "--below" in options and re.fullmatch(r"[$€£₩]?\d[\d.,]*", extra):
+        return gettext("; an amount goes behind {option}").format(option="--below")
+    if arguments == ["WORKLOAD"] and "-" in extra:
+        return gettext("; {name} stands alone: `{command} {name}`").format(name="WORKLOAD", command=path)
+    if arguments in (["CARD"], ["GPU"]) and re.fullmatch(r"[A-Za-z]{0,3} ?\d{4}\w*( .*)?", extra):
+        return gettext('; one card at a time; a name of several words goes between quotes: "rtx 4090"')
+    return gettext('; a name of several words goes between quotes: "rtx 4090"')
 
 
 def way_out(error: click.UsageError) -> str:
@@ -126,13 +156,15 @@ def way_out(error: click.UsageError) -> str:
         listed = gettext("; `{command}` lists all").format(command=f"gpuledger {_LISTED_BY[error.param.name]}")
         return "" if is_text else listed
     if isinstance(error, click.NoSuchOption) and command is not None:
+        if isinstance(command, click.Group) and error.ctx and _of_the_commands(error.option_name, command, error.ctx):
+            return gettext("; it goes behind the command: `gpuledger price {option} …`").format(
+                option=error.option_name
+            )
         return _instead(error.option_name, command, error.ctx.command_path if error.ctx else "")
     if isinstance(error, click.exceptions.NoSuchCommand) and isinstance(command, click.Group) and error.ctx:
         return gettext("; there are {names}").format(names=", ".join(command.list_commands(error.ctx)))
     if "unexpected extra argument" in error.message and command is not None:
         if error.ctx is not None and error.ctx.info_name == "sql":
             return gettext('; the query goes between quotes: "FROM value"')
-        if any(isinstance(one, click.Argument) for one in command.params):
-            return gettext('; a name of several words goes between quotes: "rtx 4090"')
-        return gettext("; `{command}` takes no name").format(command=f"{error.ctx.command_path}" if error.ctx else "")
+        return _too_much(error, command)
     return ""

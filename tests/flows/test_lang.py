@@ -20,7 +20,7 @@ from click.testing import CliRunner, Result
 from gpuledger.flows import cli as command_line
 from gpuledger.flows.cli import cli
 from gpuledger.flows.commands._table import cell_width
-from gpuledger.flows.setup import lang, procurement
+from gpuledger.flows.setup import lang, procurement, settings
 from gpuledger.flows.setup.money import DOLLARS
 from gpuledger.flows.setup.sentences import spoken
 from gpuledger.transform import workloads
@@ -261,7 +261,7 @@ def test_a_translation_keeps_the_places_of_what_is_filled_in() -> None:
 
 
 def test_every_word_of_the_dictionary_is_korean(nights: dict[int, Night]) -> None:
-    """Tables, columns and assumptions with their units, to people; programs are told in English."""
+    """Tables, columns, assumptions and settings with their units, to people; programs are told in English."""
     data = DataDir(nights[2].data)
     listed, assumed = described.everything(data), described.assumptions(data)[1]
     words = {word for _, kind, _, about in listed for word in (kind, about)} | {"assumption"}
@@ -269,25 +269,14 @@ def test_every_word_of_the_dictionary_is_korean(nights: dict[int, Night]) -> Non
     for name, kind, _, _ in listed:
         columns = (described.macro if kind == "macro" else described.table)(data, name)[1]
         words |= {about for *_, about in columns}
+    of_settings = {word for one in settings.explain({}) for word in (one.meaning, one.unit)} | {"default"}
+    words |= {word for word in of_settings if word and (" " in word or len(word) < 3 or word == "default")}
     parts = {part for word in words if word for part in lang.meaning_and_unit(word) if part}
     # These are written alike.
     symbols = {
-        "%",
-        "GB",
-        "GB/s",
-        "MHz",
-        "PFlop/s",
-        "PFlop/s per MW",
-        "TFLOPS",
-        "TOPS",
-        "USD",
-        "USD/kWh",
-        "W",
-        "bit",
-        "kW",
-        "px",
-        "µs",
-    }
+        "%", "GB", "GB/s", "MB", "MHz", "PFlop/s", "PFlop/s per MW", "TFLOPS", "TOPS", "USD", "USD/kWh", "W", "bit", "kW",
+        "px", "µs",
+    }  # fmt: skip
     korean = lang.translations("ko", lang.DICTIONARY)
     assert isinstance(korean, lang.Catalogue)
     assert parts - symbols == korean.messages.keys(), "flows/setup/locale/ko/LC_MESSAGES/dictionary.po"

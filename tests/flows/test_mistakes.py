@@ -115,8 +115,52 @@ MISTAKES = (
     ("buy --model lama-2-13b", 2, "did you mean llama-2-13b"),
     ("size lama-2-7b", 2, "did you mean llama-2-7b"),
     ("buy --model llama-2-13b --precision fp17", 2, "did you mean fp16?"),
-    # pages
+    ("buy --model 13b", 2, "of that size are llama-13b"),
+    ("size llama-2-7b --precision q4km", 2, "did you mean Q4_K_M?"),
+    ("size llama-2-7b --context -1", 2, "at least 1 token"),
+    ("size llama-2-7b --batch 0", 2, "not in the range x>=1"),
+    ("size models/config.json", 2, "a file goes behind --config: `gpuledger size --config models/config.json`"),
+    ("size my-model.gguf", 2, "`gpuledger size --config my-model.gguf`"),
+    ("predict --model llama-2-7b", 2, "Missing option '--gpu'"),
+    ("predict 4090 llama-2-7b", 2, "Missing option '--gpu'"),
+    # amounts
+    ("buy --model llama-2-7b --budget '$1,500'", 2, "did you mean 1500?"),
+    ("buy --model llama-2-7b --budget 1500USD", 2, "did you mean 1500?"),
+    ("buy --model llama-2-7b --budget 1500원", 2, "did you mean 1500?"),
+    ("buy --model llama-2-7b --budget -5", 2, "not in the range x>0"),
+    ("buy --model llama-2-7b --budget 10", 4, "raise the budget to"),
+    ("buy --model llama-2-7b --hours-per-day 30", 2, "must be between 0.1 and 24 hours"),
+    ("buy --model llama-2-7b --min-tokens-per-s fast", 2, "'fast' is no number"),
+    ("watch add 4090 --below 0", 2, "must be above zero"),
+    ("watch add 4090 --below €1500", 2, "give --currency EUR"),
+    ("watch add 4090 1500", 2, "an amount goes behind --below"),
+    ("rate add runpod 4090 -1", 2, "a number below zero is no amount here"),
+    ("changes --limit -1", 2, "not in the range x>=0"),
+    # one thing in the place of another
+    ("value 4090 sd-512-image-generation", 2, "WORKLOAD stands alone: `gpuledger value WORKLOAD`"),
+    ("rank 4090", 2, "known are:"),
+    ("show 4090 3090", 2, "one card at a time"),
+    ("changes 4090 3090", 2, "one card at a time"),
+    ("show --gpu 4090", 2, "CARD stands without an option: `gpuledger show CARD`"),
+    ("price --gpu 4090", 2, "GPU stands without an option"),
+    ("changes 2023-11-17", 2, "a day goes behind --since or --as-of"),
+    ("price 4090,iphone", 2, "no card is called 'iphone'"),
+    ("--data-dir x price", 2, "it goes behind the command: `gpuledger price --data-dir …`"),
+    ("--format csv price", 2, "`gpuledger price --format …`"),
+    ("describe gpu_id", 2, "did you mean core.gpu?"),
+    ("price --currency €", 2, "did you mean EUR?"),
+    ("price --market korea", 2, "did you mean kr (South Korea)?"),
+    ("price --as-of 2023-13-45", 2, "is not a day"),
+    # files and pages
+    ("quotes check nofile.csv", 2, "does not exist"),
+    ("quotes template x.pdf", 2, "a template ends in .csv or .xlsx"),
+    ("parse newegg nofile.html", 2, "does not exist"),
+    ("size --config /etc/hostname", 2, "is not JSON"),
+    ("export", 2, "Missing argument 'FOLDER'"),
+    ("release nothing", 2, "`gpuledger release` lists those that are"),
+    ("watch remove 7", 2, "there is no watch 7"),
     ("evidence zz", 2, "at least 8 letters"),
+    ("evidence 4090", 2, "at least 8 letters"),
 )  # fmt: skip
 
 
@@ -137,8 +181,8 @@ def ask(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
     return one
 
 
-def test_there_are_sixty() -> None:
-    assert len({line for line, *_ in MISTAKES}) == len(MISTAKES) >= 60
+def test_there_are_a_hundred() -> None:
+    assert len({line for line, *_ in MISTAKES}) == len(MISTAKES) >= 100
 
 
 @pytest.mark.parametrize(("line", "status", "told"), MISTAKES, ids=[line for line, *_ in MISTAKES])
@@ -190,3 +234,12 @@ def test_near_names_are_near() -> None:
     assert near("iphone", ["4090", "a100"]) == []
     assert near("", ["4090"]) == []
     assert near("gaming", [f"gaming-{n}" for n in range(9)]) == ["gaming-0", "gaming-1", "gaming-2"]
+
+
+def test_two_cards_between_which_a_comma_stands_are_both_priced(ask: object, nights: dict[int, Night]) -> None:
+    assert callable(ask)
+    outcome = ask("price '4090, rtx4080' --format csv", nights[1].data)
+    assert outcome.status == 0
+    assert [line.split(",")[0] for line in outcome.out.splitlines()[1:]] == [
+        "nvidia-geforce-rtx-4080", "nvidia-geforce-rtx-4090",
+    ]  # fmt: skip

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from click.testing import CliRunner
 
+from gpuledger.flows.cli import cli
+from tests.flows.inprocess import refresh
 from tests.flows.test_report import report, table
 from tests.flows.test_report import shown as contents_of
 from tests.nights import Night
@@ -183,6 +187,47 @@ def test_the_answer_prints_on_two_sheets_and_in_the_dark_it_is_dark(opened: Open
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     printed = page.pdf(prefer_css_page_size=True)
     assert len(re.findall(rb"/Type /Page\b", printed)) <= 2
+
+
+@pytest.fixture(scope="module")
+def measured(nights: dict[int, Night], tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The address of a report in which one figure is the user's own."""
+    folder = tmp_path_factory.mktemp("measured")
+    data = folder / "data"
+    shutil.copytree(nights[2].data, data, symlinks=True)
+    figure = ["measure", "add", WORKLOAD, "21.5", "--gpu", "rtx 4070 ti", "--on", "2023-11-17", "--data-dir", str(data)]
+    assert CliRunner().invoke(cli, figure, catch_exceptions=False).exit_code == 0
+    assert refresh(data, 2, only=["measurements"]).published
+    report(data, folder)
+    return (folder / "index.html").as_uri()
+
+
+@pytest.mark.parametrize(
+    ("language", "own", "others"), [("en", "own", "as published"), ("ko", "직접 측정", "발표된 수치")]
+)
+def test_whose_a_figure_is_stands_in_one_line_behind_the_price(
+    chromium: Browser, measured: str, language: str, own: str, others: str
+) -> None:
+    page = chromium.new_page(viewport={"width": 390, "height": 900})
+    page.goto(f"{measured}#/workload/{WORKLOAD}?lang={language}")
+    page.wait_for_selector("h1")
+    table = page.locator("table").filter(has_text="RTX 4070 Ti").first
+    heads = [head.split(",")[0].strip(" ▲▼") for head in table.locator("thead th").all_inner_texts()]
+    price, whose = (
+        heads.index({"en": "price", "ko": "가격"}[language]),
+        heads.index({"en": "whose figure", "ko": "누구의 수치"}[language]),
+    )
+    assert price < whose
+    # The price is seen without a swipe.
+    assert page.evaluate(
+        "at => document.querySelectorAll('thead th')[at].getBoundingClientRect().right <= innerWidth", price
+    )
+    cells = table.locator(f"tbody tr > :nth-child({whose + 1})")
+    assert {own, others} == set(cells.all_inner_texts())
+    heights = cells.evaluate_all("all => all.map(one => one.getClientRects().length)")
+    assert set(heights) == {1}
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.close()
 
 
 def test_nothing_english_is_left_in_korean(opened: Opened) -> None:

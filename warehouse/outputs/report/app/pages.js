@@ -105,8 +105,8 @@ const rentals = once(() => group(rows("rentals"), "gpu_id"));
 const how = () => h("p", { class: "soft" }, `${market_words()} · ${_("street price: the lowest of a new card that a shop has in stock, confirmed in time and held by no check")} · `, page(_("what the words mean"), ["dictionary"]));
 const scatter_of = (id, list) => (list.length > 1 ? scatter(`${id}-${market()}`, _("Speed against price, {market}", { market: market_words() }), workloads().get(id).unit, list) : null);
 
-// Whose a figure is; no column where all were published by others.
-const claimed = (list) => ({ key: "claim", head: _("whose figure"), filter: true, value: (row) => (list.every((one) => one.claim === "published") ? null : word("claim", row.claim)) });
+// Whose a figure is; no column where all were published by others. It stands behind price and value, which a phone shows first.
+const claimed = (list) => ({ key: "claim", head: _("whose figure"), kind: "tight", filter: true, value: (row) => (list.every((one) => one.claim === "published") ? null : word("claim", row.claim)) });
 
 const ranking = (id, list = null, most = 50) => {
   const workload = workloads().get(id);
@@ -121,9 +121,9 @@ const ranking = (id, list = null, most = 50) => {
     { key: "gpu", head: "GPU", value: (row) => cards().get(row.gpu_id)?.gpu, cell: (row) => [card(row.gpu_id, false), row.value?.is_front ? h("span", { class: "good", title: _("Pareto front") }, " ●") : null] },
     { key: "rank", head: _("by speed"), kind: "r" },
     { key: "score", head: `${_("score")}, ${workload.unit}`, kind: "r", cell: (row) => h("span", { class: "nowrap" }, link(short(row.score), row.url), evidence(row.evidence, row.url)) },
-    claimed(found),
     { key: "price", head: `${_("price")}, ${currency()}`, kind: "r", value: (row) => row.value?.price_usd ?? null, cell: (row) => (row.value ? priced(row.price, row.value.price_usd) : "") },
     { key: "per", head: _("score per {money}", { money: sum(perMoney()) }), kind: "r", value: (row) => (row.value ? row.value.per_1000_usd * scale : null), cell: (row) => (row.value ? h("div", { class: "meter", style: `--share:${((100 * row.value.per_1000_usd) / best).toFixed(1)}%` }, short(row.value.per_1000_usd * scale)) : "") },
+    claimed(found),
     { key: "xscore", head: _("× score"), kind: "r", value: (row) => row.value?.score_ratio ?? null, cell: (row) => ratio(row.value?.score_ratio) },
     { key: "xprice", head: _("× price"), kind: "r", value: (row) => row.value?.price_ratio ?? null, cell: (row) => ratio(row.value?.price_ratio) },
     { key: "msrp", head: _("launch price"), kind: "r", value: (row) => row.launch?.price_usd ?? null, cell: (row) => money(row.launch?.price_usd) },
@@ -310,10 +310,10 @@ const card_page = (id) => {
     own.length ? [h("h2", null, _("Scores")), grid("scores", own, [
       { key: "workload", head: _("workload"), value: (one) => one.workload.workload, cell: (one) => page(one.workload.workload, ["workload", one.workload_id]) },
       { key: "score", head: _("score"), kind: "r", cell: (one) => h("span", { class: "nowrap" }, link(`${short(one.score)} ${one.workload.unit}`, one.url), evidence(one.evidence, one.url)) },
-      claimed(own),
       { key: "rank", head: _("by speed"), kind: "r" },
       { key: "value", head: _("by value"), kind: "r", value: (one) => one.value?.value_rank ?? null },
       { key: "base", head: _("× baseline"), kind: "r", value: (one) => one.relative_to_baseline, cell: (one) => ratio(one.relative_to_baseline) },
+      claimed(own),
       { key: "source", head: _("source"), cell: (one) => raw(one.source) },
     ], { search: false })] : null,
     runs.length ? [h("h2", null, _("What runs on it")), h("p", { class: "soft" }, _("one card, {precision}, {context} tokens of context, one user; expected speed with its range", { precision: DATA.asked.precision, context: number(DATA.asked.context) })), grid("runs", runs, [
