@@ -36,7 +36,8 @@ _SECRET_PARTS = tuple(_TABLE["secret_parts"])
 _SECRET_KEYS = frozenset(_TABLE["secret_keys"])
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_A-Za-z]+")
 
-_URL = re.compile(r"\b[a-z][a-z0-9+.-]{0,30}://[^\s\"'<>`|\\^{}]+", re.IGNORECASE)
+#: Korean writes a particle or a noun right before or behind it, without a space; ASCII's letters alone are part of it.
+_URL = re.compile(r"(?<![a-z])[a-z][a-z0-9+.-]{0,30}://[^\s\"'<>`|\\^{}]+", re.IGNORECASE)
 #: Schemes whose host and path say where something lies; those of notifications have keys in their place.
 _SCHEMES = frozenset(
     ("http", "https", "ftp", "file", "s3", "gs", "az", "postgresql", "postgres", "sqlite", "ws", "wss")
@@ -48,12 +49,14 @@ _SHAPES = re.compile(
     r"|\b[sr]k[-_](?:live|test|proj|ant)?[-_]?[\w-]{16,}|\bAIza[\w-]{20,}|\bhf_\w{16,}|\bpypi-[\w-]{16,}|\bya29\.[\w-]{10,}"
     r"|\b(?:npm|gsk|r8|whsec|shp(?:at|ca|pa|ss)|dop_v1|lin_api|ntn)_[\w-]{16,}|\bSG\.[\w-]{16,}\.[\w-]{16,}|\bhv[bsr]\.[\w-]{16,}"
     r"|\bsq0[a-z]{3}-[\w-]{16,}|\bATATT3[\w-]{16,}|\bAGE-SECRET-KEY-1[0-9A-Z]{16,}",
-    re.DOTALL,
+    re.DOTALL | re.ASCII,
 )
-_COOKIES = re.compile(r"(?P<keep>\b(?:set-)?cookie['\"]?\s*:\s*)[^\r\n]+", re.IGNORECASE)
-_SCHEME_AND_KEY = re.compile(r"(?P<keep>\b(?:bearer|basic|digest|negotiate)\s+)[A-Za-z0-9+/=._~:-]{8,}", re.IGNORECASE)
+_COOKIES = re.compile(r"(?P<keep>(?<![a-z0-9_])(?:set-)?cookie['\"]?\s*:\s*)[^\r\n]+", re.IGNORECASE)
+_SCHEME_AND_KEY = re.compile(
+    r"(?P<keep>(?<![a-z0-9_])(?:bearer|basic|digest|negotiate)\s+)[A-Za-z0-9+/=._~:-]{8,}", re.IGNORECASE
+)
 _AUTHORIZATION = re.compile(
-    r"(?P<keep>\bauthorization['\"]?\s*(?:=>|[:=])\s*['\"]?(?:(?:bearer|basic|digest|negotiate|token)\s+)?)[^\s'\",;]+",
+    r"(?P<keep>(?<![a-z0-9_])authorization['\"]?\s*(?:=>|[:=])\s*['\"]?(?:(?:bearer|basic|digest|negotiate|token)\s+)?)[^\s'\",;]+",
     re.IGNORECASE,
 )
 #: A name and what stands between it and its value; the value is looked at only where the name is a secret's.

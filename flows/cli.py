@@ -165,10 +165,10 @@ def call() -> NoReturn:
         click.echo(gettext("stopped"), err=True)
         sys.exit(130)
     except (SettingsError, BadQuery) as error:
-        click.echo(f"gpuledger: {redact_text(wrong_use.said(str(error)))}", err=True)
+        click.echo(f"gpuledger: {wrong_use.said(redact_text(str(error)))}", err=True)
         sys.exit(2)
     except (WarehouseError, ExpectationsError, ExtractError, OSError, parts.NotInstalled) as error:
-        click.echo(f"gpuledger: {redact_text(wrong_use.said(_message(error)))}", err=True)
+        click.echo(f"gpuledger: {wrong_use.said(redact_text(_message(error)))}", err=True)
         sys.exit(1)
     sys.exit(status if isinstance(status, int) else 0)
 

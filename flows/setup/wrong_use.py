@@ -52,43 +52,51 @@ TEMPLATES = (
 )
 
 
-def said(message: str) -> str:
-    """A sentence that is known here in the language in use, and so what it fills in; any other as it is."""
-    if current() == "en" or not message:
+def said(message: str, depth: int = 3) -> str:
+    """A sentence that is known here in the language in use, and so what it fills in, `depth` deep; any other as it is.
+
+    What stands in a gap may be a stranger's: it costs time in step with its length, and no deeper calls however it nests.
+    """
+    if current() == "en" or not message or len(message) > _MOST_SAID:
         return message
     known = errors()
     # An error may quote the meaning of an assumption, or its unit.
     if words := known.get(message) or dictionary().get(message):
         return words
+    if not depth:
+        return message
     found = _OF_A_PAGE.fullmatch(message)
     if found and hasattr(page_errors, found["kind"]):
-        return f"{found['kind']}: {found['url']}: {_seen_and_way_out(found['rest'])}"
+        return f"{found['kind']}: {found['url']}: {_seen_and_way_out(found['rest'], depth - 1)}"
     for template, literals in _templates():
-        if not all(literal in message for literal in literals):
-            continue
-        if found := _pattern(template).fullmatch(message):
-            figures = [said(figure) for figure in found.groups()]
+        if (filled := _filled(literals, message)) is not None:
+            figures = [said(figure, depth - 1) for figure in filled]
             names = _GAP.findall(template)
             words = known.get(template) or gettext(template)
             return words.format(*figures, **dict(zip(names, figures, strict=True)))
     if "\n" in message:
-        return "\n".join(line[: len(line) - len(line.lstrip())] + said(line.lstrip()) for line in message.split("\n"))
+        lines = message.split("\n")
+        return "\n".join(line[: len(line) - len(line.lstrip())] + said(line.lstrip(), depth - 1) for line in lines)
     return message
 
 
 #: How an error of a page is written (extract.errors): its class, the address, what was seen; what to do.
 _OF_A_PAGE = re.compile(r"(?P<kind>[A-Z][A-Za-z]+): (?P<url>\S+): (?P<rest>.+)", re.DOTALL)
 _GAP = re.compile(r"\{(\w+)\}")
+#: More than a way out of ours has.
+_MOST_SEMICOLONS = 4
+#: Characters of the longest text that is looked up; one that is longer lists a stranger's words, and no sentence of ours.
+_MOST_SAID = 20_000
 
 
-def _seen_and_way_out(text: str) -> str:
-    """Either may hold a semicolon itself: the first one counts behind which a way out is known."""
+def _seen_and_way_out(text: str, depth: int) -> str:
+    """Either may hold a semicolon itself: the first one counts behind which a way out is known, of the last few."""
     parts = text.split("; ")
-    for number in range(1, len(parts)):
+    for number in range(max(1, len(parts) - _MOST_SEMICOLONS), len(parts)):
         way_out = "; ".join(parts[number:])
-        if (action := said(way_out)) != way_out:
-            return f"{said('; '.join(parts[:number]))}; {action}"
-    return said(text)
+        if (action := said(way_out, depth)) != way_out:
+            return f"{said('; '.join(parts[:number]), depth)}; {action}"
+    return said(text, depth)
 
 
 def errors() -> dict[str, str]:
@@ -110,5 +118,20 @@ def _templates() -> tuple[tuple[str, tuple[str, ...]], ...]:
     return tuple(sorted(split, key=lambda each: (-sum(map(len, each[1])), each[0])))
 
 
-def _pattern(template: str) -> re.Pattern[str]:
-    return re.compile(re.sub(r"\\{\w+\\}", "(.*?)", re.escape(template)), re.DOTALL)
+def _filled(literals: tuple[str, ...], message: str) -> list[str] | None:
+    """What stands between the literals of a text in `message`, each gap as short as it can be; None where they do not fit.
+
+    One pass: a pattern of as many lazy gaps goes back and forth for hours in a text that repeats the literals.
+    """
+    first, *inner, last = literals
+    end = len(message) - len(last)
+    if end < len(first) or not (message.startswith(first) and message.endswith(last)):
+        return None
+    at, filled = len(first), []
+    for literal in inner:
+        found = message.find(literal, at, end)
+        if found < 0:
+            return None
+        filled.append(message[at:found])
+        at = found + len(literal)
+    return [*filled, message[at:end]]

@@ -201,3 +201,25 @@ def test_a_long_text_takes_no_longer_than_its_length(text: str) -> None:
     """A page may be all one word; with a rule that looks from each letter to the end this would not end today."""
     assert len(redact_text(text)) <= 2 * len(text)
     assert len(redact(text)) <= 2 * len(text)
+
+
+@pytest.mark.parametrize("before", ["주소는", "가격", "값", "価格は", "цена", "é", "_", "1"])
+def test_an_address_is_known_right_behind_a_word(before: str) -> None:
+    """Korean and Japanese put no space there, and neither may have what put the text together."""
+    hidden = "hunter2xZ_thewholesecret"
+    for address in (f"https://u:{hidden}@h.example/a", f"https://h.example/a?token={hidden}", f"redis://:{hidden}@db"):
+        assert hidden not in redact_text(f"{before}{address}")
+
+
+@pytest.mark.parametrize("before", ["토큰", "값", "鍵", "é"])
+def test_a_key_is_known_right_behind_a_word(before: str) -> None:
+    hidden = "0123456789ABCDEFabcd"
+    for key in (
+        f"AKIA{hidden}",
+        f"ghp_{hidden}",
+        f"hf_{hidden}",
+        f"bearer {hidden}",
+        f"cookie: a={hidden}",
+        f"Authorization: {hidden}",
+    ):
+        assert hidden not in redact_text(f"{before}{key}")

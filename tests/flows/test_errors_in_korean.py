@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
@@ -216,4 +218,56 @@ def test_each_is_found_again_by_what_it_says() -> None:
 def test_what_a_person_reads(english: str, korean: str) -> None:
     lang.use("ko")
     assert wrong_use.said(english) == korean
+    lang.use("en")
+
+
+def hostile() -> Iterator[str]:
+    """A text of every sentence with gaps whose figures say its own words again and again; a thousand in each other."""
+    for one in (
+        "NotFound: u: ",
+        "Invalid value: ",
+        "a: b; ",
+        "x; ",
+        "a, b: ",
+        "Could not open file a: ",
+        "Did you mean ",
+        "\n ",
+    ):
+        yield one * 1000
+        yield "LayoutChanged: https://a.example/: " + one * 1000
+        yield one * 100_000
+    for text, literals in wrong_use._templates():
+        for body in {literals[1], "".join(literals[1:-1])} - {""}:
+            yield literals[0] + body * (15_000 // len(body)) + "".join(literals[1:]) + "\0"
+        yield text.replace("{", "{{").replace("}", "}}") + "%s{0.__class__}{9}"
+
+
+def test_no_strangers_words_keep_a_sentence_busy() -> None:
+    """Counted in calls, and not in seconds: a page decides what stands in its error."""
+    lang.use("ko")
+    counted = 0
+
+    def count(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal counted
+        counted += event == "call" and frame.f_code is wrong_use.said.__code__
+
+    for text in hostile():
+        counted, before = 0, sys.getprofile()
+        sys.setprofile(count)
+        try:
+            wrong_use.said(text)
+        finally:
+            sys.setprofile(before)
+        assert counted <= 2000, text[:80]
+    lang.use("en")
+
+
+@pytest.mark.parametrize(
+    "value", ["{0}", "{what}", "%s", "{0.__class__.__init__}", "{x!r:>999999999}", "}{", "\\1", "(.*?)"]
+)
+def test_what_a_stranger_wrote_fills_a_gap_and_is_no_pattern(value: str) -> None:
+    lang.use("ko")
+    for text, _ in wrong_use._templates():
+        filled = wrong_use._GAP.sub(lambda _: value, text)
+        assert wrong_use.said(filled).count(value) >= filled.count(value), filled
     lang.use("en")
