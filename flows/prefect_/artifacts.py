@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from prefect.artifacts import create_link_artifact, create_markdown_artifact, create_table_artifact
 
@@ -31,7 +32,7 @@ def create(context: Context, summary: Summary) -> None:
     )
     create_markdown_artifact(
         key="failed-sources",
-        markdown=redact(failed_sources(summary)),
+        markdown=failed_sources(summary, redact),
         description="Sources whose last good data stand",
     )
     if summary.published is None:
@@ -65,12 +66,15 @@ def top_value(context: Context) -> list[dict[str, str]]:
     return lines or [dict.fromkeys(names, "") | {"gpu": "no card has both a score and a street price"}]
 
 
-def failed_sources(summary: Summary) -> str:
-    """The failed sources as Markdown, with the reason and what it means for the tables."""
+def failed_sources(summary: Summary, redact: Callable[[str], str]) -> str:
+    """The failed sources as Markdown, with the reason and what it means for the tables.
+
+    A reason is redacted before its marks are escaped: `api\\_key=` is no name of a secret.
+    """
     if not summary.failed_sources:
         return "Every source was read.\n"
     lines = ["| source | status | reason |", "|---|---|---|"]
-    lines += [f"| {s.source} | {s.status} | {_cell(s.reason or '')} |" for s in summary.failed_sources]
+    lines += [f"| {s.source} | {s.status} | {_cell(redact(s.reason or ''))} |" for s in summary.failed_sources]
     stands = "Their last good data stand and are marked stale." if summary.published else "Nothing was published."
     return "\n".join([*lines, "", stands, ""])
 
@@ -81,4 +85,9 @@ def _cell(text: str) -> str:
 
 def _as_text(text: str) -> str:
     """Words of a page as words: the UI takes a cell for Markdown, and Markdown for a page."""
-    return re.sub(r"([\\`*_\[\]!])", r"\\\1", text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _MARKS.sub(r"\\\g<0>", text)
+
+
+#: What CommonMark and the UI's strikethrough take for markup anywhere, and what makes a list or a heading of a line.
+_MARKS = re.compile(r"[\\`*_\[\]!~#]|^[-+=]")

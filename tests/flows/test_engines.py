@@ -118,7 +118,7 @@ def test_prefect_shows_the_failed_sources_and_links_to_the_report(
 
 def test_a_failed_source_is_a_row_that_no_reason_can_break() -> None:
     failed = SourceOutcome("newegg", "failed", "LayoutChanged: a|b\nc")
-    table = artifacts.failed_sources(Summary("r", [failed, SourceOutcome("danawa", "ok")]))
+    table = artifacts.failed_sources(Summary("r", [failed, SourceOutcome("danawa", "ok")]), str)
     assert "| newegg | failed | LayoutChanged: a\\|b c |" in table.splitlines()
     assert "danawa" not in table
 
