@@ -21,6 +21,8 @@ from gpuledger.warehouse.outputs.tables import TOO_LARGE
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query, reader
 
+#: `make test-duckdb` runs the tests on DuckDB 1.5, which differs in a few things that no user of ours meets.
+IS_DUCKDB_1 = duckdb.__version__.startswith("1.")
 ROOT = Path(__file__).parents[1]
 #: Where `make` puts the DuckDB that requirements.lock does not hold.
 OTHER_DUCKDB = Path(sys.prefix) / "other-duckdb"

@@ -78,17 +78,21 @@ def test_the_second_night_records_each_change_between_the_two_pages(nights: dict
             expected[listing] = ("availability", before[listing][0], after[listing][0])
     found = rows(
         nights[2].data,
-        "SELECT listing_id, change, old_price, new_price FROM core.price_change WHERE changed_at = '2023-11-17 03:00Z'",
+        "SELECT listing_id, change, old_price, new_price FROM core.price_change WHERE changed_at = '2023-11-17 03:00:00Z'",
     )
     assert {listing: (change, old, new) for listing, change, old, new in found} == expected
     assert {"price", "appeared", "ended"} <= {change for change, _, _ in expected.values()}
-    old_versions = rows(nights[2].data, "SELECT count(*) FROM core.price_history WHERE valid_to = '2023-11-17 03:00Z'")
+    old_versions = rows(
+        nights[2].data, "SELECT count(*) FROM core.price_history WHERE valid_to = '2023-11-17 03:00:00Z'"
+    )
     assert old_versions == [(sum(change in ("price", "ended", "availability") for change, _, _ in expected.values()),)]
 
 
 def test_a_price_that_did_not_change_writes_no_new_row(nights: dict[int, Night]) -> None:
     count = "SELECT count(*) FROM core.price_history"
-    changes = "SELECT count(*) FILTER (change <> 'ended') FROM core.price_change WHERE changed_at = '2023-11-17 03:00Z'"
+    changes = (
+        "SELECT count(*) FILTER (change <> 'ended') FROM core.price_change WHERE changed_at = '2023-11-17 03:00:00Z'"
+    )
     first, second, third = (rows(nights[n].data, count)[0][0] for n in (1, 2, 3))
     assert second == first + rows(nights[2].data, changes)[0][0]
     assert third == second

@@ -179,15 +179,15 @@ def test_what_is_not_seen_counts_until_it_is_older_than_its_source_may_be(con: d
     """And what was seen and not believed is none of that: it does not count at all."""
     con.execute(
         """INSERT INTO ops.source_state BY NAME
-               SELECT 'a' AS source, 48 AS freshness_hours, TIMESTAMPTZ '2024-01-05 03:00Z' AS last_success_at;
+               SELECT 'a' AS source, 48 AS freshness_hours, TIMESTAMPTZ '2024-01-05 03:00:00Z' AS last_success_at;
            INSERT INTO core.price_open BY NAME FROM (VALUES
-               ('a:seen', TIMESTAMPTZ '2024-01-01 03:00Z', NULL),
-               ('a:unseen', TIMESTAMPTZ '2024-01-01 03:00Z', TIMESTAMPTZ '2024-01-03 03:00Z'),
-               ('a:held', TIMESTAMPTZ '2024-01-04 03:00Z', TIMESTAMPTZ '2024-01-01 03:00Z')
+               ('a:seen', TIMESTAMPTZ '2024-01-01 03:00:00Z', NULL),
+               ('a:unseen', TIMESTAMPTZ '2024-01-01 03:00:00Z', TIMESTAMPTZ '2024-01-03 03:00:00Z'),
+               ('a:held', TIMESTAMPTZ '2024-01-04 03:00:00Z', TIMESTAMPTZ '2024-01-01 03:00:00Z')
            ) v(listing_id, valid_from, confirmed_until);
            INSERT INTO core.cloud_offer_history BY NAME
-               SELECT 'a:cloud' AS offer_id, 'a' AS source, TIMESTAMPTZ '2024-01-01 03:00Z' AS valid_from,
-                   TIMESTAMPTZ '2024-01-04 03:00Z' AS confirmed_until"""
+               SELECT 'a:cloud' AS offer_id, 'a' AS source, TIMESTAMPTZ '2024-01-01 03:00:00Z' AS valid_from,
+                   TIMESTAMPTZ '2024-01-04 03:00:00Z' AS confirmed_until"""
     )
     night = datetime(2024, 1, 5, 3, tzinfo=UTC)
     found = []

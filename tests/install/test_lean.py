@@ -11,7 +11,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from tests.command import ROOT, environment, gpuledger
+from tests.command import IS_DUCKDB_1, ROOT, environment, gpuledger
 from tests.install.built import ASKS_THE_SOURCES, ask, questions
 from tests.nights import Night, once
 from tests.test_architecture import ROOMS, imports
@@ -74,7 +74,9 @@ def test_every_reading_command_answers_as_it_does_with_everything_installed(
     for path in written:
         if path.suffix == ".xlsx":  # its XML is written by lxml where that is there, and says the same
             assert cells(lean / path) == cells(full / path), path
-        else:
+        elif (
+            path.suffix != ".parquet" or not IS_DUCKDB_1
+        ):  # the lean one has the lock's DuckDB, which is named in the file
             assert (lean / path).read_bytes() == (full / path).read_bytes(), path
 
 
