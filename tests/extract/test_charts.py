@@ -272,18 +272,26 @@ def test_a_bar_that_is_lighter_at_its_top_is_one() -> None:
     assert {lane.bottom - lane.top >= 40 for lane in found.lanes} == {True}
 
 
+def _ends_of_a_nest(outer: bars._Piece, inner: bars._Piece, pieces: list[bars._Piece]) -> list[float]:
+    """Where the bars of a lane end, on a picture of a bar in another; `pieces` are what was found of them."""
+    picture = np.full((outer.bottom + 40, outer.right + 200, 3), 255, dtype=np.uint8)
+    for bar in (outer, inner):
+        picture[bar.top : bar.bottom, bar.left : bar.right] = bar.colour
+    return [bar.end for bar in bars._lane(picture, pieces, np.array([255, 255, 255])).bars]
+
+
 def test_the_blend_around_a_nested_bar_makes_it_no_part_of_the_longer_one() -> None:
-    inner, outer = (172, 28, 36), (92, 92, 92)
+    outer, inner = (
+        bars._Piece(200, 20, 980, 46, 9500, (92, 92, 92)),
+        bars._Piece(200, 22, 700, 44, 11000, (172, 28, 36)),
+    )
     pieces = [
-        bars._Piece(200, 22, 700, 44, 11000, inner),
+        inner,
         bars._Piece(200, 21, 702, 45, 2700, (132, 60, 60)),
         bars._Piece(200, 20, 980, 46, 8500, (108, 100, 92)),
-        bars._Piece(200, 20, 980, 46, 9500, outer),
+        outer,
     ]
-    picture = np.full((80, 1200, 3), 255, dtype=np.uint8)
-    picture[20:46, 200:980], picture[22:44, 200:700] = outer, inner
-    lane = bars._lane(picture, pieces, np.array([255, 255, 255]))
-    assert [bar.end for bar in lane.bars] == [pytest.approx(700, abs=0.6), pytest.approx(980, abs=0.6)]
+    assert _ends_of_a_nest(outer, inner, pieces) == [pytest.approx(700, abs=0.6), pytest.approx(980, abs=0.6)]
 
 
 def test_the_patch_of_a_legend_and_the_stroke_of_a_number_are_no_bars() -> None:
@@ -388,16 +396,14 @@ def test_the_longer_bar_of_a_nest_is_found_behind_a_line_of_the_grid() -> None:
 
 
 def test_the_mixture_of_two_colours_makes_no_one_bar_of_two_that_are_nested() -> None:
-    inner, outer, between = (176, 196, 222), (107, 140, 174), (152, 178, 208)
+    outer = bars._Piece(162, 196, 1668, 217, 14000, (107, 140, 174))
+    inner = bars._Piece(162, 198, 1180, 215, 17000, (176, 196, 222))
     pieces = [
-        bars._Piece(162, 198, 1180, 215, 17000, (172, 188, 204)),
-        bars._Piece(162, 198, 1181, 215, 16900, between),
-        bars._Piece(162, 196, 1668, 217, 14000, (124, 148, 172)),
+        replace(inner, colour=(172, 188, 204)),
+        bars._Piece(162, 198, 1181, 215, 16900, (152, 178, 208)),
+        replace(outer, colour=(124, 148, 172)),
     ]
-    picture = np.full((400, 1900, 3), 255, dtype=np.uint8)
-    picture[196:217, 162:1668], picture[198:215, 162:1180] = outer, inner
-    lane = bars._lane(picture, pieces, np.array([255, 255, 255]))
-    assert [bar.end for bar in lane.bars] == [pytest.approx(1180, abs=0.6), pytest.approx(1668, abs=0.6)]
+    assert _ends_of_a_nest(outer, inner, pieces) == [pytest.approx(1180, abs=0.6), pytest.approx(1668, abs=0.6)]
 
 
 def test_a_patch_of_a_legend_whose_word_reaches_over_it_is_no_bar() -> None:
