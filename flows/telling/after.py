@@ -40,17 +40,19 @@ def reported(context: Context, work: Callable[[], Summary], load_blocks: LoadBlo
 def after_run(context: Context, summary: Summary, load_blocks: LoadBlocks) -> None:
     """Log the run a line a source, look at the watches, and tell people what they asked to be told.
 
-    Takes at most the setting notify_deadline_s for telling, and never raises: the run is over, and what it published stands.
+    Waits at most the setting notify_deadline_s for those who are told, and never raises: the run is over, and what it
+    published stands.
     """
     logs.summary(summary)
     try:
-        ends = time.monotonic() + context.settings.notify_deadline_s
+        asked_at = time.monotonic()
         urls = notify.targets(context.settings, load_blocks)
+        left_s = max(0.0, context.settings.notify_deadline_s - (time.monotonic() - asked_at))
         if not urls and not _log.isEnabledFor(logging.INFO):
             return  # nobody hears what it would take three readings of the warehouse to find out
         redact = Redactor((*context.settings.notify_urls, *urls))
         due = alerts.due(context, summary, is_heard=bool(urls))
         messages = [replace(m, title=clean(redact(m.title)), body=clean(redact(m.body), keep_lines=True)) for m in due]
-        notify.send(context.data.state / "outbox", messages, urls, max(0.0, ends - time.monotonic()))
+        notify.send(context.data.state / "outbox", messages, urls, left_s)
     except Exception as error:  # noqa: BLE001
         logs.event(_log, logging.ERROR, "nobody could be told", error=f"{type(error).__name__}: {error}")

@@ -69,8 +69,8 @@ def targets(settings: Settings, load_blocks: LoadBlocks) -> list[str]:
 def send(outbox: Path, messages: Sequence[Message], urls: Sequence[str], deadline_s: float) -> int:
     """Put `messages` in the outbox and deliver what is there; returns how many are left for the next time.
 
-    Takes at most `deadline_s`: a target that is slower is left alone and tried again next time, and may then get a message
-    twice. Never raises for a target.
+    Waits for the targets at most `deadline_s`: one that is slower is left alone and tried again next time, and may then get
+    a message twice. Never raises for a target.
     """
     if not urls:
         for message in messages:
@@ -86,6 +86,9 @@ def send(outbox: Path, messages: Sequence[Message], urls: Sequence[str], deadlin
         threading.Thread(target=_deliver, args=(name, url, waiting, done), name=f"notify {name}", daemon=True)
         for name, url in names.items()
     ]
+    # The first import after an installation compiles its plugins, for seconds on a busy machine: no target is late for that.
+    import apprise  # noqa: F401
+
     ends = time.monotonic() + deadline_s
     for thread in threads:
         thread.start()

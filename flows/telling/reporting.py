@@ -27,7 +27,7 @@ def write(data: DataDir, folder: Path, progress: Progress = SILENT) -> list[Path
         found = archive.origin(sha256)
         return (found.url, found.fetched_at) if found else None
 
-    translations = {code: lang.translations(code) for code in LANGUAGES}
+    translations = {code: lang.WithDictionary(code) for code in LANGUAGES}
 
     def models(done: int, total: int) -> None:
         if not done:
