@@ -84,19 +84,21 @@ class Layout:
 def lay_out(columns: Sequence[Column], width: int, keep: Sequence[str] = ()) -> Layout:
     """Choose what fits into `width` cells.
 
-    `keep` names columns in the order of their worth; those that it does not name go first, the last of them before the
-    others. The first column that is kept stays however narrow the screen is.
+    `keep` names columns in the order of their worth; those that it does not name come behind, in their own order. Each gets
+    its room in that order where it still fits. The first stays however narrow the screen is.
     """
     worth = [name for name in keep if any(column.name == name for column in columns)]
     worth += [column.name for column in columns if column.name not in worth]
     shown = list(columns)
-    while len(shown) > 1 and _sum(column.least for column in shown) > width:
-        # Without its maker a card may just fit: the cheapest loss comes first.
-        if any(has_maker(column) for column in shown):
-            shown = [without_maker(column) for column in shown]
-            continue
-        last = max(shown, key=lambda column: worth.index(column.name))
-        shown.remove(last)
+    # Without its maker a card may just fit: the cheapest loss comes first.
+    if any(has_maker(column) for column in shown) and _sum(column.least for column in shown) > width:
+        shown = [without_maker(column) for column in shown]
+    kept: list[Column] = []
+    for column in sorted(shown, key=lambda column: worth.index(column.name)):
+        # A wide column that does not fit leaves its room to those behind it.
+        if not kept or _sum(one.least for one in (*kept, column)) <= width:
+            kept.append(column)
+    shown = [column for column in shown if column in kept]
     if any(has_maker(column) for column in shown) and _sum(column.natural for column in shown) > width:
         shown = [without_maker(column) for column in shown]
     names = {column.name for column in shown}
