@@ -12,7 +12,7 @@ import click
 
 from gpuledger.flows.commands._explain import as_objects, show_steps
 from gpuledger.flows.commands._show import no_rows, show
-from gpuledger.flows.setup import market_words
+from gpuledger.flows.setup import market_words, wrong_use
 from gpuledger.flows.setup.lang import gettext
 from gpuledger.flows.setup.money import DOLLARS, Money, money
 from gpuledger.flows.setup.sentences import spoken
@@ -73,9 +73,9 @@ def show_answer(answer: Answer, data: DataDir, limit: int, form: str, *, explain
     why = [f"nothing runs {need.model_id} at {need.precision} as asked", *way_outs(answer)]
     if other is not None:
         why.append(
-            f"{_condition(other.condition)}, {other.what} at {other.price_usd:,.2f} USD would do: --condition any"
+            f"{other.what}, {_condition(other.condition)}, at {other.price_usd:,.2f} USD would do: --condition any"
         )
-    return no_rows("\n  ".join(why))
+    return no_rows("\n  ".join(map(wrong_use.said, why)))
 
 
 def rows_of(answer: Answer, data: DataDir, limit: int, shown: Money = DOLLARS) -> list[dict[str, Any]]:
@@ -236,10 +236,10 @@ def _without_price(left_out: Sequence[Option]) -> Iterator[str]:
         assert speed is not None, "a machine without price and speed is no option"
         low, high = (f"{value:.4g}" for value in (speed.rate.low or 0, speed.rate.high or 0))
         each = gettext(", {speed:.3g} for each").format(speed=speed.each) if speed.each < speed.expected else ""
-        yield (
-            f"   {option.what}: {option.needed_gb:.1f} of {option.available_gb:.1f} GB, "
-            f"{speed.expected:.4g} tokens/s ({low}–{high}, {speed.rate.basis}){each}"
-        )
+        yield "   " + gettext("{what}: {needed} of {usable} GB, {speed} tokens/s ({low}–{high}, {basis}){each}").format(
+            what=option.what, needed=f"{option.needed_gb:.1f}", usable=f"{option.available_gb:.1f}",
+            speed=f"{speed.expected:.4g}", low=low, high=high, basis=spoken(speed.rate.basis), each=each,
+        )  # fmt: skip
 
 
 def _offer(row: dict[str, Any]) -> dict[str, Any]:
@@ -266,8 +266,8 @@ def _of_text(row: dict[str, Any]) -> dict[str, Any]:
         "tokens/s": row["expected_tokens_per_s"], "range": _range(row), "speed is": _label(row),
         "each user": row["each_tokens_per_s"], "reads tokens/s": row["prefill_tokens_per_s"],
         "first token s": row["first_token_s"], "total USD": row["total_usd"],
-        "USD per M tokens": row["usd_per_million_tokens"], "machine": row["host"] or "",
-        "next cheaper is ruled out": row["next_cheaper_is_ruled_out"],
+        "USD per M tokens": row["usd_per_million_tokens"], "machine": spoken(row["host"] or ""),
+        "next cheaper is ruled out": _ruled_out(row["next_cheaper_is_ruled_out"]),
     }  # fmt: skip
 
 
@@ -277,17 +277,23 @@ def _of_pictures(row: dict[str, Any]) -> dict[str, Any]:
         "it/s": row["image_iterations_per_s"],
         "pictures a minute": row["images_per_s"] and round(row["images_per_s"] * 60, 2),
         "speed is": _label(row), "total USD": row["total_usd"],
-        "USD per 1000 pictures": row["usd_per_thousand_images"], "machine": row["host"] or "",
-        "next cheaper is ruled out": row["next_cheaper_is_ruled_out"],
+        "USD per 1000 pictures": row["usd_per_thousand_images"], "machine": spoken(row["host"] or ""),
+        "next cheaper is ruled out": _ruled_out(row["next_cheaper_is_ruled_out"]),
     }  # fmt: skip
 
 
 def _offer_and_cost(row: dict[str, Any]) -> dict[str, Any]:
     """The same where a model is trained, or makes pictures or clips that nobody measured: how fast is not known."""
     return _offer(row) | {
-        "total USD": row["total_usd"], "machine": row["host"] or "",
-        "next cheaper is ruled out": row["next_cheaper_is_ruled_out"],
+        "total USD": row["total_usd"], "machine": spoken(row["host"] or ""),
+        "next cheaper is ruled out": _ruled_out(row["next_cheaper_is_ruled_out"]),
     }  # fmt: skip
+
+
+def _ruled_out(verdict: str) -> str:
+    """`RTX 3050 for 791 USD: needs 9.8 GB and has 7.8`, in the language in use."""
+    option, colon, reasons = verdict.partition(": ")
+    return f"{wrong_use.said(option)}{colon}{spoken(reasons)}"
 
 
 def _way(row: dict[str, Any]) -> str:

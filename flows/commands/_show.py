@@ -191,13 +191,14 @@ def is_number(value: object) -> bool:
 #: Columns of words that the program itself chose, in English: for people they are put into their language.
 _SPOKEN = (
     "workload", "claim", "excluded", "left_out_because", "hint", "availability", "condition", "channel", "change", "status",
-    "pricing_model",
+    "pricing_model", "verdict", "kinds", "old_availability", "new_availability", "basis", "tax", "product_kind",
 )  # fmt: skip
 
 #: Codes that are other words elsewhere: a run is published, and so is a figure.
 _OF_THEIR_COLUMN = {
     ("claim", "published"): N_("as published"), ("claim", "vendor"): N_("vendor's claim"),
-    ("condition", "new"): N_("new card"),
+    ("condition", "new"): N_("new card"), ("verdict", "no"): N_("does not fit"), ("verdict", "erratum"): N_("known erratum"),
+    ("tax", "excluded"): N_("without tax"),
 }  # fmt: skip
 
 

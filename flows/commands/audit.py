@@ -6,6 +6,7 @@ import click
 
 from gpuledger.flows.commands._options import data_dir_option, format_option, read_from
 from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.setup.sentences import spoken, stated
 
 
 @click.command()
@@ -23,7 +24,11 @@ def command(document: str | None, data_dir: str | None, form: str) -> None:
         message = gettext("no document is called {document!r}; known are {known}")
         raise click.UsageError(message.format(document=document, known=", ".join(names)))
     chosen = [name for name in names if document in (None, name)]
-    show(*claims.figures(data, chosen, short=form == "table"), form)
+    columns, rows = claims.figures(data, chosen, short=form == "table")
+    if form == "table":
+        texts = [columns.index(name) for name in ("statement", "unit", "reason")]
+        rows = [tuple(stated(value) if place in texts else value for place, value in enumerate(row)) for row in rows]
+    show(columns, rows, form)
     if form == "table":
         for name, verdict in claims.verdicts(data, chosen).items():
-            click.echo(f"{name}: {verdict}")
+            click.echo(f"{name}: {spoken(verdict)}")

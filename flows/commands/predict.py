@@ -274,7 +274,7 @@ def _show(found: Prediction, what: str, notes: Sequence[str]) -> None:
         [
             name,
             *(None if value is None else float(f"{value:.4g}") for value in (r.expected, r.low, r.high, r.bound)),
-            spoken(r.basis),
+            r.basis,
         ]
         for name, r in ((gettext("writes"), found.decode), (gettext("reads"), found.prefill))
     ]

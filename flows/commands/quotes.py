@@ -78,7 +78,7 @@ def _row(offer: Offer, resolver: Resolver) -> dict[str, Any]:
     evidence = Evidence(specs=offer.specs, mpn=offer.mpn, brand=offer.brand)
     found = resolver.resolve(offer.title, evidence, source="quotes")
     gpu = found.gpu or (found.contained[1] if found.contained else None)
-    taxed = {True: gettext("included"), False: gettext("excluded"), None: gettext("not stated")}[offer.tax_included]
+    taxed = {True: "included", False: "excluded", None: "not stated"}[offer.tax_included]
     values = (
         offer.title, gpu or f"? {found.explanation}", found.product_kind, found.gpu_count, _plain(offer.price),
         offer.currency, taxed, offer.condition, offer.quantity, _plain(offer.valid_until), offer.seller, offer.market,

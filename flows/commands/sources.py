@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +12,7 @@ import click
 
 from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
 from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.setup.sentences import N_
 
 if TYPE_CHECKING:
     from gpuledger.extract.items import Item
@@ -39,6 +41,7 @@ def command(ctx: click.Context, data_dir: str | None, form: str) -> None:
     from gpuledger.flows.setup import terms
     from gpuledger.flows.telling import health
 
+    said = gettext if form == "table" else str
     columns = [
         "source", "title", "kinds", "status", "failed of 30", "robots", "terms", "interface", "sample", "live addresses",
         "freshness_hours", "homepage", "key",
@@ -51,31 +54,36 @@ def command(ctx: click.Context, data_dir: str | None, form: str) -> None:
     rows = []
     for s in discover():
         record = records.get(s.name)
-        interface = gettext("is one") if s.interface == s.name else s.interface
+        interface = said("is one") if s.interface == s.name else s.interface and said(s.interface)
         rows.append((
-            s.name, s.title, ", ".join(s.kinds), record and record.status, record and f"{record.failed}/{record.nights}",
-            _robots(s, record, out.get(s.name)), _terms(s, read.get(s.name)), interface, bool(s.sample), len(s.start),
-            s.freshness_hours, s.homepage, _key(s, settings),
+            s.name, said(s.title), ", ".join(s.kinds), record and record.status,
+            record and f"{record.failed}/{record.nights}", _robots(s, record, out.get(s.name), said),
+            _terms(s, read.get(s.name), said), interface, bool(s.sample), len(s.start), s.freshness_hours, s.homepage,
+            _key(s, settings, said),
         ))  # fmt: skip
     show(columns, rows, form)
 
 
-def _robots(source: Source, record: Record | None, out: LeftOut | None) -> str | None:
+#: Puts a text into the language of whoever asks; programs get it as it is.
+Said = Callable[[str], str]
+
+
+def _robots(source: Source, record: Record | None, out: LeftOut | None, said: Said) -> str | None:
     """What the site's robots.txt was last found to say; None for what is no site."""
     if source.access is not None:
-        return gettext("asked with a key")
+        return said(N_("asked with a key"))
     if not source.start:
         return None
     if out is not None and out.again is not None:
-        return gettext("forbidden, left out until {day}").format(day=f"{out.again:%Y-%m-%d}")
-    return gettext((record and record.robots) or "not asked yet")
+        return said(N_("forbidden, left out until {day}")).format(day=f"{out.again:%Y-%m-%d}")
+    return said((record and record.robots) or "not asked yet")
 
 
-def _terms(source: Source, read: Terms | None) -> str | None:
+def _terms(source: Source, read: Terms | None, said: Said) -> str | None:
     """What a person read in the terms, and when; None for what is no site."""
     if read is not None:
-        return f"{gettext(read.says)}, {read.read}, {read.page}"
-    return gettext("unknown") if source.start else None
+        return f"{said(read.says)}, {read.read}, {read.page}"
+    return said("unknown") if source.start else None
 
 
 @command.command("terms")
@@ -292,14 +300,14 @@ def corrections_(data_dir: str | None, form: str) -> None:
     show(columns, rows, form, none=gettext("no correction yet: `gpuledger sources correct` makes one"))
 
 
-def _key(source: Source, settings: Settings) -> str | None:
+def _key(source: Source, settings: Settings, said: Said) -> str | None:
     """Whether an official interface can be asked; None for pages that anybody may read."""
     from gpuledger.flows.night.gather import keys_missing
 
     if source.access is None:
         return None
     missing = keys_missing(source, settings)
-    return gettext("set {names}: it is left out").format(names=", ".join(missing)) if missing else gettext("is set")
+    return said(N_("set {names}: it is left out")).format(names=", ".join(missing)) if missing else said(N_("is set"))
 
 
 def _row(one: Checked) -> tuple[Any, ...]:

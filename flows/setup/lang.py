@@ -16,7 +16,8 @@ from pathlib import Path
 
 LOCALE = Path(__file__).with_name("locale")
 DOMAIN = "gpuledger"
-#: What `gpuledger describe` says, and what errors say. Apart from the rest, so that only who needs them reads them.
+#: What `gpuledger describe` and `gpuledger audit` say, and what errors say. Apart from the rest, so that only who needs them
+#: reads them.
 DICTIONARY = "dictionary"
 ERRORS = "errors"
 
@@ -44,9 +45,13 @@ def gettext(message: str) -> str:
     return translations(current()).gettext(message)
 
 
-def described(comment: str) -> str:
-    """A text of the data dictionary in the language in use, with the unit that may stand behind it in brackets."""
-    words = translations(current(), DICTIONARY)
+def described(comment: str, language: str | None = None) -> str:
+    """A text of the data dictionary in `language` (default: the one in use), with the unit that may stand behind it in
+    brackets.
+    """
+    words = translations(language or current(), DICTIONARY)
+    if (whole := words.gettext(comment)) != comment:
+        return whole  # a formula in brackets is no unit
     meaning, unit = meaning_and_unit(comment)
     return words.gettext(meaning) + (f" [{words.gettext(unit)}]" if unit else "")
 
@@ -88,6 +93,19 @@ def translations(language: str, domain: str = DOMAIN) -> gettext_module.NullTran
     messages = {literal_eval(f"({one})"): literal_eval(f"({other})") for one, other in _ENTRY.findall(text)}
     del messages[""]  # the file's description of itself
     return Catalogue(messages)
+
+
+class WithDictionary(gettext_module.NullTranslations):
+    """The words of a language with those of the data dictionary, for who shows both: the report."""
+
+    def __init__(self, language: str) -> None:
+        super().__init__()
+        self.language = language
+
+    def gettext(self, message: str) -> str:
+        """The translation of `message`; a text of the dictionary where it is no other."""
+        said = translations(self.language).gettext(message)
+        return described(message, self.language) if said == message else said
 
 
 @cache

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from gpuledger.flows.setup.lang import current, gettext, knows
+from gpuledger.flows.setup.lang import current, described, gettext, knows
 
 
 def N_(message: str) -> str:
@@ -27,6 +27,9 @@ TEMPLATES = (
     N_("lower than on {share}% of the days of a year"),
     N_("it was lower on {share}% of the days of a year"),
     N_("neither low nor falling: {share}% of the days of a year were cheaper"),
+    # transform/seeds/claims.py
+    N_("Table {table}: score per launch dollar of {card} in {workload}"),
+    N_("Table {table}: score relative to the RTX 3060 of {card} in {workload}"),
     # transform/buying/options.py
     N_("needs {needed} GB and has {available}"),
     N_("its price is not known, so whether the budget buys it is not"),
@@ -53,7 +56,10 @@ _CODES = (
     N_("reserved 1y"), N_("reserved 3y"), N_("first party"), N_("marketplace"), N_("dearer"), N_("drift"), N_("too old"),
     N_("unchanged"), N_("running"), N_("interrupted"), N_("idle"), N_("from price"), N_("bundle price"),
     N_("sales tax"), N_("VAT"), N_("GST"), N_("consumption tax"), N_("calibrated"), N_("on demand"),
-    N_("seller not known"), N_("far above any price"), N_("published with failures"),
+    N_("seller not known"), N_("far above any price"), N_("published with failures"), N_("included"), N_("excluded"),
+    N_("not stated"), N_("agrees"), N_("not verifiable"), N_("input missing"), N_("card"), N_("offer"),
+    N_("cloud offer"), N_("index price"), N_("fx rate"), N_("chart"), N_("chart value"), N_("desktop"), N_("workstation"),
+    N_("4U server"), N_("8-module node"), N_("the machine itself"),
 )  # fmt: skip
 #: A number before what it counts, as in `3 out of stock, 1 grey import`.
 _COUNTED = re.compile(r"(\d+) ([a-zA-Z][^,]*)")
@@ -69,6 +75,12 @@ def spoken(text: str) -> str:
         said.append(_one("; ".join(parts[:taken])))
         del parts[:taken]
     return "; ".join(said)
+
+
+def stated(text: str) -> str:
+    """What a claim of a document says, its unit or what is wrong with it, in the language in use."""
+    said = described(text)
+    return spoken(text) if said == text else said
 
 
 def _one(text: str) -> str:

@@ -236,7 +236,7 @@ def _ways(found: list[dict[str, Any]]) -> set[tuple[str, str | None, str]]:
 def test_where_only_a_used_card_would_do_it_is_named(data: Path) -> None:
     words = ("buy", "--model", "llama-2-13b", "--budget", 500, "--min-tokens-per-s", 55)
     said = gpuledger(*words, data=data)
-    assert "refurbished, NVIDIA GeForce RTX 3080 10GB at 429.00 USD would do: --condition any" in said.err
+    assert "NVIDIA GeForce RTX 3080 10GB, refurbished, at 429.00 USD would do: --condition any" in said.err
     assert [row["condition"] for row in ask(data, *words[1:], "--condition", "any")] == ["refurbished"]
 
 

@@ -37,6 +37,9 @@ OF_A_PERSONS_WORDS = (
 )  # fmt: skip
 
 
+#: Files that say in so many words what would give an answer.
+ADVISING = ("transform/buying/advice.py",)
+
 #: What the operating system says of files.
 OF_THE_SYSTEM = {
     "Disk quota exceeded", "File exists", "File name too long", "Is a directory", "No space left on device",
@@ -141,6 +144,13 @@ def seen_by_the_doctor() -> set[str]:
     return {text for text in made if text and is_sentence(text)}
 
 
+def advised() -> set[str]:
+    """What `gpuledger buy` advises where nothing does it."""
+    trees = [ast.parse((ROOT / file).read_text(encoding="utf-8")) for file in ADVISING]
+    yielded = (node.value for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Yield) and node.value)
+    return {text for node in yielded for text in texts(node, {}) if is_sentence(text)}
+
+
 def is_sentence(text: str) -> bool:
     """One word is an address or a name, and a text that is mostly gaps is found in any other."""
     words = re.sub(r"\{\d+\}", "", text)
@@ -160,14 +170,15 @@ def test_every_sentence_of_an_error_is_korean() -> None:
     assert len(raised()) > 450
     missing = sorted(f"{place}: {text}" for place, text in raised() if text not in korean.messages)
     assert missing == [], "write their Korean in flows/setup/locale/ko/LC_MESSAGES/errors.po"
-    assert (ways_out() | seen_by_the_doctor()) - korean.messages.keys() == set()
+    assert len(advised()) > 8
+    assert (ways_out() | seen_by_the_doctor() | advised()) - korean.messages.keys() == set()
 
 
 def test_nothing_is_translated_that_nothing_says() -> None:
     korean = lang.translations("ko", lang.ERRORS)
     assert isinstance(korean, lang.Catalogue)
     assert {text for text in korean.messages if "{" in text and not is_sentence(text)} <= {
-        "{0}: {1}; or choose another --data-dir"
+        "{0}: {1}; or choose another folder"
     }
     said = {text for _, text in raised()} | ways_out() | {f"{{0}}: {way}" for way in local_files.WAYS_OUT.values()}
     code = {node.value for room in ROOMS for file in (ROOT / room).rglob("*.py")
@@ -182,7 +193,7 @@ def test_nothing_is_translated_that_nothing_says() -> None:
 def test_each_is_found_again_by_what_it_says() -> None:
     """With figures in its gaps, every sentence comes out Korean and keeps its figures."""
     lang.use("ko")
-    for text in {text for _, text in raised()} | seen_by_the_doctor():
+    for text in {text for _, text in raised()} | seen_by_the_doctor() | advised():
         gaps = re.findall(r"\{\d+\}", text)
         figures = [f"x{number}y" for number in range(len(gaps))]
         said = wrong_use.said(text.format(*figures) if gaps else text)
@@ -209,8 +220,8 @@ def test_each_is_found_again_by_what_it_says() -> None:
             "gpus/x.toml: tdp_w은(는) 'many'일 수 없습니다. 파일을 지우고 `gpuledger gpu add`로 카드를 추가하십시오",
         ),
         (
-            "/data/x: Permission denied: mend the permissions; or choose another --data-dir",
-            "/data/x: 권한이 없습니다: 권한을 고치십시오. 또는 다른 --data-dir을 고르십시오",
+            "/data/x: Permission denied: mend the permissions; or choose another folder",
+            "/data/x: 권한이 없습니다: 권한을 고치십시오. 또는 다른 폴더를 고르십시오",
         ),
         ("Catalog Error: no words of ours", "Catalog Error: no words of ours"),
     ],

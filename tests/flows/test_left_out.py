@@ -94,7 +94,7 @@ def test_a_site_that_forbids_it_is_asked_once_and_left_out_for_a_month(
     assert f"{words}; `gpuledger refresh --only {FORBIDDEN}` asks now" in " ".join(capsys.readouterr().out.split())
 
     (shown,) = second.left_out
-    assert _robots(sources.get(FORBIDDEN), None, shown) == "forbidden, left out until 2023-12-17"
+    assert _robots(sources.get(FORBIDDEN), None, shown, str) == "forbidden, left out until 2023-12-17"
     (check,) = [one for one in doctor.examine(live(data, 3), offline=True) if one.name == f"robots of {FORBIDDEN}"]
     assert (check.grade, check.action) == ("warning", f"`gpuledger refresh --only {FORBIDDEN}` asks now")
 

@@ -245,5 +245,7 @@ def test_nothing_english_is_left_in_korean(opened: Opened) -> None:
                 return found;
             }"""
         )
-        prose = [text for text in left if re.search(r"[a-z]{3,} [a-z]{3,}", text.replace("sales tax", ""))]
+        # What is typed stands between backticks; the other words are codes of the data, which the dictionary explains.
+        own = (re.sub("`[^`]*`|sales tax|not verifiable|input missing", "", text) for text in left)
+        prose = [text for text in own if re.search(r"[a-z]{3,} [a-z]{3,}", text)]
         assert prose == [], f"{place}: {prose}"

@@ -84,8 +84,11 @@ def _what_would_fit(options: Sequence[Option], need: Need, at: Callable[[str], N
         room = [o for o in options if o.total_usd is not None and _holds(smaller, o)]
         if room:
             cheapest = min(room, key=lambda option: option.total_usd or 0)
-            how = f"at {precision}" if smaller.tuning is None else f"trained with {smaller.tuning.way}"
-            yield f"{how} it needs {smaller.needed_bytes(1) / 1e9:.1f} GB and fits on {cheapest.what}"
+            needed = f"{smaller.needed_bytes(1) / 1e9:.1f}"
+            if smaller.tuning is None:
+                yield f"at {precision} it needs {needed} GB and fits on {cheapest.what}"
+            else:
+                yield f"trained with {smaller.tuning.way} it needs {needed} GB and fits on {cheapest.what}"
             return
     yield "no smaller precision fits either: take a smaller model or a shorter context"
 

@@ -97,12 +97,15 @@ def _words(
     }
 
 
-#: Columns of the contents that hold names which the program itself gave.
-_NAMED = (("workloads", "workload"), ("workloads", "description"), ("markets", "tax_name"))
+#: Columns of the contents that hold names and texts which the program itself gave.
+_NAMED = (
+    ("workloads", "workload"), ("workloads", "description"), ("markets", "tax_name"), ("claims", "statement"),
+    ("claims", "unit"), ("claims", "erratum"), ("tables", "description"), ("tables", "meaning"),
+)  # fmt: skip
 
 
 def _named(contents: Mapping[str, Any]) -> list[str]:
-    """What the contents call workloads and taxes, and how they describe them."""
+    """What the contents call workloads and taxes, how they describe them, and what claims and tables say."""
     found = []
     for name, column in _NAMED:
         table = contents.get(name) or {"columns": [], "rows": []}

@@ -471,13 +471,13 @@ const sources_page = () => {
 const claims_page = () => [
   heading(_("Claims of the source documents, recomputed")),
   grid("claims", rows("claims"), [
-    { key: "statement", head: _("statement"), kind: "wide", cell: (row) => raw(row.statement) },
+    { key: "statement", head: _("statement"), kind: "wide", cell: (row) => spoken(row.statement) },
     { key: "document", head: _("document"), filter: true, cell: (row) => h("span", { class: "nowrap" }, raw(row.document)) },
     { key: "published", head: _("printed"), kind: "r", cell: (row) => number(row.published, row.decimals ?? 2) },
     { key: "recomputed", head: _("recomputed"), kind: "r", cell: (row) => number(row.recomputed, (row.decimals ?? 2) + 1) },
-    { key: "unit", head: _("unit"), cell: (row) => raw(row.unit) },
+    { key: "unit", head: _("unit"), cell: (row) => row.unit && spoken(row.unit) },
     { key: "verdict", head: _("verdict"), filter: true, value: (row) => word("verdict", row.verdict), cell: (row) => h("span", { class: row.verdict === "agrees" ? "good" : row.verdict === "differs" ? "bad" : "soft" }, word("verdict", row.verdict)) },
-    { key: "erratum", head: _("what is wrong"), kind: "wide", cell: (row) => raw(row.erratum) },
+    { key: "erratum", head: _("what is wrong"), kind: "wide", cell: (row) => row.erratum && spoken(row.erratum) },
   ], { most: 250 }),
 ];
 const dictionary_page = () => [
@@ -486,7 +486,7 @@ const dictionary_page = () => [
     [_("× score, × price"), _("against {card}", { card: DATA.run.baseline ?? "–" })], [_("Pareto front"), _("nobody else is at least as fast for no more money")],
     [_("held"), _("a price that moved too far to be believed at once, until it is seen again")], [_("suspect"), _("a day whose lowest price the days around it do not bear out")]),
   h("p", null, _("Each table with what it is, and what each of its columns means.")),
-  [...group(rows("tables"), "table")].map(([table, list]) => h("details", { id: `table-${table}` }, h("summary", null, raw(table)), h("p", null, raw(list[0].description)),
-    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": table }, h("table", null, h("thead", null, h("tr", null, [_("column"), _("type"), _("meaning")].map((one) => h("th", { scope: "col" }, one)))), h("tbody", null, list.map((row) => h("tr", null, h("th", { scope: "row" }, raw(row.column)), h("td", null, raw(row.type)), h("td", { class: "wide" }, raw(row.meaning))))))))),
+  [...group(rows("tables"), "table")].map(([table, list]) => h("details", { id: `table-${table}` }, h("summary", null, raw(table)), h("p", null, _(list[0].description)),
+    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": table }, h("table", null, h("thead", null, h("tr", null, [_("column"), _("type"), _("meaning")].map((one) => h("th", { scope: "col" }, one)))), h("tbody", null, list.map((row) => h("tr", null, h("th", { scope: "row" }, raw(row.column)), h("td", null, raw(row.type)), h("td", { class: "wide" }, _(row.meaning))))))))),
 ];
 const missing = () => [heading(_("There is no such page")), h("p", null, page(_("What to buy or rent"), []))];
