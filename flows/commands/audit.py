@@ -8,6 +8,9 @@ from gpuledger.flows.commands._options import data_dir_option, format_option, re
 from gpuledger.flows.setup.lang import gettext
 from gpuledger.flows.setup.sentences import spoken, stated
 
+#: Columns in the order in which a narrow screen keeps them.
+_WORTH = ("statement", "published", "recomputed", "verdict", "unit", "reason", "document")
+
 
 @click.command()
 @click.option("--document", metavar="D", help="One document only (default: all).")
@@ -28,7 +31,7 @@ def command(document: str | None, data_dir: str | None, form: str) -> None:
     if form == "table":
         texts = [columns.index(name) for name in ("statement", "unit", "reason")]
         rows = [tuple(stated(value) if place in texts else value for place, value in enumerate(row)) for row in rows]
-    show(columns, rows, form)
+    show(columns, rows, form, headings={name: name for name in _WORTH})
     if form == "table":
         for name, verdict in claims.verdicts(data, chosen).items():
             click.echo(f"{name}: {spoken(verdict)}")

@@ -42,6 +42,7 @@ def command(gpu: str | None, as_of: datetime | None, data_dir: str | None, form:
     from gpuledger.flows.commands._show import no_rows, show
     from gpuledger.flows.setup import market_words
     from gpuledger.flows.setup.money import money
+    from gpuledger.transform.answers import markets
     from gpuledger.transform.answers.price import Cards, price
 
     data = read_from(data_dir)
@@ -57,6 +58,9 @@ def command(gpu: str | None, as_of: datetime | None, data_dir: str | None, form:
         columns, rows = price(data, Cards("", meant), day, showing.market(), short=short)
     title = f"{gettext('Street prices')} · {market_words.heading(data, day)} · {_workload.when(data, as_of)}"
     headings = {**_HEADINGS, "price_usd": market_words.money(data, day)}
+    if showing.market() == markets.ALL:
+        # Which market it is says more there than when a price was confirmed.
+        headings = {name: headings[name] for name in ("gpu", "price_usd", "source", "market", "channel")} | headings
     show(*shown.table(columns, rows), form, title=shown.title(title), headings=shown.headings(columns, headings))
     why = gettext("no shop in this warehouse lists it; `gpuledger show` has what is known of the card")
     return 0 if rows else no_rows(why)
