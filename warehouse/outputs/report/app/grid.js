@@ -1,7 +1,7 @@
 "use strict";
 /**
  * A table that sorts, filters and searches; what is asked of it stands in the address under its name.
- * A column: { key, head, value(row) to sort and to write, cell(row) to show, kind: "r" | "wide" | "tight" | "spare" (not on a narrow screen; also "wide spare"), filter: true }; it is
+ * A column: { key, head, value(row) to sort and to write, cell(row) to show, kind: "r" | "wide" | "tight" | "spare" (not on a narrow screen; also "wide spare") | "wide message" (what an error says), filter: true }; it is
  * left out where no row has a value. `picture`: it is not written to files.
  */
 const grid = (name, list, all, { sort = null, most = 50, search = true, first = null, mark = null } = {}) => {

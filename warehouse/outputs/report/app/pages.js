@@ -451,7 +451,7 @@ const sources_page = () => {
       { key: "rows", head: _("rows"), kind: "r", cell: (row) => number(row.rows) },
       { key: "last_success_at", head: _("last read"), kind: "tight", cell: (row) => minute(row.last_success_at) },
       { key: "freshness_hours", head: _("may be old, hours"), kind: "r", cell: (row) => number(row.freshness_hours) },
-      { key: "reason", head: _("reason"), kind: "wide", cell: (row) => raw(row.reason) },
+      { key: "reason", head: _("reason"), kind: "wide message", cell: (row) => raw(row.reason) },
     ], { search: false }),
     h("h2", null, _("Held prices")), held.length ? held_grid(held) : h("p", null, _("None: no price moved too far to be believed at once.")),
     h("h2", null, _("Titles that match no card, or several")), unmatched.length ? grid("unmatched", unmatched, [
@@ -462,7 +462,7 @@ const sources_page = () => {
       { key: "match_candidates", head: _("may be"), kind: "wide", cell: (row) => raw(row.match_candidates) },
     ], { most: 25 }) : h("p", null, _("None.")),
     h("h2", null, _("Rows in quarantine")), quarantine.length ? grid("quarantine", quarantine, [
-      { key: "reason", head: _("reason"), kind: "wide", cell: (row) => [raw(row.reason), evidence(row.evidence)] },
+      { key: "reason", head: _("reason"), kind: "wide message", cell: (row) => [raw(row.reason), evidence(row.evidence)] },
       { key: "shop", head: _("source"), filter: true, cell: (row) => raw(row.shop) },
       { key: "count", head: _("rows"), kind: "r" },
     ]) : h("p", null, _("None.")),
