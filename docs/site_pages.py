@@ -50,7 +50,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, **_: object) -> str:
     """Lead links to pages outside docs/ to where those are on the site."""
-    return re.sub(r"\]\(((?:\.\./)+)(SECURITY\.md|examples/README\.md)", _inside, markdown)
+    return re.sub(r"\]\(((?:\.\./)+)(SECURITY\.md|CONTRIBUTING\.md|examples/README\.md)", _inside, markdown)
 
 
 def _inside(link: re.Match[str]) -> str:

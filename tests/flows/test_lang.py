@@ -484,6 +484,30 @@ def test_the_korean_readme_has_every_command_of_the_english_ones_first_screens()
     assert asked <= known
 
 
+GUIDES = ROOT / "docs" / "guides"
+
+
+def typed(text: str) -> list[str]:
+    """What a guide lets one type, in its order: lines of code without remarks, and what stands between backticks."""
+    fenced = re.compile(r"^```[\s\S]*?^```$", re.MULTILINE)
+    lines = [*re.findall(r"^ {4}\S.*$", text, re.MULTILINE), *fenced.findall(text)]
+    inline = re.findall(r"`([^`\n]+)`", fenced.sub("", text))
+    return [re.sub(r" {2,}#.*", "", line) for line in lines] + sorted(inline)
+
+
+def led_to(path: Path) -> list[str]:
+    links = re.findall(r"\]\(([^)#]+)(#[^)]*)?\)", path.read_text(encoding="utf-8"))
+    return sorted(f"{(path.parent / file).resolve().relative_to(ROOT)}{anchor}" for file, anchor in links)
+
+
+@pytest.mark.parametrize("guide", sorted(path.name for path in GUIDES.glob("*.md")))
+def test_every_guide_is_there_in_korean_with_the_same_commands_and_links(guide: str) -> None:
+    english, korean = GUIDES / guide, GUIDES / "ko" / guide
+    assert typed(korean.read_text(encoding="utf-8")) == typed(english.read_text(encoding="utf-8"))
+    # A guide leads to its neighbours of the same language.
+    assert [link.replace("docs/guides/ko/", "docs/guides/") for link in led_to(korean)] == led_to(english)
+
+
 def test_answers_for_programs_stay_as_they_are_in_korean() -> None:
     assert json.loads(ask("ko", ["sources", "--format", "json"], None).output)
     lang.use("en")
