@@ -5,6 +5,7 @@ Everything here is as if bars ran from left to right; a chart with standing bars
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -134,9 +135,12 @@ def find(picture: Pixels, words: Sequence[Box]) -> Bars | None:
         for piece in begun
         if max(5, (0.6 if _is_like(piece, ground) else 0.4) * usual) <= piece.height <= 2.5 * usual
     ]
-    behind = [piece for piece in _continuing(grown, pieces) if not _is_halo(piece, ground)]
+    behind = [
+        piece for piece in _continuing(grown, pieces) if not _is_halo(piece, ground) and not _is_across(piece, grown)
+    ]
     tracked = _without_tracks([*grown, *behind], ground)
     lanes = _without_shadows([_lane(picture, lane, ground, words) for lane in _lanes(tracked)], ground)
+    lanes = _without_strangers(lanes, ground)
     if len(lanes) < 2:
         return None
     zero = float(np.median([_edge(picture, lane.bars[0], start) for lane in lanes]))
@@ -394,17 +398,32 @@ def _continuing(begun: list[_Piece], pieces: list[_Piece]) -> Iterator[_Piece]:
                 yield _grow(piece, pieces)
 
 
+def _is_across(piece: _Piece, begun: Sequence[_Piece]) -> bool:
+    """Whether a piece lies across bars that lie below each other, as a letter of a mark of water does and no bar."""
+    crossed = [bar for bar in begun if piece.top < (bar.top + bar.bottom) / 2 < piece.bottom]
+    if not crossed:
+        return False
+    first, *_, last = sorted((*crossed, crossed[0]), key=lambda bar: bar.top + bar.bottom)
+    return not first.same_line(last)
+
+
 def _without_tracks(pieces: list[_Piece], ground: NDArray[np.int32]) -> list[_Piece]:
     """Without what ends at one column in most lines: the shading of rows, or the track in which a bar runs."""
     kept = []
     for piece in pieces:
         alike = [other for other in pieces if other.colour == piece.colour]
         ends = [other for other in alike if abs(other.right - piece.right) <= 1]
-        # Every other row may be shaded: then it is nearly of the ground's colour, and ends behind all bars.
-        is_shading = _is_like(piece, ground) and piece.right >= max(other.right for other in pieces) - 1
+        # Every other row may be shaded: then it is nearly of the ground's colour, and ends behind all bars, or in many rows
+        # at one line of the grid.
+        is_behind = piece.right >= max(other.right for other in pieces) - 1 or len(ends) >= _MANY
+        is_shading = _is_like(piece, ground) and is_behind
         if len(ends) < 3 or len(ends) < 0.6 * len(alike) or not (is_shading or len(alike) >= 0.3 * len(pieces)):
             kept.append(piece)
     return kept
+
+
+#: Pieces of one colour that end at one column: no five values in one series are the same.
+_MANY = 5
 
 
 def _lanes(pieces: Iterable[_Piece]) -> list[list[_Piece]]:
@@ -429,6 +448,21 @@ def _without_shadows(lanes: list[Lane], ground: NDArray[np.int32]) -> list[Lane]
     ]
 
 
+def _without_strangers(lanes: list[Lane], ground: NDArray[np.int32]) -> list[Lane]:
+    """Without what is behind the bars of one lane or two and nearly of the ground's colour, as a mark of water is, where
+    those lanes have more bars than is usual.
+    """
+    usual = Counter(len(lane.bars) for lane in lanes).most_common(1)
+    strange = [
+        lane for lane in lanes if usual and len(lane.bars) > max(1, usual[0][0]) and _is_like(lane.bars[-1], ground)
+    ]
+    if len(strange) > max(1, _STRANGE * len(lanes)):
+        return lanes
+    return [Lane(lane.bars[:-1]) if lane in strange else lane for lane in lanes]
+
+
+#: Share of the lanes behind whose bars a mark of water may be seen.
+_STRANGE = 0.25
 #: Share of the usual height of a lane below which it is none where its colour is nearly that of the ground.
 _LOW = 0.65
 

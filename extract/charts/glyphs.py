@@ -268,13 +268,17 @@ def _ink(crop: Pixels) -> Shape | None:
     ground = _ground(grey, max(1, round(times)))
     usual = float(np.median(ground))
     lighter, darker = np.percentile(grey, 99) - usual, usual - np.percentile(grey, 1)
-    if max(lighter, darker) < 50:
+    if max(lighter, darker) < _CONTRAST:
         return None
     if lighter >= darker:
         share = (grey - ground) / np.maximum(np.percentile(grey, 99) - ground, 30)
     else:
         share = (ground - grey) / np.maximum(ground - np.percentile(grey, 1), 30)
     return np.asarray(np.clip(share, 0, 1), dtype=np.float32)
+
+
+#: Levels of grey, of 255, by which letters differ from what they stand on: thin white ones on a light bar by hardly 40.
+_CONTRAST = 30
 
 
 def _ground(grey: Shape, rim: int) -> Shape:

@@ -197,7 +197,10 @@ def rows(bars: Bars, words: Sequence[Word], turned: bool) -> list[Row]:
         return list(_rows_of_lines(lanes, single, turned))
     if turned and (below := _below_groups(lanes, lines)) is not None:
         return [_row(group, line, turned) for group, line in below]
-    if (grouped := _groups(lanes, _blocks(lines, turned))) is not None:
+    grouped = None if turned else _beside_groups(lanes, lines)
+    if grouped is None:
+        grouped = _groups(lanes, _blocks(lines, turned))
+    if grouped is not None:
         return [_row(group, block, turned) for group, block in grouped]
     inside = [[word for word in words if _inside(word, lane, bars)] for lane in lanes]
     return [_row((lane,), block, turned) for lane, block in zip(lanes, inside, strict=True)]
@@ -277,9 +280,11 @@ def neighbours(lanes: Sequence[Lane]) -> list[tuple[Lane, ...]]:
     narrow, wide = min(gaps), max(gaps)
     if wide - narrow <= max(4, 0.5 * wide):
         return [(lane,) for lane in lanes]
+    # Some gaps are wider than others of their kind: the top of a bar that is lighter there was taken for ground.
+    usual = float(np.median([gap for gap in gaps if gap > narrow + 4]))
     groups = [[lanes[0]]]
     for lane, gap in zip(lanes[1:], gaps, strict=True):
-        if gap > (narrow + wide) / 2:
+        if gap > (narrow + usual) / 2:
             groups.append([lane])
         else:
             groups[-1].append(lane)
@@ -379,6 +384,37 @@ def _groups(lanes: Sequence[Lane], blocks: list[list[Word]]) -> list[tuple[tuple
         if group and abs((group[0].middle + group[-1].middle) / 2 - _middle(block)) > 0.2 * pitch:
             return None
     return [(tuple(group), block) for group, block in zip(groups, blocks, strict=True) if group]
+
+
+def _beside_groups(lanes: Sequence[Lane], lines: list[list[Word]]) -> list[tuple[tuple[Lane, ...], list[Word]]] | None:
+    """The lanes of each label where bars lie in groups of as many colours with room between them, and the lines of text
+    beside each are evenly around its middle; lines of two labels may then be as near to each other as those of one. A group
+    with another number of lines has no label: one of them was not read, or stands elsewhere.
+    """
+    groups = neighbours(lanes)
+    size = len(groups[0])
+    if size < 2 or len(groups) < 2 or any(len(group) != size for group in groups):
+        return None
+    in_turn = sum(all(_differ(one, other) for one, other in pairwise(group)) for group in groups)
+    if in_turn < _GROUPED * len(groups):
+        return None
+    middles = [(group[0].top + group[-1].bottom) / 2 for group in groups]
+    found: list[list[list[Word]]] = [[] for _ in groups]
+    for line in lines:
+        found[min(range(len(groups)), key=lambda index: abs(middles[index] - _middle(line)))].append(line)
+    usual = Counter(map(len, found)).most_common(1)[0][0]
+    pitch = min(after - before for before, after in pairwise(middles))
+    labels = [
+        words if len(block) == usual and usual and abs(_middle(words) - middle) <= 0.15 * pitch else []
+        for block, middle in zip(found, middles, strict=True)
+        for words in ([word for line in block for word in line],)
+    ]
+    return list(zip(groups, labels, strict=True)) if sum(map(bool, labels)) >= _GROUPED * len(groups) else None
+
+
+#: Share of the groups of lanes whose bars have other colours than those beside them, as one may stand out by its colour; and
+#: of those that have a label.
+_GROUPED = 0.7
 
 
 def _row(lanes: tuple[Lane, ...], words: Sequence[Word], turned: bool) -> Row:

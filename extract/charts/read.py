@@ -453,7 +453,9 @@ def _enlarged(crop: Pixels) -> Pixels:
 def _shapes(chart: Chart, numbers: Sequence[Word], along: Sequence[Word]) -> dict[Box, glyphs.Marks | None]:
     """The marks of each number beside a bar and along the axis, by the place of its word."""
     # What the box of a number leaves out at its end would be one more digit.
-    wide = {word.box: _longer(chart, word) for word in numbers} | {word.box: word for word in along}
+    unit = Counter(word.unit for word in numbers if word.unit).most_common(1)
+    wide = {word.box: _longer(chart, word, unit[0][0] if unit else "") for word in numbers}
+    wide |= {word.box: word for word in along}
     told = {box: _told(chart, word) for box, word in wide.items()}
     known = glyphs.usual([(marked, wide[box].unit is not None) for box, marked in told.items() if marked])
     return {
@@ -475,10 +477,13 @@ def _crop_of_box(chart: Chart, word: Word) -> Pixels:
     return crop_of(chart.frame.picture, chart.frame.back(word.box))
 
 
-def _longer(chart: Chart, word: Word) -> Word:
-    """The word with the room of one more digit behind it, up to the next word."""
+def _longer(chart: Chart, word: Word, unit: str) -> Word:
+    """The word with the room of one more digit behind it, up to the next word; with that of what is missing of its unit too,
+    where only the beginning of the chart's `unit` was read.
+    """
     left, top, right, bottom = chart.frame.back(word.box)
-    room = right + _DIGIT * (bottom - top)
+    missing = len(unit) - len(word.unit) if word.unit and unit.startswith(word.unit) else 0
+    room = right + (1 + missing) * _DIGIT * (bottom - top)
     for other in chart.words:
         if other is not word:
             start, above, _, below = chart.frame.back(other.box)

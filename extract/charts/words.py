@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import cv2
@@ -91,10 +91,11 @@ class Reader:
         found: Any = self._models(np.ascontiguousarray(enlarged[:, :, ::-1]), use_det=True, use_cls=False)
         if found.boxes is None:
             return []
-        return [
-            _word(corners / times + np.array([left, top]), text, float(score))
+        words = (
+            _word(corners / times, text, float(score))
             for corners, text, score in zip(found.boxes, found.txts, found.scores, strict=True)
-        ]
+        )
+        return [_moved(part, left, top) for word in words for part in without_share(word, picture)]
 
     def read(self, crops: list[Pixels]) -> list[tuple[str, float]]:
         """The text of each crop of one line, with the model's own certainty."""
@@ -112,6 +113,45 @@ def crop_of(picture: Pixels, box: Box, margin: float = 0) -> Pixels:
     rows = slice(max(0, int(top - margin)), min(height, int(np.ceil(bottom + margin))))
     columns = slice(max(0, int(left - margin)), min(width, int(np.ceil(right + margin))))
     return picture[rows, columns]
+
+
+#: A number with its share behind it: `31.2 (87%)`.
+_WITH_SHARE = re.compile(r"^(?P<number>\D?\s?\d[\d.,]*\D{0,8}?)\s*(?P<share>[(\[]\s?\d{1,3}(?:[.,]\d+)?\s?%\s?[)\]]?)$")
+#: What differs more from the ground is drawn on it.
+_DRAWN = 60
+
+
+def without_share(word: Word, picture: Pixels) -> list[Word]:
+    """A number and its share behind it, which were read as one word, are two; one where no gap between them is found."""
+    found = _WITH_SHARE.match(word.text.strip())
+    if found is None or word.slanted:
+        return [word]
+    left, top, right, bottom = word.box
+    # Bars above and below reach into the box.
+    crop = crop_of(picture, (left, top + 0.2 * word.height, right, bottom - 0.2 * word.height)).astype(np.int16)
+    if not crop.size:
+        return [word]
+    ground = np.median(crop.reshape(-1, 3), axis=0)
+    is_clean = ~(np.abs(crop - ground).max(axis=2) > _DRAWN).any(axis=0)
+    # Letters are not equally wide: the widest gap near where the bracket should be is the one before it.
+    expected = len(found["number"]) / len(word.text.strip()) * crop.shape[1]
+    best = (0, 0)
+    for at in range(len(is_clean)):
+        wide = int((~is_clean[at:]).argmax()) if is_clean[at] else 0
+        if (at == 0 or not is_clean[at - 1]) and abs(at + wide / 2 - expected) <= word.height:
+            best = max(best, (wide, at))
+    wide, at = best
+    if wide < 2:
+        return [word]
+    column = int(left)
+    ends = (column + at + min(2, wide // 2), column + at + wide - 1)
+    number = replace(word, text=found["number"].strip(), box=(left, top, float(ends[0]), bottom))
+    return [number, replace(word, text=found["share"], box=(float(ends[1]), top, right, bottom))]
+
+
+def _moved(word: Word, right: float, down: float) -> Word:
+    box = word.box
+    return replace(word, box=(box[0] + right, box[1] + down, box[2] + right, box[3] + down))
 
 
 def _word(corners: Any, text: str, score: float) -> Word:

@@ -30,7 +30,7 @@ from benchmarks.chart_pictures import Drawn, draw, found_fonts  # noqa: E402
 from gpuledger.extract.charts import apart, bars, frame, glyphs, layout, read, scale  # noqa: E402
 from gpuledger.extract.charts.limits import BadPicture  # noqa: E402
 from gpuledger.extract.charts.picture import pixels  # noqa: E402
-from gpuledger.extract.charts.words import Word  # noqa: E402
+from gpuledger.extract.charts.words import Word, without_share  # noqa: E402
 
 #: The seed of a drawn chart with few rows.
 SMALL = 9
@@ -186,6 +186,42 @@ def test_digits_that_touch_or_lie_over_a_line_of_the_grid_are_told_apart() -> No
             ImageDraw.Draw(picture).text((8, 4), text, fill="white", font=font)
             assert glyphs.marks(np.asarray(picture), text, known=glyphs.Usual(0.74, None)) is not None, text
             assert glyphs.marks(np.asarray(picture), text[:-1], known=glyphs.Usual(0.74, None)) is None, text
+
+
+def test_white_digits_on_a_light_bar_are_told_apart() -> None:
+    font = ImageFont.truetype(str(found_fonts()[4]), 13)
+    for text in ("17,625", "15,330", "6,857"):
+        picture = Image.new("RGB", (round(font.getlength(text)) + 12, 22), "#b2df8a")
+        ImageDraw.Draw(picture).text((6, 3), text, fill="white", font=font)
+        assert glyphs.marks(_saved(picture, "JPEG", 92), text) is not None, text
+        assert glyphs.marks(_saved(picture, "JPEG", 92), text[:-1]) is None, text
+    assert glyphs.marks(_saved(Image.new("RGB", (60, 22), "#b2df8a"), "JPEG", 60), "17") is None
+
+
+def test_a_number_of_whose_unit_only_a_part_was_read_is_told_apart_with_all_of_it() -> None:
+    chart, words = _row_of_numbers(["202.59 fps", "187.04 fps", "163.48 fps", "91.37 fps"])
+    left, top, right, bottom = words[0].box
+    for as_read, is_told in (("202.59 f", True), ("202.5 f", False)):
+        words[0] = Word(as_read, (left, top, right - 26, bottom), 1.0)
+        chart = read.Chart(chart.frame, tuple(words), chart.bars)
+        assert (read._shapes(chart, words, [])[words[0].box] is not None) == is_told
+
+
+def test_a_number_and_the_share_behind_it_are_two_words() -> None:
+    font = ImageFont.truetype(str(found_fonts()[0]), 20)
+    for printed, number, share in (("31.2 (87%)", "31.2", "(87%)"), ("1,204 fps (100%)", "1,204 fps", "(100%)")):
+        picture = Image.new("RGB", (400, 60), "white")
+        pen = ImageDraw.Draw(picture)
+        pen.text((100, 30), printed, fill="black", font=font, anchor="lm")
+        pen.rectangle((0, 42, 399, 59), fill="#c4161c")  # the bar below reaches into the box
+        word = Word(printed, (98, 18, 102 + font.getlength(printed), 44), 1.0)
+        found = without_share(word, np.asarray(picture))
+        assert [one.text for one in found] == [number, share]
+        assert found[0].number == number.removesuffix(" fps")
+        gap = 100 + font.getlength(number), 100 + font.getlength(number + " ")
+        assert gap[0] - 3 <= found[0].box[2] <= found[1].box[0] <= gap[1] + 3
+        # What stands in brackets and is no share may be the number itself.
+        assert without_share(replace(word, text="143.1 (98.2)"), np.asarray(picture))[0].number is None
 
 
 def test_a_mark_too_many_or_a_comma_for_a_point_is_seen() -> None:
@@ -395,6 +431,29 @@ def test_the_longer_bar_of_a_nest_is_found_behind_a_line_of_the_grid() -> None:
     assert _ends(found) == [[pytest.approx(inner, abs=0.6), pytest.approx(outer, abs=0.6)] for inner, outer in ends]
 
 
+def test_a_mark_of_water_behind_nested_bars_is_none_of_them() -> None:
+    """Neither a letter that lies across two rows nor one that begins where a bar ends."""
+    picture = Image.new("RGB", (1300, 320), "#16181d")
+    pen = ImageDraw.Draw(picture)
+    ends = [(1051, 1238), (931, 1190), (811, 1111), (691, 950), (550, 800)]
+    for letter in ((1111, 145, 1150, 245), (800, 256, 828, 290)):
+        pen.rectangle(letter, fill="#3a3d44")
+    for row, (inner, outer) in enumerate(ends):
+        pen.rectangle((197, 20 + row * 60, outer - 1, 44 + row * 60), fill="#56b4e9")
+        pen.rectangle((197, 23 + row * 60, inner - 1, 41 + row * 60), fill="#e69f00")
+    found = bars.find(np.asarray(picture), [])
+    assert _ends(found) == [[pytest.approx(inner, abs=0.6), pytest.approx(outer, abs=0.6)] for inner, outer in ends]
+
+
+def test_what_ends_in_many_rows_at_a_line_of_the_grid_is_the_shading_of_rows() -> None:
+    ground = np.array((22, 24, 29), dtype=np.int32)
+    own = [bars._Piece(300, 20 + 40 * row, 400 + 90 * row, 32 + 40 * row, 4000, (148, 68, 180)) for row in range(14)]
+    shades = [bars._Piece(300, 30 + 40 * row, 1049, 50 + 40 * row, 9000, (36, 44, 52)) for row in range(5)]
+    assert bars._without_tracks([*own, *shades], ground) == own
+    # Four may be equal by chance, and a bar that ends further right is drawn on them.
+    assert bars._without_tracks([*own, *shades[:4]], ground) == [*own, *shades[:4]]
+
+
 def test_the_mixture_of_two_colours_makes_no_one_bar_of_two_that_are_nested() -> None:
     outer = bars._Piece(162, 196, 1668, 217, 14000, (107, 140, 174))
     inner = bars._Piece(162, 198, 1180, 215, 17000, (176, 196, 222))
@@ -436,6 +495,28 @@ def test_a_label_of_two_lines_is_that_of_both_bars_beside_it() -> None:
     # Where no gap says which bars belong together, no bar has a label.
     assert {row.label for row in layout.rows(*_lines(0, two), turned=False)} == {""}
     assert {row.label for row in layout.rows(*_lines(0, [two[0], two[0]]), turned=False)} == {""}
+
+
+def test_lines_of_labels_as_near_to_the_next_as_to_each_other_are_parted_where_the_bars_are() -> None:
+    """The top of some bars is lighter and was taken for ground, so that no line is in the middle of its bar."""
+    found, words = _lines(12, [(46, 117, 182), (31, 56, 100)])
+    lower = [
+        replace(lane, bars=(replace(lane.bars[0], top=lane.top + (9 if at in (2, 4) else 0)),))
+        for at, lane in enumerate(found.lanes)
+    ]
+    found = replace(found, lanes=tuple(lower))
+    apart = (-3, 3)
+    words = [
+        replace(word, box=(20, word.box[1] + apart[at % 2] - 1, 190, word.box[3] + apart[at % 2] + 1))
+        for at, word in enumerate(words)
+    ]
+    rows = layout.rows(found, words, turned=False)
+    assert [(row.label, len(row.lanes)) for row in rows] == [
+        (f"NVIDIA GeForce RTX {model}", 2) for model in (4090, 4080, 3090, 3080)
+    ]
+    # Of one label a line was not read: what is left of it may be the name of another card.
+    rows = layout.rows(found, words[:6] + words[7:], turned=False)
+    assert [row.label for row in rows][2:] == ["NVIDIA GeForce RTX 3090", ""]
 
 
 def test_a_maker_and_a_model_beside_bars_that_touch_are_a_label_where_their_lines_say_so() -> None:
