@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 
 from gpuledger.extract.charts.bars import Bars, Lane
+from gpuledger.extract.charts.outcome import Box
 from gpuledger.extract.charts.words import Word
 
 
@@ -145,11 +146,39 @@ def lane_of(word: Word, bars: Bars) -> int | None:
     return nearest if lane.top - slack <= middle <= lane.bottom + slack else None
 
 
-def values(bars: Bars, words: Sequence[Word]) -> dict[int, list[Word]]:
-    """The numbers along each lane, from left to right."""
+def column(bars: Bars, words: Sequence[Word]) -> frozenset[Box]:
+    """Where the numbers stand that lie in a column between labels and bars, in a chart with hardly a number along its bars.
+
+    Between a label and its number is more room than between two words of a label, which may end with a number too.
+    """
+    lanes = bars.lanes
+    if any(len(lane.bars) > 1 for lane in lanes) or len(values(bars, words)) > _STRAY * len(lanes):
+        return frozenset()
+    beside: dict[int, list[Word]] = {}
+    for word in words:
+        if not word.slanted and word.box[2] <= bars.zero + 4 and (index := lane_of(word, bars)) is not None:
+            beside.setdefault(index, []).append(word)
+    last = []
+    for line in beside.values():
+        *label, word = sorted(line, key=lambda one: one.box[2])
+        if word.number is not None and label and word.box[0] - label[-1].box[2] > word.height:
+            last.append(word)
+    if len(last) < _LABELLED * len(lanes):
+        return frozenset()
+    ends = [word.box[2] for word in last]
+    tall = float(np.median([word.height for word in last]))
+    return frozenset(word.box for word in last if abs(word.box[2] - float(np.median(ends))) <= 0.5 * tall)
+
+
+#: Share of the lanes along which something was read as a number that is none.
+_STRAY = 0.2
+
+
+def values(bars: Bars, words: Sequence[Word], beside: Set[Box] = frozenset()) -> dict[int, list[Word]]:
+    """The numbers along each lane, from left to right; those that stand in `beside` lie left of their bars."""
     found: dict[int, list[Word]] = {}
     for word in words:
-        if word.number is None or word.slanted or word.middle[0] <= bars.zero:
+        if word.number is None or word.slanted or (word.middle[0] <= bars.zero) != (word.box in beside):
             continue
         if (index := lane_of(word, bars)) is not None:
             found.setdefault(index, []).append(word)
@@ -184,8 +213,11 @@ def _thickness(words: Sequence[Word]) -> float:
     return float(np.median([min(word.height, word.box[2] - word.box[0]) for word in words]))
 
 
-def rows(bars: Bars, words: Sequence[Word], turned: bool) -> list[Row]:
-    """Every lane in its row. `turned` where the bars stand, and a label's words run across the lanes."""
+def rows(bars: Bars, words: Sequence[Word], turned: bool, numbers: Set[Box] = frozenset()) -> list[Row]:
+    """Every lane in its row. `turned` where the bars stand, and a label's words run across the lanes; what stands in
+    `numbers` is of no label.
+    """
+    words = [word for word in words if word.box not in numbers]
     lanes = bars.lanes
     pitch = min(after.middle - before.middle for before, after in pairwise(lanes))
     top, bottom = lanes[0].top - 0.6 * pitch, lanes[-1].bottom + 0.6 * pitch

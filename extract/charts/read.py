@@ -27,16 +27,17 @@ from gpuledger.extract.charts.words import Reader, Word, crop_of, stacked
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A picture with its words and bars, all as if bars ran from left to right."""
+    """A picture with its words and bars, all as if bars ran from left to right; numbers at `column` are left of theirs."""
 
     frame: Frame
     words: tuple[Word, ...]
     bars: Bars
+    column: frozenset[Box] = frozenset()
 
     @property
     def numbers(self) -> dict[int, list[Word]]:
         """The numbers along each lane."""
-        return layout.values(self.bars, self.words)
+        return layout.values(self.bars, self.words, self.column)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +164,8 @@ def _chart(picture: Pixels, words: Sequence[Word], reader: Reader) -> Chart | No
         apart = [
             _freed(part, lanes, frame, reader) for word in placed for part in _parted(word, lanes.zero, frame, reader)
         ]
-        chart = Chart(frame, tuple(layout.without_tick(word, lanes.zero) for word in apart), lanes)
+        ready = tuple(layout.without_tick(word, lanes.zero) for word in apart)
+        chart = Chart(frame, ready, lanes, frozenset() if turned else layout.column(lanes, ready))
         found.append((len(chart.numbers), len(lanes.lanes), chart))
     if not found:
         return None
@@ -360,7 +362,7 @@ _AROUND = 3.5
 def _entries(chart: Chart) -> Iterator[_Entry]:
     """Every bar of the chart, row by row. The numbers of a lane and its bars are paired in the order of their ends."""
     numbers = chart.numbers
-    rows = layout.rows(chart.bars, chart.words, chart.frame.turned)
+    rows = layout.rows(chart.bars, chart.words, chart.frame.turned, chart.column)
     most = _bars_of_a_row(chart, rows)
     usual = Counter(len(lane.bars) for row in rows for lane in row.lanes).most_common(1)[0][0]
     for row in rows:
@@ -523,7 +525,9 @@ def _crop(chart: Chart, word: Word) -> Pixels:
     """A number's pixels; where it is written into a bar, no more than that bar's, and nothing of the axis beside it."""
     left, top, right, bottom = word.box
     index = layout.lane_of(word, chart.bars)
-    if index is not None:
+    if word.middle[0] < chart.bars.zero:
+        right = min(right, chart.bars.zero - 2)
+    elif index is not None:
         inside = [bar for bar in chart.bars.lanes[index].bars if chart.bars.zero < word.middle[0] < bar.end]
         if inside:
             left, right = max(left, chart.bars.zero + 2), min(right, inside[0].end - 1)

@@ -669,6 +669,32 @@ def test_a_shadow_beside_the_bars_of_one_row_makes_that_row_unsure_and_no_other(
     assert found == {("RTX 0090", False), ("RTX 1090", True), ("RTX 2090", False), ("RTX 3090", False)}
 
 
+def test_numbers_in_a_column_left_of_the_bars_are_values_and_no_part_of_labels() -> None:
+    lanes = tuple(bars.Lane((_bar(20 + 40 * row, 700 - 60 * row),)) for row in range(5))
+    found = bars.Bars(200.0, lanes)
+    labels = [Word(f"RTX {row}090", (20, 20 + 40 * row, 110, 40 + 40 * row), 1.0) for row in range(5)]
+    numbers = [Word(f"{50 - 6 * row}.0", (140, 20 + 40 * row, 190, 40 + 40 * row), 1.0) for row in range(5)]
+    column = layout.column(found, [*labels, *numbers])
+    assert column == {word.box for word in numbers}
+    picture = np.full((220, 1200, 3), 255, dtype=np.uint8)
+    chart = read.Chart(frame.Frame(picture), (*labels, *numbers), found, column)
+    entries = list(read._entries(chart))
+    assert [(entry.row.label, entry.word, entry.reason) for entry in entries] == [
+        (label.text, word, "") for label, word in zip(labels, numbers, strict=True)
+    ]
+    assert read._crop(chart, numbers[0]).shape[1] == 50
+    # What stands in such a column beside bars with numbers of their own is something else: a price, or a count.
+    own = [Word("7.0", (710 - 60 * row, 20 + 40 * row, 750 - 60 * row, 40 + 40 * row), 1.0) for row in range(5)]
+    assert not layout.column(found, [*labels, *numbers, *own])
+    # The second word of a name is nearer to the first.
+    halves = [
+        part
+        for word in labels
+        for part in (replace(word, text="RTX"), replace(word, text="4090", box=(118, word.box[1], 190, word.box[3])))
+    ]
+    assert not layout.column(found, halves)
+
+
 def test_edges_in_a_photograph_without_a_word_are_no_chart() -> None:
     lanes = tuple(bars.Lane((_bar(20 + 60 * row, 600),)) for row in range(3))
     picture = np.full((440, 1200, 3), 255, dtype=np.uint8)
