@@ -505,9 +505,9 @@ def test_lines_of_labels_as_near_to_the_next_as_to_each_other_are_parted_where_t
         for at, lane in enumerate(found.lanes)
     ]
     found = replace(found, lanes=tuple(lower))
-    apart = (-3, 3)
+    nearer = (-3, 3)
     words = [
-        replace(word, box=(20, word.box[1] + apart[at % 2] - 1, 190, word.box[3] + apart[at % 2] + 1))
+        replace(word, box=(20, word.box[1] + nearer[at % 2] - 1, 190, word.box[3] + nearer[at % 2] + 1))
         for at, word in enumerate(words)
     ]
     rows = layout.rows(found, words, turned=False)
