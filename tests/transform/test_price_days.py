@@ -74,6 +74,41 @@ def test_a_night_looks_again_at_the_two_weeks_before_it(con: duckdb.DuckDBPyConn
     assert not marks[date(2023, 11, 2)], "before them: it was looked at on its nights"
 
 
+def test_a_day_of_another_title_is_of_the_card_that_it_meant(con: duckdb.DuckDBPyConnection) -> None:
+    """A shop wrote another title for one night and took it back: that night's day is the other card's, and no other day."""
+    days = [day for (day,) in con.execute("SELECT DISTINCT day FROM core.price_day ORDER BY day").fetchall()]
+    row = con.execute(
+        """SELECT l.listing_no, l.gpu_id, l.source FROM core.listing l
+           JOIN core.price_day d ON d.gpu_id = l.gpu_id
+           WHERE l.match_status = 'matched' AND d.listings = 1
+               AND (SELECT count(*) FROM core.listing o WHERE o.gpu_id = l.gpu_id) = 1
+           GROUP BY ALL HAVING count(*) = 3 ORDER BY ALL LIMIT 1"""
+    ).fetchone()
+    assert row is not None
+    number, card, source = row
+    seen = [
+        at
+        for (at,) in con.execute(
+            "SELECT seen_at FROM core.source_night WHERE source = ? ORDER BY 1", [source]
+        ).fetchall()
+    ]
+    assert [at.date() for at in seen] == days
+    con.execute("DELETE FROM core.listing_history WHERE listing_no = ?", [number])
+    for since, until, title, meant in zip(
+        seen, [*seen[1:], None], ("", "another ", ""), (card, "other", card), strict=True
+    ):
+        con.execute(
+            """INSERT INTO core.listing_history BY NAME
+               SELECT listing_no, $title || title AS title, url, $meant AS gpu_id, gpu_count, match_status,
+                   $since AS valid_from, $until AS valid_to FROM core.listing WHERE listing_no = $number""",
+            {"title": title, "meant": meant, "since": since, "until": until, "number": number},
+        )
+    price_days.keep(con, CHANGED, None)
+    of_card = "SELECT day FROM core.price_day WHERE gpu_id = ? ORDER BY day"
+    assert con.execute(of_card, ["other"]).fetchall() == [(days[1],)]
+    assert con.execute(of_card, [card]).fetchall() == [(days[0],), (days[2],)]
+
+
 @pytest.mark.parametrize(
     "moved",
     [
