@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from functools import cache
+from typing import NamedTuple
+
 from gpuledger.transform.identity.reading import Reading
 from gpuledger.transform.identity.vocabulary import Vocabulary
 from gpuledger.transform.identity.words import Token
@@ -9,6 +13,8 @@ from gpuledger.transform.identity.words import Token
 _CARDS = frozenset(("card", "cards"))
 #: May stand between "for" and a chip's name, beside makers.
 _BEFORE_A_NAME = frozenset((*_CARDS, "the", "your", "with", "graphics", "gpu", "video", "vga"))
+#: The end of a word, behind which a Korean syllable may stand: `R750용`.
+_END = r"(?![A-Za-z\d])"
 
 
 def for_a_card(reading: Reading, vocabulary: Vocabulary) -> frozenset[str]:
@@ -33,6 +39,54 @@ def for_a_card(reading: Reading, vocabulary: Vocabulary) -> frozenset[str]:
         if tokens[end : end + 1] and tokens[end] in vocabulary.purpose_behind:
             return frozenset((tokens[end],))
     return frozenset()
+
+
+class Cut(NamedTuple):
+    """A title without the words that say which machine its product is for, and what of it names the product."""
+
+    rest: str
+    before: str
+
+
+def without_its_machine(title: str, vocabulary: Vocabulary) -> Cut | None:
+    """`L40S for Dell PowerEdge R750, 48GB` without `for Dell PowerEdge R750`; None where no line of machines is named so.
+
+    Whether a card stands before these words is for the caller to ask: in `Riser for PowerEdge with L40S` none does.
+    """
+    plain = title.lower()
+    if not any(machine in plain for machine in vocabulary.machines):
+        return None
+    before, behind = _phrases(vocabulary)
+    if found := before.search(title):
+        return Cut(f"{title[: found.start()]} {title[found.end() :]}", title[: found.start()])
+    if found := behind.search(title):
+        rest = f"{title[: found.start()]} {title[found.end() :]}"
+        return Cut(rest, rest)
+    return None
+
+
+@cache
+def _patterns(machines: tuple[str, ...], before: frozenset[str], behind: frozenset[str]) -> tuple[re.Pattern[str], ...]:
+    """Of the phrase that begins with "for", and of that which ends with it, each with the makers and models in it."""
+    machine = rf"(?:{'|'.join(machines)}){_END}"
+    # A model has letters before its digits, which no memory size has: R750xa, DL380 Gen10, SR650 V2.
+    model = rf"(?:[A-Za-z]{{1,3}}\d{{3,4}}[A-Za-z]{{0,3}}|G\d){_END}"
+    models = rf"(?:[\s/,&+]+{model}(?:\s+(?:Gen\s?\d{{1,2}}(?:\.\d)?|V\d|Plus)\b)*)*"
+    maker = r"(?:(?:the|your|use|in|with|mit|avec|con|dell|emc|hpe|hp|lenovo|ibm|supermicro|fujitsu|cisco)[\s/]+)*"
+    last = r"(?:\s+(?:rack |tower )?(?:servers?|workstations?)\b)?"
+    for_ = "|".join(sorted(before))
+    follows = "|".join(sorted(behind, key=len, reverse=True))
+    return (
+        re.compile(rf"[,(-]?\s*\b(?:{for_})\s+{maker}{machine}{models}{last}\)?", re.IGNORECASE),
+        re.compile(
+            rf"(?:(?:dell|델|hpe?|lenovo)\s+)?\b{machine}{models}\s*(?:서버)?(?:{follows})(?!\w)", re.IGNORECASE
+        ),
+    )
+
+
+def _phrases(vocabulary: Vocabulary) -> tuple[re.Pattern[str], ...]:
+    behind = vocabulary.purpose_behind
+    return _patterns(vocabulary.machines, vocabulary.purpose - behind | {"für"}, behind)
 
 
 def _is_of_memory(token: Token) -> bool:

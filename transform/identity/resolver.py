@@ -14,6 +14,7 @@ from gpuledger.transform.identity import (
     machines,
     part_numbers,
     products,
+    purposes,
     rented,
     systems,
     verdict,
@@ -97,6 +98,8 @@ class Resolver:
         before = (counts.of_cards_before(reading, mention, self._vocabulary) for mention in choice.mentions)
         reading.count = max(reading.count, *before, 1)
         if context not in ("benchmark", "cloud"):
+            if for_a_machine := self._for_a_machine(title, evidence, source):
+                return for_a_machine
             reason = products.not_a_card(
                 reading, title, self._vocabulary, chip_field=bool(evidence and evidence.chipset)
             )
@@ -127,6 +130,15 @@ class Resolver:
         if context is None and product and product.rule == "product open" and (system := self._system(title, reading)):
             return verdict.answer(title, "matched", system, Why("system"))
         return product or verdict.answer(title, "matched", choice, Why("name"), count=reading.count)
+
+    def _for_a_machine(self, title: str, evidence: Evidence | None, source: str | None) -> Resolution | None:
+        """The answer where a card is said to be for a line of machines (`for Dell PowerEdge R750`), which it is not then."""
+        cut = purposes.without_its_machine(title, self._vocabulary)
+        if cut is None or not self._choose(cut.before, self._reader.read_title(cut.before)).members:
+            return None
+        resolution = self._decide(cut.rest, self._reader.read_title(cut.rest), evidence, source)
+        note = "said to be for a machine, and none itself"
+        return dataclasses.replace(resolution, title=title, notes=(*resolution.notes, note))
 
     def _with_cards(
         self, title: str, reading: Reading, reason: products.NotACard | None, choice: Choice

@@ -51,6 +51,7 @@ class Vocabulary:
     fans: frozenset[str]
     fan_counts: frozenset[str]
     purpose_behind: frozenset[str]
+    machines: tuple[str, ...]
     service: frozenset[str]
     service_triggers: frozenset[str]
     service_phrases: tuple[str, ...]
@@ -113,6 +114,7 @@ def load() -> Vocabulary:
         fans=frozenset(raw["several"]["fans"]),
         fan_counts=frozenset(raw["several"]["fan_counts"]),
         purpose_behind=frozenset(raw["for"]["behind"]),
+        machines=tuple(raw["for"]["machines"]),
         service=frozenset(kind["service"]["words"]),
         service_triggers=frozenset(kind["service"]["triggers"]),
         service_phrases=tuple(kind["service"]["phrases"]),
