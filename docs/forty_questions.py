@@ -14,6 +14,7 @@ from pathlib import Path
 
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying import costs
+from gpuledger.transform.buying.copies import HARDLY_FASTER, Copies
 from gpuledger.transform.buying.hosts import Host, host_with_room
 from gpuledger.transform.buying.need import Asked, Need, need_of
 from gpuledger.transform.buying.options import NODES
@@ -57,6 +58,8 @@ class Choice:
     prediction: Prediction
     each: float
     first_token_s: float | None
+    #: How often the model is loaded; `prediction` is of one of these.
+    copies: int = 1
 
 
 def cards() -> list[Gpu]:
@@ -72,7 +75,7 @@ def _is_card(gpu: Gpu) -> bool:
 
 def choices(need: Need, assumptions: Assumptions) -> list[Choice]:
     """Every choice that holds the model, the cheapest on the first day first."""
-    found = []
+    found, more = [], Copies(need)
     for gpu in cards():
         for count in COUNTS:
             host = host_with_room(gpu, count, gpu.tdp_w, partial(_in, need, gpu, count))
@@ -85,16 +88,34 @@ def choices(need: Need, assumptions: Assumptions) -> list[Choice]:
             each = _each(need, prediction, served)
             if each is None:
                 continue
+            prediction, served, each, copies = _in_copies(more, gpu, count, host, (prediction, served, each, 1))
             machine = costs.Machine(host.cost_usd(assumptions), host.power_w(assumptions))
             own = costs.ownership(gpu.msrp_usd, gpu.tdp_w, assumptions, count=count, machine=machine)
             outlay = own.purchase + own.host
             found.append(
                 Choice(
                     gpu=gpu, count=count, host=host, outlay=outlay, own=own, prediction=prediction, each=each,
-                    first_token_s=served and served.first_token_s,
+                    first_token_s=None if served is None else served.first_token_s, copies=copies,
                 )
             )  # fmt: skip
     return sorted(found, key=lambda one: (one.outlay, one.count, one.gpu.gpu_id))
+
+
+Way = tuple[Prediction, Serving | None, float, int]
+
+
+def _in_copies(more: Copies, gpu: Gpu, count: int, host: Host, whole: Way) -> Way:
+    """The way in which each user is served fastest: by as many copies of the model as these cards hold, or by one."""
+    best = whole
+    for copies in more.on(gpu, count):
+        need = more.of(copies)
+        prediction = _in(need, gpu, count // copies, host)
+        served = None if prediction is None else serving(prediction, need.answer_tokens)
+        if prediction is None or served is None or prediction.verdict != "fits":
+            continue
+        if served.each_tokens_per_s > max(best[2], whole[2] * HARDLY_FASTER):
+            best = (prediction, served, served.each_tokens_per_s, copies)
+    return best
 
 
 def _in(need: Need, gpu: Gpu, count: int, host: Host) -> Prediction | None:
@@ -158,11 +179,12 @@ def _row(number: int, what: str, budget: int | None, held: list[Choice], least: 
     assert rate.expected
     assert rate.low
     assert rate.high
+    needed, usable = one.copies * prediction.needed / 1e9, one.copies * prediction.usable / 1e9
     each, first = one.each, "not known" if one.first_token_s is None else f"{one.first_token_s:.2f}"
     low, high = each * rate.low / rate.expected, each * rate.high / rate.expected
     return (
         f"| {number} | {what} | {asked} | {_cards(one)} | {one.host.name} "
-        f"| {prediction.needed / 1e9:.0f} of {prediction.usable / 1e9:.0f} | {each:.0f} ({low:.0f}–{high:.0f}) "
+        f"| {needed:.0f} of {usable:.0f} | {each:.0f} ({low:.0f}–{high:.0f}) "
         f"| {first} | {one.outlay:,.0f} | {own.total:,.0f} | {own.total / own.hours:.2f} "
         f"| {rate.basis}, {prediction.plan.engine.name}{_left(prediction)} |"
     )
@@ -199,7 +221,10 @@ def _left(prediction: Prediction) -> str:
 
 
 def _cards(one: Choice) -> str:
-    return one.gpu.display_name if one.count == 1 else f"{one.count} × {one.gpu.display_name}"
+    boards = "" if one.count == 1 else f"{one.count} × "
+    each = one.count // one.copies
+    copies = "" if one.copies == 1 else f", {one.copies} copies on {each}" if each > 1 else f", {one.copies} copies"
+    return f"{boards}{one.gpu.display_name}{copies}"
 
 
 #: Nobody builds in more cards to save less than this, nor pays for less speed than this.
@@ -220,7 +245,8 @@ calibrated speeds.
   engine; `bound` means that nobody measured it, so it is a share of what physics allows with a wide range.
 - Where nothing holds all of a mixture, its experts may stay in the memory of the machine (`--offload experts`): `bound` too.
 - One person runs llama.cpp, where several cards add memory and no speed. Several people are served by vLLM, which divides
-  every layer, or gives each card a share of the layers where the heads cannot be divided among so many.
+  every layer, or gives each card a share of the layers where the heads cannot be divided among so many. Where each is
+  served faster so, the cards hold several copies of the model, each for its share of the people.
 - Three years, 8 hours a day, half of them computing, 0.16 USD/kWh, and the cards sold at the end (`gpuledger describe
   assumptions`). Renting the same cards for those hours costs less than owning them below the price in the last but one
   column.

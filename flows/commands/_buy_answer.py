@@ -82,7 +82,7 @@ def rows_of(answer: Answer, data: DataDir, limit: int, shown: Money = DOLLARS) -
     """The first `limit` options that keep to the limits, all for 0, in dollars; sentences are in the currency `shown`."""
     ruled_out = cheaper_ruled_out(answer.options)
     return [
-        _row(rank, answer.options[position], shown.sentence(ruled_out[position]), data)
+        _row(rank, answer.options[position], shown.sentence(ruled_out[position]), data, answer.need.users)
         for rank, position in enumerate(list(ruled_out)[: limit or None], 1)
     ]
 
@@ -115,9 +115,10 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def _row(rank: int, option: Option, ruled_out: str, data: DataDir) -> dict[str, Any]:
+def _row(rank: int, option: Option, ruled_out: str, data: DataDir, users: int) -> dict[str, Any]:
     speed, own, evidence, prediction = option.speed, option.own, option.evidence, option.prediction
     rate, served = (None, None) if speed is None else (speed.rate, speed.serving)
+    reads = None if prediction is None else prediction.prefill.expected
     pictures = option.pictures
     measured = pictures or (speed and speed.measured)
     values = (
@@ -134,10 +135,10 @@ def _row(rank: int, option: Option, ruled_out: str, data: DataDir) -> dict[str, 
         evidence and evidence.snapshot_sha256, measured and measured.url, measured and measured.snapshot_sha256,
         None if rate is None or rate.low is None else round(rate.low, 1),
         None if rate is None or rate.high is None else round(rate.high, 1),
-        prediction and prediction.plan.engine.name, prediction.split if prediction and option.gpu_count > 1 else None,
-        prediction and prediction.verdict, prediction and prediction.job.load.users, speed and round(speed.each, 1),
+        prediction and prediction.plan.engine.name, prediction.split if prediction and prediction.plan.count > 1 else None,
+        prediction and prediction.verdict, prediction and users, speed and round(speed.each, 1),
         served and round(served.first_token_s, 2),
-        None if prediction is None or prediction.prefill.expected is None else round(prediction.prefill.expected),
+        reads and round(reads * option.copies),
         _money(option.usd_per_million_read), option.host and option.host.name, "; ".join(option.notes),
         pictures and pictures.iterations_per_s, pictures and round(pictures.per_s * option.gpu_count, 4),
         _money(option.usd_per_thousand_images), pictures and pictures.workload,

@@ -134,7 +134,9 @@ def ask(question: Question, data: DataDir) -> Answer:
                 message = gettext("how fast {model} is trained is not known: leave --min-tokens-per-s out")
             raise click.UsageError(message.format(model=question.model_id))
         budget = None if question.budget is None else Decimal(str(question.budget))
-        limits = Limits(budget_usd=budget, min_tokens_per_s=question.min_tokens_per_s, country=question.country)
+        limits = Limits(
+            budget_usd=budget, min_tokens_per_s=question.min_tokens_per_s, country=question.country, copies=True
+        )
         learned = market.learned(con)
         need = replace(need, learned=learned)
         measured = market.measurements(con, need.model_id, need.precision)

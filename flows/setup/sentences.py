@@ -42,6 +42,7 @@ TEMPLATES = (
     N_("{engine} is not known to run {precision} on {card}"),
     N_("draws {watts} W; an ordinary outlet gives {outlet} W"),
     N_("trains {speed} tokens/s at most, by the matrix rate; nobody measured it"),
+    N_("{copies} copies of the model, each on {cards} of the GPUs and for {users} at once"),
     N_(
         "the experts of {layers} of {all} layers, {size} GB, stay with the processor: nobody measured how fast it reads them"
     ),

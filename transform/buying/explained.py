@@ -14,6 +14,8 @@ from gpuledger.transform.buying.options import Option
 from gpuledger.transform.sizing.tuning import Tuning
 from gpuledger.transform.speed import explained
 from gpuledger.transform.speed.explained import Step, assumed, number
+from gpuledger.transform.speed.predict import Prediction
+from gpuledger.transform.speed.serving import serving
 
 #: What many leave out, each with what it is a share or a price of.
 _OTHER = (
@@ -32,11 +34,28 @@ def steps(option: Option, need: Need) -> Iterator[Step]:
     else:
         yield from explained.memory_steps(prediction)
         if speed is not None:
-            yield from explained.writing_steps(replace(prediction, decode=speed.rate))
+            rate = speed.rate if option.copies == 1 else prediction.decode
+            yield from explained.writing_steps(replace(prediction, decode=rate))
         yield from explained.reading_steps(prediction)
-        if speed is not None and speed.serving is not None and need.users > 1:
-            yield from explained.serving_steps(prediction, speed.serving, need.answer_tokens)
+        served = (
+            None if speed is None else speed.serving if option.copies == 1 else serving(prediction, need.answer_tokens)
+        )
+        if served is not None and need.users > 1:
+            yield from explained.serving_steps(prediction, served, need.answer_tokens)
+        if option.copies > 1:
+            yield from _copies_steps(option, prediction, need)
     yield from money_steps(option, need)
+
+
+def _copies_steps(option: Option, prediction: Prediction, need: Need) -> Iterator[Step]:
+    """What all copies need and give: what stands above is of one of them."""
+    served, users = serving(prediction, need.answer_tokens), prediction.job.load.users
+    yield Step("all copies need", f"{option.copies} × {number(prediction.needed / 1e9)}", option.needed_gb, "GB",
+               "the figures above are of one copy, with the users that it has")  # fmt: skip
+    if option.speed is None or served is None or option.speed.serving is None:
+        return
+    yield Step("all copies together", f"{number(served.all_tokens_per_s)} × {need.users} ÷ {users}",
+               option.speed.serving.all_tokens_per_s, "tokens/s", "of one copy, times all users by its own")  # fmt: skip
 
 
 def tuning_steps(trained: Tuning, count: int) -> Iterator[Step]:

@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying import costs
+from gpuledger.transform.buying.copies import HARDLY_FASTER, Copies
 from gpuledger.transform.buying.hosts import Host, host_for, host_with_room, hosts, outlet_watts
 from gpuledger.transform.buying.market import Card, Evidence, Instance, Measurement, Node, Pictures
 from gpuledger.transform.buying.need import Need
@@ -33,6 +34,8 @@ class Limits:
     country: str | None = None
     #: Leave out what does not hold the model or does not run its precision, before its speed is reckoned.
     fitting: bool = False
+    #: Also load the model more than once on the cards of a machine, where users are served faster so.
+    copies: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +135,8 @@ class Option:
     usd_per_thousand_images: Decimal | None = None
     #: Of what is owned, where its power is known.
     power: Power | None = None
+    #: How often the model is loaded, each time on an equal part of the GPUs; `prediction` is of one of these.
+    copies: int = 1
 
     @property
     def fits(self) -> bool:
@@ -141,7 +146,8 @@ class Option:
     @property
     def prefill_bound(self) -> float | None:
         """Prompt tokens a second at most; None where a rate of the card is not known or the model reads no prompt."""
-        return None if self.prediction is None else self.prediction.prefill.bound
+        bound = None if self.prediction is None else self.prediction.prefill.bound
+        return None if bound is None else bound * self.copies
 
 
 def options(need: Need, limits: Limits, market: Market, assumptions: Assumptions) -> list[Option]:
@@ -149,7 +155,7 @@ def options(need: Need, limits: Limits, market: Market, assumptions: Assumptions
 
     Of a card or instance whose chip is not in the market's `chips` only memory and bandwidth are taken to be known.
     """
-    asked = _Asked(need, limits, market, assumptions)
+    asked = _Asked(need, limits, market, assumptions, Copies(need))
     ways = (*asked.bought(), *asked.offered(), *asked.rented(), *asked.without_price())
     found = [asked.with_pictures(one) for one in ways]
     return sorted(found, key=lambda o: (o.total_usd is None, o.total_usd or 0, o.gpu_count, o.what))
@@ -183,6 +189,7 @@ class _Asked:
     limits: Limits
     market: Market
     assumptions: Assumptions
+    copies: Copies
 
     def with_pictures(self, option: Option) -> Option:
         """An option of an image model with its measured speed and what a thousand pictures cost; others as they are."""
@@ -220,7 +227,16 @@ class _Asked:
                 stand = stands.get(key)
                 if stand is None:
                     stand = stands[key] = self._stand(card, boards, host)
-                yield self._node(card, gpu, boards, stand)
+                whole = self._node(card, gpu, boards, stand)
+                yield whole
+                if self.limits.copies and (more := self._in_copies(card, gpu, boards, stand, whole)):
+                    yield more
+
+    def _in_copies(self, card: Card, gpu: Gpu, boards: int, stand: Stand, whole: Option) -> Option | None:
+        """The same cards with as many copies of the model as serve each user fastest; None where one does."""
+        ways = [self._node(card, gpu, boards, stand, copies) for copies in self.copies.on(gpu, whole.gpu_count)]
+        best = max(ways, key=_each, default=None)
+        return best if best is not None and _each(best) > _each(whole) * HARDLY_FASTER else None
 
     def _host(self, card: Card, gpu: Gpu, boards: int) -> Host | None:
         """The machine around so many boards: with memory for what stays with the processor, where anything may."""
@@ -245,20 +261,27 @@ class _Asked:
         unheld = () if host is not None else (f"no machine of hosts.toml holds {boards} of it ({watts:,} W)",)
         return Stand(host, own, power, (*_without_power(own), *unheld), self._power(card, boards, host))
 
-    def _node(self, card: Card, gpu: Gpu, boards: int, stand: Stand) -> Option:
+    def _node(self, card: Card, gpu: Gpu, boards: int, stand: Stand, copies: int = 1) -> Option:
         gpus, price, host = boards * card.gpus_on_board, card.price_usd * boards, stand.host
-        total = stand.own.total if stand.own else None
-        prediction = self.need.on(gpu, gpus, None if host is None else host.memory(self.assumptions))
+        total, each = stand.own.total if stand.own else None, gpus // copies
+        need = self.need if copies == 1 else self.copies.of(copies)
+        prediction = need.on(gpu, each, None if host is None else host.memory(self.assumptions))
         speed = self._speed(prediction, card.gpu_id, card.bandwidth_gb_s)
-        needed, available = self._memory(gpu, gpus, prediction)
+        needed, available = self._memory(gpu, each, prediction)
+        what, notes = card.gpu if boards == 1 else f"{boards} × {card.gpu}", _offloaded(prediction)
+        if copies > 1:
+            needed, available = needed * copies, available * copies
+            speed = None if speed is None else _together(speed, self.need.users / need.users)
+            what = f"{boards} × {card.gpu} ({copies} × {each})"
+            notes = (f"{copies} copies of the model, each on {each} of the GPUs and for {need.users} at once",)
         written, read = self._per_million(total, stand.own.busy_hours if stand.own else None, speed)
         return Option(
-            way="buy", condition=card.condition, what=card.gpu if boards == 1 else f"{boards} × {card.gpu}",
+            way="buy", condition=card.condition, what=what,
             gpu_id=card.gpu_id, gpu=card.gpu, gpu_count=gpus, price_usd=price, outlay_usd=price, needed_gb=needed,
             available_gb=available, prediction=prediction, speed=speed, host=host, own=stand.own, total_usd=total,
             usd_per_million_tokens=written, usd_per_million_read=read, evidence=card.evidence,
             against=(*self._against(needed, available, price, speed), *stand.against, *self._unsupported(gpu)),
-            notes=(*_offloaded(prediction), *self._trained(gpu, gpus), *stand.notes), power=stand.power,
+            notes=(*notes, *self._trained(gpu, gpus), *stand.notes), power=stand.power, copies=copies,
         )  # fmt: skip
 
     def _trained(self, gpu: Gpu, count: int) -> tuple[str, ...]:
@@ -388,7 +411,7 @@ class _Asked:
             bound = self.need.bound_of_empty_cache(bandwidth)
             verdict = utilisation(own.tokens_per_s, bound, self.assumptions).verdict
         served = serving(prediction, self.need.answer_tokens)
-        each = (rate.expected or 0.0) / self.need.users
+        each = (rate.expected or 0.0) / prediction.job.load.users
         if served is not None and self.need.users > 1:
             each = served.each_tokens_per_s
         return Speed(rate=rate, each=each, verdict=verdict, measured=own, serving=served)
@@ -422,6 +445,21 @@ class _Asked:
                 basis = "as measured" if speed.rate.basis == "measured" else f"expected of a bound of {speed.bound:.1f}"
                 reasons.append(f"{speed.each:.1f} tokens/s ({basis}), under {limits.min_tokens_per_s:g}")
         return tuple(reasons)
+
+
+def _each(option: Option) -> float:
+    """What each user sees, 0 where that is not known."""
+    return 0.0 if option.speed is None else option.speed.each
+
+
+def _together(speed: Speed, times: float) -> Speed:
+    """The speed of all copies, which serve so many times the users of one. Each user sees what that one gives."""
+    rate, served = speed.rate, speed.serving
+    expected, low, high, bound = (
+        one if one is None else one * times for one in (rate.expected, rate.low, rate.high, rate.bound)
+    )
+    of_all = served if served is None else replace(served, all_tokens_per_s=served.all_tokens_per_s * times)
+    return replace(speed, rate=Rate(expected, low, high, bound, rate.basis), serving=of_all)
 
 
 def _offloaded(prediction: Prediction | None) -> tuple[str, ...]:
