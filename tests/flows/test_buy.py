@@ -188,6 +188,8 @@ def test_an_image_model_has_the_speed_that_was_published_and_none_where_nobody_m
     measured = {row["gpu_id"]: row for row in found if row["image_workload"] and row["way"] == "buy"}
     published = dict(rows(data, "SELECT gpu_id, score FROM mart.ranking WHERE workload_id = 'sd-512-image-generation'"))
     assert len(measured) >= 10
+    is_measured = [bool(row["image_workload"]) for row in found]
+    assert is_measured == sorted(is_measured, reverse=True), "cheap cards that nobody measured hide none that was"
     for gpu_id, row in measured.items():
         assert row["image_iterations_per_s"] == float(published[gpu_id])
         # A picture is a hundred iterations; busy half of 8 hours a day for 3 years, which the default assumptions say.

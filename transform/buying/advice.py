@@ -23,7 +23,8 @@ def cheaper_ruled_out(options: Sequence[Option]) -> dict[int, str]:
         if option.against:
             continue
         before = options[position - 1] if position and option.total_usd is not None else None
-        verdicts[position] = "" if before is None or not before.against else _verdict(before)
+        is_cheaper = before is not None and (before.pictures is None) == (option.pictures is None)
+        verdicts[position] = _verdict(before) if before is not None and is_cheaper and before.against else ""
     return verdicts
 
 
