@@ -229,6 +229,13 @@ def test_two_price_columns_are_refused_row_by_row() -> None:
     assert "2 prices" in rejected[0].reason
 
 
+def test_a_quote_of_no_pieces_is_out_of_stock() -> None:
+    rows = ("A,10.00,USD,0,", "B,10.00,USD,0,in stock", "C,10.00,USD,1,", "D,10.00,USD,,")
+    offers, rejected = quotes.read_quotes(page("\n".join(("product,price,currency,quantity,availability", *rows))))
+    assert [offer.availability for offer in offers] == ["out_of_stock", "out_of_stock", "quoted", "quoted"]
+    assert not rejected
+
+
 def test_same_product_at_two_prices_goes_back_and_a_price_for_more_stays() -> None:
     rows = ("A,10.00,USD,1", "A,11.00,USD,1", "B,5.00,USD,1", "B,5.00,USD,1", "C,9.00,USD,1", "C,8.00,USD,10")
     text = "\n".join(("product,price,currency,quantity", *rows))

@@ -140,7 +140,7 @@ def _offer(page: Page, headers: list[str], cells: list[Cell]) -> Offer:
         list_price = read_amount(was, money.currency).amount * quote_columns.scale(headers[fields["list_price"][0]])
     # Who quotes goods without a word on their condition quotes new ones; an empty cell in a column for it says less.
     condition = read_condition(cell("condition"), title, otherwise="unknown" if "condition" in fields else "new")
-    taxed = read_tax(cell("tax"))
+    taxed, pieces = read_tax(cell("tax")), read_quantity(cell("quantity"))
     vendor, sku, mpn = (shown(cell(field)).strip() or None for field in ("vendor", "sku", "mpn"))
     return Offer(
         title=title,
@@ -151,7 +151,7 @@ def _offer(page: Page, headers: list[str], cells: list[Cell]) -> Offer:
         price_kind="bundle" if wording.is_bundle(title) else "now",
         price_text=shown(amount),
         list_price=list_price,
-        availability=_availability(shown(cell("availability"))),
+        availability=_availability(shown(cell("availability")), pieces),
         condition=condition,
         seller=vendor,
         seller_kind="quote",
@@ -160,7 +160,7 @@ def _offer(page: Page, headers: list[str], cells: list[Cell]) -> Offer:
         gtin=shown(cell("gtin")).strip() or None,
         brand=shown(cell("brand")).strip() or None,
         specs=_specs(shown(cell("specs")), shown(cell("memory")), headers, fields) or None,
-        quantity=read_quantity(cell("quantity")),
+        quantity=pieces,
         valid_until=read_date(cell("valid_until")),
         market=read_market(cell("market")),
         tax_included=quote_columns.stated_tax(column) if taxed is None else taxed,
@@ -168,9 +168,9 @@ def _offer(page: Page, headers: list[str], cells: list[Cell]) -> Offer:
     )
 
 
-def _availability(told: str) -> Availability:
-    """What a vendor quotes is quoted, unless the file says that it cannot be had now."""
-    said = wording.availability(told)
+def _availability(told: str, pieces: int | None) -> Availability:
+    """What a vendor quotes is quoted, unless the file says that it cannot be had now, or that there are none."""
+    said = "out_of_stock" if pieces == 0 else wording.availability(told)
     return said if said in ("out_of_stock", "preorder") else "quoted"
 
 
