@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gpuledger.flows.commands import _complete
 from gpuledger.flows.commands._assume import assume_option, replaced, with_assumed
 from gpuledger.flows.commands._explain import FIRST, explain_option
 from gpuledger.flows.commands._memory import serving_options
@@ -36,7 +37,12 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option(
-    "--model", "model_id", required=True, metavar="M", help="Model to run (`gpuledger sql 'FROM core.model'`)."
+    "--model",
+    "model_id",
+    required=True,
+    metavar="M",
+    shell_complete=_complete.models,
+    help="Model to run (`gpuledger sql 'FROM core.model'`).",
 )
 @click.option("--precision", metavar="P", help="fp16, int8, int4, Q4_K_M … (default: int4, of an image model fp16).")
 @click.option("--context", type=int, metavar="N", help="Tokens of context (default: 4096, or the model's own).")

@@ -6,6 +6,7 @@ from datetime import datetime
 
 import click
 
+from gpuledger.flows.commands import _complete
 from gpuledger.flows.commands._day import day
 from gpuledger.flows.commands._options import data_dir_option, format_option, read_from
 from gpuledger.flows.setup.lang import gettext
@@ -18,7 +19,7 @@ _HEADINGS = {
 
 
 @click.command()
-@click.argument("card", required=False)
+@click.argument("card", required=False, shell_complete=_complete.cards)
 @click.option("--since", type=day, metavar="DAY", help="From the start of this day on (UTC).")
 @click.option("--limit", type=click.IntRange(min=0), default=40, show_default=True, help="How many; 0 for all.")
 @data_dir_option

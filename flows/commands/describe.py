@@ -8,13 +8,14 @@ from typing import Any
 import click
 
 from gpuledger.extract.near import near
+from gpuledger.flows.commands import _complete
 from gpuledger.flows.commands._options import data_dir_option, format_option, read_from
 from gpuledger.flows.setup import lang, naming
 from gpuledger.flows.setup.lang import gettext
 
 
 @click.command()
-@click.argument("table", required=False)
+@click.argument("table", required=False, shell_complete=_complete.tables)
 @data_dir_option
 @format_option
 def command(table: str | None, data_dir: str | None, form: str) -> None:

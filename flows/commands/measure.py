@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gpuledger.flows.commands import _complete
 from gpuledger.flows.commands._day import day
 from gpuledger.flows.commands._options import data_dir_option, data_of
 from gpuledger.flows.setup import wrong_use
@@ -49,10 +50,14 @@ def _about(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @command.command()
-@click.argument("workload")
+@click.argument("workload", shell_complete=_complete.workloads)
 @click.argument("score")
 @click.option(
-    "--gpu", required=True, metavar="NAME", help="The card, with its memory where the name is sold with several."
+    "--gpu",
+    required=True,
+    metavar="NAME",
+    shell_complete=_complete.cards,
+    help="The card, with its memory where the name is sold with several.",
 )
 @click.option("--software", metavar="NAME", help="What ran it, with its version.")
 @click.option("--precision", metavar="P", help="Number format of the weights.")
@@ -109,7 +114,10 @@ def add(workload: str, score: str, gpu: str, data_dir: str | None, **words: Any)
     help="The card of all figures, or of those that the file calls PRINTED. May be repeated.",
 )
 @click.option(
-    "--workload", metavar="W", help="The workload of all figures (default: one is made of what the file says)."
+    "--workload",
+    metavar="W",
+    shell_complete=_complete.workloads,
+    help="The workload of all figures (default: one is made of what the file says).",
 )
 @_about
 @data_dir_option

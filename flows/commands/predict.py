@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gpuledger.flows.commands import _complete
 from gpuledger.flows.commands._assume import assume_option, of_settings, replaced
 from gpuledger.flows.commands._card import counted, gpus_of, undecided
 from gpuledger.flows.commands._explain import as_objects, explain_option, show_steps
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     "--gpu",
     required=True,
     metavar="G",
+    shell_complete=_complete.cards,
     help='A card as shops and tables name it: "RTX 4090 24GB", "A100 SXM 80GB", "2x RTX 3090".',
 )
 @click.option(
@@ -47,7 +49,12 @@ if TYPE_CHECKING:
     help="So many of it in one machine.",
 )
 @click.option(
-    "--model", "model_id", required=True, metavar="M", help="Model of the catalogue, added, or meta-llama/Llama-3.1-8B."
+    "--model",
+    "model_id",
+    required=True,
+    metavar="M",
+    shell_complete=_complete.models,
+    help="Model of the catalogue, added, or meta-llama/Llama-3.1-8B.",
 )
 @click.option("--precision", default="Q4_K_M", show_default=True, metavar="P", help="fp16, int8, Q4_K_M, fp8 …")
 @click.option(

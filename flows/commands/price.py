@@ -6,6 +6,7 @@ from datetime import datetime
 
 import click
 
+from gpuledger.flows.commands import _complete
 from gpuledger.flows.commands._options import (
     as_of_option,
     currency_option,
@@ -27,7 +28,7 @@ _HEADINGS = {
 
 
 @click.command()
-@click.argument("gpu", required=False)
+@click.argument("gpu", required=False, shell_complete=_complete.cards)
 @as_of_option
 @market_option
 @currency_option

@@ -6,6 +6,7 @@ from datetime import datetime
 
 import click
 
+from gpuledger.flows.commands import _complete
 from gpuledger.flows.commands._options import (
     as_of_option,
     data_dir_option,
@@ -25,7 +26,7 @@ _HEADINGS = {
 
 
 @click.command()
-@click.argument("workload")
+@click.argument("workload", shell_complete=_complete.workloads)
 @as_of_option
 @predicted_option
 @data_dir_option

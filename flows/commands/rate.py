@@ -7,6 +7,7 @@ from decimal import Decimal, InvalidOperation
 
 import click
 
+from gpuledger.flows.commands import _complete
 from gpuledger.flows.commands._options import data_dir_option, data_of, format_option, read_from
 from gpuledger.flows.setup.lang import gettext
 
@@ -18,7 +19,7 @@ def command() -> None:
 
 @command.command()
 @click.argument("provider")
-@click.argument("card", metavar="CARD")
+@click.argument("card", metavar="CARD", shell_complete=_complete.cards)
 @click.argument("price", metavar="PRICE")
 @click.option("--count", type=click.IntRange(1, 72), default=1, show_default=True, help="GPUs of the instance.")
 @click.option("--per-gpu", is_flag=True, help="PRICE is of one GPU, and not of the whole instance.")

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from gpuledger.flows.commands import _complete
 from gpuledger.flows.commands._options import currency_option, data_dir_option, read_from
 from gpuledger.flows.setup.lang import gettext
 from gpuledger.flows.setup.money import Money
@@ -36,7 +37,7 @@ _RENTALS = {
 
 
 @click.command()
-@click.argument("card")
+@click.argument("card", shell_complete=_complete.cards)
 @currency_option
 @data_dir_option
 @click.option(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gpuledger.flows.commands import _complete
 from gpuledger.flows.commands._assume import assume_option, of_settings
 from gpuledger.flows.commands._options import data_dir_option, format_option, read_from
 from gpuledger.flows.setup.lang import gettext
@@ -20,7 +21,7 @@ _CONTEXT = 4096
 
 
 @click.command()
-@click.argument("model", required=False)
+@click.argument("model", required=False, shell_complete=_complete.models)
 @click.option("--config", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="CONFIG.JSON",
               help="A Hugging Face style config.json instead of a MODEL of the catalogue.")  # fmt: skip
 @click.option("--precision", default="fp16", show_default=True, metavar="P",

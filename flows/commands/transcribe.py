@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuledger.extract import local_files
+from gpuledger.flows.commands import _complete
 from gpuledger.flows.commands._day import day
 from gpuledger.flows.commands._options import data_dir_option, data_of
 from gpuledger.flows.setup import wrong_use
@@ -34,7 +35,9 @@ if TYPE_CHECKING:
 )
 @click.option("--article-url", metavar="URL", help="With --from-chart: the article that shows the picture.")
 @click.option("--image-url", metavar="URL", help="With --from-chart: the picture's own address.")
-@click.option("--workload", metavar="W", help="With --from-chart: what was measured.")
+@click.option(
+    "--workload", metavar="W", shell_complete=_complete.workloads, help="With --from-chart: what was measured."
+)
 @click.option("--published-on", type=day, metavar="DAY", help="With --from-chart: the article's day.")
 @click.option("--title", metavar="T", help="With --from-chart: the chart's title (default: as read).")
 @click.option("--name", default=None, help="What to call it (default: the first digits of its SHA-256).")

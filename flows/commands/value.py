@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gpuledger.flows.commands import _complete
 from gpuledger.flows.commands._options import (
     as_of_option,
     currency_option,
@@ -34,7 +35,7 @@ _HEADINGS = {
 
 
 @click.command()
-@click.argument("workload")
+@click.argument("workload", shell_complete=_complete.workloads)
 @click.option("--price", "basis", type=click.Choice(["street", "msrp"]), default="street", show_default=True,
               help="Lowest price of a new card in a shop now, or launch price.")  # fmt: skip
 @as_of_option

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gpuledger.flows.commands import _complete
 from gpuledger.flows.commands._options import currency_option, data_dir_option, data_of, format_option
 from gpuledger.flows.setup import naming, showing
 from gpuledger.flows.setup import settings as settings_module
@@ -37,7 +38,12 @@ def command() -> None:
 )
 @click.option("--value-rank", "rank", type=click.IntRange(min=1), metavar="N",
               help="It is among the best N of --workload by score per dollar.")  # fmt: skip
-@click.option("--workload", metavar="W", help="For --value-rank; `gpuledger sql 'FROM core.workload'` lists them.")
+@click.option(
+    "--workload",
+    metavar="W",
+    shell_complete=_complete.workloads,
+    help="For --value-rank; `gpuledger sql 'FROM core.workload'` lists them.",
+)
 @click.option("--price", "basis", type=click.Choice(["street", "msrp"]), default="street", show_default=True,
               help="For --value-rank.")  # fmt: skip
 @click.option("--new-low", metavar="DAYS", help="Its street price is lower than on all of so many days before: 90d.")

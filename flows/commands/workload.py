@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from gpuledger.flows.commands import _complete
 from gpuledger.flows.commands._options import data_dir_option, data_of
 from gpuledger.flows.setup.lang import gettext
 
@@ -26,7 +27,7 @@ def command() -> None:
     help="Which figure is better.",
 )
 @click.option("--gpu-count", type=click.IntRange(1), default=1, show_default=True, help="Cards that run it together.")
-@click.option("--model", help="Model that ran, by its id in the catalogue.")
+@click.option("--model", shell_complete=_complete.models, help="Model that ran, by its id in the catalogue.")
 @click.option("--precision", help="Number format of its weights.")
 @click.option("--resolution", help="Size of the pictures, as 1920×1080.")
 @click.option("--software", help="What ran it, with its version.")
