@@ -18,8 +18,8 @@ _NAMES = {
 
 
 def like(data: DataDir, kind: str, so_far: str) -> list[tuple[str, str | None]]:
-    """Names of a `kind` (workload, model, card, table) that begin with `so_far`, or else those in which a word does; each with
-    what it is called. `4090` finds nvidia-geforce-rtx-4090.
+    """Names of a `kind` (workload, model, card, table) that begin with `so_far`, or else those in which a word does; each
+    with what it is called. `4090` finds nvidia-geforce-rtx-4090.
 
     Raises what `warehouse.read.reader` raises.
     """
