@@ -62,12 +62,12 @@ class Route:
 def _within(timeout_s: float, work: Callable[[], Sequence[str]]) -> Sequence[str]:
     """`work()`, or TimeoutError. getaddrinfo takes no timeout, and a dead name server can hold it for a minute."""
     result: list[Sequence[str]] = []
-    failure: list[OSError] = []
+    failure: list[Exception] = []
 
     def run() -> None:
         try:
             result.append(work())
-        except OSError as error:
+        except Exception as error:  # noqa: BLE001  raised below, in the thread that asked
             failure.append(error)
 
     thread = threading.Thread(target=run, daemon=True, name="resolve")

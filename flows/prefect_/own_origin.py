@@ -23,6 +23,8 @@ MOST_TICKETS = 16
 OPEN = "/open"
 TICKET = "/open/ticket"
 _LONGEST_TICKET = 200
+#: What describes the API takes seconds of the server for whoever asks, and shows it with scripts of other hosts.
+_CLOSED = ("/openapi.json", "/docs", "/redoc")
 
 _SCRIPT = """
 const say = text => { document.body.textContent = text };
@@ -37,6 +39,13 @@ fetch(location.pathname, {method: "POST", body: ticket}).then(async answer => {
 _PAGE = f'<!DOCTYPE html><meta charset="utf-8"><title>gpuledger</title><body><script>{_SCRIPT}</script></body>\n'
 _SCRIPT_HASH = base64.b64encode(hashlib.sha256(_SCRIPT.encode()).digest()).decode()
 _PAGE_POLICY = f"default-src 'none'; script-src 'sha256-{_SCRIPT_HASH}'; connect-src 'self'; frame-ancestors 'none'"
+#: What Prefect's own pages may do: nothing of another host's comes into them, as the browser keeps the credential for their
+#: scripts, and nothing goes out. The graph of a run makes its drawing programs from text.
+_POLICY = (
+    "default-src 'self'; script-src 'self' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+    "font-src 'self' data:; worker-src 'self' blob:; connect-src 'self' ws://{host}; object-src 'none'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'"
+)
 #: For every answer: nobody frames the UI, guesses a type, or is told its address.
 _ALWAYS = (
     (b"x-frame-options", b"DENY"), (b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"),
@@ -72,7 +81,7 @@ class OwnOrigin:
         elif scope["type"] == "http" and scope["path"] in (OPEN, TICKET):
             await self._open(scope, receive, send)
         else:
-            await self._app(scope, receive, _with_headers(send))
+            await self._app(scope, receive, self._with_headers(send))
 
     def _refused(self, scope: Any) -> tuple[int, str] | None:
         """Status and text for what must not come in, None for the rest."""
@@ -83,12 +92,13 @@ class OwnOrigin:
             return 421, f"this server is http://{self._host} and no other"
         if any(origin != f"http://{self._host}" for origin in headers.get("origin", [])):
             return 403, "pages of another origin may not ask this server"
-        site, mode = headers.get("sec-fetch-site", ["none"]), headers.get("sec-fetch-mode", [""])
-        if any(word not in ("none", "same-origin") for word in site):
-            # A link that a person clicks may lead to the UI from anywhere; it changes nothing.
-            is_link = mode == ["navigate"] and scope.get("method") == "GET" and not scope["path"].startswith("/api")
-            if not is_link:
+        if any(word not in ("none", "same-origin") for word in headers.get("sec-fetch-site", [])):
+            # A link that a person clicks may lead to the UI from anywhere; it changes nothing. A frame is none.
+            is_page = headers.get("sec-fetch-mode") == ["navigate"] and headers.get("sec-fetch-dest") == ["document"]
+            if not is_page or scope.get("method") != "GET" or scope["path"].startswith("/api"):
                 return 403, "pages of another site may not ask this server"
+        if scope["path"].startswith(_CLOSED):
+            return 404, "this server does not describe itself"
         return None
 
     async def _open(self, scope: Any, receive: Any, send: Any) -> None:
@@ -109,6 +119,18 @@ class OwnOrigin:
                 await _answer(send, 403, text)
         else:
             await _answer(send, 405, "not so")
+
+    def _with_headers(self, send: Any) -> Any:
+        """`send`, with the headers that every answer has."""
+        policy = (b"content-security-policy", _POLICY.format(host=self._host).encode())
+
+        async def sending(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                headers: Iterable[tuple[bytes, bytes]] = message.get("headers", ())
+                message = {**message, "headers": [*headers, *_ALWAYS, policy]}
+            await send(message)
+
+        return sending
 
     def _new_ticket(self) -> str:
         while len(self._tickets) >= MOST_TICKETS:
@@ -152,15 +174,3 @@ async def _answer(
     ]  # fmt: skip
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
-
-
-def _with_headers(send: Any) -> Any:
-    """`send`, with the headers that every answer has."""
-
-    async def sending(message: Any) -> None:
-        if message["type"] == "http.response.start":
-            headers: Iterable[tuple[bytes, bytes]] = message.get("headers", ())
-            message = {**message, "headers": [*headers, *_ALWAYS]}
-        await send(message)
-
-    return sending

@@ -1,10 +1,14 @@
 """A Prefect server of our own: for one run, or for as long as `serve` runs. Never where the user has named one.
 
 Prefect starts a temporary server by itself where none is named, on a port that it guesses, and leaves it running when its
-process is killed. Ours binds its port before it says which one, answers on loopback only, and ends with its owner.
+process is killed. Ours answers on loopback only, and ends with its owner.
 
 Whoever can write to a Prefect server runs code: a deployment names it. So ours asks for a credential that is made anew at
 each start and lies in one file of this user, and own_origin.py keeps pages of other origins out.
+
+Whoever answers in its place runs code as well: Prefect loads what a server calls the result of a run. So the port belongs
+to the process that starts the server, also while the server is dead, and a noted one is asked only where a process of the
+note's own user has the port.
 """
 
 from __future__ import annotations
@@ -17,11 +21,13 @@ import secrets
 import socket
 import subprocess
 import sys
-import time
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import psutil
 
 from gpuledger.extract import local_files
 from gpuledger.flows.prefect_.own_origin import OPEN, TICKET, OwnOrigin
@@ -30,6 +36,7 @@ from gpuledger.warehouse import private
 
 HOST = "127.0.0.1"
 START_TIMEOUT_S = 120.0
+_LOOK_EVERY_S = 0.2
 
 
 class ServerFailed(Exception):
@@ -50,6 +57,8 @@ class Server:
     port: int
     credential: str = field(default_factory=_new_credential, repr=False)
     process: subprocess.Popen[bytes] | None = None
+    _door: socket.socket | None = field(default=None, repr=False)
+    _turning_away: threading.Thread | None = field(default=None, repr=False)
 
     @property
     def api_url(self) -> str:
@@ -66,34 +75,55 @@ class Server:
         private.make_folder(self.state)
         log = private.make_folder(self.state / "prefect") / "server.log"
         private.write(log, b"")
+        self._end_turning_away()
+        if self._door is None:
+            self._door = _listening(self.port)
+            self.port = self._door.getsockname()[1]
+        # What it prints goes to its log, and no full pipe can stop it.
         with log.open("wb") as out:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "gpuledger.flows.prefect_.server", str(self.port)],
+            process = self.process = subprocess.Popen(
+                [sys.executable, "-m", "gpuledger.flows.prefect_.server", str(self._door.fileno())],
                 env={**os.environ, **_environment(self.has_services), "PREFECT_SERVER_API_AUTH_STRING": self.credential},
-                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=out, start_new_session=True,
+                stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True,
+                pass_fds=[self._door.fileno()],
             )  # fmt: skip
-        assert self.process.stdout is not None
-        with self.process.stdout as output:
-            line = output.readline()
-        self.port = int(line) if line else self.port
-        ends = time.monotonic() + START_TIMEOUT_S
-        while not answers(self.api_url):
-            if not self.is_alive or time.monotonic() > ends:
-                self.stop()
-                raise ServerFailed(f"the embedded Prefect server did not start; its own words are in {log}")
-            time.sleep(0.05)
+        self._turning_away = threading.Thread(
+            target=self._turn_away, args=(process, self._door), name="turning away", daemon=True
+        )
+        self._turning_away.start()
+        # One question waits at the door until the server is there, or is turned away where it ended.
+        if not answers(self.api_url, START_TIMEOUT_S):
+            self.stop()
+            raise ServerFailed(f"the embedded Prefect server did not start; its own words are in {log}")
 
     def stop(self) -> None:
         """End it; its database is left whole."""
-        if self.process is None:
-            return
-        self.process.terminate()
-        try:
-            self.process.wait(timeout=5)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+        if self.process is not None:
+            self.process.terminate()
+            try:
+                self.process.wait(timeout=5)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        self._end_turning_away()
+        if self._door is not None:
+            self._door.close()
+            self._door = None
+
+    def _end_turning_away(self) -> None:
+        """Once the process has ended: let the next one have the clients."""
         self.process = None
+        if self._turning_away is not None:
+            self._turning_away.join()
+            self._turning_away = None
+
+    def _turn_away(self, process: subprocess.Popen[bytes], door: socket.socket) -> None:
+        """When the process has ended, turn its clients away at once, until another one is started or none is wanted."""
+        process.wait()
+        door.settimeout(_LOOK_EVERY_S)
+        while self.process is process:
+            with suppress(OSError):
+                door.accept()[0].close()
 
 
 @contextmanager
@@ -126,9 +156,41 @@ def find(state: Path) -> Server | None:
     try:
         note = local_files.loads(_note(state).read_text(encoding="utf-8"))
         server = Server(state, True, int(note["port"]), str(note["credential"]))
-    except (OSError, ValueError, KeyError, TypeError):
+        is_ours = _has_port(int(note["pid"]), _note(state).stat().st_uid, server.port)
+    except (OSError, ValueError, KeyError, TypeError, OverflowError):
         return None
-    return server if answers(server.api_url) else None
+    return server if is_ours and answers(server.api_url) else None
+
+
+def _has_port(pid: int, user: int, port: int) -> bool:
+    """Whether this process is this user's and listens on the port. A `serve` that was killed leaves its note, and its port
+    to anybody.
+    """
+    try:
+        process = psutil.Process(pid)
+        listened = [c.laddr for c in process.net_connections("tcp4") if c.status == psutil.CONN_LISTEN]
+        return process.uids().effective == user and (HOST, port) in listened
+    except psutil.Error:
+        return False
+
+
+def _listening(port: int) -> socket.socket:
+    """A socket that listens on the port, or on a free one where that is 0 or taken. It listens from the first: one that is
+    only bound could be taken over by another user.
+    """
+    for wanted in (port, 0):
+        door = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        try:
+            door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            door.bind((HOST, wanted))
+            door.listen()
+        except OSError:
+            door.close()
+            if not wanted:
+                raise
+        else:
+            break
+    return door
 
 
 def link(server: Server) -> str:
@@ -177,8 +239,8 @@ def _environment(has_services: bool) -> dict[str, str]:
     return variables if has_services else {**variables, "PREFECT__SERVER_EPHEMERAL": "1"}
 
 
-def _serve(port: int) -> None:
-    """Bind, say which port it became on standard output, and serve until a signal comes or the owner ends."""
+def _serve(door: socket.socket) -> None:
+    """Serve on this socket, which listens, until a signal comes or the owner ends."""
     end_with_owner()
     credential = os.environ.get("PREFECT_SERVER_API_AUTH_STRING")
     if not credential:
@@ -188,27 +250,18 @@ def _serve(port: int) -> None:
         private.make_folder(Path(home))
         for database in Path(home).glob("prefect.db*"):
             database.chmod(private.FILE_MODE)  # of a program from before this line
-    bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        bound.bind((HOST, port))
-    except OSError:
-        bound.bind((HOST, 0))
-    port = bound.getsockname()[1]
+    port = door.getsockname()[1]
     os.environ["PREFECT_API_URL"] = f"http://{HOST}:{port}/api"
     os.environ["PREFECT_API_AUTH_STRING"] = credential
     os.environ["PREFECT_SERVER_CORS_ALLOWED_ORIGINS"] = f"http://{HOST}:{port}"
-    sys.stdout.write(f"{port}\n")
-    sys.stdout.flush()
-    os.dup2(2, 1)  # whatever is printed later goes to the log, and no full pipe can stop it
     import uvicorn
     from prefect.server.api.server import create_app
 
     app = OwnOrigin(create_app(), f"{HOST}:{port}", credential)
     # Behind no proxy: what a client says of forwarding is not believed.
     config = uvicorn.Config(app, log_level="error", lifespan="on", access_log=False, proxy_headers=False)
-    uvicorn.Server(config).run(sockets=[bound])
+    uvicorn.Server(config).run(sockets=[door])
 
 
 if __name__ == "__main__":
-    _serve(int(sys.argv[1]))
+    _serve(socket.socket(fileno=int(sys.argv[1])))

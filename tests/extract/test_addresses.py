@@ -207,6 +207,17 @@ def test_a_name_server_that_does_not_answer_is_not_waited_for() -> None:
     released.set()
 
 
+@pytest.mark.parametrize(
+    "failure", [UnicodeError("label too long"), ValueError("odd"), RuntimeError("no thread"), MemoryError()]
+)
+def test_what_a_look_up_fails_of_is_said_and_not_taken_for_time(failure: Exception) -> None:
+    def failing(host: str, port: int) -> Sequence[str]:
+        raise failure
+
+    with pytest.raises(type(failure)):
+        Route({}, failing).peers("shop.example", 443, 60.0)
+
+
 def test_only_the_mapped_name_reaches_loopback_and_only_at_the_mapped_port() -> None:
     resolver, time = Resolver(), FakeTime()
     with FaultyServer({"/": page()}) as other, FaultyServer({"/": page()}) as mapped:

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import socket
 import stat
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import tempfile
 import threading
 import time
 import urllib.error
+import urllib.parse
 from collections.abc import Callable, Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -22,6 +24,7 @@ from typing import Any
 import pytest
 
 from gpuledger.flows.prefect_ import compat
+from gpuledger.flows.prefect_ import server as prefect_server
 from tests.command import gpuledger
 from tests.support.served import Api, Serving, marked, until
 
@@ -362,10 +365,103 @@ def test_a_real_page_of_another_origin_gets_nothing(
     assert "run_shell_script" not in json.dumps(deployment["pull_steps"])
 
 
+class _Stranger(BaseHTTPRequestHandler):
+    """A server of somebody else's: its page, redirects to wherever it likes, and all else as `serve` answers it.
+
+    So a page of `evil.example:<port of serve>` asks its own origin, as it does after its name was led to 127.0.0.1.
+    """
+
+    server: _StrangersServer
+
+    def _answer(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if self.path == "/page":
+            self._say(200, self.server.page, {"Content-Type": "text/html"})
+        elif self.path == "/told":
+            self.server.told = json.loads(body)
+            self._say(204, b"", {})
+        elif self.path.startswith("/away?"):
+            self._say(307, b"", {"Location": urllib.parse.unquote(self.path.removeprefix("/away?"))})
+        else:
+            connection = http.client.HTTPConnection("127.0.0.1", self.server.beyond, timeout=60)
+            connection.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
+            for name, value in self.headers.items():
+                connection.putheader(name, value)
+            connection.endheaders(body)
+            answer = connection.getresponse()
+            self.server.passed_on.append(answer.status)
+            self._say(answer.status, answer.read(), {"Content-Type": "text/plain"})
+
+    do_GET = do_POST = do_PATCH = do_OPTIONS = do_HEAD = _answer
+
+    def _say(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
+        self.send_response(status)
+        for name, value in {**headers, "Content-Length": str(len(body))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+class _StrangersServer(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, address: str, port: int, beyond: int) -> None:
+        super().__init__((address, port), _Stranger)
+        self.beyond = beyond
+        self.page = b""
+        self.told: list[tuple[str, str]] = []
+        self.passed_on: list[int] = []
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no browser is installed (chromium-headless-shell)")
+@pytest.mark.parametrize(
+    "host",
+    [
+        "localhost",
+        pytest.param("127.0.0.1", marks=pytest.mark.slow_combination),
+        pytest.param("evil.example", marks=pytest.mark.slow_combination),
+    ],
+)
+def test_no_way_that_a_page_knows_leads_in(serving: Serving, asked: dict[str, tuple[str, str, Any]], host: str) -> None:
+    """A page of another site, of another port of this host, and of a name that was led here: all that ways_in.js tries."""
+    port = port_of(serving)
+    is_rebound = host == "evil.example"
+    stranger = _StrangersServer("127.0.0.2" if is_rebound else "127.0.0.1", port if is_rebound else 0, port)
+    bases = [f"http://127.0.0.1:{port}", *([f"http://{host}:{port}"] if is_rebound else [])]
+    targets = {**asked, "ticket": ("POST", "/open/ticket", {})}
+    ways = Path(__file__).with_name("ways_in.js").read_text(encoding="utf-8")
+    stranger.page = (
+        "<!DOCTYPE html><body><script>"
+        f"const bases = {json.dumps(bases)}, targets = {json.dumps(targets)};\n{ways}</script>"
+    ).encode()
+    runs = len(serving.api.runs("refresh/nightly"))
+    visit(
+        f"http://{host}:{stranger.server_address[1]}/page", lambda: stranger.told,
+        *(["--host-resolver-rules=MAP evil.example 127.0.0.2"] if is_rebound else []),
+    )  # fmt: skip
+    stranger.shutdown()
+    stranger.server_close()
+    assert len(stranger.told) >= 190 * len(bases)
+    assert sum(came == "late" for _, came in stranger.told) < len(stranger.told) / 4
+    read = [(way, came) for way, came in stranger.told if came.startswith("read")]
+    if is_rebound:
+        assert len(stranger.passed_on) >= 100
+        assert set(stranger.passed_on) == {421}
+        read = [(way, came) for way, came in read if "421" not in came and "this server is" not in came]
+    assert read == []
+    # What cannot be read may still have been done: it was not.
+    assert len(serving.api.runs("refresh/nightly")) == runs
+    assert not (serving.log.parent / "broken-in").exists()
+    deployment = serving.api.get(f"/deployments/{serving.api.deployment('refresh/nightly')}")
+    assert "run_shell_script" not in json.dumps(deployment["pull_steps"])
+
+
 @pytest.mark.skipif(BROWSER is None, reason="no browser is installed (chromium-headless-shell)")
 def test_a_real_browser_opens_the_ui_by_its_link(serving: Serving) -> None:
-    from gpuledger.flows.prefect_ import server as prefect_server
-
     found = prefect_server.find(serving.note.parent)
     assert found is not None
     link = prefect_server.link(found)
@@ -378,3 +474,77 @@ def test_a_real_browser_opens_the_ui_by_its_link(serving: Serving) -> None:
         )  # fmt: skip
     assert "Login" not in done.stdout
     assert "nightly" in done.stdout or "Flow Runs" in done.stdout or "Dashboard" in done.stdout, done.stdout[-2000:]
+
+
+def test_who_took_the_port_of_a_killed_serve_is_not_asked(tmp_path: Path) -> None:
+    """What a Prefect server calls a result is loaded as code, and a killed `serve` leaves its note and its port."""
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    def find(pid: int, port: int) -> bool:
+        note = {"port": port, "pid": pid, "credential": "gpuledger:of-this-test"}
+        (tmp_path / "prefect-server.json").write_text(json.dumps(note), encoding="utf-8")
+        return prefect_server.find(tmp_path) is not None
+
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    port = server.server_address[1]
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    assert [find(pid, port) for pid in (gone.pid, os.getppid(), 1, 0, -1, 10**30)] == [False] * 6
+    assert asked == []
+    assert find(os.getpid(), port)
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_another_users_process_of_the_noted_number_is_not_asked(tmp_path: Path) -> None:
+    words = f"""
+import http.server, os
+server = http.server.HTTPServer(("127.0.0.1", 0), http.server.SimpleHTTPRequestHandler)
+os.setgroups([])
+os.setuid({SOMEBODY_ELSE})
+print(server.server_address[1], flush=True)
+server.serve_forever()
+"""
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-c", words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd="/"
+    )
+    assert process.stdout is not None
+    note = {"port": int(process.stdout.readline()), "pid": process.pid, "credential": "gpuledger:of-this-test"}
+    (tmp_path / "prefect-server.json").write_text(json.dumps(note), encoding="utf-8")
+    try:
+        assert prefect_server.find(tmp_path) is None
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def test_the_port_of_a_server_that_died_is_nobody_elses(server: prefect_server.Server) -> None:
+    """Its clients go on asking: the runs of `serve`, with the credential, and they believe the answers."""
+    assert server.process is not None
+    port = server.port
+    server.process.kill()
+    server.process.wait()
+    for address in ("127.0.0.1", "0.0.0.0", ""):
+        for option in (None, socket.SO_REUSEADDR, socket.SO_REUSEPORT):
+            with socket.socket() as other:
+                if option is not None:
+                    other.setsockopt(socket.SOL_SOCKET, option, 1)
+                with pytest.raises(OSError, match="in use"):
+                    other.bind((address, port))
+    # Who asks is turned away and does not wait, until the next one is there.
+    assert not prefect_server.answers(server.api_url, timeout_s=60)
+    server.start()
+    assert server.port == port
+    assert prefect_server.answers(server.api_url, timeout_s=60)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 import tempfile
@@ -36,15 +37,16 @@ def outside(log: Path) -> set[str]:
 def server(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     """The embedded server as `refresh` and `serve` start it, watched."""
     prefect_home(tmp_path_factory, tmp_path / "prefect")
+    door = socket.create_server(("127.0.0.1", 0))
     process = subprocess.Popen(
-        [sys.executable, WATCHED, str(tmp_path / "server.log"), "gpuledger.flows.prefect_.server", "0"],
+        [sys.executable, WATCHED, str(tmp_path / "server.log"), "gpuledger.flows.prefect_.server", str(door.fileno())],
         env=environment({
             "PREFECT_HOME": str(tmp_path / "prefect"), "PREFECT_SERVER_ANALYTICS_ENABLED": "false", "DO_NOT_TRACK": "1",
             "PREFECT_SERVER_API_AUTH_STRING": CREDENTIAL,
-        }), cwd=tempfile.gettempdir(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        }), cwd=tempfile.gettempdir(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, pass_fds=[door.fileno()],
     )  # fmt: skip
-    assert process.stdout is not None
-    api = Api(f"http://127.0.0.1:{process.stdout.readline().strip()}/api", CREDENTIAL)
+    api = Api(f"http://127.0.0.1:{door.getsockname()[1]}/api", CREDENTIAL)
+    door.close()
     until(api.answers, "the server answers")
     yield api
     process.terminate()

@@ -117,13 +117,41 @@ def test_programs_and_own_pages_are_let_through(more: Headers) -> None:
 
 
 def test_a_link_from_elsewhere_may_lead_to_the_ui_and_to_nothing_else() -> None:
-    link: Headers = (*OWN, ("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "navigate"))
+    link: Headers = (
+        *OWN, ("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "document"),
+    )  # fmt: skip
     server = Server()
     assert server.ask(link, "/runs", "GET")[0] == 200
     assert server.ask(link, own_origin.OPEN, "GET")[0] == 200
     assert server.ask(link, "/api/health", "GET")[0] == 403
     assert server.ask(link, "/runs", "POST")[0] == 403
     assert server.ask(link, own_origin.OPEN, "POST")[0] == 403
+
+
+@pytest.mark.parametrize("frame", ["iframe", "frame", "embed", "object", "empty", ""])
+def test_a_frame_is_no_link(frame: str) -> None:
+    """A page could ask a hundred times without anybody's click."""
+    asked = (("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "navigate"), ("sec-fetch-dest", frame))
+    assert Server().ask((*OWN, *asked), "/runs", "GET")[0] == 403
+
+
+@pytest.mark.parametrize("path", ["/openapi.json", "/docs", "/docs/oauth2-redirect", "/redoc"])
+def test_the_description_of_the_api_is_closed(path: str) -> None:
+    """It takes the server's whole attention for seconds, and needs no credential."""
+    server = Server()
+    for method in ("GET", "HEAD", "POST"):
+        assert server.ask((*OWN, ("authorization", BASIC)), path, method)[0] == 404
+    assert server.let_in == []
+
+
+def test_a_page_of_the_server_runs_its_own_scripts_alone() -> None:
+    """The browser keeps the credential for the scripts of this origin; nothing comes from elsewhere, or goes there."""
+    policy = Server().ask(OWN, "/runs", "GET")[1]["content-security-policy"]
+    allowed = {name: sources for name, *sources in (part.split() for part in policy.split(";"))}
+    assert allowed["default-src"] == ["'self'"]
+    assert allowed.pop("connect-src") == ["'self'", f"ws://{HOST}"]
+    assert "'unsafe-inline'" not in allowed["script-src"]
+    assert not [word for words in allowed.values() for word in words if ":" in word and word not in ("data:", "blob:")]
 
 
 def test_a_ticket_is_for_who_has_the_credential_and_works_once(monkeypatch: pytest.MonkeyPatch) -> None:
