@@ -440,7 +440,7 @@ def test_no_way_that_a_page_knows_leads_in(serving: Serving, asked: dict[str, tu
     ).encode()
     runs = len(serving.api.runs("refresh/nightly"))
     visit(
-        f"http://{host}:{stranger.server_address[1]}/page", lambda: stranger.told,
+        f"http://{host}:{stranger.server_address[1]}/page", lambda: bool(stranger.told),
         *(["--host-resolver-rules=MAP evil.example 127.0.0.2"] if is_rebound else []),
     )  # fmt: skip
     stranger.shutdown()
