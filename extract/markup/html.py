@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -56,13 +56,23 @@ def refuse_attributes(content: bytes) -> None:
     """Raise TooManyAttributes before libxml2 looks at them: it compares each attribute of a tag with every other, so that
     20,000 of them take a second and 40,000 twelve.
     """
-    pieces = content.split(b"<")
-    if max(map(len, pieces)) < _LONG_TAG:
-        return
-    for piece in pieces:
+    for piece in _long_pieces(content):
         # Texts, scripts and styles are long too, but behind the end of their tag; a comment has no attributes.
-        if len(piece) >= _LONG_TAG and piece[:1].isalpha() and len(_ATTRIBUTE.findall(_tag(piece))) > MAX_ATTRIBUTES:
+        if piece[:1].isalpha() and len(_ATTRIBUTE.findall(_tag(piece))) > MAX_ATTRIBUTES:
             raise TooManyAttributes(f"a tag has more than {MAX_ATTRIBUTES:,} attributes")
+
+
+def _long_pieces(content: bytes) -> Iterator[bytes]:
+    """What stands between one `<` and the next where that is long, and the end of the page."""
+    start = content.find(b"<") + 1
+    while start:
+        # From the far end: most of the page's `<` are never met.
+        last = content.rfind(b"<", start, start + _LONG_TAG)
+        if last < 0:
+            end = content.find(b"<", start + _LONG_TAG)
+            yield content[start : end if end >= 0 else len(content)]
+            last = end
+        start = last + 1
 
 
 def _tag(piece: bytes) -> bytes:
@@ -94,14 +104,16 @@ def _is_plain_utf8(content: bytes) -> bool:
     """
     if content.startswith(codecs.BOM_UTF8):
         return False
+    if b"\x00" in content or b"\x1b" in content or _OPENS_HZ.search(content):
+        # Signs of charsets that are written in ASCII bytes (UTF-16, ISO-2022-JP, HZ).
+        return False
+    if content.isascii():
+        return True
     decoder = codecs.getincrementaldecoder("utf-8")()
     is_between = False
     try:
         for start in range(0, len(content), _PIECE):
             piece = content[start : start + _PIECE]
-            if b"\x00" in piece or b"\x1b" in piece or b"~{" in piece:
-                # Signs of charsets that are written in ASCII bytes (UTF-16, ISO-2022-JP, HZ).
-                return False
             if is_between or not piece.isascii():
                 decoder.decode(piece)
                 is_between = decoder.getstate()[0] != b""
@@ -112,6 +124,8 @@ def _is_plain_utf8(content: bytes) -> bool:
 
 
 _PIECE = 16_384
+#: A regular expression that begins with one byte finds it three times as fast as `in` finds two.
+_OPENS_HZ = re.compile(rb"~\{")
 
 
 def soup(content: bytes, content_type: str | None = None) -> BeautifulSoup:
