@@ -1,9 +1,10 @@
 """The numbers by which a shop and a maker name the goods: sku, mpn, gtin.
 
 For the sku, in the order of belief: the only number that is printed behind a word for it beside the title (`Item no.
-12-345`); the structured `sku`, in the form in which the page prints it; a number that a hidden field or a `data-` attribute
-gives and the page's address holds too; the nearest of several that are printed; the only one that is printed anywhere on the
-page; the only one that scripts speak of; the number in the address. A gtin counts only with a right check digit.
+12-345`), or anywhere on the page where the structured data name none, or the same as the maker's; the structured `sku`, in
+the form in which the page prints it; the one of several printed ones that the address holds; a number that a hidden field or
+a `data-` attribute gives and the address holds too; the nearest of several that are printed; the only one that scripts speak
+of; the number in the address. A gtin counts only with a right check digit.
 """
 
 from __future__ import annotations
@@ -22,11 +23,15 @@ from gpuledger.extract.product.context import Context
 from gpuledger.extract.product.layout import Layout
 from gpuledger.extract.product.number_words import BEGINNINGS, CODE_NAME, LABELS, Field
 
-_CODE = re.compile(r"(?=[^\s]*\d)[A-Za-z0-9][\w./-]{1,29}")
-_REST = re.compile(r"[\s:#№º°.\-–—：]*((?=\S*\d)[A-Za-z0-9][\w./-]{1,29})(?=$|[\s,;|)〉>\]])")
+_CODE = re.compile(r"(?=[^\s]*\d)[A-Za-z0-9А-ЯЁ][\w./-]{1,29}")
+_REST = re.compile(r"[\s:#№º°.\-–—：]*((?=\S*\d)[A-Za-z0-9А-ЯЁ][\w./-]{1,29})(?=$|[\s,;|)〉>\]])")
 
 #: A number of several words with nothing behind it, `GV-R79XTGAMING OC-20GD`: each has capitals and digits.
-_WORDS = re.compile(r"(?=.{4,30}$)(?=\S*\d)[A-Z][A-Z\d./-]{3,}(?: (?=\S*\d)(?=\S*[A-Z])[A-Z\d][A-Z\d./-]+)+")
+#: Or of groups of digits and capitals, `T84 1120`.
+_WORDS = re.compile(
+    r"(?=.{4,30}$)(?=\S*\d)[A-Z][A-Z\d./-]{3,}(?: (?=\S*\d)(?=\S*[A-Z])[A-Z\d][A-Z\d./-]+)+"
+    r"|(?=\S*\d)[A-Z\d]{2,8}(?: (?=\S*\d)[A-Z\d]{3,8}){1,3}"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,10 @@ def of_page(page: Context, products: list[StructuredProduct], layout: Layout) ->
             printed[field].insert(0, value)
     codes = list(dict.fromkeys(printed["sku"]))
     stated = _first(products, "sku")
+    if not codes and stated in (None, _first(products, "mpn")):
+        # One number in both fields is that of the template's database: the shop may tell its buyers another.
+        found = _printed_anywhere(page, layout) or _in_data_name(layout)
+        codes = [found] if found else []
     if stated is not None and " " in stated.strip() and _of_address(page):
         # A maker's designation under the wrong name.
         stated = None
@@ -55,13 +64,14 @@ def of_page(page: Context, products: list[StructuredProduct], layout: Layout) ->
     codes = [stated if stated is not None and stated.startswith(f"{code} ") else code for code in codes]
     # People are told one number, machines often that of a variant or of a database.
     sku = codes[0] if len(codes) == 1 and codes[0] not in _others(products, printed) else None
-    sku = sku or (stated and _as_printed(stated, codes, layout)) or _of_fields(page) or next(iter(codes), None)
+    sku = sku or (stated and _as_printed(stated, codes, layout)) or _of_several(page, codes)
+    sku = sku or _of_fields(page) or next(iter(codes), None)
     if sku is None:
         # A look at all lines of the part takes long: only where nothing else names the goods.
         lines = dict(reversed(list(_in_lines(page, layout))))
         if "mpn" in lines and not printed["mpn"]:
             printed["mpn"].append(lines["mpn"])
-        sku = lines.get("sku") or _printed_anywhere(page, layout)
+        sku = lines.get("sku")
     mpns = [mpn for mpn in (_first(products, "mpn"), *printed["mpn"]) if mpn]
     sku = sku or _of_scripts(page) or _of_address(page) or _in_address(page)
     gtins = [product.gtin for product in products if product.gtin] + printed["gtin"]
@@ -79,13 +89,32 @@ def _others(products: list[StructuredProduct], printed: dict[Field, list[str]]) 
     return known | set(printed["mpn"]) | set(printed["gtin"])
 
 
+def _of_several(page: Context, codes: list[str]) -> str | None:
+    """The one of several printed numbers that the page's address holds, with or without what parts its digits."""
+    address = _letters(page.address_words)
+    named = [code for code in codes if len(_letters(code)) > 4 and _letters(code) in address]
+    return named[0] if len(named) == 1 else None
+
+
+def _in_data_name(layout: Layout) -> str | None:
+    """The only number in an element that the shop's tests or programs know by a word for it: `data-qa="product-code"`."""
+    found: set[str] = set()
+    for element in layout.part.iter(*scan.HOLD_TEXT):
+        text = (element.text or "").strip()
+        if len(text) <= 30 and _CODE.fullmatch(text) and not layout.is_elsewhere(element):
+            names = (value.lower() for name, value in element.items() if name.startswith("data-"))
+            if any(CODE_NAME.search(name) for name in names):
+                found.add(text)
+    return found.pop() if len(found) == 1 else None
+
+
 def _printed_anywhere(page: Context, layout: Layout) -> str | None:
     """The only number that the whole page prints behind a word for it, as in a table of specifications far below."""
     if layout.part is page.tree:
         return None
     found = {
         labelled[1]
-        for element in scan.walk(page.tree).labels
+        for element in scan.labelled(page.tree)
         if (labelled := _labelled(element)) is not None and labelled[0] == "sku" and not layout.is_elsewhere(element)
     }
     return found.pop() if len(found) == 1 else None
@@ -221,6 +250,9 @@ def _labelled(element: HtmlElement) -> tuple[Field, str] | None:
     return None
 
 
+_COLONS = frozenset((":", "：", "-", "–"))
+
+
 def _value(label: HtmlElement, rest: str) -> str | None:
     """The number behind a label: in the same text, in the first child, behind the element, in the next element."""
     if alone := rest.strip(" :#№.-–—："):
@@ -230,6 +262,9 @@ def _value(label: HtmlElement, rest: str) -> str | None:
         return match.group(1).rstrip(".-/") if match else None
     cell = label.getparent()
     behind = label.getnext()
+    if behind is not None and visible_text(behind, 3) in _COLONS:
+        # `<span>Code</span><span>: </span><span>…`
+        behind = behind.getnext()
     if behind is None and not (label.tail or "").strip() and cell is not None and cell.tag in ("th", "td", "dt"):
         # `<th><span>Code</span></th><td>…`: the label is all that its cell holds.
         behind = cell.getnext()
@@ -239,7 +274,7 @@ def _value(label: HtmlElement, rest: str) -> str | None:
         visible_text(behind, 40) if behind is not None else None,
     ]
     for text in places:
-        if text and text.strip():
+        if text and text.strip(" \t\r\n\u00a0:：#-–"):
             if _WORDS.fullmatch(text.strip()):
                 return text.strip()
             match = _REST.match(text.strip())

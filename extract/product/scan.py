@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
@@ -79,6 +80,9 @@ def sign_beside(element: HtmlElement, text: str) -> tuple[str, str] | None:
     else:
         head = ((parent.text if parent is not None else None) or "").strip(_SPACES)
     ahead = currencies.at_end(head) or ""
+    if head.removesuffix(ahead).rstrip(_SPACES)[-1:].isdigit():
+        # `5 999 ₽` and an element with `7 499`: the sign is the first number's.
+        ahead = ""
     if not (behind or ahead):
         return None
     return ahead, f"{behind}~" if behind and tail.removeprefix(behind)[:1] == "~" else behind
@@ -89,6 +93,8 @@ _BEFORE_WORD = " \t\r\n\u00a0([<〈"
 _DIGIT = re.compile(r"\d")
 #: Longest text that is a price with little else.
 _MAX_OWN_TEXT = 60
+#: With the spaces around it.
+_MOST_PADDED = 300
 
 
 class Names:
@@ -122,8 +128,12 @@ def walk(part: HtmlElement) -> Parts:
     """Look once at every element of a part of a page that may hold text."""
     priced, labels, names = [], [], defaultdict(list)
     # lxml makes an object for each element that Python sees: it is told which tags are worth one.
+    own = set(part.iter(*OWN_TAGS))
     for order, element in enumerate(part.iter(*HOLD_TEXT)):
         text = element.text
+        if text is not None and (length := len(text)) >= _MAX_OWN_TEXT:
+            # Templates put a text and its number on lines of their own, far from the margin.
+            text = " ".join(text.split()) if length < _MOST_PADDED else None
         if text is not None and len(text) < _MAX_OWN_TEXT and not text.isspace():
             start = text.lstrip(_BEFORE_WORD)[:3].lower()
             if start in BEGINNINGS or start[:2] in BEGINNINGS:
@@ -132,6 +142,9 @@ def walk(part: HtmlElement) -> Parts:
             if _DIGIT.search(text) and (_is_money(text) or sign_beside(element, text)):
                 priced.append((order, element))
                 continue
+        if own and element in own:
+            names[element.get("class"), element.tag].append((order, element))
+            continue
         names[element.get("class"), element.get("id") or element.get("data-testid")].append((order, element))
         if element.get("itemprop") == "price":
             priced.append((order, element))
@@ -139,11 +152,24 @@ def walk(part: HtmlElement) -> Parts:
     return Parts(priced, labels, Names(names))
 
 
+def labelled(part: HtmlElement) -> Iterator[HtmlElement]:
+    """The elements of a part whose text may begin with a word for a number, as `walk` finds them, without its other work."""
+    for element in part.iter(*HOLD_TEXT):
+        text = element.text
+        if text is not None and len(text) < _MOST_PADDED and not text.isspace():
+            start = text.lstrip(_BEFORE_WORD)[:3].lower()
+            if start in BEGINNINGS or start[:2] in BEGINNINGS:
+                yield element
+
+
+#: Elements that themes in wide use define themselves; what they are called says what they hold.
+OWN_TAGS = ("sale-price", "compare-at-price", "unit-price", "price-list", "product-price", "variant-sku", "product-sku")
 #: Elements that hold text which people read.
 HOLD_TEXT = (
     "div", "span", "p", "b", "strong", "em", "ins", "del", "s", "strike", "td", "th", "dt", "dd", "li", "label", "font",
     "bdi", "data", "h1", "h2", "h3", "h4", "h5", "h6", "section", "article", "output", "small", "big", "u", "meter",
     "price", "center", "fieldset", "a", "button",
+    *OWN_TAGS,
 )  # fmt: skip
 
 
@@ -169,7 +195,7 @@ def name_of(element: HtmlElement) -> str:
 
     A class that says plainly what the element is (`productPrice`) is not doubted for a script's id (`js_unitPrice`).
     """
-    identifier = element.get("id") or element.get("data-testid")
+    identifier = element.get("id") or element.get("data-testid") or (element.tag if element.tag in OWN_TAGS else None)
     classes = element.get("class") or ""
     if identifier and classes and _PLAIN_NAME.search(classes):
         return classes

@@ -15,7 +15,7 @@ PRICE = anywhere(
     r"""
     price | preis(?!wert) | prix(?!-de) | precio | prezz | pre[cç]o | prijs | cena | cijen | hinta | fiyat | kaina
     pris(?<![a-z]pris)(?=[-_ ]|$) | hind(?<![a-z]hind)(?=[-_ ]|$) | pret(?=[-_ ]|$) | amount(?!-?select) | kwota
-    tsena
+    tsena | prc(?<![a-z]prc)(?=[-_ ]|$)
     stoimost | pr(?<![a-z]pr)(?=[-_ ]|$) | 가격
     """
 )
@@ -35,7 +35,7 @@ CURRENT = anywhere(
     current | (?:^|[-_ ])now | final | actual(?!ly) | ourprice | our[-_]price | sale(?!s-?tax) | special
     offer[-_]?price | newprice | new[-_]price | price[-_]?new | discount(?:ed)?[-_]?price | price[-_]?discount
     promo(?:tional)? | main[-_]?price | buybox | priceblock | selling | dealprice | deal[-_]price
-    prod(?:uct)?[-_]?price | price[-_]to[-_]?pay
+    prod(?:uct)?[-_]?price | price[-_]to[-_]?pay | prc[-_](?:dsc|slg|box)
     """
 )
 
@@ -43,9 +43,10 @@ CURRENT = anywhere(
 OLD = anywhere(
     r"""
     (?:^|[-_ ])old | oldprice | price[-_]?old | (?:^|[-_ ])was(?:[-_ ]|$) | wasprice | price[-_]?was | before
+    [-_]prev(?=[-_ ]|$)
     original | strike | strikethrough | line-through | linethrough | crossed | through
     (?:^|[-_ ])(?:rrp|msrp|uvp|srp|pvp|ovh)(?:[-_ ]|$) | listprice | list[-_]price
-    compare[-_]?(?:at|price) | previous | former | reference | past[-_]?price
+    prc[-_]org | compare[-_]?(?:at|price) | previous | former | reference | past[-_]?price
     barre | tachado | antes | stara | (?:^|[-_ ])eski | poprzedni | puvodni | lowest | omnibus | historical
     """
 )
@@ -85,7 +86,8 @@ ELSEWHERE = anywhere(
     header | footer(?<!buy-footer)(?<!price-footer)(?<!product-footer)
     (?:^|[-_ ])nav | menu | newsletter | review | comment | compar(?!e-?at|e-?price) | wishlist | filter | facet
     search | suggest | autocomplete | banner | promo-?(?:tile|teaser|list) | teaser
-    product[-_]?(?:list|grid|tile|card|item|box|thumb)s? | item[-_]?(?:list|grid|card|tile) | products
+    product[-_]?(?:list|grid|tile|card|item|box|thumb)s? | item[-_]?(?:list|grid|card|tile)
+    products(?:list|grid|slider|carousel|block|box|row|wrap\w*|container|section)?(?![a-z])
     listing(?!-?detail) | tile | showcase | reco- | -reco(?:[-_ ]|$) | (?:^|[-_ ])reco(?:[-_ ]|$|box|list|area) | mfe-
     personali | cookie | faq | blog | delivery(?<!price-delivery)
     shipping(?<!price-shipping)(?<!price-and-shipping) | payment | finance | instal
@@ -116,6 +118,7 @@ RELATED = at_word_start(
 BUY = at_word_start(
     r"""
     add (?:to|in) (?:your |my |shopping )?(?:cart|basket|bag|trolley) | buy (?:it )?now | buy\s*$
+    plaats (?:een )?bod | zet bod | złóż ofertę | 今すぐ落札 | 发起拼单 | 单独购买 | 立即抢购 | 揪團
     (?:pre-?)?order(?: now)?\s*$ | purchase | (?:place|submit)(?: a| your)? bid | bid now | bieten\s*$ | gebot abgeben
     enchérir | pujar | fai un['’]offerta | bied(?:en)?\s*$ | licytuj | lägg bud | 入札 | 我要出價 | 입찰
     in den (?:waren|einkaufs) | warenkorb | jetzt (?:kaufen|bestellen) | kaufen | vorbestellen
