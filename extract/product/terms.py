@@ -27,6 +27,13 @@ _CONDITION = labels(
     conservação | staat | stav(?: zboží)? | skick | tilstand | kunto | состояние | 商品の?状態 | 상품 ?상태 | 状態
     """
 )
+#: A condition without a word for it, beside how many were sold: `Nuevo | +100 vendidos`.
+_BESIDE_SALES = labels(
+    r"""
+    new(?=\s*[|·•]\s*\+?\d) | used(?=\s*[|·•]\s*\+?\d) | nuevo(?=\s*[|·•]\s*\+?\d) | usado(?=\s*[|·•]\s*\+?\d)
+    novo(?=\s*[|·•]\s*\+?\d) | re[ac]?condicionado(?=\s*[|·•]\s*\+?\d)
+    """
+)
 _SELLER = labels(
     r"""
     seller | merchant | verkäufer | vendeur | vendedor | venditore | verkoper | sprzedawca | prodejce | predajca | säljare
@@ -57,6 +64,10 @@ _NAME_END = re.compile(r"\s*(?:[|•·(,;]|\s[-–—]\s| and | und | et | y | e
 def condition(layout: Layout) -> Condition | None:
     """The condition that the page prints behind a word for it; None where it prints none, or several."""
     conditions = {kind for text in _values(layout, _CONDITION) if (kind := _condition(text))}
+    for element in layout.parts.labels:
+        text = " ".join((element.text or "").split())
+        if _BESIDE_SALES.match(text) and not layout.is_elsewhere(element) and (kind := _condition(text)):
+            conditions.add(kind)
     return conditions.pop() if len(conditions) == 1 else None
 
 
