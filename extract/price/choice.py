@@ -148,6 +148,9 @@ def choose(text: str, printed: list[PrintedNumber], locale: Locale) -> Money | A
             readings, code = locale.possible_amounts(price)
         except ValueError as error:
             return Ambiguous(text, str(error))
+        if readings == (Decimal(0),) and len(prices) > 1:
+            # `8,250円（税0円）`
+            continue
         codes.add(code)
         values.setdefault(readings, price)
     if not values:

@@ -135,11 +135,16 @@ def _symbols(tokens: list[str], gaps: list[str]) -> list[tuple[str | None, str |
             prefixes[here + 1] = None
         elif gap[0].isspace() != gap[-1].isspace():
             (suffixes if gap[0].isspace() else prefixes)[here + (not gap[0].isspace())] = None
+        elif _LONG_CODE.fullmatch(tokens[here]) and MONEY_LIKE.fullmatch(tokens[here + 1]):
+            # `Art. 104711 € 349,00`
+            suffixes[here] = None
         elif symbol in _ALWAYS_BEHIND or (MONEY_LIKE.fullmatch(tokens[here]) and tokens[here + 1].isdigit()):
             prefixes[here + 1] = None
     return list(zip(prefixes, suffixes, strict=True))
 
 
+#: Digits that nobody groups are a code beside an amount with cents.
+_LONG_CODE = re.compile(r"\d{5,}")
 #: Currencies that nobody prints before the amount.
 _ALWAYS_BEHIND = frozenset(
     ("zł", "Kč", "Ft", "원", "円", "元", "грн", "грн.", "руб", "руб.", "р.", "₽", "лв", "лв.", "тг", "тг.", "kn", "lei",

@@ -40,8 +40,8 @@ def included(text: str, price: Decimal) -> bool | None:
     printed = numbers(tidy(text))
     if len({number.token for number in printed}) < 2:
         return said
-    own = [number for number in printed if _value(number.token) == price]
-    net = [_value(number.token) for number in printed if number.label == "net"]
+    own = [number for number in printed if value_of(number.token) == price]
+    net = [value_of(number.token) for number in printed if number.label == "net"]
     if net and own:
         # Words behind an old price speak of the new one too; only a lower amount can be this one without tax.
         return price not in net and min(net) < price
@@ -51,7 +51,7 @@ def included(text: str, price: Decimal) -> bool | None:
 _CENTS = re.compile(r"[.,]\s?(\d{1,2})$")
 
 
-def _value(number: str) -> Decimal:
+def value_of(number: str) -> Decimal:
     """The amount of a printed number, whichever of its symbols stands before the cents."""
     digits, cents = re.sub(r"\D", "", number), _CENTS.search(number)
     return Decimal(digits) / (10 ** len(cents.group(1)) if cents else 1)

@@ -78,6 +78,9 @@ _NOISE_BEFORE = at_word_start(
     env[íi]o | gastos de | spedizione | frete | portes | verzend | wysyłk | dostaw | doprav | poštovn | dostav
     доставк | 배송 | 送料 | 運費 | frakt | fragt | toimitus | szállítás | livrare | dont | éco-?part | zzgl\.?
     plus\b
+    members?(?:['’]s?)?(?: only)? price | club(?: price|card)\b | mitgliederpreis | clubpreis | prix (?:membre|adhérent|club)
+    precio (?:de )?socio | prezzo (?:soci|club) | ledenprijs | cena klubowa | medlemspris | jäsenhinta | 회원가 | 멤버십가
+    会員価格 | 會員價 | 会员价
     (?:starting|opening|next|minimum|your|max(?:imum)?) (?:minimum )?bid\b | bid increment
     (?:mindest|start|eröffnungs)gebot | gebot\b | nächstes gebot
     gebotsschritt | mise à prix | prochaine enchère | enchère | puja (?:mínima|inicial)
@@ -112,7 +115,7 @@ _UNIT_AFTER = re.compile(
 )
 _NET = r"""(?:excl(?:uding|usive|\.)?|exkl\.?|ex\.?|w/o|without|ohne|plus|\+|zzgl\.?|hors|bez|brez|sin|sem|senza|utan|uten
         |uden|ekskl\.?|fără|fara|без)\s?(?:\d+(?:[.,]\d+)?\s?%\s?)?(?:vat|tax(?:es)?|gst|btw|mwst|ust|tva|iva|moms|mva|dph|ddv|pdv|ндс|пдв|ддс|alv|km)\b
-        |\bhors\s?tax|\bh\.?t\.?\b|\bnetto\b|\biva\s(?:esclusa|excluid)|税抜|税別|세별도"""
+        |\bhors\s?tax|\bh\.?t\.?\b|\bnett[oó]\b(?:\s?(?:ár|cena|preis))?|\biva\s(?:esclusa|excluid)|税抜|税別|세별도"""
 _NET_BEFORE = re.compile(rf"(?:{_NET})[\s:.]*$", re.IGNORECASE | re.VERBOSE)
 # `40.00 € excl. VAT: 36.53 €`: the words before a colon speak of what follows.
 _NET_AFTER = re.compile(rf"\W{{0,3}}(?:{_NET})(?!\s*:)", re.IGNORECASE | re.VERBOSE)
@@ -156,7 +159,7 @@ _NEUTRAL = re.compile(
     r"""(?<![^\W\d_])(?:price|prices|our|your|now|only|just|sale|final|net|gross|total|unit|each|ea|retail|special|current|buy|order|cost
         |costs|inc|incl|including|inkl|excl?|ex|exclusive|inclusive|vat|tax|taxes|gst|mwst|ust|ttc|ht|tva|iva|btw|moms|mva|dph|ddv|pdv
         |ндс|пдв|ддс|kdv|preis|preise|nur|jetzt|netto|brutto|prix|precio|precios|prezzo|preço|prijs|pris|priset|hinta|cena|ceny|cijena
-        |ár|ára|bruttó|nettó|pre[tț]|kaina|hind|цена|ціна|цени|fiyat|fiyatı|giá|가격|판매가|최저가|価格|税込|税抜|售價|售价|价格|價格|特價|특가
+        |ár|ára|bruttó|nettó|pre[tț]|kaina|hind|цена|ціна|цени|fiyat|fiyatı|giá|가격|판매가|최저가|価格|税込|税抜|税|售價|售价|价格|價格|特價|특가
         |ab|from|was|list|msrp|rrp|uvp|statt|undefined|naše|naša|běžná|od|от|da|desde|à|partir|de|vente|s|bez|z|in|der|die|le|la|los
         |por|para|und|and|with|card|approx|ca|circa)(?![^\W\d_])""",
     re.IGNORECASE | re.VERBOSE,

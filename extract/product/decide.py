@@ -22,6 +22,7 @@ from gpuledger.extract.product import scripts
 from gpuledger.extract.product.claims import Claim
 from gpuledger.extract.product.context import Context
 from gpuledger.extract.product.price_kinds import VisiblePrice
+from gpuledger.extract.product.price_text import MAX_TEXT
 from gpuledger.extract.product.visible import Visible, beside, by_amount
 
 
@@ -110,12 +111,10 @@ def decide(
     return _settled(page, _Said(claims, prices), amount, shown)
 
 
-def _is_before_tax(page: Context, stated: Decimal, shown: Decimal) -> bool:
-    """Whether the shown price is the stated one and a value-added tax of the page's country, to the cent."""
+def _is_before_tax(page: Context, stated: Decimal, shown: Decimal, rounding: Decimal = Decimal("0.01")) -> bool:
+    """Whether the shown price is the stated one and a value-added tax of the page's country, up to the rounding."""
     return any(
-        abs(stated * (100 + rate) / 100 - shown) <= Decimal("0.01")
-        for rate in vat.rates(page.country)
-        if shown > stated
+        abs(stated * (100 + rate) / 100 - shown) <= rounding for rate in vat.rates(page.country) if shown > stated
     )
 
 
@@ -174,13 +173,15 @@ def _from_sight(page: Context, seen: Visible, scripted: Callable[[], list[Claim]
         why = "several prices on the page, none clearly that of its goods"
     elif not main.money.signed and not (main.named and main.current):
         why = "a number without a currency, in a part that is not named as the price"
-    elif not main.by_system and _is_beside_another(main, seen):
+    elif not main.by_system and _is_beside_another(page, main, seen):
         why = "another price stands beside it, and no word or name tells them apart"
     elif not main.by_system and _is_before_saving(main, payable[1:], seen):
         why = "a lower price is this one and a saving that the page names"
     if why and (proven := _by_share(payable)) is not None:
         now, old = proven
         return _settled(page, _Said([], [replace(old, kind="list"), now]), now.amount, now)
+    if why and (taxed := _with_tax(page, payable)) is not None:
+        return _settled(page, _Said([], seen.prices), taxed.amount, taxed)
     if not why:
         return _settled(page, _Said([], seen.prices), main.amount, main)
     # What one of the prices has in common with all that scripts say of these goods, and no other price has.
@@ -218,7 +219,7 @@ def _from_scripts(page: Context, seen: Visible, scripted: list[Claim]) -> Decisi
     return Decision()
 
 
-def _is_beside_another(main: VisiblePrice, seen: Visible) -> bool:
+def _is_beside_another(page: Context, main: VisiblePrice, seen: Visible) -> bool:
     """Whether an amount stands right beside the price that nothing marks as an old price, a rate or a saving."""
     amounts = beside(main, seen.part)
     if not amounts:
@@ -232,10 +233,18 @@ def _is_beside_another(main: VisiblePrice, seen: Visible) -> bool:
     explained += [visible_text(element) for element in seen.set_aside]
     # The whole part of the same price, whose cents are set small: `$229.99` for the ear and `$229` `99` for the eye.
     own = {*money.tokens(main.money.text), format(main.amount, ",f").partition(".")[0], str(int(main.amount))}
+    if "net" in amounts.values():
+        # `15 990,- bez DPH 13 215,-`: whichever amount the words speak of, the lower one is this one without tax.
+        rounding = Decimal(1) if main.amount >= _IN_WHOLE else Decimal("0.01")
+        explained += [token for token in amounts if _is_before_tax(page, vat.value_of(token), main.amount, rounding)]
     return any(
         label in ("now", "bundle", "from") and token not in own and not any(token in one for one in explained)
         for token, label in amounts.items()
     )
+
+
+#: From this amount on a price may be rounded to whole crowns or yen before its tax is taken off.
+_IN_WHOLE = 1_000
 
 
 _SHARE = re.compile(r"(?<![\d.,])(\d{1,2})\s?%")
@@ -263,6 +272,20 @@ def _by_share(payable: list[VisiblePrice]) -> tuple[VisiblePrice, VisiblePrice] 
         return None
     off = 100 * (high.amount - low.amount) / high.amount
     return (low, high) if any(abs(int(share) - off) < 1 for share in _SHARE.findall(text)) and off >= 1 else None
+
+
+def _with_tax(page: Context, payable: list[VisiblePrice]) -> VisiblePrice | None:
+    """The price that its words call one with tax, where the only other one is that without.
+
+    `12,800円（税込14,080円）`
+    """
+    if len(payable) != 2 or any(price.kind != "now" for price in payable):
+        return None
+    low, high = sorted(payable, key=lambda price: price.amount)
+    whole = currencies.minor_digits(high.money.currency) == 0 if high.money.currency else False
+    if not _is_before_tax(page, low.amount, high.amount, Decimal(1) if whole else Decimal("0.01")):
+        return None
+    return high if vat.included(visible_text(high.element, MAX_TEXT), high.amount) else None
 
 
 #: A longer text holds more than a price, an old one and the share between them.
@@ -323,7 +346,12 @@ def _close(price: VisiblePrice, shown: VisiblePrice | None) -> bool:
     return any(up in set(shown.element.iterancestors()) for up in [*price.element.iterancestors()][:4])
 
 
-_IN_SOURCE = re.compile(rb"currency(?:_?code|_?iso)?[\"']?\s*[:=]\s*[\"']([A-Z]{3})[\"']", re.IGNORECASE)
+#: `"currencyCode": "USD"`, `data-currency="USD"`, `itemprop="priceCurrency" content="USD"`, `currency = {"active":"USD"`.
+_IN_SOURCE = re.compile(
+    rb"currency(?:[-_]?(?:code|iso))?(?:[\"']|&quot;)?\s*(?:[:=]|content=)\s*(?:\{\s*[\"']active[\"']\s*:\s*)?"
+    rb"(?:[\"']|&quot;)([A-Z]{3})(?:[\"']|&quot;)",
+    re.IGNORECASE,
+)
 
 
 def page_currency(page: Context, text: str | None) -> str | None:

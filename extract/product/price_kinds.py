@@ -68,7 +68,7 @@ def classified(element: HtmlElement, order: int, reading: Money) -> VisiblePrice
         traits |= traits_of(name_of(up))
     if "no_price" in traits:
         return None
-    crossed = any(part.tag in CROSSED for part in around)
+    crossed = any(part.tag in CROSSED or "line-through" in (part.get("style") or "") for part in around)
     is_current = "current" in own_name
     is_old = crossed or "old" in own_name or ("old" in traits and not is_current)
     usual_name = "usual" in own_name or ("usual" in traits and not is_current)

@@ -72,7 +72,9 @@ def _behind(element: HtmlElement) -> str:
     follower = element.getnext()
     if follower is None or (element.tail or "").strip() or not isinstance(follower.tag, str):
         return ""
-    return visible_text(follower, 10)
+    text = visible_text(follower, 10)
+    # The point may have an element of its own: `<b>$549</b><i>.</i><sup>99</sup>`.
+    return text + _behind(follower) if text in (".", ",") else text
 
 
 _CENTS = re.compile(r"\d([.,])\d\d(?![\d.,])")

@@ -142,10 +142,8 @@ def walk(part: HtmlElement) -> Parts:
             if _DIGIT.search(text) and (_is_money(text) or sign_beside(element, text)):
                 priced.append((order, element))
                 continue
-        if own and element in own:
-            names[element.get("class"), element.tag].append((order, element))
-            continue
-        names[element.get("class"), element.get("id") or element.get("data-testid")].append((order, element))
+        identifier = str(element.tag) if own and element in own else element.get("id") or element.get("data-testid")
+        names[element.get("class"), identifier].append((order, element))
         if element.get("itemprop") == "price":
             priced.append((order, element))
     names.pop((None, None), None)

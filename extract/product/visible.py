@@ -30,7 +30,7 @@ from gpuledger.extract.markup.html import visible_text
 from gpuledger.extract.price import money
 from gpuledger.extract.price import words as price_words
 from gpuledger.extract.price.money import Ambiguous, Money
-from gpuledger.extract.product import systems
+from gpuledger.extract.product import scan, systems
 from gpuledger.extract.product.context import Context
 from gpuledger.extract.product.layout import Layout
 from gpuledger.extract.product.price_kinds import VisiblePrice, classified
@@ -79,15 +79,20 @@ def visible_prices(page: Context, layout: Layout, currency: str | None) -> Visib
         reading = reader.element(element, text)
         set_aside += element.iterdescendants(*CROSSED)
         if isinstance(reading, Money):
-            taken.add(element)
             price = classified(element, order, reading)
+            holds_several = price is None and len(money.tokens(text)) > 1
+            if holds_several and not _is_for_no_price(element):
+                # What is said of one of its amounts is not said of all: the parts are looked at one by one.
+                continue
+            taken.add(element)
             if price is None:
-                set_aside.append(element)
+                # `or 219.90 in 4 x 54.97`: of several, one may be a price after all, and then nothing explains it.
+                set_aside += [] if holds_several else [element]
             else:
                 prices.append(price)
         elif isinstance(reading, Ambiguous):
             unclear.append(reading)
-            if reading.reason == money.SET_APART:
+            if reading.reason == money.SET_APART and len(money.tokens(text)) <= 1:
                 # `$229 99`: the parts of one price, of which none may be taken for the whole.
                 taken.add(element)
     if any(price.money.signed for price in prices):
@@ -103,6 +108,11 @@ def visible_prices(page: Context, layout: Layout, currency: str | None) -> Visib
     if all(price.kind in ("list", "monthly") for price in prices):
         prices = [replace(price, kind="now") if price.usual else price for price in prices]
     return Visible(tuple(_ranked(prices, layout)), tuple(unclear), tuple(set_aside), net, layout.part)
+
+
+def _is_for_no_price(element: HtmlElement) -> bool:
+    """Whether the element itself is named after charges, rates or savings: then all that stands in it is one."""
+    return "no_price" in scan.traits_of(scan.name_of(element))
 
 
 def _is_net(price: VisiblePrice) -> bool:
@@ -124,6 +134,9 @@ def _by_system(layout: Layout, reader: Reader) -> list[VisiblePrice]:
             reading = reader.element(element, text)
             if isinstance(reading, Money) and reading.kind in ("now", "list", "from"):
                 kind: PriceKind = "list" if is_old else "now" if reading.kind == "list" else reading.kind
+                if kind == "now" and (around := classified(element, 0, reading)) is not None and around.kind == "from":
+                    # `As low as` stands in an element of its own.
+                    kind = "from"
                 by_value.setdefault(
                     reading.amount,
                     VisiblePrice(

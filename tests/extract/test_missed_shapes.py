@@ -355,6 +355,13 @@ OPEN: dict[str, Shape] = {
         "ko", "mall.example.kr",
         "<div><div>415,900원</div><div>374,310원</div><div>카드 10% 할인</div></div><button>장바구니 담기</button>", None, None, None,
     ),
+    "two charges in a part that is named after delivery": Shape(
+        "en-US", "shop.example.com",
+        f"""<div class="delivery-price">Delivery <span>$5.99</span> was <span>$9.99</span></div>{CART}""", None, None, None,
+    ),
+    "the price of a member beside that of the others, each with its sign alone": Shape(
+        "en-US", "shop.example.com", f"""<div class="a"><span>$5.99</span> <span>$9.99</span></div>{CART}""", None, None, None,
+    ),
     "a stated price that is far below the shown one": Shape(
         "de", "laden.example.de", f'<div class="price">649,00 €</div>{CART_DE}', None, None, None, stated=ld("54.90"),
     ),
