@@ -249,3 +249,11 @@ def test_nothing_english_is_left_in_korean(opened: Opened) -> None:
         own = (re.sub("`[^`]*`|sales tax|not verifiable|input missing", "", text) for text in left)
         prose = [text for text in own if re.search(r"[a-z]{3,} [a-z]{3,}", text)]
         assert prose == [], f"{place}: {prose}"
+
+
+def test_a_view_in_a_frame_of_others_is_the_view_and_its_day(opened: Opened) -> None:
+    page = opened(f"workload/{WORKLOAD}?embed=1")
+    assert page.locator("nav").is_hidden()
+    assert page.locator("#foot").is_hidden()
+    assert page.locator("main svg").first.is_visible()
+    assert "2023" in page.locator(".health").inner_text()
