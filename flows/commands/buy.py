@@ -122,7 +122,7 @@ def ask(question: Question, data: DataDir) -> Answer:
     from gpuledger.flows.night.context import utc_now
     from gpuledger.transform.buying import market
     from gpuledger.transform.buying.need import need_of, shape_of, usual_precision
-    from gpuledger.transform.buying.options import Limits, Market, options
+    from gpuledger.transform.buying.options import Limits, Market, measured_first, options
     from gpuledger.transform.sizing.errors import SizingError
     from gpuledger.warehouse.read import reader
 
@@ -156,7 +156,7 @@ def ask(question: Question, data: DataDir) -> Answer:
         offered = Market(
             cards=cards, instances=rented, measured=measured, chips=chips, nodes=nodes, pictures=pictures, machines=machines
         )  # fmt: skip
-        answers = options(need, limits, offered, assumptions)
+        answers = measured_first(options(need, limits, offered, assumptions))
         now = market.now(con, utc_now())
         known, used = [], []
         if all(option.against for option in answers):

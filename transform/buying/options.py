@@ -153,17 +153,17 @@ class Option:
 def options(need: Need, limits: Limits, market: Market, assumptions: Assumptions) -> list[Option]:
     """All options, the cheapest over the horizon first; those whose cost is not known come last.
 
-    Of an image model those come before all that were measured: of the others nobody knows how fast they are.
-
     Of a card or instance whose chip is not in the market's `chips` only memory and bandwidth are taken to be known.
     """
     asked = _Asked(need, limits, market, assumptions, Copies(need))
     ways = (*asked.bought(), *asked.offered(), *asked.rented(), *asked.without_price())
     found = [asked.with_pictures(one) for one in ways]
-    return sorted(
-        found,
-        key=lambda o: (not need.splits and not o.pictures, o.total_usd is None, o.total_usd or 0, o.gpu_count, o.what),
-    )
+    return sorted(found, key=lambda o: (o.total_usd is None, o.total_usd or 0, o.gpu_count, o.what))
+
+
+def measured_first(found: Sequence[Option]) -> list[Option]:
+    """The options of an image model that were measured before the others, of which nobody knows how fast they are."""
+    return sorted(found, key=lambda option: option.pictures is None)
 
 
 def beside_measurements(
