@@ -450,7 +450,7 @@ def test_no_way_that_a_page_knows_leads_in(serving: Serving, asked: dict[str, tu
     read = [(way, came) for way, came in stranger.told if came.startswith("read")]
     if is_rebound:
         assert len(stranger.passed_on) >= 100
-        assert set(stranger.passed_on) == {421}
+        assert set(stranger.passed_on) <= {403, 421}  # a websocket that is refused says 403
         read = [(way, came) for way, came in read if "421" not in came and "this server is" not in came]
     assert read == []
     # What cannot be read may still have been done: it was not.

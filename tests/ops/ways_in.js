@@ -26,7 +26,7 @@
     made.append(field);
     document.body.append(frame, made);
     frame.onload = () => {
-      try { done(`read 200 ${frame.contentDocument.body.innerText}` === "read 200 " ? "blind" : "read 200"); }
+      try { done(frame.contentDocument.body.innerText ? `read 200 ${frame.contentDocument.body.innerText}` : "blind"); }
       catch (e) { done("blind"); }
     };
     made.submit();
