@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
+from gpuledger.extract.items import Offer
 from tests.command import environment, gpuledger, python_path
 from tests.nights import Night
+from tests.support import market_history as market
 from tests.support.iceberg_readers import published, readers
 from tests.support.stores import ICEBERG, s3_server
 
@@ -45,3 +49,18 @@ def test_a_reader_finds_whole_nights_while_others_are_published(tmp_path: Path, 
     (readings,) = found
     assert {night for night, _ in readings} == right.keys(), "the reader saw both"
     assert [(night, sums) for night, sums in readings if right[night] != sums] == []
+
+
+def test_a_warehouse_without_benchmarks_is_published_too(tmp_path: Path) -> None:
+    """A table that is made in Python and never had a row has columns without a type, and is left out until it has one."""
+    offer = Offer(
+        title="GeForce RTX 4070 dual fan", url="https://shop.invalid/1", key="1", price=Decimal(500), currency="USD",
+        price_kind="now", price_text="500", availability="in_stock", condition="new",
+    )  # fmt: skip
+    market.night(tmp_path / "data", datetime(2023, 11, 1, 3, tzinfo=UTC), [(offer, "0" * 64)])
+    with s3_server(tmp_path / "s3") as store:
+        env = {**store, "PYTHONPATH": os.pathsep.join([python_path(), str(ICEBERG)])}
+        done = gpuledger("iceberg", "s3://bucket/bare", data=tmp_path / "data", env=env)
+    assert done.status == 0, done.err
+    assert "core.price_history             1 of 1 partitions written, 1 rows" in done.out
+    assert "mart.comparison" not in done.out

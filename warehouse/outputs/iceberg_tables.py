@@ -72,8 +72,10 @@ def publish(data: DataDir, target: Target) -> list[Written]:
         night = data.published.resolve().parent.name
         for table in [HISTORY, *names(con)]:
             with _told(table):
-                done, places[table] = _publish(con, catalog, table)
-            written.append(done)
+                done = _publish(con, catalog, table)
+            if done is not None:
+                written.append(done[0])
+                places[table] = done[1]
         _name(target, night, places)
     return written
 
@@ -128,7 +130,8 @@ def _told(table: str) -> Iterator[None]:
         ) from error
 
 
-def _publish(con: duckdb.DuckDBPyConnection, catalog: Catalog, name: str) -> tuple[Written, str]:
+def _publish(con: duckdb.DuckDBPyConnection, catalog: Catalog, name: str) -> tuple[Written, str] | None:
+    """What was written, and where the table's state stands; None for a table whose types nobody knows yet."""
     from pyiceberg.exceptions import NoSuchTableError
     from pyiceberg.expressions import AlwaysTrue, In
 
@@ -142,6 +145,9 @@ def _publish(con: duckdb.DuckDBPyConnection, catalog: Catalog, name: str) -> tup
     try:
         table = catalog.load_table(name)
     except NoSuchTableError:
+        if any(str(column.type) == "null" for column in empty.schema):
+            # A table that Python makes has columns without a type until its first row, and Iceberg takes none.
+            return None
         table = _create(catalog, name, empty.schema)
     was: dict[str, str] = json.loads(table.properties.get(_SUMS, "{}"))
     is_other = not _is_of(table, empty.schema)
