@@ -29,19 +29,9 @@ span_day AS (
         AND (s.valid_to IS NULL OR s.valid_to >= $since::TIMESTAMP AT TIME ZONE 'UTC')
         AND s.valid_from < ($until + 1)::TIMESTAMP AT TIME ZONE 'UTC'
 ),
--- The versions in which a listing had another title than it has now: few, so that the days need not be sorted to find one.
-other_title AS (
-    SELECT h.listing_no, h.gpu_id, h.gpu_count, h.match_status, h.valid_from, h.next_from
-    FROM (
-        SELECT *, lead(valid_from) OVER (PARTITION BY listing_no ORDER BY valid_from) AS next_from
-        FROM core.listing_history
-    ) h
-    JOIN core.listing l ON l.listing_no = h.listing_no
-    WHERE h.title <> l.title
-),
 closing AS (
     -- The names come after the days: DuckDB 2.0 fails on large tables where a text from a join is unnested and joined again.
-    SELECT l.source, l.gpu_id, l.gpu_count, l.match_status,
+    SELECT l.source, l.title, l.gpu_id, l.gpu_count, l.match_status,
         coalesce(l.market, home.market) AS market, l.channel, l.tax_included, d.*,
         (d.day + 1)::TIMESTAMP AT TIME ZONE 'UTC' AS midnight
     FROM span_day d
@@ -52,22 +42,14 @@ closing AS (
 identified AS (
     SELECT
         c.* REPLACE (
-            if(h.listing_no IS NULL, c.gpu_id, h.gpu_id) AS gpu_id,
-            if(h.listing_no IS NULL, c.gpu_count, h.gpu_count) AS gpu_count,
-            if(h.listing_no IS NULL, c.match_status, h.match_status) AS match_status
+            if(h.title <> c.title, h.gpu_id, c.gpu_id) AS gpu_id,
+            if(h.title <> c.title, h.gpu_count, c.gpu_count) AS gpu_count,
+            if(h.title <> c.title, h.match_status, c.match_status) AS match_status
         )
     FROM closing c
     JOIN night n ON n.source = c.source AND n.day = c.day
         AND (c.confirmed_until IS NULL OR date_diff('minute', c.confirmed_until, n.newest_at) <= c.fresh_hours * 60)
-    LEFT JOIN other_title h ON h.listing_no = c.listing_no AND h.valid_from < c.midnight
-        AND (h.next_from IS NULL OR h.next_from >= c.midnight)
-),
--- Once a currency and day, and not once a price.
-rate AS (
-    SELECT k.currency, d.day, r.usd_rate, r.fx_day
-    FROM (SELECT DISTINCT day FROM night) d
-    CROSS JOIN (SELECT DISTINCT currency FROM core.fx_usd_daily) k
-    ASOF JOIN core.fx_usd_daily r ON r.currency = k.currency AND d.day >= r.fx_day
+    ASOF LEFT JOIN core.listing_history h ON h.listing_no = c.listing_no AND h.valid_from < c.midnight
 ),
 priced AS (
     SELECT c.*, (
@@ -78,7 +60,7 @@ priced AS (
     LEFT JOIN core.market m ON m.market = c.market
     LEFT JOIN core.tax_rate t ON t.market = c.market AND c.day >= t.taxed_from
         AND (t.taxed_until IS NULL OR c.day < t.taxed_until)
-    LEFT JOIN rate r ON r.currency = c.currency AND r.day = c.day
+    ASOF LEFT JOIN core.fx_usd_daily r ON r.currency = c.currency AND c.day >= r.fx_day
     WHERE c.match_status = 'matched'
 )
 SELECT
