@@ -190,7 +190,7 @@ def _message(error: Exception) -> str:
     if isinstance(error, local_files.Refused):
         return f"{error.filename}: {error.strerror}"
     if isinstance(error, OSError) and error.filename:
-        return f"{error.filename}: {local_files.why(error)}; or choose another folder"
+        return f"{error.filename}: {local_files.why(error)}; or choose another folder or --data-dir"
     return str(error)
 
 

@@ -178,7 +178,7 @@ def test_nothing_is_translated_that_nothing_says() -> None:
     korean = lang.translations("ko", lang.ERRORS)
     assert isinstance(korean, lang.Catalogue)
     assert {text for text in korean.messages if "{" in text and not is_sentence(text)} <= {
-        "{0}: {1}; or choose another folder"
+        "{0}: {1}; or choose another folder or --data-dir"
     }
     said = {text for _, text in raised()} | ways_out() | {f"{{0}}: {way}" for way in local_files.WAYS_OUT.values()}
     code = {node.value for room in ROOMS for file in (ROOT / room).rglob("*.py")
@@ -220,8 +220,8 @@ def test_each_is_found_again_by_what_it_says() -> None:
             "gpus/x.toml: tdp_w은(는) 'many'일 수 없습니다. 파일을 지우고 `gpuledger gpu add`로 카드를 추가하십시오",
         ),
         (
-            "/data/x: Permission denied: mend the permissions; or choose another folder",
-            "/data/x: 권한이 없습니다: 권한을 고치십시오. 또는 다른 폴더를 고르십시오",
+            "/data/x: Permission denied: mend the permissions; or choose another folder or --data-dir",
+            "/data/x: 권한이 없습니다: 권한을 고치십시오. 또는 다른 폴더나 --data-dir을 고르십시오",
         ),
         ("Catalog Error: no words of ours", "Catalog Error: no words of ours"),
     ],
