@@ -21,6 +21,9 @@ from gpuledger.extract.charts.picture import Pixels
 _TOLERANCE = 26
 #: Two colours that differ less are one, here and there in the same bar.
 _ALIKE = 40
+#: A pixel and the four around it that differ by more are two things: what goes over into another colour does so by a few a
+#: pixel.
+_SMOOTH = 12
 #: More colours than this no chart has; what comes later are the blends at the borders of letters.
 _MOST_COLOURS = 40
 #: Pixels by which the left ends of bars may differ.
@@ -110,21 +113,22 @@ class _Piece:
 
 def find(picture: Pixels, words: Sequence[Box]) -> Bars | None:
     """The bars of a picture whose words stand in `words`; None where fewer than two begin at one line."""
+    flat = _flat(picture)
     pieces: list[_Piece] = []
-    for colour in _colours(picture):
-        of_colour = list(_pieces(picture, colour))
-        if any(_ground(piece, picture) for piece in of_colour):
+    for colour in _colours(flat):
+        of_colour = list(_pieces(flat, colour))
+        if any(_ground(piece, flat) for piece in of_colour):
             continue
         pieces += [
             piece
             for piece in of_colour
             if piece.height < len(picture) / 2.5 and not _at_border(piece, picture) and not _letter(piece, words)
         ]
-    pieces = _unshaded(pieces, picture)
+    pieces = _unshaded(pieces, flat)
     start = _common_left(pieces)
     if start is None:
         return None
-    ground = _commonest(np.concatenate([picture[0], picture[-1], picture[:, 0], picture[:, -1]]))
+    ground = _commonest(np.concatenate([flat[0], flat[-1], flat[:, 0], flat[:, -1]]))
     # What lies around the bars on the ground is no longer bar.
     pieces = [piece for piece in pieces if not (piece.is_frame and _is_like(piece, ground))]
     begun = [piece for piece in pieces if abs(piece.left - start) <= _LINE and piece.right > start + _LINE]
@@ -139,12 +143,37 @@ def find(picture: Pixels, words: Sequence[Box]) -> Bars | None:
         piece for piece in _continuing(grown, pieces) if not _is_halo(piece, ground) and not _is_across(piece, grown)
     ]
     tracked = _without_tracks([*grown, *behind], ground)
-    lanes = _without_shadows([_lane(picture, lane, ground, words) for lane in _lanes(tracked)], ground)
+    lanes = _without_shadows([_lane(flat, lane, ground, words, picture) for lane in _lanes(tracked)], ground)
     lanes = _without_strangers(lanes, ground)
     if len(lanes) < 2:
         return None
     zero = float(np.median([_edge(picture, lane.bars[0], start) for lane in lanes]))
     return Bars(zero=zero, lanes=tuple(lanes))
+
+
+def _flat(picture: Pixels) -> Pixels:
+    """The picture with one colour in each box that goes over from one into another: a bar that is lighter at one end or side
+    is of many colours, each of which would be a bar.
+    """
+    cross = cv2.getStructuringElement(cv2.MORPH_CROSS, (3, 3))
+    smooth = (cv2.morphologyEx(picture, cv2.MORPH_GRADIENT, cross).max(axis=2) <= _SMOOTH).astype(np.uint8)
+    count, numbered, stats, _ = cv2.connectedComponentsWithStats(smooth, connectivity=4)
+    flat = picture.copy()
+    for number, (left, top, width, height, area) in enumerate(stats[1:count].tolist(), start=1):
+        reaches_border = left <= 0 or top <= 0 or left + width >= picture.shape[1] or top + height >= picture.shape[0]
+        if reaches_border or min(width, height) < 4 or area < _FULL * width * height:
+            continue
+        # With the blend at its border, where that goes on as the box does.
+        rows, columns = slice(max(top - 2, 0), top + height + 2), slice(max(left - 2, 0), left + width + 2)
+        inside, box = numbered[rows, columns] == number, picture[rows, columns]
+        low, high = np.percentile(box[inside], (2, 98), axis=0)
+        if (high - low).max() <= _TOLERANCE:
+            continue
+        weights = cv2.boxFilter(inside.astype(np.float32), -1, (7, 7), normalize=False)
+        sums = cv2.boxFilter(box.astype(np.float32) * inside[:, :, None], -1, (7, 7), normalize=False)
+        near = np.abs(box - sums / np.maximum(weights, 1)[:, :, None]).max(axis=2) <= _TOLERANCE / 2
+        flat[rows, columns][near & (weights > 0)] = np.median(box[inside], axis=0).astype(np.uint8)
+    return flat
 
 
 def _usual_height(pieces: Sequence[_Piece]) -> int:
@@ -207,6 +236,8 @@ def _pieces(picture: Pixels, colour: tuple[int, int, int]) -> Iterator[_Piece]:
             continue
         first, last, width = _without_thread(numbered[top : top + height, left : left + width] == number)
         top, height = top + first, last - first
+        tick = _tick(numbered[top : top + height, left : left + width] == number)
+        left, width = left + tick, width - tick
         # The longer bar of a nest may be no more than a frame around the shorter one, and then has a full end; the blend of
         # two colours along their border has none.
         is_full = area >= _FULL * width * height
@@ -244,6 +275,16 @@ def _without_thread(is_piece: NDArray[np.bool_]) -> tuple[int, int, int]:
         return whole
     first, last, end = int(rows[0]), int(rows[-1]) + 1, int(broad[-1]) + 1
     return (first, last, end) if is_piece[first:last, :end].mean() >= _FULL else whole
+
+
+def _tick(is_piece: NDArray[np.bool_]) -> int:
+    """Columns at the left of a piece that are the mark of the axis between a label and its bar: thin, and at half its
+    height. Where its edge is of the bar's colour, all bars of the chart seem to begin where their marks do.
+    """
+    height = len(is_piece)
+    outer = np.concatenate([is_piece[: height // 4], is_piece[-(height // 4) :]]) if height >= 8 else is_piece
+    begin = int(outer.any(axis=0).argmax())
+    return begin if begin <= height and not (is_piece[:, :begin].mean(axis=0) > _THREAD).any() else 0
 
 
 #: Share of its box that a bar fills, whatever letters are in it.
@@ -467,8 +508,17 @@ _STRANGE = 0.25
 _LOW = 0.65
 
 
-def _lane(picture: Pixels, pieces: list[_Piece], ground: NDArray[np.int32], words: Sequence[Box] = ()) -> Lane:
-    """One bar an end: two pieces that end at the same place are one bar and its border. `words` may stand in its bars."""
+def _lane(
+    picture: Pixels,
+    pieces: list[_Piece],
+    ground: NDArray[np.int32],
+    words: Sequence[Box] = (),
+    original: Pixels | None = None,
+) -> Lane:
+    """One bar an end: two pieces that end at the same place are one bar and its border. `words` may stand in its bars.
+
+    Where one ends to a fraction of a pixel is read off the `original`, if `picture` is not as it was.
+    """
     bars: list[Bar] = []
     pieces = [piece for piece in pieces if not _is_fragment(piece, words)] or pieces
     for alike in _by_end(pieces):
@@ -485,7 +535,8 @@ def _lane(picture: Pixels, pieces: list[_Piece], ground: NDArray[np.int32], word
         right = piece.right + (-_halo(picture, bar) or over or _further(picture, bar))
         if bars and right - bars[-1].right <= _BORDER:
             continue
-        bars.append(Bar(bar.left, bar.top, right, bar.bottom, bar.colour, _edge(picture, bar, right)))
+        exactly = _edge(picture if original is None else original, bar, right)
+        bars.append(Bar(bar.left, bar.top, right, bar.bottom, bar.colour, exactly))
     return Lane(tuple(bars))
 
 

@@ -250,6 +250,36 @@ def test_bars_end_where_they_end() -> None:
     ]
 
 
+def test_the_marks_of_the_axis_beside_labels_are_no_part_of_their_bars() -> None:
+    picture = Image.new("RGB", (1200, 400), "#0d1117")
+    pen = ImageDraw.Draw(picture)
+    ends = [1100, 830, 612, 377, 240]
+    for row, end in enumerate(ends):
+        pen.rectangle((200, 20 + row * 70, end - 1, 60 + row * 70), fill="#37474f")
+        pen.line((195, 40 + row * 70, 199, 40 + row * 70), fill="#4a5a62")
+    found = bars.find(np.asarray(picture), [])
+    assert found is not None
+    assert found.zero == pytest.approx(200, abs=0.6)
+    assert _ends(found) == [[pytest.approx(end, abs=0.6)] for end in ends]
+
+
+@pytest.mark.parametrize("is_along", [True, False], ids=["along", "across"])
+def test_a_bar_that_goes_over_into_another_colour_is_one_bar(is_along: bool) -> None:
+    ends = [1100, 830, 612, 377, 240]
+    light, dark = np.array((82, 143, 250)), np.array((48, 84, 146))
+    drawn = np.full((400, 1200, 3), (24, 25, 30), dtype=np.uint8)
+    for row, end in enumerate(ends):
+        width, height = end - 200, 41
+        share = np.linspace(0, 1, width)[None, :, None] if is_along else np.linspace(0, 1, height)[:, None, None]
+        colours = np.broadcast_to(dark + share * (light - dark), (height, width, 3))
+        drawn[20 + row * 70 : 61 + row * 70, 200:end] = colours.astype(np.uint8)
+    for picture in (drawn, _saved(Image.fromarray(drawn), "JPEG", 80)):
+        found = bars.find(np.asarray(picture), [])
+        assert found is not None
+        assert found.zero == pytest.approx(200, abs=0.6)
+        assert _ends(found) == [[pytest.approx(end, abs=0.6)] for end in ends]
+
+
 def test_a_bar_that_ends_at_a_line_of_the_grid_is_no_longer_for_it() -> None:
     picture = Image.new("RGB", (1200, 400), "white")
     pen = ImageDraw.Draw(picture)
