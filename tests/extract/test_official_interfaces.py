@@ -225,10 +225,13 @@ def test_a_redirect_does_not_take_the_credentials_along(server: FaultyServer, ar
 
 
 class BestBuy:
-    """1,050 products by cursor, behind a key; a key that is used up answers 403."""
+    """Products by cursor, behind a key; a key that is used up answers 403. The page that begins in the middle asks to wait
+    at first, and is broken then, once or always.
+    """
 
-    def __init__(self, total: int = 1_050) -> None:
+    def __init__(self, total: int = 1_050, *, broken: int = 0) -> None:
         self.total = total
+        self.troubles = [429, *[200] * broken] if broken else []
 
     def products(self, exchange: Exchange) -> None:
         query = parse_qs(urlsplit(exchange.path).query)
@@ -236,6 +239,10 @@ class BestBuy:
             _json(exchange, {"error": {"code": "403", "message": "Over quota or unknown key"}}, 403)
             return
         start = 0 if query["cursorMark"] == ["*"] else int(query["cursorMark"][0].removeprefix("AoE="))
+        if self.troubles and start == self.total // 200 * 100:
+            status = self.troubles.pop(0)
+            _json(exchange, b'{"total": 10000, "products": [{"sku"', status, **{"Retry-After": "17"})
+            return
         rows = [
             {
                 "sku": 6_000_000 + number, "name": f"Card - GeForce RTX 4070 12GB no {number}", "type": "HardGood",
@@ -246,6 +253,36 @@ class BestBuy:
         ]  # fmt: skip
         following = f"AoE={start + 100}" if start + 100 < self.total + 100 else query["cursorMark"][0]
         _json(exchange, {"total": self.total, "products": rows, "nextCursorMark": following})
+
+
+@pytest.mark.slow_combination
+def test_ten_thousand_products_by_cursor_with_a_wait_and_a_page_broken_once(
+    server: FaultyServer, archive: Archive
+) -> None:
+    server.routes = {"/v1/products(categoryPath.id=abcat0507002)": BestBuy(10_000, broken=1).products}
+    night = _night("bestbuy_api", server, archive)
+    collected = night.collected
+    assert collected.failure is None
+    assert not collected.issues
+    assert collected.is_complete
+    assert (collected.stated_total, collected.listed) == (10_000, 10_000)
+    offers = {item.key: item for item, _ in collected.rows if isinstance(item, Offer)}
+    assert len(offers) == 10_000
+    assert {item.price for item in offers.values()} == {Decimal("500.25")}
+    # A hundred pages and the last cursor's, none more often than it took: one asked to wait, and one was broken.
+    assert len(server.asked) == collected.pages + 2
+    assert any(wait >= 17 - 0.2 for wait in night.clock.waits)
+    assert server.open_most == 1
+
+
+def test_a_broken_page_of_a_cursor_leaves_the_rest_unread_and_says_so(server: FaultyServer, archive: Archive) -> None:
+    server.routes = {"/v1/products(categoryPath.id=abcat0507002)": BestBuy(broken=99).products}
+    collected = _night("bestbuy_api", server, archive).collected
+    assert not collected.is_complete
+    assert (collected.stated_total, collected.listed) == (1_050, 500)
+    [(issue, _)] = collected.issues
+    assert issue.code == "Truncated"
+    assert "cursorMark" in (issue.url or "")
 
 
 def test_the_archive_keeps_facts_for_good_and_the_page_for_72_hours(
