@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gpuledger.extract.items import Offer
-from tests.command import environment, gpuledger, python_path
+from tests.command import IS_DUCKDB_1, environment, gpuledger, python_path
 from tests.nights import Night
 from tests.support import market_history as market
 from tests.support.iceberg_readers import published, readers
@@ -63,4 +63,5 @@ def test_a_warehouse_without_benchmarks_is_published_too(tmp_path: Path) -> None
         done = gpuledger("iceberg", "s3://bucket/bare", data=tmp_path / "data", env=env)
     assert done.status == 0, done.err
     assert "core.price_history             1 of 1 partitions written, 1 rows" in done.out
-    assert "mart.comparison" not in done.out
+    # DuckDB 1.5 gives such a column a type of its own choice.
+    assert ("mart.comparison" in done.out) is IS_DUCKDB_1
