@@ -20,7 +20,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from benchmarks import chart_pictures, chart_shapes
+from benchmarks import chart_houses, chart_pictures, chart_shapes
 from benchmarks.bench_charts import Count, card_of, resolver
 from benchmarks.chart_pictures import Drawn
 from gpuledger.extract import charts as chart_code
@@ -36,17 +36,22 @@ DOC = Path(__file__).parents[1] / "docs" / "charts.md"
 EACH = 2
 
 
-#: Seeds from this one on are drawn in the shapes of publishers.
+#: Seeds from this one on are drawn in the shapes of publishers, and from that one on as single publishers draw.
 SHAPES = 8_000
+HOUSES = chart_houses.FIRST
 
 
 def draw(seed: int) -> Drawn:
     """The chart of a seed."""
+    if seed >= chart_houses.FIRST:
+        return chart_houses.draw(seed)
     return chart_shapes.draw(seed) if seed >= SHAPES else chart_pictures.draw(seed)
 
 
-def style_of(seed: int) -> chart_shapes.Shape | chart_pictures.Style:
+def style_of(seed: int) -> chart_shapes.Shape | chart_pictures.Style | chart_houses.Plan:
     """How the chart of a seed is drawn."""
+    if seed >= chart_houses.FIRST:
+        return chart_houses.plan_of(seed)
     return chart_shapes.shape_of(seed) if seed >= SHAPES else chart_pictures.style_of(seed)
 
 
@@ -113,7 +118,7 @@ def seen(seed: int, folder: Path) -> dict[str, Any]:
     seconds = time.process_time() - start
     reader.save()
     judged = with_cards(reading, resolver())
-    truth = {(card_of(one.label), one.series, one.text, one.text.replace(",", "")) for one in drawn.printed}
+    truth = {(card_of(one.label), one.series, one.text, one.number) for one in drawn.printed}
     accepted = [
         (gpu_id, value.series, value.text, value.number) for value, gpu_id in judged if value.status == "accepted"
     ]
@@ -258,8 +263,9 @@ def _table(results: Sequence[dict[str, Any]]) -> Iterator[str]:
     groups: dict[str, Callable[[dict[str, Any]], bool]] = {
         "plain, lying bars": lambda one: one["seed"] < SHAPES and not one["standing"],
         "plain, standing bars": lambda one: one["seed"] < SHAPES and one["standing"],
-        "publishers' shapes, lying bars": lambda one: one["seed"] >= SHAPES and not one["standing"],
-        "publishers' shapes, standing bars": lambda one: one["seed"] >= SHAPES and one["standing"],
+        "publishers' shapes, lying bars": lambda one: SHAPES <= one["seed"] < HOUSES and not one["standing"],
+        "publishers' shapes, standing bars": lambda one: SHAPES <= one["seed"] < HOUSES and one["standing"],
+        "as single publishers draw": lambda one: one["seed"] >= HOUSES,
         "PNG": lambda one: one["form"] == "png", "JPEG": lambda one: one["form"] == "jpeg",
         "WebP": lambda one: one["form"] == "webp", "**all**": lambda one: True,
     }  # fmt: skip

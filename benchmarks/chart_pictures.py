@@ -35,11 +35,20 @@ PALETTES = (
 
 @dataclass(frozen=True)
 class Printed:
-    """One value of a drawn chart: its label, its place in the row and its number as printed."""
+    """One value of a drawn chart: its label, its place in the row and its number as printed.
+
+    `comma` is what a comma in the number means: `thousands` or `decimal`.
+    """
 
     label: str
     series: int
     text: str
+    comma: str = "thousands"
+
+    @property
+    def number(self) -> str:
+        """With a decimal point and no other sign."""
+        return self.text.replace(",", "." if self.comma == "decimal" else "")
 
 
 @dataclass(frozen=True)

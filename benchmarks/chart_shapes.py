@@ -13,7 +13,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 from benchmarks.chart_pictures import CARDS, Drawn, Printed, found_fonts
 
@@ -164,7 +164,7 @@ def draw(seed: int, fonts: Sequence[Path] = ()) -> Drawn:
     shape, chance = shape_of(seed), random.Random(seed * 11 + 5)
     every = tuple(fonts) or tuple(found_fonts()[0].parent / name for name in FONTS)
     rows = _rows(shape, chance)
-    pen = _Pen(shape, every[shape.font % len(every)])
+    pen = Pen(shape, every[shape.font % len(every)])
     picture = _standing(pen, rows) if shape.standing else _lying(pen, rows)
     kept: dict[str, Any] = {} if shape.form == "png" else {"quality": shape.quality}
     out = io.BytesIO()
@@ -215,15 +215,42 @@ def _label(shape: Shape, label: str) -> tuple[str, ...]:
     return (full,)
 
 
-class _Pen:
-    """Draws in pixels of the finished picture, whatever it is enlarged by meanwhile."""
+class Sketch(Protocol):
+    """What a pen asks of the chart that it draws."""
 
-    def __init__(self, shape: Shape, font: Path) -> None:
+    @property
+    def width(self) -> int:
+        """Pixels of the finished picture."""
+
+    @property
+    def times(self) -> float:
+        """What it is enlarged by while it is drawn."""
+
+    @property
+    def ground(self) -> tuple[str, str, str]:
+        """Ground, ink, and the colour of lines."""
+
+    @property
+    def gradient(self) -> bool:
+        """Whether bars are lighter at their top."""
+
+    @property
+    def extra(self) -> str:
+        """What else is drawn; `pill` gives bars round ends."""
+
+
+_Drawing = TypeVar("_Drawing", bound=Sketch)
+
+
+class Pen(Generic[_Drawing]):
+    """Draws in pixels of the finished picture, whatever it is enlarged by meanwhile; `bold` is a second font."""
+
+    def __init__(self, shape: _Drawing, font: Path, bold: Path | None = None) -> None:
         from PIL import Image, ImageDraw, ImageFont
 
         self.shape, self.times = shape, shape.times
         self._image, self._draw, self._font = Image, ImageDraw, ImageFont
-        self._path = str(font)
+        self._path, self._bold = str(font), str(bold or font)
 
     def begin(self, height: float) -> None:
         """An empty picture of this height."""
@@ -237,17 +264,20 @@ class _Pen:
         small = self.shape.width, round(height * self.shape.width / width)
         return self.picture if self.times == 1 else self.picture.resize(small, self._image.Resampling.LANCZOS)
 
-    def font(self, size: float) -> Any:
+    def font(self, size: float, bold: bool = False) -> Any:
         """The font of the chart, so many pixels high."""
-        return self._font.truetype(self._path, max(6, round(size * self.times)))
+        return self._font.truetype(self._bold if bold else self._path, max(6, round(size * self.times)))
 
-    def wide(self, text: str, size: float) -> float:
+    def wide(self, text: str, size: float, bold: bool = False) -> float:
         """How wide a text is."""
-        return float(self.font(size).getlength(text)) / self.times
+        return float(self.font(size, bold).getlength(text)) / self.times
 
-    def text(self, at: tuple[float, float], text: str, size: float, ink: str, anchor: str = "lm") -> None:
+    def text(
+        self, at: tuple[float, float], text: str, size: float, ink: str, anchor: str = "lm", bold: bool = False
+    ) -> None:
         """One line of text."""
-        self.draw.text((at[0] * self.times, at[1] * self.times), text, fill=ink, font=self.font(size), anchor=anchor)
+        place = at[0] * self.times, at[1] * self.times
+        self.draw.text(place, text, fill=ink, font=self.font(size, bold), anchor=anchor)
 
     def box(self, box: tuple[float, float, float, float], colour: str, rounded: bool = False) -> None:
         """A box from its left and top to right and bottom, which are outside it."""
@@ -261,7 +291,7 @@ class _Pen:
         elif self.shape.gradient:
             for row in range(top, bottom):
                 light = 1.25 - 0.5 * (row - top) / max(1, bottom - top)
-                self.draw.line((left, row, right - 1, row), fill=_shaded(colour, light))
+                self.draw.line((left, row, right - 1, row), fill=shaded(colour, light))
         else:
             self.draw.rectangle(sides, fill=colour)
 
@@ -280,19 +310,21 @@ class _Pen:
             self.draw.line(part, fill=colour, width=width)
 
 
-def _shaded(colour: str, light: float) -> tuple[int, int, int]:
+def shaded(colour: str, light: float) -> tuple[int, int, int]:
+    """A colour made lighter or darker."""
+    colour = {"white": "#ffffff", "black": "#000000"}.get(colour, colour)
     red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
     return min(255, round(red * light)), min(255, round(green * light)), min(255, round(blue * light))
 
 
-def _water(pen: _Pen) -> None:
+def _water(pen: Pen[Shape]) -> None:
     """A faint name across the picture, below bars and letters."""
     shape = pen.shape
     at = shape.width * 0.6, pen.picture.height / pen.times * 0.6
     pen.text(at, "bench lab", shape.letter * 4, shape.ground[2], "mm")
 
 
-def _heading(pen: _Pen) -> float:
+def _heading(pen: Pen[Shape]) -> float:
     """Title and subtitle; the row at which they end."""
     shape = pen.shape
     title, subtitle, _ = TITLES[shape.title]
@@ -303,7 +335,7 @@ def _heading(pen: _Pen) -> float:
     return 30 + shape.letter * 3.4
 
 
-def _legend(pen: _Pen, left: float, y: float) -> None:
+def _legend(pen: Pen[Shape], left: float, y: float) -> None:
     shape = pen.shape
     for at, name in enumerate(
         SERIES[shape.series][: 3 if shape.kind == "three" else 2 if shape.kind != "single" else 1]
@@ -317,6 +349,12 @@ def _step(span: float) -> float:
     """A round distance of marks: four to nine of them."""
     power = 10.0 ** math.floor(math.log10(span))
     return next(power * times for times in (0.1, 0.2, 0.5, 1.0, 2.0) if span / (power * times) <= 9)
+
+
+def marks_up_to(most: float) -> tuple[float, list[float]]:
+    """The end of an axis that begins at zero, and its marks."""
+    step = _step(most)
+    return most * 1.02, [step * at for at in range(int(most / step) + 1)]
 
 
 def _marks(shape: Shape, rows: _Rows) -> tuple[float, float, list[float]]:
@@ -345,12 +383,12 @@ def _along(shape: Shape, axis: tuple[float, float], span: float, value: float) -
     return span * (value - begin) / (end - begin)
 
 
-def _grid(pen: _Pen, ends: tuple[float, float, float, float]) -> None:
+def _grid(pen: Pen[Shape], ends: tuple[float, float, float, float]) -> None:
     colour = pen.shape.ground[2]
     pen.line(ends, colour, dashed=pen.shape.grid == "dashed")
 
 
-def _lying(pen: _Pen, rows: _Rows) -> Any:
+def _lying(pen: Pen[Shape], rows: _Rows) -> Any:
     shape = pen.shape
     size, ink = shape.letter, shape.ground[1]
     lines = max(len(label) for label, _ in rows)
@@ -375,7 +413,7 @@ def _lying(pen: _Pen, rows: _Rows) -> Any:
         return left + _along(shape, (begin, most), right - left, value)
 
     if shape.stripes:
-        shade = _shaded(_hex(shape.ground[0]), 1.3 if shape.ground[1] == "white" else 0.94)
+        shade = shaded(shape.ground[0], 1.3 if shape.ground[1] == "white" else 0.94)
         for row in range(0, len(rows), 2):
             pen.box(
                 (0, top + pitch * row, shape.width, top + pitch * (row + 1)),
@@ -410,7 +448,7 @@ def _lying(pen: _Pen, rows: _Rows) -> Any:
             is_marked = shape.marked and row == shape.font % len(rows) and series == 0
             colour = "#d35400" if is_marked else shape.colours[series]
             if shape.extra == "shadow" and series == 0 and shape.kind == "single":
-                shadow = "#{:02x}{:02x}{:02x}".format(*_shaded(_hex(shape.ground[0]), 0.75))
+                shadow = "#{:02x}{:02x}{:02x}".format(*shaded(shape.ground[0], 0.75))
                 pen.box((start, y - tall / 2 + 3, end + 3, y + tall / 2 + 3), shadow)
             is_round = shape.rounded or shape.extra == "pill"
             pen.box((start, y - tall / 2 + inset, end, y + tall / 2 - inset), colour, is_round)
@@ -436,11 +474,7 @@ def _lying(pen: _Pen, rows: _Rows) -> Any:
     return pen.finished()
 
 
-def _hex(colour: str) -> str:
-    return {"white": "#ffffff", "black": "#000000"}.get(colour, colour)
-
-
-def _value(pen: _Pen, bar: tuple[float, float, float, float], text: str, series: int, room: float) -> None:
+def _value(pen: Pen[Shape], bar: tuple[float, float, float, float], text: str, series: int, room: float) -> None:
     """A number in its bar, or behind it; `room` is what another number takes at the bar's beginning."""
     shape = pen.shape
     start, end, y, tall = bar
@@ -463,7 +497,7 @@ def _value(pen: _Pen, bar: tuple[float, float, float, float], text: str, series:
         pen.text((end + (14 if shape.whiskers else 7), y), shown + share, size, shape.ground[1], "lm")
 
 
-def _standing(pen: _Pen, rows: _Rows) -> Any:
+def _standing(pen: Pen[Shape], rows: _Rows) -> Any:
     shape = pen.shape
     size, ink = shape.letter, shape.ground[1]
     pen.begin(shape.width * 0.6)
