@@ -114,9 +114,10 @@ class _Piece:
 def find(picture: Pixels, words: Sequence[Box]) -> Bars | None:
     """The bars of a picture whose words stand in `words`; None where fewer than two begin at one line."""
     flat = _flat(picture)
+    ground = _commonest(np.concatenate([flat[0], flat[-1], flat[:, 0], flat[:, -1]]))
     pieces: list[_Piece] = []
     for colour in _colours(flat):
-        of_colour = list(_pieces(flat, colour))
+        of_colour = list(_pieces(flat, colour, ground))
         if any(_ground(piece, flat) for piece in of_colour):
             continue
         pieces += [
@@ -128,7 +129,6 @@ def find(picture: Pixels, words: Sequence[Box]) -> Bars | None:
     start = _common_left(pieces)
     if start is None:
         return None
-    ground = _commonest(np.concatenate([flat[0], flat[-1], flat[:, 0], flat[:, -1]]))
     # What lies around the bars on the ground is no longer bar.
     pieces = [piece for piece in pieces if not (piece.is_frame and _is_like(piece, ground))]
     begun = [piece for piece in pieces if abs(piece.left - start) <= _LINE and piece.right > start + _LINE]
@@ -218,8 +218,9 @@ def _is_like(piece: _Piece | Bar, ground: NDArray[np.int32]) -> bool:
     return bool(np.abs(np.array(piece.colour) - ground).max() <= _ALIKE)
 
 
-def _pieces(picture: Pixels, colour: tuple[int, int, int]) -> Iterator[_Piece]:
+def _pieces(picture: Pixels, colour: tuple[int, int, int], ground: NDArray[np.int32]) -> Iterator[_Piece]:
     """What is connected and of this colour, and rather a box than a letter or a line."""
+    is_ground = bool(np.abs(np.array(colour) - ground).max() <= _ALIKE)
     low = np.clip(np.array(colour) - _TOLERANCE, 0, 255).astype(np.uint8)
     high = np.clip(np.array(colour) + _TOLERANCE, 0, 255).astype(np.uint8)
     mask = cv2.inRange(picture, low, high)
@@ -248,6 +249,22 @@ def _pieces(picture: Pixels, colour: tuple[int, int, int]) -> Iterator[_Piece]:
             and _share(end == number) >= 0.6
             and _is_around(numbered[top : top + height, left : left + width] == number)
         ):
+            yield _Piece(left, top, left + width, top + height, area, colour)
+        elif not is_ground and width > 2 * _BLOCK and area >= _HALF_FULL * width * height:
+            yield from _thick_parts(numbered[top : top + height, left : left + width] == number, (left, top), colour)
+
+
+def _thick_parts(
+    is_piece: NDArray[np.bool_], corner: tuple[int, int], colour: tuple[int, int, int]
+) -> Iterator[_Piece]:
+    """The bars in a piece without what is thinner than any: the blend along the border of a lighter bar beside a dark one is
+    of the dark one's colour, and joins them.
+    """
+    thick = cv2.morphologyEx(is_piece.astype(np.uint8), cv2.MORPH_OPEN, np.ones((_LINE, _LINE), dtype=np.uint8))
+    count, _, stats, _ = cv2.connectedComponentsWithStats(thick, connectivity=4)
+    for left, top, width, height, area in stats[1:count].tolist():
+        if width > 2 * _BLOCK and height > 4 and area >= _FULL * width * height:
+            left, top = left + corner[0], top + corner[1]
             yield _Piece(left, top, left + width, top + height, area, colour)
 
 
@@ -289,6 +306,8 @@ def _tick(is_piece: NDArray[np.bool_]) -> int:
 
 #: Share of its box that a bar fills, whatever letters are in it.
 _FULL = 0.6
+#: The same of a bar with the border of one of its height beside it.
+_HALF_FULL = 0.25
 #: Share of a bar's height that a thin line along its border has at most.
 _THREAD = 0.3
 #: A standing line is narrower than this.
@@ -532,10 +551,10 @@ def _lane(
         bar = Bar(piece.left, piece.top, piece.right, piece.bottom, piece.colour, float(piece.right))
         is_nested = any(_goes_on(piece, other) for other in pieces)
         over = 0 if is_nested else _behind_number(picture, bar, words) or _over_lines(picture, bar, ground)
-        right = piece.right + (-_halo(picture, bar) or over or _further(picture, bar))
+        right = piece.right + (-_halo(picture, bar, ground) or over or _further(picture, bar))
         if bars and right - bars[-1].right <= _BORDER:
             continue
-        exactly = _edge(picture if original is None else original, bar, right)
+        exactly = _edge(picture if original is None else original, bar, right, ground)
         bars.append(Bar(bar.left, bar.top, right, bar.bottom, bar.colour, exactly))
     return Lane(tuple(bars))
 
@@ -601,16 +620,20 @@ def _over_lines(picture: Pixels, bar: Bar, ground: NDArray[np.int32]) -> int:
     own = np.median(rows[:, max(bar.left, bar.right - 3 * _BLOCK) : bar.right - 2].reshape(-1, 3), axis=0)
     if np.abs(own - ground).max() <= _ALIKE:
         return 0
-    is_own = (np.abs(rows[:, bar.right :] - own).max(axis=2) <= _ALIKE).mean(axis=0) >= 0.5
-    reached, is_cut = 0, False
+    away = np.abs(rows[:, bar.right :] - own).max(axis=2)
+    is_own = (away <= _ALIKE).mean(axis=0) >= 0.5
+    # A line that is nearly of the bar's colour cuts it all the same.
+    is_line = (away > _TOLERANCE).mean(axis=0) >= 0.5
+    reached = 0
     for at, goes_on in enumerate(is_own):
         if goes_on:
             reached = at + 1
         elif at - reached >= _LINE:
             break
-        else:
-            is_cut = is_cut or bool(is_own[at + 1 : at + 1 + _LINE].any())
-    return reached if is_cut and _LINE < reached < len(is_own) - 1 else 0
+    lines = np.flatnonzero(is_line[:reached])
+    # Behind it the bar goes on in all rows, which letters there do not.
+    is_cut = bool(lines.size) and bool((away[:, lines[-1] + 1 : reached] <= _TOLERANCE).all(axis=0).any())
+    return reached if (is_cut or reached > 3 * _BLOCK) and _LINE < reached < len(is_own) - 1 else 0
 
 
 def _further(picture: Pixels, bar: Bar) -> int:
@@ -639,7 +662,7 @@ def _are_alike(piece: _Piece, other: _Piece) -> bool:
     return max(abs(one - two) for one, two in zip(piece.colour, other.colour, strict=True)) <= _ALIKE
 
 
-def _halo(picture: Pixels, bar: Bar) -> int:
+def _halo(picture: Pixels, bar: Bar, ground: NDArray[np.int32]) -> int:
     """Pixels by which a bar ends before its piece does: where bar and ground are alike, the halo that JPEG draws behind its
     end is nearly of its colour.
     """
@@ -648,14 +671,21 @@ def _halo(picture: Pixels, bar: Bar) -> int:
     if bar.right - bar.left < 2 * _BLOCK or rows.shape[0] < 4 or rows.shape[1] < 2 * _BLOCK:
         return 0
     columns = np.median(rows, axis=0)
-    inside, outside = np.median(columns[: _BLOCK - _HALO], axis=0), np.median(columns[_BLOCK + 3 : _BLOCK + 8], axis=0)
+    inside, behind = np.median(columns[: _BLOCK - _HALO], axis=0), rows[:, _BLOCK + 3 : _BLOCK + 8].reshape(-1, 3)
+    # A number may begin there, and fill more of these columns than the ground does.
+    is_ground = np.abs(behind - ground).max(axis=1) <= _TOLERANCE
+    outside = np.median(behind[is_ground] if is_ground.mean() >= _SEEN else columns[_BLOCK + 3 : _BLOCK + 8], axis=0)
     step = outside - inside
     if (step**2).sum() < 30**2:
         return 0
-    is_behind = (columns - inside) @ step / (step**2).sum() > 0.5
+    is_behind = ((columns - inside) @ step / (step**2).sum() > 0.5)[: _BLOCK + 3]
     end = int(is_behind.argmax())
     away = _BLOCK - end
     return away if 2 <= away <= _BORDER and bool(is_behind[end:].all()) else 0
+
+
+#: Share of the pixels behind a bar that show the ground, where a number stands among them.
+_SEEN = 0.2
 
 
 def _same_bar(piece: _Piece, other: _Piece, words: Sequence[Box] = ()) -> bool:
@@ -680,20 +710,24 @@ def _is_between(piece: _Piece, other: _Piece, words: Sequence[Box]) -> bool:
 _WITHIN_WORD = 8
 
 
-def _edge(picture: Pixels, bar: Bar, column: int) -> float:
+def _edge(picture: Pixels, bar: Bar, column: int, ground: NDArray[np.int32] | None = None) -> float:
     """Where the bar's colour changes near `column`, to a fraction of a pixel, by how much of each pixel it covers.
 
-    Each row of pixels is asked, and the middle answer counts: letters and grid lines disturb only some of them.
+    Each row of pixels is asked, and the middle answer counts: letters and grid lines disturb only some of them. Where
+    letters begin in most of them, those that show the `ground` are asked.
     """
     reach = 3
     low, high = max(0, column - reach), min(picture.shape[1], column + reach)
     rows = picture[bar.top + 1 : max(bar.bottom - 1, bar.top + 2), low:high].astype(np.float64)
     if rows.shape[1] < 2 * reach:
         return float(column)
+    if ground is not None:
+        is_ground = np.abs(rows[:, -1] - ground).max(axis=1) <= _TOLERANCE
+        rows = rows[is_ground] if is_ground.mean() >= _SEEN else rows
     first, last = rows[:, 0], rows[:, -1]
     beside = _beside(picture, bar, (low, high), (np.median(first, axis=0), np.median(last, axis=0)))
-    ground = last[:, None] if beside is None else beside[None]
-    step = ground - first[:, None]
+    under = last[:, None] if beside is None else beside[None]
+    step = under - first[:, None]
     size = (step**2).sum(axis=2)
     clear = (size > 30**2).all(axis=1)
     if not clear.any():

@@ -97,7 +97,7 @@ def without_legend(bars: Bars, words: Sequence[Word]) -> Bars:
     """The bars without what begins where they do and is none, first or last.
 
     Patches of a legend are hardly longer than high, and a word is right behind them and no number; strokes of letters are
-    narrower.
+    narrower; and what JPEG or WebP draws around the first number of an axis stands in one line with the others.
     """
     lanes = list(bars.lanes)
     usual = float(np.median([lane.bottom - lane.top for lane in lanes]))
@@ -112,6 +112,8 @@ def _is_patch(lane: Lane, words: Sequence[Word], usual: float) -> bool:
     bar = lane.bars[-1]
     if lane.bottom - lane.top < 0.6 * usual and bar.right - bar.left < bar.height:
         return True  # a stroke of a number of the axis
+    if _is_along_axis(lane, words):
+        return True
     if bar.right - bar.left > 2.5 * bar.height:
         return False
     within = [word for word in words if lane.top <= word.middle[1] <= lane.bottom]
@@ -121,6 +123,16 @@ def _is_patch(lane: Lane, words: Sequence[Word], usual: float) -> bool:
     behind = [word for word in within if word.box[0] >= bar.right - 2]
     first = min(behind, key=lambda word: word.box[0], default=None)
     return first is not None and first.number is None and first.box[0] - bar.right <= 1.5 * first.height
+
+
+def _is_along_axis(lane: Lane, words: Sequence[Word]) -> bool:
+    """Whether more numbers than there are bars stand in a lane behind them, each as much larger than the one before."""
+    within = [
+        word for word in words if lane.top <= word.middle[1] <= lane.bottom and word.box[0] >= lane.bars[-1].right - 2
+    ]
+    shown = [number(word.number) for word in sorted(within, key=lambda one: one.box[0]) if word.number is not None]
+    steps = [after - before for before, after in pairwise(shown)]
+    return len(steps) >= 3 and len(shown) > len(lane.bars) + 2 and min(steps) > 0 and max(steps) <= 1.01 * min(steps)
 
 
 def without_captions(words: Sequence[Word], bars: Bars, turned: bool) -> tuple[Word, ...]:

@@ -469,7 +469,7 @@ def _shapes(chart: Chart, numbers: Sequence[Word], along: Sequence[Word]) -> dic
 
 def _told(chart: Chart, word: Word, known: glyphs.Usual | None = None) -> glyphs.Marks | None:
     """The marks of one number, cut out in the first of the ways in which they are told apart."""
-    crops = (crop(chart, word) for crop in (_crop, _crop_of_lane, _crop_of_box, _crop_of_ground))
+    crops = (crop(chart, word) for crop in (_crop, _crop_of_lane, _crop_of_box, _crop_of_ground, _crop_before_end))
     told = (glyphs.marks(crop, word.number or "", word.unit is not None, known) for crop in crops)
     return next(filter(None, told), None)
 
@@ -562,6 +562,21 @@ def _crop_of_ground(chart: Chart, word: Word) -> Pixels:
 
 #: Grounds that differ more in a channel are two.
 _OTHER = 24
+
+
+def _crop_before_end(chart: Chart, word: Word) -> Pixels:
+    """A number's pixels in its bar without the last ones of that bar, which are softer, round or a border: there is room for
+    no digit.
+    """
+    index = layout.lane_of(word, chart.bars)
+    ends = [bar.end for bar in chart.bars.lanes[index].bars if word.middle[0] < bar.end] if index is not None else []
+    left, top, right, bottom = word.box
+    before = min([right, *(end - _SOFT for end in ends)])
+    return _crop(chart, replace(word, box=(left, top, before, bottom))) if before > left else _crop(chart, word)
+
+
+#: Pixels at the end of a bar that may be of another colour than the rest of it.
+_SOFT = 4
 
 
 @dataclass(frozen=True, slots=True)

@@ -164,6 +164,10 @@ def _row_of_numbers(texts: list[str]) -> tuple[read.Chart, list[Word]]:
         # The box of the word ends before the digit that was not read.
         (["202.59", "187.04", "163.48", "91.37"], "202.5", 13),
         (["202.59 fps", "187.04 fps"], "202.5 fps", 0),
+        # A unit is as long as many digits, and its letters are higher than they are.
+        (["202.59 img/min", "187.04 img/min", "163.48 img/min", "91.37 img/min"], "202.5 img/min", 0),
+        (["202.59 img/min", "187.04 img/min", "163.48 img/min", "91.37 img/min"], "202.5 img/", 38),
+        (["202.11 img/min", "187.04 img/min", "163.48 img/min", "91.37 img/min"], "202.1 img/min", 0),
     ],
 )
 def test_a_last_digit_that_no_reading_has_is_seen_to_be_missing(printed: list[str], as_read: str, missing: int) -> None:
@@ -409,7 +413,7 @@ def test_a_bar_is_no_longer_for_the_border_of_the_bar_that_touches_it() -> None:
     # The lower border of the longer bar mixes with the ground to what is the darker bar's colour.
     pen.rectangle((223, 40, 1047, 41), fill="#00306a")
     pen.rectangle((223, 42, 745, 63), fill="#00285a")
-    [piece] = bars._pieces(np.asarray(picture), (4, 44, 92))
+    [piece] = bars._pieces(np.asarray(picture), (4, 44, 92), np.array([255, 255, 255]))
     assert (piece.left, piece.top, piece.right, piece.bottom) == (223, 42, 746, 64)
 
 
@@ -421,6 +425,57 @@ def test_a_dark_bar_on_a_dark_ground_ends_before_its_halo() -> None:
         pen.rectangle((236, 20 + row * 80, end - 1, 66 + row * 80), fill="#2c3e50")
         pen.rectangle((end, 20 + row * 80, end + 3, 66 + row * 80), fill="#29303a")  # as JPEG draws it
     assert _ends(bars.find(np.asarray(picture), [])) == [[pytest.approx(end, abs=1)] for end in ends]
+
+
+def test_a_number_right_behind_a_dark_bar_makes_it_no_longer() -> None:
+    picture = Image.new("RGB", (1600, 520), "#262626")
+    pen, font = ImageDraw.Draw(picture), ImageFont.truetype(str(found_fonts()[1]), 21)
+    ends = [951, 1009, 957, 687, 853, 737, 831, 820]
+    for row, end in enumerate(ends):
+        pen.rectangle((428, 20 + row * 60, end + 200, 41 + row * 60), fill="#2e75b6")
+        pen.rectangle((428, 42 + row * 60, end - 1, 63 + row * 60), fill="#1f3864")
+        pen.text((end + 5, 52 + row * 60), "117.08", fill="white", font=font, anchor="lm")
+    words = [(end + 2.0, 41.0 + row * 60, end + 90.0, 64.0 + row * 60) for row, end in enumerate(ends)]
+    lanes = _ends(bars.find(_saved(picture, "JPEG", 70), words))
+    assert lanes[1::2] == [[pytest.approx(end, abs=1)] for end in ends]
+
+
+def test_dark_bars_between_light_ones_and_below_a_line_of_nearly_their_colour_are_whole() -> None:
+    picture = Image.new("RGB", (1600, 420), "#16181d")
+    pen = ImageDraw.Draw(picture)
+    ends = [1349, 1200, 1040, 965, 537]
+    for row, end in enumerate(ends):
+        for at, (colour, share) in enumerate((("#2e75b6", 1.0), ("#1f3864", 0.85), ("#9dc3e6", 0.3))):
+            top = 20 + row * 75 + at * 18
+            pen.rectangle((365, top, 365 + round((end - 365) * share) - 1, top + 17), fill=colour)
+    for column in range(365, 1500, 126):
+        pen.line((column, 10, column, 410), fill="#3a3d44")
+    lanes = _ends(bars.find(_saved(picture, "WEBP", 55), []))
+    assert [len(lane) for lane in lanes] == [1] * 15
+    for row, end in enumerate(ends):
+        expected = [365 + round((end - 365) * share) for share in (1.0, 0.85, 0.3)]
+        assert [lane[0] for lane in lanes[3 * row : 3 * row + 3]] == [pytest.approx(one, abs=1) for one in expected]
+
+
+def test_digits_at_the_round_end_of_a_bar_are_told_apart() -> None:
+    texts, ends = ["7.70", "7.18", "6.68", "4.02"], [854, 796, 741, 445]
+    drawn = Image.new("RGB", (1200, 260), "#f7f7f7")
+    pen, font = ImageDraw.Draw(drawn), ImageFont.truetype(str(found_fonts()[0].parent / "cmss10.ttf"), 14)
+    for row, (text, end) in enumerate(zip(texts, ends, strict=True)):
+        pen.rounded_rectangle((144, 20 + row * 60, end - 1, 32 + row * 60), radius=6, fill="#c4161c")
+        pen.text((end - 6, 26 + row * 60), text, fill="white", font=font, anchor="rm")
+    picture = _saved(drawn, "JPEG", 80)
+    found = bars.find(picture, [])
+    assert found is not None
+    words = [
+        Word(text, (end - 35, 18 + row * 60, end - 4, 35 + row * 60), 1.0)
+        for row, (text, end) in enumerate(zip(texts, ends, strict=True))
+    ]
+    chart = read.Chart(frame.Frame(picture), tuple(words), found)
+    assert all(read._shapes(chart, words, []).values())
+    # One that was left out at its end is not passed over with the end of the bar.
+    words[0] = Word("7.7", words[0].box, 1.0)
+    assert read._shapes(read.Chart(chart.frame, tuple(words), found), words, [])[words[0].box] is None
 
 
 def test_a_bar_that_is_lighter_at_its_top_goes_on_around_the_number_at_its_end() -> None:
@@ -502,6 +557,17 @@ def test_a_patch_of_a_legend_whose_word_reaches_over_it_is_no_bar() -> None:
     assert list(layout.without_legend(bars.Bars(200.0, (*lanes, patch)), [word]).lanes) == lanes
     number = replace(word, text="16.4")
     assert len(layout.without_legend(bars.Bars(200.0, (*lanes, patch)), [number]).lanes) == 4
+
+
+def test_what_is_drawn_around_the_first_number_of_an_axis_is_no_bar() -> None:
+    lanes = [bars.Lane((_bar(20 + 40 * row, 800 - 90 * row),)) for row in range(4)]
+    ghost = bars.Lane((_bar(190, 216),))
+    numbers = [Word(str(value), (200 + 20 * value, 192, 230 + 20 * value, 208), 1.0) for value in (5, 10, 15, 20, 25)]
+    found = layout.without_legend(bars.Bars(200.0, (*lanes, ghost)), numbers)
+    assert found.lanes == tuple(lanes)
+    # Numbers that are no marks of an axis, or as many as bars, are those of a bar.
+    for others in (numbers[:2], [*numbers[:3], replace(numbers[3], text="31"), numbers[4]]):
+        assert layout.without_legend(bars.Bars(200.0, (*lanes, ghost)), others).lanes == (*lanes, ghost)
 
 
 def _lines(gap: int, colours: list[tuple[int, int, int]]) -> tuple[bars.Bars, list[Word]]:
