@@ -39,7 +39,7 @@ def command(folder: Path, form: str, history: bool, excel: bool, data_dir: str |
     from gpuledger.flows.setup import procurement
     from gpuledger.flows.setup.money import money
     from gpuledger.flows.telling import progress
-    from gpuledger.warehouse.outputs import api_files, csv_files, datapackage, parquet_files, sheet, xlsx_files
+    from gpuledger.warehouse.outputs import api_files, csv_files, datapackage, parquet_files, sheet
     from gpuledger.warehouse.read import together
 
     data = read_from(data_dir)
@@ -49,6 +49,8 @@ def command(folder: Path, form: str, history: bool, excel: bool, data_dir: str |
         front = procurement.sheet(data, shown)
         lines.step("write")
         if form == "xlsx":
+            from gpuledger.warehouse.outputs import xlsx_files  # of openpyxl, a third of a second
+
             words = xlsx_files.Words(
                 gettext("Definitions"), gettext("Sources"), gettext("table"), gettext("column"), gettext("type"),
                 gettext("meaning"), gettext("open"), gettext("Page &P of &N"),

@@ -8,13 +8,16 @@ import math
 import re
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
+from typing import Any
 
+import duckdb
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gpuledger.warehouse.outputs.cells import cell, safe_text
-from gpuledger.warehouse.outputs.csv_files import to_csv
+from gpuledger.warehouse.outputs.csv_files import lines, to_csv
+from gpuledger.warehouse.schema import SESSION
 
 #: What OWASP's page on CSV injection lists, and their full-width forms, which East Asian spreadsheets take as the same.
 RUN = "=+-@\t\r\n＝＋－＠"
@@ -97,3 +100,42 @@ def test_a_file_reads_back_cell_by_cell(rows: list[tuple[str, str]]) -> None:
 def test_a_header_is_no_formula_either() -> None:
     """`sql` lets a person name a column."""
     assert to_csv(["=1+1", "b"], []) == "'=1+1,b\n"
+
+
+_VALUES = {
+    "VARCHAR": _TEXT,
+    "DOUBLE": st.floats(),
+    "DECIMAL(18,4)": st.decimals(-(10**13), 10**13, places=4),
+    "DECIMAL(18,0)": st.decimals(-(10**13), 10**13, places=0),
+    "BIGINT": st.integers(-(2**63), 2**63 - 1),
+    "BOOLEAN": st.booleans(),
+    "DATE": st.dates(),
+    "TIMESTAMP WITH TIME ZONE": st.datetimes(timezones=st.just(UTC)),
+}
+
+
+@given(st.lists(st.tuples(*(st.none() | values for values in _VALUES.values())), min_size=1, max_size=20))
+@example([('\r\n=1,"', 1e16, Decimal("0.5000"), None, 0, True, date.min, datetime.min.replace(tzinfo=UTC))])
+@example([("", 2.0**81, None, None, 0, False, date(2023, 11, 6), None)])
+@example([("\r", -1.5e-7, Decimal("-100.0000"), Decimal(-100), 0, None, date.max, datetime.max.replace(tzinfo=UTC))])
+def test_a_table_is_written_as_its_rows_would_be(rows: list[tuple[Any, ...]]) -> None:
+    """SQL writes the files of whole tables, and Python every other list; nobody can tell by which of them."""
+    with duckdb.connect() as con:
+        con.execute(SESSION)
+        con.execute(f"CREATE TABLE list ({', '.join(f'c{place} {kind}' for place, kind in enumerate(_VALUES))})")
+        con.executemany(f"INSERT INTO list VALUES ({', '.join('?' * len(_VALUES))})", rows)
+        written = "".join(lines(con, "SELECT * FROM list ORDER BY ALL"))
+        assert written == to_csv(
+            [f"c{place}" for place in range(len(_VALUES))], con.sql("FROM list ORDER BY ALL").fetchall()
+        )
+
+
+def test_a_column_without_a_type_is_empty() -> None:
+    """A table of Python's that has no row says of no column what it holds."""
+    with duckdb.connect() as con:
+        assert "".join(lines(con, "SELECT NULL AS first, 1 AS second")) == "first,second\n,1\n"
+
+
+def test_a_type_without_a_form_is_named() -> None:
+    with duckdb.connect() as con, pytest.raises(ValueError, match=r"INTEGER\[\], which no CSV file has had"):
+        list(lines(con, "SELECT [1] AS several"))

@@ -47,3 +47,32 @@ def cell(value: Hashable) -> str:
 def safe_text(text: str) -> str:
     """`text`, with an apostrophe before it where a spreadsheet would run it."""
     return f"'{text}" if text.startswith(FORMULA_STARTS) else text
+
+
+def field_sql(column: str, kind: str) -> str:
+    """The SQL for what a CSV file has for `column`, of DuckDB's type `kind`: what Python's CSV writer makes of `cell`.
+
+    Three years of changes are three million values, and SQL writes them in a third of the time. ValueError for a type that
+    no exported table has, and for DOUBLE: DuckDB 2.0.0 writes 2 ** 81 as 4.8e+24.
+    """
+    text = f"{column}::VARCHAR"
+    if kind == "VARCHAR":
+        written = _text_sql(column)
+    elif kind == "TIMESTAMP WITH TIME ZONE":
+        written = f"strftime({column}, '%Y-%m-%dT%H:%M:%SZ')"
+    elif kind.startswith("DECIMAL") and not kind.endswith(",0)"):
+        written = f"rtrim(rtrim({text}, '0'), '.')"
+    elif kind.startswith("DECIMAL") or kind in ("BOOLEAN", "DATE", "INTEGER", "BIGINT", "HUGEINT", '"NULL"'):
+        written = text
+    else:
+        raise ValueError(f"{column} is {kind}, which no CSV file has had yet: say here how it is written")
+    return f"coalesce({written}, '')"
+
+
+def _text_sql(column: str) -> str:
+    runs = f"regexp_matches({column}, '^[{''.join(FORMULA_STARTS)}]')".replace("-", r"\-")
+    breaks = f"""regexp_matches({column}, '[,"\r\n]')"""
+    unix = f"replace(replace({column}, '\r\n', '\n'), '\r', '\n')"
+    safe = f"if({runs}, '''', '') || {unix}"
+    # Most text is neither, and stays as it is.
+    return f"""CASE WHEN {breaks} THEN '"' || replace({safe}, '"', '""') || '"' WHEN {runs} THEN {safe} ELSE {column} END"""

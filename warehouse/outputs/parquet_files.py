@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from gpuledger.warehouse.outputs.currency import DOLLARS, Currency
-from gpuledger.warehouse.outputs.tables import names
+from gpuledger.warehouse.outputs.tables import names, rows_of
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import reader
 from gpuledger.warehouse.schema import quote
@@ -19,8 +19,9 @@ def export(data: DataDir, folder: Path, currency: Currency = DOLLARS) -> list[Pa
         for table in names(con):
             path = folder / f"{table.partition('.')[2]}.parquet"
             part = path.with_suffix(".part")
-            rows = f"{currency.select(con, table)} ORDER BY ALL"
-            con.execute(f"COPY ({rows}) TO {quote(str(part))} (FORMAT parquet, COMPRESSION zstd)")
+            con.execute(
+                f"COPY ({rows_of(con, table, currency)}) TO {quote(str(part))} (FORMAT parquet, COMPRESSION zstd)"
+            )
             part.replace(path)
             written.append(path)
     return written

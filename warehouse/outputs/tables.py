@@ -31,21 +31,28 @@ def names(con: duckdb.DuckDBPyConnection) -> list[str]:
     return [*(name for (name,) in marts if name not in TOO_LARGE), *BESIDE_THE_MARTS]
 
 
+def rows_of(con: duckdb.DuckDBPyConnection, table: str, currency: Currency = DOLLARS, *, recent: bool = False) -> str:
+    """The statement that gives the rows of an exported table in a fixed order, so that equal tables give equal files.
+
+    Of the tables that grow by the night, `recent` gives the newest days only. Dollars are in `currency`.
+    """
+    newest = ""
+    if recent and table in HISTORIES:
+        dated, days = HISTORIES[table]
+        newest = f"FROM {table} WHERE {dated} > (SELECT max({dated}) FROM {table}) - INTERVAL {days} DAY"
+    return f"{currency.select(con, table, newest)} ORDER BY ALL"
+
+
 def tables(
-    data: DataDir, *, recent: bool = False, without: Collection[str] = (), currency: Currency = DOLLARS
+    data: DataDir, *, without: Collection[str] = (), currency: Currency = DOLLARS
 ) -> Iterator[tuple[str, list[str], list[tuple[Any, ...]]]]:
-    """Name without schema, columns and rows of every table that is exported. Rows in a fixed order, so that equal tables
-    give equal files. Of the tables that grow by the night, `recent` gives the newest days only. `without` names tables,
-    without their schema, that are left out. Dollars are in `currency`.
+    """Name without schema, columns and rows of every table that is exported, its dollars in `currency`. `without` names
+    tables, without their schema, that are left out.
     """
     with reader(data) as con:
         for table in names(con):
             if table.partition(".")[2] in without:
                 continue
-            newest = ""
-            if recent and table in HISTORIES:
-                dated, days = HISTORIES[table]
-                newest = f"FROM {table} WHERE {dated} > (SELECT max({dated}) FROM {table}) - INTERVAL {days} DAY"
-            result = con.execute(f"{currency.select(con, table, newest)} ORDER BY ALL")
+            result = con.execute(rows_of(con, table, currency))
             columns = [column[0] for column in result.description or []]
             yield table.partition(".")[2], columns, result.fetchall()
