@@ -62,17 +62,7 @@ def check(context: Context) -> list[Checked]:
 
 
 def _idle(name: str, context: Context) -> Checked:
-    if context.sample_night is not None:
-        return Checked(source=name, status="idle", reason="it has no page on the sample site")
-    if missing := gather.keys_missing(sources.get(name), context.settings):
-        return Checked(source=name, status="idle", reason=f"no key: set {', '.join(missing)}")
-    ways = {
-        "generic_shop": "set product_urls",
-        "product_feed": "set product_feeds",
-        "result_tables": "set result_tables",
-        "quotes": f"drop a CSV or XLSX file in {context.data.inbox}",
-    }
-    return Checked(source=name, status="idle", reason=f"no page to read: {ways.get(name, 'it has no live address')}")
+    return Checked(source=name, status="idle", reason=gather.nothing_to_read(name, context))
 
 
 def _check(reading: Reading, reader: Reader) -> Checked:

@@ -18,7 +18,7 @@ from gpuledger.flows.setup.money import DOLLARS, Money, money
 from gpuledger.flows.setup.sentences import spoken
 from gpuledger.flows.telling import terminal
 from gpuledger.transform.assumptions import Assumptions
-from gpuledger.transform.buying.advice import cheaper_ruled_out, what_would
+from gpuledger.transform.buying.advice import cheaper_ruled_out, what_would, without_prices
 from gpuledger.transform.buying.hosts import estimated_on, hosts
 from gpuledger.transform.buying.market import Evidence
 from gpuledger.transform.buying.need import Need
@@ -206,6 +206,8 @@ def _table(answer: Answer, rows: Sequence[dict[str, Any]], found: Sequence[int],
         click.echo(
             gettext("nobody measured {model} on these: how fast they are is not known").format(model=need.model_id)
         )
+    for line in without_prices(answer.options):
+        terminal.say(wrong_use.said(line))
     left_out = [answer.options[position] for position in found[len(rows) :]]
     if left_out:
         click.echo(gettext("{count} more with --limit 0").format(count=len(left_out)))

@@ -90,5 +90,6 @@ def _why(basis: Basis) -> str:
             "no card with a figure in this workload has a price that counts; `gpuledger price` has those that do"
         )
     return gettext(
-        "no card with a figure in this workload has a price that counts in this market; `--market all` compares every market"
+        "no card with a figure in this workload has a price that counts in this market; `--market all` compares every "
+        "market, and `gpuledger price` says what was left out and why"
     )

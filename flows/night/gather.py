@@ -136,6 +136,23 @@ def readings(context: Context, out: Collection[LeftOut] | None = None) -> list[R
     ]
 
 
+def nothing_to_read(name: str, context: Context) -> str:
+    """Why the source `name` has no page and no file in this run, and what would give it one."""
+    if context.sample_night is not None:
+        return "it has no page on the sample site"
+    if missing := keys_missing(sources.get(name), context.settings):
+        return f"no key: set {', '.join(missing)}"
+    ways = {
+        "generic_shop": "set product_urls",
+        "product_feed": "set product_feeds",
+        "result_tables": "set result_tables",
+        "quotes": f"drop a CSV or XLSX file in {context.data.inbox}",
+        "measurements": "gpuledger measure takes some in",
+        "own_rates": "gpuledger rate add takes one in",
+    }
+    return f"no page to read: {ways.get(name, 'it has no live address')}"
+
+
 def _live(source: Source, context: Context) -> Reading:
     if source.name == "generic_shop":
         return Reading(source, context.settings.product_urls)

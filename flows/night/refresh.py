@@ -65,7 +65,11 @@ def _is_any_read(collected: Sequence[Collected]) -> bool:
 def _nothing(context: Context, collected: Sequence[Collected]) -> Summary:
     """The summary of a run that publishes nothing."""
     failed = [take_in.failed(batch) for batch in shops.joined(collected) if batch.failure is not None]
-    reason = "no source could be read" if collected else "no source is configured"
+    reason = "no source could be read"
+    if not collected:
+        wanted = context.only or context.settings.sources
+        whys = [f"{name}: {gather.nothing_to_read(name, context)}" for name in wanted]
+        reason = "; ".join(["no source is configured", *whys])
     return Summary(context.run_id, failed, reason=reason)
 
 

@@ -273,4 +273,4 @@ def test_a_run_that_failed_is_in_the_warehouse_from_the_next_that_publishes(
 def test_nothing_to_read_is_said(tmp_path: Path) -> None:
     outcome = gpuledger("refresh", "--engine", "plain", "--only", "generic_shop", data=tmp_path / "data")
     assert outcome.status == 1
-    assert "no source is configured" in outcome.out
+    assert "no source is configured; generic_shop: no page to read: set product_urls" in outcome.out

@@ -348,6 +348,9 @@ def test_what_is_next_cheaper_is_ruled_out_with_its_reason(data: Path) -> None:
         (["--model", "deepseek-v3", "--precision", "fp16"], ["no smaller precision fits either", "8 × NVIDIA"]),
         (["--model", "llama-13b", "--min-tokens-per-s", "5000"], ["the fastest that fits is "]),
         (["--model", "llama-2-70b", "--budget", "300"], ["raise the budget to 840 USD"]),
+        # Only a machine without a price holds it, which is within no budget.
+        (["--model", "llama-3.1-405b", "--budget", "3000"],
+         ["the most that has a price here is 8 × ", "Apple M3 Ultra 256GB would hold it as asked, and has no price here"]),
     ],
 )  # fmt: skip
 def test_nothing_fits_says_what_would(data: Path, words: list[str], says: list[str]) -> None:
@@ -356,6 +359,20 @@ def test_nothing_fits_says_what_would(data: Path, words: list[str], says: list[s
     assert "as asked" in outcome.err.splitlines()[0]
     for sentence in says:
         assert sentence in outcome.err
+
+
+def test_where_every_price_is_too_old_that_is_why_nothing_is_found(nights: dict[int, Night], tmp_path: Path) -> None:
+    """After weeks without a night; the sample's prices are of 2023."""
+    late = nights[3].copy(tmp_path / "data")
+    (late / "inbox").mkdir(exist_ok=True)
+    (late / "inbox" / "of-another.csv").write_text("title,price,currency,vendor\nNVIDIA L4 24GB,,USD,Ours\n")
+    assert gpuledger("refresh", "--engine", "plain", "--only", "quotes", data=late).status in (0, 3)
+    said = gpuledger("buy", "--model", "llama-3-70b", "--budget", 3000, data=late)
+    assert (said.status, said.out) == (4, "")
+    assert "nothing has a price that counts today: run `gpuledger refresh`; `gpuledger status`" in said.err
+    listed = gpuledger("buy", "--model", "llama-3-70b", data=late)
+    assert listed.status == 0
+    assert "nothing has a price that counts today" in listed.out
 
 
 def test_more_cards_need_a_larger_machine_and_are_no_faster_for_one_user(data: Path) -> None:

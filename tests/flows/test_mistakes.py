@@ -98,7 +98,7 @@ MISTAKES = (
     (f"{VALUE} --market uk", 2, "did you mean gb (United Kingdom)?"),
     (f"{VALUE} --market Germany", 2, "did you mean de (Germany)?"),
     (f"{VALUE} --market zz", 2, "no market is called 'zz'; known are at, "),
-    (f"{VALUE} --market fr", 4, "`--market all` compares every market"),
+    (f"{VALUE} --market fr", 4, "`gpuledger price` says what was left out and why"),
     (f"{VALUE} --currency euros", 2, "did you mean EUR?"),
     (f"{VALUE} --currency won", 2, "did you mean KRW?"),
     (f"{VALUE} --currency XYZ", 2, "known are CAD, CHF"),

@@ -45,9 +45,14 @@ def what_would(
     that is not possible; `known` are all cards that there are, priced or not, the smallest first.
     """
     fitting = [option for option in options if option.fits]
-    if not fitting:
+    # A machine whose price nobody stated is within no budget.
+    counting = [option for option in fitting if option.price_usd is not None or limits.budget_usd is None]
+    if not counting:
         yield from _what_would_fit(options, need, at)
-        yield from _what_would_hold(need, known)
+        if fitting:
+            yield f"{fitting[0].what} would hold it as asked, and has no price here"
+        else:
+            yield from _what_would_hold(need, known)
         return
     held = [option for option in fitting if not any("no machine" in reason for reason in option.against)]
     fast = [option for option in held if not any("tokens/s" in reason for reason in option.against)]
@@ -67,12 +72,21 @@ def what_would(
             yield f"the cheapest that does it is {cheapest.what}: raise the budget to {asked:,} USD"
 
 
+def without_prices(options: Sequence[Option]) -> Iterator[str]:
+    """That nothing has a price, where that is so: after weeks without a night no shop's price counts any more."""
+    if all(option.price_usd is None for option in options):
+        yield (
+            "nothing has a price that counts today: run `gpuledger refresh`; `gpuledger status` says how old each source "
+            "is"
+        )
+
+
 def _what_would_fit(options: Sequence[Option], need: Need, at: Callable[[str], Need | None]) -> Iterator[str]:
     priced = (option for option in options if option.price_usd is not None)
     largest = max(priced, key=lambda option: option.available_gb, default=None)
     one = need.needed_bytes(1) / 1e9
     if largest is None:
-        yield "nothing has a price yet: run `gpuledger refresh`"
+        yield from without_prices(options)
         return
     yield (
         f"it needs {one:.1f} GB on one card; the most that has a price here is {largest.what} "
