@@ -496,16 +496,24 @@ def typed(text: str) -> list[str]:
 
 
 def led_to(path: Path) -> list[str]:
-    links = re.findall(r"\]\(([^)#]+)(#[^)]*)?\)", path.read_text(encoding="utf-8"))
+    links = re.findall(r"\]\((?!https?:)([^)#]+)(#[^)]*)?\)", path.read_text(encoding="utf-8"))
     return sorted(f"{(path.parent / file).resolve().relative_to(ROOT)}{anchor}" for file, anchor in links)
 
 
-@pytest.mark.parametrize("guide", sorted(path.name for path in GUIDES.glob("*.md")))
-def test_every_guide_is_there_in_korean_with_the_same_commands_and_links(guide: str) -> None:
-    english, korean = GUIDES / guide, GUIDES / "ko" / guide
+#: The handbook lies beside the guides, as documents of the repository's top lead to it; its translation is one of them.
+HANDBOOK = ROOT / "docs" / "operations.md"
+
+
+@pytest.mark.parametrize("english", [*sorted(GUIDES.glob("*.md")), HANDBOOK], ids=lambda path: path.name)
+def test_every_guide_is_there_in_korean_with_the_same_commands_and_links(english: Path) -> None:
+    korean = GUIDES / "ko" / english.name
     assert typed(korean.read_text(encoding="utf-8")) == typed(english.read_text(encoding="utf-8"))
     # A guide leads to its neighbours of the same language.
-    assert [link.replace("docs/guides/ko/", "docs/guides/") for link in led_to(korean)] == led_to(english)
+    here = {f"docs/guides/ko/{path.name}": str(path.relative_to(ROOT)) for path in (*GUIDES.glob("*.md"), HANDBOOK)}
+    led = [(link.partition("#")[0], link.partition("#")[2]) for link in led_to(korean)]
+    assert sorted(here.get(file, file) + anchor for file, anchor in led) == sorted(
+        link.replace("#", "") for link in led_to(english)
+    )
 
 
 def test_answers_for_programs_stay_as_they_are_in_korean() -> None:
