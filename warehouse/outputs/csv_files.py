@@ -40,15 +40,19 @@ def export(data: DataDir, folder: Path, *, recent: bool = False, currency: Curre
 def lines(con: duckdb.DuckDBPyConnection, rows: str) -> Iterator[str]:
     """What `to_csv` gives for the rows of a statement, in pieces."""
     columns = [(name, kind) for name, kind, *_ in con.execute(f"DESCRIBE {rows}").fetchall()]
+    fields = [field_sql(f't."{name}"', kind) for name, kind in columns]
+    if any(field is None and kind != "DOUBLE" for field, (_, kind) in zip(fields, columns, strict=True)):
+        # A person's own model may have any type.
+        yield to_csv([name for name, _ in columns], con.execute(rows).fetchall())
+        return
     yield to_csv([name for name, _ in columns], [])
     parts = ["''"]  # what is text in turn with doubles, which Python writes
-    for place, (name, kind) in enumerate(columns):
-        column = f't."{name}"'
+    for place, field in enumerate(fields):
         parts[-1] += " || ','" if place else ""
-        if kind == "DOUBLE":
-            parts += [column, "''"]
+        if field is None:
+            parts += [f't."{columns[place][0]}"', "''"]
         else:
-            parts[-1] += f" || {field_sql(column, kind)}"
+            parts[-1] += f" || {field}"
     # Written by us and not by DuckDB, whose error of a full disk would pass for that of a damaged warehouse.
     found = con.execute(f"SELECT {', '.join(parts)} || chr(10) FROM ({rows}) t")
     while some := found.fetchmany(10_000):
