@@ -43,14 +43,14 @@ HOUSES = chart_houses.FIRST
 
 def draw(seed: int) -> Drawn:
     """The chart of a seed."""
-    if seed >= chart_houses.FIRST:
+    if seed >= HOUSES:
         return chart_houses.draw(seed)
     return chart_shapes.draw(seed) if seed >= SHAPES else chart_pictures.draw(seed)
 
 
 def style_of(seed: int) -> chart_shapes.Shape | chart_pictures.Style | chart_houses.Plan:
     """How the chart of a seed is drawn."""
-    if seed >= chart_houses.FIRST:
+    if seed >= HOUSES:
         return chart_houses.plan_of(seed)
     return chart_shapes.shape_of(seed) if seed >= SHAPES else chart_pictures.style_of(seed)
 

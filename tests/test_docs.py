@@ -21,7 +21,7 @@ from gpuledger.flows.setup.settings import FILE_VARIABLE, explain
 from gpuledger.transform.build import graph
 from gpuledger.warehouse import schema
 from gpuledger.warehouse.dictionary import dictionary
-from tests.command import ROOT, gpuledger, rows
+from tests.command import QUICK, ROOT, gpuledger, rows
 from tests.nights import Night
 
 
@@ -135,7 +135,8 @@ def test_what_a_guide_lets_one_type_is_answered(
     """With the last night of the sample in `data/`, where a first run leaves it."""
     nights[3].copy(tmp_path / "data")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("GPULEDGER_READ_CHARTS", "false")
+    for variable, value in QUICK.items():
+        monkeypatch.setenv(variable, value)
     for words in typed(ROOT / name):
         answer = CliRunner().invoke(cli, words, standalone_mode=False)
         assert (answer.exit_code, words) == (0, words), answer.output
