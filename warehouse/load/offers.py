@@ -64,10 +64,11 @@ def stage_night(
 ) -> None:
     """Stage one of the nights of `stage_nights`, as `stage_batch` does, by the positions of its offers among `rows`.
 
-    `standing` are those that are staged as accepted of the night before: only what differs is taken out and put in.
+    `standing` are those that are staged as accepted of the night before: only what differs is taken out and put in. Where
+    there are none, or half of them are gone, all of it is put in anew.
     """
     wanted, there = {*accepted}, {*standing}
-    if len(there - wanted) > len(there) / 2:
+    if len(there - wanted) >= len(there) / 2:
         con.execute("TRUNCATE incoming_offer")
         there = set()
     if gone := [*there - wanted]:

@@ -61,7 +61,7 @@ def _insert(
     con.execute(
         f"INSERT INTO {table} SELECT {selected}",
         [
-            _text(column[0]) if is_same else [_text(value) for value in column]
+            _text(column[0]) if is_same else [v if v is None or type(v) is str else _text(v) for v in column]
             for column, is_same in zip(columns, same, strict=True)
         ],
     )
