@@ -22,7 +22,7 @@ pytestmark = [
         not ICEBERG.exists(), reason="pyiceberg is not there (`make test` installs requirements-iceberg.lock)"
     ),
 ]
-PUBLISHES = 5
+PUBLISHES = 4
 
 
 def test_a_reader_finds_whole_nights_while_others_are_published(tmp_path: Path, nights: dict[int, Night]) -> None:

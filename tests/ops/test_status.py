@@ -141,7 +141,7 @@ def test_the_doctor_notes_a_clock_that_is_behind(nights: dict[int, Night]) -> No
     assert (clock.grade, bool(clock.action)) == ("failure", True)
 
 
-@pytest.mark.parametrize("is_gone", [True, False])
+@pytest.mark.parametrize("is_gone", [pytest.param(True, marks=pytest.mark.slow_combination), False])
 def test_the_doctor_says_once_that_the_file_is_broken_or_gone(tmp_path: Path, is_gone: bool) -> None:
     data = DataDir(tmp_path / "data")
     refresh(data.root, 1, only=("ecb_fx",))
