@@ -20,6 +20,7 @@ from gpuledger.extract.items import Item, Offer
 from gpuledger.extract.sample import server
 from gpuledger.flows.night import take_in
 from gpuledger.flows.night.summary import Summary
+from gpuledger.flows.setup import decisions
 from gpuledger.flows.telling import alerts
 from gpuledger.transform import freshness
 from tests.command import gpuledger, rows
@@ -28,6 +29,7 @@ from tests.support.empty import empty_warehouse
 
 SHOP = "danawa"
 KOREAN = timezone(timedelta(hours=9))
+FIRST = datetime(2024, 1, 1, 3, tzinfo=UTC)
 
 Crawls = dict[datetime, tuple[str, list[tuple[Item, str]]]]
 
@@ -145,6 +147,44 @@ def test_a_shop_that_loses_its_pagination_is_degraded_until_a_person_accepts_it(
     ((after,),) = rows(data, listed)
     assert after < before * 0.8
     assert rows(data, "SELECT count(*) FROM core.price_change WHERE source = 'newegg' AND change = 'ended'")[0][0] > 0
+
+
+@pytest.mark.parametrize("states_its_total", [False, True])
+def test_a_shop_that_really_closes_half_of_its_catalogue(
+    con: duckdb.DuckDBPyConnection, tmp_path: Path, states_its_total: bool
+) -> None:
+    """The half ends when a person says so, or at once where the list itself says that this is all; not by being repeated."""
+    nights = (FIRST + number * timedelta(days=1) for number in range(40))
+    goods: list[tuple[Item, str]] = [
+        (Offer(title=f"GeForce RTX 40{n:02}", url=f"https://shop.example/{n}", key=str(n), price=Decimal(400 + n),
+               currency="USD", price_kind="now", availability="in_stock", condition="new"), "sha")
+        for n in range(40)
+    ]  # fmt: skip
+
+    def take(shown: int) -> tuple[str, int, datetime]:
+        night = replace(context(tmp_path, 1), as_of=next(nights), started_at=datetime.now(UTC) + timedelta(seconds=1))
+        rows_of_night = [(item, f"{night.as_of}") for item, _ in goods[:shown]]
+        collected = Collected(
+            "newegg", rows=rows_of_night, pages=1, starts=("https://shop.example/list",), listed=shown,
+            stated_total=shown if states_its_total else None,
+        )  # fmt: skip
+        status = take_in.take_in(con, night, collected).outcome.status
+        standing = con.execute("SELECT count(*) FROM core.listing WHERE ended_at IS NULL").fetchone()
+        assert standing is not None
+        return status, standing[0], night.as_of
+
+    assert {take(40)[:2] for _ in range(5)} == {("ok", 40)}
+    if states_its_total:
+        assert take(20)[:2] == ("ok", 20), "the list says that this is all"
+        return
+    closed = [take(20) for _ in range(12)]
+    assert {one[:2] for one in closed} == {("degraded", 40)}, "twelve nights of the same are no evidence"
+    decisions.accept(context(tmp_path, 1).data, "newegg", 20, closed[-1][2], "it sells no cards of other makers now")
+    assert [take(20)[:2] for _ in range(3)] == [("ok", 20)] * 3, "half has ended, and half is usual"
+    assert take(10)[:2] == ("degraded", 20), "what was accepted is no door for the next crawl that breaks off"
+    assert take(21)[:2] == ("ok", 21), "one has come back"
+    counted = "SELECT change, count(*) FROM core.price_change WHERE changed_at > ? GROUP BY ALL ORDER BY ALL"
+    assert con.execute(counted, [FIRST]).fetchall() == [("ended", 20), ("returned", 1)]
 
 
 def test_a_listing_whose_own_page_is_gone_has_ended_though_others_did_not_come(
