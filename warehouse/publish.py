@@ -68,6 +68,16 @@ def workspace(
             left.unlink()
 
 
+@contextmanager
+def one_thread(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Statements of this block are not shared out among threads."""
+    con.execute("SET threads = 1")
+    try:
+        yield
+    finally:
+        con.execute("RESET threads")
+
+
 def attach(con: duckdb.DuckDBPyConnection, work: Path) -> None:
     """Attach a work file and use it, in a storage format that DuckDB 1.5 opens.
 

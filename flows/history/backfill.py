@@ -144,7 +144,9 @@ def _publish(run: Context, crawls: Sequence[Crawl], archived_by: str, before: in
     with publish.workspace(run.data, run.run_id, memory_limit=run.settings.memory_limit) as (con, work):
         con.begin()
         is_newest = price_days.is_newest(con, crawls[0][0])
-        night = load(con, run, crawls, before)
+        # A night's statements read a thousand rows each: to share them out among threads takes longer than to read them.
+        with publish.one_thread(con):
+            night = load(con, run, crawls, before)
         since = price_days.since(con, crawls[0][0]) if is_newest else None
         record = run_log.record_of(run, [_collected(crawls, archived_by)])
         summary = store.finish(con, run, work, replace(night, since=since), record)
@@ -176,8 +178,6 @@ def load(con: duckdb.DuckDBPyConnection, context: Context, crawls: Sequence[Craw
     quarantined: list[tuple[Row, str]] = []
     last_good: tuple[datetime, SourceOutcome] | None = None
     past = good_nights.past(con, SOURCE, crawls[0][0], bounds)
-    # A night's statements read a thousand rows each: to share them out among threads takes longer than to read them.
-    con.execute("SET threads = 1")
     settled: _Seen | None = None
     listed: frozenset[int] = frozenset()
     standing: Sequence[int] = ()
@@ -225,7 +225,6 @@ def load(con: duckdb.DuckDBPyConnection, context: Context, crawls: Sequence[Craw
         con.commit()
         con.begin()
         context.progress.at(before + number, f"{seen_at:%Y-%m-%d}")
-    con.execute("RESET threads")
     ledger.add_quarantined(con, context.run_id, SOURCE, quarantined)
     unrated = _missing_rates(con, context, staged.priced)
     outcome = replace(outcome, issues=len(unrated))
