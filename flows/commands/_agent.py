@@ -17,7 +17,6 @@ from gpuledger.extract.errors import ExtractError
 from gpuledger.extract.redaction import redact_text
 from gpuledger.flows.commands import _card, _workload
 from gpuledger.flows.commands._day import day as day_of_text
-from gpuledger.flows.commands._show import plain
 from gpuledger.flows.night.context import utc_now
 from gpuledger.flows.setup import settings as settings_module
 from gpuledger.flows.setup import showing
@@ -28,6 +27,7 @@ from gpuledger.transform.answers.asking import Rows
 from gpuledger.transform.answers.value import Asked, Basis
 from gpuledger.warehouse.asked import QueryLimits, ask
 from gpuledger.warehouse.errors import WarehouseError
+from gpuledger.warehouse.outputs.cells import plain
 from gpuledger.warehouse.paths import DataDir
 
 if TYPE_CHECKING:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ from gpuledger.flows.setup.lang import current, gettext
 from gpuledger.flows.setup.sentences import N_, spoken
 from gpuledger.flows.telling import terminal
 from gpuledger.flows.telling.clean import clean
-from gpuledger.warehouse.outputs.cells import cell
+from gpuledger.warehouse.outputs.cells import cell, flat, plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -42,7 +41,7 @@ def show(
     elif form == "csv":
         from gpuledger.warehouse.outputs.csv_files import to_csv
 
-        click.echo(to_csv(columns, [[flat(value) for value in row] for row in rows]), nl=False)
+        click.echo(to_csv(columns, [[flat(value, terminal.json_text) for value in row] for row in rows]), nl=False)
     else:
         shown = [gettext((headings or {}).get(column, column)) for column in columns]
         if headings is not None:  # a query's own columns keep their names as they are
@@ -231,28 +230,4 @@ def human(value: object, column: str = "") -> str:
     if isinstance(value, str):
         value = _told(value, column) if column in _SPOKEN else value
         return clean(cell(value).removeprefix("'"), keep_lines=True)
-    return clean(cell(flat(value)), keep_lines=True)
-
-
-def flat(value: object) -> object:
-    """One value for a cell: what is nested as JSON, bytes in hexadecimal."""
-    if isinstance(value, Mapping | list | tuple):
-        return terminal.json_text(plain(value))
-    return plain(value) if isinstance(value, bytes | bytearray | memoryview) else value
-
-
-def plain(value: object) -> object:
-    """One value for JSON: numbers as numbers, times as ISO 8601."""
-    if isinstance(value, Decimal):
-        return float(value) if value % 1 else int(value)
-    if isinstance(value, float) and not math.isfinite(value):
-        return None  # JSON has no word for it
-    if isinstance(value, date):
-        return cell(value)
-    if isinstance(value, Mapping):
-        return {str(plain(name)): plain(inner) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(inner) for inner in value]
-    if isinstance(value, bytes | bytearray | memoryview):
-        return bytes(value).hex()
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+    return clean(cell(flat(value, terminal.json_text)), keep_lines=True)

@@ -51,9 +51,9 @@ def command(card: str, data_dir: str | None, form: str) -> None:
     """
 
     from gpuledger.flows.commands import _card
-    from gpuledger.flows.commands._show import plain
     from gpuledger.flows.setup.money import money
     from gpuledger.transform.answers import card as cards
+    from gpuledger.warehouse.outputs.cells import plain
 
     data = read_from(data_dir)
     meant, shown = _card.ids(data, card), money(data)
@@ -80,8 +80,8 @@ def _at_its_own_rate(data: DataDir, one: dict[str, Any], shown: Money) -> dict[s
 
 def _of(data: DataDir, gpu_id: str, shown: Money) -> dict[str, Any]:
     """Everything of a card that has several rows."""
-    from gpuledger.flows.commands._show import plain
     from gpuledger.transform.answers import card as cards
+    from gpuledger.warehouse.outputs.cells import plain
 
     several = {
         "offers": cards.offers(data, gpu_id, 1_000_000),

@@ -35,9 +35,10 @@ def command(data_dir: str | None, form: str, everything: bool, prometheus: Path 
     Exit status, for monitoring: 0 all well; 1 the newest run published nothing, or nothing was ever published; 3 a source
     fails, shows far fewer rows than usual (degraded) or is older than its limit.
     """
-    from gpuledger.flows.commands._show import plain, show
+    from gpuledger.flows.commands._show import show
     from gpuledger.flows.telling import health
     from gpuledger.warehouse.errors import NoWarehouse
+    from gpuledger.warehouse.outputs.cells import plain
 
     data = read_from(data_dir)
     sources = health.sources(data, health.clock(data))

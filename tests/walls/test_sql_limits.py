@@ -13,10 +13,11 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from gpuledger.flows.commands._show import flat, human, plain
+from gpuledger.flows.commands._show import human
 from gpuledger.warehouse import publish
 from gpuledger.warehouse.asked import QueryLimits, ask
 from gpuledger.warehouse.errors import BadQuery, NoWarehouse, WarehouseError
+from gpuledger.warehouse.outputs.cells import flat, plain
 from gpuledger.warehouse.outputs.csv_files import to_csv
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import user_query

@@ -142,3 +142,10 @@ def test_a_table_with_any_other_type_is_written_too() -> None:
         assert "".join(lines(con, "SELECT TIME '03:00' AS time, 0.5::FLOAT AS half, 'a,b' AS text")) == (
             'time,half,text\n03:00:00,0.5,"a,b"\n'
         )
+        nested = (
+            "SELECT ['한', NULL] AS list, {'of': 1.5::DECIMAL(9,2), 'at': DATE '2024-01-02'} AS pair, 'a'::BLOB AS raw"
+        )
+        assert [*csv.reader(io.StringIO("".join(lines(con, nested))))] == [
+            ["list", "pair", "raw"], ['["한", null]', '{"of": 1.5, "at": "2024-01-02"}', "61"],
+        ]  # fmt: skip
+        assert "".join(lines(con, """SELECT 1 AS "a "" b", 2 AS "a "" b" """)) == '"a "" b","a "" b"\n1,2\n'

@@ -11,7 +11,7 @@ import duckdb
 from gpuledger.transform.build.graph import Model
 from gpuledger.warehouse import schema
 from gpuledger.warehouse.load.stage import append, stage
-from gpuledger.warehouse.outputs.cells import cell
+from gpuledger.warehouse.outputs.cells import cell, flat
 
 
 def take_out(
@@ -31,6 +31,6 @@ def take_out(
     con.execute(f"DELETE FROM {model.name} t USING refused_key r WHERE {same}")
     append(con, "ops.refused_row", [
         (run_id, model.name, " ".join(map(str, key)), reason,
-         json.dumps({name: cell(values[row]) for name, values in table.items()}, ensure_ascii=False))
+         json.dumps({name: cell(flat(values[row])) for name, values in table.items()}, ensure_ascii=False))
         for key, (row, reason) in zip(keys, refused.items(), strict=True)
     ])  # fmt: skip

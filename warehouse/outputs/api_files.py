@@ -10,12 +10,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from gpuledger.warehouse.outputs.cells import cell
+from gpuledger.warehouse.outputs.cells import cell, plain
 from gpuledger.warehouse.outputs.currency import Currency
 from gpuledger.warehouse.outputs.sheet import Kind, Sheet
 from gpuledger.warehouse.paths import DataDir
@@ -112,7 +111,7 @@ def _list(data: DataDir, name: str, currency: Currency) -> _List:
             }
             for column in names
         },
-        [dict(zip(columns, map(_plain, row), strict=True)) for row in rows],
+        [dict(zip(columns, map(plain, row), strict=True)) for row in rows],
     )
 
 
@@ -121,7 +120,7 @@ def _cards(cards: Sheet) -> _List:
         column.name: {"type": [_KINDS.get(column.kind, "string"), "null"], "description": column.meaning}
         for column in cards.columns
     }
-    rows = [{name: _plain(_day(value)) for name, value in row.items()} for row in cards.dicts()]
+    rows = [{name: plain(_day(value)) for name, value in row.items()} for row in cards.dicts()]
     return _List(f"{cards.title} · {cards.subtitle}", schema, rows)
 
 
@@ -131,13 +130,6 @@ def _day(value: Any) -> Any:
 
 def _type(kind: str) -> str:
     return next((name for beginning, name in _TYPES if kind.startswith(beginning)), "string")
-
-
-def _plain(value: Any) -> Any:
-    """A value of JSON: numbers as numbers, times in ISO 8601."""
-    if isinstance(value, Decimal):
-        return float(value) if value % 1 else int(value)
-    return value if value is None or isinstance(value, bool | int | float | str) else cell(value)
 
 
 def _openapi(lists: dict[str, _List]) -> dict[str, Any]:

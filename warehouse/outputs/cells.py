@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -42,6 +43,37 @@ def cell(value: Hashable) -> str:
         return value.isoformat()
     # One kind of line end: Python's CSV writer leaves a lone carriage return unquoted, which breaks the row for a reader.
     return safe_text(str(value).replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def plain(value: object) -> object:
+    """One value for JSON: numbers as numbers, times as ISO 8601, bytes in hexadecimal."""
+    if isinstance(value, Decimal):
+        return float(value) if value % 1 else int(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return None  # JSON has no word for it
+    if isinstance(value, date):
+        return cell(value)
+    if isinstance(value, Mapping):
+        return {str(plain(name)): plain(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(inner) for inner in value]
+    if isinstance(value, bytes | bytearray | memoryview):
+        return bytes(value).hex()
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+
+
+def _json_text(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def flat(value: object, json_text: Callable[[object], str] = _json_text) -> Hashable:
+    """One value for a cell, of any type that a table may have: what is nested as JSON, bytes in hexadecimal."""
+    if isinstance(value, Mapping | list | tuple):
+        return json_text(plain(value))
+    if isinstance(value, bytes | bytearray | memoryview):
+        return bytes(value).hex()
+    assert isinstance(value, Hashable)
+    return value
 
 
 def safe_text(text: str) -> str:

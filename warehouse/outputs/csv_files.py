@@ -10,7 +10,7 @@ from pathlib import Path
 
 import duckdb
 
-from gpuledger.warehouse.outputs.cells import cell, field_sql, safe_text
+from gpuledger.warehouse.outputs.cells import cell, field_sql, flat, safe_text
 from gpuledger.warehouse.outputs.currency import DOLLARS, Currency
 from gpuledger.warehouse.outputs.tables import names, rows_of
 from gpuledger.warehouse.paths import DataDir
@@ -40,21 +40,24 @@ def export(data: DataDir, folder: Path, *, recent: bool = False, currency: Curre
 def lines(con: duckdb.DuckDBPyConnection, rows: str) -> Iterator[str]:
     """What `to_csv` gives for the rows of a statement, in pieces."""
     columns = [(name, kind) for name, kind, *_ in con.execute(f"DESCRIBE {rows}").fetchall()]
-    fields = [field_sql(f't."{name}"', kind) for name, kind in columns]
+    # By their places: a person's own model may have any names.
+    places = [f"c{place}" for place in range(len(columns))]
+    fields = [field_sql(place, kind) for place, (_, kind) in zip(places, columns, strict=True)]
     if any(field is None and kind != "DOUBLE" for field, (_, kind) in zip(fields, columns, strict=True)):
-        # A person's own model may have any type.
-        yield to_csv([name for name, _ in columns], con.execute(rows).fetchall())
+        # And any type.
+        odd = con.execute(rows).fetchall()
+        yield to_csv([name for name, _ in columns], ([flat(value) for value in row] for row in odd))
         return
     yield to_csv([name for name, _ in columns], [])
     parts = ["''"]  # what is text in turn with doubles, which Python writes
-    for place, field in enumerate(fields):
-        parts[-1] += " || ','" if place else ""
+    for place, field in zip(places, fields, strict=True):
+        parts[-1] += " || ','" if place != places[0] else ""
         if field is None:
-            parts += [f't."{columns[place][0]}"', "''"]
+            parts += [place, "''"]
         else:
             parts[-1] += f" || {field}"
     # Written by us and not by DuckDB, whose error of a full disk would pass for that of a damaged warehouse.
-    found = con.execute(f"SELECT {', '.join(parts)} || chr(10) FROM ({rows}) t")
+    found = con.execute(f"SELECT {', '.join(parts)} || chr(10) FROM ({rows}) t({', '.join(places)})")
     while some := found.fetchmany(10_000):
         yield "".join(part if isinstance(part, str) else cell(part) for row in some for part in row)
 

@@ -19,7 +19,7 @@ from openpyxl import Workbook
 from openpyxl.styles import Alignment, Font, PatternFill
 from openpyxl.utils import get_column_letter
 
-from gpuledger.warehouse.outputs.cells import safe_text
+from gpuledger.warehouse.outputs.cells import cell, flat, safe_text
 from gpuledger.warehouse.outputs.currency import DOLLARS, Currency
 from gpuledger.warehouse.outputs.sheet import Kind, Sheet, is_number, lines, widest
 from gpuledger.warehouse.outputs.tables import HISTORIES, tables
@@ -233,7 +233,9 @@ def _value(value: object) -> object:
         return value.astimezone(UTC).replace(tzinfo=None)
     if isinstance(value, str):
         return safe_text(_NO_XML.sub("", value))[:_LONGEST_TEXT]
-    return value
+    if value is None or isinstance(value, bool | int | float | date):
+        return value
+    return _value(cell(flat(value)))
 
 
 def _timeless(book: Any) -> bytes:
