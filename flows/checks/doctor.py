@@ -205,7 +205,10 @@ def _runs(context: Context) -> Iterator[Check]:
             "last run", "warning", seen, "see the reason; the next run starts anew from the last good warehouse"
         )
     elif ended:
-        yield Check("last run", "ok", f"{ended[0].run_id} {ended[0].status}")
+        run_id = ended[0].run_id
+        has_failure = ended[0].status != "published"
+        seen = f"{run_id}: published, with a source that failed" if has_failure else f"{run_id}: published"
+        yield Check("last run", "ok", seen)
 
 
 def _schedule(context: Context) -> Iterator[Check]:
