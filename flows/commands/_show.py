@@ -189,8 +189,8 @@ def is_number(value: object) -> bool:
 
 #: Columns of words that the program itself chose, in English: for people they are put into their language.
 _SPOKEN = (
-    "workload", "claim", "excluded", "left_out_because", "hint", "availability", "condition", "channel", "change", "status", "grade",
-    "pricing_model", "verdict", "kinds", "old_availability", "new_availability", "basis", "tax", "product_kind",
+    "workload", "claim", "excluded", "left_out_because", "hint", "availability", "condition", "channel", "change", "status",
+    "grade", "pricing_model", "verdict", "kinds", "old_availability", "new_availability", "basis", "tax", "product_kind",
 )  # fmt: skip
 
 #: Codes that are other words elsewhere: a run is published, and so is a figure.
