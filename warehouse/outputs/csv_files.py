@@ -37,18 +37,27 @@ def export(data: DataDir, folder: Path, *, recent: bool = False, currency: Curre
     return written
 
 
-def lines(con: duckdb.DuckDBPyConnection, rows: str) -> Iterator[str]:
-    """What `to_csv` gives for the rows of a statement, in pieces."""
+#: Rows up to which Python has written a table before DuckDB has planned the query that would: most tables of a night.
+_FEW = 5_000
+
+
+def lines(con: duckdb.DuckDBPyConnection, rows: str, few: int = _FEW) -> Iterator[str]:
+    """What `to_csv` gives for the rows of a statement, in pieces; SQL makes them where there are more than `few`."""
+    found = con.execute(rows)
+    named = [name for name, *_ in found.description]
+    first = found.fetchmany(few + 1)
+    if len(first) <= few:
+        yield to_csv(named, ([flat(value) for value in row] for row in first))
+        return
     columns = [(name, kind) for name, kind, *_ in con.execute(f"DESCRIBE {rows}").fetchall()]
     # By their places: a person's own model may have any names.
     places = [f"c{place}" for place in range(len(columns))]
     fields = [field_sql(place, kind) for place, (_, kind) in zip(places, columns, strict=True)]
     if any(field is None and kind != "DOUBLE" for field, (_, kind) in zip(fields, columns, strict=True)):
         # And any type.
-        odd = con.execute(rows).fetchall()
-        yield to_csv([name for name, _ in columns], ([flat(value) for value in row] for row in odd))
+        yield to_csv(named, ([flat(value) for value in row] for row in con.execute(rows).fetchall()))
         return
-    yield to_csv([name for name, _ in columns], [])
+    yield to_csv(named, [])
     parts = ["''"]  # what is text in turn with doubles, which Python writes
     for place, field in zip(places, fields, strict=True):
         parts[-1] += " || ','" if place != places[0] else ""
