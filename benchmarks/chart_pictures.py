@@ -197,9 +197,10 @@ def _with_maker(label: str) -> str:
 
 
 def _colour(style: Style, label: str, series: int) -> str:
-    if style.by_vendor and series == 0:
-        return "#1f4e79" if "Arc" in label else "#c4161c" if "RX" in label else "#5f8f1f"
-    return style.colours[series]
+    vendor = "#1f4e79" if "Arc" in label else "#c4161c" if "RX" in label else "#5f8f1f"
+    # Two bars of a nest in one colour show one end.
+    is_told = style.kind != "nested" or vendor != style.colours[1]
+    return vendor if style.by_vendor and series == 0 and is_told else style.colours[series]
 
 
 def _suffix(style: Style) -> str:
@@ -365,6 +366,7 @@ def _by_pillow(style: Style, rows: list[tuple[str, list[tuple[float, str]]]], fo
         middle = top + pitch * row + pitch // 2
         pen.text((left - 12, middle), label, fill=ink, font=letters, anchor="rm")
         order = [1, 0] if style.kind == "nested" else range(len(cells))
+        written = []
         for series in order:
             value, text = cells[series]
             y = middle + (round((series - 0.5) * style.row_px) if style.kind == "beside" else 0)
@@ -372,7 +374,10 @@ def _by_pillow(style: Style, rows: list[tuple[str, list[tuple[float, str]]]], fo
             tall = thick - 4 if inner else min(thick, style.row_px - 1)
             end = left + round(value * unit)
             pen.rectangle((left, y - tall // 2, end - 1, y - tall // 2 + tall - 1), fill=_colour(style, label, series))
-            _write(pen, style, letters, (left, end, y, text + _suffix(style), inner))
+            written.append((left, end, y, text + _suffix(style), inner))
+        # After both bars of a nest: the shorter one would hide a number of the longer one.
+        for place in written:
+            _write(pen, style, letters, place)
     return picture
 
 

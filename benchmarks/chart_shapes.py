@@ -485,7 +485,10 @@ def _value(pen: Pen[Shape], bar: tuple[float, float, float, float], text: str, s
     wide = pen.wide(shown, size)
     if shape.extra == "column" and shape.kind == "single":
         pen.text((start - 12, y), shown, size, shape.ground[1], "rm")
-    elif (is_within and series == 0) or (shape.extra == "start" and wide + 20 < end - start and tall >= size * 0.9):
+    elif (is_within and series == 0) or (
+        # Two numbers of a nest at its start would be written over each other.
+        shape.extra == "start" and shape.kind != "nested" and wide + 20 < end - start and tall >= size * 0.9
+    ):
         pen.text((start + 6, y), shown, size, inside, "lm")
     elif (shape.value_at == "end" or is_within) and wide + 2 * room + 20 < end - start and tall >= size * 0.9:
         pen.text((end - 6, y), shown, size, inside, "rm")

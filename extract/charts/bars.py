@@ -132,7 +132,7 @@ def find(picture: Pixels, words: Sequence[Box]) -> Bars | None:
     # What lies around the bars on the ground is no longer bar.
     pieces = [piece for piece in pieces if not (piece.is_frame and _is_like(piece, ground))]
     begun = [piece for piece in pieces if abs(piece.left - start) <= _LINE and piece.right > start + _LINE]
-    begun += [piece for piece in pieces if _behind_word(piece, start, words) and not _is_like(piece, ground)]
+    begun += [piece for piece in pieces if not _is_like(piece, ground) and _behind_word(piece, start, words, pieces)]
     usual = _usual_height(begun)
     grown = [
         _grow(piece, pieces)
@@ -387,12 +387,16 @@ def _letter(piece: _Piece, words: Sequence[Box]) -> bool:
     return False
 
 
-def _behind_word(piece: _Piece, start: int, words: Sequence[Box]) -> bool:
-    """Whether a piece begins among the letters of a word at the line: there JPEG leaves nothing of its colour."""
+def _behind_word(piece: _Piece, start: int, words: Sequence[Box], pieces: list[_Piece]) -> bool:
+    """Whether a piece begins among the letters of a word at the line: there JPEG leaves nothing of its colour.
+
+    It goes on far behind that word, if need be on the other side of a line of the grid.
+    """
     return any(
         abs(left - start) <= _BLOCK
-        and start + _LINE < piece.left <= right + _BORDER < piece.right - 2 * piece.height
+        and start + _LINE < piece.left <= right + _BORDER
         and top < (piece.top + piece.bottom) / 2 < bottom
+        and right + _BORDER < _grow(piece, pieces).right - 2 * piece.height
         for left, top, right, bottom in words
     )
 
@@ -550,8 +554,11 @@ def _lane(
         piece = next(one for one in own if not any(_same_bar(one, other, words) for other in own))
         bar = Bar(piece.left, piece.top, piece.right, piece.bottom, piece.colour, float(piece.right))
         is_nested = any(_goes_on(piece, other) for other in pieces)
-        over = 0 if is_nested else _behind_number(picture, bar, words) or _over_lines(picture, bar, ground)
-        right = piece.right + (-_halo(picture, bar, ground) or over or _further(picture, bar))
+        behind = 0 if is_nested else _behind_number(picture, bar, words)
+        over = 0 if is_nested else _over_lines(picture, bar, ground)
+        # A bar that goes over into another colour is flat in `picture`, which may be far from the colour of its end.
+        further = _further(picture if original is None else original, bar)
+        right = piece.right + (behind or -_halo(picture, bar, ground) or over or further)
         if bars and right - bars[-1].right <= _BORDER:
             continue
         exactly = _edge(picture if original is None else original, bar, right, ground)
@@ -642,7 +649,7 @@ def _further(picture: Pixels, bar: Bar) -> int:
     0 where it does not, or where no end is found within a block.
     """
     rows = picture[bar.top + 2 : bar.bottom - 2, bar.right - _BLOCK : bar.right + _BLOCK + 2]
-    if bar.right - bar.left < 3 * _BLOCK or rows.shape[0] < 2 or rows.shape[1] < 2 * _BLOCK + 2:
+    if bar.right - bar.left < 2 * _BLOCK or rows.shape[0] < 2 or rows.shape[1] < 2 * _BLOCK + 2:
         return 0
     columns = np.median(rows, axis=0)
     own = np.median(columns[: _BLOCK - 2], axis=0)

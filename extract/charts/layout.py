@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 
@@ -59,6 +60,22 @@ def _is_odd(text: str) -> bool:
     return len(text.rpartition(",")[2]) != 3
 
 
+def form(text: str) -> Literal["either", "decimals", "told", "zero"]:
+    """What a number says about the point or comma in numbers like it: `either` where three digits behind it may be decimals
+    or the last of thousands; `decimals` where other than three follow it; `told` where there is none, or it is clear what
+    it means.
+    """
+    if not text.strip("0.,"):
+        return "zero"
+    if _EITHER.fullmatch(text):
+        return "either"
+    is_one = text.count(".") + text.count(",") == 1
+    return "decimals" if is_one and not text.startswith("0") and len(re.split("[.,]", text)[1]) != 3 else "told"
+
+
+_EITHER = re.compile(r"[1-9]\d{0,2}[.,]\d{3}")
+
+
 def parted(word: Word, zero: float) -> list[Word]:
     """A label and the number in its bar that were read as one word are two, on both sides of the line where bars begin."""
     left, top, right, bottom = word.box
@@ -82,8 +99,8 @@ def without_tick(word: Word, zero: float) -> Word:
     return word
 
 
-#: What the model makes of names in which a capital I looks like a small l: no card is called so.
-_RESPELT = ((re.compile(r"\bPCle\b"), "PCIe"), (re.compile(r"\bTl\b"), "Ti"))
+#: What the model makes of names in which a capital I looks like a small l, or a T is near to an i: no card is called so.
+_RESPELT = ((re.compile(r"\bPCle\b"), "PCIe"), (re.compile(r"\bTl\b"), "Ti"), (re.compile(r"[πτ]i?(?!\w)"), "Ti"))
 
 
 def respelt(text: str) -> str:
@@ -320,7 +337,8 @@ _OTHER_COLOUR = 40
 
 def neighbours(lanes: Sequence[Lane]) -> list[tuple[Lane, ...]]:
     """Lanes that stand close together are of one label, where the gaps between them are of two kinds."""
-    gaps = [after.top - before.bottom for before, after in pairwise(lanes)]
+    # JPEG lets a bar reach far into the one below that touches it.
+    gaps = [max(after.top - before.bottom, _TOUCHING) for before, after in pairwise(lanes)]
     narrow, wide = min(gaps), max(gaps)
     if wide - narrow <= max(4, 0.5 * wide):
         return [(lane,) for lane in lanes]
@@ -333,6 +351,10 @@ def neighbours(lanes: Sequence[Lane]) -> list[tuple[Lane, ...]]:
         else:
             groups[-1].append(lane)
     return [tuple(group) for group in groups]
+
+
+#: Pixels between two bars that touch: they share one or two.
+_TOUCHING = -2
 
 
 def _inside(word: Word, lane: Lane, bars: Bars) -> bool:

@@ -92,6 +92,10 @@ def read(picture: Pixels, reader: Reader) -> ChartReading:
         problem = "no scale fits at least three bars and seven in ten of them: bars and numbers do not belong together"
     elif agree is False:
         problem = "the numbers along the axis contradict the scale that the bars have"
+    elif _may_be_thousands_or_decimals(entries, along, fitted, comma):
+        problem = (
+            "what stands before three digits in each number may part thousands or begin decimals: nothing says which"
+        )
     if problem:
         values = tuple(value.refused(problem) for value in values)
     return ChartReading(
@@ -113,6 +117,30 @@ def _fitted(chart: Chart) -> tuple[list[_Entry], str, scale.Scale | None]:
         if entry.word is not None and entry.word.number
     ]
     return entries, comma, scale.fit(pairs, chart.bars.zero)
+
+
+def _may_be_thousands_or_decimals(
+    entries: Sequence[_Entry], along: Sequence[Word], fitted: scale.Scale, comma: str
+) -> bool:
+    """Whether a point or comma in the numbers may mean the other thing as well: `1.699` is near two, or in German 1,699.
+
+    All bars would be as long. What decides is a number of another form, or one without such a sign, that is as long as its
+    bar or stands where the axis has it.
+    """
+    beside = [(entry.word, entry.bar.end, scale.WITHIN) for entry in entries if entry.word is not None]
+    marked = [(word, word.middle[0], scale.MARK) for word in along]
+    numbers = [
+        (word.number, word in along)
+        for word, end, within in [*beside, *marked]
+        if word.number and abs(fitted.residual(layout.number(word.number, comma), end)) <= within
+    ]
+    forms = Counter(layout.form(text) for text, _ in numbers)
+    if not forms["either"] or forms["told"] or forms["decimals"] >= forms["either"]:
+        return False
+    marks = [text for text, is_mark in numbers if is_mark and layout.form(text) == "either"]
+    # No axis has zeros alone behind its point.
+    are_round = len(marks) > 1 and all(text.endswith("00") for text in marks)
+    return not (are_round and comma == "thousands" and all("," in text for text in marks))
 
 
 def _cut_free(chart: Chart, entries: Sequence[_Entry], reader: Reader) -> Chart:
@@ -406,10 +434,27 @@ def _labels_again(chart: Chart, rows: Sequence[Row], reader: Reader) -> dict[str
                 # All of the column of labels, lest the first reading left out a part of this one.
                 box = (left, word.box[1], min(right, _before_tick(chart, word)), word.box[3])
             crops.append(crop_of(chart.frame.picture, chart.frame.back(box), 2))
-        found[row.label] = " ".join(
-            layout.respelt(text.strip()) for text, _ in reader.read([_enlarged(crop) for crop in crops])
-        )
+        texts = [layout.respelt(text.strip()) for text, _ in reader.read([_enlarged(crop) for crop in crops])]
+        if len(texts) > 1:
+            texts = [_caption_again(chart, word, text, reader) for word, text in zip(row.words, texts, strict=True)]
+        found[row.label] = " ".join(texts)
     return found
+
+
+def _caption_again(chart: Chart, word: Word, text: str, reader: Reader) -> str:
+    """The second reading of a word of a label, cut in other ways where it differs from the first: small print below a label.
+
+    What has a digit names the card, and is read once more and no oftener.
+    """
+    if any(sign.isdigit() for sign in word.text + text) or _letters(text) == _letters(word.text):
+        return text
+    box = chart.frame.back(word.box)
+    tight, plain = crop_of(chart.frame.picture, box), crop_of(chart.frame.picture, box, 2)
+    for crop in (_enlarged(tight), cv2.resize(plain, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC)):
+        [(again, _)] = reader.read([np.asarray(crop, dtype=np.uint8)])
+        if _letters(again) == _letters(word.text):
+            return again.strip()
+    return text
 
 
 def _before_tick(chart: Chart, word: Word) -> float:
@@ -469,7 +514,8 @@ def _shapes(chart: Chart, numbers: Sequence[Word], along: Sequence[Word]) -> dic
 
 def _told(chart: Chart, word: Word, known: glyphs.Usual | None = None) -> glyphs.Marks | None:
     """The marks of one number, cut out in the first of the ways in which they are told apart."""
-    crops = (crop(chart, word) for crop in (_crop, _crop_of_lane, _crop_of_box, _crop_of_ground, _crop_before_end))
+    ways = (_crop, _crop_of_lane, _crop_of_box, _crop_of_ground, _crop_before_end, _crop_behind_line)
+    crops = (crop(chart, word) for crop in ways)
     told = (glyphs.marks(crop, word.number or "", word.unit is not None, known) for crop in crops)
     return next(filter(None, told), None)
 
@@ -484,16 +530,20 @@ def _longer(chart: Chart, word: Word, unit: str) -> Word:
     where only the beginning of the chart's `unit` was read.
     """
     left, top, right, bottom = chart.frame.back(word.box)
+    tall = bottom - top
     missing = len(unit) - len(word.unit) if word.unit and unit.startswith(word.unit) else 0
-    room = right + (1 + missing) * _DIGIT * (bottom - top)
+    end = right + (1 + missing) * _DIGIT * tall
     for other in chart.words:
-        if other is not word:
-            start, above, _, below = chart.frame.back(other.box)
-            if above < bottom and top < below and start >= right - 1:
-                room = min(room, start)
-    return chart.frame.into(replace(word, box=(left, top, max(right, room), bottom)))
+        start, above, last, below = chart.frame.back(other.box)
+        # The boxes of two words beside each other may overlap a little.
+        is_next = start >= max(right - _OVERLAP * tall, (left + right) / 2) and last > right
+        if other is not word and above < bottom and top < below and is_next:
+            end = min(end, start)
+    return chart.frame.into(replace(word, box=(left, top, end, bottom)))
 
 
+#: Share of the height of two words by which their boxes may overlap.
+_OVERLAP = 0.25
 #: Width of a digit, of the height of its word's box.
 _DIGIT = 0.6
 
@@ -577,6 +627,20 @@ def _crop_before_end(chart: Chart, word: Word) -> Pixels:
 
 #: Pixels at the end of a bar that may be of another colour than the rest of it.
 _SOFT = 4
+
+
+def _crop_behind_line(chart: Chart, word: Word) -> Pixels:
+    """A number's pixels without the end of a line in its box that comes from its bar, as one for its error does. Were that
+    a digit, the bar would be longer than what is left says.
+    """
+    crop = _crop(chart, word)
+    if chart.frame.turned or not crop.size:
+        return crop
+    ground = np.median(crop.reshape(-1, 3), axis=0)
+    is_inked = (np.abs(crop.astype(np.int16) - ground).max(axis=2) > _INKED).any(axis=0)
+    clean = np.flatnonzero(~is_inked)
+    is_line = is_inked[0] and clean.size and clean[0] <= word.height / 2
+    return crop[:, clean[0] :] if is_line else crop
 
 
 @dataclass(frozen=True, slots=True)

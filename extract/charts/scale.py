@@ -15,7 +15,7 @@ SHARE = 0.7
 #: The fitted zero may differ by this many pixels from where the bars begin: a border belongs to each bar, or does not.
 _ZERO = 3.0
 #: Numbers of an axis stand under their marks to a few pixels.
-_MARK = 4.0
+MARK = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +73,6 @@ def marks_agree(scale: Scale, marks: Sequence[tuple[float, float]]) -> bool | No
     if len(marks) < 3:
         return None
     longest = max(abs(value) for value, _ in marks) * scale.px_per_unit
-    tolerance = max(_MARK, 0.006 * longest)
+    tolerance = max(MARK, 0.006 * longest)
     near = sum(abs(scale.residual(value, column)) <= tolerance for value, column in marks)
     return near >= 2 * len(marks) / 3

@@ -119,6 +119,8 @@ def crop_of(picture: Pixels, box: Box, margin: float = 0) -> Pixels:
 _WITH_SHARE = re.compile(r"^(?P<number>\D?\s?\d[\d.,]*\D{0,8}?)\s*(?P<share>[(\[]\s?\d{1,3}(?:[.,]\d+)?\s?%\s?[)\]]?)$")
 #: What differs more from the ground is drawn on it.
 _DRAWN = 60
+#: Two spaces of one text differ in width by less.
+_AS_WIDE = 0.7
 
 
 def without_share(word: Word, picture: Pixels) -> list[Word]:
@@ -135,12 +137,16 @@ def without_share(word: Word, picture: Pixels) -> list[Word]:
     is_clean = ~(np.abs(crop - ground).max(axis=2) > _DRAWN).any(axis=0)
     # Letters are not equally wide: the widest gap near where the bracket should be is the one before it.
     expected = len(found["number"]) / len(word.text.strip()) * crop.shape[1]
-    best = (0, 0)
+    gaps = []
     for at in range(len(is_clean)):
         wide = int((~is_clean[at:]).argmax()) if is_clean[at] else 0
         if (at == 0 or not is_clean[at - 1]) and abs(at + wide / 2 - expected) <= word.height:
-            best = max(best, (wide, at))
-    wide, at = best
+            gaps.append((wide, at))
+    wide, at = max(gaps, default=(0, 0))
+    if not found["number"].strip()[-1].isdigit():
+        # The gap before its unit is as wide.
+        alike = [gap for gap in gaps if gap[0] >= _AS_WIDE * wide]
+        wide, at = min(alike, key=lambda gap: abs(gap[1] + gap[0] / 2 - expected), default=(wide, at))
     if wide < 2:
         return [word]
     column = int(left)
