@@ -203,7 +203,8 @@ def _injected(
 
 def _short(reason: str) -> str:
     for sign, words in (
-        ("pixels", "bar's length"), ("digit", "shape of a digit"), ("second reading", "second reading"),
+        ("thousands", "thousands or decimals"), ("pixels", "bar's length"), ("digit", "shape of a digit"),
+        ("second reading", "second reading"),
         ("bar ends", "count of numbers"), ("no number", "count of numbers"), ("label", "label"), ("scale", "scale"),
     ):  # fmt: skip
         if sign in reason:

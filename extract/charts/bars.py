@@ -133,6 +133,9 @@ def find(picture: Pixels, words: Sequence[Box]) -> Bars | None:
     pieces = [piece for piece in pieces if not (piece.is_frame and _is_like(piece, ground))]
     begun = [piece for piece in pieces if abs(piece.left - start) <= _LINE and piece.right > start + _LINE]
     begun += [piece for piece in pieces if not _is_like(piece, ground) and _behind_word(piece, start, words, pieces)]
+    begun = [piece for piece in begun if not _is_blend(piece, flat)]
+    if not begun:
+        return None
     usual = _usual_height(begun)
     grown = [
         _grow(piece, pieces)
@@ -216,6 +219,17 @@ def _is_halo(piece: _Piece, ground: NDArray[np.int32]) -> bool:
 def _is_like(piece: _Piece | Bar, ground: NDArray[np.int32]) -> bool:
     """Whether a piece is nearly of the ground's colour."""
     return bool(np.abs(np.array(piece.colour) - ground).max() <= _ALIKE)
+
+
+def _is_blend(piece: _Piece, picture: Pixels) -> bool:
+    """Whether a piece is two bars that touch, one lighter and one darker than its colour, which is that of their border."""
+    box = picture[piece.top : piece.bottom, piece.left : piece.right].astype(np.int16)
+    away = np.abs(box - np.array(piece.colour, dtype=np.int16)).max(axis=2)
+    return bool((away <= _TOLERANCE / 2).sum() < _BLENDED * (away <= _TOLERANCE).sum())
+
+
+#: Share of the pixels like a bar's colour that are nearer to it: half of them are where it changes evenly along the bar.
+_BLENDED = 0.3
 
 
 def _pieces(picture: Pixels, colour: tuple[int, int, int], ground: NDArray[np.int32]) -> Iterator[_Piece]:
@@ -596,7 +610,7 @@ def _behind_number(picture: Pixels, bar: Bar, words: Sequence[Box]) -> int:
     over = [
         right for left, top, right, bottom in words if left - _HALO < bar.right < right and top < bar.middle < bottom
     ]
-    if not over or len(rows) < 8 or bar.right - bar.left < 4 * _BLOCK:
+    if not over or max(over) <= bar.right + _LINE or len(rows) < 8 or bar.right - bar.left < 4 * _BLOCK:
         return 0
     last = round(max(over)) + 2 * bar.height
     if last + _BLOCK >= picture.shape[1]:

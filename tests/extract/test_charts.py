@@ -470,6 +470,18 @@ def test_dark_bars_between_light_ones_and_below_a_line_of_nearly_their_colour_ar
         assert [lane[0] for lane in lanes[3 * row : 3 * row + 3]] == [pytest.approx(one, abs=1) for one in expected]
 
 
+def test_two_greys_that_touch_are_not_one_bar_of_the_grey_between_them() -> None:
+    picture = Image.new("RGB", (1280, 400), "#1b1c20")
+    pen = ImageDraw.Draw(picture)
+    ends = [(1169, 914, 688), (1120, 940, 599), (942, 751, 497), (531, 464, 357)]
+    for row, along in enumerate(ends):
+        for at, (end, colour) in enumerate(zip(along, ("#c4161c", "#7c7c7c", "#a9a9a9"), strict=True)):
+            pen.rectangle((147, 20 + row * 80 + at * 20, end - 1, 39 + row * 80 + at * 20), fill=colour)
+        pen.rectangle((147, 59 + row * 80, along[2] - 1, 60 + row * 80), fill="#929292")
+    lanes = _ends(bars.find(_saved(picture, "JPEG", 70), []))
+    assert lanes == [[pytest.approx(end, abs=1)] for along in ends for end in along]
+
+
 def test_digits_at_the_round_end_of_a_bar_are_told_apart() -> None:
     texts, ends = ["7.70", "7.18", "6.68", "4.02"], [854, 796, 741, 445]
     drawn = Image.new("RGB", (1200, 260), "#f7f7f7")
@@ -526,6 +538,17 @@ def test_a_thin_bar_goes_on_behind_the_number_whose_letters_are_as_white_as_the_
     word = (left - 2.0, 19.0, right + 2.0, 37.0)
     lane = bars._lane(_saved(picture, "JPEG", 70), [seen], np.array([255, 255, 255]), [word])
     assert [bar.end for bar in lane.bars] == [pytest.approx(768, abs=0.6)]
+
+
+def test_a_line_of_the_grid_behind_the_number_in_a_bar_makes_it_no_longer() -> None:
+    picture = Image.new("RGB", (1600, 90), "white")
+    pen, font = ImageDraw.Draw(picture), ImageFont.truetype(str(found_fonts()[6]), 24)
+    pen.line((1036, 0, 1036, 90), fill="#d4d4d4")
+    pen.rectangle((384, 42, 1032, 63), fill="#5b9bd5")
+    pen.text((1026, 53), "99.52", fill="white", font=font, anchor="rm")
+    seen = bars._Piece(384, 42, 1033, 64, 9000, (92, 156, 212))
+    lane = bars._lane(np.asarray(picture), [seen], np.array([255, 255, 255]), [(950.0, 40.0, 1035.0, 66.0)])
+    assert [bar.end for bar in lane.bars] == [pytest.approx(1033, abs=0.6)]
 
 
 def test_a_bar_whose_first_letters_and_a_line_of_the_grid_leave_little_of_it_begins_where_others_do() -> None:
