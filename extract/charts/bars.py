@@ -146,7 +146,8 @@ def find(picture: Pixels, words: Sequence[Box]) -> Bars | None:
         piece for piece in _continuing(grown, pieces) if not _is_halo(piece, ground) and not _is_across(piece, grown)
     ]
     tracked = _without_tracks([*grown, *behind], ground)
-    lanes = _without_shadows([_lane(flat, lane, ground, words, picture) for lane in _lanes(tracked)], ground)
+    lanes = [_lane(flat, lane, ground, words, picture) for lane in _lanes(tracked)]
+    lanes = _without_shadows(lanes, ground, words)
     lanes = _without_strangers(lanes, ground)
     if len(lanes) < 2:
         return None
@@ -516,14 +517,20 @@ def _lanes(pieces: Iterable[_Piece]) -> list[list[_Piece]]:
     return lanes
 
 
-def _without_shadows(lanes: list[Lane], ground: NDArray[np.int32]) -> list[Lane]:
-    """Without what JPEG draws between two bars: lower than they are, and nearly of the ground's colour."""
+def _without_shadows(lanes: list[Lane], ground: NDArray[np.int32], words: Sequence[Box]) -> list[Lane]:
+    """Without what is nearly of the ground's colour and lower than the bars: what JPEG draws between two of them, and the
+    shading of a row between its bars and the next, in which no word stands.
+    """
     usual = float(np.median([lane.bottom - lane.top for lane in lanes])) if lanes else 0.0
-    return [
-        lane
-        for lane in lanes
-        if lane.bottom - lane.top > _LOW * usual or not all(_is_like(bar, ground) for bar in lane.bars)
-    ]
+
+    def is_bar(lane: Lane) -> bool:
+        has_word = any(
+            top <= lane.middle <= bottom and left + right > 2 * lane.bars[0].left for left, top, right, bottom in words
+        )
+        is_high = lane.bottom - lane.top > (_LOW if has_word else _LOW_AND_EMPTY) * usual
+        return is_high or not all(_is_like(bar, ground) for bar in lane.bars)
+
+    return [lane for lane in lanes if is_bar(lane)]
 
 
 def _without_strangers(lanes: list[Lane], ground: NDArray[np.int32]) -> list[Lane]:
@@ -543,6 +550,8 @@ def _without_strangers(lanes: list[Lane], ground: NDArray[np.int32]) -> list[Lan
 _STRANGE = 0.25
 #: Share of the usual height of a lane below which it is none where its colour is nearly that of the ground.
 _LOW = 0.65
+#: The same where no word stands in it.
+_LOW_AND_EMPTY = 0.8
 
 
 def _lane(

@@ -589,6 +589,20 @@ def test_a_mark_of_water_behind_nested_bars_is_none_of_them() -> None:
     assert _ends(found) == [[pytest.approx(inner, abs=0.6), pytest.approx(outer, abs=0.6)] for inner, outer in ends]
 
 
+def test_what_is_nearly_of_the_grounds_colour_between_two_rows_is_a_bar_where_a_word_stands_in_it() -> None:
+    def lane(top: int, tall: int, colour: tuple[int, int, int]) -> bars.Lane:
+        return bars.Lane((bars.Bar(200, top, 900, top + tall, colour, 900.0),))
+
+    ground = np.array([255, 255, 255])
+    rows = [lane(at * 22, 21, (31, 56, 100)) for at in range(6)]
+    shading = lane(132, 15, (236, 236, 236))
+    beside, behind = (20.0, 130.0, 180.0, 150.0), (908.0, 130.0, 960.0, 150.0)
+    assert bars._without_shadows([*rows, shading], ground, [beside]) == rows
+    assert bars._without_shadows([*rows, shading], ground, [behind]) == [*rows, shading]
+    assert bars._without_shadows([*rows, lane(132, 15, (180, 180, 180))], ground, [])[-1].top == 132
+    assert bars._without_shadows([*rows, lane(132, 12, (236, 236, 236))], ground, [behind]) == rows
+
+
 def test_what_ends_in_many_rows_at_a_line_of_the_grid_is_the_shading_of_rows() -> None:
     ground = np.array((22, 24, 29), dtype=np.int32)
     own = [bars._Piece(300, 20 + 40 * row, 400 + 90 * row, 32 + 40 * row, 4000, (148, 68, 180)) for row in range(14)]
