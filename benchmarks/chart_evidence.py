@@ -190,7 +190,8 @@ def _injected(
                 if value.text not in swaps and value.label not in swaps:
                     continue
                 after = hit.get(value.bar)
-                is_same = after is not None and (after.text, after.label) == (value.text, value.label)
+                # A number that lost the comma between its thousands is the same number.
+                is_same = after is not None and (after.number, after.label) == (value.number, value.label)
                 if after is None:
                     outcomes["bar without a row"] += 1
                 elif after.status == "quarantined":

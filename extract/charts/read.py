@@ -135,7 +135,10 @@ def _may_be_thousands_or_decimals(
         if word.number and abs(fitted.residual(layout.number(word.number, comma), end)) <= within
     ]
     forms = Counter(layout.form(text) for text, _ in numbers)
-    if not forms["either"] or forms["told"] or forms["decimals"] >= forms["either"]:
+    along_axis = Counter(layout.form(text) for text, is_mark in numbers if is_mark)
+    # Of a number along its bar a digit may have been left out, of most of them or of two along the axis none was.
+    are_decimals = along_axis["decimals"] > 1 or forms["decimals"] >= forms["either"]
+    if not forms["either"] or forms["told"] or are_decimals:
         return False
     marks = [text for text, is_mark in numbers if is_mark and layout.form(text) == "either"]
     # No axis has zeros alone behind its point.
@@ -795,10 +798,11 @@ def _places(text: str) -> list[float]:
 
 
 def _once_each(values: tuple[Value, ...]) -> tuple[Value, ...]:
-    """A label that stands twice in its series names none of its bars."""
+    """A label of two rows names none of their bars, though one of the rows has more of them."""
     seen = Counter((value.label, value.series) for value in values)
+    twice = {label for (label, _), times in seen.items() if times > 1}
     return tuple(
-        value.refused("the label stands more than once in its series") if seen[value.label, value.series] > 1 else value
+        value.refused("the label stands beside more than one row") if value.label in twice else value
         for value in values
     )
 

@@ -12,16 +12,16 @@ SOURCE = "toms_ai_articles"
 def with_cards(reading: ChartReading, resolver: Resolver, source: str = SOURCE) -> list[tuple[Value, str | None]]:
     """The values of a chart with their gpu_id; those whose label leaves a doubt are quarantined."""
     meant = {value.label: resolver.resolve(value.label, source=source) for value in reading.values}
-    labels: dict[tuple[str | None, int], set[str]] = {}
-    for value in reading.values:
-        labels.setdefault((meant[value.label].gpu_id, value.series), set()).add(value.label)
+    labels: dict[str | None, set[str]] = {}
+    for label, card in meant.items():
+        labels.setdefault(card.gpu_id, set()).add(label)
     judged: list[tuple[Value, str | None]] = []
     for value in reading.values:
         card = meant[value.label]
         if card.gpu_id is None or card.gpu_count != 1:
             judged.append((value.refused(f"the label means no single card: {card.status}"), None))
-        elif len(labels[card.gpu_id, value.series]) > 1:
-            judged.append((value.refused("another label of the series means the same card"), card.gpu_id))
+        elif len(labels[card.gpu_id]) > 1:
+            judged.append((value.refused("another label of the chart means the same card"), card.gpu_id))
         else:
             judged.append((value, card.gpu_id))
     return judged

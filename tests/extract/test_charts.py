@@ -29,8 +29,11 @@ from PIL import Image, ImageDraw, ImageFont  # noqa: E402
 from benchmarks.chart_pictures import Drawn, draw, found_fonts  # noqa: E402
 from gpuledger.extract.charts import apart, bars, frame, glyphs, layout, read, scale  # noqa: E402
 from gpuledger.extract.charts.limits import BadPicture  # noqa: E402
+from gpuledger.extract.charts.outcome import ChartReading, Value  # noqa: E402
 from gpuledger.extract.charts.picture import pixels  # noqa: E402
 from gpuledger.extract.charts.words import Word, without_share  # noqa: E402
+from gpuledger.flows.setup.chart_cards import with_cards  # noqa: E402
+from gpuledger.transform.identity.resolver import Resolver  # noqa: E402
 
 #: The seed of a drawn chart with few rows.
 SMALL = 9
@@ -781,6 +784,7 @@ def test_small_print_below_a_label_is_read_again_and_no_name_of_a_card() -> None
         ("1.699 1.204 1.050 987", "", ".", True),
         ("1.699 1.204 1.050 1.011", "", ",", True),
         ("1.699 1.204 1.050 1.011", "0 0.5 1.0 1.5", ",", False),
+        ("9.699 7.204 5.050 4.911 4.021 3.918 3.707", "0.0 5.0 10.0", ",", False),
         ("1.699 1.204 1.050 0.911", "", ",", False),
         ("12.699 1.204 1.050 1.011", "0 5 10", ",", False),
         ("1699.125 204.255 150.375 99.125", "", ",", False),
@@ -1020,6 +1024,26 @@ def test_of_two_readings_of_a_label_the_one_with_its_spaces_counts() -> None:
     assert [layout.respelt(one) for one in ("RTX 3070 πi", "RTX 3070 τi 8GB", "RTX 3070π")] == [
         "RTX 3070 Ti", "RTX 3070 Ti 8GB", "RTX 3070Ti",
     ]  # fmt: skip
+
+
+def test_a_label_of_two_rows_names_none_of_their_bars_though_one_has_more() -> None:
+    def value(label: str, series: int) -> Value:
+        box = (0.0, 0.0, 1.0, 1.0)
+        return Value(label, series, "8.1", "8.1", "8.1", None, box, box, 81.0, 0.0, "accepted", "")
+
+    rows = (
+        value("RTX 3090", 0),
+        value("RTX 3090", 1),
+        value("RTX 3090", 0),
+        value("RTX 4090", 0),
+        value("RTX 4090", 1),
+    )
+    assert [one.status for one in read._once_each(rows)] == ["quarantined"] * 3 + ["accepted"] * 2
+    # Nor do two labels of one card.
+    rows = (value("RTX 3090", 0), value("RTX 3090", 1), value("GeForce RTX 3090", 0), value("RTX 4090", 0))
+    reading = ChartReading(1200, 400, None, None, None, 1.0, rows)
+    judged = with_cards(reading, Resolver.load())
+    assert [one.status for one, _ in judged] == ["quarantined"] * 3 + ["accepted"]
 
 
 def test_the_numbers_of_an_axis_that_stands_are_flush() -> None:
