@@ -112,7 +112,7 @@ def _no_product(page: Page, here: Context, seen: str) -> LayoutChanged:
 def _title(page: Context, parts: layout.Layout, products: list[StructuredProduct]) -> str | None:
     """The goods' name: as structured data has it, else the heading, else OpenGraph's title, else the document's."""
     name = next((product.name for product in products if product.name), None)
-    shown = next((text for element, text in page.headings if element is parts.title), None)
+    shown = html.visible_text(parts.title) if parts.title is not None else None
     return name or shown or page.first_meta("og:title", "twitter:title") or page.document_title or None
 
 

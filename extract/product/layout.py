@@ -165,14 +165,80 @@ def layout_of(page: Context) -> Layout:
 
 
 def main_heading(page: Context) -> HtmlElement | None:
-    """The `h1` that names the goods: the one that shares most words with the document's title; None without an `h1`."""
+    """The heading that names the goods: the `h1` that shares most words with the document's title.
+
+    Without an `h1`, or where the only ones stand in the page's header as the shop's name, it is the element that prints the
+    longest part of the document's title. None where there is neither.
+    """
     page_words = _word_set(f"{page.document_title} {page.first_meta('og:title') or ''}")
 
     def shared(heading: tuple[HtmlElement, str]) -> tuple[float, int]:
         own = _word_set(heading[1])
         return len(own & page_words) / (len(own) + 2), len(own & page_words)
 
-    return max(page.headings, key=shared)[0] if page.headings else None
+    best = max(page.headings, key=shared) if page.headings else None
+    if best is not None and not any(_is_unseen(up) for up in best[0].iterancestors()):
+        return best[0]
+    titled = _titled(page)
+    if best is not None and (titled is None or 2 * shared(best)[1] >= len(_word_set(titled.text or ""))):
+        return best[0]
+    return titled
+
+
+#: Text that is found in a document's title by chance (`Shop`, `Home`) is shorter than this.
+_SHORTEST_NAME = 5
+_LONGEST_TITLE = 300
+_MOST_TITLED = 12
+_OF_NAMES = re.compile(r"title|name|heading|headline|titel|titre|titulo|titolo|nazw|nazev|nimi|navn|namn")
+#: Names of what repeats the goods' name elsewhere, or is the shop's own: paths to the page, menus, tabs, the logo.
+_NOT_NAMES = re.compile(
+    r"crumb|pfad|ariane|navigation|sitemap|menu|tab(?:s|list)?(?:[-_ ]|$)|search|site-?(?:title|name)|logo"
+)
+
+
+def _titled(page: Context) -> HtmlElement | None:
+    """The element whose own text is the longest part of what the page calls itself in its title and to other sites."""
+    titles = [_folded(text[:_LONGEST_TITLE]) for text in (page.first_meta("og:title"), page.document_title) if text]
+    longest = max(map(len, titles), default=0)
+    found: list[tuple[float, HtmlElement]] = []
+    for element in page.tree.iter(*scan.HOLD_TEXT):
+        text = element.text
+        if not text or not _SHORTEST_NAME <= len(text) <= longest + _MAX_MARGIN or text.isspace():
+            continue
+        name = _folded(text)
+        if len(name) < _SHORTEST_NAME or name.isdigit():
+            continue
+        title = next((title for title in titles if name in title), None)
+        if title is not None:
+            starts = title.startswith(name)
+            is_heading = element.tag in _HEADINGS or _OF_NAMES.search(scan.name_of(element).lower()) is not None
+            # Titles begin with the goods' name and end with the shop's or a slogan.
+            found.append((len(name) * (1.2 if starts else 1.0) * (1.3 if is_heading else 1.0), element))
+    found.sort(key=lambda one: -one[0])
+    return next((element for _, element in found[:_MOST_TITLED] if _may_be_heading(element)), None)
+
+
+def _may_be_heading(element: HtmlElement) -> bool:
+    """Whether a text is neither hidden nor a link, nor stands in the page's header, its footer or the path to the page."""
+    line = [element, *element.iterancestors()]
+    if any(_NOT_NAMES.search(scan.name_of(up).lower()) for up in line[:_NEAR]):
+        return False
+    return not any(
+        up.tag in ("a", "footer", "nav", "template", "noscript")
+        or is_hidden(up)
+        or (up.tag == "header" and up.find(".//nav") is not None)
+        for up in line
+    )
+
+
+#: So many parts around a text say by their names what it is; those further out are of the whole page.
+_NEAR = 5
+#: Templates put a name on a line of its own, far from the margin.
+_MAX_MARGIN = 100
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split()).casefold()
 
 
 def _word_set(text: str) -> set[str]:
