@@ -66,6 +66,12 @@ class Context:
         return " ".join((self.tree.findtext(".//title") or "").split())
 
     @cached_property
+    def titles(self) -> list[str]:
+        """What the page calls its goods: its headings, its title for other sites, its document's title."""
+        others = (self.first_meta("og:title", "twitter:title"), self.document_title)
+        return [*(text for _, text in self.headings), *(title for title in others if title)]
+
+    @cached_property
     def address_words(self) -> str:
         """The addresses of the page (asked, canonical, og:url), unquoted, in small letters, to find codes and names in."""
         addresses = (self.url, self.canonical or "", self.first_meta("og:url") or "")

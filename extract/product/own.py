@@ -8,6 +8,7 @@ could agree with and describes one thing for sale.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from urllib.parse import unquote, urlsplit
 
 from gpuledger.extract.markup.structured import StructuredProduct
@@ -44,17 +45,10 @@ def agreement(page: Context, product: StructuredProduct) -> float:
     if any(len(code) >= _MIN_CODE and code.lower() in page.address_words for code in codes):
         score += 2
     if product.name:
-        score += 2 * max((similarity(product.name, title) for title in titles(page)), default=0.0)
+        score += 2 * max((similarity(product.name, title) for title in page.titles), default=0.0)
     if any(offer.price for offer in product.offers):
         score += 0.5
     return score
-
-
-def titles(page: Context) -> list[str]:
-    """What the page calls its goods: its headings, its title for other sites, its document's title."""
-    titles = [text for _, text in page.headings]
-    titles += [title for title in (page.first_meta("og:title", "twitter:title"), page.document_title) if title]
-    return titles
 
 
 def similarity(name: str, title: str) -> float:
@@ -73,7 +67,7 @@ _MODEL_WORDS = frozenset(
 )
 
 
-def _are_siblings(one: set[str], other: set[str]) -> bool:
+def _are_siblings(one: frozenset[str], other: frozenset[str]) -> bool:
     """Whether two names are of two models: a word for it is in one alone, or each has a number that the other has not."""
     if (one ^ other) & _MODEL_WORDS:
         return True
@@ -81,8 +75,10 @@ def _are_siblings(one: set[str], other: set[str]) -> bool:
     return bool(numbers - others) and bool(others - numbers)
 
 
-def _word_set(text: str) -> set[str]:
-    return set(re.findall(r"\w+", text.lower()))
+# Asked for the page's titles again for each of the goods that it describes.
+@lru_cache(maxsize=64)
+def _word_set(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", text.lower()))
 
 
 def _path(url: str) -> str:
