@@ -32,6 +32,9 @@ class Reader:
         if _CENTS_ALONE.fullmatch(behind) and text[-1:].isdigit():
             # `$549` and `99` are the parts of one price, of which none may be taken for the whole.
             return self._text(text + behind) if behind[0] in ".," else Ambiguous(f"{text} {behind}", money.SET_APART)
+        if _GOES_ON.match(behind) and text[-1:].isdigit():
+            # `R$ 12` is the beginning of `12` `.` `299` `,` `90`.
+            return Ambiguous(f"{text}{behind}", money.SET_APART)
         if beside := sign_beside(element, text):
             text = f"{beside[0]} {text} {beside[1]}".strip()
         reading = self._text(text)
@@ -65,6 +68,7 @@ class Reader:
 
 
 _CENTS_ALONE = re.compile(r"[.,]?\d\d")
+_GOES_ON = re.compile(r"[.,]\d")
 
 
 def _behind(element: HtmlElement) -> str:

@@ -140,7 +140,7 @@ def walk(part: HtmlElement) -> Parts:
                 # `Kód: RF1245` begins like francs of Rwanda too.
                 labels.append(element)
             if _DIGIT.search(text) and (_is_money(text) or sign_beside(element, text)):
-                priced.append((order, element))
+                priced.append((order, _whole(element, text)))
                 continue
         identifier = str(element.tag) if own and element in own else element.get("id") or element.get("data-testid")
         names[element.get("class"), identifier].append((order, element))
@@ -148,6 +148,46 @@ def walk(part: HtmlElement) -> Parts:
             priced.append((order, element))
     names.pop((None, None), None)
     return Parts(priced, labels, Names(names))
+
+
+#: How the end of an amount begins: with the mark before the cents, or as two digits behind it.
+_AMOUNT_END = re.compile(r"\s*([.,€]?)\d\d(?![.,]?\d)")
+
+
+def _whole(element: HtmlElement, text: str) -> HtmlElement:
+    """The part that prints the amount of which this element has the end alone; the element itself where it has all of it.
+
+    `<b>649</b><i>,00 zł</i>`, `89,<i>99</i> zł`, `149<sup>€99</sup>`: the cents alone would be a price too.
+    """
+    end = _AMOUNT_END.match(text)
+    if end is None:
+        return element
+    here, parent = element, element.getparent()
+    for _ in range(3):
+        before = here.getprevious()
+        if parent is None:
+            return element
+        if before is None:
+            head = parent.text or ""
+        elif (before.tail or "").strip() or not isinstance(before.tag, str):
+            head = before.tail or ""
+        else:
+            head = visible_text(before, _MAX_SIGN) + (before.tail or "")
+        if head.strip():
+            return parent if _BEGINNING_BEFORE[end.group(1)].search(head) else element
+        here, parent = parent, parent.getparent()
+    return element
+
+
+_DIGIT_LAST = re.compile(r"\d$")
+#: What the beginning of an amount looks like, by what its end begins with. `89,` stands right before the cents, or with
+#: nothing else before them: in `Box of 3. <b>99 zł</b>` it ends a sentence.
+_BEGINNING_BEFORE = {
+    ".": _DIGIT_LAST,
+    ",": _DIGIT_LAST,
+    "€": re.compile(r"^\s*\d{1,3}(?:[ .'’\u00a0]?\d{3})*$"),
+    "": re.compile(r"\d[.,]$|^[\s\d.,'’]*[.,]\s*$"),
+}
 
 
 def labelled(part: HtmlElement) -> Iterator[HtmlElement]:

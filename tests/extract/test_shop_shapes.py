@@ -216,6 +216,13 @@ SYSTEMS: dict[str, tuple[str, str, str, str, str, str, str | None]] = {
         "ru", "magazin.example.by", '<div class="price">1 502,20 б.р.</div><button>Купить</button>',
         "1502.20", "BYN", "now", None,
     ),
+    "the cents in an element that begins with their mark": (
+        "pl", "sklep.example.pl", f"<div><span>649</span><span>,00 zł</span></div>{BUY}", "649.00", "PLN", "now", None,
+    ),
+    "the cents in an element behind their mark": (
+        "pl", "sklep.example.pl", f'<div aria-label="cena"><span>89,<span>99</span><span> zł</span></span></div>{BUY}',
+        "89.99", "PLN", "now", None,
+    ),
     "stars beside the price": (
         "en-US", "shop.example.com", f'<div>4.75 (123)</div><div class="price">$549.99</div>{BUY}',
         "549.99", "USD", "now", None,
@@ -251,6 +258,8 @@ def test_the_price_of(name: str) -> None:
         ("en-US", "shop.example.com", '<div class="price">$549<b>99</b></div>'),
         ("en-US", "shop.example.com", "<div><span>$549</span><span>99</span></div>"),
         ("en", "shop.example.com", '<div class="price">599.99</div>'),
+        # Each part of an amount in an element of its own, `12.299,90`: the first is not the price.
+        ("pt-BR", "loja.example.com.br", "<p><b>R$</b><b>12</b><i>.</i><b>299</b><i>,</i><b>90</b></p>"),
         # Names inside a price element speak of the price too.
         ("en-US", "shop.example.com", '<div class="price-box"><span class="old-price">$599.99</span></div>'),
         ("en-US", "shop.example.com", '<div class="price-box"><span class="monthly-rate">$45.99</span></div>'),
