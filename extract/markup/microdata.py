@@ -23,7 +23,7 @@ def _extractor() -> Any:
     class Extractor(MicrodataExtractor):  # type: ignore[misc]
         """extruct cleans a copy of each property's element, which takes as long as half of a page's other reading."""
 
-        def _extract_textContent(self, node: HtmlElement) -> str:  # noqa: N802 - extruct's name
+        def _extract_textContent(self, node: HtmlElement) -> str:
             if len(node) or node.tag in ("script", "style"):
                 return str(super()._extract_textContent(node))
             # Nothing to clean: extruct would say the same.

@@ -65,6 +65,14 @@ _LIST_BEFORE = at_word_start(
     стара ціна | было\b | рекоменд | 正価 | 定価 | 参考価格 | 通常価格 | 原價 | 原价 | 定價 | 市價 | 市场价 | 정가
     소비자가 | 기존가 | 판매가격? 이전
     eski fiyat | ^\W*de\s*: | normal\s*:
+    m\.?r\.?p\b | reg\s*$ | orig\. | full price | market price | usual(?:ly)?(?: price)?\s*$ | comp(?:arable)?\.? value
+    listenpreis | normalpreis | ehem\. | unverb\. | prix (?:normal|public|habituel|catalogue)
+    precio (?:habitual|original|regular) | listino | anziché | prezzo (?:originale|iniziale|pieno|intero|precedente)
+    preço de tabela | winkelprijs | normale? prijs
+    cena (?:rynkowa|sugerowana|detaliczna) | sugerowana cena | dříve | rek(?:\.|ommenderat)? ?(?:ca)?-?pris | förpris
+    (?:veiledende|vejledende) | normal ?pris | norm\.(?!\w) | ovh-hinta | piyasa | liste fiyat | etiket fiyat | önceki fiyat
+    (?:メーカー)?希望小売価格 | 元値 | 할인 ?전 | 정상가 | 시중가 | 原售價 | 原售价 | 建議售價 | 建议零售价 | 划线价
+    門市價 | 门市价 | 吊牌
     """
 )
 _NOISE_BEFORE = at_word_start(
@@ -73,7 +81,8 @@ _NOISE_BEFORE = at_word_start(
     spar(?:en|st|e)?\b | ersparnis | rabatt? | nachlass | économi | remise | réduction | ahorr | descuento | dto\b
     risparmi | sconto | economi | desconto | bespaar | korting | oszczę | taniej | ušetř | ušetr | slev[ay] | zľav
     ustedite | prihran | popust | kedvezmény | megtakar | reducere | скидк | эконом | выгод | знижк | отстъпк
-    할인(?!가) | 절약 | 쿠폰 | 적립 | 割引 | ポイント | 省\b | 優惠券 | indirim | säästä | alennus | soodus(?!hind)
+    할인(?!가| ?(?:된|후|적용|전)) | 절약 | 쿠폰 | 적립 | 割引 | ポイント | 省\b | 優惠券 | indirim | säästä | alennus
+    soodus(?!hind)
     (?<!free )shipping | delivery | postage | p&p | versand | lieferung | porto\b | livraison | frais de port
     env[íi]o | gastos de | spedizione | frete | portes | verzend | wysyłk | dostaw | doprav | poštovn | dostav
     доставк | 배송 | 送料 | 運費 | frakt | fragt | toimitus | szállítás | livrare | dont | éco-?part | zzgl\.?
@@ -95,7 +104,7 @@ _NOISE_AFTER = re.compile(
     r"""\W{0,3}(?:折(?!後|后|扣價|扣价|抵)|off\b|discount|shipping|delivery|postage|p&p|versand|rabatt?|gespart|ersparnis|livraison|frais|envío|de\sdescuento
         |de\sréduction|d['’]éco|éco-?part|spedizione|frete|verzend|dostaw|doprav|доставк|배송|할인(?!가)|적립|割引|送料|cash\s?back|gift|credit
         |相当|상당|deposit|down\s?payment|anzahlung|acompte|zaliczk|rebate|coupon|savings?\b|saved\b|and\sunder|&\sunder|or\sless|trade-?in|points?\b)
-        (?!\w*\s*(?::|[$€£¥]?\s?\d|free|gratuit|offert|inclus|kostenlos|gratis|included|za\sdarmo|zdarma|zadarmo|бесплатн|무료|無料))""",
+        (?!\w*\s*(?::|[$€£¥]?\s?\d|disponib|available|possible|möglich|free|gratuit|offert|inclus|kostenlos|gratis|included|za\sdarmo|zdarma|zadarmo|бесплатн|무료|無料))""",
     re.IGNORECASE | re.VERBOSE,
 )
 #: `+ 49.00 €` is added to a price.
@@ -130,7 +139,7 @@ _NOW_BEFORE = at_word_start(
     maintenant | ahora | precio especial | oferta | adesso | ora\b | agora | por\b | nu\b | voor\b | teraz | nyní
     nyn[ií] | teď | po slev[ěe] | сейчас | цена со скидкой | теперь | 할인가 | 판매가 | 즉시할인가 | 特価 | 特價
     nüüd | tagad
-    dabar
+    dabar | 할인 ?(?:된|후|적용) ?(?:가격?|금액|판매가)
     """
 )
 
@@ -169,6 +178,7 @@ _NEUTRAL = re.compile(
 _USUAL = at_word_start(
     r"""
     reg(?:ular)?(?:\.| price) | retail price | precio normal | normal\s*: | prix (?:de )?base
+    m\.?r\.?p\b | prix normal | normalpreis | normal ?pris\b | 정상가
     redna cena | norm(?:aali)?hinta | tavahind | parastā cena | ord(?:inarie|inær|\.)? ?pris | 通常価格
     """
 )

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, islice
 
 from lxml.html import HtmlElement
 
@@ -161,7 +162,33 @@ def _is_page_header(element: HtmlElement) -> bool:
 
 def layout_of(page: Context) -> Layout:
     """The layout of a page."""
-    return Layout(page.tree, page.url, main_heading(page))
+    title = main_heading(page)
+    if title is not None:
+        _know_by_tests(page.tree, title)
+    return Layout(page.tree, page.url, title)
+
+
+#: Under these names, beside `data-testid`, a shop's own tests find its elements.
+_TEST_NAMES = frozenset(
+    ("data-hook", "data-qa", "data-qaid", "data-test", "data-test-id", "data-cy", "data-e2e", "data-auto",
+     "data-automation", "data-automation-id", "data-selenium")
+)  # fmt: skip
+_MOST_AROUND = 30
+
+
+def _know_by_tests(tree: HtmlElement, title: HtmlElement) -> None:
+    """Give each element that the shop's tests know by a name of another kind that name as its `data-testid` too.
+
+    The kind is that of the title, or of a part right around it or in it: to look for all of them takes long on every page.
+    """
+    around = chain([title], islice(title.iterdescendants(), _MOST_AROUND), islice(title.iterancestors(), 4))
+    kind = next((name for element in around for name in element.attrib if name in _TEST_NAMES), None)
+    if kind is None:
+        return
+    for element in tree.iter(*scan.HOLD_TEXT, *scan.BUTTONS):
+        name = element.get(kind)
+        if name and element.get("data-testid") is None:
+            element.set("data-testid", name)
 
 
 def main_heading(page: Context) -> HtmlElement | None:

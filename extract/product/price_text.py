@@ -48,7 +48,8 @@ class Reader:
             left = self._text(visible_text(element, MAX_TEXT + 60, CROSSED))
             if not isinstance(left, Money):
                 return replace(reading, kind="list") if isinstance(reading, Money) else reading
-            reading = left
+            # `van <s>24,95</s> voor 18,50`: the word for an old price spoke of the part that is gone.
+            reading = replace(left, kind="now") if left.kind == "list" else left
         return replace(reading, list_amount=reading.list_amount or old_amount)
 
     def _text(self, text: str) -> Money | Ambiguous | None:

@@ -273,9 +273,8 @@ def is_worded_order(element: HtmlElement) -> bool:
 def is_pressed(link: HtmlElement) -> bool:
     """Whether a link is made to look like a button; a page has hundreds of others."""
     name = name_of(link)
-    if not name:
-        return link.get("role") == "button"
-    return "btn" in name or "utton" in name or "art" in name or "buy" in name or "asket" in name or "add" in name
+    words = "btn" in name or "utton" in name or "art" in name or "buy" in name or "asket" in name or "add" in name
+    return words or link.get("role") == "button"
 
 
 _QUANTITY = re.compile(

@@ -35,7 +35,11 @@ CURRENT = anywhere(
     current | (?:^|[-_ ])now | final | actual(?!ly) | ourprice | our[-_]price | sale(?!s-?tax) | special
     offer[-_]?price | newprice | new[-_]price | price[-_]?new | discount(?:ed)?[-_]?price | price[-_]?discount
     promo(?:tional)? | main[-_]?price | buybox | priceblock | selling | dealprice | deal[-_]price
-    prod(?:uct)?[-_]?price | price[-_]to[-_]?pay | prc[-_](?:dsc|slg|box)
+    prod(?:uct)?[-_]?price | price[-_]to[-_]?pay | prc[-_](?:dsc|slg|box) | primary[-_]?price | price[-_]?primary
+    preis[-_]?neu | neue?r?[-_]?preis | angebots?[-_]?preis | aktuell | prix[-_]?(?:actuel|nouveau|promo|remise)
+    nouveau[-_]?prix | precio[-_]?(?:oferta|nuevo|venta|ahora) | prezzo[-_]?(?:attuale|scontato|nuovo|offerta)
+    pre[cç]o[-_]?(?:por|atual|promocional|venda) | prijs[-_]?(?:nu|nieuw) | nieuwe[-_]?prijs | prisrea | rea[-_]?pris
+    cena[-_]?(?:nowa|promo|akt|po[-_]?slev|po[-_]?zlav) | (?:nowa|nova)[-_]?cena | indirimli | yeni[-_]?fiyat | tilbud
     """
 )
 
@@ -43,9 +47,13 @@ CURRENT = anywhere(
 OLD = anywhere(
     r"""
     (?:^|[-_ ])old | oldprice | price[-_]?old | (?:^|[-_ ])was(?:[-_ ]|$) | wasprice | price[-_]?was | before
-    [-_]prev(?=[-_ ]|$)
+    (?:^|[-_ ])prev(?=[-_ ]|$)
     original | strike | strikethrough | line-through | linethrough | crossed | through
     (?:^|[-_ ])(?:rrp|msrp|uvp|srp|pvp|ovh)(?:[-_ ]|$) | listprice | list[-_]price
+    secondary[-_]?price | price[-_]?secondary | preis[-_]?alt | alte?r?[-_]?preis | statt[-_]?preis | streich[-_]?preis
+    ancien | anterior | riscado | barrato | prezzo[-_]?(?:vecchio|pieno) | vecchio | oude?[-_]?prijs | prijs[-_]?oud
+    van[-_]?prijs | skreslon | przekresl | cena[-_]?(?:przed|pred) | eredeti | foer(?:pris|[-_ ]|$) | gammel | tidigare
+    prisord(?![a-z]) | ord[-_]?pris | price[-_]?deleted | zacherk | staraya
     prc[-_]org | compare[-_]?(?:at|price) | previous | former | reference | past[-_]?price
     barre | tachado | antes | stara | (?:^|[-_ ])eski | poprzedni | puvodni | lowest | omnibus | historical
     """

@@ -76,6 +76,23 @@ PLAIN = [
     ("CA$1,299.00", "en", "CA", "1299", "CAD", "now"),  # Canada, and not "about"
     ("CA $1,299.00", "en", "CA", "1299", "CAD", "now"),
     ("RTX 4090 $1,599.99", "en", "US", "1599.99", "USD", "now"),
+    # Words for an old price, as shops of many countries print them.
+    ("MRP ₹1,999", "en", "IN", "1999", "INR", "list"),
+    ("reg $10.00", "en", "US", "10.00", "USD", "list"),
+    ("Rek. pris: 299,00 kr", "sv", "SE", "299.00", "SEK", "list"),
+    ("Förpris 6 490.-", "sv", "SE", "6490", None, "list"),
+    ("Norm. 159,00 €", "fi", "FI", "159.00", "EUR", "list"),
+    ("Piyasa Fiyatı : ₺240,00", "tr", "TR", "240.00", "TRY", "list"),
+    ("Liste fiyatı 459,00 TL", "tr", "TR", "459.00", "TRY", "list"),
+    ("Listenpreis: 89,95 €", "de", "DE", "89.95", "EUR", "list"),
+    ("Prix habituel 44,90 €", "fr", "FR", "44.90", "EUR", "list"),
+    ("Prezzo originale 24,00 €", "it", "IT", "24.00", "EUR", "list"),
+    ("Precio habitual 9,95 €", "es", "ES", "9.95", "EUR", "list"),
+    ("Cena rynkowa 199 zł", "pl", "PL", "199", "PLN", "list"),
+    ("メーカー希望小売価格 6,600円", "ja", "JP", "6600", "JPY", "list"),
+    ("할인 전 35,000원", "ko", "KR", "35000", "KRW", "list"),
+    ("할인 후 가격 28,000원", "ko", "KR", "28000", "KRW", "now"),
+    ("할인된 가격 28,000원", "ko", "KR", "28000", "KRW", "now"),
 ]
 
 

@@ -223,6 +223,24 @@ SYSTEMS: dict[str, tuple[str, str, str, str, str, str, str | None]] = {
         "pl", "sklep.example.pl", f'<div aria-label="cena"><span>89,<span>99</span><span> zł</span></span></div>{BUY}',
         "89.99", "PLN", "now", None,
     ),
+    "the price in the words for an old one, whose amount is struck out": (
+        "nl", "winkel.example.nl", f'<div class="prijs">van <strike>€ 24,95</strike> voor € 18,50</div>{BUY}',
+        "18.50", "EUR", "now", "24.95",
+    ),
+    "an old price by the name of its class alone": (
+        "sv", "butik.example.se", f'<p><span class="prisREA">699 kr</span> <span class="prisORD">899 kr</span></p>{BUY}',
+        "699", "SEK", "now", "899",
+    ),
+    "an old price by its name in German": (
+        "de", "laden.example.de",
+        f'<p><span class="alter-preis">69,95 €</span> <span class="preis_neu">54,95 €</span></p>{BUY}',
+        "54.95", "EUR", "now", "69.95",
+    ),
+    "an old price by its name in Italian": (
+        "it", "negozio.example.it",
+        f'<p><span class="prezzo-barrato">24,00 €</span> <span class="prezzo-scontato">20,40 €</span></p>{BUY}',
+        "20.40", "EUR", "now", "24.00",
+    ),
     "stars beside the price": (
         "en-US", "shop.example.com", f'<div>4.75 (123)</div><div class="price">$549.99</div>{BUY}',
         "549.99", "USD", "now", None,
