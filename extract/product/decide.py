@@ -164,8 +164,16 @@ def _from_sight(page: Context, seen: Visible, scripted: Callable[[], list[Claim]
     """The price of a page that states none to machines."""
     payable = [price for price in by_amount(seen.prices) if price.kind not in ("list", "monthly")]
     if not payable:
+        # A template names it as old, but what stands beside it before tax is this very price.
+        by_tax = [
+            one for one in by_amount(seen.prices) if any(_is_before_tax(page, net, one.amount) for net in seen.net)
+        ]
+        if len(by_tax) == 1:
+            return _settled(page, _Said([], by_tax), by_tax[0].amount, by_tax[0])
         return _from_scripts(page, seen, scripted())
     main = payable[0]
+    if main.amount in seen.net and (gross := _with_tax_aside(page, main, seen)) is not None:
+        return _settled(page, _Said([], seen.prices), gross.amount, gross)
     second = payable[1].score if len(payable) > 1 else -9.0
     why = ""
     is_sole = len(payable) == 1 and main.money.signed and main.distance <= _BESIDE_TITLE and main.score >= limits.sole
@@ -286,6 +294,24 @@ def _with_tax(page: Context, payable: list[VisiblePrice]) -> VisiblePrice | None
     if not _is_before_tax(page, low.amount, high.amount, Decimal(1) if whole else Decimal("0.01")):
         return None
     return high if vat.included(visible_text(high.element, MAX_TEXT), high.amount) else None
+
+
+def _with_tax_aside(page: Context, net: VisiblePrice, seen: Visible) -> VisiblePrice | None:
+    """The price with tax of one before tax, where it stands among words that made it no price of the goods.
+
+    `39,00 zł netto` and, in a part named after delivery, `47,97 zł brutto`. None where there is none, or several.
+    """
+    found = {
+        amount: (element, text, token)
+        for element in seen.set_aside
+        if len(text := visible_text(element, MAX_TEXT + 1)) <= MAX_TEXT
+        for token in money.tokens(text)
+        if _is_before_tax(page, net.amount, amount := vat.value_of(token)) and vat.included(text, amount)
+    }
+    if len(found) != 1:
+        return None
+    ((amount, (element, text, token)),) = found.items()
+    return replace(net, element=element, money=replace(net.money, amount=amount, text=text, number=token), net=False)
 
 
 #: A longer text holds more than a price, an old one and the share between them.

@@ -241,6 +241,16 @@ SYSTEMS: dict[str, tuple[str, str, str, str, str, str, str | None]] = {
         f'<p><span class="prezzo-barrato">24,00 €</span> <span class="prezzo-scontato">20,40 €</span></p>{BUY}',
         "20.40", "EUR", "now", "24.00",
     ),
+    "an old price by its name, which the price before tax beside it proves to be the asked one": (
+        "sl", "trgovina.example.si", f'<p class="price-old">40,00 €</p><p class="price">Brez DDV: 36,53 €</p>{BUY}',
+        "40.00", "EUR", "now", None,
+    ),
+    "a price before tax, and that with tax in a part that is named after delivery": (
+        "pl", "hurt.example.pl",
+        f"""<div class="current-price"><span class="price">39,00 zł</span> netto</div>
+        <div class="tax-shipping-delivery-label">47,97 zł brutto</div>{BUY}""",
+        "47.97", "PLN", "now", None,
+    ),
     "stars beside the price": (
         "en-US", "shop.example.com", f'<div>4.75 (123)</div><div class="price">$549.99</div>{BUY}',
         "549.99", "USD", "now", None,
@@ -282,8 +292,8 @@ def test_the_price_of(name: str) -> None:
         ("en-US", "shop.example.com", '<div class="price-box"><span class="old-price">$599.99</span></div>'),
         ("en-US", "shop.example.com", '<div class="price-box"><span class="monthly-rate">$45.99</span></div>'),
         ("en-US", "shop.example.com", '<div class="price"><del>$599.99</del> or $22.92/mo</div>'),
-        # A price before tax beside the old price with tax is not the one that a buyer pays.
-        ("sl", "trgovina.example.si", '<p class="price-old">40,00 €</p><p class="price">Brez DDV: 36,53 €</p>'),
+        # A price before tax beside an old price that is not this one with a tax of the country.
+        ("sl", "trgovina.example.si", '<p class="price-old">50,00 €</p><p class="price">Brez DDV: 36,53 €</p>'),
         ("pt-BR", "loja.example.com.br", '<div class="price">12x de <strong>R$ 199,90</strong> sem juros</div>'),
         ("bg", "magazin.example.bg", '<div class="price">1 299.00 лв. / 664.17 €</div>'),
         ("fa", "shop.example.ir", '<div class="price">۱۲٬۹۹۰٬۰۰۰ تومان</div>'),
