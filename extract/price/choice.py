@@ -29,7 +29,8 @@ class Money:
 
     `signed` says whether the text itself says that it is money, by a currency or a dash for the cents; where it names no
     currency, `currency` is what the caller knows. `number` is the amount's own digits as printed, to find it again in a
-    longer text. `list_amount` is the old price that the same text names beside it.
+    longer text. `list_amount` is the old price that the same text names beside it, `high_amount` the upper end of a range of
+    which `amount` is the lower one.
     """
 
     amount: Decimal
@@ -39,6 +40,7 @@ class Money:
     signed: bool = False
     number: str = ""
     list_amount: Decimal | None = None
+    high_amount: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True)

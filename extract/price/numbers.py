@@ -110,8 +110,8 @@ def _has_letters(text: str) -> bool:
     return any(map(str.isalpha, text))
 
 
-#: Signs of two letters that begin product codes far more often (`VT4070`, `VT 4070`) than they stand before an amount.
-_RARE_SIGNS = frozenset(("vt", "um", "nu", "fg", "rf", "ks", "zk", "ff", "kd", "km", "nt"))
+#: Letters that begin product codes far more often (`VT4070`, `VT 4070`, `AZ-P44`) than they stand before an amount.
+_RARE_SIGNS = frozenset(("p", "р", "vt", "um", "nu", "fg", "rf", "ks", "zk", "ff", "kd", "km", "nt"))
 
 
 def _is_code(sign: str, before: str, token: str) -> bool:

@@ -174,7 +174,9 @@ def _from_sight(page: Context, seen: Visible, scripted: Callable[[], list[Claim]
     main = payable[0]
     if main.amount in seen.net and (gross := _with_tax_aside(page, main, seen)) is not None:
         return _settled(page, _Said([], seen.prices), gross.amount, gross)
-    second = payable[1].score if len(payable) > 1 else -9.0
+    high = main.money.high_amount or main.amount
+    # What a range encloses says nothing against it.
+    second = max((price.score for price in payable[1:] if not main.amount <= price.amount <= high), default=-9.0)
     why = ""
     is_sole = len(payable) == 1 and main.money.signed and main.distance <= _BESIDE_TITLE and main.score >= limits.sole
     if (main.score < limits.alone and not is_sole) or main.score - second < limits.lead:

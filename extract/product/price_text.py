@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from lxml.html import HtmlElement
 
 from gpuledger.extract.markup.html import visible_text
-from gpuledger.extract.price import money
+from gpuledger.extract.price import amounts, money
+from gpuledger.extract.price import currency as currencies
 from gpuledger.extract.price.money import Ambiguous, Money
 from gpuledger.extract.product.context import Context
 from gpuledger.extract.product.scan import sign_beside
@@ -37,7 +38,7 @@ class Reader:
             return Ambiguous(f"{text}{behind}", money.SET_APART)
         if beside := sign_beside(element, text):
             text = f"{beside[0]} {text} {beside[1]}".strip()
-        reading = self._text(text)
+        reading = self._range(text) or self._text(text)
         crossed = next(element.iterdescendants(*CROSSED), None)
         if crossed is None or reading is None:
             return reading
@@ -61,6 +62,40 @@ class Reader:
             )
         return reading
 
+    def _range(self, text: str) -> Money | None:
+        """The lower end of a range of prices as a price from; None where the text is no range.
+
+        An offer of several prices to machines is a price from its lowest as well.
+        """
+        numbers = [*amounts.NUMBER.finditer(text)]
+        if len(numbers) != 2:
+            return None
+        low, high = numbers
+        gap = text[low.end() : high.start()]
+        parting = _PARTING.search(gap)
+        if parting is None:
+            return None
+        behind, before = gap[: parting.start()], gap[parting.end() :]
+        if any(
+            sign.strip(_SPACES) and currencies.at_start(sign.strip(_SPACES)) != sign.strip(_SPACES)
+            for sign in (behind, before)
+        ):
+            return None
+        start = self._text(_FROM.sub("", text[: low.end()] + behind))
+        end = self._text(before + text[high.start() :])
+        if not isinstance(start, Money) or not isinstance(end, Money) or not (start.signed or end.signed):
+            return None
+        if (
+            start.kind not in ("now", "from")
+            or end.kind != "now"
+            or not start.amount < end.amount <= _WIDEST * start.amount
+        ):
+            return None
+        if start.signed and end.signed and start.currency != end.currency:
+            return None
+        currency = start.currency if start.signed else end.currency
+        return replace(start, kind="from", currency=currency, signed=True, text=text, high_amount=end.amount)
+
     def _habit(self) -> str | None:
         """The symbol before the cents in the page's prices; None where there are none, or both are used."""
         texts = [element.text or "" for _, element in self.marked]
@@ -68,6 +103,15 @@ class Reader:
         return marks.pop() if len(marks) == 1 else None
 
 
+_SPACES = " \t\r\n\u00a0"
+#: What parts the two ends of a range, with the currency of either end around it: `10 € – 20 €`, `od 10 zł do 20 zł`.
+_PARTING = re.compile(
+    r"(?<![.,:])[-–—~〜](?![-–—])|(?<![^\W\d_])(?:to|bis|do|до|až|à|al?|até|hasta|tot|till|til)(?![^\W\d_])",
+    re.IGNORECASE,
+)
+_FROM = re.compile(r"(?<![^\W\d_])(?:from|von|ab|od|от|від|de|da|dès|van|från|fra|between)(?![^\W\d_])", re.IGNORECASE)
+#: A sale may take most of a price off; variants that cost more than so many times another are other goods.
+_WIDEST = 20
 _CENTS_ALONE = re.compile(r"[.,]?\d\d")
 _GOES_ON = re.compile(r"[.,]\d")
 

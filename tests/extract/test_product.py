@@ -272,7 +272,6 @@ class TestSight:
             # Two amounts and nothing that tells them apart.
             '<p class="product-price"><b>$549.99</b> <b>$599.99</b></p>',
             '<p class="product-price">$549.99</p><p class="product-price">$599.99</p>',
-            '<p class="product-price">$549.99 - $599.99</p>',
             # The cents may be cents, or not.
             '<p class="product-price">$549 99</p>',
             # Only a rate, a saving, an old price, a threshold, an amount in the text.

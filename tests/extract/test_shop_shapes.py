@@ -251,6 +251,13 @@ SYSTEMS: dict[str, tuple[str, str, str, str, str, str, str | None]] = {
         <div class="tax-shipping-delivery-label">47,97 zł brutto</div>{BUY}""",
         "47.97", "PLN", "now", None,
     ),
+    "a range of prices": (
+        "en-GB", "shop.example.co.uk", f'<p class="price"><b>£549.00</b> &ndash; <b>£649.00</b></p><p>Ref: AZ-P44</p>{BUY}',
+        "549.00", "GBP", "from", None,
+    ),
+    "a range of prices whose currency stands once": (
+        "uk", "magazyn.example.ua", f'<div class="price">від 502,20 до 558,00 грн</div>{BUY}', "502.20", "UAH", "from", None,
+    ),
     "stars beside the price": (
         "en-US", "shop.example.com", f'<div>4.75 (123)</div><div class="price">$549.99</div>{BUY}',
         "549.99", "USD", "now", None,
@@ -297,7 +304,10 @@ def test_the_price_of(name: str) -> None:
         ("pt-BR", "loja.example.com.br", '<div class="price">12x de <strong>R$ 199,90</strong> sem juros</div>'),
         ("bg", "magazin.example.bg", '<div class="price">1 299.00 лв. / 664.17 €</div>'),
         ("fa", "shop.example.ir", '<div class="price">۱۲٬۹۹۰٬۰۰۰ تومان</div>'),
-        ("en-GB", "shop.example.co.uk", '<p class="price"><b>£549.00</b> &ndash; <b>£649.00</b></p>'),
+        # No ranges: an amount less a saving, a range of deliveries, two currencies, prices of different goods.
+        ("en-GB", "shop.example.co.uk", '<p class="price"><b>£649.00</b> &ndash; <b>£549.00</b></p>'),
+        ("en-GB", "shop.example.co.uk", '<p class="price">£4.00 - £549.00</p>'),
+        ("de", "laden.example.de", '<p class="price">549,00 € - $599.00</p>'),
     ],
 )
 def test_open_with_an_issue(lang: str, host: str, markup: str) -> None:

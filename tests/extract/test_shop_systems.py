@@ -74,7 +74,7 @@ SHOPS: dict[str, Shop] = {
         class="woocommerce-Price-amount amount"><bdi>&pound;599.00</bdi></span></p><form class="variations_form cart"
         data-product_variations="[]"><div class="single_variation_wrap"><button class="single_add_to_cart_button">Add to cart</button>
         </div></form><div class="product_meta"><span class="sku_wrapper">SKU: <span class="sku">VT4070</span></span></div></div></div>""",
-        None, None, None, None, "VT4070", "in_stock",
+        "549.00", "GBP", "from", None, "VT4070", "in_stock",
     ),
     "Magento": Shop(
         "en-US", "https://cards.example.com/veltor-rtx-4070.html", '<script type="text/x-magento-init">{}</script>',
