@@ -175,6 +175,26 @@ _NEUTRAL = re.compile(
 )
 
 
+#: What stands before the price of the goods alone, as in a table or a line of its own: `Price:`, `Unser Preis`, `판매가`.
+PRICE_LABEL = re.compile(
+    r"""[\W_]*(?:(?:our|your|sale|sales|unit|net|retail|current|special|now|unser|ihr|notre|votre|nuestro|tu|nostro|nosso|onze
+        |nasza|naše|vår|prezzo|precio|preço|prix|cena|online|web|internet)[\s-]*)?
+        (?:price|preis|prix|precio|prezzo|preço|prijs|pris|cena|cijena|hinta|hind|fiyat|fiyatı|ár|ára|bruttó\sár|pre[tț]|kaina
+        |цена|ціна|τιμή|價格|价格|售價|售价|特價|促销价|価格|販売価格|税込価格|가격|판매가|판매가격|giá(?:\sbán)?|harga|ราคา
+        |מחיר|السعر)[\s:：.\-–=>¦|]*""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_PRICE_WORD = re.compile(
+    r"price|preis|prix|precio|prezzo|preço|prijs|(?<!\w)pris|cena|cijena|hinta|fiyat|pre[tț](?!\w)|цена|ціна|價|价|価格|가격|판매가",
+    re.IGNORECASE,
+)
+
+
+def is_of_price(text: str) -> bool:
+    """Whether a text has a word for `price` in it."""
+    return _PRICE_WORD.search(text) is not None
+
+
 _USUAL = at_word_start(
     r"""
     reg(?:ular)?(?:\.| price) | retail price | precio normal | normal\s*: | prix (?:de )?base

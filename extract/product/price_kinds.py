@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -35,6 +36,8 @@ class VisiblePrice:
     by_system: bool = False
     #: Whether words around it say that tax comes on top.
     net: bool = False
+    #: Whether a word for `price` and nothing else stands right before it, in a line or a table.
+    labelled: bool = False
 
     @property
     def amount(self) -> Decimal:
@@ -45,6 +48,11 @@ class VisiblePrice:
 def classified(element: HtmlElement, order: int, reading: Money) -> VisiblePrice | None:
     """The price with its kind; None where names or words say that it is no price of the goods."""
     kind, is_net = reading.kind, False
+    headed = _heading(element)
+    if headed in ("noise", "monthly"):
+        return None
+    if headed == "list" and kind == "now":
+        kind = "list"
     inside = _down_to(element, reading.number)
     own_name = frozenset[str]().union(*(traits_of(name_of(part)) for part in inside))
     traits, around = set(own_name), inside
@@ -76,11 +84,55 @@ def classified(element: HtmlElement, order: int, reading: Money) -> VisiblePrice
     is_usual = not is_old and (usual_words or (usual_name and kind == "now"))
     if is_old or is_usual:
         kind = "list"
-    named = "price" in traits or element.get("itemprop") == "price"
+    labelled = _is_labelled(element)
+    named = "price" in traits or element.get("itemprop") == "price" or labelled
     if not named and not price_words.explains(money.without_amounts(own_text)):
         # An amount in a sentence.
         return None
-    return VisiblePrice(element, order, reading, kind, named, "current" in traits, is_usual, net=is_net)
+    return VisiblePrice(
+        element, order, reading, kind, named, "current" in traits, is_usual, net=is_net, labelled=labelled
+    )
+
+
+_LONGEST_LABEL = 30
+#: Chinese, Japanese and Korean headings of two signs are set apart to fill their cell: `運 費`.
+_PARTED_SIGNS = re.compile(r"(?<=[\u3040-\u9fff\uac00-\ud7a3])[\s\u3000]+(?=[\u3040-\u9fff\uac00-\ud7a3])")
+
+
+def _cell_before(element: HtmlElement) -> HtmlElement | None:
+    """The heading of the table's row, or the term of the list, that an element near below stands in."""
+    cell = next((up for up in [element, *element.iterancestors()][:4] if up.tag in ("td", "dd")), None)
+    heading = cell.getprevious() if cell is not None else None
+    return heading if heading is not None and heading.tag in ("th", "td", "dt") else None
+
+
+def _heading(element: HtmlElement) -> price_words.Label | None:
+    """What the heading of a row calls the amounts in it (`Delivery`, `運 費`): other numbers may stand between the two."""
+    heading = _cell_before(element)
+    text = visible_text(heading, _LONGEST_LABEL + 1) if heading is not None else ""
+    if not text or len(text) > _LONGEST_LABEL or any(map(str.isdigit, text)) or price_words.is_of_price(text):
+        return None
+    return price_words.label(_PARTED_SIGNS.sub("", text), "")
+
+
+def _is_labelled(element: HtmlElement) -> bool:
+    """Whether a word for `price` and nothing else stands before the element.
+
+    The word before several amounts in a row (`Price`, for 1, for 5, for 10) is not that of one.
+    """
+    before, parent, heading = element.getprevious(), element.getparent(), _cell_before(element)
+    if before is not None and before is not heading and isinstance(before.tag, str):
+        text = (before.tail or "").strip() or visible_text(before, _LONGEST_LABEL + 1)
+    elif parent is not None and (parent.text or "").strip():
+        text = parent.text or ""
+    elif heading is not None:
+        row = heading.getparent()
+        if row is not None and len(money.tokens(visible_text(row, MAX_TEXT))) > 1:
+            return False
+        text = visible_text(heading, _LONGEST_LABEL + 1)
+    else:
+        return False
+    return len(text) <= _LONGEST_LABEL and price_words.PRICE_LABEL.fullmatch(text) is not None
 
 
 def _down_to(element: HtmlElement, number: str) -> list[HtmlElement]:

@@ -10,6 +10,7 @@ order of their weight (each is a term of the score in `_ranked`):
 4. Its text carries a currency.
 5. It comes first.
 6. The shop's system is known to print it there (see `systems`).
+7. A word for `price` and nothing else stands right before it.
 
 What speaks against: a part of the page that shows other goods (related, cart, menu), an old price (`del`, `was`), a
 monthly rate, a saving, a price of delivery. Such a price is never the one that is asked; an old one is kept as such.
@@ -177,7 +178,7 @@ def _ranked(prices: list[VisiblePrice], layout: Layout) -> list[VisiblePrice]:
             score += 1.5 / (1 + button_ranks[button_levels[price.order]])
         score += 1.0 * price.named + 0.7 * price.current + 0.5 * (price.money.currency is not None) + 0.5 / (1 + rank)
         score += 0.3 * min(seen_often[price.amount] - 1, 3)
-        score += 1.0 * price.by_system
+        score += 1.0 * price.by_system + 0.7 * price.labelled
         if price.kind in ("list", "monthly"):
             score -= 3
         scored.append(replace(price, score=score, distance=title_levels[price.order]))

@@ -258,6 +258,24 @@ SYSTEMS: dict[str, tuple[str, str, str, str, str, str, str | None]] = {
     "a range of prices whose currency stands once": (
         "uk", "magazyn.example.ua", f'<div class="price">від 502,20 до 558,00 грн</div>{BUY}', "502.20", "UAH", "from", None,
     ),
+    "a table that names the charge of delivery": (
+        "zh-TW", "shop.example.tw",
+        f"""<table><tr><td>運 費</td><td>7-11 <strong>$60</strong></td></tr>
+        <tr><td>售價</td><td><b>$2,320</b></td></tr></table>{BUY}""",
+        "2320", "TWD", "now", None,
+    ),
+    "a table that names the old price": (
+        "ja", "mise.example.jp",
+        f"<table><tr><th>定価</th><td>1,650円</td></tr><tr><th>販売価格</th><td>1,320円</td></tr></table>{BUY}",
+        "1320", "JPY", "now", "1650",
+    ),
+    "the price behind its word, above the prices of several": (
+        "de", "laden.example.de",
+        f"""<div>Preis: <b>12,49 €</b></div><p>{"Günstiger in größeren Mengen. " * 4}</p>
+        <table><tr><th>ab Stück</th><td>5</td><td>10</td></tr>
+        <tr><th>Preis</th><td>11,87 €</td><td>11,24 €</td></tr></table>{BUY}""",
+        "12.49", "EUR", "now", None,
+    ),
     "stars beside the price": (
         "en-US", "shop.example.com", f'<div>4.75 (123)</div><div class="price">$549.99</div>{BUY}',
         "549.99", "USD", "now", None,
@@ -304,6 +322,8 @@ def test_the_price_of(name: str) -> None:
         ("pt-BR", "loja.example.com.br", '<div class="price">12x de <strong>R$ 199,90</strong> sem juros</div>'),
         ("bg", "magazin.example.bg", '<div class="price">1 299.00 лв. / 664.17 €</div>'),
         ("fa", "shop.example.ir", '<div class="price">۱۲٬۹۹۰٬۰۰۰ تومان</div>'),
+        # The word before several prices of one row names none of them.
+        ("de", "laden.example.de", "<table><tr><th>Preis</th><td>11,87 €</td><td>11,24 €</td></tr></table>"),
         # No ranges: an amount less a saving, a range of deliveries, two currencies, prices of different goods.
         ("en-GB", "shop.example.co.uk", '<p class="price"><b>£649.00</b> &ndash; <b>£549.00</b></p>'),
         ("en-GB", "shop.example.co.uk", '<p class="price">£4.00 - £549.00</p>'),
