@@ -117,10 +117,14 @@ LABELS: tuple[tuple[Field, re.Pattern[str]], ...] = (
     ),
 )
 
+#: A number without a digit, as shops make them of words: `CC-GRD-PRO`. It counts only behind a word for a number.
+OF_WORDS = re.compile(r"(?=.{5,30}$)[A-Z]{2,}(?:[-_.][A-Z]+)+")
+
 #: A class, id or `data-` value of an element that holds nothing but the shop's number.
 CODE_NAME = anywhere(
     r"""
-    sku(?<![a-z]sku)(?=[-_ ]|$) | product[-_]?(?:id|code|number|reference|no)(?:[-_ ]|$)
+    sku(?<![a-z]sku)(?=[-_ ]|$) | sku[-_]?(?:ref(?:erence)?|code|no|number|value)(?![a-z])
+    product[-_]?(?:id|code|number|reference|no)(?:[-_ ]|$)
     item[-_]?(?:no|number|code)(?:[-_ ]|$) | article[-_]?(?:no|nr|number|code) | cat(?:alog)?[-_]?number | identifier
     """
 )

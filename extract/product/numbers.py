@@ -21,10 +21,10 @@ from gpuledger.extract.markup.structured import StructuredProduct
 from gpuledger.extract.product import scan
 from gpuledger.extract.product.context import Context
 from gpuledger.extract.product.layout import Layout
-from gpuledger.extract.product.number_words import BEGINNINGS, CODE_NAME, LABELS, Field
+from gpuledger.extract.product.number_words import BEGINNINGS, CODE_NAME, LABELS, OF_WORDS, Field
 
 _CODE = re.compile(r"(?=[^\s]*\d)[A-Za-z0-9А-ЯЁ][\w./-]{1,29}")
-_REST = re.compile(r"[\s:#№º°.\-–—：]*((?=\S*\d)[A-Za-z0-9А-ЯЁ][\w./-]{1,29})(?=$|[\s,;|)〉>\]])")
+_REST = re.compile(r"[\s:#№º°.\-–—：]*[([]?((?=\S*\d)[A-Za-z0-9А-ЯЁ][\w./-]{1,29})(?=$|[\s,;|)〉>\]])")
 
 #: A number of several words with nothing behind it, `GV-R79XTGAMING OC-20GD`: each has capitals and digits.
 #: Or of groups of digits and capitals, `T84 1120`.
@@ -197,7 +197,7 @@ def _in_lines(page: Context, layout: Layout) -> Iterator[tuple[Field, str]]:
     `Model: AB-1 | Code: 105678`, `Product: MX1 Part #: GV-2`, `Scan code: LN136911`.
     """
     shop = re.sub(r"^www\.", "", urlsplit(page.url).hostname or "").partition(".")[0]
-    for element in layout.part.iter(*scan.HOLD_TEXT):
+    for element in layout.part.iter(*scan.HOLD_TEXT, "br"):
         for place, text in (("in", element.text), ("behind", element.tail)):
             if not text or not 3 < len(text) <= _LONGEST_LINE or not _MAY_NAME.search(text):
                 continue
@@ -256,7 +256,7 @@ _COLONS = frozenset((":", "：", "-", "–"))
 def _value(label: HtmlElement, rest: str) -> str | None:
     """The number behind a label: in the same text, in the first child, behind the element, in the next element."""
     if alone := rest.strip(" :#№.-–—："):
-        if _WORDS.fullmatch(alone):
+        if _WORDS.fullmatch(alone) or OF_WORDS.fullmatch(alone):
             return alone
         match = _REST.match(rest)
         return match.group(1).rstrip(".-/") if match else None
@@ -275,7 +275,7 @@ def _value(label: HtmlElement, rest: str) -> str | None:
     ]
     for text in places:
         if text and text.strip(" \t\r\n\u00a0:：#-–"):
-            if _WORDS.fullmatch(text.strip()):
+            if _WORDS.fullmatch(text.strip()) or OF_WORDS.fullmatch(text.strip()):
                 return text.strip()
             match = _REST.match(text.strip())
             return match.group(1).rstrip(".-/") if match else None
@@ -327,7 +327,7 @@ def _of_scripts(page: Context) -> str | None:
     return in_scripts.pop().decode("utf-8", "replace") if len(in_scripts) == 1 else None
 
 
-_LAST_NUMBER = re.compile(r"(?:^|[^A-Za-z0-9])([A-Z]?\d{5,14})(?:\.\w{1,5})?/?$", re.IGNORECASE)
+_LAST_NUMBER = re.compile(r"(?:^|[^A-Za-z0-9])([A-Z]?\d{5,16})(?:\.\w{1,5})?/?$", re.IGNORECASE)
 
 
 def _of_address(page: Context) -> str | None:
@@ -346,7 +346,9 @@ _QUERY = re.compile(
     r"=(?=[^&]*\d)([A-Za-z0-9][\w-]{4,20})(?=&|$)",
     re.IGNORECASE,
 )
-_IN_PATH = re.compile(r"(?<=/)[A-Za-z]{0,3}\d{5,14}(?=[-_./]|$)(?![-_]?[mg]b\b)", re.IGNORECASE)
+_IN_PATH = re.compile(r"(?<=/)(?:[A-Za-z]{3}-|[A-Za-z]{0,3})\d{5,14}(?=[-_./]|$)(?![-_]?[mg]b\b)", re.IGNORECASE)
+#: `/tornavida-seti-p-HBCV00001XYZ12`: capitals in an address are no words of a title.
+_LAST_CODE = re.compile(r"[/-]((?=[A-Z\d]{8,20}/?$)[A-Z]{2,}\d{5,}[A-Z\d]*)/?$")
 
 
 def _in_address(page: Context) -> str | None:
@@ -360,8 +362,12 @@ def _in_address(page: Context) -> str | None:
         return None
     if match := _QUERY.search(f"?{unquote(parts.query)}"):
         return match.group(1)
-    numbers = set(_IN_PATH.findall(unquote(parts.path)))
-    return numbers.pop() if len(numbers) == 1 else None
+    path = unquote(parts.path)
+    numbers = set(_IN_PATH.findall(path))
+    if len(numbers) == 1:
+        return numbers.pop()
+    last = _LAST_CODE.search(path)
+    return last.group(1) if last else None
 
 
 def valid_gtin(text: str) -> str | None:

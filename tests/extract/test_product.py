@@ -360,12 +360,27 @@ class TestNumbers:
             ("<p>EAN: 4006381333930</p>", None, None, None),
             ('<input type="hidden" name="product_id" value="norvik-rtx-4070">', "norvik-rtx-4070", None, None),
             ('<section class="related"><p>SKU: FAN-1</p></section>', None, None, None),
+            # Shops make numbers of words too; behind a word for a number only, and with nothing behind them.
+            ("<p><b>SKU:</b> <b>KAM-L-ANT</b></p>", "KAM-L-ANT", None, None),
+            ("<p>Code: WI-FI ready</p>", None, None, None),
+            ("<p>Stok Kodu : <b>(BHR-ISOT-500)</b></p>", "BHR-ISOT-500", None, None),
+            ("<p>In stock.<br>Item# twin4070<br>Ships in 3 days</p>", "twin4070", None, None),
+            ('<div class="skuReference">LV8-B</div>', "LV8-B", None, None),
         ],
     )  # fmt: skip
     def test_printed_numbers(self, markup: str, sku: str | None, mpn: str | None, gtin: str | None) -> None:
         offer, _ = read(shop(f'<p class="product-price">$549.99</p>{markup}{CART}'))
         assert (offer.sku, offer.mpn, offer.gtin) == (sku, mpn, gtin)
         assert offer.key == (sku or URL)
+
+    @pytest.mark.parametrize(
+        ("address", "sku"),
+        [("p/card/9300000112233445/", "9300000112233445"), ("MLM-1234567890-card-_JM", "MLM-1234567890"),
+         ("card-p-HBCV00001XYZ12", "HBCV00001XYZ12"), ("card-RTX4070SUPER", None), ("card-of-2024", None)],
+    )  # fmt: skip
+    def test_the_number_in_an_address(self, address: str, sku: str | None) -> None:
+        offer, _ = read(shop(f'<p class="product-price">$549.99</p>{CART}'), f"https://shop.example.com/{address}")
+        assert offer.sku == sku
 
     @pytest.mark.parametrize(
         ("text", "gtin"),
