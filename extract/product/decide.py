@@ -18,7 +18,7 @@ from gpuledger.extract.markup.html import visible_text
 from gpuledger.extract.price import currency as currencies
 from gpuledger.extract.price import money, vat
 from gpuledger.extract.price.no_price import is_stated_mark
-from gpuledger.extract.product import scripts
+from gpuledger.extract.product import postal, scripts
 from gpuledger.extract.product.claims import Claim
 from gpuledger.extract.product.context import Context
 from gpuledger.extract.product.price_kinds import VisiblePrice
@@ -386,14 +386,16 @@ def page_currency(page: Context, text: str | None) -> str | None:
     """The currency of a price that carries none, or a sign of many countries, and is printed as `text`.
 
     What the page's `meta` names; else the only one that its source names, if the sign can mean it; else the only money of
-    its country.
+    its country; where no country is known, whose dollar it is by what the page says of its prices, or by its addresses.
     """
     named = page.first_meta("product:price:currency", "og:price:currency", "pricecurrency", "currency")
     in_source = {code.decode() for code in _IN_SOURCE.findall(page.content)}
-    for code in (named.strip().upper() if named else None, in_source.pop() if len(in_source) == 1 else None):
+    for code in (named.strip().upper() if named else None, next(iter(in_source)) if len(in_source) == 1 else None):
         if code and currencies.is_code(code) and not _contradicts(text, code):
             return code
     country = currencies.of_country(page.country)
+    if page.country is None and not in_source and "$" in (text or ""):
+        country = postal.dollar(page.content)
     return None if country is None or _contradicts(text, country) else country
 
 

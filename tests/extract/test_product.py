@@ -235,6 +235,22 @@ class TestLocale:
         offer, _ = read(shop(f'<p class="product-price">$549.99</p>{CART}', head=head, lang="en"))
         assert (offer.price, offer.currency) == ((Decimal(price), code) if price else (None, None))
 
+    @pytest.mark.parametrize(
+        ("words", "currency"),
+        [("12 Main St, Austin, TX 78701", "USD"), ("Toronto, ON M5V 2T6", "CAD"), ("Fitzroy VIC 3065", "AUD"),
+         ("Auckland 1010, New Zealand", "NZD"), ("All prices are in USD", "USD"),
+         ("Austin, TX 78701. Prices shown in Canadian dollars.", "CAD"),
+         ("Austin, TX 78701 and Toronto, ON M5V 2T6", None), ("Model IN 12345, OR 10000", None)],
+    )  # fmt: skip
+    def test_addresses_and_words_on_the_page_say_whose_dollar_it_is(self, words: str, currency: str | None) -> None:
+        offer, _ = read(shop(f'<p class="product-price">$549.99</p>{CART}<footer>{words}</footer>', lang="en"))
+        assert (offer.price, offer.currency) == (Decimal("549.99") if currency else None, currency)
+
+    def test_an_address_does_not_overrule_a_currency_that_the_source_names(self) -> None:
+        head = '<script>window.state = {"currencyCode": "EUR"}</script>'
+        offer, _ = read(shop(f'<p class="product-price">$549.99</p>{CART}<p>Austin, TX 78701</p>', head=head, lang="en"))
+        assert (offer.price, offer.currency) == (None, None)
+
     def test_a_page_in_another_charset(self) -> None:
         html = shop(f'<p class="product-price">1.299,00 €</p>{CART}', lang="de", head='<meta charset="windows-1252">')
         items = list(product.parse(page(html.encode("cp1252"), content_type=None)))

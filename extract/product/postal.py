@@ -1,0 +1,41 @@
+"""Whose dollar a page means that names no country: by its postal addresses, and by what it says of its prices."""
+
+from __future__ import annotations
+
+import re
+
+#: `Austin, TX 78701`, `Toronto, ON M5V 2T6`, `Fitzroy VIC 3065`, `Auckland 1010, New Zealand`, `Singapore 238823`.
+_ADDRESSES = {
+    "US": re.compile(
+        rb"[A-Za-z.]{3},\s+(?:A[KLRZ]|C[AOT]|D[CE]|FL|GA|HI|I[ADLN]|K[SY]|LA|M[ADEINOST]|N[CDEHJMVY]|O[HKR]|PA|RI|S[CD]"
+        rb"|T[NX]|UT|V[AT]|W[AIVY])\.?,?\s+\d{5}(?:-\d{4})?(?![\w-])"
+    ),
+    "CA": re.compile(
+        rb"(?<![\w-])(?:AB|BC|MB|N[BLSTU]|ON|PE|QC|SK|YT),?\s+[ABCEGHJ-NPRSTVXY]\d[A-Z]\s?\d[A-Z]\d(?![\w-])"
+    ),
+    "AU": re.compile(rb"[A-Za-z],?\s+(?:NSW|VIC|QLD|TAS),?\s+\d{4}(?![\w-])"),
+    "NZ": re.compile(rb"\d{4},?\s+New Zealand(?!\w)"),
+    "SG": re.compile(rb"Singapore,?\s+\d{6}(?![\w-])"),
+    "HK": re.compile(rb"(?:Kowloon|New Territories),?\s+Hong Kong(?!\w)"),
+}
+#: `All prices are in USD`, `prices shown in Canadian dollars`.
+_OF_PRICES = re.compile(
+    rb"(?i:prices?|amounts?)\s+(?:[a-z]+\s+){0,3}?in\s+(?:(USD|CAD|AUD|NZD|SGD|HKD)(?!\w)"
+    rb"|(?i:(US|U\.S\.|United States|Canadian|Australian|New Zealand|Singapore|Hong Kong) dollars))"
+)
+_DOLLARS = {
+    "us": "USD", "u.s.": "USD", "united states": "USD", "canadian": "CAD", "australian": "AUD", "new zealand": "NZD",
+    "singapore": "SGD", "hong kong": "HKD",
+}  # fmt: skip
+
+
+def dollar(content: bytes) -> str | None:
+    """The currency that the page's bytes say its prices are in, else the country's whose addresses alone it prints.
+
+    As an ISO 4217 code; None where it says nothing, or names several.
+    """
+    said = {(code or b"").decode() or _DOLLARS[name.decode().lower()] for code, name in _OF_PRICES.findall(content)}
+    if said:
+        return said.pop() if len(said) == 1 else None
+    countries = [country for country, pattern in _ADDRESSES.items() if pattern.search(content)]
+    return f"{countries[0]}D" if len(countries) == 1 else None
