@@ -12,9 +12,10 @@ from gpuledger.extract.price import amounts, money
 from gpuledger.extract.price import currency as currencies
 from gpuledger.extract.price.money import Ambiguous, Money
 from gpuledger.extract.product.context import Context
-from gpuledger.extract.product.scan import sign_beside
+from gpuledger.extract.product.scan import CROSSED, sign_beside
 
-CROSSED = ("del", "s", "strike")
+__all__ = ["CROSSED", "MAX_TEXT", "Reader"]
+
 #: Longest text of an element that may be a price element with its label.
 MAX_TEXT = 90
 

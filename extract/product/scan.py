@@ -18,6 +18,7 @@ from lxml.html import HtmlElement
 
 from gpuledger.extract.markup.html import visible_text
 from gpuledger.extract.price import currency as currencies
+from gpuledger.extract.price import words as price_words
 from gpuledger.extract.product import signs
 from gpuledger.extract.product.number_words import BEGINNINGS
 
@@ -141,7 +142,12 @@ def walk(part: HtmlElement) -> Parts:
                 labels.append(element)
             if _DIGIT.search(text) and (_is_money(text) or sign_beside(element, text)):
                 priced.append((order, _whole(element, text)))
+                if element.tag in CROSSED and (behind := _tail_apart(element)) is not None:
+                    priced.append((order, behind))
                 continue
+            is_word = text.rstrip(_SPACES)[-1:] in _COLONS and price_words.PRICE_LABEL.fullmatch(text)
+            if is_word and (behind := _tail_apart(element)) is not None:
+                priced.append((order, behind))
         identifier = str(element.tag) if own and element in own else element.get("id") or element.get("data-testid")
         names[element.get("class"), identifier].append((order, element))
         if element.get("itemprop") == "price":
@@ -150,6 +156,23 @@ def walk(part: HtmlElement) -> Parts:
     return Parts(priced, labels, Names(names))
 
 
+def _tail_apart(element: HtmlElement) -> HtmlElement | None:
+    """A price that stands as bare text behind an element, put into an element of its own; None where none stands there.
+
+    `<b>Price:</b> $45.00<br>`, `<s>259,00 EUR</s> nur 219,00 EUR`: the part around them may hold a paragraph.
+    """
+    text = element.tail
+    if text is None or len(text) >= _MAX_OWN_TEXT or not _DIGIT.search(text) or not _is_money(text):
+        return None
+    behind = element.makeelement("span")
+    behind.text, element.tail = text, None
+    element.addnext(behind)
+    return behind
+
+
+#: What is struck out is an old price.
+CROSSED = ("del", "s", "strike")
+_COLONS = frozenset((":", "："))
 #: How the end of an amount begins: with the mark before the cents, or as two digits behind it.
 _AMOUNT_END = re.compile(r"\s*([.,€]?)\d\d(?![.,]?\d)")
 
