@@ -363,7 +363,7 @@ def _in_address(page: Context) -> str | None:
     if match := _QUERY.search(f"?{unquote(parts.query)}"):
         return match.group(1)
     path = unquote(parts.path)
-    numbers = set(_IN_PATH.findall(path))
+    numbers: set[str] = set(_IN_PATH.findall(path))
     if len(numbers) == 1:
         return numbers.pop()
     last = _LAST_CODE.search(path)
