@@ -17,6 +17,7 @@ import duckdb
 from gpuledger.warehouse.schema import hash_text
 
 _SQL = Path(__file__).with_suffix(".sql").read_text(encoding="utf-8")
+_STANDING = Path(__file__).with_name("price_days_standing.sql").read_text(encoding="utf-8")
 _SUSPECT = Path(__file__).with_name("price_days_suspect.sql").read_text(encoding="utf-8")
 #: Days on each side of a day that say whether its low and high can be.
 NEIGHBOURS = 14
@@ -69,7 +70,10 @@ def keep(
         first = bound.day
     con.execute("DELETE FROM core.price_day WHERE day >= $since", {"since": first})
     for since, until in _parts(con, first):
-        con.execute(f"INSERT INTO core.price_day BY NAME {_SQL}", {"since": since, "until": until})
+        part = {"since": since, "until": until}
+        con.execute(f"CREATE OR REPLACE TEMP TABLE standing_price AS {_STANDING}", part)
+        con.execute(f"INSERT INTO core.price_day BY NAME {_SQL}", part)
+    con.execute("DROP TABLE IF EXISTS standing_price")
     _mark_suspects(con, first)
     con.execute("DELETE FROM ops.table_content WHERE table_id = ?", [_ROW])
     con.execute("INSERT INTO ops.table_content VALUES (?, ?)", [_ROW, settled])
@@ -118,4 +122,4 @@ def _settled(con: duckdb.DuckDBPyConnection, known_before: datetime) -> str:
         {"known_before": known_before},
     ).fetchone()
     assert row is not None
-    return f"{hash_text(_SQL + _SUSPECT)} {row[0]}"
+    return f"{hash_text(_STANDING + _SQL + _SUSPECT)} {row[0]}"
