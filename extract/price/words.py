@@ -101,7 +101,7 @@ _NOISE_BEFORE = at_word_start(
 )
 # Words before a colon or another amount speak of that one: `$549.99 Shipping: $9.99`.
 _NOISE_AFTER = re.compile(
-    r"""\W{0,3}(?:折(?!後|后|扣價|扣价|抵)|off\b|discount|shipping|delivery|postage|p&p|versand|rabatt?|gespart|ersparnis|livraison|frais|envío|de\sdescuento
+    r"""\W{0,3}(?:折(?!後|后|扣價|扣价|抵)|off\b|discount|shipping|delivery|postage|p&p|versand|rabatt?|gespart|ersparnis|livraison|frais|envío|de\sdescuento|con\s(?:la\s|tu\s)?tarjeta
         |de\sréduction|d['’]éco|éco-?part|spedizione|frete|verzend|dostaw|doprav|доставк|배송|할인(?!가)|적립|割引|送料|cash\s?back|gift|credit
         |相当|상당|deposit|down\s?payment|anzahlung|acompte|zaliczk|rebate|coupon|savings?\b|saved\b|and\sunder|&\sunder|or\sless|trade-?in|points?\b)
         (?!\w*\s*(?::|[$€£¥]?\s?\d|disponib|available|possible|möglich|free|gratuit|offert|inclus|kostenlos|gratis|included|za\sdarmo|zdarma|zadarmo|бесплатн|무료|無料))""",

@@ -20,7 +20,9 @@ _NO_COUNTRY = frozenset(
 )
 #: Under these a domain that is used as a word is its country's after all: `shop.com.co`.
 _SECOND_LEVELS = frozenset(("com", "net", "org", "gov", "edu"))
-_DOMAIN_COUNTRY = {"uk": "GB"}
+_DOMAIN_COUNTRY = {
+    "uk": "GB", "рф": "RU", "xn--p1ai": "RU", "укр": "UA", "xn--j1amh": "UA", "бел": "BY", "xn--90ais": "BY",
+}  # fmt: skip
 _LOCALE = re.compile(r"\s*([a-z]{2,3})(?:[-_](?:[A-Za-z]{4}[-_])?([A-Za-z]{2}))?\b")
 #: `/en-ca/`, `/gb/en/`, `/ie/en/`: the country and language part of an address.
 _LANGUAGES = frozenset(
@@ -121,10 +123,11 @@ def _country_of_domain(url: str) -> str | None:
         _, second, last = ["", "", "", *(urlsplit(url).hostname or "").lower().split(".")][-3:]
     except ValueError:
         return None
+    if last in _DOMAIN_COUNTRY:
+        return _DOMAIN_COUNTRY[last]
     if len(last) != 2 or (last in _NO_COUNTRY and second not in _SECOND_LEVELS):
         return None
-    country = _DOMAIN_COUNTRY.get(last, last.upper())
-    return country if currencies.is_country(country) else None
+    return last.upper() if currencies.is_country(last.upper()) else None
 
 
 def _country_of_path(url: str) -> str | None:

@@ -31,7 +31,10 @@ def labels(table: str, behind: str = "") -> re.Pattern[str]:
 
 
 #: Behind the word for a number stands the number or nothing, so that of `Code article: 12` the word is not `Code`.
-_A_NUMBER = r"(?:\s?[/(]\s?(?:sku|ref\.?|id|code|item (?:no|number)\.?|ean|gtin|upc)\)?)?(?=[\W_]{0,8}(?:$|\S*\d))"
+_A_NUMBER = (
+    r"(?:\s?[/(]\s?(?:sku|ref\.?|id|code|item (?:no|number)\.?|ean|gtin|upc)\)?)?"
+    r"(?=[\W_]{0,8}(?:$|\S*\d|(?-i:[A-Z]{2,}[-_.][A-Z])))"
+)
 
 #: Tried in this order: a maker's number is often called an article number too.
 LABELS: tuple[tuple[Field, re.Pattern[str]], ...] = (

@@ -97,8 +97,9 @@ def visible_prices(page: Context, layout: Layout, currency: str | None) -> Visib
                 # `$229 99`: the parts of one price, of which none may be taken for the whole.
                 taken.add(element)
     if any(price.money.signed for price in prices):
-        # Where prices carry their currency, a bare number in a part named after prices is something else.
-        prices = [price for price in prices if price.money.signed]
+        # Where prices carry their currency, a bare number in a part named after prices is something else; in one that is
+        # named after the price of now it speaks against the others: `Rs. 1,299` and, under `final-price`, 449.
+        prices = [price for price in prices if price.money.signed or (price.named and price.current)]
     before_tax = [price for price in prices if price.net or _is_net(price)]
     net = frozenset(price.amount for price in before_tax)
     gross = [price for price in prices if price not in before_tax]

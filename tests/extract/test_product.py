@@ -378,6 +378,7 @@ class TestNumbers:
             ('<section class="related"><p>SKU: FAN-1</p></section>', None, None, None),
             # Shops make numbers of words too; behind a word for a number only, and with nothing behind them.
             ("<p><b>SKU:</b> <b>KAM-L-ANT</b></p>", "KAM-L-ANT", None, None),
+            ("<p>SKU: MUG-CUS</p>", "MUG-CUS", None, None),
             ("<p>Code: WI-FI ready</p>", None, None, None),
             ("<p>Stok Kodu : <b>(BHR-ISOT-500)</b></p>", "BHR-ISOT-500", None, None),
             ("<p>In stock.<br>Item# twin4070<br>Ships in 3 days</p>", "twin4070", None, None),

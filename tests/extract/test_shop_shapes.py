@@ -284,6 +284,15 @@ SYSTEMS: dict[str, tuple[str, str, str, str, str, str, str | None]] = {
         "de", "laden.example.de", f"<p>Statt <s>259,00 EUR</s> nur 219,00 EUR<br>{'mit Karton und Anleitung ' * 4}</p>{BUY}",
         "219.00", "EUR", "now", "259.00",
     ),
+    "a lower price with a card": (
+        "es-PE", "tienda.example.pe",
+        f"""<div><span class="price-online">S/ 149.90</span> <span class="price-list">Precio normal S/ 219.90</span>
+        <span class="price-card">S/ 139.90 con tarjeta</span></div>{BUY}""",
+        "149.90", "PEN", "now", "219.90",
+    ),
+    "rubles under a domain in Cyrillic": (
+        "ru", "магазин.рф", f"<div><b>5 290 р.</b></div>{BUY}", "5290", "RUB", "now", None,
+    ),
     "stars beside the price": (
         "en-US", "shop.example.com", f'<div>4.75 (123)</div><div class="price">$549.99</div>{BUY}',
         "549.99", "USD", "now", None,
@@ -330,9 +339,19 @@ def test_the_price_of(name: str) -> None:
         ("pt-BR", "loja.example.com.br", '<div class="price">12x de <strong>R$ 199,90</strong> sem juros</div>'),
         ("bg", "magazin.example.bg", '<div class="price">1 299.00 лв. / 664.17 €</div>'),
         ("fa", "shop.example.ir", '<div class="price">۱۲٬۹۹۰٬۰۰۰ تومان</div>'),
+        # A bare number that is named after the price of now, beside an amount with a currency.
+        ("en-IN", "bazaar.example.in", '<p><b class="cut-price">Rs. 1,299</b> <b class="final-price">449</b></p>'),
         # A saving and a rate as bare text.
-        ("en-US", "shop.example.com", "<p><s>$599.99</s> Save $50.00<br>while stocks last, in our shop in the city</p>"),
-        ("en-US", "shop.example.com", "<p><b>Price:</b> $45.00 / month<br>for two years, with a card of your own bank</p>"),
+        (
+            "en-US",
+            "shop.example.com",
+            "<p><s>$599.99</s> Save $50.00<br>while stocks last, in our shop in the city</p>",
+        ),
+        (
+            "en-US",
+            "shop.example.com",
+            "<p><b>Price:</b> $45.00 / month<br>for two years, with a card of your own bank</p>",
+        ),
         # The word before several prices of one row names none of them.
         ("de", "laden.example.de", "<table><tr><th>Preis</th><td>11,87 €</td><td>11,24 €</td></tr></table>"),
         # No ranges: an amount less a saving, a range of deliveries, two currencies, prices of different goods.
