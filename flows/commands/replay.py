@@ -7,9 +7,12 @@ from pathlib import Path
 
 import click
 
+from gpuledger.extract.redaction import redact_text
 from gpuledger.flows.commands._options import data_dir_option
 from gpuledger.flows.night.context import Context, new_run_id, utc_now
 from gpuledger.flows.setup import settings as settings_module
+from gpuledger.flows.setup import wrong_use
+from gpuledger.flows.setup.lang import gettext
 from gpuledger.warehouse.paths import DataDir
 
 
@@ -24,14 +27,16 @@ from gpuledger.warehouse.paths import DataDir
 )  # fmt: skip
 @click.option(
     "--skip-damaged", is_flag=True,
-    help="Go on where archived pages are damaged or missing: each counts as one that could not be read that night.",
+    help="Go on where archived pages are damaged or missing, and say which: each counts as one that could not be read that "
+    "night.",
 )  # fmt: skip
 @data_dir_option
 def command(until: str | None, to: Path | None, skip_damaged: bool, data_dir: str | None) -> int:
     """Rebuild the whole warehouse from the archive: every run on record, in order, with what it fetched and what it missed.
 
     Nothing is published before the end, and the old versions stay: a replay that is stopped changes nothing, and goes on
-    where it was when the same is started again. Exit status: 0 published, 1 nothing published.
+    where it was when the same is started again. Exit status: 0 published, 1 nothing published, 3 published without what is
+    damaged.
     """
     from gpuledger.flows.history import replay
     from gpuledger.flows.night import sharing
@@ -53,6 +58,12 @@ def command(until: str | None, to: Path | None, skip_damaged: bool, data_dir: st
     click.echo(f"replayed {len(runs)} runs of {len(names)} sources{days}")
     assert summary.published is not None
     click.echo(f"warehouse  {context.data.published} -> {summary.version}")
+    if summary.damaged:
+        click.echo(gettext("left out, as damaged or missing: {count}").format(count=len(summary.damaged)))
+        for one in summary.damaged[: replay.NAMED]:
+            click.echo(f"  {wrong_use.said(redact_text(one))}")
+        if (more := len(summary.damaged) - replay.NAMED) > 0:
+            click.echo("  " + gettext("and {count} more").format(count=more))
     return summary.exit_status
 
 

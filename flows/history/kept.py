@@ -1,7 +1,7 @@
 """How far a replay came, so that one that was killed goes on from there.
 
 A kept state is a copy of the work file between two runs. A replay goes on from it only where everything that made it is
-unchanged: the program's own files, the settings, what people decided, the baseline, and the runs up to there.
+unchanged: the program's own files, the settings, what people decided, the baseline, the runs up to there, and its own bytes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import duckdb
 from gpuledger.extract import local_files
 from gpuledger.flows.night.run_log import RunRecord
 from gpuledger.flows.setup.settings import Settings
-from gpuledger.warehouse import publish
+from gpuledger.warehouse import integrity, publish
 from gpuledger.warehouse.paths import DataDir
 
 #: Work that a kill may cost, for a copy of the file each time.
@@ -61,7 +61,8 @@ class Keeper:
                 noted = local_files.loads(local_files.read_bytes(note))
                 file, done = note.with_suffix(".duckdb"), int(noted["done"])
                 kept = Kept(file, done, frozenset(noted["changed"]), datetime.fromisoformat(noted["newest"]))
-                is_whole = file.exists() and noted["runs"] == self._digest(done)
+                is_ours = file.exists() and noted["runs"] == self._digest(done)
+                is_whole = is_ours and noted["sha256"] == integrity.digest(file)
             except (OSError, ValueError, KeyError, TypeError, OverflowError):
                 continue  # torn or edited: the replay begins where another note says, or at the beginning
             if is_whole and (newest is None or done > newest.done):
@@ -74,13 +75,14 @@ class Keeper:
             return
         publish.checkpoint(con)
         name = self.data.state / f"replay-{self.key}-{done}"
-        noted = {
-            "done": done, "runs": self._digest(done), "changed": sorted(changed), "newest": newest.isoformat(),
-        }  # fmt: skip
         before = list(self.data.state.glob("replay-*"))
-        name.with_suffix(".json").write_text(json.dumps(noted), encoding="utf-8")
         part = name.with_suffix(".part")
         shutil.copyfile(work, part)
+        noted = {
+            "done": done, "runs": self._digest(done), "changed": sorted(changed), "newest": newest.isoformat(),
+            "sha256": integrity.digest(part),
+        }  # fmt: skip
+        name.with_suffix(".json").write_text(json.dumps(noted), encoding="utf-8")
         part.replace(name.with_suffix(".duckdb"))
         for old in before:
             old.unlink(missing_ok=True)

@@ -43,9 +43,8 @@ from gpuledger.warehouse.ledger import SourceOutcome
 from gpuledger.warehouse.load.stage import append
 from gpuledger.warehouse.paths import DataDir
 
-#: Called with what is being replayed and how many runs are done.
 #: Damaged files that a refusal names; the number of the others follows.
-_NAMED = 5
+NAMED = 5
 
 
 class ReplayRefused(WarehouseError):
@@ -119,14 +118,17 @@ def replay(
     Where a vacuum has folded earlier runs into a baseline, the runs go on from it.
 
     Raises ReplayRefused, naming the files, where pages are damaged or missing and are not to be skipped: a history with a
-    hole that looks like an answer is worse than none. Raises also what `store.store` raises.
+    hole that looks like an answer is worse than none. Where they are, the summary names them. Raises also what
+    `store.store` raises.
     """
     options = options or Options()
     archive = Archive(archive_of.snapshots, objects.of(archive_of.store))
     context.progress.step("verify")
     with writing(context.data), archive.held():
-        if not options.skip_damaged:
-            _refuse_damage(archive_of, archive, runs)
+        damaged = [*_lost_runs(archive_of), *_damage(archive, runs)]
+        _refuse_a_damaged_baseline(archive_of)
+        if damaged and not options.skip_damaged:
+            raise _refusal(damaged)
         publish.heal(context.data)
         _bring_decisions(archive_of, context.data)
         limit = context.settings.memory_limit
@@ -160,7 +162,7 @@ def replay(
         if options.export:
             context.progress.step("export")
             exports.after_run(context.data)
-    return summary
+    return dataclasses.replace(summary, damaged=damaged)
 
 
 def _bring_decisions(source: DataDir, target: DataDir) -> None:
@@ -260,26 +262,33 @@ def pages(archive: Archive, record: SourceRecord) -> list[Snapshot]:
     )
 
 
-def _refuse_damage(data: DataDir, archive: Archive, runs: Sequence[RunRecord]) -> None:
-    damaged = [*_lost_runs(data), *_damage(archive, runs)]
+def _refuse_a_damaged_baseline(data: DataDir) -> None:
+    """Whatever is to be skipped: all that follows would be built on it, and published."""
     if data.baseline.exists() and integrity.is_whole(data, data.baseline) is False:
-        damaged.insert(0, f"{data.baseline}: it is not what was written")
-    if not damaged:
-        return
-    named = "; ".join(damaged[:_NAMED]) + (f"; and {len(damaged) - _NAMED} more" if len(damaged) > _NAMED else "")
-    raise ReplayRefused(
+        raise ReplayRefused(
+            f"{data.baseline}: it is not what was written: restore it from a backup, or move it away, and the runs in it "
+            "are left out by --skip-damaged. Nothing was changed"
+        )
+
+
+def _refusal(damaged: Sequence[str]) -> ReplayRefused:
+    named = "; ".join(damaged[:NAMED]) + (f"; and {len(damaged) - NAMED} more" if len(damaged) > NAMED else "")
+    return ReplayRefused(
         f"{named}: restore from a backup, or give --skip-damaged, and each counts as a page that could not be read on its "
         "night. Nothing was changed"
     )
 
 
 def _lost_runs(data: DataDir) -> Iterator[str]:
-    """Runs that the published file holds and the log does not: lines lost from the end of a log leave no gap in it."""
+    """Lines of the log of runs that nobody may believe, and runs that the published file holds and the log does not: lines
+    lost from the end of a log leave no gap in it.
+    """
+    yield from run_log.unread(data)
     try:
         published = history.fetching_runs(data)
     except WarehouseError:
         return  # the file is what the replay is to make anew
-    known = {record.run_id for record in run_log.records(data)} | folded_runs(data).keys()
+    known = {record.run_id for record in run_log.records(data, skip_damaged=True)} | folded_runs(data).keys()
     for run_id in published:
         if run_id not in known:
             yield f"{data.runs}: the record of the published run {run_id} is not there"

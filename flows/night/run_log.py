@@ -181,32 +181,46 @@ def records(data: DataDir, *, skip_damaged: bool = False) -> list[RunRecord]:
     """The runs that were published, in the order in which they were. Raises BadRecord, naming the line.
 
     A line that a kill tore is passed over: its run went no further, or `heal` has said it again. With `skip_damaged` so is
-    one that was changed.
+    one that was changed; `unread` names it.
     """
+    found, bad = _read(data)
+    if bad and not skip_damaged:
+        path, number, reason = bad[0]
+        raise BadRecord(
+            f"{path}, line {number}: no record of a run ({reason}); restore the file from a backup, or give "
+            "--skip-damaged, which leaves its run out of the replay"
+        )
+    return found
+
+
+def unread(data: DataDir) -> list[str]:
+    """The lines that `records` does not believe, each with its file and its number."""
+    return [f"{path}, line {number}: {reason}" for path, number, reason in _read(data)[1]]
+
+
+def _read(data: DataDir) -> tuple[list[RunRecord], list[tuple[Path, int, str]]]:
+    """The published runs, and the lines that are not as they were written, with what is wrong."""
     by_run: dict[str, RunRecord] = {}
     done: set[str] = set()
-    changed = {} if skip_damaged else {one.number: one for one in _changed(data)}
+    bad = []
+    changed = {one.number: one.reason for one in _changed(data)}
     for path, number, line in _lines(data.runs):
         event, fields = _event(line)
+        reason = changed.get(number)
+        if event is None and not sealed.is_torn(line):
+            reason = reason or "neither the start nor the end of one"
         try:
-            if number in changed:
-                raise ValueError(changed[number].reason)
-            if event is None and not sealed.is_torn(line) and not skip_damaged:
-                raise ValueError("neither the start nor the end of one")
             if "sources" in fields:
                 by_run[fields["run_id"]] = _record(fields)
-            if event == "published":
-                if fields["run_id"] not in by_run and not skip_damaged:
-                    raise ValueError(f"the line with the sources of {fields['run_id']} is not there")
-                done.add(fields["run_id"])
         except (ValueError, KeyError, TypeError) as error:
-            if skip_damaged:
-                continue
-            raise BadRecord(
-                f"{path}, line {number}: no record of a run ({error}); restore the file from a backup, or give "
-                "--skip-damaged, which leaves its run out of the replay"
-            ) from None
-    return [record for run_id, record in by_run.items() if run_id in done]
+            reason = reason or str(error)
+        if event == "published":
+            done.add(fields["run_id"])
+            if fields["run_id"] not in by_run:
+                reason = reason or f"the line with the sources of {fields['run_id']} is not there"
+        if reason:
+            bad.append((path, number, reason))
+    return [record for run_id, record in by_run.items() if run_id in done], bad
 
 
 def record_of(context: Context, collected: Sequence[Collected]) -> RunRecord:

@@ -16,7 +16,8 @@ from gpuledger.warehouse.load.offers import MissingRate
 @dataclass(frozen=True, slots=True)
 class Summary:
     """The outcome of a run. `published` is the version's path, None where nothing was published; `unrated` are the prices
-    of a bulk load that have no exchange rate, `left_out` what was not asked since its robots.txt forbids it.
+    of a bulk load that have no exchange rate, `left_out` what was not asked since its robots.txt forbids it; `damaged` is
+    what a replay left out of the archive.
     """
 
     run_id: str
@@ -28,6 +29,7 @@ class Summary:
     seconds: float = 0.0
     unrated: Sequence[MissingRate] = ()
     left_out: Sequence[LeftOut] = ()
+    damaged: Sequence[str] = ()
 
     @property
     def version(self) -> str | None:
@@ -57,9 +59,11 @@ class Summary:
 
     @property
     def exit_status(self) -> int:
-        """0 published, 1 not, 3 published with a source that failed or is degraded, or with prices that have no rate."""
+        """0 published, 1 not, 3 published with a source that failed or is degraded, with prices that have no rate, or
+        without what is damaged.
+        """
         status = {"failed": 1, "published": 0, "published_with_failures": 3}[self.status]
-        return status or (3 if self.unrated else 0)
+        return status or (3 if self.unrated or self.damaged else 0)
 
 
 def published_status(sources: Sequence[SourceOutcome]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
@@ -19,6 +19,7 @@ from gpuledger.flows.night import refresh as refreshing
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.progress import Progress
 from gpuledger.flows.setup import decisions
+from gpuledger.warehouse import integrity, publish
 from gpuledger.warehouse.paths import DataDir
 from tests.command import gpuledger, rows, tables
 from tests.flows.inprocess import context, copy_of_the_site, refresh
@@ -173,11 +174,24 @@ def test_a_backfill_replays_cut_on_a_night_and_between_two(tmp_path: Path) -> No
 def test_a_killed_replay_goes_on_where_it_was_unless_something_changed(tmp_path: Path) -> None:
     data = tmp_path / "data"
     load(data, price_table(tmp_path / "one.csv", 4, _price), by_night=True)
-    _kill_and_go_on(data, tmp_path / "again", is_same=True)
-    _kill_and_go_on(data, tmp_path / "once-more", is_same=False)
+
+    def decide(to: Path) -> None:
+        decisions.release(
+            data=DataDir(data), listing_id="danawa_daily:88000005", price=Decimal(1), currency="KRW", reason="new"
+        )
+
+    def damage(to: Path) -> None:
+        (kept,) = (to / "state").glob("replay-*.duckdb")
+        content = bytearray(kept.read_bytes())
+        content[len(content) // 2] ^= 1
+        kept.write_bytes(content)
+
+    _kill_and_go_on(data, tmp_path / "again")
+    _kill_and_go_on(data, tmp_path / "from-a-damaged-file", damage)
+    _kill_and_go_on(data, tmp_path / "once-more", decide)
 
 
-def _kill_and_go_on(data: Path, to: Path, *, is_same: bool) -> None:
+def _kill_and_go_on(data: Path, to: Path, change: Callable[[Path], None] | None = None) -> None:
     runs = runs_until(DataDir(data), None)
 
     def run_here(progress: Progress) -> Context:
@@ -202,13 +216,11 @@ def _kill_and_go_on(data: Path, to: Path, *, is_same: bool) -> None:
     with pytest.raises(KeyboardInterrupt):
         replay(run_here(Seen(3)), DataDir(data), runs, Options(keep_every_s=0))
     assert not (to / "gpuledger.duckdb").exists()
-    if not is_same:
-        decisions.release(
-            data=DataDir(data), listing_id="danawa_daily:88000005", price=Decimal(1), currency="KRW", reason="new"
-        )
+    if change:
+        change(to)
     seen = Seen()
     replay(run_here(seen), DataDir(data), runs, Options(keep_every_s=0))
-    assert seen.runs == [*range(3 if is_same else 0, len(runs)), len(runs)]
+    assert seen.runs == [*range(0 if change else 3, len(runs)), len(runs)]
     assert_same(data, to)
     assert list((to / "state").glob("replay-*")) == []
 
@@ -247,7 +259,9 @@ def test_a_damaged_page_is_named_and_nothing_is_changed_and_can_be_passed_over(
     assert "--skip-damaged" in outcome.err
     assert "Traceback" not in outcome.err
     assert (data / "gpuledger.duckdb").resolve() == published
-    replayed(data, tmp_path / "again", skip_damaged=True)
+    outcome = gpuledger("--lang", "ko", "replay", "--skip-damaged", "--to", tmp_path / "again", data=data)
+    assert outcome.status == 3
+    assert f"뺀 것: 1\n  {blob}: " in outcome.out
     issues = rows(tmp_path / "again", "SELECT DISTINCT source FROM ops.issue WHERE code = 'CorruptSnapshot'")
     assert issues == [("generic_shop",)]
     elsewhere = "SELECT * FROM core.price_history WHERE source NOT IN ('generic_shop', 'bhphoto') ORDER BY ALL"
@@ -260,6 +274,29 @@ def test_a_lost_line_of_the_log_is_noticed(nights: dict[int, Night], tmp_path: P
     log.write_bytes(log.read_bytes().split(b"\n", 1)[1])
     with pytest.raises(ReplayRefused, match=r"log/newegg\.jsonl: 1 of 2 fetches"):
         replayed(data, tmp_path / "again")
-    (data / "snapshots" / "runs.jsonl").write_text("{}\n")
+    log.write_bytes(b"")
+    runs = data / "snapshots" / "runs.jsonl"
+    with runs.open("ab") as file:
+        file.write(b"{}\n" * 7)
+    outcome = gpuledger("replay", "--skip-damaged", "--to", tmp_path / "again", data=data)
+    assert outcome.status == 3
+    listed = outcome.out.partition("left out, as damaged or missing: ")[2].splitlines()
+    assert listed[0] == "8"
+    assert [line.rpartition("line ")[2][:1] for line in listed[1:6]] == ["5", "6", "7", "8", "9"]
+    assert listed[6:] == ["  and 3 more"]
+    runs.write_text("{}\n")
     with pytest.raises(run_log.BadRecord, match="line 1"):
         replayed(data, tmp_path / "again")
+
+
+@pytest.mark.parametrize("skip_damaged", [False, True])
+def test_a_damaged_baseline_is_never_gone_on_from(nights: dict[int, Night], tmp_path: Path, skip_damaged: bool) -> None:
+    data = DataDir(nights[1].copy(tmp_path / "data"))
+    shutil.copyfile(publish.versions(data)[-1], data.baseline)
+    integrity.note(data, data.baseline, integrity.digest(data.baseline))
+    with data.baseline.open("r+b") as file:
+        file.seek(data.baseline.stat().st_size // 2)
+        file.write(b"damaged")
+    with pytest.raises(ReplayRefused, match="is not what was written"):
+        replayed(data.root, tmp_path / "again", skip_damaged=skip_damaged)
+    assert not (tmp_path / "again" / "gpuledger.duckdb").exists()
