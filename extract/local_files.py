@@ -91,7 +91,10 @@ _GZIP = b"\x1f\x8b"
 def read_toml(path: Path, *, follow: bool = False) -> dict[str, Any]:
     """The tables of a TOML file. Raises ValueError for what is no TOML in UTF-8, and what `read_bytes` raises."""
     try:
-        return tomllib.loads(read_bytes(path, follow=follow).decode("utf-8"))
+        # Windows' editor begins a file with a mark, and TOML 1.1 says to pass over it.
+        return tomllib.loads(read_bytes(path, follow=follow).decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise ValueError("it is no text in UTF-8: save it as UTF-8") from None
     except RecursionError:
         raise ValueError("nested too deeply") from None
 

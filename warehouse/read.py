@@ -141,9 +141,17 @@ def formats(data: DataDir) -> tuple[str, str]:
 def query(
     data: DataDir, sql: str, parameters: Sequence[object] | dict[str, object] | None = None
 ) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Rows of one of our own statements. Raises what `reader` raises."""
+    """Rows of one of our own statements. Raises what `reader` raises, and BadQuery for a parameter that is no text."""
     with reader(data) as con:
-        result = con.execute(sql, parameters)
+        try:
+            result = con.execute(sql, parameters)
+        except duckdb.InvalidInputException as error:
+            if "surrogate" not in str(error):
+                raise
+            # As a terminal in CP949 gives them.
+            raise BadQuery(
+                "what was typed is no UTF-8: set the terminal and the locale to UTF-8 (LC_ALL=C.UTF-8)"
+            ) from None
         return [column[0] for column in result.description or []], result.fetchall()
 
 

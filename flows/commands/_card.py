@@ -14,6 +14,9 @@ from gpuledger.transform.identity import own
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.warehouse.paths import DataDir
 
+#: Letters of a name that is looked for, and compared with all that are near.
+_LONGEST_NAME = 1_000
+
 
 def ids(data: DataDir, words: str) -> tuple[str, ...]:
     """The cards that `words` mean: several where a name is sold in versions. A usage error with near names otherwise."""
@@ -21,6 +24,8 @@ def ids(data: DataDir, words: str) -> tuple[str, ...]:
 
 
 def _named(data: DataDir, words: str) -> Named:
+    if len(words) > _LONGEST_NAME:
+        raise click.UsageError(gettext("no card is called {name!r}").format(name=f"{words[:60]}…"))
     meant = named(words, identities.resolver_of(data), own.gpus(data.gpus))
     if not meant.gpu_ids:
         message = gettext("no card is called {name!r}").format(name=words)

@@ -49,7 +49,7 @@ def command(gpu: str | None, as_of: datetime | None, data_dir: str | None, form:
     data = read_from(data_dir)
     day, short = day_of(data, as_of), form == "table"
     shown = money(data, day)
-    names = [name.strip() for name in (gpu or "").split(",") if name.strip()]
+    names = list(dict.fromkeys(name.strip() for name in (gpu or "").split(",") if name.strip()))
     columns, rows = price(data, Cards(names[0] if names else ""), day, showing.market(), short=short)
     if len(names) > 1 or (names and not rows):
         from gpuledger.flows.commands import _card

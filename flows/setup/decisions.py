@@ -5,6 +5,7 @@ had, a title that means a card.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -37,8 +38,11 @@ def _write(data: DataDir, fields: dict[str, object]) -> None:
     path = _file(data)
     path.parent.mkdir(parents=True, exist_ok=True)
     fields["decided_at"] = datetime.now(UTC).isoformat(timespec="seconds")
-    with path.open("a", encoding="utf-8") as lines:
-        lines.write(json.dumps(fields, ensure_ascii=False) + "\n")
+    with path.open("ab+") as lines:
+        # An editor may have left the last line without its end: two decisions in one line would be none.
+        lines.seek(max(0, lines.seek(0, os.SEEK_END) - 1))
+        is_open = lines.read(1) not in (b"", b"\n")
+        lines.write(b"\n" * is_open + json.dumps(fields, ensure_ascii=False).encode() + b"\n")
 
 
 def releases(data: DataDir, decided_by: datetime) -> Released:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, TextIO
 
 from gpuledger.flows.telling.clean import UNSAFE, clean
@@ -38,6 +39,9 @@ def clean_streams() -> None:
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is not None and not isinstance(stream, CleanStream):
+            if isinstance(stream, TextIOWrapper):
+                # A letter that the terminal's coding lacks (`₩` in Latin-1) is written by its number, and ends nothing.
+                stream.reconfigure(errors="backslashreplace")
             setattr(sys, name, CleanStream(stream))
 
 

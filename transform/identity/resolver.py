@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from gpuledger.transform.identity import (
     aliases,
@@ -39,6 +39,9 @@ _SOLD_AS = frozenset(("gaming", "gamer"))
 _KINDS_WITHOUT_CARDS: dict[str, ProductKind] = {
     "accessory": "accessory", "service": "service", "broken": "broken", "other": "other",
 }  # fmt: skip
+#: Letters of the longest title or field that is read. A shop's have some hundreds; the time that reading takes grows with
+#: their square, and a night reads what strangers wrote.
+MOST_LETTERS = 4_000
 _GIGABYTES = re.compile(r"(?<![\d.])(\d{1,4})\s?gb?\b")
 _IN_BRACKETS = re.compile(r"\(([^()]*)\)")
 
@@ -77,6 +80,9 @@ class Resolver:
         """
         if self._pins and (pin := self._pin(title, source)):
             return _pinned(title, pin)
+        if (letters := max(map(len, _texts(title, evidence)))) > MOST_LETTERS:
+            why = Why("too long", f"{letters} letters are no title, nor a field of one item")
+            return verdict.answer(title, "unmatched", Choice(), why)
         reading = self._reader.read_title(title)
         resolution = self._decide(title, reading, evidence, source)
         if resolution.status != NOT_A_GPU and (added := self._own.find(title)):
@@ -247,3 +253,10 @@ def _named(title: str, gpu_id: str, rule: str, notes: tuple[str, ...]) -> Resolu
     return Resolution(
         title=title, status="matched", gpu_id=gpu_id, gpu=name, candidates=(gpu_id,), rule=rule, notes=notes
     )
+
+
+def _texts(title: str, evidence: Evidence | None) -> Iterator[str]:
+    """What is read of an item."""
+    yield title
+    if evidence:
+        yield from filter(None, (getattr(evidence, one.name) for one in dataclasses.fields(evidence)))

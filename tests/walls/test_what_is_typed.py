@@ -1,0 +1,109 @@
+"""What a person or an agent types, and the files of decisions as an editor leaves them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from gpuledger.extract import local_files
+from gpuledger.flows.setup import decisions
+from gpuledger.transform.identity.resolver import MOST_LETTERS, Evidence, Resolver
+from gpuledger.warehouse.paths import DataDir
+from tests.command import environment, gpuledger
+from tests.nights import Night
+
+#: What a title is made of again and again; reading 20,000 letters of each of the first six took half a second to a second.
+PIECES = (
+    "지포스 ", "1*1*", "2개 ", "1/2 ", "8x ", "x2 RTX 3090 ", "RTX ", "4090 ", "(", "GeForce RTX 4090 24GB DDR6X ", "\u0301",
+    "PC with RTX 4090 and ",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def resolver() -> Resolver:
+    return Resolver.load()
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_a_text_that_is_no_title_means_no_card(resolver: Resolver, piece: str) -> None:
+    """A page of them kept the night busy for minutes, in the one process that has no limit of time."""
+    long = piece * (20_000 // len(piece))
+    for title, evidence in ((long, None), ("RTX 4090", Evidence(specs=long)), ("RTX 4090", Evidence(chipset=long))):
+        found = resolver.resolve(title, evidence, "newegg")
+        assert (found.status, found.rule, found.gpu_id) == ("unmatched", "too long", None)
+
+
+def test_a_long_title_is_still_read(resolver: Resolver) -> None:
+    title = "GeForce RTX 4090 24GB " + "box " * 900
+    assert len(title) < MOST_LETTERS
+    assert resolver.resolve(title, source="newegg").gpu == "NVIDIA GeForce RTX 4090"
+
+
+def test_a_long_name_takes_no_memory_to_look_for(nights: dict[int, Night]) -> None:
+    """20,000 letters took 14 GB: a condition for each word, of which DuckDB planned all."""
+    limited = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_DATA, (1_500_000_000,) * 2)\n"
+        "from gpuledger.flows.cli import main; main()"
+    )
+    words = ["price", "4090 " * 4000, "--data-dir", str(nights[1].data)]
+    done = subprocess.run(
+        [sys.executable, "-c", limited, *words],
+        env=environment(),
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "RTX 4090" in done.stdout
+
+
+def test_a_name_beyond_all_names_is_told_from_the_first_letters(nights: dict[int, Night]) -> None:
+    """Five million letters, which an agent may send, took six seconds to compare with all names."""
+    outcome = gpuledger("price", "a" * 100_000, data=nights[1].data)
+    assert outcome.status == 2
+    assert f"'{'a' * 60}…'" in outcome.err
+    assert len(outcome.err) < 500
+
+
+def test_a_name_in_another_coding_is_said_to_be_none(nights: dict[int, Night]) -> None:
+    """As a terminal in CP949 gives `지포스`; it was a traceback."""
+    outcome = gpuledger("price", "\udcc1\udcf6\udcc6\udcf7", data=nights[1].data)
+    assert (outcome.status, outcome.out) == (2, "")
+    assert "no UTF-8" in outcome.err
+
+
+def test_a_decision_behind_a_line_without_its_end_is_one(tmp_path: Path) -> None:
+    """An editor had left the line open, and two decisions in one line were none."""
+    data = DataDir(tmp_path)
+    for number in (1, 2, 3):
+        decisions.release(data=data, listing_id=f"a:{number}", price=Decimal(1), currency="USD", reason="seen")
+        file = tmp_path / "decisions" / "releases.jsonl"
+        file.write_text(file.read_text().rstrip("\n"))
+    assert decisions.damage(data) == []
+    assert len(file.read_text().splitlines()) == 3
+
+
+def test_a_file_that_windows_wrote_is_read_or_said_to_be_no_utf_8(tmp_path: Path) -> None:
+    file = tmp_path / "gpuledger.toml"
+    file.write_text('# 설정\nhome_market = "kr"\n', "utf-8-sig")
+    assert local_files.read_toml(file) == {"home_market": "kr"}
+    for other in ("utf-16", "utf-16-be", "utf-32", "cp949"):
+        file.write_text('# 설정\nhome_market = "kr"\n', other)
+        with pytest.raises(ValueError, match="save it as UTF-8"):
+            local_files.read_toml(file)
+
+
+@pytest.mark.parametrize("coding", ["ascii", "latin-1", "cp949", "euc-kr", "cp1252"])
+def test_a_letter_that_the_terminal_has_not_ends_no_command(coding: str) -> None:
+    """`LANG=ko_KR.EUC-KR` and a German title were a traceback."""
+    done = subprocess.run(
+        [sys.executable, "-m", "gpuledger.flows.cli", "resolve", "지포스 RTX 4090 “für” ₩ 日本 ²"],
+        env=environment({"PYTHONIOENCODING": coding}), check=False, capture_output=True, timeout=60,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b'"candidates": ["nvidia-geforce-rtx-4090"]' in done.stdout
