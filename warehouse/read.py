@@ -13,7 +13,7 @@ import duckdb
 
 from gpuledger.warehouse import migrate
 from gpuledger.warehouse.asked import USUAL, QueryLimits, too_large, too_slow
-from gpuledger.warehouse.errors import BadQuery, NotAWarehouse, NoWarehouse, OlderWarehouse
+from gpuledger.warehouse.errors import BadQuery, NotAWarehouse, NoWarehouse, OlderWarehouse, WarehouseError
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.schema import SESSION, quote
 
@@ -44,7 +44,7 @@ def reader(data: DataDir, writes_to: Path | None = None, *, spills: bool = True)
 
     Raises NoWarehouse where nothing is published, NotAWarehouse where the file is not one of ours, NewerWarehouse where a
     newer program or DuckDB wrote it, OlderWarehouse where an older program wrote it without what one of our own statements
-    reads.
+    reads, and WarehouseError where the memory does not suffice.
     """
     held = _together.get()
     if held is not None and held[0] == data:
@@ -75,6 +75,8 @@ def reader(data: DataDir, writes_to: Path | None = None, *, spills: bool = True)
             yield con
         except DAMAGE as error:
             raise NotAWarehouse(damaged(str(data.published), error)) from None
+        except duckdb.OutOfMemoryException:
+            raise WarehouseError(f"{data.published} cannot be read: too little memory is left; end other programs") from None
         except duckdb.PermissionException as error:
             raise NotAWarehouse(_reaching_out(data.published, error)) from None
         except (duckdb.CatalogException, duckdb.BinderException) as error:

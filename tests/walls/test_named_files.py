@@ -110,7 +110,13 @@ def test_a_gzip_file_of_several_members_is_read_to_its_end(tmp_path: Path) -> No
         local_files.gunzipped((tmp_path / "a.gz").read_bytes(), 6)
 
 
-@pytest.mark.parametrize("text", ["[" * 200_000, '{"a": ' + "9" * 5000 + "}", '{"a": 1}\n{"a": ' + "9" * 5000 + "}"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 200_000, '{"a": ' + "9" * 5000 + "}", '{"a": 1}\n{"a": ' + "9" * 5000 + "}", "* " * 100_000,
+        "avg_ts,n_prompt,n_gen\n" + "7" * 200_000 + ",1,1", "Model,GPU\n" + "x" * 200_000,
+    ],
+)  # fmt: skip
 def test_a_benchmark_file_that_python_cannot_follow_is_none(text: str) -> None:
     with pytest.raises(NotReadable):
         read(text.encode())

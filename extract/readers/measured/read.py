@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 
 from gpuledger.extract import local_files
@@ -20,6 +21,13 @@ _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 def read(content: bytes) -> Taken:
     """The figures of a file. Raises NotReadable where it is of no known format, or where a row of it cannot be read."""
+    try:
+        return _read(content)
+    except csv.Error as error:  # a cell beyond all cells
+        raise NotReadable(f"the CSV cannot be read ({error}); write the file again") from None
+
+
+def _read(content: bytes) -> Taken:
     text = _text(content)
     if not text.strip():
         raise NotReadable("the file is empty; write it again")
