@@ -45,6 +45,8 @@ def read_price(
     printed = numbers(shown)
     if not printed:
         return None
+    if _BACKWARDS in text:
+        return Ambiguous(text, "a sign turns the amount round: people read other digits than stand there")
     if _INEXACT.search(shown):
         return Ambiguous(text, "a sign beside the amount says that it is not exact")
     if price_words.says_no_price(shown):
@@ -52,6 +54,9 @@ def read_price(
 
     return choose(text, printed, Locale(shown, currency, country, language, decimal))
 
+
+#: Unicode's override from right to left: what stands as 9951 behind it is read as 1599.
+_BACKWARDS = "\u202e"
 
 #: `~1599`, `<1599`, `≈ $1,599`, `1599?`: about, below, or not sure. Not `>` with a space, which bullets are made of. So do
 #: words right before the amount (`about $1,599`, `약 1,599,000원`; `CA$` is Canada), digits that are left out (`$1,5xx`), a
