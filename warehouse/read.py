@@ -76,7 +76,9 @@ def reader(data: DataDir, writes_to: Path | None = None, *, spills: bool = True)
         except DAMAGE as error:
             raise NotAWarehouse(damaged(str(data.published), error)) from None
         except duckdb.OutOfMemoryException:
-            raise WarehouseError(f"{data.published} cannot be read: too little memory is left; end other programs") from None
+            raise WarehouseError(
+                f"{data.published} cannot be read: too little memory is left; end other programs"
+            ) from None
         except duckdb.PermissionException as error:
             raise NotAWarehouse(_reaching_out(data.published, error)) from None
         except (duckdb.CatalogException, duckdb.BinderException) as error:
