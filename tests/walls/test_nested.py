@@ -1,6 +1,4 @@
-"""JSON that is nested more deeply than Python follows, wherever a page or a file of ours may hold it: what stands beside it is
-read.
-"""
+"""JSON that is nested more deeply than Python follows: what stands beside it on a page, or in a file of ours, is read."""
 
 from __future__ import annotations
 
@@ -12,7 +10,8 @@ from gpuledger.extract import source
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.collect import parse_page
 from gpuledger.extract.items import Chart, Offer
-from gpuledger.extract.markup import jsonld, masked
+from gpuledger.extract.markup import html, jsonld, masked
+from gpuledger.extract.product import context, scripts
 from gpuledger.extract.source import Page
 
 DEEP = '{"price": ' + "[" * 100_000
@@ -26,13 +25,20 @@ def page(text: str) -> Page:
     )
 
 
-def test_a_shops_state_hides_no_price_beside_it() -> None:
+def test_structured_data_hide_no_price_beside_them() -> None:
     good = '{"@type": "Product", "name": "GeForce RTX 4070", "offers": {"price": "599.99", "priceCurrency": "USD"}}'
-    scripts = f"<script>window.__STATE__ = {DEEP}</script><script type='application/json'>{DEEP}</script>"
-    scripts += f"<script type='application/ld+json'>{DEEP}</script><script type='application/ld+json'>{good}</script>"
-    (offer,) = [one for one in parse_page(source.get("generic_shop"), page(scripts)) if isinstance(one, Offer)]
+    text = f"<script type='application/ld+json'>{DEEP}</script><script type='application/ld+json'>{good}</script>"
+    (offer,) = [one for one in parse_page(source.get("generic_shop"), page(text)) if isinstance(one, Offer)]
     assert str(offer.price) == "599.99"
     assert jsonld.loads(DEEP) is None
+
+
+def test_a_shops_state_hides_no_state_beside_it() -> None:
+    state = '{"product": {"name": "GeForce RTX 4070", "price": 599.99, "currency": "USD"}}'
+    text = f"<title>GeForce RTX 4070</title><h1>GeForce RTX 4070</h1><script>window.__STATE__ = {DEEP}</script>"
+    seen = page(f"{text}<script>window.__STATE__ = {state};</script>")
+    (claim,) = scripts.claims_of_scripts(context.build(seen, html.tree(seen.content), None, None))
+    assert str(claim.readings[0]) == "599.99"
 
 
 def test_a_gallery_hides_no_picture_beside_it() -> None:
