@@ -111,6 +111,16 @@ def test_what_no_limit_of_the_engine_reaches_is_ended(data: DataDir, query: str)
     assert after.ru_utime + after.ru_stime < before.ru_utime + before.ru_stime + 20, "processor time of two threads"
 
 
+def test_what_no_clock_of_the_engine_reaches_is_ended(data: DataDir) -> None:
+    """It is worked out before it runs, in little memory: half a minute of processor time, which no interrupt ends."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    query = "SELECT levenshtein(repeat('a', 150000), repeat('b', 150000))"
+    with pytest.raises(BadQuery, match=r"longer than 0\.1 s"):
+        ask(data, query, QueryLimits(seconds=0.1, memory="60MB"))
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert after.ru_utime < before.ru_utime + 12, "processor time"
+
+
 def test_the_process_that_answers_says_what_the_engine_says(data: DataDir, tmp_path: Path) -> None:
     assert ask(data, "SELECT 1 AS n, DATE '2026-01-01' AS day") == (["n", "day"], [(1, date(2026, 1, 1))])
     for query, words in (
