@@ -248,7 +248,9 @@ class TestLocale:
 
     def test_an_address_does_not_overrule_a_currency_that_the_source_names(self) -> None:
         head = '<script>window.state = {"currencyCode": "EUR"}</script>'
-        offer, _ = read(shop(f'<p class="product-price">$549.99</p>{CART}<p>Austin, TX 78701</p>', head=head, lang="en"))
+        offer, _ = read(
+            shop(f'<p class="product-price">$549.99</p>{CART}<p>Austin, TX 78701</p>', head=head, lang="en")
+        )
         assert (offer.price, offer.currency) == (None, None)
 
     def test_a_page_in_another_charset(self) -> None:
