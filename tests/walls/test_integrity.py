@@ -22,14 +22,16 @@ from gpuledger.flows.checks.doctor import _deep, _records
 from gpuledger.flows.history import replay
 from gpuledger.flows.night import run_log
 from gpuledger.warehouse import integrity, publish
-from gpuledger.warehouse.errors import WarehouseError
+from gpuledger.warehouse.errors import NotAWarehouse, WarehouseError
 from gpuledger.warehouse.paths import DataDir
-from gpuledger.warehouse.read import query
+from gpuledger.warehouse.read import query, reader
 from tests.command import gpuledger
 from tests.flows.inprocess import context, refresh
 
 ONLY = ("ecb_fx", "newegg")
 FLIPS = 40
+#: Bytes of a block of DuckDB's.
+BLOCK = 256 * 1024
 
 
 @pytest.fixture(scope="module")
@@ -193,6 +195,24 @@ def test_a_directory_of_an_older_program_has_no_sums_and_works(data: DataDir) ->
     summary = refresh(data.root, 2, only=ONLY)
     assert summary.published is not None
     assert integrity.is_whole(data, summary.published)
+
+
+def test_a_block_with_a_wrong_sum_is_damage_wherever_it_lies(data: DataDir) -> None:
+    """DuckDB has several classes for it, and for some blocks none."""
+    newest = publish.versions(data)[-1]
+    newest.chmod(0o644)
+    content = newest.read_bytes()
+    said = []
+    for at in range(3 * 4096 + 100, min(len(content), 8 * BLOCK), BLOCK):
+        newest.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
+        try:
+            with reader(data) as con:
+                for (table,) in con.execute("SELECT schema_name || '.' || table_name FROM duckdb_tables()").fetchall():
+                    con.execute(f"FROM {table}").fetchall()
+        except NotAWarehouse as error:
+            said.append(str(error))
+    assert len(said) >= 4
+    assert any("is damaged" in one for one in said)
 
 
 COMMANDS: tuple[tuple[object, ...], ...] = (
