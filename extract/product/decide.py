@@ -386,7 +386,8 @@ def page_currency(page: Context, text: str | None) -> str | None:
     """The currency of a price that carries none, or a sign of many countries, and is printed as `text`.
 
     What the page's `meta` names; else the only one that its source names, if the sign can mean it; else the only money of
-    its country; where no country is known, whose dollar it is by what the page says of its prices, or by its addresses.
+    its country; where no country is known, whose dollar it is by what the page says of its prices, or by the addresses at
+    its foot.
     """
     named = page.first_meta("product:price:currency", "og:price:currency", "pricecurrency", "currency")
     in_source = {code.decode() for code in _IN_SOURCE.findall(page.content)}

@@ -1,4 +1,4 @@
-"""Whose dollar a page means that names no country: by its postal addresses, and by what it says of its prices."""
+"""Whose dollar a page means that names no country: by what it says of its prices, and by the addresses at its foot."""
 
 from __future__ import annotations
 
@@ -29,13 +29,20 @@ _DOLLARS = {
 }  # fmt: skip
 
 
+#: Where a shop prints its own address; one among the goods is their maker's.
+_FOOT = re.compile(rb"<footer\b|(?:class|id)=[\"']?(?:[a-z]+[-_])?footer", re.IGNORECASE)
+
+
 def dollar(content: bytes) -> str | None:
-    """The currency that the page's bytes say its prices are in, else the country's whose addresses alone it prints.
+    """The currency that the page's bytes say its prices are in, else the country's whose addresses alone its foot prints.
 
     As an ISO 4217 code; None where it says nothing, or names several.
     """
     said = {(code or b"").decode() or _DOLLARS[name.decode().lower()] for code, name in _OF_PRICES.findall(content)}
     if said:
         return said.pop() if len(said) == 1 else None
-    countries = [country for country, pattern in _ADDRESSES.items() if pattern.search(content)]
+    foot = _FOOT.search(content)
+    if foot is None:
+        return None
+    countries = [country for country, pattern in _ADDRESSES.items() if pattern.search(content, foot.start())]
     return f"{countries[0]}D" if len(countries) == 1 else None

@@ -246,10 +246,15 @@ class TestLocale:
         offer, _ = read(shop(f'<p class="product-price">$549.99</p>{CART}<footer>{words}</footer>', lang="en"))
         assert (offer.price, offer.currency) == (Decimal("549.99") if currency else None, currency)
 
+    def test_the_address_of_the_goods_maker_says_nothing_of_the_shop(self) -> None:
+        maker = "<p>Manufacturer: Boards Inc., 12 Main St, Austin, TX 78701</p>"
+        offer, _ = read(shop(f'<p class="product-price">$549.99</p>{CART}{maker}<footer>Imprint</footer>', lang="en"))
+        assert (offer.price, offer.currency) == (None, None)
+
     def test_an_address_does_not_overrule_a_currency_that_the_source_names(self) -> None:
         head = '<script>window.state = {"currencyCode": "EUR"}</script>'
         offer, _ = read(
-            shop(f'<p class="product-price">$549.99</p>{CART}<p>Austin, TX 78701</p>', head=head, lang="en")
+            shop(f'<p class="product-price">$549.99</p>{CART}<footer>Austin, TX 78701</footer>', head=head, lang="en")
         )
         assert (offer.price, offer.currency) == (None, None)
 
