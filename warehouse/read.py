@@ -73,8 +73,6 @@ def reader(data: DataDir, writes_to: Path | None = None, *, spills: bool = True)
         migrate.refuse_newer(written, str(data.published))
         try:
             yield con
-        except DAMAGE as error:
-            raise NotAWarehouse(damaged(str(data.published), error)) from None
         except duckdb.OutOfMemoryException:
             raise WarehouseError(
                 f"{data.published} cannot be read: too little memory is left; end other programs"
@@ -85,8 +83,7 @@ def reader(data: DataDir, writes_to: Path | None = None, *, spills: bool = True)
             _refuse_older(con, data, str(error))
             raise
         except duckdb.Error as error:
-            # DuckDB 2.0 has no class for a block whose sum is wrong.
-            if "Corrupt database file" not in str(error):
+            if not _is_damage(error):
                 raise
             raise NotAWarehouse(damaged(str(data.published), error)) from None
     finally:
@@ -112,8 +109,11 @@ def _refusal(data: DataDir, error: str) -> str:
     return f"{data.published} cannot be opened as a warehouse: {reason}; `gpuledger restore` publishes the newest whole one"
 
 
-#: What DuckDB raises on meeting a part of a file that is not what was written, or that it cannot read.
-DAMAGE = (duckdb.IOException, duckdb.FatalException, duckdb.InternalException, duckdb.SerializationException)
+def _is_damage(error: duckdb.Error) -> bool:
+    """Whether DuckDB met a part of a file that is not what was written, or that it cannot read."""
+    classes = (duckdb.IOException, duckdb.FatalException, duckdb.InternalException, duckdb.SerializationException)
+    # It has no class for a block whose sum is wrong. At the beginning: further on it quotes what a person asked.
+    return isinstance(error, classes) or str(error).startswith("Corrupt database file")
 
 
 def damaged(name: str, error: Exception) -> str:
@@ -207,9 +207,9 @@ def user_query(data: DataDir, sql: str, limits: QueryLimits = USUAL) -> tuple[li
             raise too_slow(limits) from None
         except (duckdb.OutOfMemoryException, MemoryError):
             raise too_large(limits) from None
-        except DAMAGE:
-            raise
         except duckdb.Error as error:
+            if _is_damage(error):
+                raise
             raise BadQuery(str(error).strip()[:_MOST_SAID]) from None
         except (ValueError, OverflowError, RecursionError) as error:
             # A value that Python has no word for, such as a day after the year 9999.

@@ -24,7 +24,7 @@ from gpuledger.flows.night import run_log
 from gpuledger.warehouse import integrity, publish
 from gpuledger.warehouse.errors import NotAWarehouse, WarehouseError
 from gpuledger.warehouse.paths import DataDir
-from gpuledger.warehouse.read import query, reader
+from gpuledger.warehouse.read import query, reader, user_query
 from tests.command import gpuledger
 from tests.flows.inprocess import context, refresh
 
@@ -205,12 +205,16 @@ def test_a_block_with_a_wrong_sum_is_damage_wherever_it_lies(data: DataDir) -> N
     said = []
     for at in range(3 * 4096 + 100, min(len(content), 8 * BLOCK), BLOCK):
         newest.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
+        table = None
         try:
             with reader(data) as con:
                 for (table,) in con.execute("SELECT schema_name || '.' || table_name FROM duckdb_tables()").fetchall():
                     con.execute(f"FROM {table}").fetchall()
         except NotAWarehouse as error:
             said.append(str(error))
+            if table is not None:
+                with pytest.raises(NotAWarehouse):
+                    user_query(data, f"SELECT sum(hash(t)) FROM {table} t")
     assert len(said) >= 4
     assert any("is damaged" in one for one in said)
 
