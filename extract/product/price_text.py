@@ -12,9 +12,7 @@ from gpuledger.extract.price import amounts, money
 from gpuledger.extract.price import currency as currencies
 from gpuledger.extract.price.money import Ambiguous, Money
 from gpuledger.extract.product.context import Context
-from gpuledger.extract.product.scan import CROSSED, sign_beside
-
-__all__ = ["CROSSED", "MAX_TEXT", "Reader"]
+from gpuledger.extract.product.scan import CROSSED, SPACES, sign_beside
 
 #: Longest text of an element that may be a price element with its label.
 MAX_TEXT = 90
@@ -78,7 +76,7 @@ class Reader:
             return None
         behind, before = gap[: parting.start()], gap[parting.end() :]
         if any(
-            sign.strip(_SPACES) and currencies.at_start(sign.strip(_SPACES)) != sign.strip(_SPACES)
+            sign.strip(SPACES) and currencies.at_start(sign.strip(SPACES)) != sign.strip(SPACES)
             for sign in (behind, before)
         ):
             return None
@@ -104,7 +102,6 @@ class Reader:
         return marks.pop() if len(marks) == 1 else None
 
 
-_SPACES = " \t\r\n\u00a0"
 #: What parts the two ends of a range, with the currency of either end around it: `10 € – 20 €`, `od 10 zł do 20 zł`.
 _PARTING = re.compile(
     r"(?<![.,:])[-–—~〜](?![-–—])|(?<![^\W\d_])(?:to|bis|do|до|až|à|al?|até|hasta|tot|till|til)(?![^\W\d_])",

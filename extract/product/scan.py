@@ -62,7 +62,7 @@ def sign_beside(element: HtmlElement, text: str) -> tuple[str, str] | None:
     """
     if not _BARE.fullmatch(text):
         return None
-    tail = (element.tail or "").strip(_SPACES)
+    tail = (element.tail or "").strip(SPACES)
     follower = element.getnext() if not tail else None
     if (
         follower is not None
@@ -70,18 +70,18 @@ def sign_beside(element: HtmlElement, text: str) -> tuple[str, str] | None:
         and len(follower.text or "") <= _MAX_SIGN
         and not len(follower)
     ):
-        tail = (follower.text or "").strip(_SPACES)
+        tail = (follower.text or "").strip(SPACES)
     behind = "" if tail[:1].isdigit() else currencies.at_start(tail) or ""
     before = element.getprevious()
     parent = element.getparent()
     if before is not None:
-        head = (before.tail or "").strip(_SPACES)
+        head = (before.tail or "").strip(SPACES)
         if not head and isinstance(before.tag, str) and len(before.text or "") <= _MAX_SIGN and not len(before):
-            head = (before.text or "").strip(_SPACES)
+            head = (before.text or "").strip(SPACES)
     else:
-        head = ((parent.text if parent is not None else None) or "").strip(_SPACES)
+        head = ((parent.text if parent is not None else None) or "").strip(SPACES)
     ahead = currencies.at_end(head) or ""
-    if head.removesuffix(ahead).rstrip(_SPACES)[-1:].isdigit():
+    if head.removesuffix(ahead).rstrip(SPACES)[-1:].isdigit():
         # `5 999 ₽` and an element with `7 499`: the sign is the first number's.
         ahead = ""
     if not (behind or ahead):
@@ -89,7 +89,7 @@ def sign_beside(element: HtmlElement, text: str) -> tuple[str, str] | None:
     return ahead, f"{behind}~" if behind and tail.removeprefix(behind)[:1] == "~" else behind
 
 
-_SPACES = " \t\r\n\u00a0"
+SPACES = " \t\r\n\u00a0"
 _BEFORE_WORD = " \t\r\n\u00a0([<〈"
 _DIGIT = re.compile(r"\d")
 #: Longest text that is a price with little else.
@@ -145,7 +145,7 @@ def walk(part: HtmlElement) -> Parts:
                 if element.tag in CROSSED and (behind := _tail_apart(element)) is not None:
                     priced.append((order, behind))
                 continue
-            is_word = text.rstrip(_SPACES)[-1:] in _COLONS and price_words.PRICE_LABEL.fullmatch(text)
+            is_word = text.rstrip(SPACES)[-1:] in _COLONS and price_words.PRICE_LABEL.fullmatch(text)
             if is_word and (behind := _tail_apart(element)) is not None:
                 priced.append((order, behind))
         identifier = str(element.tag) if own and element in own else element.get("id") or element.get("data-testid")

@@ -18,7 +18,7 @@ from gpuledger.extract.price import money, vat
 from gpuledger.extract.product.layout import Layout
 from gpuledger.extract.product.number_words import labels
 from gpuledger.extract.product.price_kinds import VisiblePrice
-from gpuledger.extract.product.price_text import CROSSED
+from gpuledger.extract.product.scan import CROSSED
 
 _CONDITION = labels(
     r"""

@@ -35,7 +35,7 @@ from gpuledger.extract.product import scan, systems
 from gpuledger.extract.product.context import Context
 from gpuledger.extract.product.layout import Layout
 from gpuledger.extract.product.price_kinds import VisiblePrice, classified
-from gpuledger.extract.product.price_text import CROSSED, MAX_TEXT, Reader
+from gpuledger.extract.product.price_text import MAX_TEXT, Reader
 
 #: A tile that shows other goods has fewer elements than this: a picture, a name, a price, a button.
 _MAX_TILE = 60
@@ -78,7 +78,7 @@ def visible_prices(page: Context, layout: Layout, currency: str | None) -> Visib
             set_aside.append(element)
             continue
         reading = reader.element(element, text)
-        set_aside += element.iterdescendants(*CROSSED)
+        set_aside += element.iterdescendants(*scan.CROSSED)
         if isinstance(reading, Money):
             price = classified(element, order, reading)
             holds_several = price is None and len(money.tokens(text)) > 1

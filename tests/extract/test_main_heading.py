@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
 
-from gpuledger.extract import product
 from gpuledger.extract.items import Offer
-from gpuledger.extract.source import Page
+from tests.support.html_page import offer_on
 
 TITLE = "Veltor RTX 4070 Twin 12GB"
 SOLD = '<div class="kosten">549,00 €</div><p>Artikelnummer: VT-4070</p><a class="btn">In den Warenkorb</a>'
@@ -23,12 +21,7 @@ def read(body: str, title: str = f"{TITLE} kaufen | Kartenhaus") -> Offer:
     head = f'<meta charset="utf-8"><title>{title}</title>'
     html = f'<!doctype html><html lang="de"><head>{head}</head><body>{body}</body></html>'
     url = "https://kartenhaus.example.de/artikel/veltor"
-    page = Page(
-        url=url, final_url=url, content=html.encode(), sha256="", fetched_at=datetime(2024, 1, 5, tzinfo=UTC),
-        headers={"content-type": "text/html; charset=utf-8"},
-    )  # fmt: skip
-    (offer,) = [item for item in product.parse(page) if isinstance(item, Offer)]
-    return offer
+    return offer_on(url, html)[0]
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from gpuledger.extract import product, wording
+from gpuledger.extract import wording
 from gpuledger.extract.items import Offer
 from gpuledger.extract.market import with_market
-from gpuledger.extract.source import Page
+from tests.support.html_page import offer_on
 
 
 def offer(**fields: Any) -> Offer:
@@ -84,12 +84,7 @@ def shop(**more: Any) -> Offer:
     body = f"""<html lang="de"><head><script type="application/ld+json">{json.dumps(words)}</script></head>
         <body><h1>Norvik RTX 4070 12GB</h1><div class="price">100,00 €</div></body></html>"""
     url = "https://shop.de/p/1"
-    page = Page(
-        url=url, final_url=url, content=body.encode(), sha256="", fetched_at=datetime(2023, 11, 16, tzinfo=UTC),
-        headers={"content-type": "text/html; charset=utf-8"},
-    )  # fmt: skip
-    (found,) = [item for item in product.parse(page) if isinstance(item, Offer)]
-    return found
+    return offer_on(url, body, datetime(2023, 11, 16, tzinfo=UTC))[0]
 
 
 def rate(value: str, currency: str = "EUR") -> dict[str, Any]:

@@ -8,15 +8,13 @@ prices are invented. What a page states to machines stands in `stated` (JSON-LD)
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 from decimal import Decimal
 from typing import NamedTuple
 
 import pytest
 
-from gpuledger.extract import product
 from gpuledger.extract.items import Issue, Offer
-from gpuledger.extract.source import Page
+from tests.support.html_page import offer_on
 
 TITLE = "Veltor RTX 4070 Twin 12GB"
 
@@ -44,13 +42,7 @@ def read(shape: Shape) -> tuple[Offer, list[Issue]]:
         <section class="related"><a href="/p/fan"><img src="fan.png"><span class="price">19,90</span></a></section></main>
         <footer><p>Shop</p></footer></body></html>"""
     url = f"https://{shape.host}/{shape.path}"
-    page = Page(
-        url=url, final_url=url, content=html.encode(), sha256="", fetched_at=datetime(2024, 1, 5, tzinfo=UTC),
-        headers={"content-type": "text/html; charset=utf-8"},
-    )  # fmt: skip
-    items = list(product.parse(page))
-    (offer,) = [item for item in items if isinstance(item, Offer)]
-    return offer, [item for item in items if isinstance(item, Issue)]
+    return offer_on(url, html)
 
 
 def ld(price: str, currency: str = "EUR") -> str:

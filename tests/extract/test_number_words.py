@@ -5,14 +5,11 @@ Each word is the shop's own, the maker's or the trade's; `code article` must not
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
 
-from gpuledger.extract import product
 from gpuledger.extract.items import Offer
-from gpuledger.extract.source import Page
 from gpuledger.extract.word_table import entries
+from tests.support.html_page import offer_on
 
 _SKU = """
     SKU | SKU# | SKU No. | SKU Number | SKU ID | SKU Code | Item # | Item# | Item No | Item No.
@@ -98,12 +95,7 @@ def read(markup: str, head: str = "", path: str = "p/kompressor") -> Offer:
         <body><main><h1>Kompressor Alu</h1><p class="price">189,90 €</p>{markup}
         <button class="btn-buy">In den Warenkorb</button></main></body></html>"""
     url = f"https://werk.example.de/{path}"
-    page = Page(
-        url=url, final_url=url, content=html.encode(), sha256="", fetched_at=datetime(2024, 1, 5, tzinfo=UTC),
-        headers={"content-type": "text/html; charset=utf-8"},
-    )  # fmt: skip
-    (offer,) = [item for item in product.parse(page) if isinstance(item, Offer)]
-    return offer
+    return offer_on(url, html)[0]
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -7,9 +7,8 @@ from decimal import Decimal
 
 import pytest
 
-from gpuledger.extract import product
-from gpuledger.extract.items import Issue, Offer
-from gpuledger.extract.source import Page
+from gpuledger.extract.items import Offer
+from tests.support.html_page import offer_on
 
 CART = '<button class="add-to-cart">Add to cart</button>'
 LD = '{"@type": "Product", "name": "Norvik RTX 4070 12GB", "sku": "NV4070", "offers": %s}'
@@ -21,17 +20,8 @@ def read(body: str, *, stated: str = "", head: str = "", lang: str = "en-US", ur
     html = f"""<html lang="{lang}"><head><title>Norvik RTX 4070 12GB | Cards</title>{head}{script}</head>
         <body><main><h1>Norvik RTX 4070 12GB</h1>{body}</main></body></html>"""
     address = url or "https://cards.example.com/p/norvik-rtx-4070"
-    items = list(
-        product.parse(
-            Page(
-                url=address, final_url=address, content=html.encode(), sha256="",
-                fetched_at=datetime(2023, 11, 16, tzinfo=UTC),
-                headers={"content-type": "text/html; charset=utf-8"},
-            )
-        )
-    )  # fmt: skip
-    (offer,) = [item for item in items if isinstance(item, Offer)]
-    return offer, [item.code for item in items if isinstance(item, Issue)]
+    offer, issues = offer_on(address, html, datetime(2023, 11, 16, tzinfo=UTC))
+    return offer, [issue.code for issue in issues]
 
 
 def stated(price: str, currency: str = "USD") -> str:

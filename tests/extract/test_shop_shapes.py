@@ -7,15 +7,13 @@ one: a cart in the header, other goods below.
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from gpuledger.extract import product
 from gpuledger.extract.items import Issue, Offer
-from gpuledger.extract.source import Page
+from tests.support.html_page import offer_on
 
 TITLE = "Veltor RTX 4070 Twin 12GB"
 BUY = '<button class="add-to-cart">Add to cart</button>'
@@ -32,14 +30,7 @@ def read(
         <section class="related"><a href="/p/fan"><img src="fan.png"><span class="price">19,90</span></a></section></main>
         <footer><p>Shop</p></footer></body></html>"""
     url = f"https://{host}/p/rtx-4070"
-    content = html.encode()
-    page = Page(
-        url=url, final_url=url, content=content, sha256="", fetched_at=datetime(2024, 1, 5, tzinfo=UTC),
-        headers={"content-type": "text/html; charset=utf-8"},
-    )  # fmt: skip
-    items = list(product.parse(page))
-    (offer,) = [item for item in items if isinstance(item, Offer)]
-    return offer, [item for item in items if isinstance(item, Issue)]
+    return offer_on(url, html)
 
 
 #: name: language, host, markup, price, currency, kind, old price.

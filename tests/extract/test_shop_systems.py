@@ -7,15 +7,13 @@ before tax and by weight, other goods in the same markup, bars that repeat or co
 # ruff: noqa: E501 - markup in lines as long as the themes write them
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from decimal import Decimal
 from typing import NamedTuple
 
 import pytest
 
-from gpuledger.extract import product
 from gpuledger.extract.items import Issue, Offer
-from gpuledger.extract.source import Page
+from tests.support.html_page import offer_on
 
 TITLE = "Veltor RTX 4070 Twin 12GB"
 
@@ -203,13 +201,7 @@ SHOPS: dict[str, Shop] = {
 def read(shop: Shop) -> tuple[Offer, list[Issue]]:
     html = f"""<!doctype html><html lang="{shop.lang}"><head><meta charset="utf-8"><title>{TITLE} | Shop</title>{shop.head}</head>
         <body>{shop.body}<footer>Shop</footer></body></html>"""
-    page = Page(
-        url=shop.url, final_url=shop.url, content=html.encode(), sha256="", fetched_at=datetime(2024, 1, 5, tzinfo=UTC),
-        headers={"content-type": "text/html; charset=utf-8"},
-    )  # fmt: skip
-    items = list(product.parse(page))
-    (offer,) = [item for item in items if isinstance(item, Offer)]
-    return offer, [item for item in items if isinstance(item, Issue)]
+    return offer_on(shop.url, html)
 
 
 @pytest.mark.parametrize("name", SHOPS)

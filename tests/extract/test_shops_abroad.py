@@ -9,15 +9,13 @@ in a comment. Shops, goods and prices are invented.
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 import pytest
 
-from gpuledger.extract import product
 from gpuledger.extract.items import Issue, Offer
-from gpuledger.extract.source import Page
+from tests.support.html_page import offer_on
 
 
 class Shop(NamedTuple):
@@ -560,13 +558,7 @@ SHOPS: dict[str, Shop] = {
 def read(shop: Shop) -> tuple[Offer, list[Issue]]:
     html = f"""<!doctype html><html lang="{shop.lang}"><head><meta charset="utf-8"><title>{shop.title} | Shop</title>{shop.head}</head>
         <body><header><a href="/">Shop</a><nav><a href="/a">A</a><a href="/b">B</a></nav></header>{shop.body}<footer><p>Shop</p></footer></body></html>"""
-    page = Page(
-        url=shop.url, final_url=shop.url, content=html.encode(), sha256="", fetched_at=datetime(2024, 1, 5, tzinfo=UTC),
-        headers={"content-type": "text/html; charset=utf-8"},
-    )  # fmt: skip
-    items = list(product.parse(page))
-    (offer,) = [item for item in items if isinstance(item, Offer)]
-    return offer, [item for item in items if isinstance(item, Issue)]
+    return offer_on(shop.url, html)
 
 
 @pytest.mark.parametrize("name", SHOPS)

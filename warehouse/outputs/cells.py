@@ -71,7 +71,7 @@ def flat(value: object, json_text: Callable[[object], str] = _json_text) -> Hash
     if isinstance(value, Mapping | list | tuple):
         return json_text(plain(value))
     if isinstance(value, bytes | bytearray | memoryview):
-        return bytes(value).hex()
+        return str(plain(value))
     assert isinstance(value, Hashable)
     return value
 
