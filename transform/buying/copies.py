@@ -42,9 +42,11 @@ class Copies:
 
     def of(self, copies: int) -> Need:
         """What one of so many copies needs: that of the most users, where they cannot be shared out evenly."""
+        need = self.need
+        if copies == 1:
+            return need
         found = self._shares.get(copies)
         if found is None:
-            need = self.need
             assert need.job is not None, "an image model is loaded on each card anyway"
             users = math.ceil(need.users / copies)
             job = job_of(need.job.shape, need.job.size.precision, replace(need.job.load, users=users), need.assumptions)

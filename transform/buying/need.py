@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from gpuledger.transform.assumptions import Assumptions
@@ -69,6 +69,10 @@ class Need:
     tuning: Tuning | None = None
     #: What the warehouse's own measurements say of the program.
     learned: Learned = NOTHING_LEARNED
+    #: The predictions made so far: a market has many offers of a card.
+    _predictions: dict[tuple[Gpu, int, HostMemory | None], Prediction] = field(
+        init=False, default_factory=dict, compare=False, repr=False
+    )
 
     @property
     def splits(self) -> bool:
@@ -84,11 +88,15 @@ class Need:
         """What so many GPUs make of it, in a machine whose memory is known or not; None for an image model."""
         if self.job is None:
             return None
-        plan = Plan(
-            gpu=gpu, count=count, engine=self.engine, split=self.engine.split, offload=self.offload, host=host,
-            learned=self.learned,
-        )  # fmt: skip
-        return predict(self.job, plan)
+        asked = (gpu, count, host)
+        found = self._predictions.get(asked)
+        if found is None:
+            plan = Plan(
+                gpu=gpu, count=count, engine=self.engine, split=self.engine.split, offload=self.offload, host=host,
+                learned=self.learned,
+            )  # fmt: skip
+            found = self._predictions[asked] = predict(self.job, plan)
+        return found
 
     def needed_bytes(self, count: int) -> int:
         """Bytes on `count` GPUs together."""

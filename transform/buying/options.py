@@ -239,9 +239,21 @@ class _Asked:
 
     def _in_copies(self, card: Card, gpu: Gpu, boards: int, stand: Stand, whole: Option) -> Option | None:
         """The same cards with as many copies of the model as serve each user fastest; None where one does."""
-        ways = [self._node(card, gpu, boards, stand, copies) for copies in self.copies.on(gpu, whole.gpu_count)]
-        best = max(ways, key=_each, default=None)
-        return best if best is not None and _each(best) > _each(whole) * HARDLY_FASTER else None
+        ways = [
+            (self._of_copy(card, gpu, boards, stand, copies)[1], copies)
+            for copies in self.copies.on(gpu, whole.gpu_count)
+        ]
+        speed, copies = max(ways, key=lambda way: _each(way[0]), default=(None, 1))
+        is_faster = _each(speed) > _each(whole.speed) * HARDLY_FASTER
+        return self._node(card, gpu, boards, stand, copies) if is_faster else None
+
+    def _of_copy(
+        self, card: Card, gpu: Gpu, boards: int, stand: Stand, copies: int
+    ) -> tuple[Prediction | None, Speed | None]:
+        """What the cards of one of so many copies make of it."""
+        host = None if stand.host is None else stand.host.memory(self.assumptions)
+        prediction = self.copies.of(copies).on(gpu, boards * card.gpus_on_board // copies, host)
+        return prediction, self._speed(prediction, card.gpu_id, card.bandwidth_gb_s)
 
     def _host(self, card: Card, gpu: Gpu, boards: int) -> Host | None:
         """The machine around so many boards: with memory for what stays with the processor, where anything may."""
@@ -269,9 +281,8 @@ class _Asked:
     def _node(self, card: Card, gpu: Gpu, boards: int, stand: Stand, copies: int = 1) -> Option:
         gpus, price, host = boards * card.gpus_on_board, card.price_usd * boards, stand.host
         total, each = stand.own.total if stand.own else None, gpus // copies
-        need = self.need if copies == 1 else self.copies.of(copies)
-        prediction = need.on(gpu, each, None if host is None else host.memory(self.assumptions))
-        speed = self._speed(prediction, card.gpu_id, card.bandwidth_gb_s)
+        need = self.copies.of(copies)
+        prediction, speed = self._of_copy(card, gpu, boards, stand, copies)
         needed, available = self._memory(gpu, each, prediction)
         what, notes = card.gpu if boards == 1 else f"{boards} × {card.gpu}", _offloaded(prediction)
         if copies > 1:
@@ -452,9 +463,9 @@ class _Asked:
         return tuple(reasons)
 
 
-def _each(option: Option) -> float:
+def _each(speed: Speed | None) -> float:
     """What each user sees, 0 where that is not known."""
-    return 0.0 if option.speed is None else option.speed.each
+    return 0.0 if speed is None else speed.each
 
 
 def _together(speed: Speed, times: float) -> Speed:

@@ -7,6 +7,7 @@ they cannot contradict each other.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 TensorKind = Literal["matrix", "embedding", "vector"]
@@ -65,7 +66,8 @@ class AttentionLayer:
     state_bytes: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+# Without slots, for what is worked out once: every prediction asks for the experts, and a model has hundreds of tensors.
+@dataclass(frozen=True, kw_only=True)
 class Architecture:
     """Everything about a model that its sizing needs.
 
@@ -86,7 +88,7 @@ class Architecture:
     attention: tuple[AttentionLayer, ...]
     extra: tuple[Tensor, ...] = ()
 
-    @property
+    @cached_property
     def experts(self) -> int:
         """Experts of a mixture layer, 1 for a dense model."""
         return max((tensor.experts for tensor in self.tensors), default=1)
