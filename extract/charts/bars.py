@@ -257,11 +257,15 @@ def _pieces(picture: Pixels, colour: tuple[int, int, int], ground: NDArray[np.in
         # The longer bar of a nest may be no more than a frame around the shorter one, and then has a full end; the blend of
         # two colours along their border has none.
         is_full = area >= _FULL * width * height
-        end = numbered[top + 1 : top + height - 1, max(left, left + width - 4) : left + width - 1]
+        # A round end is full half a height before it.
+        ends = [
+            numbered[top + 1 : top + height - 1, max(left, right - 4) : right - 1]
+            for right in (left + width, left + width - height // 2)
+        ]
         is_dense = area >= (0.35 if width < 3 * height else 0.06) * width * height
         if is_full or (
             is_dense
-            and _share(end == number) >= 0.6
+            and any(_share(end == number) >= 0.6 for end in ends)
             and _is_around(numbered[top : top + height, left : left + width] == number)
         ):
             yield _Piece(left, top, left + width, top + height, area, colour)
