@@ -260,7 +260,7 @@ def _pieces(picture: Pixels, colour: tuple[int, int, int], ground: NDArray[np.in
         # A round end is full half a height before it.
         ends = [
             numbered[top + 1 : top + height - 1, max(left, right - 4) : right - 1]
-            for right in (left + width, left + width - height // 2)
+            for right in (left + width, max(left + width - height // 2, left + 1))
         ]
         is_dense = area >= (0.35 if width < 3 * height else 0.06) * width * height
         if is_full or (
