@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 
@@ -22,12 +24,19 @@ OPEN = "SELECT price, confirmed_until IS NULL FROM core.cloud_offer_history WHER
 P3 = "SELECT gpu_hour_usd FROM mart.cloud_price WHERE instance = 'P3' AND pricing_model = 'on_demand'"
 
 
-@pytest.fixture
-def wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A copy of the sample's site, which is asked while these tests run."""
+    folder = copy_of_the_site(tmp_path_factory.mktemp("cloud") / "site")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(server, "_SITE", folder)
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def two_nights(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data directory with the sample's first night, and a second one that printed a rate without its point."""
-    site = copy_of_the_site(tmp_path / "site")
-    monkeypatch.setattr(server, "_SITE", site)
-    data = tmp_path / "data"
+    data = tmp_path_factory.mktemp("nights") / "data"
     refresh(data, 1, only=ONLY)
     page = site / "gpu_wiki_cloud/sample/night1/wiki/GPU.html"
     text = page.read_text(encoding="utf-8")
@@ -35,6 +44,12 @@ def wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     page.write_text(text.replace("$4.234", "$42.34"), encoding="utf-8")
     refresh(data, 2, only=ONLY)
     return data
+
+
+@pytest.fixture
+def wrong(two_nights: Path, tmp_path: Path) -> Path:
+    """These nights in a folder of the test's own."""
+    return Path(shutil.copytree(two_nights, tmp_path / "data", symlinks=True))
 
 
 def test_a_wrong_rate_is_held_and_reaches_no_decision(wrong: Path) -> None:

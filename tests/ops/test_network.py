@@ -1,26 +1,33 @@
-"""No look-up and no connection leaves the machine but to sources and notification targets: no telemetry of any library."""
+"""What leaves the machine: no look-up and no connection but to sources and notification targets, no telemetry of any
+library; and secrets, by environment and by Prefect block, which reach their targets and stand nowhere else.
+"""
 
 from __future__ import annotations
 
+import gzip
 import json
 import socket
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
 from gpuledger.extract import source as sources
-from tests.command import environment
+from tests.command import environment, gpuledger, tables
 from tests.nights import Night
 from tests.ops.receivers import webhook
 from tests.support.prefect_home import prefect_home
 from tests.support.served import Api, until
 
 CREDENTIAL = "gpuledger:of-this-test"
+IN_BLOCK, IN_ENVIRONMENT, PASSWORD = "Jx8block-path", "Qv7environment-path", "Zk9mail-password"
 WATCHED = str(Path(__file__).with_name("watched.py"))
 
 
@@ -33,24 +40,38 @@ def outside(log: Path) -> set[str]:
     return {host for _, host, is_here in calls(log) if not is_here}
 
 
-@pytest.fixture
-def server(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+def save_block(name: str, text: str, env: dict[str, str]) -> None:
+    words = f"from prefect.blocks.system import Secret; Secret(value={text!r}).save({name!r})"
+    subprocess.run([sys.executable, "-c", words], env=environment(env), check=True, capture_output=True, timeout=100)
+
+
+def contents(folder: Path) -> Iterator[tuple[Path, bytes]]:
+    """All files below, unpacked."""
+    for path in folder.rglob("*"):
+        if path.is_file():
+            content = path.read_bytes()
+            yield path, gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
+
+
+@contextmanager
+def watched_server(log: Path, home: Path) -> Iterator[Api]:
     """The embedded server as `refresh` and `serve` start it, watched."""
-    prefect_home(tmp_path_factory, tmp_path / "prefect")
     door = socket.create_server(("127.0.0.1", 0))
     process = subprocess.Popen(
-        [sys.executable, WATCHED, str(tmp_path / "server.log"), "gpuledger.flows.prefect_.server", str(door.fileno())],
+        [sys.executable, WATCHED, str(log), "gpuledger.flows.prefect_.server", str(door.fileno())],
         env=environment({
-            "PREFECT_HOME": str(tmp_path / "prefect"), "PREFECT_SERVER_ANALYTICS_ENABLED": "false", "DO_NOT_TRACK": "1",
+            "PREFECT_HOME": str(home), "PREFECT_SERVER_ANALYTICS_ENABLED": "false", "DO_NOT_TRACK": "1",
             "PREFECT_SERVER_API_AUTH_STRING": CREDENTIAL,
         }), cwd=tempfile.gettempdir(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, pass_fds=[door.fileno()],
     )  # fmt: skip
     api = Api(f"http://127.0.0.1:{door.getsockname()[1]}/api", CREDENTIAL)
     door.close()
     until(api.answers, "the server answers")
-    yield api
-    process.terminate()
-    process.wait(timeout=60)
+    try:
+        yield api
+    finally:
+        process.terminate()
+        process.wait(timeout=60)
 
 
 def refresh(log: Path, data: Path, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
@@ -61,24 +82,72 @@ def refresh(log: Path, data: Path, *words: str, **env: str) -> subprocess.Comple
     )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Told:
+    """A night under Prefect that was watched, of which a webhook by a Prefect block and one by the environment were told."""
+
+    done: subprocess.CompletedProcess[str]
+    posts: list[list[dict[str, Any]]]
+    data: Path
+    home: Path
+    logs: dict[str, Path]
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory, nights: dict[int, Night]) -> Told:
+    """The sample's second night, of which it is told that a source changed its layout."""
+    folder = tmp_path_factory.mktemp("told")
+    data, home = nights[1].copy(folder / "data"), folder / "prefect"
+    logs = {name: folder / f"{name}.log" for name in ("refresh", "server")}
+    prefect_home(tmp_path_factory, home)
+    with watched_server(logs["server"], home) as api, webhook() as by_block, webhook() as by_environment:
+        prefect = {
+            "PREFECT_API_URL": api.url, "PREFECT_API_AUTH_STRING": CREDENTIAL, "PREFECT_HOME": str(home),
+        }  # fmt: skip
+        save_block("ops-chat", by_block.url.replace("a-secret-path", IN_BLOCK), prefect)
+        mail = f"mailto://robot:{PASSWORD}@127.0.0.1:9?from=robot@example.org&to=ops@example.org&mode=insecure"
+        urls = by_environment.url.replace("a-secret-path", IN_ENVIRONMENT)
+        only = [f"--only={name}" for name in ("bhphoto", "ecb_fx", "newegg")]
+        done = refresh(
+            logs["refresh"], data, "--sample", "--night", "2", *only, **prefect,
+            GPULEDGER_NOTIFY_URLS=f"{urls}|{mail}", GPULEDGER_NOTIFY_BLOCKS="ops-chat|no-such",
+            GPULEDGER_LOG_FORMAT="json",
+        )  # fmt: skip
+    return Told(done, [by_block.posts, by_environment.posts], data, home, logs)
+
+
 @pytest.mark.slow
-def test_a_night_on_the_sample_stays_on_the_machine(server: Api, nights: dict[int, Night], tmp_path: Path) -> None:
-    log, data = tmp_path / "refresh.log", nights[1].copy(tmp_path / "data")
-    with webhook() as hook:
-        env = {
-            "PREFECT_API_URL": server.url,
-            "PREFECT_API_AUTH_STRING": CREDENTIAL,
-            "PREFECT_HOME": str(tmp_path / "prefect"),
-            "GPULEDGER_NOTIFY_URLS": hook.url,
-        }
-        only = [f"--only={name}" for name in ("bhphoto", "ecb_fx", "newegg")]  # one that changes its layout is told of
-        done = refresh(log, data, "--sample", "--night", "2", *only, **env)
-        assert done.returncode == 3, done.stderr
-        assert hook.posts
+def test_a_night_on_the_sample_stays_on_the_machine(told: Told) -> None:
+    assert told.done.returncode == 3, told.done.stderr
     # Both were really watched: the pages and the server are fetched over this machine's own network.
-    assert len([call for call in calls(log) if call[0] == "socket.connect"]) > 10
-    assert outside(log) == set()
-    assert outside(tmp_path / "server.log") == set()
+    assert len([call for call in calls(told.logs["refresh"]) if call[0] == "socket.connect"]) > 10
+    assert outside(told.logs["refresh"]) == set()
+    assert outside(told.logs["server"]) == set()
+
+
+def test_secrets_reach_their_targets_and_stand_nowhere_else(told: Told) -> None:
+    for posts in told.posts:
+        assert [post["title"] for post in posts] == ["gpuledger: bhphoto has changed its layout"]
+    said = told.done.stdout + told.done.stderr
+    assert "the Prefect block no-such cannot be read" in said
+    assert "could not be reached" in said  # the mail
+    places = [(Path("its words"), said.encode()), *contents(told.data), *contents(told.home)]
+    # The file itself is packed; its tables are looked at as they are read.
+    places += [(Path(name), repr(rows).encode()) for name, rows in tables(told.data, "core", "mart", "ops").items()]
+    assert len(places) > 100
+    for place, content in places:
+        for secret in (IN_BLOCK, IN_ENVIRONMENT, PASSWORD, CREDENTIAL):
+            assert secret.encode() not in content, place
+
+
+def test_a_block_without_a_server_costs_no_more_than_the_deadline(nights: dict[int, Night], tmp_path: Path) -> None:
+    data = nights[1].copy(tmp_path / "data")
+    env = {"PREFECT_API_URL": "http://127.0.0.1:9/api", "PREFECT_HOME": str(tmp_path / "home"),
+           "GPULEDGER_NOTIFY_BLOCKS": "ops-chat", "GPULEDGER_NOTIFY_DEADLINE_S": "1"}  # fmt: skip
+    words = ("refresh", "--sample", "--night", 2, "--only", "ecb_fx", "--engine", "plain")
+    outcome = gpuledger(*words, data=data, env=env)
+    assert outcome.status == 0, outcome.err
+    assert "the Prefect block ops-chat cannot be read" in outcome.err
 
 
 def test_a_live_night_asks_for_its_sources_alone(tmp_path: Path) -> None:
