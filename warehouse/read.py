@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -211,7 +211,7 @@ def user_query(data: DataDir, sql: str, limits: QueryLimits = USUAL) -> tuple[li
             if _is_damage(error):
                 raise
             raise BadQuery(str(error).strip()[:_MOST_SAID]) from None
-        except (ValueError, OverflowError, RecursionError) as error:
+        except (ValueError, OverflowError) as error:
             # A value that Python has no word for, such as a day after the year 9999.
             raise BadQuery(f"a value cannot be shown ({error}): cast it, as in value::VARCHAR") from None
         finally:
@@ -231,7 +231,26 @@ def _rows_of(con: duckdb.DuckDBPyConnection, sql: str, limits: QueryLimits) -> t
             f"more than {limits.rows:,} rows: add a LIMIT, raise sql_max_rows in the settings, or let `gpuledger export` "
             "write whole tables"
         )
+    if _are_deep(rows):
+        raise BadQuery(f"a value is nested more than {_DEEPEST} times: cast it, as in value::VARCHAR")
     return [column[0] for column in result.description or []], rows
+
+
+#: Lists and structures in one another that are shown. Pickle, JSON and the protocol of agents go down into a value by
+#: calling themselves, and each gives up at another depth.
+_DEEPEST = 100
+
+
+def _are_deep(rows: list[tuple[Any, ...]]) -> bool:
+    """Whether a value is nested more often than one that is shown may be. A type does not say it of VARIANT."""
+    level = [value for row in rows for value in row]
+    for _ in range(_DEEPEST + 1):
+        level = [inner for value in level if isinstance(value, list | tuple | dict) for inner in _parts(value)]
+    return bool(level)
+
+
+def _parts(value: list[Any] | tuple[Any, ...] | dict[Any, Any]) -> Iterable[Any]:
+    return (*value, *value.values()) if isinstance(value, dict) else value
 
 
 def columns_where(con: duckdb.DuckDBPyConnection, table: str, where: str) -> dict[str, list[Any]]:

@@ -52,10 +52,11 @@ _ONE_AT_A_TIME = threading.Lock()
 
 def server(data: DataDir) -> MCPServer[Any]:
     """The server over what is published in `data`, whenever it is asked. Reads only."""
-    from mcp.server import MCPServer
     from mcp.types import ToolAnnotations
 
-    made = MCPServer("gpuledger", title="gpuledger", instructions=INSTRUCTIONS, version=__version__, log_level="ERROR")
+    from gpuledger.flows.commands._agent_server import Server
+
+    made = Server("gpuledger", title="gpuledger", instructions=INSTRUCTIONS, version=__version__, log_level="ERROR")
     reads = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
     for tool in Tools(data).all():
         made.tool(annotations=reads)(_told(tool))

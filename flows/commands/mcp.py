@@ -36,11 +36,15 @@ def command(port: int | None, data_dir: str | None) -> None:
         return
     import uvicorn
 
+    from gpuledger.flows.commands._agent_server import on_this_machine
     from gpuledger.flows.commands._token import asks_for
 
     token = _token(data)
     click.echo(f"http://127.0.0.1:{port}/mcp with the header Authorization: Bearer {token}", err=True)
-    app = asks_for(token, server.streamable_http_app(stateless_http=True, json_response=True))
+    answering = server.streamable_http_app(
+        stateless_http=True, json_response=True, transport_security=on_this_machine(port)
+    )
+    app = asks_for(token, answering)
     uvicorn.run(app, host="127.0.0.1", port=port, log_level="error")
 
 

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import select
 import socket
 import subprocess
+import sys
+import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
@@ -18,6 +22,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from gpuledger.flows.commands import _agent
+from gpuledger.flows.commands._agent_server import on_this_machine
 from gpuledger.warehouse.paths import DataDir
 from tests.command import arguments, environment, gpuledger, rows
 from tests.nights import Night
@@ -138,6 +143,92 @@ def test_over_standard_input_and_output(data: Path) -> None:
     assert json.loads(result.content[0].text)["rows"][0]["gpu_id"] == "nvidia-geforce-rtx-4090"
 
 
+def question(method: str, **params: object) -> str:
+    return json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+
+
+#: Lines that are no message, with what JSON-RPC answers, and the id where it can be told.
+UNREADABLE = [
+    (question("tools/call", name="price", arguments={"card": "\ud83d"}), -32700, 1),
+    (question("ping", deep=0).replace("0}", "[" * 100_000 + "]" * 100_000 + "}"), -32700, None),
+    (question("ping").replace("1", '"\\ud83d"', 1), -32700, None),
+    ('{"jsonrpc": "2.0", "id": %s, "method": "ping"}' % ("9" * 5000), -32700, None),
+    ("\xed\xa0\xbd", -32700, None),
+    ("ping", -32700, None),
+    ("[]", -32600, None),
+    (f"[{question('ping')}]", -32600, None),
+    (json.dumps({"jsonrpc": "1.0", "id": 1, "method": "ping"}), -32600, None),
+]  # fmt: skip
+
+
+def test_a_line_that_is_no_message_is_answered_and_the_next_one_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, asking = os.pipe()
+    hearing, told = os.pipe()
+    heard: list[dict[str, Any]] = []
+
+    def converse() -> None:
+        with os.fdopen(asking, "wb") as to, os.fdopen(hearing, "rb", buffering=0) as answers:
+            for line, _, _ in UNREADABLE:
+                for said in (line, question("ping")):
+                    to.write(said.encode("latin-1") + b"\n")
+                    to.flush()
+                    if not select.select([answers], [], [], 30)[0]:
+                        return
+                    heard.append(json.loads(answers.readline()))
+
+    with os.fdopen(asked) as lines, os.fdopen(told, "w") as answered:
+        monkeypatch.setattr(sys, "stdin", lines)
+        monkeypatch.setattr(sys, "stdout", answered)
+        client = threading.Thread(target=converse)
+        client.start()
+        _agent.server(DataDir(tmp_path)).run("stdio")
+        client.join()
+    assert [(one["error"]["code"], one["id"]) for one in heard[::2]] == [(code, name) for _, code, name in UNREADABLE]
+    assert [(one["result"], one["id"]) for one in heard[1::2]] == [({}, 1)] * len(UNREADABLE)
+
+
+def test_half_an_emoji_is_no_name_of_anything(data: Path) -> None:
+    for tool, given in (
+        ("price", {"card": "\ud83d"}),
+        ("value", {"workload": "\ud83d"}),
+        ("evidence", {"sha256": "\ud83d" * 8}),
+        ("sql", {"statement": "SELECT '\ud83d'"}),
+        ("size", {"model": "\ud83d"}),
+    ):
+        assert "\ud83d" not in refused(data, tool, **given)
+
+
+def test_a_value_as_deep_as_sql_shows_reaches_an_agent(data: Path) -> None:
+    deep = ask(data, "sql", statement=f"SELECT {'[' * 100}1{']' * 100} AS v")["rows"][0]["v"]
+    assert str(deep) == "[" * 100 + "1" + "]" * 100
+    assert "nested more than 100 times" in refused(data, "sql", statement=f"SELECT {'[' * 102}1{']' * 102}")
+
+
+@pytest.mark.parametrize(
+    "name", ["127.0.0.1:{port}@evil.test", "127.0.0.1:{port}.evil.test", "127.0.0.1:1", "evil.test"]
+)
+def test_over_http_only_its_own_name_is_meant(tmp_path: Path, name: str) -> None:
+    """What leads here under another name, as a browser may be made to."""
+    server = _agent.server(DataDir(tmp_path))
+    app = server.streamable_http_app(stateless_http=True, json_response=True, transport_security=on_this_machine(4000))
+
+    async def statuses() -> list[int]:
+        headers = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+        own, other = "127.0.0.1:4000", name.format(port=4000)
+        async with (
+            app.router.lifespan_context(app),
+            httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url=f"http://{own}") as http,
+        ):
+            return [
+                (await http.post("/mcp", content=question("ping"), headers=headers | more)).status_code
+                for more in ({}, {"Host": other}, {"Origin": f"http://{own}"}, {"Origin": f"http://{other}"})
+            ]
+
+    assert anyio.run(statuses) == [200, 421, 200, 403]
+
+
 @pytest.fixture
 def served(data: Path) -> Iterator[tuple[str, str]]:
     """Address and token of a server of its own, over HTTP."""
@@ -175,12 +266,13 @@ def test_over_http_for_whoever_has_the_token(served: tuple[str, str], data: Path
 
     result = anyio.run(with_token)
     assert json.loads(result.content[0].text)["rows"][0]["gpu_id"] == "nvidia-geforce-rtx-4090"
-    question = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    listing = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     accept = {"Accept": "application/json, text/event-stream"}
     bearer = {"Authorization": f"Bearer {token}"}
-    assert httpx2.post(url, json=question, headers=accept).status_code == 401
-    assert httpx2.post(url, json=question, headers=accept | {"Authorization": "Bearer x"}).status_code == 401
+    assert httpx2.post(url, json=listing, headers=accept).status_code == 401
+    assert httpx2.post(url, json=listing, headers=accept | {"Authorization": "Bearer x"}).status_code == 401
     # A page of somebody else's that a browser was led to, under a name that leads here (DNS rebinding).
-    elsewhere = httpx2.post(url, json=question, headers=accept | bearer | {"Host": "evil.test"})
-    assert elsewhere.status_code in (403, 421)
+    for name in ("evil.test", f"{url.split('/')[2]}@evil.test"):
+        elsewhere = httpx2.post(url, json=listing, headers=accept | bearer | {"Host": name})
+        assert elsewhere.status_code in (403, 421)
     assert (data / "state" / "mcp-token").stat().st_mode & 0o077 == 0

@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import pickle
 import resource
 from datetime import date
 from pathlib import Path
@@ -13,7 +14,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from gpuledger.flows.commands._show import human
+from gpuledger.flows.commands._show import human, show
 from gpuledger.warehouse import publish
 from gpuledger.warehouse.asked import QueryLimits, ask
 from gpuledger.warehouse.errors import BadQuery, NoWarehouse, WarehouseError
@@ -88,6 +89,37 @@ def test_a_query_beyond_the_memory_is_refused(data: DataDir, query: str) -> None
     with pytest.raises(BadQuery, match=r"needs more than 60MB of memory.*sql_memory_limit"):
         user_query(data, query, QueryLimits(seconds=20, memory="60MB"))
     assert not list(Path(data.root).rglob("*tmp*")), "and spills nothing"
+
+
+def test_the_engine_itself_is_held_to_the_memory(data: DataDir) -> None:
+    """The process that answers may take half a gigabyte more, which is what Python and the libraries need: no query's."""
+    query = "SELECT count(*) FROM (SELECT DISTINCT range FROM range(3000000))"
+    with pytest.raises(BadQuery, match=r"needs more than 60MB of memory.*sql_memory_limit"):
+        ask(data, query, QueryLimits(memory="60MB"))
+    assert ask(data, query, QueryLimits(memory="1GB"))[1] == [(3_000_000,)]
+
+
+NESTED = {
+    "lists": "SELECT {open}1{close} AS v".format,
+    "structures": "SELECT {structs}1{ends} AS v".format,
+    "a type that does not say it": "SELECT '{open}{close}'::JSON::VARIANT AS v".format,
+}
+
+
+@pytest.mark.parametrize("kind", NESTED)
+def test_a_value_is_shown_up_to_a_depth_that_every_form_can_write(
+    data: DataDir, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def query(depth: int) -> str:
+        return NESTED[kind](open="[" * depth, close="]" * depth, structs="{'a':" * depth, ends="}" * depth)
+
+    columns, rows = user_query(data, query(100))
+    pickle.dumps(rows)
+    for form in ("table", "csv", "json"):
+        show(columns, rows, form)
+    assert capsys.readouterr().out.count("v") >= 3
+    with pytest.raises(BadQuery, match=r"nested more than 100 times: cast it, as in value::VARCHAR"):
+        user_query(data, query(102))
 
 
 #: What DuckDB works out before it runs a query, and so under none of its own limits.
