@@ -7,7 +7,7 @@ import os
 import random
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import duckdb
@@ -21,12 +21,14 @@ from gpuledger.extract.source import get
 from gpuledger.flows.checks.doctor import _deep, _records
 from gpuledger.flows.history import replay
 from gpuledger.flows.night import run_log
-from gpuledger.warehouse import integrity, publish
+from gpuledger.warehouse import integrity, publish, schema
 from gpuledger.warehouse.errors import NotAWarehouse, WarehouseError
+from gpuledger.warehouse.outputs.tables import TOO_LARGE
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query, reader, user_query
 from tests.command import gpuledger
 from tests.flows.inprocess import context, refresh
+from tests.walls import damages
 
 ONLY = ("ecb_fx", "newegg")
 FLIPS = 40
@@ -335,3 +337,90 @@ def test_what_a_kill_left_is_gone_after_the_next_run(data: DataDir) -> None:
     run_log.start(replace(context(data.root, 2), run_id=f"killed-{os.getpid()}"))
     assert refresh(data.root, 2, only=ONLY).published is not None
     assert [path for path in litter if path.exists()] == []
+
+
+# ── a damage of any kind anywhere, and a command right after it ───────────────────────────────────────────────────────
+
+
+_SAMPLE = ("--sample", "--engine", "plain", *(word for name in ONLY for word in ("--only", name)))
+AFTER: tuple[tuple[str, ...], ...] = (
+    ("restore",), ("doctor", "--deep", "--offline"), ("refresh", *_SAMPLE, "--night", "2"), ("pull",),
+    ("vacuum", "--keep-versions", "2", "--keep-days", "1"), ("replay",), ("replay", "--skip-damaged"),
+)  # fmt: skip
+#: Damages, and those of them that `make test` has time for: one of each of the first four commands.
+DAMAGES, FEW = int(os.environ.get("DAMAGES", "28")), 4
+
+
+@dataclass
+class Before:
+    """Two nights, a store with the first of them, and what is whole after a command."""
+
+    nights: Path
+    store: Path
+    _whole: dict[tuple[str, ...], list[dict[str, str]]] = field(default_factory=dict)
+
+    def given(self, words: tuple[str, ...], to: Path) -> tuple[tuple[str, ...], DataDir]:
+        """The command as it is typed, and its data directory; what it reads lies below `to`."""
+        if words == ("pull",):
+            shutil.copytree(self.store, to / "store")
+            return (*words, f"file://{to / 'store'}"), DataDir(to / "data")
+        shutil.copytree(self.nights, to / "data", symlinks=True)
+        return words, DataDir(to / "data")
+
+    def whole(self, words: tuple[str, ...], to: Path) -> list[dict[str, str]]:
+        """What may be published after a command: a night as it was, or what the command makes of whole files."""
+        if words not in self._whole:
+            typed, data = self.given(words, to)
+            nights = [] if words == ("pull",) else [contents(path) for path in publish.versions(data)]
+            assert gpuledger(*typed, data=data.root).status == 0
+            self._whole[words] = [*nights, contents(data.published)]
+        return self._whole[words]
+
+
+def contents(path: Path) -> dict[str, str]:
+    """Fingerprint of every core and mart table of a file. Reads all of it, so it fails on one of which a part is damaged."""
+    with duckdb.connect(str(path), read_only=True) as con:
+        names = con.execute(
+            "SELECT schema_name || '.' || table_name FROM duckdb_tables() WHERE schema_name IN ('core', 'mart') ORDER BY ALL"
+        ).fetchall()
+        return {name: schema.content(con, name) for (name,) in names if name not in TOO_LARGE}
+
+
+@pytest.fixture(scope="module")
+def before(nights: Path, tmp_path_factory: pytest.TempPathFactory) -> Before:
+    folder = tmp_path_factory.mktemp("damages")
+    (folder / "store").mkdir()
+    stored = {"GPULEDGER_STORE": f"file://{folder / 'store'}"}
+    assert gpuledger("refresh", *_SAMPLE, "--night", "1", data=folder / "machine", env=stored).status == 0
+    return Before(nights, folder / "store")
+
+
+@pytest.mark.parametrize(
+    "seed", [pytest.param(n, marks=[pytest.mark.slow_combination] * (n >= FEW)) for n in range(DAMAGES)]
+)
+def test_a_command_after_a_damage_names_it_or_is_not_touched_by_it(before: Before, tmp_path: Path, seed: int) -> None:
+    words, chance = AFTER[seed % len(AFTER)], random.Random(20261123 + seed)
+    typed, data = before.given(words, tmp_path)
+    if words == ("pull",):
+        files = sorted(path for path in (tmp_path / "store").rglob("*") if path.is_file())
+    else:
+        found = damages.places(data)
+        files = found[chance.choice(sorted(found))]
+    damaged = chance.choice(files)
+    kind = damages.damage(damaged, chance)
+    outcome = gpuledger(*typed, data=data.root)
+    case = f"{kind} of {damaged.relative_to(tmp_path)}, then {' '.join(words)}: {outcome}"
+    assert "Traceback" not in outcome.err, case
+    assert outcome.status in (0, 1, 3), case
+    if words == ("replay", "--skip-damaged") and outcome.status == 3:
+        assert "left out" in outcome.out + outcome.err, case
+        return
+    try:
+        is_whole = contents(data.published) in before.whole(words, tmp_path / "whole")
+    except duckdb.Error:
+        is_whole = False
+    if not is_whole:
+        # Nothing was published, and what was damaged, if it is that file, was said to be.
+        published = data.published.resolve()
+        assert published == damaged.resolve() or not published.exists(), case
+        assert outcome.status != 0, case
