@@ -49,6 +49,8 @@ def read_price(
         return Ambiguous(text, "a sign turns the amount round: people read other digits than stand there")
     if _INEXACT.search(shown):
         return Ambiguous(text, "a sign beside the amount says that it is not exact")
+    if _UNFINISHED.search(shown):
+        return Ambiguous(text, "what stands behind the amount may make another one of it")
     if price_words.says_no_price(shown):
         return Ambiguous(text, "an amount beside words that say there is no price")
 
@@ -71,6 +73,19 @@ _INEXACT = re.compile(
         \s*(?:[^\w\s]{1,2}|US\$|USD|EUR|GBP)?\s?\d
     |^\(\s?[^\w\s]{1,3}\s?\d[\d.,\s]*\)$|\d[xX]{2,}|\d[.,][*＊\#•●_xX]{2,}|[$€£₩¥]\s?[-−–]\s?\d|\d[½⅓⅔¼¾⅛]|^\+\s?\d|(?<![\d.,])\d+[-‐]\d+[-‐]\d""",
     re.IGNORECASE | re.VERBOSE,
+)
+
+
+#: What may make another amount of it, or has perhaps lost its other half. `1599/`: per what? `1599-`: below zero to a
+#: bookkeeper, or from there to what is cut off (cents are a dash behind a sign: `1599,-`, `1599:-`, in India `1599/-`).
+#: `1599…`: digits are left out. `1599"`: a length. `$1599k`, `¥1.6万`: thousands. `$1599/10`, `$1599*2`: a sum to work out.
+#: The sign of a footnote (`*`, `†`, `¹`, `^`) is none of these: shops set one behind every price.
+_UNFINISHED = re.compile(
+    r"""\d\s?[^\d\s]{0,4}\s?(?:/|(?<![.,:/\s\-–—−])\s?[-–—−]{1,2}|(?<!/)=|:|\.{2,}|…|\+\s?/\s?[-–—−]|[±≈≃<≤≥＜\\]|(?<=\S)[>＞])$
+    |^[^\d"“″'‘′]*\d[\d.,]*(?:["″”]|''|['′’])$
+    |[$€£¥￥₩₹]\s?\d[\d.,]*(?:[kKmM](?![^\W\d_])|\s?[xX]$|\s?(?:[lL](?:akhs?)?|crores?|[cC]r|thousand|million|mio|mln|mn)\b|\s?[백천만억百千万萬亿億])
+    |^\D{0,6}\d[\d.,]*\s?[^\d\s]{0,3}\s?[/*÷]\s?\d[\d.,]*$""",
+    re.VERBOSE,
 )
 
 

@@ -115,11 +115,12 @@ _FROM_BEFORE = re.compile(
         [\s:.]*$""",
     re.IGNORECASE | re.VERBOSE,
 )
-_FROM_AFTER = re.compile(r"\W{0,2}(?:부터|から|より|起|alkaen|-?t[óő]l\b|and\sup|or\smore)|[~+]\s*$", re.IGNORECASE)
+_FROM_AFTER = re.compile(r"\W{0,2}(?:부터|から|より|起|alkaen|-?t[óő]l\b|and\sup|or\smore)|[~～〜+]\s*$", re.IGNORECASE)
 _UNIT_AFTER = re.compile(
     r"""\W{0,2}(?:/|per|pro|par|por|je|za|за|v\b)\s?(?:\d+\s?)?
         (?:kg|kilo\w*|g\b|gr\b|l\b|lit\w*|ml\b|cl\b|m\b|m²|m2|m³|sq\.?\s?\w+|lb|oz\b|ft\b|gb\b|tb\b
-        |hour|hr\b|h\b|stunde|week|year|yr\b|day|night|jahr|an\b|tag\b|woche)""",
+        |hour|hr\b|h\b|stunde|week|year|yr\b|day|night|jahr|an\b|tag\b|woche
+        |년|연\b|年|일\b|日|주\b|週|周|시간|時間|小时)""",
     re.IGNORECASE | re.VERBOSE,
 )
 _NET = r"""(?:excl(?:uding|usive|\.)?|exkl\.?|ex\.?|w/o|without|ohne|plus|\+|zzgl\.?|hors|bez|brez|sin|sem|senza|utan|uten

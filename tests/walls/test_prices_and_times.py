@@ -28,6 +28,69 @@ def test_a_price_that_is_not_exact_is_none(text: str) -> None:
         read_amount(text, "USD" if "€" not in text and "원" not in text else None)
 
 
+#: Behind an amount, with whatever currency: what is left open, and what every shop sets there.
+OPEN_ENDS = (
+    "/", " /", "-", " -", "–", "—", "−", "--", "-/", "+/-", "±", "≈", "<", "≤", "≥", ">", "=", ":", "…", "...", "\\", "/10", "*2",
+    "*0.9", "÷ 2",
+)  # fmt: skip
+CLOSED_ENDS = (
+    "*",
+    " *",
+    "^",
+    "†",
+    ".",
+    ",",
+    "!",
+    ";",
+    ",-",
+    ",--",
+    ".-",
+    ".–",
+    ":-",
+    "/-",
+    "/=",
+    " >",
+    "/ea",
+    " / unit",
+)
+AMOUNTS = ("1599", "$1599", "1599 €", "1599원")
+
+
+@pytest.mark.parametrize("end", OPEN_ENDS)
+def test_an_amount_that_something_may_follow_is_none(end: str) -> None:
+    for amount in AMOUNTS:
+        assert not isinstance(read_price(amount + end), Money), amount
+        with pytest.raises(Unreadable):
+            read_amount(amount + end, {"€": "EUR", "원": "KRW"}.get(amount[-1], "USD"))
+
+
+@pytest.mark.parametrize("end", CLOSED_ENDS)
+def test_what_shops_set_behind_every_price_changes_nothing(end: str) -> None:
+    for amount in AMOUNTS:
+        found = read_price(amount + end)
+        assert isinstance(found, Money), amount
+        assert (found.amount, found.kind) == (1599, "now")
+
+
+#: None of them is the amount that its digits say.
+OTHER_AMOUNTS = [
+    "$1.6k", "$1599K", "€2k", "£1.6m", "US$1.6M", "¥1.6万", "$1.6 million", "₹1.6 lakh", "₹1.6L", "$1599x", '1599"', "1599″", "1599'",
+    '$1599"', "1599''", "1,599원/년", "$1599/年", "¥1599/日", "1599円/週", "$1,599/yr", "₩1,599/시간", "₩160만",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", OTHER_AMOUNTS)
+def test_thousands_lengths_and_rates_are_no_price(text: str) -> None:
+    assert not isinstance(read_price(text), Money)
+
+
+@pytest.mark.parametrize("text", ["1,599円～", "1,599円〜", "1,599円~", "$1599+"])
+def test_a_price_from_is_called_one(text: str) -> None:
+    found = read_price(text)
+    assert isinstance(found, Money)
+    assert found.kind == "from"
+
+
 @pytest.mark.parametrize("text", ["1599", "$1,599.00", "1599 USD", "USD 1599", "$ 1599.00"])
 def test_an_exact_one_is_read_as_before(text: str) -> None:
     found = read_price(text, currency="USD", country="US")
