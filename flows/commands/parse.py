@@ -27,12 +27,15 @@ from gpuledger.flows.setup.lang import gettext
 def command(source: str, file: Path, url: str | None, fetched_at: str | None) -> int:
     """Read one saved page (.gz too) as SOURCE would and print its items as JSON Lines; issues go to stderr.
 
-    SOURCE is a name from `gpuledger sources`, or `product` for any shop's product page.
+    SOURCE is a name from `gpuledger sources`, or `product` for any shop's product page. The page has the time and the
+    memory that it has in a night (page_timeout_s and page_memory_mb in the settings).
     """
     from gpuledger.extract import source as sources
-    from gpuledger.extract.collect import parse_page
     from gpuledger.extract.items import Aside, Issue, to_json
+    from gpuledger.extract.parse_pool import ParsePool
     from gpuledger.extract.source import Page
+    from gpuledger.flows.setup import settings
+    from gpuledger.flows.setup.page_limits import page_limits
     from gpuledger.flows.telling import terminal
 
     name = "generic_shop" if source == "product" else source
@@ -47,7 +50,9 @@ def command(source: str, file: Path, url: str | None, fetched_at: str | None) ->
         url=address, final_url=address, content=content, sha256=hashlib.sha256(content).hexdigest(),
         fetched_at=time if time.tzinfo else time.replace(tzinfo=UTC), headers={"content-type": kind} if kind else {},
     )  # fmt: skip
-    for item in parse_page(sources.get(name), page):
+    with ParsePool(page_limits(settings.load({}))) as parser:
+        items = parser.parse(sources.get(name), page)
+    for item in items:
         line = terminal.json_text(to_json(item))
         if isinstance(item, Issue):
             click.echo(line, err=True)

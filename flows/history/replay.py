@@ -37,6 +37,7 @@ from gpuledger.flows.night.run_log import RunRecord, SourceRecord
 from gpuledger.flows.night.sharing import writing
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.setup import exports
+from gpuledger.flows.setup.page_limits import page_limits
 from gpuledger.warehouse import history, integrity, publish
 from gpuledger.warehouse.errors import WarehouseError
 from gpuledger.warehouse.ledger import SourceOutcome
@@ -137,7 +138,7 @@ def replay(
         kept = keeper.find()
         start = kept.file if kept else archive_of.baseline
         with (
-            ParsePool(gather.limits(context.settings)) as parser,
+            ParsePool(page_limits(context.settings)) as parser,
             publish.workspace(context.data, context.run_id, memory_limit=limit, copy_of=start) as (con, work),
         ):
             con.begin()

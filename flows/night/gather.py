@@ -24,7 +24,7 @@ from gpuledger.extract.fetch.http import Client, HttpSettings
 from gpuledger.extract.fetch.keyed import Keyed
 from gpuledger.extract.fetch.site import site_of
 from gpuledger.extract.pages import Fetching, LocalFile, OfRun
-from gpuledger.extract.parse_pool import Limits, ParsePool
+from gpuledger.extract.parse_pool import ParsePool
 from gpuledger.extract.readers import chart_plans, transcriptions
 from gpuledger.extract.sample import server
 from gpuledger.extract.source import Source
@@ -32,6 +32,7 @@ from gpuledger.flows.night import charts, left_out
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.left_out import LeftOut
 from gpuledger.flows.setup import measure, naming, rates, transcribe
+from gpuledger.flows.setup.page_limits import page_limits
 from gpuledger.flows.setup.settings import Settings, SettingsError
 from gpuledger.warehouse.paths import DataDir
 
@@ -97,11 +98,6 @@ def read_source_again(reading: Reading, pages: OfRun, archive: Archive, parser: 
     """
     collected = collect(reading, pages, None, parser=parser)
     return charts.with_charts(collected, reading.source, charts.AsThen(pages), archive, data)
-
-
-def limits(settings: Settings) -> Limits:
-    """What one page may use, as the settings say."""
-    return Limits(settings.page_timeout_s, int(settings.page_memory_mb * 1_000_000))
 
 
 def readings(context: Context, out: Collection[LeftOut] | None = None) -> list[Reading]:
@@ -280,7 +276,7 @@ def reader(context: Context) -> Iterator[Reader]:
         with (
             leases as held,
             Client(http, leases=held) as client,
-            ParsePool(limits(settings)) as parser,
+            ParsePool(page_limits(settings)) as parser,
             Browser(client, shown, http.agent) as browser,
         ):
             yield Reader(context, client, archive, cache, parser, browser)
@@ -290,7 +286,7 @@ def reader(context: Context) -> Iterator[Reader]:
         server.SampleSite(context.sample_night) as site,
         # No pause between requests: the site is ours, and it is this machine.
         Client(replace(http, delay_s=0.0, connect_to=site.connect_to), leases=held) as client,
-        ParsePool(limits(settings)) as parser,
+        ParsePool(page_limits(settings)) as parser,
         Browser(client, shown, http.agent) as browser,
     ):
         yield Reader(context, client, archive, cache, parser, browser)

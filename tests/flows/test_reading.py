@@ -213,6 +213,18 @@ def test_a_saved_page_gives_what_the_night_loaded(data: Path, tmp_path: Path) ->
         assert (None if by_key[key] is None else Decimal(by_key[key])) == price
 
 
+def test_a_page_by_hand_has_the_limits_of_a_night(tmp_path: Path) -> None:
+    """A wide table took the command seconds, and nothing ended it."""
+    row = f"<tr>{'<td>1</td>' * 300}</tr>"
+    (tmp_path / "page.html").write_text(f"<table>{row * 300}</table>")
+    words = ("parse", "toms_gpu_hierarchy", tmp_path / "page.html")
+    outcome = gpuledger(*words, env={"GPULEDGER_PAGE_TIMEOUT_S": "0.02"})
+    assert outcome.status == 1
+    assert "parsing it took more than" in outcome.err
+    assert "raise page_timeout_s or page_memory_mb in the settings" in outcome.err
+    assert outcome.out == ""
+
+
 @pytest.mark.parametrize(
     ("words", "status", "message"),
     [
