@@ -54,7 +54,10 @@ def reader(data: DataDir, writes_to: Path | None = None, *, spills: bool = True)
         raise NoWarehouse(data.root)
     # Resolved first: the version's own path is what a write-ahead log, if an analyst left one, belongs to.
     path = data.published.resolve()
-    con = duckdb.connect()
+    try:
+        con = duckdb.connect()
+    except duckdb.OutOfMemoryException:
+        raise _too_little_memory(data) from None
     try:
         try:
             con.execute(SESSION)
@@ -63,6 +66,8 @@ def reader(data: DataDir, writes_to: Path | None = None, *, spills: bool = True)
                 con.execute("SET temp_directory = ''")
             _shut(con, writes_to)
             written = migrate.written(con)
+        except duckdb.OutOfMemoryException:
+            raise _too_little_memory(data) from None
         except duckdb.Error as error:
             migrate.refuse_newer_duckdb(error, str(data.published))
             raise NotAWarehouse(_refusal(data, str(error))) from None
@@ -74,9 +79,7 @@ def reader(data: DataDir, writes_to: Path | None = None, *, spills: bool = True)
         try:
             yield con
         except duckdb.OutOfMemoryException:
-            raise WarehouseError(
-                f"{data.published} cannot be read: too little memory is left; end other programs"
-            ) from None
+            raise _too_little_memory(data) from None
         except duckdb.PermissionException as error:
             raise NotAWarehouse(_reaching_out(data.published, error)) from None
         except (duckdb.CatalogException, duckdb.BinderException) as error:
@@ -88,6 +91,10 @@ def reader(data: DataDir, writes_to: Path | None = None, *, spills: bool = True)
             raise NotAWarehouse(damaged(str(data.published), error)) from None
     finally:
         con.close()
+
+
+def _too_little_memory(data: DataDir) -> WarehouseError:
+    return WarehouseError(f"{data.published} cannot be read: too little memory is left; end other programs")
 
 
 def _shut(con: duckdb.DuckDBPyConnection, writes_to: Path | None = None) -> None:

@@ -12,6 +12,8 @@ import pytest
 from gpuledger.extract import local_files
 from gpuledger.flows.setup import decisions
 from gpuledger.transform.identity.resolver import MOST_LETTERS, Evidence, Resolver
+from gpuledger.warehouse import read
+from gpuledger.warehouse.errors import WarehouseError
 from gpuledger.warehouse.paths import DataDir
 from tests.command import environment, gpuledger
 from tests.nights import Night
@@ -60,6 +62,36 @@ def test_a_long_name_takes_no_memory_to_look_for(nights: dict[int, Night]) -> No
     )
     assert done.returncode == 0, done.stderr
     assert "RTX 4090" in done.stdout
+
+
+TOO_LITTLE = "too little memory is left; end other programs"
+
+
+def test_too_little_memory_ends_a_reading_command_with_a_sentence(nights: dict[int, Night]) -> None:
+    """From the moment at which the command opens the file it has two megabytes more than its own code takes."""
+    limited = """import os, resource
+from pathlib import Path
+from gpuledger.flows import cli
+from gpuledger.transform.answers import described
+pages = int(Path("/proc/self/statm").read_text().split()[0])
+resource.setrlimit(resource.RLIMIT_AS, (pages * os.sysconf("SC_PAGE_SIZE") + 2_000_000,) * 2)
+cli.main()"""
+    done = subprocess.run(
+        [sys.executable, "-c", limited, "describe", "--data-dir", str(nights[1].data)],
+        env=environment(), check=False, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"gpuledger: {DataDir(nights[1].data).published} cannot be read: {TOO_LITTLE}\n"
+
+
+@pytest.mark.parametrize("memory", ["100KB", "20MB"], ids=["as the file is opened", "in the middle of an answer"])
+def test_memory_that_ends_later_is_said_too(
+    nights: dict[int, Night], monkeypatch: pytest.MonkeyPatch, memory: str
+) -> None:
+    monkeypatch.setattr(read, "SESSION", f"{read.SESSION}; SET memory_limit = '{memory}'; SET temp_directory = ''")
+    with pytest.raises(WarehouseError, match=TOO_LITTLE) as caught:
+        read.query(DataDir(nights[1].data), "SELECT count(*) FROM (SELECT DISTINCT range FROM range(3000000))")
+    assert type(caught.value) is WarehouseError, "and not that the file is none"
 
 
 def test_a_name_beyond_all_names_is_told_from_the_first_letters(nights: dict[int, Night]) -> None:
