@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import shlex
 import signal
 import socket
@@ -152,6 +153,29 @@ def test_nothing_starts_without_a_credential_and_pinned_images() -> None:
     assert all(
         "@sha256:" in image or (image == "${PYTHON_IMAGE}" and "ARG PYTHON_IMAGE" in dockerfile) for image in images
     )
+
+
+@pytest.mark.parametrize("answer", [f"sha256:{'0f' * 32}", "", "<no value>"])
+def test_the_script_pins_what_compose_asks_for_or_nothing(tmp_path: Path, answer: str) -> None:
+    """No registry is asked: a program called docker gives the answer of `buildx imagetools inspect`."""
+    docker = tmp_path / "docker"
+    docker.write_text(f"#!/bin/sh\n[ \"$1 $2 $3\" = 'buildx imagetools inspect' ] && echo '{answer}'\n")
+    docker.chmod(0o755)
+    done = subprocess.run(
+        ["sh", str(ROOT / "deploy" / "pin-images.sh")], env={"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"},
+        check=False, capture_output=True, text=True,
+    )  # fmt: skip
+    if not answer.startswith("sha256:"):
+        assert (done.returncode, done.stdout) == (1, "")
+        assert "no digest of python:3.11-slim was found" in done.stderr
+        return
+    given = dict(line.split("=", 1) for line in done.stdout.splitlines())
+    compose = (ROOT / "deploy" / "compose.yaml").read_text(encoding="utf-8")
+    assert set(given) == set(re.findall(r"\$\{(\w+):\?", compose))
+    assert [given["PYTHON_IMAGE"], given["POSTGRES_IMAGE"]] == [f"python:3.11-slim@{answer}", f"postgres:17@{answer}"]
+    assert re.fullmatch(r"[0-9a-f]{64}", given["POSTGRES_PASSWORD"])
+    assert re.fullmatch(r"gpuledger:[0-9a-f]{64}", given["PREFECT_API_AUTH_STRING"])
+    assert given["POSTGRES_PASSWORD"] not in given["PREFECT_API_AUTH_STRING"]
 
 
 def _settings() -> set[str]:

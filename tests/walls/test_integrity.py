@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import filecmp
 import json
 import os
 import random
@@ -415,11 +416,18 @@ def test_a_command_after_a_damage_names_it_or_is_not_touched_by_it(before: Befor
     if words == ("replay", "--skip-damaged") and outcome.status == 3:
         assert "left out" in outcome.out + outcome.err, case
         return
-    try:
-        is_whole = contents(data.published) in before.whole(words, tmp_path / "whole")
-    except duckdb.Error:
-        is_whole = False
-    if not is_whole:
+
+    def is_whole(path: Path) -> bool:
+        try:
+            return contents(path) in before.whole(words, tmp_path / "whole")
+        except duckdb.Error:
+            return False
+
+    if words[0] in ("restore", "refresh", "vacuum", "replay") and outcome.status == 0:
+        assert filecmp.cmp(data.base, data.published.resolve(), shallow=False), case
+    if words[0] == "doctor" and damaged in (data.base, *publish.versions(data)):
+        assert outcome.status == 1, case
+    if not is_whole(data.published):
         # Nothing was published, and what was damaged, if it is that file, was said to be.
         published = data.published.resolve()
         assert published == damaged.resolve() or not published.exists(), case
