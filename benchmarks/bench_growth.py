@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from pathlib import Path
 
@@ -31,14 +31,26 @@ ROOT = Path(__file__).parents[1]
 
 
 @dataclass(frozen=True, slots=True)
+class Cost:
+    """What a night took, from check to publish, in a process of its own."""
+
+    seconds: float
+    #: Of all processors: what another program on the machine cannot slow down much.
+    processor_s: float
+    #: The most memory of the process.
+    memory_mb: float
+
+
+@dataclass(frozen=True, slots=True)
 class Point:
-    """One size: listings in the night, prices behind it, and what the night took, from check to publish."""
+    """One size: listings in the night, prices behind it, and what was measured there."""
 
     listings: int
     price_rows: int
-    seconds: float
-    #: The most memory of the process that ran it.
-    memory_mb: float
+    #: The night without a change that builds every table anew, as after a change of their queries.
+    anew: Cost
+    #: The night with 1% changed.
+    night: Cost
     file_mb: float
 
 
@@ -51,19 +63,30 @@ def run() -> list[Line]:
     if len(found) < 2:
         return []
     lines = [
-        (f"night with 1% of {one.listings:,} prices changed, {one.price_rows:,} behind it",
-         f"{one.seconds:.1f} s, {one.memory_mb:,.0f} MB of memory, file of {one.file_mb:,.0f} MB", "")
+        line
         for one in found
+        for line in (
+            (f"night with 1% of {one.listings:,} prices changed, {one.price_rows:,} behind it",
+             f"{_said(one.night)}, file of {one.file_mb:,.0f} MB", ""),
+            ("… the night before it, which builds all anew", _said(one.anew), ""),
+        )
     ]  # fmt: skip
     grown = (
-        ("time", lambda one: one.seconds),
-        ("memory", lambda one: one.memory_mb),
+        ("time", lambda one: one.night.seconds),
+        ("processor time", lambda one: one.night.processor_s),
+        ("memory", lambda one: one.night.memory_mb),
         ("file", lambda one: one.file_mb),
+        ("time to build all anew", lambda one: one.anew.seconds),
+        ("memory to build all anew", lambda one: one.anew.memory_mb),
     )
     return [
         *lines,
         *((f"exponent of {name}, from the last two", f"{exponent(found, measure):.2f}", "") for name, measure in grown),
     ]
+
+
+def _said(cost: Cost) -> str:
+    return f"{cost.seconds:.1f} s ({cost.processor_s:.1f} s of processor), {cost.memory_mb:,.0f} MB of memory"
 
 
 def exponent(found: Sequence[Point], measure: Callable[[Point], float]) -> float:
@@ -81,7 +104,7 @@ def points() -> list[Point]:
 
 
 def point(real: Path, root: Path, copies: int) -> Point:
-    """The night in `copies` of the warehouse under `real`, after one without a change: that settles what they left open."""
+    """The nights in `copies` of the warehouse under `real`: one without a change, then the one with 1% changed."""
     market.large(root, real, copies)
     data = DataDir(root)
     ((prices, newest),) = file_query(data.published, "SELECT count(*), max(valid_from) FROM core.price_span")
@@ -94,21 +117,23 @@ def point(real: Path, root: Path, copies: int) -> Point:
         [sys.executable, "-m", "benchmarks.bench_growth", str(root)],
         cwd=ROOT, env=served.environment(), check=True, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
-    seconds, memory_mb = json.loads(done.stdout.splitlines()[-1])
-    found = Point(len(rows), prices, seconds, memory_mb, data.published.stat().st_size / 1e6)
+    anew, night = (Cost(**cost) for cost in json.loads(done.stdout.splitlines()[-1]))
+    found = Point(len(rows), prices, anew, night, data.published.stat().st_size / 1e6)
     print(f"  {found}", file=sys.stderr, flush=True)
     shutil.rmtree(root)
     return found
 
 
-def last_night(root: Path) -> tuple[float, float]:
-    """Seconds of the last of the nights that wait under `root`, and the most memory that it took, in MB."""
+def nights(root: Path) -> list[Cost]:
+    """What each of the nights took that wait under `root`, in their order."""
+    costs = []
     for seen_at, rows in pickle.loads((root / "nights").read_bytes()):
         Path("/proc/self/clear_refs").write_text("5")  # forgets what was the most until here
-        started = time.perf_counter()
+        started, used = time.perf_counter(), time.process_time()
         market.night(root, seen_at, rows)
-    return time.perf_counter() - started, peak_mb()
+        costs.append(Cost(time.perf_counter() - started, time.process_time() - used, peak_mb()))
+    return costs
 
 
 if __name__ == "__main__":
-    print(json.dumps(last_night(Path(sys.argv[1]))))
+    print(json.dumps([asdict(cost) for cost in nights(Path(sys.argv[1]))]))

@@ -23,8 +23,8 @@ def draw(found: Sequence[Point], path: Path) -> None:
 
     figure, panels = pyplot.subplots(1, 3, figsize=(11, 3.6), layout="constrained")
     measures = (
-        ("check to publish, s", lambda one: one.seconds),
-        ("memory, MB", lambda one: one.memory_mb),
+        ("check to publish, s", lambda one: one.night.seconds),
+        ("memory, MB", lambda one: one.night.memory_mb),
         ("file, MB", lambda one: one.file_mb),
     )
     for axes, (label, measure) in zip(panels, measures, strict=True):

@@ -115,7 +115,7 @@ def check(address: str) -> None:
     is_place = bool(parts.path.strip("/")) and not parts.netloc if parts.scheme == "file" else bool(parts.netloc)
     if parts.scheme not in SCHEMES or not is_place or ".." in parts.path.split("/"):
         raise BadAddress(
-            f"{address!r} is no address of a store: s3://bucket/prefix, gs://bucket/prefix, az://account/container/prefix "
+            f"{address!r} is no address of a store: s3://bucket/prefix, gs://bucket/prefix, az://container/prefix "
             "or file:///folder"
         )
 

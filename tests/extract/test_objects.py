@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from gpuledger.extract import objects
+from gpuledger.extract.objects import Version
 from tests.support.store_promises import PROMISES, Promise
 
 
@@ -37,3 +42,73 @@ def test_what_is_no_address_is_refused(address: str, reason: str) -> None:
 
 def test_no_store_is_none() -> None:
     assert objects.of("") is None
+
+
+#: A request: method, path, and the conditions that it names.
+Asked = tuple[str, str, dict[str, str]]
+
+
+class _Refusing(BaseHTTPRequestHandler):
+    """Has nothing, and says of every write that its condition does not hold."""
+
+    asked: list[Asked]
+
+    def do_GET(self) -> None:
+        self._answer(404)
+
+    def do_PUT(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self._answer(412)
+
+    def _answer(self, status: int) -> None:
+        conditions = {name.lower(): value for name, value in self.headers.items() if name.lower().endswith("-match")}
+        self.asked.append((self.command, self.path.replace("%2F", "/"), conditions))
+        self.send_response(status)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def refusing(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Asked]]:
+    """A server that the environment names for every kind of store; what it was asked."""
+    asked: list[Asked] = []
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Refusing,), {"asked": asked}))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_port}"
+    google = {"gcs_base_url": url, "disable_oauth": True, "client_email": "", "private_key": "", "private_key_id": ""}
+    for name, value in {
+        "AWS_ENDPOINT_URL": url, "AWS_ALLOW_HTTP": "true", "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "key",
+        "AWS_SECRET_ACCESS_KEY": "secret", "GOOGLE_SERVICE_ACCOUNT_KEY": json.dumps(google),
+        "AZURE_STORAGE_ENDPOINT": f"{url}/account", "AZURE_STORAGE_ACCOUNT_NAME": "account",
+        "AZURE_STORAGE_ACCOUNT_KEY": "a2V5", "AZURE_ALLOW_HTTP": "true",
+    }.items():  # fmt: skip
+        monkeypatch.setenv(name, value)
+    yield asked
+    server.shutdown()
+    server.server_close()
+    objects.of.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("address", "path", "is_new", "is_as_it_was"),
+    [
+        ("s3://prices/night", "/prices/night/head", {"if-none-match": "*"}, {"if-match": '"tag"'}),
+        ("az://prices/night", "/account/prices/night/head", {"if-none-match": "*"}, {"if-match": '"tag"'}),
+        ("gs://prices/night", "/prices/night/head", {"x-goog-if-generation-match": "0"},
+         {"x-goog-if-generation-match": "7"}),
+    ],
+    ids=["s3", "az", "gs"],
+)  # fmt: skip
+def test_each_store_is_asked_for_the_conditions_in_its_own_words(
+    address: str, path: str, is_new: dict[str, str], is_as_it_was: dict[str, str], refusing: list[Asked]
+) -> None:
+    """An address names bucket or container, then the prefix; what the store refuses is refused to whoever writes."""
+    store = objects.of(address)
+    assert store is not None
+    assert store.get("head") is None
+    assert not store.create("head", b"mine")
+    assert store.replace("head", b"mine", Version('"tag"', "7")) is None
+    assert refusing == [("GET", path, {}), ("PUT", path, is_new), ("PUT", path, is_as_it_was)]
