@@ -35,6 +35,10 @@ from tests.support.stores import SERVER, s3_server
 ROOT = Path(__file__).parents[1]
 SHOPS, READERS, LIMIT = 40, 4, 2
 PAGES = int(os.environ.get("PAGES", "25"))
+#: Runs a program in a network and a file system of its own.
+ALONE = (
+    "setpriv", "--pdeathsig", "KILL", "unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc",
+)  # fmt: skip
 CREDENTIAL = "gpuledger:of-the-benchmark"
 #: Of a network that is nobody's here: nothing leads out of the namespace.
 ADDRESS = "93.184.216.{}"
@@ -51,12 +55,11 @@ Line = tuple[str, str, str]
 
 def run() -> list[Line]:
     """What was done and how long it took; no bound: this is to know, and `docs/scale.md` says it."""
-    if missing := _missing():
-        return [("forty shops over four readers", f"not measured: {missing}", "")]
+    if lacking := missing():
+        return [("forty shops over four readers", f"not measured: {lacking}", "")]
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
-            ["setpriv", "--pdeathsig", "KILL", "unshare", "--net", "--mount", "--pid", "--fork", "--kill-child",
-             "--mount-proc", sys.executable, "-m", "benchmarks.bench_cluster", folder],
+            [*ALONE, sys.executable, "-m", "benchmarks.bench_cluster", folder],
             cwd=ROOT, env=served.environment(), check=False, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
     if done.returncode:
@@ -65,7 +68,8 @@ def run() -> list[Line]:
     return found
 
 
-def _missing() -> str:
+def missing() -> str:
+    """What a night in a network of its own needs and this machine has not; empty where it has all."""
     if os.geteuid() != 0:
         return "only root may make a network of its own"
     if not SERVER.exists():
@@ -83,8 +87,8 @@ def _postgresql() -> Path | None:
 # ── the shops ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def _shops(log: Path) -> None:
-    """Serve every shop on port 80, and note each request: shop, from when to when."""
+async def serve_shops(log: Path, latency_s: float = 0.005) -> None:
+    """Serve every shop on port 80, each answer after `latency_s`, and note each request: shop, from when to when."""
     with log.open("w", buffering=1) as lines:
 
         async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -94,7 +98,7 @@ async def _shops(log: Path) -> None:
                     first, *rest = head.decode("latin-1").split("\r\n")
                     path = first.split(" ")[1]
                     headers = dict(line.lower().split(": ", 1) for line in rest if ": " in line)
-                    await asyncio.sleep(0.005)
+                    await asyncio.sleep(latency_s)
                     body = b"" if path == "/robots.txt" else _page(headers["host"], int(path.rpartition("/")[2]))
                     kind = "text/plain" if path == "/robots.txt" else "text/html; charset=utf-8"
                     writer.write(
@@ -134,7 +138,7 @@ def _asked(log: Path) -> dict[str, list[tuple[float, float]]]:
 # ── the machines ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _network(folder: Path) -> list[str]:
+def network(folder: Path) -> list[str]:
     """The shops' addresses and names, in this namespace alone; their hosts."""
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     hosts = [f"shop{number}.example.com" for number in range(1, SHOPS + 1)]
@@ -292,7 +296,7 @@ def _rows(data: Path, sql: str) -> list[dict[str, Any]]:
 
 def main(folder: Path) -> list[Line]:
     """Everything, in the namespace."""
-    hosts = _network(folder)
+    hosts = network(folder)
     addresses = [f"http://{host}/card/{number}" for number in range(PAGES) for host in hosts]
     (folder / "gpuledger.toml").write_text(
         f'sources = ["generic_shop"]\ndelay_s = {DELAY_S}\nparallel_sources = {SHOPS}\n'
@@ -321,12 +325,12 @@ def main(folder: Path) -> list[Line]:
         alone = _rows(folder / "alone" / "data", OFFERS)
     finally:
         shops.kill()
-    missing = [row for row in alone if row not in together] if together != alone else []
+    differing = [row for row in alone if row not in together] if together != alone else []
     lines += [
         (f"{SHOPS} shops, {SHOPS * PAGES} pages, {READERS} readers: a night with its troubles", f"{seconds:.0f} s", ""),
         ("the same on one machine without any", f"{alone_s:.0f} s", ""),
         ("offers read together, and alone", f"{len(together)}, {len(alone)}", f"{SHOPS * PAGES} each"),
-        ("offers that differ", f"{len(missing)}", "0"),
+        ("offers that differ", f"{len(differing)}", "0"),
         ("requests to a shop while it answered another", f"{twice}", "0"),
         ("pages asked for more than once, by who read for the killed reader",
          f"{sum(map(len, asked.values())) - SHOPS * PAGES - len(asked)}", ""),
@@ -337,6 +341,6 @@ def main(folder: Path) -> list[Line]:
 
 if __name__ == "__main__":
     if sys.argv[1] == "shops":
-        asyncio.run(_shops(Path(sys.argv[2])))
+        asyncio.run(serve_shops(Path(sys.argv[2])))
     else:
         print(json.dumps(main(Path(sys.argv[1]))))

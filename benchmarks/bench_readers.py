@@ -49,7 +49,7 @@ def run() -> list[tuple[str, str, str, bool | None]]:
     """What was measured, the measure, the bound asked for, and whether it is kept."""
     with tempfile.TemporaryDirectory() as folder:
         data, stop = DataDir(Path(folder) / "data"), Path(folder) / "stop"
-        rows = _rows()
+        rows = offers()
         market.night(data.root, START, rows)
         command = [sys.executable, "-c", READER, str(data.published), str(stop)]
         readers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(READERS)]
@@ -57,7 +57,7 @@ def run() -> list[tuple[str, str, str, bool | None]]:
             count = "SELECT count(*) FROM ops.run"
             before = long_lived.execute(count).fetchall()
             for number in range(1, PUBLISHES + 1):
-                market.night(data.root, START + timedelta(days=number), _moved(rows, number))
+                market.night(data.root, START + timedelta(days=number), moved(rows, number))
             has_kept = long_lived.execute(count).fetchall() == before
         stop.touch()
         found = [json.loads(reader.communicate()[0]) for reader in readers]
@@ -73,7 +73,8 @@ def run() -> list[tuple[str, str, str, bool | None]]:
     ]
 
 
-def _rows() -> list[tuple[Offer, str]]:
+def offers() -> list[tuple[Offer, str]]:
+    """Sixty listings of a market of one's own."""
     return [
         (
             Offer(
@@ -87,7 +88,7 @@ def _rows() -> list[tuple[Offer, str]]:
     ]  # fmt: skip
 
 
-def _moved(rows: list[tuple[Offer, str]], number: int) -> list[tuple[Offer, str]]:
+def moved(rows: list[tuple[Offer, str]], number: int) -> list[tuple[Offer, str]]:
     """A few prices change by a dollar, others each night."""
     return [
         (replace(offer, price=offer.price + number % 3), sha256)

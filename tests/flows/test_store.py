@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -30,13 +28,11 @@ from gpuledger.flows.night.context import new_run_id
 from gpuledger.flows.night.refresh import read_plain, run
 from gpuledger.warehouse import publish
 from gpuledger.warehouse.paths import DataDir
-from gpuledger.warehouse.read import query
 from gpuledger.warehouse.shared import head
-from tests.command import environment, gpuledger, python_path, tables
+from tests.command import environment, gpuledger, tables
 from tests.flows.inprocess import context
-from tests.nights import Night
 from tests.support.store_promises import PROMISES, Promise
-from tests.support.stores import ICEBERG, s3_server
+from tests.support.stores import s3_server
 
 pytestmark = pytest.mark.slow
 #: Sources that are read in a moment: prices, rates and a file of a person's.
@@ -233,52 +229,3 @@ def test_a_host_is_asked_by_one_worker_at_a_time_and_a_dead_one_gives_it_back(ad
         for before, after in pairwise(requests):
             # The server's own clock: both requests and the pause between them as a shop sees them.
             assert after[0] - before[1] > 0.09, (host, before, after)
-
-
-@pytest.mark.skipif(
-    not ICEBERG.exists(), reason="pyiceberg is not there (`make test` installs requirements-iceberg.lock)"
-)
-def test_iceberg_tables_have_the_rows_of_each_night_and_write_only_what_changed(
-    tmp_path: Path, server: dict[str, str], nights: dict[int, Night]
-) -> None:
-    location = "s3://bucket/iceberg"
-    env = {**server, "PYTHONPATH": os.pathsep.join([python_path(), str(ICEBERG)])}
-    first = nights[1].copy(tmp_path / "first")
-    second = nights[2].copy(tmp_path / "second")
-    done = gpuledger("iceberg", location, data=first, env=env)
-    assert done.status == 0, done.err
-    shutil.copy(first / "state" / "iceberg.db", second / "state" / "iceberg.db")
-    again = gpuledger("iceberg", location, data=second, env=env)
-    assert again.status == 0, again.err
-    assert "core.price_history             2 of 2 partitions written" in again.out, "prices ended and others opened"
-    assert "mart.claim_audit               0 of 1 partitions written, 0 rows" in again.out, "figures of papers stay"
-    quiet = gpuledger("iceberg", location, data=second, env=env)
-    assert all(" 0 of " in line for line in quiet.out.splitlines())
-
-    script = Path(__file__).parents[1] / "support" / "read_iceberg.py"
-    catalog = f"sqlite:///{second / 'state' / 'iceberg.db'}"
-    table = "mart.gpu_price"
-    said = subprocess.run(
-        [sys.executable, str(script), catalog, location, table], env=environment(env), check=False, capture_output=True,
-        text=True, timeout=100,
-    )  # fmt: skip
-    assert said.returncode == 0, said.stderr
-    found = json.loads(said.stdout)
-    expected = [_as_json(data, table) for data in (first, second)]
-    assert _sorted(found["snapshots"][0]) == expected[0], "a night that has passed"
-    assert _sorted(found["snapshots"][-1]) == expected[1]
-    assert _sorted(found["polars"]) == expected[1]
-    index = objects.of(location)
-    assert index is not None
-    content = index.get("tables.json")
-    assert content is not None
-    assert json.loads(content[0])["tables"][table] == found["place"]
-
-
-def _as_json(data: Path, table: str) -> list[str]:
-    columns, values = query(DataDir(data), f"SELECT 'all' AS partition, * FROM {table}")
-    return _sorted(json.loads(json.dumps([dict(zip(columns, row, strict=True)) for row in values], default=str)))
-
-
-def _sorted(found: list[dict[str, object]]) -> list[str]:
-    return sorted(json.dumps(row, sort_keys=True) for row in found)

@@ -18,6 +18,8 @@ import pytest
 SERVER = Path(sys.prefix) / "store" / "bin" / "weed"
 #: Where `make` puts pyiceberg, pyarrow and Polars.
 ICEBERG = Path(sys.prefix) / "iceberg"
+#: Where `make` puts a DuckDB with its extension for Iceberg.
+DUCKDB_ICEBERG = Path(sys.prefix) / "duckdb-iceberg"
 _KEY, _SECRET = "gpuledger", "secret-of-the-tests"
 _BUCKET = "bucket"
 
