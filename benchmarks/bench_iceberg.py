@@ -88,14 +88,14 @@ def _written(folder: Path, env: Mapping[str, str]) -> Rows:
     whole = sum(before.values())
     vacuum_s = _gpuledger("vacuum", "--keep-days", "0", data=data, env={**env, "GPULEDGER_ICEBERG": location})
     left = _sizes(location)
-    gone = sum(size for key, size in after.items() if key not in left)
+    gone = [size for key, size in after.items() if key not in left]
     return [
         (f"all tables of {len(rows):,} listings, written for the first time", f"{whole / 1e6:.1f} MB, {first_s:.0f} s", "",
          None),
         ("… by a night with 1% of the prices changed", f"{new / 1e6:.2f} MB, {night_s:.0f} s", "", None),
         ("… as a share of all", f"{new / whole:.1%}", "", None),
         ("… removed by a vacuum after it, which keeps that night alone",
-         f"{len(after) - len(left):,} of {len(after):,} files, {gone / 1e6:.2f} MB, {vacuum_s:.0f} s", "", None),
+         f"{len(gone):,} of {len(after):,} files, {sum(gone) / 1e6:.2f} MB, {vacuum_s:.0f} s", "", None),
     ]  # fmt: skip
 
 
