@@ -30,12 +30,15 @@ def tidy(text: str) -> str:
 
 
 #: A dash for the cents: `1.299,-`, `1'299.–`, in Sweden `7 990:-`.
-_CENTS_DASH = re.compile(r"^(?::-|[.,]?\s?[-–—]{1,2}(?![\d$€£¥₩]))")
+#: In `£60 - £68` the dash parts two amounts.
+_CENTS_DASH = re.compile(
+    r"^(?::-|[.,]\s?[-–—]{1,2}(?![\d$€£¥₩])|[-–—]{1,2}(?![\d$€£¥₩])|\s[-–—]{1,2}(?!\d|\s?[$€£¥₩]))"
+)
 _DASHED = re.compile(r"[.,:][-–—]{1,2}(?![\d\w])")
 _NEGATIVE = re.compile(r"[\s\u00a0(]*[-−–]\s?")
 _SHARE_AND_SUM = re.compile(r"[\s\u00a0]*%[\s\u00a0]*[/(=|][\s\u00a0]*[^\w\s]?[\s\u00a0]*")
-#: A number with cents.
-MONEY_LIKE = re.compile(r".*[.,]\s?\d{2}", re.DOTALL)
+#: A number with cents; no price begins with two zeros, as numbers of goods do (`002.638.50`).
+MONEY_LIKE = re.compile(r"(?!00).*[.,]\s?\d{2}", re.DOTALL)
 
 
 class PrintedNumber(NamedTuple):

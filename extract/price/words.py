@@ -81,6 +81,7 @@ _NOISE_BEFORE = at_word_start(
     spar(?:en|st|e)?\b | ersparnis | rabatt? | nachlass | économi | remise | réduction | ahorr | descuento | dto\b
     risparmi | sconto | economi | desconto | bespaar | korting | oszczę | taniej | ušetř | ušetr | slev[ay] | zľav
     ustedite | prihran | popust | kedvezmény | megtakar | reducere | скидк | эконом | выгод | знижк | отстъпк
+    카드 ?(?:즉시 ?)?할인가 | 쿠폰 ?(?:적용|할인)가
     할인(?!가| ?(?:된|후|적용|전)) | 절약 | 쿠폰 | 적립 | 割引 | ポイント | 省\b | 優惠券 | indirim | säästä | alennus
     soodus(?!hind)
     (?<!free )shipping | delivery | postage | p&p | versand | lieferung | porto\b | livraison | frais de port
@@ -103,6 +104,7 @@ _NOISE_BEFORE = at_word_start(
 _NOISE_AFTER = re.compile(
     r"""\W{0,3}(?:折(?!後|后|扣價|扣价|抵)|off\b|discount|shipping|delivery|postage|p&p|versand|rabatt?|gespart|ersparnis|livraison|frais|envío|de\sdescuento|con\s(?:la\s|tu\s)?tarjeta
         |de\sréduction|d['’]éco|éco-?part|spedizione|frete|verzend|dostaw|doprav|доставк|배송|할인(?!가)|적립|割引|送料|cash\s?back|gift|credit
+        |(?:plus)?\s?会员价|會員價|会員価格|회원가|members?(?:['’]s?)?\sprice|club\sprice
         |相当|상당|deposit|down\s?payment|anzahlung|acompte|zaliczk|rebate|coupon|savings?\b|saved\b|and\sunder|&\sunder|or\sless|trade-?in|points?\b)
         (?!\w*\s*(?::|[$€£¥]?\s?\d|disponib|available|possible|möglich|free|gratuit|offert|inclus|kostenlos|gratis|included|za\sdarmo|zdarma|zadarmo|бесплатн|무료|無料))""",
     re.IGNORECASE | re.VERBOSE,

@@ -58,7 +58,8 @@ def parse(page: Page, *, country: str | None = None, language: str | None = None
     if (meta := claims.of_meta(here)) is not None:
         stated.append(meta)
     parts = layout.layout_of(here)
-    seen = visible.visible_prices(here, parts, next((claim.currency for claim in stated if claim.currency), None))
+    currency = next((claim.currency for claim in stated if claim.currency), None) or decide.stated_currency(here)
+    seen = visible.visible_prices(here, parts, currency)
     available = stock.of_page(here, products, parts)
     if available == "unknown" and not seen.prices:
         available = stock.told(parts)
@@ -79,7 +80,9 @@ def parse(page: Page, *, country: str | None = None, language: str | None = None
         # The structured data stays: templates keep hidden parts for every state, which only a style sheet tells apart.
         message = f"the page's structured data says {available}, and the page itself {status}"
         yield Issue(code="availability_disagreement", message=message, url=here.url)
-    if available == "unknown" and status is None and decision.price is not None and decision.kind == "now":
+    # Which of several prices is asked may be open: the goods are offered all the same.
+    is_asked = decision.kind == "now" or (decision.price is None and any(one.kind == "now" for one in seen.prices))
+    if available == "unknown" and status is None and is_asked:
         available = "in_stock"
     shown = next((price for price in seen.prices if price.amount == decision.price), None)
     yield _offer(here, _Goods(title, products, parts, available, shown), decision)

@@ -8,7 +8,7 @@ named: a wrong price costs a buyer more than a missing one.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import NamedTuple
@@ -90,6 +90,10 @@ def decide(
     if main.amount in claim.others:
         # The page shows one of several variants.
         return _settled(page, _Said(claims, prices), main.amount, main, kind="now" if main.kind == "now" else "from")
+    is_range = claim.kind == "from" and bool(claim.others) and amount < main.amount <= max(claim.others)
+    if is_range and shown is None and main.score >= limits.strong:
+        # The same, of variants of which the page names the cheapest and the dearest to machines.
+        return _settled(page, _Said(claims, prices), main.amount, main, kind="now" if main.kind == "now" else "from")
     is_old = (shown is not None and shown.kind == "list") or main.money.list_amount in amounts
     if is_old and main.amount < amount:
         return _settled(page, _Said(claims, prices), main.amount, main)
@@ -97,6 +101,9 @@ def decide(
         return _settled(page, _Said([], prices), main.amount, main)
     if shown is not None and shown.kind != "list":
         if shown.score >= main.score - limits.lead and not main.current:
+            return _settled(page, _Said(claims, prices), amount, shown)
+        if is_range and shown.kind == "from":
+            # One seller of several, of whom the page names the cheapest too.
             return _settled(page, _Said(claims, prices), amount, shown)
         if main.amount < amount * _SHARE_OF_ANOTHER_THING or (main.amount > amount and not main.current):
             # A charge or a price by weight, or an old price without a word for it: the stated price stands there too.
@@ -181,7 +188,7 @@ def _from_sight(page: Context, seen: Visible, scripted: Callable[[], list[Claim]
     is_sole = len(payable) == 1 and main.money.signed and main.distance <= _BESIDE_TITLE and main.score >= limits.sole
     if (main.score < limits.alone and not is_sole) or main.score - second < limits.lead:
         why = "several prices on the page, none clearly that of its goods"
-    elif not main.money.signed and not (main.named and main.current):
+    elif not main.money.signed and not (main.named and (main.current or main.marked or main.labelled)):
         why = "a number without a currency, in a part that is not named as the price"
     elif not main.by_system and _is_beside_another(page, main, seen):
         why = "another price stands beside it, and no word or name tells them apart"
@@ -382,22 +389,56 @@ _IN_SOURCE = re.compile(
 )
 
 
+#: Shopify's own variable says which of several currencies is chosen.
+_ACTIVE = re.compile(rb"Shopify\.currency\s*=\s*\{\s*[\"']active[\"']\s*:\s*[\"']([A-Z]{3})[\"']")
+
+
 def page_currency(page: Context, text: str | None) -> str | None:
     """The currency of a price that carries none, or a sign of many countries, and is printed as `text`.
 
-    What the page's `meta` names; else the only one that its source names, if the sign can mean it; else the only money of
-    its country; where no country is known, whose dollar it is by what the page says of its prices, or by the addresses at
-    its foot.
+    What the page's `meta` names; else what it says is chosen of several; else the only one that its source names, if the
+    sign can mean it; else the only money of its country. Where no country is known: the only one in the source that the
+    sign can mean; whose dollar it is by what the page says of its prices, or by the addresses at its foot.
     """
-    named = page.first_meta("product:price:currency", "og:price:currency", "pricecurrency", "currency")
     in_source = {code.decode() for code in _IN_SOURCE.findall(page.content)}
-    for code in (named.strip().upper() if named else None, next(iter(in_source)) if len(in_source) == 1 else None):
-        if code and currencies.is_code(code) and not _contradicts(text, code):
+    if code := next((code for code in _named_currencies(page, in_source) if not _contradicts(text, code)), None):
+        return code
+    if page.country is None and text and not text.strip().replace(".", "").replace(",", "").isdigit():
+        possible = {code for code in in_source if currencies.is_code(code) and not _contradicts(text, code)}
+        if code := _only(possible):
             return code
     country = currencies.of_country(page.country)
     if page.country is None and not in_source and "$" in (text or ""):
         country = postal.dollar(page.content)
     return None if country is None or _contradicts(text, country) else country
+
+
+def stated_currency(page: Context) -> str | None:
+    """The currency that the page names as that of its prices, where neither its address nor its markup names a country.
+
+    It tells how `$5.000` is read.
+    """
+    if page.country is not None:
+        return None
+    return next(_named_currencies(page, {code.decode() for code in _IN_SOURCE.findall(page.content)}), None)
+
+
+def _named_currencies(page: Context, in_source: set[str]) -> Iterator[str]:
+    """What the page's `meta` names, what it says is chosen of several, and the only one that its source names."""
+    named = page.first_meta("product:price:currency", "og:price:currency", "pricecurrency", "currency")
+    active = _only({code.decode() for code in _ACTIVE.findall(page.content)})
+    codes = (named.strip().upper() if named else None, active, _only(_selected(page)), _only(in_source))
+    yield from (code for code in codes if code and currencies.is_code(code))
+
+
+def _selected(page: Context) -> set[str]:
+    """What is chosen in the page's lists of currencies."""
+    lists = (one for one in page.tree.iter("select") if "curr" in f"{one.get('name')} {one.get('id')}".lower())
+    return {(option.get("value") or "").upper() for one in lists for option in one.iterfind(".//option[@selected]")}
+
+
+def _only(codes: set[str]) -> str | None:
+    return next(iter(codes)) if len(codes) == 1 else None
 
 
 def _contradicts(text: str | None, code: str) -> bool:

@@ -11,6 +11,7 @@ from itertools import chain, islice
 from lxml.html import HtmlElement
 
 from gpuledger.extract.markup.html import is_hidden, visible_text
+from gpuledger.extract.price import words as price_words
 from gpuledger.extract.product import scan, signs
 from gpuledger.extract.product.context import Context
 
@@ -105,6 +106,20 @@ class Layout:
         parent = element.getparent()
         return _is_unseen(element) or (parent is not None and self._leads_elsewhere(parent))
 
+    def is_in_another_section(self, element: HtmlElement) -> bool:
+        """Whether a heading that says nothing of a price stands before the element, in a part that does not hold the title.
+
+        `Why not try these`: where nothing can be ordered, no button tells where the goods' own part ends.
+        """
+        here: HtmlElement | None = element
+        while here is not None and here not in self.above_title:
+            for before in here.itersiblings(*_HEADINGS, preceding=True):
+                if self.title is not None and before not in self.above_title and not _speaks_of_price(before):
+                    parent = here.getparent()
+                    return parent is not None and parent not in self.above_title
+            here = here.getparent()
+        return False
+
     def _leads_elsewhere(self, part: HtmlElement) -> bool:
         # Asked for the parents of hundreds of elements, which are mostly the same ones: each part is judged once.
         path: list[HtmlElement] = []
@@ -116,12 +131,31 @@ class Layout:
                 answer = known
                 break
             path.append(here)
-            if _is_unseen(here) or "elsewhere" in scan.traits_of(scan.name_of(here)) or _is_headed_elsewhere(here):
+            if _is_unseen(here) or self._is_named_elsewhere(here) or _is_headed_elsewhere(here):
                 answer = True
                 break
             here = here.getparent()
         self._elsewhere.update(dict.fromkeys(path, answer))
         return answer
+
+    def _is_named_elsewhere(self, part: HtmlElement) -> bool:
+        """Whether a part's name speaks of other goods; a part of the block that holds the title does not.
+
+        `product-card__prices` beside a title in `product-card` is the goods' own; a whole `product-card` is a tile.
+        """
+        name = scan.name_of(part)
+        if "elsewhere" not in scan.traits_of(name):
+            return False
+        if "__" not in name:
+            return True
+        rest = [word for word in name.split() if "__" not in word or word.partition("__")[0] not in self._own_blocks]
+        return "elsewhere" in scan.traits_of(" ".join(rest))
+
+    @cached_property
+    def _own_blocks(self) -> set[str]:
+        """The blocks (`product-card` of `product-card__title`) that the title and the parts around it belong to."""
+        names = (scan.name_of(part) for part in self.above_title)
+        return {word.partition("__")[0] for name in names for word in name.split()}
 
     def leads_away(self, link: HtmlElement) -> bool:
         """Whether a link leads to another page: not to an anchor, a script or the page itself."""
@@ -151,6 +185,11 @@ def _is_headed_elsewhere(part: HtmlElement) -> bool:
         return False
     text = visible_text(first, _LONGEST_HEADING + 1).lstrip()
     return len(text) <= _LONGEST_HEADING and not any(map(str.isdigit, text)) and signs.RELATED.match(text) is not None
+
+
+def _speaks_of_price(heading: HtmlElement) -> bool:
+    text = visible_text(heading, _LONGEST_HEADING)
+    return any(map(str.isdigit, text)) or not text or price_words.is_of_price(text)
 
 
 def _is_page_header(element: HtmlElement) -> bool:

@@ -99,8 +99,9 @@ LABELS: tuple[tuple[Field, re.Pattern[str]], ...] = (
             numero articolo | rif(?:erimento)?\.? | codul produsului | referência(?: do produto)?
             bestel(?:nummer|nr|code)\.? | product-?(?:code|nummer|nr)\.?
             nr (?:ref|kat|art|katalogowy|referencyjny|produktu)\.? | kod(?: produktu| towaru| artykułu| prod\.)?
+            id ogłoszenia | numer (?:ogłoszenia|oferty) | nr (?:ogłoszenia|oferty)
             indeks | symbol | numer (?:katalogowy|produktu|artykułu|referencyjny) | id produktu
-            kód(?: produktu| zboží| tovaru)? | katalogové číslo | katalógové číslo | objedn(?:ací|ávacie) (?:číslo|kód)
+            kód(?: produktu| zboží| tovaru)? | katalogové číslo | katalógové číslo | objedn(?:ací|ávac(?:í|ie)) (?:číslo|kód)
             obj\. ?(?:číslo|kód|č\.) | kat\. ?(?:číslo|č\.|št\.|broj|номер) | číslo (?:produktu|zboží|tovaru)
             šifra(?: artikla| izdelka| proizvoda)? | koda(?: izdelka)? | katalošk[ia] (?:broj|številka) | cikkszám
             termék ?kód | код(?: товара| товару| продукта| артикула| на продукта)? | артикул(?: товара)? | арт\.

@@ -284,7 +284,7 @@ def _value(label: HtmlElement, rest: str) -> str | None:
 
 #: What stands before a number in markup or script that gives it as the product's: `name="sku" value="`, `data-asin="`.
 _FIELD = re.compile(
-    rb"(?:asin|sku|[-_\"' ]pid|product[-_]?(?:id|code|number)|item[-_]?(?:id|number)|productcodepost"
+    rb"(?:asin(?:\.\d)?|sku|[-_\"' ]pid|product[-_]?(?:id|code|number)|item[-_]?(?:id|number)|productcodepost"
     rb"|article[-_]?(?:id|no|nr|number))"
     rb"[\"']?\s*(?:[:=]\s*|\s(?:[\w-]+=[\"'][^\"'>]{0,20}[\"']\s)?value=)?[\"']\s*$"
 )
@@ -312,7 +312,8 @@ def _codes_of_address(page: Context) -> list[str]:
     codes: dict[str, None] = {}
     for url in (page.url, page.canonical or ""):
         for part in re.split(r"[/?&=#;,]|\.html?$", unquote(url.partition("//")[2])):
-            for code in (part, *re.split(r"[-_]", part)):
+            # Addresses fill numbers up with zeros.
+            for code in (part, *re.split(r"[-_]", part), part.lstrip("0")):
                 if 4 <= len(code) <= 30 and _CODE.fullmatch(code):
                     codes[code] = None
     return list(codes)
@@ -342,11 +343,13 @@ def _of_address(page: Context) -> str | None:
 
 #: Names under which an address carries the goods' number.
 _QUERY = re.compile(
-    r"[?&](?:\w*(?:goods|item|product|prod|prd|brand|article|artikel|sku)_?(?:no|nr|code|id|num|number|uid)?|pid|asin|i_?code|id)"
-    r"=(?=[^&]*\d)([A-Za-z0-9][\w-]{4,20})(?=&|$)",
+    r"[?&](?:\w*(?:goods|item|products?|prod|prd|brand|article|artikel|sku)_?(?:no|nr|code|id|num|number|uid)?|pid|asin|i_?code|id)"
+    r"=(?=[^&]*\d)([A-Za-z0-9][\w-]{3,20})(?=&|$)",
     re.IGNORECASE,
 )
-_IN_PATH = re.compile(r"(?<=/)(?:[A-Za-z]{3}-|[A-Za-z]{0,3})\d{5,14}(?=[-_./]|$)(?![-_]?[mg]b\b)", re.IGNORECASE)
+#: An address that names goods by their ASIN.
+_ASIN = re.compile(r"/(?:dp|gp/product)/([A-Z0-9]{10})(?=/|$)")
+_IN_PATH = re.compile(r"(?<=/)(?:[A-Za-z]{3}-|[A-Za-z]{0,3})\d{5,18}[A-Z]?(?=[-_./]|$)(?![-_]?[mg]b\b)", re.IGNORECASE)
 #: `/tornavida-seti-p-HBCV00001XYZ12`: capitals in an address are no words of a title.
 _LAST_CODE = re.compile(r"[/-]((?=[A-Z\d]{8,20}/?$)[A-Z]{2,}\d{5,}[A-Z\d]*)/?$")
 
@@ -363,6 +366,8 @@ def _in_address(page: Context) -> str | None:
     if match := _QUERY.search(f"?{unquote(parts.query)}"):
         return match.group(1)
     path = unquote(parts.path)
+    if match := _ASIN.search(path):
+        return match.group(1)
     numbers: set[str] = set(_IN_PATH.findall(path))
     if len(numbers) == 1:
         return numbers.pop()

@@ -38,6 +38,8 @@ class VisiblePrice:
     net: bool = False
     #: Whether a word for `price` and nothing else stands right before it, in a line or a table.
     labelled: bool = False
+    #: Whether it is marked for machines as schema.org's `price`, though of no product.
+    marked: bool = False
 
     @property
     def amount(self) -> Decimal:
@@ -85,12 +87,22 @@ def classified(element: HtmlElement, order: int, reading: Money) -> VisiblePrice
     if is_old or is_usual:
         kind = "list"
     labelled = _is_labelled(element)
-    named = "price" in traits or element.get("itemprop") == "price" or labelled
+    marked = any(part.get("itemprop") == "price" for part in inside)
+    named = "price" in traits or marked or labelled
     if not named and not price_words.explains(money.without_amounts(own_text)):
         # An amount in a sentence.
         return None
     return VisiblePrice(
-        element, order, reading, kind, named, "current" in traits, is_usual, net=is_net, labelled=labelled
+        element,
+        order,
+        reading,
+        kind,
+        named,
+        "current" in traits,
+        is_usual,
+        net=is_net,
+        labelled=labelled,
+        marked=marked,
     )
 
 

@@ -290,7 +290,8 @@ def is_worded_order(element: HtmlElement) -> bool:
         text = visible_text(element, 60)
     else:
         return False
-    return bool(text) and len(text or "") < 80 and signs.BUY.search(text or "") is not None
+    text = text or ""
+    return 0 < len(text) < 80 and signs.BUY.search(text) is not None and signs.WISH.search(text) is None
 
 
 def is_pressed(link: HtmlElement) -> bool:

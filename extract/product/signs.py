@@ -54,7 +54,8 @@ OLD = anywhere(
     ancien | anterior | riscado | barrato | prezzo[-_]?(?:vecchio|pieno) | vecchio | oude?[-_]?prijs | prijs[-_]?oud
     van[-_]?prijs | skreslon | przekresl | cena[-_]?(?:przed|pred) | eredeti | foer(?:pris|[-_ ]|$) | gammel | tidigare
     prisord(?![a-z]) | ord[-_]?pris | price[-_]?deleted | zacherk | staraya
-    prc[-_]org | compare[-_]?(?:at|price) | previous | former | reference | past[-_]?price
+    prc[-_]org | origin[-_]?price | price[-_]?origin
+    compare[-_]?(?:at|price) | previous | former | reference | past[-_]?price
     barre | tachado | antes | stara | (?:^|[-_ ])eski | poprzedni | puvodni | lowest | omnibus | historical
     """
 )
@@ -70,6 +71,7 @@ USUAL = anywhere(
 #: A name that speaks of money that is no price of the goods.
 NO_PRICE = anywhere(
     r"""
+    (?:cart|basket)[-_]?(?:sub)?(?:total|sum(?![a-z]))
     month | instal | finance | financ(?!e-?free) | credit | klarna | afterpay | affirm | leasing
     (?:^|[-_ ])rates?(?:[-_ ]|$) | raty | parcel | cuota | saving | save[-_d] | (?:^|[-_ ])save | saved
     you[-_]?save | shipping | delivery | versand | livraison | freight | postage | dostaw | doprav | envio
@@ -145,6 +147,17 @@ BUY = at_word_start(
     カートに | 購入 | 買い物かご | 장바구니 | 구매하기 | 바로\s?구매 | 주문 | mua (?:ngay|hàng) | thêm vào | beli
     keranjang | entradas
     לסל | أضف | اشتر
+    """
+)
+
+#: What such a button says that only puts the goods on a list (`aggiungi alla lista`, `dodaj do ulubionych`).
+WISH = at_word_start(
+    r"""
+    wish | favou?rit | compare | (?:to|a) (?:my )?list\b | merkzettel | merkliste | wunsch | vergleich | liste d['’] | envies
+    souhait | favoris | a (?:la|mi) lista | deseos | comparar | alla (?:mia )?lista | desideri | preferiti | confront
+    lista de | desejos | verlang | favoriet | vergelijk | ulubion | schowka | porówn | obľúben | oblíben | porovn
+    priljubljen | kedvenc | önske | ønske | favorit | toivelist | мне нравится | избранн | сравн | обране | порівн
+    お気に入り | ほしい物 | 관심 ?상품 | 찜 | 收藏 | 願望 | 追蹤 | istek liste | favoriler
     """
 )
 

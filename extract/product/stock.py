@@ -78,8 +78,10 @@ def printed(layout: Layout) -> Availability | None:
 
 
 def status_in(text: str) -> Availability | None:
-    """What a status line says; None where it says nothing of stock or is too long to be one."""
-    if not text or len(text) > _MAX_STATUS:
+    """What a status line, or the first sentence of a longer text, says; None where it says nothing of stock."""
+    if len(text) > _MAX_STATUS:
+        text = text[:_MAX_STATUS].partition(". ")[0] if ". " in text[:_MAX_STATUS] else ""
+    if not text:
         return None
     return stock_words.availability(text) or wording.availability(text)
 

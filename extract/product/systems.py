@@ -27,7 +27,7 @@ class System:
 
 
 #: From the themes that the systems ship: Dawn, Storefront, Luma, Shopware's Storefront and Responsive, Classic, Wave,
-#: Cornerstone, Cafe24's basic design and SAP's yacceleratorstorefront.
+#: Cornerstone, Cafe24's basic design, SAP's yacceleratorstorefront, VTEX's controls and its store components.
 SYSTEMS = (
     System(
         "shopify",
@@ -87,12 +87,21 @@ SYSTEMS = (
         (".product-details > .price", ".product-details .price", ".productDetailsPanel .big-price"),
         (".product-details .was-price",),
     ),
+    System(
+        "vtex",
+        ("plugin-preco", "descricao-preco", "vtex-product-price-"),
+        (".skuBestPrice", "[class*=sellingPriceValue]", "[class*=sellingPrice]"),
+        (".skuListPrice", "[class*=listPriceValue]"),
+    ),
 )
 
 
-def of_names(names: str) -> System | None:
-    """The system whose mark stands among the names of a page's elements, in small letters; None where there is none."""
-    return next((system for system in SYSTEMS if any(mark in names for mark in system.marks)), None)
+def of_names(names: str) -> list[System]:
+    """The systems of which a mark stands among the names of a page's elements, in small letters.
+
+    A page of one may carry a name that is another's mark too.
+    """
+    return [system for system in SYSTEMS if any(mark in names for mark in system.marks)]
 
 
 def elements_by(selectors: tuple[str, ...], part: HtmlElement) -> list[HtmlElement]:

@@ -68,7 +68,7 @@ def visible_prices(page: Context, layout: Layout, currency: str | None) -> Visib
     for order, element in marked:
         if element in taken or any(up in taken for up in element.iterancestors()):
             continue
-        if layout.is_elsewhere(element):
+        if layout.is_elsewhere(element) or (layout.button is None and layout.is_in_another_section(element)):
             set_aside.append(element)
             continue
         text = visible_text(element, MAX_TEXT + 60)
@@ -123,9 +123,11 @@ def _is_net(price: VisiblePrice) -> bool:
 
 def _by_system(layout: Layout, reader: Reader) -> list[VisiblePrice]:
     """The asked and the old price where the shop's system is known to print them; empty where it is not, or they differ."""
-    system = systems.of_names(layout.parts.names.text)
-    if system is None:
-        return []
+    read = (_of_system(system, layout, reader) for system in systems.of_names(layout.parts.names.text))
+    return next((prices for prices in read if prices), [])
+
+
+def _of_system(system: systems.System, layout: Layout, reader: Reader) -> list[VisiblePrice]:
     prices: list[VisiblePrice] = []
     for selectors, is_old in ((system.asked, False), (system.old, True)):
         by_value: dict[Decimal, VisiblePrice] = {}
@@ -153,7 +155,13 @@ def _by_system(layout: Layout, reader: Reader) -> list[VisiblePrice]:
 
 
 def _on_tile(element: HtmlElement, layout: Layout) -> bool:
-    """Whether the price stands on a tile that links to other goods: a small part with a linked picture, or a link itself."""
+    """Whether the price stands on a tile that links to other goods: a small part with a linked picture, or a link itself.
+
+    So does one with nothing but a link in it, as in a table of a book's other editions.
+    """
+    link = element.find(".//a")
+    if link is not None and layout.leads_away(link) and visible_text(link) == visible_text(element):
+        return True
     for up in [element, *element.iterancestors()][:7]:
         if up in layout.above_title:
             return False

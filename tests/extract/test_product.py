@@ -162,6 +162,20 @@ class TestDisagreement:
         assert offer.price is None
         assert [issue.code for issue in issues] == ["currency_disagreement"]
 
+    @pytest.mark.parametrize(
+        ("seen", "price", "kind"),
+        [
+            # One variant of several, of which the page names the cheapest to machines; above all of them; below.
+            ("$549.99", "549.99", "now"), ("$949.99", None, None), ("$1.99", None, None),
+            # One seller of several, beside the cheapest.
+            ('<span class="low">from $399.99</span></p><p class="final-price">$549.99', "399.99", "from"),
+        ],
+    )  # fmt: skip
+    def test_a_price_within_the_range_that_is_told_to_machines(self, seen: str, price: str | None, kind: str) -> None:
+        several = offers('{"@type": "AggregateOffer", "lowPrice": 399.99, "highPrice": 899, "priceCurrency": "USD"}')
+        offer, issues = read(shop(f'<p class="product-price">{seen}</p>{CART}', several))
+        assert (offer.price, offer.price_kind) == (None if price is None else Decimal(price), kind), issues
+
     def test_a_conversion_beside_the_price_is_none(self) -> None:
         offer, _ = read(shop(f'<p class="price">US$549.99</p><p class="price">approx. €505.10</p>{CART}', USD_549))
         assert (offer.price, offer.currency) == (Decimal("549.99"), "USD")
@@ -251,6 +265,29 @@ class TestLocale:
         offer, _ = read(shop(f'<p class="product-price">$549.99</p>{CART}{maker}<footer>Imprint</footer>', lang="en"))
         assert (offer.price, offer.currency) == (None, None)
 
+    @pytest.mark.parametrize(
+        ("source", "currency"),
+        [
+            ('<script>Shopify.currency = {"active":"AUD","rate":"1.0"}; x = {"currency": "USD"}</script>', "AUD"),
+            (
+                '<select name="currency"><option value="EUR">€</option><option value="CAD" selected>$</option></select>',
+                "CAD",
+            ),
+            ('<script>x = [{"currency": "EUR"}, {"currency": "USD"}]</script>', "USD"),
+            ('<script>x = [{"currency": "CAD"}, {"currency": "USD"}]</script>', None),
+        ],
+    )
+    def test_of_several_currencies_the_chosen_or_the_only_dollar_counts(
+        self, source: str, currency: str | None
+    ) -> None:
+        offer, _ = read(shop(f'<p class="product-price">$549.99</p>{CART}{source}', lang="en"))
+        assert (offer.price, offer.currency) == (Decimal("549.99") if currency else None, currency)
+
+    def test_the_currency_that_the_source_names_tells_what_a_point_means(self) -> None:
+        body = f'<p>Precios: $549.000</p><script>event = {{"currency": "CLP"}}</script>{CART}'
+        offer, _ = read(shop(body, lang="es"))
+        assert (offer.price, offer.currency) == (Decimal(549_000), "CLP")
+
     def test_an_address_does_not_overrule_a_currency_that_the_source_names(self) -> None:
         head = '<script>window.state = {"currencyCode": "EUR"}</script>'
         offer, _ = read(
@@ -283,6 +320,14 @@ class TestSight:
             '<section class="related"><p class="price">$14.99</p></section><p class="product-price">$549.99</p>',
             '<p class="price">$549.99</p><h2>Or</h2><div><a href="/fan"><img src="f.png"></a><b class="price">$9</b></div>',
             '<p class="product-price">$549.99</p><p class="price" style="display: none">$1.00</p>',
+            # Programs that draw pages part a text's pieces by comments.
+            "<p><b>$<!-- -->549.99</b> <b>$<!-- -->599.99</b> <b>8<!-- -->% off</b></p>",
+            '<div class="prices"><b class="origin-price">$599.99</b> <b class="total-price">$549.99</b></div>',
+            '<p class="price">$549.99</p><p class="price"><a href="/p/other-edition">$399.99</a></p>',
+            '<p class="price">$549.99</p><p class="price">$499.99 member price</p>',
+            '<p>Mat. 002.638.50 <b class="price">$549.99</b></p>',
+            # Microdata of an offer that belongs to no product.
+            '<div itemscope itemtype="http://schema.org/Offer"><b class="price" itemprop="price">549.99</b></div>',
         ],
     )
     def test_the_price_that_is_asked(self, markup: str) -> None:
@@ -315,6 +360,30 @@ class TestSight:
         offer, issues = read(shop(f"{markup}{CART}"))
         assert (offer.price, offer.price_kind) == (None, None)
         assert issues != []
+
+    def test_a_code_beside_a_range_is_no_part_of_it(self) -> None:
+        offer, _ = read(shop(f'<div><p>M12-345</p><p class="price">$549 - $599</p></div>{CART}'))
+        assert (offer.price, offer.price_kind) == (Decimal(549), "from")
+
+    @pytest.mark.parametrize(("block", "price"), [("product-card", Decimal("549.99")), ("shop-head", None)])
+    def test_parts_of_the_block_that_holds_the_title_are_the_goods_own(self, block: str, price: Decimal | None) -> None:
+        prices = '<b class="price__old">$599.99</b> <b class="price__now">$549.99</b>'
+        body = f'<div class="product-card__prices">{prices}</div>{CART}'
+        offer, _ = read(shop(body).replace("<h1>", f'<h1 class="{block}__title">'))
+        assert offer.price == price
+
+    @pytest.mark.parametrize(
+        "markup",
+        [
+            '<div><h3>Why not try these</h3><div><b>Norvik RTX 4060</b> <i class="price">$299.99</i></div></div>',
+            '<div><h4>Deal of the week</h4><p class="price">$299.99</p></div>',
+            '<div><p class="cart-total-price">$299.99</p></div>',
+        ],
+    )
+    def test_of_goods_that_cannot_be_ordered_another_section_s_price_is_not_taken(self, markup: str) -> None:
+        html = shop().replace("<h1>", "<div><h1>").replace("</h1>", f"</h1><p>No longer available.</p></div>{markup}")
+        offer, _ = read(html)
+        assert (offer.price, offer.availability) == (None, "out_of_stock")
 
     def test_where_the_page_shows_no_price_another_section_s_is_not_taken(self) -> None:
         html = f"""<html lang="en-US"><head><title>Norvik RTX 4070 12GB</title></head><body>
@@ -351,12 +420,28 @@ class TestAvailability:
             ('<button class="buy-button">Pre-order now</button>', "en", "preorder"),
             ('<button class="buy-btn">Sold out</button>', "en", "out_of_stock"),
             ("<button>Do koszyka</button>", "pl", "in_stock"),
-            ('<section class="related"><button class="add-to-cart">Add to cart</button></section>', "en", "unknown"),
+            (f'<p class="stock">Nicht auf Lager. {"Wir bestellen es nach und melden uns. " * 3}</p>', "de", "out_of_stock"),
         ],
     )  # fmt: skip
     def test_words_and_buttons(self, markup: str, lang: str, expected: str) -> None:
         offer, _ = read(shop(f'<p class="product-price">$549.99</p>{markup}', lang=lang))
         assert offer.availability == expected
+
+    @pytest.mark.parametrize(
+        ("markup", "expected"),
+        [
+            ('<section class="related"><button class="add-to-cart">Add to cart</button></section>', "unknown"),
+            ("<button>Aggiungi alla lista dei desideri</button>", "unknown"),
+            ("<p>Attualmente non disponibile.</p><button>Aggiungi alla Lista</button>", "out_of_stock"),
+        ],
+    )
+    def test_without_a_price_other_goods_and_lists_of_wishes_sell_nothing(self, markup: str, expected: str) -> None:
+        offer, _ = read(shop(f"<p>Call for price</p>{markup}"))
+        assert offer.availability == expected
+
+    def test_goods_with_several_prices_are_offered_whichever_is_asked(self) -> None:
+        offer, _ = read(shop("<p><b>$549.99</b> <b>$599.99</b></p>"))
+        assert (offer.price, offer.availability) == (None, "in_stock")
 
     def test_structured_data_comes_first(self) -> None:
         gone = offers('{"price": "549.99", "priceCurrency": "USD", "availability": "http://schema.org/OutOfStock"}')
@@ -381,6 +466,7 @@ class TestNumbers:
             ("<p>商品編號：M1487</p>", "M1487", None, None),
             ("<dl><dt>MPN</dt><dd>4070-12G</dd><dt>EAN</dt><dd>4006381333931</dd></dl>", None, "4070-12G", "4006381333931"),
             ("<p>EAN: 4006381333930</p>", None, None, None),
+            ("<p>Objednávací kód: <b>LO60321</b></p>", "LO60321", None, None),
             ('<input type="hidden" name="product_id" value="norvik-rtx-4070">', "norvik-rtx-4070", None, None),
             ('<section class="related"><p>SKU: FAN-1</p></section>', None, None, None),
             # Shops make numbers of words too; behind a word for a number only, and with nothing behind them.
@@ -400,7 +486,9 @@ class TestNumbers:
     @pytest.mark.parametrize(
         ("address", "sku"),
         [("p/card/9300000112233445/", "9300000112233445"), ("MLM-1234567890-card-_JM", "MLM-1234567890"),
-         ("card-p-HBCV00001XYZ12", "HBCV00001XYZ12"), ("card-RTX4070SUPER", None), ("card-of-2024", None)],
+         ("card-p-HBCV00001XYZ12", "HBCV00001XYZ12"),
+         ("dp/B07K1QXYZA?th=1", "B07K1QXYZA"), ("card/N12345678A/p", "N12345678A"), ("i?products_id=4412", "4412"),
+         ("card-RTX4070SUPER", None), ("card-of-2024", None)],
     )  # fmt: skip
     def test_the_number_in_an_address(self, address: str, sku: str | None) -> None:
         offer, _ = read(shop(f'<p class="product-price">$549.99</p>{CART}'), f"https://shop.example.com/{address}")

@@ -188,6 +188,18 @@ SHOPS: dict[str, Shop] = {
         class="product-form__submit" disabled>Sold out</button></form></product-info>""",
         "1049.00", "AUD", "now", None, "VT4070T", "out_of_stock",
     ),
+    "VTEX": Shop(
+        "pt-BR", "https://placas.example.com.br/placa-veltor-4070/p", "",
+        f"""<div class="product-info"><div class="fn productName"><h1>{TITLE}</h1></div><div class="productReference">VT4070T</div>
+        <div class="plugin-preco"><div class="productPrice"><p class="descricao-preco"><em class="valor-de price-list-price">De:
+        <strong class="skuListPrice">R$ 3.999,00</strong></em><em class="valor-por price-best-price">Por: <strong
+        class="skuBestPrice">R$ 3.599,00</strong></em><em class="valor-dividido price-installments"><span>ou <label
+        class="skuBestInstallmentNumber">6<span>x</span></label> de</span> <strong><label class="skuBestInstallmentValue">R$ 599,83
+        </label></strong></em></p><p class="preco-a-vista price-cash">Preço a vista: <strong class="skuPrice">R$ 3.419,05</strong></p>
+        <em class="economia-de price-saving">Economia de <span class="economy">R$ 400,00</span></em></div></div>
+        <a class="buy-button buy-button-ref" href="/checkout/cart/add?sku=2231">Comprar</a></div>""",
+        "3599.00", "BRL", "now", "3999.00", "VT4070T", "in_stock",
+    ),
     "WooCommerce, gone": Shop(
         "en-GB", "https://cards.example.co.uk/product/veltor-rtx-4070/", '<meta name="generator" content="WooCommerce 8.9.1">',
         f"""<div class="product type-product outofstock"><div class="summary entry-summary"><h1 class="product_title">{TITLE}</h1>

@@ -170,9 +170,8 @@ def _decided(page: Page) -> list[tuple[Decimal | None, str | None]]:
     stated = claims.of_products(here, own.own_products(here, structured.products(tree, here.url, page.content)))
     if (meta := claims.of_meta(here)) is not None:
         stated.append(meta)
-    seen = visible.visible_prices(
-        here, layout.layout_of(here), next((claim.currency for claim in stated if claim.currency), None)
-    )
+    currency = next((claim.currency for claim in stated if claim.currency), None) or decide.stated_currency(here)
+    seen = visible.visible_prices(here, layout.layout_of(here), currency)
     told = functools.cache(lambda: scripts.claims_of_scripts(here))
     found = (decide.decide(here, stated, seen, told, limits) for limits in _LIMITS)
     return [(decision.price, decision.currency) for decision in found]
