@@ -126,7 +126,8 @@ def find(picture: Pixels, words: Sequence[Box]) -> Bars | None:
             if piece.height < len(picture) / 2.5 and not _at_border(piece, picture) and not _letter(piece, words)
         ]
     pieces = _unshaded(pieces, flat)
-    start = _common_left(pieces)
+    # What JPEG leaves of the ground's colour beside the labels begins at one line too.
+    start = _common_left([piece for piece in pieces if not _is_like(piece, ground)]) or _common_left(pieces)
     if start is None:
         return None
     # What lies around the bars on the ground is no longer bar.
