@@ -102,8 +102,8 @@ def test_killed_started_again_five_events_and_stopped(
     assert rows(data.root, f"SELECT sample_night FROM ops.run {newest}") == [(1,)]  # an inbox has no nights
     assert "Traceback" not in log.read_text(errors="replace")
 
-    # Nothing of a run stays in the process that started it; the long series is a benchmark. A connection to the server is kept
-    # for some seconds after it was of use.
+    # Nothing of a run stays in the process that started it; the long series is a benchmark. A connection to the server is
+    # kept for some seconds after it was of use.
     until(lambda: here.num_fds() <= files + 2, "what a run had open is closed")
     assert here.memory_info().rss < memory * 1.2
 
