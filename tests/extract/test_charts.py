@@ -485,6 +485,26 @@ def test_two_greys_that_touch_are_not_one_bar_of_the_grey_between_them() -> None
     assert lanes == [[pytest.approx(end, abs=1)] for along in ends for end in along]
 
 
+def test_the_longer_bar_of_a_nest_is_seen_around_the_shorter_one_where_both_have_round_ends() -> None:
+    picture, ends = Image.new("RGB", (1600, 320), "#16171d"), [[1250, 1400], [1080, 1200], [900, 1000], [680, 760]]
+    pen = ImageDraw.Draw(picture)
+    for row, (shorter, longer) in enumerate(ends):
+        top = 40 + row * 60
+        pen.rounded_rectangle((400, top, longer - 1, top + 39), radius=20, fill="#6b8cae")
+        pen.rounded_rectangle((400, top + 4, shorter - 1, top + 35), radius=16, fill="#b0c4de")
+    assert _ends(bars.find(np.asarray(picture), [])) == [[pytest.approx(end, abs=1) for end in row] for row in ends]
+
+
+def test_what_is_nearly_of_the_grounds_colour_beside_the_labels_is_not_where_bars_begin() -> None:
+    picture, ends = Image.new("RGB", (1200, 300), "white"), [1000, 900, 700, 600, 500]
+    pen = ImageDraw.Draw(picture)
+    for row, end in enumerate(ends):
+        top = 20 + row * 50
+        pen.rectangle((160, top + 3, 171, top + 16), fill=(238, 238, 230))
+        pen.rectangle((187, top, end - 1, top + 19), fill="#5a5a5a")
+    assert _ends(bars.find(np.asarray(picture), [])) == [[pytest.approx(end, abs=1)] for end in ends]
+
+
 def test_digits_at_the_round_end_of_a_bar_are_told_apart() -> None:
     texts, ends = ["7.70", "7.18", "6.68", "4.02"], [854, 796, 741, 445]
     drawn = Image.new("RGB", (1200, 260), "#f7f7f7")
