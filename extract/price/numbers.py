@@ -37,8 +37,13 @@ _CENTS_DASH = re.compile(
 _DASHED = re.compile(r"[.,:][-–—]{1,2}(?![\d\w])")
 _NEGATIVE = re.compile(r"[\s\u00a0(]*[-−–]\s?")
 _SHARE_AND_SUM = re.compile(r"[\s\u00a0]*%[\s\u00a0]*[/(=|][\s\u00a0]*[^\w\s]?[\s\u00a0]*")
-#: A number with cents; no price begins with two zeros, as numbers of goods do (`002.638.50`).
-MONEY_LIKE = re.compile(r"(?!00).*[.,]\s?\d{2}", re.DOTALL)
+#: A number with cents; no price begins with two zeros, as numbers of goods do (`002.638.50`), or parts thousands and cents
+#: by one sign (`304.499.08`).
+MONEY_LIKE = re.compile(r"(?!00)(?!\d{1,3}([.,])\d{3}\1\d{2}$).*[.,]\s?\d{2}", re.DOTALL)
+
+
+#: What follows a number that is a length, an area, a volume or a weight.
+_MEASURE = re.compile(r"[ \u00a0]?(?:[kcm]?m[²2³]|qm|[cm]?m|[mcd]?l|k?g|mg|oz|lbs?)(?![^\W_])", re.IGNORECASE)
 
 
 class PrintedNumber(NamedTuple):
@@ -77,6 +82,10 @@ def numbers(shown: str) -> list[PrintedNumber]:
         in_word = before[-1:].isalpha() or before[-1:] == "#" or after[:1].isalpha()
         in_code = after.isalpha() and not suffix and place + 1 < len(spans)
         if is_percentage or in_code or (in_word and not symbols):
+            continue
+        shares_sign = prefix is not None and suffix is None and bool(printed) and prefix in printed[-1].symbols
+        if _MEASURE.match(after) and (not symbols or suffix == "L" or shares_sign):
+            # `0,95 € 0,3 l`, `22,09 € (2,22 m²)`
             continue
         if printed and place == len(printed) and printed[-1].label == "net" and not _has_letters(printed[0].before):
             # A text that begins with an amount says behind each one what it is: `499 € ex VAT 599 € inc VAT`.

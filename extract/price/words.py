@@ -86,7 +86,7 @@ _NOISE_BEFORE = at_word_start(
     soodus(?!hind)
     (?<!free )shipping | delivery | postage | p&p | versand | lieferung | porto\b | livraison | frais de port
     env[íi]o | gastos de | spedizione | frete | portes | verzend | wysyłk | dostaw | doprav | poštovn | dostav
-    доставк | 배송 | 送料 | 運費 | frakt | fragt | toimitus | szállítás | livrare | dont | éco-?part | zzgl\.?
+    доставк | 배송 | 送料 | 運費 | 运费 | 快递 | frakt | fragt | toimitus | szállítás | livrare | dont | éco-?part | zzgl\.?
     plus\b
     members?(?:['’]s?)?(?: only)? price | club(?: price|card)\b | mitgliederpreis | clubpreis | prix (?:membre|adhérent|club)
     precio (?:de )?socio | prezzo (?:soci|club) | ledenprijs | cena klubowa | medlemspris | jäsenhinta | 회원가 | 멤버십가
@@ -104,7 +104,7 @@ _NOISE_BEFORE = at_word_start(
 _NOISE_AFTER = re.compile(
     r"""\W{0,3}(?:折(?!後|后|扣價|扣价|抵)|off\b|discount|shipping|delivery|postage|p&p|versand|rabatt?|gespart|ersparnis|livraison|frais|envío|de\sdescuento|con\s(?:la\s|tu\s)?tarjeta
         |de\sréduction|d['’]éco|éco-?part|spedizione|frete|verzend|dostaw|doprav|доставк|배송|할인(?!가)|적립|割引|送料|cash\s?back|gift|credit
-        |(?:plus)?\s?会员价|會員價|会員価格|회원가|members?(?:['’]s?)?\sprice|club\sprice
+        |(?:for\s|when\syou\s)?(?:mix(?:ing)?\s(?:six|any|\d+)|when\syou\s(?:buy|mix|subscribe|spend))|each\swhen|(?:plus)?\s?会员价|會員價|会員価格|회원가|members?(?:['’]s?)?\sprice|club\sprice
         |相当|상당|deposit|down\s?payment|anzahlung|acompte|zaliczk|rebate|coupon|savings?\b|saved\b|and\sunder|&\sunder|or\sless|trade-?in|points?\b)
         (?!\w*\s*(?::|[$€£¥]?\s?\d|disponib|available|possible|möglich|free|gratuit|offert|inclus|kostenlos|gratis|included|za\sdarmo|zdarma|zadarmo|бесплатн|무료|無料))""",
     re.IGNORECASE | re.VERBOSE,

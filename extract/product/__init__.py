@@ -57,6 +57,8 @@ def parse(page: Page, *, country: str | None = None, language: str | None = None
     stated = claims.of_products(here, products)
     if (meta := claims.of_meta(here)) is not None:
         stated.append(meta)
+    if not stated and (ordered := claims.of_order(here)) is not None:
+        stated.append(ordered)
     parts = layout.layout_of(here)
     currency = next((claim.currency for claim in stated if claim.currency), None) or decide.stated_currency(here)
     seen = visible.visible_prices(here, parts, currency)
@@ -90,6 +92,10 @@ def parse(page: Page, *, country: str | None = None, language: str | None = None
 
 _ON_REQUEST = re.compile(
     r"(?:call|contact(?: us)?|ask|inquire) for (?:a )?(?:price|pricing|quote)|request (?:a )?(?:price|pricing|quote)"
+    r"|(?:sign|log) ?in (?:to|for) (?:see |view |show )?(?:the |your |our )?pric|pric(?:es?|ing) after log-?in"
+    r"|preise? (?:nach (?:dem )?(?:login|anmeld)|nur für)|zaloguj się,? (?:aby|żeby) (?:zobaczyć|poznać)"
+    r"|connectez-vous pour (?:voir|conna)|inicia sesión para ver|accedi per (?:vedere|visualizzare)|log in om (?:de )?prij"
+    r"|logga in för att se|войдите,? чтобы"
     r"|(?:price|quote) (?:up)?on request|preis auf anfrage|prix sur demande|precio a consultar|cena na zapytanie"
     r"|가격\s?문의|価格はお問い?合わせ|询价|詢價",
     re.IGNORECASE,
@@ -99,7 +105,7 @@ _LONGEST_REQUEST = 60
 
 def _on_request(parts: layout.Layout) -> bool:
     """Whether the goods' part says that their price is told to whoever asks: goods all the same, and no other page."""
-    texts = ((element, (element.text or "").strip()) for element in parts.part.iter(*scan.HOLD_TEXT))
+    texts = ((element, " ".join((element.text or "").split())) for element in parts.part.iter(*scan.HOLD_TEXT))
     return any(
         3 < len(text) <= _LONGEST_REQUEST and _ON_REQUEST.match(text) and not parts.is_elsewhere(element)
         for element, text in texts

@@ -127,6 +127,27 @@ def amounts_of(page: Context, text: str | None, currency: str | None) -> tuple[D
     return reading.readings if isinstance(reading, Ambiguous) and reading.reason == money.SEPARATOR else ()
 
 
+def of_order(page: Context) -> Claim | None:
+    """The claim of the forms and buttons that order by PayPal or Snipcart, where they order one thing.
+
+    It is what a buyer then pays, and all that pages without a shop's system state to machines.
+    """
+    found: set[tuple[str, str | None]] = set()
+    if b"paypal.com/" in page.content:
+        for form in page.tree.iter("form"):
+            fields = {one.get("name"): one.get("value") or "" for one in form.iter("input")}
+            if fields.get("cmd") in ("_cart", "_xclick") and fields.get("amount"):
+                found.add((fields["amount"], fields.get("currency_code")))
+    if b"data-item-price" in page.content:
+        found |= {(one.get("data-item-price", ""), None) for one in page.tree.iterfind(".//*[@data-item-price]")}
+    if len(found) != 1:
+        return None
+    ((text, code),) = found
+    currency = code if code and currencies.is_code(code) else None
+    readings = amounts_of(page, text, currency)
+    return Claim("order form", readings, currency, "now", text) if readings else None
+
+
 #: `meta` properties in the order in which they are believed: a sale price before the price that it replaces.
 _META = (
     ("product:sale_price:amount", "product:sale_price:currency"),

@@ -23,6 +23,7 @@ from gpuledger.extract.product.claims import Claim
 from gpuledger.extract.product.context import Context
 from gpuledger.extract.product.price_kinds import VisiblePrice
 from gpuledger.extract.product.price_text import MAX_TEXT
+from gpuledger.extract.product.scan import name_of
 from gpuledger.extract.product.visible import Visible, beside, by_amount
 
 
@@ -184,6 +185,9 @@ def _from_sight(page: Context, seen: Visible, scripted: Callable[[], list[Claim]
     high = main.money.high_amount or main.amount
     # What a range encloses says nothing against it.
     second = max((price.score for price in payable[1:] if not main.amount <= price.amount <= high), default=-9.0)
+    if (cheapest := _cheapest_option(payable)) is not None:
+        # Which of the rows lies next to the button says nothing.
+        return _settled(page, _Said([], seen.prices), cheapest.amount, cheapest, kind="from")
     why = ""
     is_sole = len(payable) == 1 and main.money.signed and main.distance <= _BESIDE_TITLE and main.score >= limits.sole
     if (main.score < limits.alone and not is_sole) or main.score - second < limits.lead:
@@ -289,6 +293,31 @@ def _by_share(payable: list[VisiblePrice]) -> tuple[VisiblePrice, VisiblePrice] 
         return None
     off = 100 * (high.amount - low.amount) / high.amount
     return (low, high) if any(abs(int(share) - off) < 1 for share in _SHARE.findall(text)) and off >= 1 else None
+
+
+_OF_OPTIONS = re.compile(
+    r"ticket|ingress|entrada|billet|karte|formati?(?![a-z])|sizes|variant|options|editions|packs?(?![a-z])"
+)
+
+
+def _cheapest_option(payable: list[VisiblePrice]) -> VisiblePrice | None:
+    """The lowest price where all stand in like rows, each of which can be ordered: kinds of ticket, sizes of a bag.
+
+    None where a row leads to other goods, or neither orders nor is named as one of several kinds.
+    """
+    lines = [[price.element, *price.element.iterancestors()] for price in payable]
+    around = next((up for up in lines[0] if all(up in line[1:] for line in lines)), None)
+    if around is None or len(payable) < 2:
+        return None
+    rows = [line[line.index(around) - 1] for line in lines]
+    if len({(row.tag, row.get("class")) for row in rows}) > 1 or len(set(rows)) < len(rows):
+        return None
+    orders = all(next(row.iter("input", "select", "button"), None) is not None for row in rows)
+    if not orders and not any(_OF_OPTIONS.search(name_of(part).lower()) for part in (around, rows[0])):
+        return None
+    if any(link.get("href", "#")[:1] != "#" for row in rows for link in row.iter("a")):
+        return None
+    return min(payable, key=lambda price: price.amount)
 
 
 def _with_tax(page: Context, payable: list[VisiblePrice]) -> VisiblePrice | None:

@@ -86,9 +86,15 @@ class Layout:
     def statuses(self) -> list[HtmlElement]:
         """Parts named after stock that belong to the page's own goods."""
         named = self.parts.names.find(signs.STATUS)
-        # A button named after stock (`notify me`) lies hidden on the pages of goods that are there.
+        # A button named after stock (`notify me`), or the label in it for goods that are gone, lies hidden on the pages of
+        # goods that are there.
+        buttons = {self.button} if self.button is not None and self.button.tag in ("a", "button") else set()
         return [
-            element for _, element in named if element.tag not in ("a", "button") and not self.is_elsewhere(element)
+            element
+            for _, element in named
+            if element.tag not in ("a", "button")
+            and not (buttons and any(up in buttons for up in element.iterancestors("a", "button")))
+            and not self.is_elsewhere(element)
         ]
 
     def title_level(self, element: HtmlElement) -> int:
@@ -147,9 +153,29 @@ class Layout:
         if "elsewhere" not in scan.traits_of(name):
             return False
         if "__" not in name:
-            return True
+            return not self._is_own_card(part, name)
         rest = [word for word in name.split() if "__" not in word or word.partition("__")[0] not in self._own_blocks]
         return "elsewhere" in scan.traits_of(" ".join(rest))
+
+    def _is_own_card(self, part: HtmlElement, name: str) -> bool:
+        """Whether a part named like a tile is the goods' own: alone of its name, it orders and links to nothing."""
+        if _CARD.search(name.lower()) is None or self.parts_of_name.get(part.get("class") or "", 0) > 1:
+            return False
+        orders = any(scan.is_named_order(one) or scan.is_worded_order(one) for one in part.iter(*scan.BUTTONS))
+        return orders and not any(
+            self.leads_away(link) and (link.find(".//img") is not None or (link.text or "").strip())
+            for link in part.iter("a")
+        )
+
+    @cached_property
+    def parts_of_name(self) -> dict[str, int]:
+        """How many elements of the page are named like a tile, by their class."""
+        named: dict[str, int] = {}
+        for element in self.tree.iter("div", "section", "article", "li"):
+            classes = element.get("class")
+            if classes and _CARD.search(classes.lower()):
+                named[classes] = named.get(classes, 0) + 1
+        return named
 
     @cached_property
     def _own_blocks(self) -> set[str]:
@@ -174,6 +200,7 @@ def _is_unseen(element: HtmlElement) -> bool:
     return element.tag in ("footer", "nav", "template", "noscript") or is_hidden(element) or _is_page_header(element)
 
 
+_CARD = re.compile(r"(?:product|item)[-_]?(?:card|box)(?![a-z])")
 _HEADINGS = ("h2", "h3", "h4", "h5")
 _LONGEST_HEADING = 60
 

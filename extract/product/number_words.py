@@ -95,7 +95,8 @@ LABELS: tuple[tuple[Field, re.Pattern[str]], ...] = (
             numéro d['’]article | referencia (?:interna|del? producto)
             c[óo]d(?:igo|\.)?(?: (?:intern[oa]?|(?:del? |do )?(?:producto|produto|artículo|item|anúncio)))?
             n[úu]m(?:ero|\.)? de (?:artículo|referencia|producto|produto) | publicación | anúncio
-            cod(?:ice)?\.?(?: (?:articolo|prodotto|produs|producto|produto|articol|art|prod|intern[oa]?))?\.?
+            codice (?:minsan|aic) | minsan | pzn | cip | cnk | código nacional
+    cod(?:ice)?\.?(?: (?:articolo|prodotto|produs|producto|produto|articol|art|prod|intern[oa]?))?\.?
             numero articolo | rif(?:erimento)?\.? | codul produsului | referência(?: do produto)?
             bestel(?:nummer|nr|code)\.? | product-?(?:code|nummer|nr)\.?
             nr (?:ref|kat|art|katalogowy|referencyjny|produktu)\.? | kod(?: produktu| towaru| artykułu| prod\.)?

@@ -52,7 +52,7 @@ def of_page(page: Context, products: list[StructuredProduct], layout: Layout) ->
         for field, value in _marked(layout):
             printed[field].insert(0, value)
     codes = list(dict.fromkeys(printed["sku"]))
-    stated = _first(products, "sku")
+    stated = (_first(products, "sku") or "").strip(" ()[]") or None
     if not codes and stated in (None, _first(products, "mpn")):
         # One number in both fields is that of the template's database: the shop may tell its buyers another.
         found = _printed_anywhere(page, layout) or _in_data_name(layout)
@@ -73,7 +73,7 @@ def of_page(page: Context, products: list[StructuredProduct], layout: Layout) ->
             printed["mpn"].append(lines["mpn"])
         sku = lines.get("sku")
     mpns = [mpn for mpn in (_first(products, "mpn"), *printed["mpn"]) if mpn]
-    sku = sku or _of_scripts(page) or _of_address(page) or _in_address(page)
+    sku = sku or _of_scripts(page) or _of_address(page) or _in_address(page) or _as_in_address(page, layout)
     gtins = [product.gtin for product in products if product.gtin] + printed["gtin"]
     return Numbers(
         # A shop that addresses its goods by the maker's number has no other.
@@ -177,7 +177,7 @@ def _marked(layout: Layout) -> Iterator[tuple[Field, str]]:
     for element in layout.part.iterfind(".//*[@itemprop]"):
         field = _PROPERTIES.get(element.get("itemprop") or "")
         if field is not None and not layout.is_elsewhere(element):
-            text = (element.get("content") or visible_text(element, _LONGEST + 1)).strip()
+            text = (element.get("content") or visible_text(element, _LONGEST + 1)).strip(" \t\r\n\u00a0()[]")
             if len(text) <= _LONGEST and any(map(str.isdigit, text)):
                 yield field, text
 
@@ -373,6 +373,17 @@ def _in_address(page: Context) -> str | None:
         return numbers.pop()
     last = _LAST_CODE.search(path)
     return last.group(1) if last else None
+
+
+def _as_in_address(page: Context, layout: Layout) -> str | None:
+    """The only code in an element of its own that is a whole part of the page's address too, as in a table of one row."""
+    try:
+        parts = {part.lower() for part in unquote(urlsplit(page.url).path).split("/") if any(map(str.isdigit, part))}
+    except ValueError:
+        return None
+    texts = {(element.text or "").strip() for element in layout.part.iter("td", "span", "div", "b", "strong", "p")}
+    found = {text for text in texts if 4 <= len(text) <= 20 and text.lower() in parts and _CODE.fullmatch(text)}
+    return found.pop() if len(found) == 1 else None
 
 
 def valid_gtin(text: str) -> str | None:

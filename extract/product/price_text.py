@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from lxml.html import HtmlElement
 
@@ -12,7 +12,7 @@ from gpuledger.extract.price import amounts, money
 from gpuledger.extract.price import currency as currencies
 from gpuledger.extract.price.money import Ambiguous, Money
 from gpuledger.extract.product.context import Context
-from gpuledger.extract.product.scan import CROSSED, SPACES, sign_beside
+from gpuledger.extract.product.scan import CROSSED, SPACES, name_of, sign_beside
 
 #: Longest text of an element that may be a price element with its label.
 MAX_TEXT = 90
@@ -25,6 +25,8 @@ class Reader:
     page: Context
     currency: str | None
     marked: list[tuple[int, HtmlElement]]
+    #: Elements that were read as the end of an amount before them.
+    joined: set[HtmlElement] = field(default_factory=set)
 
     def element(self, element: HtmlElement, text: str) -> Money | Ambiguous | None:
         """The reading of an element with this text. What is struck out in it is an old price, whatever the words say."""
@@ -35,6 +37,14 @@ class Reader:
         if _GOES_ON.match(behind) and text[-1:].isdigit():
             # `R$ 12` is the beginning of `12` `.` `299` `,` `90`.
             return Ambiguous(f"{text}{behind}", money.SET_APART)
+        if (
+            (cents := _SIGN_AND_CENTS.fullmatch(behind))
+            and _WHOLE.fullmatch(text)
+            and _is_small(follower := element.getnext())
+        ):
+            # `599` and, small and above the line, `€` over `99`.
+            self.joined.add(follower)
+            return self._text(f"{text},{cents.group(1)} €")
         if beside := sign_beside(element, text):
             text = f"{beside[0]} {text} {beside[1]}".strip()
         reading = self._range(text) or self._text(text)
@@ -111,6 +121,18 @@ _FROM = re.compile(r"(?<![^\W\d_])(?:from|von|ab|od|от|від|de|da|dès|van|f
 #: A sale may take most of a price off; variants that cost more than so many times another are other goods.
 _WIDEST = 20
 _CENTS_ALONE = re.compile(r"[.,]?\d\d")
+_SIGN_AND_CENTS = re.compile(r"€\s?(\d\d)")
+_WHOLE = re.compile(r"\d{1,3}(?:[ .\u00a0]?\d{3})*")
+_SMALL = re.compile(r"cent|dec|frac|sup(?![a-z])")
+
+
+def _is_small(element: HtmlElement | None) -> bool:
+    """Whether an element is set small, or named after cents."""
+    return element is not None and (
+        element.tag in ("sup", "small") or _SMALL.search(name_of(element).lower()) is not None
+    )
+
+
 _GOES_ON = re.compile(r"[.,]\d")
 
 

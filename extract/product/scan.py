@@ -285,7 +285,9 @@ def is_named_order(element: HtmlElement) -> bool:
 def is_worded_order(element: HtmlElement) -> bool:
     """Whether the element orders the goods by what it says."""
     if element.tag == "input":
-        text = element.get("value") if element.get("type") in ("submit", "button", "image") else None
+        is_button = element.get("type") in ("submit", "button", "image")
+        # A picture of a button says what it does in the words for those who do not see it.
+        text = element.get("value") or element.get("alt") if is_button else None
     elif element.tag == "button" or (element.tag == "a" and is_pressed(element)):
         text = visible_text(element, 60)
     else:

@@ -35,6 +35,7 @@ CURRENT = anywhere(
     current | (?:^|[-_ ])now | final | actual(?!ly) | ourprice | our[-_]price | sale(?!s-?tax) | special
     offer[-_]?price | newprice | new[-_]price | price[-_]?new | discount(?:ed)?[-_]?price | price[-_]?discount
     promo(?:tional)? | main[-_]?price | buybox | priceblock | selling | dealprice | deal[-_]price
+    prices?__big
     prod(?:uct)?[-_]?price | price[-_]to[-_]?pay | prc[-_](?:dsc|slg|box) | primary[-_]?price | price[-_]?primary
     preis[-_]?neu | neue?r?[-_]?preis | angebots?[-_]?preis | aktuell | prix[-_]?(?:actuel|nouveau|promo|remise)
     nouveau[-_]?prix | precio[-_]?(?:oferta|nuevo|venta|ahora) | prezzo[-_]?(?:attuale|scontato|nuovo|offerta)
@@ -53,7 +54,7 @@ OLD = anywhere(
     secondary[-_]?price | price[-_]?secondary | preis[-_]?alt | alte?r?[-_]?preis | statt[-_]?preis | streich[-_]?preis
     ancien | anterior | riscado | barrato | prezzo[-_]?(?:vecchio|pieno) | vecchio | oude?[-_]?prijs | prijs[-_]?oud
     van[-_]?prijs | skreslon | przekresl | cena[-_]?(?:przed|pred) | eredeti | foer(?:pris|[-_ ]|$) | gammel | tidigare
-    prisord(?![a-z]) | ord[-_]?pris | price[-_]?deleted | zacherk | staraya
+    prices?__small | prisord(?![a-z]) | ord[-_]?pris | price[-_]?deleted | zacherk | staraya
     prc[-_]org | origin[-_]?price | price[-_]?origin
     compare[-_]?(?:at|price) | previous | former | reference | past[-_]?price
     barre | tachado | antes | stara | (?:^|[-_ ])eski | poprzedni | puvodni | lowest | omnibus | historical
@@ -76,7 +77,8 @@ NO_PRICE = anywhere(
     (?:^|[-_ ])rates?(?:[-_ ]|$) | raty | parcel | cuota | saving | save[-_d] | (?:^|[-_ ])save | saved
     you[-_]?save | shipping | delivery | versand | livraison | freight | postage | dostaw | doprav | envio
     coupon | voucher | cashback | points | bonus | loyal | reward | per[-_]?unit | unit[-_]?price | price[-_]?unit
-    price[-_]?per | base[-_]?unit | grundpreis | warranty | insurance | protection | guarantee | garant | service
+    price[-_]?per(?![-_]?(?:sellable|item|piece)) | base[-_]?unit
+    grundpreis | warranty | insurance | protection | guarantee | garant | service
     deposit | rebate | tax[-_]?(?:amount|value) | trade[-_]?in | threshold | minimum | range[-_]?filter | slider
     price[-_]?range[-_]?(?:min|max) | price[-_]?match | price[-_]?alert | price[-_]?drop | price[-_]?history
     net[-_]?price | price[-_]?net | excl | without[-_]?(?:vat|tax) | ex[-_]?vat | vat[-_]?price | no[-_]?vat
@@ -94,7 +96,7 @@ ELSEWHERE = anywhere(
     mini-?cart | minicart | cart-(?:summary|total|content|item|drawer|popup|preview|dropdown)
     basket-(?:summary|total|content|item) | shopping-?cart | shoppingcart | checkout-(?:summary|cart|page|step)
     header | footer(?<!buy-footer)(?<!price-footer)(?<!product-footer)
-    (?:^|[-_ ])nav | menu | newsletter | review | comment | compar(?!e-?at|e-?price) | wishlist | filter | facet
+    (?:^|[-_ ])nav | menu | newsletter | review(?<!preview) | comment | compar(?!e-?at|e-?price) | wishlist | filter | facet
     search | suggest | autocomplete | banner | promo-?(?:tile|teaser|list) | teaser
     product[-_]?(?:list|grid|tile|card|item|box|thumb)s? | item[-_]?(?:list|grid|card|tile)
     products(?:list|grid|slider|carousel|block|box|row|wrap\w*|container|section)?(?![a-z])
@@ -110,6 +112,7 @@ ELSEWHERE = anywhere(
 RELATED = at_word_start(
     r"""
     related | similar | you (?:may|might|could) | customers? | recommended | alternatives? | people also | frequently bought
+    bids?(?: history)?\s*$ | biedingen | gebote\s*$ | pujas\s*$ | 入札履歴
     accessories | recently | best ?sell | compare | more (?:from|like) | others?\b | pairs? well | top picks
     ähnliche | alternativ | zubehör | kunden | das könnte | passende? | weitere | wird oft
     produits? (?:similaires?|associés?|complémentaires?) | vous aimer | accessoires | nos suggestions

@@ -36,9 +36,11 @@ def of_page(page: Context, products: list[StructuredProduct], layout: Layout) ->
     stated = availability(page.first_meta("product:availability", "og:availability", "og:product:availability"))
     if stated:
         return stated
-    status = printed(layout)
-    if status is not None:
-        return status
+    marked = _marked(layout) or printed(layout)
+    if marked is not None:
+        return marked
+    if (layout.button is None or layout.button.get("disabled") is not None) and _is_gone(layout):
+        return "out_of_stock"
     if layout.button is not None:
         status = status_in(_text(layout.button))
         return status if status in ("out_of_stock", "preorder") else "in_stock"
@@ -48,6 +50,14 @@ def of_page(page: Context, products: list[StructuredProduct], layout: Layout) ->
     if any(offer.price for product in products for offer in _offers(product)):
         return "in_stock"
     return "unknown"
+
+
+def _marked(layout: Layout) -> Availability | None:
+    """What an element marked as schema.org's availability says, of a page that describes no product around it."""
+    for element in layout.part.xpath(".//*[@itemprop='availability']"):
+        if not layout.is_elsewhere(element):
+            return availability(element.get("href") or element.get("content") or visible_text(element, _MAX_STATUS))
+    return None
 
 
 _LABEL = re.compile(
@@ -67,6 +77,23 @@ def told(layout: Layout) -> Availability:
         if status == "out_of_stock" or (status is not None and _LABEL.match(text)):
             return status
     return "unknown"
+
+
+#: Longest line of a status behind a button that is switched off.
+_SHORT = 60
+
+
+def _is_gone(layout: Layout) -> bool:
+    """Whether a line of a page on which nothing can be ordered says that its goods are gone, or that its time is over."""
+    is_disabled = layout.button is not None
+    for element in layout.part.iter(*scan.HOLD_TEXT):
+        text = (element.text or "").strip()
+        if not 3 < len(text) <= _MAX_STATUS:
+            continue
+        gone = is_disabled and len(text) <= _SHORT and stock_words.availability(text) == "out_of_stock"
+        if (gone or stock_words.has_ended(text)) and not layout.is_elsewhere(element):
+            return True
+    return False
 
 
 def printed(layout: Layout) -> Availability | None:

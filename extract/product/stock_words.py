@@ -56,6 +56,28 @@ _IN = at_word_start(
 )
 
 
+#: What a page of one thing begins a line with when it is sold, or its time is over.
+_ENDED = at_word_start(
+    r"""
+    (?:(?:this|the) )?(?:listing|auction|item|ad|advert|sale|bidding|lot) (?:has |was )?(?:been )?(?:ended|sold|expired)\b
+    (?:(?:this|the) )?(?:listing|auction|ad|advert|sale|bidding|lot) (?:has |was |is )?(?:been )?(?:closed|removed)\b
+    winning bid\b | sold (?:for|on|price)\b | ended\s*:
+    (?:diese[sr]? )?(?:angebot|auktion|anzeige|artikel)[\w ]{0,20} (?:beendet|verkauft|deaktiviert|abgelaufen|gelöscht)
+    (?:cette )?(?:annonce|enchère|vente|offre)[\w' ]{0,20} (?:terminée|expirée|désactivée|vendue?)
+    (?:este |esta )?(?:anuncio|subasta|artículo|publicación)[\w ]{0,20} (?:finaliz|vendid|terminad|caducad)
+    (?:questa |questo |l['’])?(?:asta|inserzione|annuncio|oggetto)[\w' ]{0,20} (?:scadut|conclus|terminat|chius|vendut)
+    (?:deze )?(?:veiling|advertentie)[\w ]{0,20} (?:gesloten|verlopen|beëindigd|verwijderd)
+    (?:ta )?(?:aukcja|oferta|ogłoszenie)[\w ]{0,20} (?:zakończon|nieaktualn|archiwaln|nieaktywn)
+    объявление снято | товар продан | (?:このオークションは)?終了(?:しました|しています) | 판매\s?(?:완료|종료) | 거래\s?완료
+    """
+)
+
+
+def has_ended(text: str) -> bool:
+    """Whether a line says that a listing, an auction or an advertisement is over."""
+    return _ENDED.match(text) is not None
+
+
 def availability(text: str) -> Availability | None:
     """What the words say; None where they say nothing. 'Not available' holds 'available', so what is gone is asked first."""
     if _OUT.search(text):

@@ -18,11 +18,12 @@ monthly rate, a saving, a price of delivery. Such a price is never the one that 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from itertools import islice
+from itertools import chain, islice
 
 from lxml.html import HtmlElement
 
@@ -66,7 +67,7 @@ def visible_prices(page: Context, layout: Layout, currency: str | None) -> Visib
     prices = _by_system(layout, reader)
     taken: set[HtmlElement] = {price.element for price in prices}
     for order, element in marked:
-        if element in taken or any(up in taken for up in element.iterancestors()):
+        if element in taken or any(up in taken or up in reader.joined for up in element.iterancestors()):
             continue
         if layout.is_elsewhere(element) or (layout.button is None and layout.is_in_another_section(element)):
             set_aside.append(element)
@@ -96,6 +97,10 @@ def visible_prices(page: Context, layout: Layout, currency: str | None) -> Visib
             if reading.reason == money.SET_APART and len(money.tokens(text)) <= 1:
                 # `$229 99`: the parts of one price, of which none may be taken for the whole.
                 taken.add(element)
+    if len({price.amount for price in prices}) > 1:
+        unchosen = [price for price in prices if price.kind != "list" and _is_unchosen(price.element, layout)]
+        set_aside += [price.element for price in unchosen]
+        prices = [price for price in prices if price not in unchosen]
     if any(price.money.signed for price in prices):
         # Where prices carry their currency, a bare number in a part named after prices is something else; in one that is
         # named after the price of now it speaks against the others: `Rs. 1,299` and, under `final-price`, 449.
@@ -172,6 +177,36 @@ def _on_tile(element: HtmlElement, layout: Layout) -> bool:
         if any(layout.leads_away(link) and link.find(".//img") is not None for link in up.iter("a")):
             return True
     return False
+
+
+#: Names of the one of several sizes, amounts or ways to buy that is chosen, and fields that say so.
+_CHOSEN = frozenset(("selected", "active", "is-active", "is-selected", "aktiv", "chosen", "checked", "isselected"))
+_STATES = ("aria-selected", "aria-checked", "aria-pressed", "aria-current")
+
+
+def _is_unchosen(element: HtmlElement, layout: Layout) -> bool:
+    """Whether the price stands on one of several choices (sizes, ways to buy) of which the page marks another as chosen."""
+    for up in [element, *element.iterancestors()][:5]:
+        if up in layout.above_title:
+            return False
+        if up.tag in _CHOICES and not _is_chosen(up):
+            others = (other for other in chain(up.itersiblings(up.tag, preceding=True), up.itersiblings(up.tag)))
+            if any(
+                _is_chosen(other) and _HAS_DIGIT.search(visible_text(other, MAX_TEXT)) for other in islice(others, 20)
+            ):
+                return True
+    return False
+
+
+_CHOICES = ("li", "button", "label", "a", "div", "td", "tr")
+_HAS_DIGIT = re.compile(r"\d")
+
+
+def _is_chosen(part: HtmlElement) -> bool:
+    if any(part.get(state) in ("true", "page") for state in _STATES):
+        return True
+    words = (part.get("class") or "").lower().split()
+    return any(word in _CHOSEN for word in words) or any(box.get("checked") is not None for box in part.iter("input"))
 
 
 def _ranked(prices: list[VisiblePrice], layout: Layout) -> list[VisiblePrice]:

@@ -293,6 +293,59 @@ READ: dict[str, Shape] = {
         <button class="buy">Köp</button>""",
         "12490", "SEK",
     ),
+    # Amounts that stand beside a price and are none, or are that of another choice.
+    "a volume and a price by volume beside the price": Shape(
+        "de", "markt.example.de", f"""<div><div data-dmid="price-localized">0,95 €</div><div>0,3 l (3,17 € je 1 l)</div>
+        <div>inkl. MwSt. zzgl. Versandkosten ab 4,95 €</div></div>{CART_DE}""", "0.95", "EUR",
+    ),
+    "a price by area beside that of a pack": Shape(
+        "de", "baumarkt.example.de", f"""<div data-testid="price"><div class="main-price">9,95 €*/m²</div>
+        <div class="pack-price">22,09 €*/Pak. (2,22 m²)</div></div>{CART_DE}""", "22.09", "EUR",
+    ),
+    "a price for a unit that is sold, by its name": Shape(
+        "en-GB", "groceries.example.co.uk", f"""<div class="price-details"><div class="price-per-sellable-unit"><span>£</span>
+        <span class="value">3.80</span></div><div class="price-per-quantity-weight"><span>£</span><span class="value">1.67</span>
+        <span>/100g</span></div></div><p>£3.00 Clubcard Price</p>{CART}""", "3.80", "GBP",
+    ),
+    "a price for those who buy six": Shape(
+        "en-GB", "wines.example.co.uk", f"""<div><span class="price-text">£10.99</span> <span>per bottle</span>
+        <div><span>£8.99</span> <span>Mix Six price per bottle</span></div></div>{CART}""", "10.99", "GBP",
+    ),
+    "sizes of which one is chosen": Shape(
+        "en-US", "shop.example.com", f"""<p><b>$70.00</b></p><div><button>0.85 oz<span>$42.00</span></button>
+        <button aria-selected="true">1.7 oz<span>$70.00</span></button></div>{CART}""", "70.00", "USD",
+    ),
+    "kinds of ticket": Shape(
+        "de", "karten.example.de", """<form><div class="row"><i>Erwachsene</i><div class="price">28,50 €</div><select
+        name="a"></select></div><div class="row"><i>Kinder</i><div class="price">22,00 €</div><select name="b"></select></div>
+        <button>In den Warenkorb</button></form>""", "22.00", "EUR", "from",
+    ),
+    "kinds of ticket by their name": Shape(
+        "pt-BR", "ingressos.example.com.br", """<ul class="tickets"><li>Inteira <span class="ticket-price">R$ 120,00</span></li>
+        <li>Meia <span class="ticket-price">R$ 60,00</span></li></ul><button class="btn-buy">Comprar</button>""", "60.00", "BRL", "from",
+    ),
+    "bids beside the price": Shape(
+        "nl", "markt.example.nl", """<div><span class="price">€ 175,00</span></div><div class="bidding"><h3>Biedingen</h3><ul>
+        <li>€ 150,00</li><li>€ 120,00</li></ul><button>Plaats bod</button></div>""", "175.00", "EUR",
+    ),
+    "the cents under the sign, small": Shape(
+        "pt", "loja.example.pt", f"""<div class="p"><span class="p__old">699€</span><span class="p__main-price">599</span><sup>
+        <span class="p__price__currency">€</span><span class="p__price__dec">99</span></sup></div>{CART}""", "599.99", "EUR",
+    ),
+    "a number of goods in three groups beside the price": Shape(
+        "ja", "kagu.example.jp", """<div class="price-module"><span class="price">¥1,499</span><div class="stock">在庫切れ</div>
+        <span>304.499.08</span></div>""", "1499", "JPY",
+    ),
+    "the form of a page without a shop's system": Shape(
+        "en-US", "nursery.example.com", """<p><b>1 gallon pot: $8.95</b></p><form action="https://www.paypal.com/cgi-bin/webscr">
+        <input type="hidden" name="cmd" value="_cart"><input type="hidden" name="amount" value="8.95"><input type="hidden"
+        name="currency_code" value="USD"><input type="image" alt="Add to Cart"></form><p>Flat rate shipping $9.50 on orders under
+        $50.</p>""", "8.95", "USD",
+    ),
+    "the goods themselves in a part that is named like a tile": Shape(
+        "en-US", "parts.example.com", """<div class="pdp-product-card"><p class="price">$0.36</p><button id="btnBuy">Buy</button>
+        </div>""", "0.36", "USD",
+    ),
 }  # fmt: skip
 
 
@@ -356,6 +409,15 @@ OPEN: dict[str, Shape] = {
     ),
     "a stated price that is far below the shown one": Shape(
         "de", "laden.example.de", f'<div class="price">649,00 €</div>{CART_DE}', None, None, None, stated=ld("54.90"),
+    ),
+    "two forms with two prices": Shape(
+        "en-US", "nursery.example.com", "".join(f"""<form action="https://www.paypal.com/cgi-bin/webscr"><input name="cmd"
+        value="_cart"><input name="amount" value="{amount}"><input type="image" alt="Add to Cart"></form><p>pot: ${amount}</p>"""
+        for amount in ("8.95", "12.95")), None, None,
+    ),
+    "like rows of which nothing says that they are kinds of the goods": Shape(
+        "en-US", "shop.example.com", f"""<ul><li>Lamp <b class="price">$120.00</b></li><li>Handling <b class="price">$60.00</b></li>
+        </ul>{CART}""", None, None,
     ),
 }  # fmt: skip
 
@@ -468,6 +530,52 @@ STOCK_AND_NUMBER: dict[str, tuple[Shape, str, str | None]] = {
             <section><h2>Alternativen</h2><div><a href="/artikel/1">RTX 4060</a><b class="price">299,00 €</b><button>In den
             Warenkorb</button></div></section>""", "None", None, path="artikel/rtx-4070"),
         "out_of_stock", "99812",
+    ),
+    "an auction that is over": (
+        Shape("en-US", "auctions.example.com", """<p><span>This listing ended on Wed, Nov 11 at 5:12 PM.</span></p><div>Winning bid:
+            <span class="price">US $231.50</span></div><p>Item number: 174512345678</p>""", "231.50", "USD"),
+        "out_of_stock", "174512345678",
+    ),
+    "a listing that has expired, in Italian": (
+        Shape("it", "aste.example.it", """<p>L'inserzione è scaduta.</p><span class="price">EUR 350,00</span>
+            <p>Codice Minsan: <b>931459184</b></p>""", "350.00", "EUR"),
+        "out_of_stock", "931459184",
+    ),
+    "a status that is marked for machines on a page that is not": (
+        Shape("it", "shop.example.it", """<span class="price">EUR 350,00</span><span itemprop="availability"
+            content="https://schema.org/OutOfStock"></span><p>Codice: 18451</p>""", "350.00", "EUR"),
+        "out_of_stock", "18451",
+    ),
+    "a button that is switched off below a line that says why": (
+        Shape("en-GB", "toys.example.co.uk", """<span class="price">£499.99</span><div class="instore">Out Of Stock</div>
+            <button id="addToCartButton" disabled="disabled">Add To Basket</button><p>Code: 191259</p>""", "499.99", "GBP"),
+        "out_of_stock", "191259",
+    ),
+    "a button that waits for a size to be chosen": (
+        Shape("en-GB", "toys.example.co.uk", """<span class="price">£49.99</span><div class="instore">Choose your size</div>
+            <button id="addToCartButton" disabled="disabled">Add To Basket</button><p>Code: 191259</p>""", "49.99", "GBP"),
+        "in_stock", "191259",
+    ),
+    "a label for goods that are gone, in the button of those that are there": (
+        Shape("pl", "market.example.pl", """<span class="price">32,00 zł</span><a href="#" class="add-to-basket">Dodaj do koszyka<span
+            class="unavailable-label">Produkt niedostępny</span></a><div class="stock-box">Dostępne szt. 14</div><p>Kod: 45979556</p>""",
+            "32.00", "PLN"),
+        "in_stock", "45979556",
+    ),
+    "a price for those who have signed in": (
+        Shape("en-US", "club.example.com", """<p>Item 1600311 | Model 298677-01</p><div class="price-container"><p>Sign In to see
+            price</p></div>""", "None", None, path="product/rtx-4070"),
+        "unknown", "1600311",
+    ),
+    "a number in a preview of the description, which is no review": (
+        Shape("en-US", "shop.example.com", """<span class="price">$95.97</span><div class="description-preview"><ul><li>Style:
+            CN8490-002</li></ul></div><button>Add to cart</button>""", "95.97", "USD", path="t/rtx-4070"),
+        "in_stock", "CN8490-002",
+    ),
+    "a number in a cell that the address names too": (
+        Shape("en-US", "boxes.example.com", """<table><tr><th>MODEL NO.</th><th>PRICE</th></tr><tr><td>S-4124</td><td>$1.24</td>
+            </tr></table><button>Add to cart</button>""", "1.24", "USD", path="Product/Detail/S-4124/Boxes"),
+        "in_stock", "S-4124",
     ),
 }  # fmt: skip
 

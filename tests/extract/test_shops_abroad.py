@@ -446,8 +446,7 @@ SHOPS: dict[str, Shop] = {
     "Ukraine": Shop(
         "uk", "https://kramnytsia.example.ua/ua/p382519", "Мікрохвильова піч 20 л",
         """<main><h1>Мікрохвильова піч 20 л</h1><p class="product__code">Код товару: 382519123</p><p class="product-price__big">3 299₴</p><p class="product-price__small">3 999₴</p><p>Є в наявності</p><button>Купити</button></main>""",
-        # Of two sizes of type neither is a word for an old price.
-        None, None, "382519123", "in_stock", None,
+        "3299", "UAH", "382519123",
     ),
     "Czechia, with and before tax": Shop(
         "cs", "https://www.naradi.example.cz/vrtacka-500w", "Vrtačka 500 W",
