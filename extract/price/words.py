@@ -97,6 +97,7 @@ _NOISE_BEFORE = at_word_start(
     próxima puja | offerta minima | prossima offerta | rilancio | minimumbod | startbod | volgend bod | utropspris
     開始価格 | 最低入札 | 次の入札 | 起標價 | 시작가 | 다음 입찰
     ^\W*(?:days?|tagen?|jours|días|dias|giorni|dagen|dagar|dag[ae]r?|dn[íi]|dní|nap|zile|дн(?:и|ей|ів)|dan[ai]|päivää|pv|päeva|dien[uų]|ημέρ\w+|日間?|일)\b
+    last (?:sale|sold) | sell (?:yours )?for | trade (?:in )?for
     approx | deposit | pfand | up to | bis zu\b | over\b | orders?\b | minimum | mindest | trade-?in | points?\b
     """
 )
@@ -104,7 +105,7 @@ _NOISE_BEFORE = at_word_start(
 _NOISE_AFTER = re.compile(
     r"""\W{0,3}(?:折(?!後|后|扣價|扣价|抵)|off\b|discount|shipping|delivery|postage|p&p|versand|rabatt?|gespart|ersparnis|livraison|frais|envío|de\sdescuento|con\s(?:la\s|tu\s)?tarjeta
         |de\sréduction|d['’]éco|éco-?part|spedizione|frete|verzend|dostaw|doprav|доставк|배송|할인(?!가)|적립|割引|送料|cash\s?back|gift|credit
-        |(?:for\s|when\syou\s)?(?:mix(?:ing)?\s(?:six|any|\d+)|when\syou\s(?:buy|mix|subscribe|spend))|each\swhen|(?:plus)?\s?会员价|會員價|会員価格|회원가|members?(?:['’]s?)?\sprice|club\sprice
+        |(?:for\s|when\syou\s)?(?:mix(?:ing)?\s(?:six|any|\d+)|when\syou\s(?:buy|mix|subscribe|spend))|each\swhen|(?:for|with|as)\s(?:an?\s)?(?:\w+\s){0,3}(?:members?|rewards?|pros|subscribers|cardholders?)\b|(?:plus)?\s?会员价|會員價|会員価格|회원가|members?(?:['’]s?)?\sprice|club\sprice
         |相当|상당|deposit|down\s?payment|anzahlung|acompte|zaliczk|rebate|coupon|savings?\b|saved\b|and\sunder|&\sunder|or\sless|trade-?in|points?\b)
         (?!\w*\s*(?::|[$€£¥]?\s?\d|disponib|available|possible|möglich|free|gratuit|offert|inclus|kostenlos|gratis|included|za\sdarmo|zdarma|zadarmo|бесплатн|무료|無料))""",
     re.IGNORECASE | re.VERBOSE,

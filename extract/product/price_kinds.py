@@ -64,14 +64,15 @@ def classified(element: HtmlElement, order: int, reading: Money) -> VisiblePrice
         if len(text) > MAX_TEXT:
             break
         if text != own_text:
-            holds_others = len(money.tokens(text)) > 1
+            others = [label for token, label in money.tokens(text).items() if token not in reading.number]
+            holds_others = len(others) > 0
             called = money.label_in(_without_other_prices(up, element) if holds_others else text, reading.number)
             if called in ("noise", "unit"):
                 return None
             is_net = is_net or called == "net"
             if called is not None and kind == "now":
                 kind = price_words.KINDS.get(called, kind)
-            if holds_others:
+            if holds_others and any(label != "noise" for label in others):
                 # The part holds another price too, so that its name may speak of the other.
                 break
         around.append(up)

@@ -32,18 +32,22 @@ class Reader:
         """The reading of an element with this text. What is struck out in it is an old price, whatever the words say."""
         behind = _behind(element)
         if _CENTS_ALONE.fullmatch(behind) and text[-1:].isdigit():
-            # `$549` and `99` are the parts of one price, of which none may be taken for the whole.
-            return self._text(text + behind) if behind[0] in ".," else Ambiguous(f"{text} {behind}", money.SET_APART)
+            if behind[0] not in ".,":
+                # `$549` and `99` are the parts of one price, of which none may be taken for the whole.
+                return Ambiguous(f"{text} {behind}", money.SET_APART)
+            return self._text(f"{text}{behind} {self._sign_behind(element, behind)}".strip())
         if _GOES_ON.match(behind) and text[-1:].isdigit():
             # `R$ 12` is the beginning of `12` `.` `299` `,` `90`.
             return Ambiguous(f"{text}{behind}", money.SET_APART)
+        cents = _SIGN_AND_CENTS.fullmatch(behind)
         if (
-            (cents := _SIGN_AND_CENTS.fullmatch(behind))
+            cents is not None
             and _WHOLE.fullmatch(text)
-            and _is_small(follower := element.getnext())
+            and (small := element.getnext()) is not None
+            and _is_small(small)
         ):
             # `599` and, small and above the line, `€` over `99`.
-            self.joined.add(follower)
+            self.joined.add(small)
             return self._text(f"{text},{cents.group(1)} €")
         if beside := sign_beside(element, text):
             text = f"{beside[0]} {text} {beside[1]}".strip()
@@ -61,6 +65,19 @@ class Reader:
             # `van <s>24,95</s> voor 18,50`: the word for an old price spoke of the part that is gone.
             reading = replace(left, kind="now") if left.kind == "list" else left
         return replace(reading, list_amount=reading.list_amount or old_amount)
+
+    def _sign_behind(self, element: HtmlElement, behind: str) -> str:
+        """The currency in an element behind the cents; empty where none stands there. The cents are read with the amount."""
+        for follower in element.itersiblings():
+            if not isinstance(follower.tag, str):
+                continue
+            text = visible_text(follower, 10)
+            if behind.startswith(text):
+                self.joined.add(follower)
+                behind = behind.removeprefix(text)
+            else:
+                return text if not behind and currencies.at_start(text) == text else ""
+        return ""
 
     def _text(self, text: str) -> Money | Ambiguous | None:
         here = self.page
@@ -126,11 +143,9 @@ _WHOLE = re.compile(r"\d{1,3}(?:[ .\u00a0]?\d{3})*")
 _SMALL = re.compile(r"cent|dec|frac|sup(?![a-z])")
 
 
-def _is_small(element: HtmlElement | None) -> bool:
+def _is_small(element: HtmlElement) -> bool:
     """Whether an element is set small, or named after cents."""
-    return element is not None and (
-        element.tag in ("sup", "small") or _SMALL.search(name_of(element).lower()) is not None
-    )
+    return element.tag in ("sup", "small") or _SMALL.search(name_of(element).lower()) is not None
 
 
 _GOES_ON = re.compile(r"[.,]\d")

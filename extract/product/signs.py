@@ -81,6 +81,7 @@ NO_PRICE = anywhere(
     grundpreis | warranty | insurance | protection | guarantee | garant | service
     deposit | rebate | tax[-_]?(?:amount|value) | trade[-_]?in | threshold | minimum | range[-_]?filter | slider
     price[-_]?range[-_]?(?:min|max) | price[-_]?match | price[-_]?alert | price[-_]?drop | price[-_]?history
+    members?[-_]?price | club[-_]?price | pro[-_]price | (?:^|[-_ ])cmr(?:[-_ ]|$)
     net[-_]?price | price[-_]?net | excl | without[-_]?(?:vat|tax) | ex[-_]?vat | vat[-_]?price | no[-_]?vat
     priceht | price[-_]ht | payment[-_]?(?:discount|price) | swatch | discount[-_]?(?:badge|label|percent|value|amount)
     """
@@ -131,6 +132,7 @@ RELATED = at_word_start(
 BUY = at_word_start(
     r"""
     add (?:to|in) (?:your |my |shopping )?(?:cart|basket|bag|trolley) | buy (?:it )?now | buy\s*$
+    buy (?:this|tickets?|online|digital|record|album|for\s\D?\d)
     plaats (?:een )?bod | zet bod | złóż ofertę | 今すぐ落札 | 发起拼单 | 单独购买 | 立即抢购 | 揪團
     (?:pre-?)?order(?: now)?\s*$ | purchase | (?:place|submit)(?: a| your)? bid | bid now | bieten\s*$ | gebot abgeben
     enchérir | pujar | fai un['’]offerta | bied(?:en)?\s*$ | licytuj | lägg bud | 入札 | 我要出價 | 입찰

@@ -67,7 +67,7 @@ def visible_prices(page: Context, layout: Layout, currency: str | None) -> Visib
     prices = _by_system(layout, reader)
     taken: set[HtmlElement] = {price.element for price in prices}
     for order, element in marked:
-        if element in taken or any(up in taken or up in reader.joined for up in element.iterancestors()):
+        if any(up in taken or up in reader.joined for up in [element, *element.iterancestors()]):
             continue
         if layout.is_elsewhere(element) or (layout.button is None and layout.is_in_another_section(element)):
             set_aside.append(element)
@@ -104,7 +104,7 @@ def visible_prices(page: Context, layout: Layout, currency: str | None) -> Visib
     if any(price.money.signed for price in prices):
         # Where prices carry their currency, a bare number in a part named after prices is something else; in one that is
         # named after the price of now it speaks against the others: `Rs. 1,299` and, under `final-price`, 449.
-        prices = [price for price in prices if price.money.signed or (price.named and price.current)]
+        prices = [one for one in prices if one.money.signed or one.kind == "list" or (one.named and one.current)]
     before_tax = [price for price in prices if price.net or _is_net(price)]
     net = frozenset(price.amount for price in before_tax)
     gross = [price for price in prices if price not in before_tax]
