@@ -134,7 +134,7 @@ _NET_BEFORE = re.compile(rf"(?:{_NET})[\s:.]*$", re.IGNORECASE | re.VERBOSE)
 _NET_AFTER = re.compile(rf"\W{{0,3}}(?:{_NET})(?!\s*:)", re.IGNORECASE | re.VERBOSE)
 _BUNDLE_BEFORE = re.compile(
     r"""\bbundle\b|\bcombo\b|\btogether\b|\bset\sof\b|\bzestaw\b|\bpacks?\sfor\b
-        |^\s*(?:\w+\s)?(?:for|für|pour|za|за)\b(?:\s(?:nur|only|just|seulement))?\W*$""",
+        |^\s*(?!buy\s)(?:\w+\s)?(?:for|für|pour|za|за)\b(?:\s(?:nur|only|just|seulement))?\W*$""",
     re.IGNORECASE | re.VERBOSE,
 )
 _NOW_BEFORE = at_word_start(

@@ -436,10 +436,16 @@ def page_currency(page: Context, text: str | None) -> str | None:
         possible = {code for code in in_source if currencies.is_code(code) and not _contradicts(text, code)}
         if code := _only(possible):
             return code
+    if page.country is None and text and _RAND.match(text.strip()):
+        return "ZAR"
     country = currencies.of_country(page.country)
     if page.country is None and not in_source and "$" in (text or ""):
         country = postal.dollar(page.content)
     return None if country is None or _contradicts(text, country) else country
+
+
+#: No other money is printed as an `R` alone before the amount.
+_RAND = re.compile(r"R\s?\d")
 
 
 def stated_currency(page: Context) -> str | None:

@@ -81,7 +81,7 @@ NO_PRICE = anywhere(
     grundpreis | warranty | insurance | protection | guarantee | garant | service
     deposit | rebate | tax[-_]?(?:amount|value) | trade[-_]?in | threshold | minimum | range[-_]?filter | slider
     price[-_]?range[-_]?(?:min|max) | price[-_]?match | price[-_]?alert | price[-_]?drop | price[-_]?history
-    members?[-_]?price | club[-_]?price | pro[-_]price | (?:^|[-_ ])cmr(?:[-_ ]|$)
+    members?[-_]?price | club[-_]?price | (?:^|[-_ ])cmr(?:[-_ ]|$)
     net[-_]?price | price[-_]?net | excl | without[-_]?(?:vat|tax) | ex[-_]?vat | vat[-_]?price | no[-_]?vat
     priceht | price[-_]ht | payment[-_]?(?:discount|price) | swatch | discount[-_]?(?:badge|label|percent|value|amount)
     """

@@ -346,6 +346,34 @@ READ: dict[str, Shape] = {
         "en-US", "parts.example.com", """<div class="pdp-product-card"><p class="price">$0.36</p><button id="btnBuy">Buy</button>
         </div>""", "0.36", "USD",
     ),
+    "the currency behind cents that have an element of their own": Shape(
+        "it", "negozio.example.it", f"""<div class="price"><span class="strike">449,00 €</span> <span class="p__price--current">349</span><span
+        class="p__price--current">,90</span> <span>€</span></div>{CART}""", "349.90", "EUR",
+    ),
+    "a saving in the part of the old price": Shape(
+        "pl", "sklep.example.pl", f"""<div class="old-price"><span>Taniej o 1000 zł</span><span class="price">4 999,00 zł</span></div>
+        <div class="main-price"><span class="whole">3 999</span><span class="rest"><span class="cents">00</span><span>zł</span></span>
+        </div>{CART}""", "3999.00", "PLN",
+    ),
+    "an old price without a currency beside one that has it": Shape(
+        "ru-BY", "shop.example.by", f"""<div class="item-price"><span class="g-price price_old">1 029,00</span> <span class="g-price">
+        <span>949,00</span> <small>р.</small></span></div>{CART}""", "949.00", "BYN",
+    ),
+    "a price for members": Shape(
+        "en-US", "games.example.com", f"""<div class="prices"><span class="actual-price">$59.99</span><div><span>$56.99</span> for
+        PowerUp Rewards Pros</div></div>{CART}""", "59.99", "USD",
+    ),
+    "a price with the shop's own card, by its name": Shape(
+        "es-CL", "tienda.example.cl", f"""<div class="box"><div class="price cmr"><span>$24.990</span> C/U</div><div class="price
+        primary"><span>$29.990</span> C/U</div><div>Normal: $39.990</div></div>{CART}""", "29990", "CLP",
+    ),
+    "what others sold it for": Shape(
+        "en-US", "exchange.example.com", """<div><p>Buy for</p><h2>$412</h2></div><a role="button" href="/sell">Sell for $395</a>
+        <div><p>Last Sale:</p><p>$405</p></div>""", "412", "USD",
+    ),
+    "rand of South Africa on a site of no country": Shape(
+        "en", "shop.example.com", f"""<div class="price">R 449</div>{CART}""", "449", "ZAR",
+    ),
 }  # fmt: skip
 
 
