@@ -109,16 +109,17 @@ def point(real: Path, root: Path, copies: int) -> Point:
     data = DataDir(root)
     ((prices, newest),) = file_query(data.published, "SELECT count(*), max(valid_from) FROM core.price_span")
     rows = open_rows(data)
-    # A process that knows the nights alone: what answered the questions above has memory of its own.
-    (root / "nights").write_bytes(
-        pickle.dumps([(newest + timedelta(days=1), rows), (newest + timedelta(days=2), moved(rows))])
-    )
+    listings = len(rows)
+    # A process that knows one night at a time, as a real one: what answered the questions above has memory of its own.
+    for number, changed in enumerate((rows, moved(rows)), start=1):
+        (root / f"night{number}").write_bytes(pickle.dumps((newest + timedelta(days=number), changed)))
+    del rows, changed
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.bench_growth", str(root)],
         cwd=ROOT, env=served.environment(), check=True, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     anew, night = (Cost(**cost) for cost in json.loads(done.stdout.splitlines()[-1]))
-    found = Point(len(rows), prices, anew, night, data.published.stat().st_size / 1e6)
+    found = Point(listings, prices, anew, night, data.published.stat().st_size / 1e6)
     print(f"  {found}", file=sys.stderr, flush=True)
     shutil.rmtree(root)
     return found
@@ -127,11 +128,15 @@ def point(real: Path, root: Path, copies: int) -> Point:
 def nights(root: Path) -> list[Cost]:
     """What each of the nights took that wait under `root`, in their order."""
     costs = []
-    for seen_at, rows in pickle.loads((root / "nights").read_bytes()):
+    for waiting in sorted(root.glob("night[0-9]")):
+        with waiting.open("rb") as file:
+            seen_at, rows = pickle.load(file)
         Path("/proc/self/clear_refs").write_text("5")  # forgets what was the most until here
         started, used = time.perf_counter(), time.process_time()
         market.night(root, seen_at, rows)
         costs.append(Cost(time.perf_counter() - started, time.process_time() - used, peak_mb()))
+        print(f"  {waiting.name}: {_said(costs[-1])}", file=sys.stderr, flush=True)
+        del rows
     return costs
 
 

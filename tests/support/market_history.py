@@ -38,7 +38,9 @@ def files() -> list[Path]:
 def context(root: Path, as_of: datetime, memory_limit: str = "1GB") -> Context:
     """A plain run that counts as `as_of`."""
     chosen = settings.load(
-        {"data_dir": str(root), "memory_limit": memory_limit}, environment=QUICK, file=root / "none.toml"
+        {"data_dir": str(root), "memory_limit": memory_limit, "keep_versions": 2},
+        environment=QUICK,
+        file=root / "none.toml",
     )
     return Context(
         settings=chosen, data=DataDir(root), run_id=new_run_id(), as_of=as_of, started_at=utc_now(), engine="plain"
@@ -100,7 +102,7 @@ _MINUTES = {
 _COPIED = {
     "listing_id": f"'{SOURCE}:' || (split_part(listing_id, ':', 2)::BIGINT + k * 100000000)",
     "listing_key": "listing_key::BIGINT + k * 100000000",
-    "listing_no": "n + k * (SELECT max(listing_no) FROM once_listing)",
+    "listing_no": "n + k * getvariable('numbers')",
     "price": _FACTOR,
     "price_text": f"coalesce({_FACTOR}::BIGINT::VARCHAR, price_text)",
     **_MINUTES,
@@ -112,28 +114,57 @@ _TABLES = {
     "core.price_open": "valid_from, listing_id",
     "core.price_span": "valid_to, listing_no",
 }
+#: What ends with a listing.
+_ENDS = {"core.listing": "ended_at", "core.listing_history": "valid_to", "core.price_span": "valid_to"}
 
 
-def large(root: Path, real: Path, copies: int = COPIES) -> None:
-    """A warehouse with `copies` times the listings and prices of the one under `real`."""
-    shutil.copytree(real, root)
+def large(root: Path, real: Path, copies: int = COPIES, standing: int | None = None) -> None:
+    """A warehouse with `copies` times the listings and prices of the one under `real`; in the first `standing` of the copies,
+    or in all, what stands there stands, and the others ended on the last night.
+
+    The prices are copied a month of ends at a time: sorted at once, a hundred million of them would need ten times the room.
+    """
+    shutil.copytree(real, root, symlinks=True)
     run = context(root, datetime(2023, 8, 2, tzinfo=UTC))
+    stands = f"k < {copies if standing is None else standing}"
     with publish.workspace(run.data, run.run_id, memory_limit="4GB") as (con, work):
-        con.execute("BEGIN")
+        con.execute(f"ATTACH '{DataDir(real).published.resolve()}' AS once (READ_ONLY)")
         con.execute(
-            "CREATE TEMP TABLE once_listing AS SELECT listing_id, listing_no AS n, listing_no FROM core.listing"
+            "CREATE TEMP TABLE once_listing AS SELECT listing_id, listing_no AS n, listing_no FROM once.core.listing"
         )
+        con.execute("SET VARIABLE last_night = (SELECT max(seen_at) FROM once.core.source_night)")
+        con.execute("SET VARIABLE numbers = (SELECT max(listing_no) FROM once.core.listing)")
+        con.execute("; ".join(f"DELETE FROM {table}" for table in _TABLES))
+        # What the tables hold is another; their own nights are the same.
+        con.execute("DELETE FROM ops.table_content; UPDATE ops.model_state SET fingerprint = ''")
+        publish.checkpoint(con)
         for table, order in _TABLES.items():
             columns = [name for (name,) in con.execute(f"SELECT column_name FROM (DESCRIBE {table})").fetchall()]
             key = "listing_no" if "listing_no" in columns else "listing_id"
             values = ", ".join(f"{_COPIED.get(name, name)} AS {name}" for name in columns)
-            con.execute(
-                f"""CREATE TEMP TABLE copied AS SELECT {values}
-                    FROM {table} JOIN (SELECT {key}, n FROM once_listing) USING ({key}), range({copies}) r(k)"""
-            )
-            con.execute(f"DELETE FROM {table}; INSERT INTO {table} FROM copied ORDER BY {order}; DROP TABLE copied")
-        # What the tables hold is another; their own nights are the same.
-        con.execute("DELETE FROM ops.table_content; UPDATE ops.model_state SET fingerprint = ''")
-        con.execute("COMMIT")
+            rows, parts = f"once.{table}", ["true"]
+            if end := _ENDS.get(table):
+                ended = f"if({stands}, {end}, coalesce({end}, getvariable('last_night')))"
+                values = values.replace(_COPIED[end], f"{ended} + INTERVAL 1 MINUTE * k")
+            else:
+                parts = [stands]
+            if table == "core.price_span":
+                months = con.execute(
+                    f"SELECT DISTINCT date_trunc('month', valid_to) AS month FROM {rows} ORDER BY month"
+                ).fetchall()
+                parts = [f"date_trunc('month', valid_to) IS NOT DISTINCT FROM {_literal(month)}" for (month,) in months]
+            for part in parts:
+                con.execute(
+                    f"""INSERT INTO {table} BY NAME
+                        SELECT {values} FROM (
+                            SELECT {table.split(".")[1]}.*, n, k FROM {rows} JOIN (SELECT {key}, n FROM once_listing) USING ({key}),
+                                range({copies}) r(k) WHERE {part}
+                        ) ORDER BY {order}"""
+                )
+        con.execute("DETACH once")
         publish.compact(con, work)
         publish.publish(con, run.data, work, run.run_id, 1)
+
+
+def _literal(month: datetime | None) -> str:
+    return "NULL" if month is None else f"TIMESTAMPTZ '{month.isoformat()}'"

@@ -42,6 +42,25 @@ def test_three_nights_added_what_all_at_once_gives(con: duckdb.DuckDBPyConnectio
     assert con.execute(ALL).fetchall() == added
 
 
+def test_parts_of_a_large_history_add_up_and_keep_no_room(
+    con: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A transaction gives the room of a temporary table back at its end alone, so a table a part would hold all prices."""
+    added = con.execute(ALL).fetchall()
+    kept = {}
+    for days in (3, 1):
+        monkeypatch.setattr(price_days, "MANY", 0)
+        monkeypatch.setattr(price_days, "PART_DAYS_OF_MANY", days)
+        con.execute("BEGIN")
+        price_days.keep(con, CHANGED, None)
+        assert con.execute(ALL).fetchall() == added
+        kept[days] = con.execute(
+            "SELECT memory_usage_bytes + temporary_storage_bytes FROM duckdb_memory() WHERE tag = 'IN_MEMORY_TABLE'"
+        ).fetchall()
+        con.execute("ROLLBACK")
+    assert kept[3] == kept[1]
+
+
 def test_a_night_leaves_the_days_before_it_alone(con: duckdb.DuckDBPyConnection) -> None:
     before = con.execute(ALL).fetchall()
     con.execute("UPDATE core.price_day SET low_usd = 1")

@@ -169,6 +169,13 @@ def test_any_text_and_amount_arrives_as_it_is(con: duckdb.DuckDBPyConnection, ro
     assert con.execute("FROM staged").fetchall() == rows
 
 
+def test_rows_of_several_statements_arrive_each_once(con: duckdb.DuckDBPyConnection) -> None:
+    """Also where a column that says the same in all rows of one statement says another in the next."""
+    rows = [(f"listing {number}", "KRW" if number < 20_000 else "USD") for number in range(40_001)]
+    stage(con, "staged", ("listing_id", "currency"), rows)
+    assert con.execute("FROM staged ORDER BY rowid").fetchall() == rows
+
+
 @pytest.mark.parametrize(("column", "value"), [("price", "twelve"), ("day", "yesterday"), ("price", Decimal("1e20"))])
 def test_a_value_that_does_not_fit_its_column_loads_nothing(
     con: duckdb.DuckDBPyConnection, column: str, value: str

@@ -17,14 +17,14 @@ import duckdb
 from gpuledger.warehouse.schema import hash_text
 
 _SQL = Path(__file__).with_suffix(".sql").read_text(encoding="utf-8")
-_STANDING = Path(__file__).with_name("price_days_standing.sql").read_text(encoding="utf-8")
 _SUSPECT = Path(__file__).with_name("price_days_suspect.sql").read_text(encoding="utf-8")
 #: Days on each side of a day that say whether its low and high can be.
 NEIGHBOURS = 14
 _ROW = "price_day:settled"
 _INPUTS = {"core.price_open", "core.source_night", "core.fx_rate", "core.listing", "core.gpu", "core.setting"}
-#: Days that are computed in one go.
-PART_DAYS = 92
+#: Days that are computed in one go, and of a history of so many prices: there the prices of a quarter are ten million, which
+#: take more room than the night may.
+PART_DAYS, MANY, PART_DAYS_OF_MANY = 92, 30_000_000, 31
 #: No price is older; of days before it none can be told.
 _FIRST_DAY = date(1900, 1, 1)
 #: Later than anything that is known.
@@ -70,10 +70,7 @@ def keep(
         first = bound.day
     con.execute("DELETE FROM core.price_day WHERE day >= $since", {"since": first})
     for since, until in _parts(con, first):
-        part = {"since": since, "until": until}
-        con.execute(f"CREATE OR REPLACE TEMP TABLE standing_price AS {_STANDING}", part)
-        con.execute(f"INSERT INTO core.price_day BY NAME {_SQL}", part)
-    con.execute("DROP TABLE IF EXISTS standing_price")
+        con.execute(f"INSERT INTO core.price_day BY NAME {_SQL}", {"since": since, "until": until})
     _mark_suspects(con, first)
     con.execute("DELETE FROM ops.table_content WHERE table_id = ?", [_ROW])
     con.execute("INSERT INTO ops.table_content VALUES (?, ?)", [_ROW, settled])
@@ -92,15 +89,17 @@ def _mark_suspects(con: duckdb.DuckDBPyConnection, first: date) -> None:
 
 
 def _parts(con: duckdb.DuckDBPyConnection, first: date) -> Iterator[tuple[date, date]]:
-    """The days from `first` to the last night, in parts of PART_DAYS: ten million spans are a hundred million days."""
+    """The days from `first` to the last night, in parts: ten million spans are thirty million days."""
     row = con.execute(
-        "SELECT min((seen_at AT TIME ZONE 'UTC')::DATE), max((seen_at AT TIME ZONE 'UTC')::DATE) FROM core.source_night"
+        """SELECT min((seen_at AT TIME ZONE 'UTC')::DATE), max((seen_at AT TIME ZONE 'UTC')::DATE),
+               (SELECT count(*) FROM core.price_span) FROM core.source_night"""
     ).fetchone()
     if not row or row[0] is None:
         return
     since, last = max(first, row[0]), row[1]
+    days = PART_DAYS if row[2] < MANY else PART_DAYS_OF_MANY
     while since <= last:
-        until = min(last, since + timedelta(days=PART_DAYS - 1))
+        until = min(last, since + timedelta(days=days - 1))
         yield since, until
         since = until + timedelta(days=1)
 
@@ -122,4 +121,4 @@ def _settled(con: duckdb.DuckDBPyConnection, known_before: datetime) -> str:
         {"known_before": known_before},
     ).fetchone()
     assert row is not None
-    return f"{hash_text(_STANDING + _SQL + _SUSPECT)} {row[0]}"
+    return f"{hash_text(_SQL + _SUSPECT)} {row[0]}"

@@ -26,7 +26,7 @@ def stage(
 
     Columns have the dictionary's types; `other_types` gives those of columns that no table keeps. Values travel as text and
     DuckDB casts them, so a Decimal arrives exactly; a value that does not fit its column raises
-    duckdb.ConversionException and nothing is loaded.
+    duckdb.ConversionException: what was put in before it goes with the caller's transaction.
     """
     types = {column: (other_types or {}).get(column) or dictionary().columns[column].type for column in columns}
     con.execute(f"CREATE OR REPLACE TEMP TABLE {name} ({', '.join(f'{c} {t}' for c, t in types.items())})")
@@ -48,6 +48,13 @@ def _insert(
         texts = [_text(value) for values in rows for value in values]
         con.execute(f"INSERT INTO {table} VALUES {', '.join([f'({row})'] * len(rows))}", texts)
         return
+    for first in range(0, len(rows), _PART):
+        _insert_part(con, table, types, rows[first : first + _PART])
+
+
+def _insert_part(
+    con: duckdb.DuckDBPyConnection, table: str, types: Mapping[str, str], rows: Sequence[Sequence[Value]]
+) -> None:
     # One list parameter a column, unnested side by side: a thousand rows in a few milliseconds, without importing pandas.
     # A column that says the same in every row is one value: of a shop's offers that is every second one.
     columns = [*zip(*rows, strict=True)]
@@ -69,6 +76,9 @@ def _insert(
 
 #: Up to so many rows, which is most of what a night appends, a parameter a value takes half the time.
 _FEW = 4
+#: Rows of one statement: of each value in its parameters DuckDB makes an object of its own, over a hundred bytes large, and
+#: has all of them at once.
+_PART = 20_000
 
 
 def _text(value: Value) -> str | None:
