@@ -1,18 +1,18 @@
 """Run checks on a pandas frame with Great Expectations, and say which rows fail which check.
 
 Frames, not DuckDB: on DuckDB every metric of version 1.24 raises, and that is reported as `success=False` with an empty
-result, which looks like bad data. Great Expectations takes seconds to import, so only this module does, and only when used.
+result, which looks like bad data. Great Expectations takes seconds to import, so only `library` does, when it is needed.
 """
 
 from __future__ import annotations
 
-import gc
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
+from gpuledger.expectations import library
 from gpuledger.expectations.contract import Check
 from gpuledger.expectations.errors import AuditBroken
 
@@ -143,19 +143,13 @@ def frames() -> Any:
 
     Its telemetry and progress bars are off: both would write where nobody asked.
     """
-    # All that an import makes stays: to look through it for circles while it grows is a quarter of the import's time.
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        import great_expectations as gx
-        from great_expectations.data_context.types.base import (
-            DataContextConfig,
-            InMemoryStoreBackendDefaults,
-            ProgressBarsConfig,
-        )
-    finally:
-        if collects:
-            gc.enable()
+    library.load()
+    import great_expectations as gx
+    from great_expectations.data_context.types.base import (
+        DataContextConfig,
+        InMemoryStoreBackendDefaults,
+        ProgressBarsConfig,
+    )
 
     logging.getLogger("great_expectations").setLevel(logging.ERROR)
     config = DataContextConfig(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -256,8 +256,11 @@ def _quotes(context: Context) -> list[LocalFile]:
 
 
 @contextmanager
-def reader(context: Context) -> Iterator[Reader]:
-    """The shared client and archive, with the sample site running where the run is on it."""
+def reader(context: Context, at_first_page: Callable[[], None] | None = None) -> Iterator[Reader]:
+    """The shared client and archive, with the sample site running where the run is on it.
+
+    `at_first_page` is called when a page is new and has to be parsed, once for each process that parses.
+    """
     archive = Archive(context.data.snapshots, objects.of(context.data.store))
     cache = ParsedCache(context.data.snapshots / "parsed")
     settings = context.settings
@@ -276,7 +279,7 @@ def reader(context: Context) -> Iterator[Reader]:
         with (
             leases as held,
             Client(http, leases=held) as client,
-            ParsePool(page_limits(settings)) as parser,
+            ParsePool(page_limits(settings), at_first_page) as parser,
             Browser(client, shown, http.agent) as browser,
         ):
             yield Reader(context, client, archive, cache, parser, browser)
@@ -286,7 +289,7 @@ def reader(context: Context) -> Iterator[Reader]:
         server.SampleSite(context.sample_night) as site,
         # No pause between requests: the site is ours, and it is this machine.
         Client(replace(http, delay_s=0.0, connect_to=site.connect_to), leases=held) as client,
-        ParsePool(page_limits(settings)) as parser,
+        ParsePool(page_limits(settings), at_first_page) as parser,
         Browser(client, shown, http.agent) as browser,
     ):
         yield Reader(context, client, archive, cache, parser, browser)

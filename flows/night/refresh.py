@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
+from gpuledger.expectations import library
 from gpuledger.extract import shops
 from gpuledger.extract.archive import files as archive_files
 from gpuledger.extract.collect import Collected, Reading
@@ -45,7 +46,8 @@ def run_locked(context: Context, read_all: ReadAll) -> Summary:
     run_log.start(context)
     context.progress.step("read", len(readings))
     try:
-        with gather.reader(context) as reader:
+        # What is new will be checked, so the library for it is imported while pages are parsed in processes of their own.
+        with gather.reader(context, at_first_page=library.begin) as reader:
             collected = read_all(reader, readings)  # fetch, archive, parse
         summary = store(context, collected) if _is_any_read(collected) else _nothing(context, collected)
     except BaseException as error:
