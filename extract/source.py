@@ -7,6 +7,7 @@ import pkgutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -81,9 +82,10 @@ class Source:
     max_products: int = 25
 
 
-def names() -> list[str]:
-    """All source names, sorted. Reads the folder only; imports nothing."""
-    return sorted(info.name for info in pkgutil.iter_modules(sources.__path__) if not info.name.startswith("_"))
+@cache
+def names() -> tuple[str, ...]:
+    """All source names, sorted. Reads the folder only, once; imports nothing."""
+    return tuple(sorted(info.name for info in pkgutil.iter_modules(sources.__path__) if not info.name.startswith("_")))
 
 
 def folder(name: str) -> Path:

@@ -68,6 +68,8 @@ def _json_text(value: object) -> str:
 
 def flat(value: object, json_text: Callable[[object], str] = _json_text) -> Hashable:
     """One value for a cell, of any type that a table may have: what is nested as JSON, bytes in hexadecimal."""
+    if value is None or isinstance(value, str | int | float | Decimal | date):
+        return value  # nearly all; to ask whether one is a Mapping takes longer than to write it
     if isinstance(value, Mapping | list | tuple):
         return json_text(plain(value))
     if isinstance(value, bytes | bytearray | memoryview):
