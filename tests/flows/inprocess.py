@@ -37,10 +37,10 @@ def context(data: Path, night: int, *, only: Sequence[str] | None = None) -> Con
 
 def refresh(data: Path, night: int, *, only: Sequence[str] | None = None) -> Summary:
     """`gpuledger refresh --sample --engine plain --night <night>`, without the command around it."""
-    return run(context(data, night, only=only), _read)
+    return run(context(data, night, only=only), read_with_shared_parsers)
 
 
-def _read(reader: Reader, readings: list[Reading]) -> list[Collected]:
+def read_with_shared_parsers(reader: Reader, readings: list[Reading]) -> list[Collected]:
     """The plain engine, with processes that parse for all nights of this process: starting them is a fifth of a night."""
     return read_plain(replace(reader, parser=_parser(os.getpid())), readings)
 

@@ -16,7 +16,7 @@ from gpuledger.extract.charts import apart
 from gpuledger.extract.sample import server
 from gpuledger.flows.history.replay import replay, runs_until
 from gpuledger.flows.night.context import Context
-from gpuledger.flows.night.refresh import read_plain, run
+from gpuledger.flows.night.refresh import run
 from gpuledger.warehouse.paths import DataDir
 from tests.command import rows, tables
 from tests.flows import inprocess
@@ -40,7 +40,7 @@ def _context(data: Path, night: int) -> Context:
 
 
 def _refresh(data: Path, night: int) -> None:
-    summary = run(_context(data, night), read_plain)
+    summary = run(_context(data, night), inprocess.read_with_shared_parsers)
     assert summary.published, summary.why
 
 
@@ -183,7 +183,7 @@ def test_a_file_of_charts_that_cannot_be_used_is_an_issue_and_stops_nothing(tmp_
     for name, (_, plan) in wrong.items():
         (data / "charts" / f"{name}.toml").write_text(plan, encoding="utf-8")
     context = inprocess.context(data, 1, only=[SOURCE])
-    assert run(context, read_plain).published
+    assert run(context, inprocess.read_with_shared_parsers).published
     told = rows(data, "SELECT code, concat_ws(' ', message, url) FROM ops.issue WHERE source = 'toms_ai_articles'")
     for name, (code, _) in wrong.items():
         sign = "ray tracing" if code == "chart_missing" else f"{name}.toml"

@@ -25,12 +25,12 @@ from gpuledger.extract.objects import Objects
 from gpuledger.flows.history import replay, vacuum
 from gpuledger.flows.night import sharing
 from gpuledger.flows.night.context import new_run_id
-from gpuledger.flows.night.refresh import read_plain, run
+from gpuledger.flows.night.refresh import run
 from gpuledger.warehouse import publish
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.shared import head
 from tests.command import environment, gpuledger, tables
-from tests.flows.inprocess import context
+from tests.flows.inprocess import context, read_with_shared_parsers
 from tests.support.store_promises import PROMISES, Promise
 from tests.support.stores import s3_server
 
@@ -62,7 +62,7 @@ def store(address: str) -> Objects:
 def refresh(root: Path, address: str, night: int) -> None:
     """A night of a machine with a folder of its own."""
     one = context(root, night, only=_SOURCES)
-    summary = run(replace(one, data=DataDir(root, address)), read_plain)
+    summary = run(replace(one, data=DataDir(root, address)), read_with_shared_parsers)
     assert summary.published is not None
 
 
@@ -116,7 +116,7 @@ def test_a_vacuum_forgets_in_the_store_what_it_forgets_here(tmp_path: Path, addr
     night = replace(context(a.root, 1, only=("ecb_fx",)), data=a)
     Archive(a.snapshots).save("ecb_fx", page(b"once"), night.as_of - timedelta(days=2))
     Archive(a.snapshots).save("ecb_fx", page(b"and now"), night.as_of - timedelta(days=1))
-    run(night, read_plain)
+    run(night, read_with_shared_parsers)
     before = {one.key for one in store.listed("blobs/")}
     short = replace(night, run_id=new_run_id(), settings=replace(night.settings, keep_days=0, keep_versions=2))
     removed = {one.what: one.count for one in vacuum.vacuum(short)}

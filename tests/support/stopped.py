@@ -22,6 +22,7 @@ from gpuledger.transform.build import price_days
 from gpuledger.warehouse import publish
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import file_query
+from tests.flows import inprocess
 from tests.support.market_history import context, rates
 
 _PRICES = (
@@ -56,7 +57,7 @@ def as_of(data: DataDir, day: date) -> Answers:
 
 def figures(root: Path, seen_at: datetime, source: str) -> None:
     """One of Tom's pages, as the sample has it, read at `seen_at`."""
-    refresh.run(replace(context(root, seen_at), sample_night=1, only=(source,)), refresh.read_plain)
+    refresh.run(replace(context(root, seen_at), sample_night=1, only=(source,)), inprocess.read_with_shared_parsers)
 
 
 def night(
