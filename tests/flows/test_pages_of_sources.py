@@ -15,10 +15,10 @@ from gpuledger.extract import learning, side_by_side
 from gpuledger.extract import source as sources
 from gpuledger.extract.archive import passing
 from gpuledger.extract.archive.snapshots import Archive
-from gpuledger.extract.collect import parse_page
 from gpuledger.extract.fetch.fetched import Fetched
 from gpuledger.extract.items import Offer
 from gpuledger.extract.markup.html import tree, visible_text
+from gpuledger.extract.parsing import parse_page
 from gpuledger.extract.readers.listing import select
 from gpuledger.extract.sample import server
 from gpuledger.extract.source import Page
@@ -146,7 +146,7 @@ def test_the_report_of_a_check_has_the_page_and_nobodys_words(tmp_path: Path, mo
     assert result.return_value == 1, "one cannot be read"
     text = file.read_text(encoding="utf-8")
     found = {one["source"]: one for one in json.loads(text)["sources"]}
-    assert sorted(found) == sources.names(), "every source"
+    assert tuple(sorted(found)) == sources.names(), "every source"
     read = found["newegg"]
     assert read["fields"]["offer.price"] == "14/16"
     assert read["fields"]["selector li.price-current"] == "16/16"

@@ -30,7 +30,7 @@ def test_every_source_is_asked_for_one_page_and_nothing_is_written(tmp_path: Pat
     result = check(tmp_path / "data", "--format", "json")
     assert result.return_value == 0
     found = answers(result)
-    assert sorted(found) == sources.names()
+    assert tuple(sorted(found)) == sources.names()
     for name, row in found.items():
         source = sources.get(name)
         assert row["status"] == ("ok" if source.sample else "idle"), row
@@ -74,7 +74,7 @@ def test_a_page_that_is_not_there_fails(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_the_list_still_stands_without_a_subcommand() -> None:
     listed = json.loads(CliRunner().invoke(cli, ["sources", "--format", "json"]).output)
-    assert [row["source"] for row in listed] == sources.names()
+    assert tuple(row["source"] for row in listed) == sources.names()
 
 
 def test_an_unknown_source_comes_with_the_known_ones(tmp_path: Path) -> None:
