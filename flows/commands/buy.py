@@ -88,6 +88,7 @@ def command(
 ) -> int:
     """Cards, nodes of 2 to 8, machines and rentals that run a model: the cheapest over the horizon first, with evidence."""
     from gpuledger.flows.commands._buy_answer import show_answer
+    from gpuledger.warehouse.read import together
 
     data = read_from(data_dir)
     overrides = {"hours_per_day": hours_per_day, "horizon_years": horizon_years, "kv_cache_bits": kv_bits}
@@ -98,7 +99,9 @@ def command(
     if explain and form == "csv":
         raise click.UsageError(gettext("--explain needs --format table or json"))
     shown = (FIRST if explain else 10) if limit is None else limit
-    return show_answer(ask(question, data), data, shown, form, explain=explain)
+    # The answer and what its headings say are of one version, and a connection is opened once.
+    with together(data):
+        return show_answer(ask(question, data), data, shown, form, explain=explain)
 
 
 @dataclass(frozen=True, slots=True)
