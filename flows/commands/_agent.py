@@ -148,7 +148,7 @@ class Tools:
         _positive(budget_usd=budget_usd, min_tokens_per_s=min_tokens_per_s, users=users, context=context)
         load = Load(context=context, users=users, prompt=None, answer=None)
         question = buy.Question(model, precision, load, budget_usd, min_tokens_per_s, None, "new", {}, ())
-        answer = buy.ask(question, self._data)
+        answer = buy.ask(question, self._data, _bounded(limit))
         rows = _buy_answer.rows_of(answer, self._data, _bounded(limit))
         note = "" if rows else "; ".join(_buy_answer.way_outs(answer)) or "nothing does it as asked"
         columns = list(rows[0]) if rows else []

@@ -32,14 +32,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What was asked, and every option for it, the cheapest first. `now` is what prices are aged by; `known` are the cards
-    of the catalogue, where no option is an answer, and `elsewhere` a card in another condition that is one then.
+    """What was asked, and the options for it, the cheapest first: up to the last that is shown, and every one where none is
+    an answer. `more` are the answers behind them, and `unpriced` those of them that have no price.
+
+    `now` is what prices are aged by; `known` are the cards of the catalogue, where no option is an answer, and `elsewhere` a
+    card in another condition that is one then.
     """
 
     need: Need
     limits: Limits
     assumptions: Assumptions
     options: Sequence[Option]
+    more: int
+    unpriced: Sequence[Option]
     now: datetime
     at_precision: Callable[[str], Need | None]
     known: Sequence[Gpu]
@@ -209,9 +214,9 @@ def _table(answer: Answer, rows: Sequence[dict[str, Any]], found: Sequence[int],
     for line in without_prices(answer.options):
         terminal.say(wrong_use.said(line))
     left_out = [answer.options[position] for position in found[len(rows) :]]
-    if left_out:
-        click.echo(gettext("{count} more with --limit 0").format(count=len(left_out)))
-    for line in _without_price(left_out):
+    if more := len(left_out) + answer.more:
+        click.echo(gettext("{count} more with --limit 0").format(count=more))
+    for line in _without_price([*left_out, *answer.unpriced]):
         terminal.say(line)
 
 

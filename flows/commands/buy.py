@@ -101,7 +101,7 @@ def command(
     shown = (FIRST if explain else 10) if limit is None else limit
     # The answer and what its headings say are of one version, and a connection is opened once.
     with together(data):
-        return show_answer(ask(question, data), data, shown, form, explain=explain)
+        return show_answer(ask(question, data, shown), data, shown, form, explain=explain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +119,15 @@ class Question:
     assumed: tuple[str, ...]
 
 
-def ask(question: Question, data: DataDir) -> Answer:
-    """Every way to run the model. A usage error for what cannot be asked; raises NoWarehouse."""
+def ask(question: Question, data: DataDir, limit: int) -> Answer:
+    """The ways to run the model, of which `limit` are shown, all for 0. A usage error for what cannot be asked; raises
+    NoWarehouse.
+    """
     from gpuledger.flows.commands._buy_answer import Answer
     from gpuledger.flows.night.context import utc_now
     from gpuledger.transform.buying import market
     from gpuledger.transform.buying.need import need_of, shape_of, usual_precision
-    from gpuledger.transform.buying.options import Limits, Market, measured_first, options
+    from gpuledger.transform.buying.options import Limits, Market, first_options, measured_first, options
     from gpuledger.transform.sizing.errors import SizingError
     from gpuledger.warehouse.read import reader
 
@@ -159,7 +161,9 @@ def ask(question: Question, data: DataDir) -> Answer:
         offered = Market(
             cards=cards, instances=rented, measured=measured, chips=chips, nodes=nodes, pictures=pictures, machines=machines
         )  # fmt: skip
-        answers = measured_first(options(need, limits, offered, assumptions))
+        # Measured speeds come before the cheapest, wherever these stand.
+        found = first_options(need, limits, offered, assumptions, 0 if pictures else limit)
+        answers = measured_first(found.options)
         now = market.now(con, utc_now())
         known, used = [], []
         if all(option.against for option in answers):
@@ -187,6 +191,8 @@ def ask(question: Question, data: DataDir) -> Answer:
         limits=limits,
         assumptions=assumptions,
         options=answers,
+        more=found.more,
+        unpriced=found.unpriced,
         now=now,
         at_precision=at_precision,
         known=known,

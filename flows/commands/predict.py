@@ -156,7 +156,7 @@ def command(
         rate, url = _measured(read_from(data_dir), found, model_id, precision)
         if rate != found.decode:
             notes.insert(0, f"measured with other software, which this rests on: {url}")
-        found = replace(found, decode=rate)
+        found = found._replace(decode=rate)
     steps = list(explained.steps(found)) if explain else []
     if form == "json":
         said = as_object(found, model_id, precision, notes) | ({"explanation": as_objects(steps)} if explain else {})

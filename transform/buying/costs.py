@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from gpuledger.transform.assumptions import Assumptions
 
@@ -40,8 +40,7 @@ class ElectricityPrice:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class Ownership:
+class Ownership(NamedTuple):
     """What `count` cards cost over the horizon, in US dollars. `total` is purchase + host + electricity + other − resale.
 
     `hours` is how long the machine is on, `busy_hours` how long it computes. `other` is tax, spare and failed cards,
@@ -67,8 +66,7 @@ class Ownership:
         return self.electricity / self.hours
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
+class Machine(NamedTuple):
     """What stands around the cards: the dollars of it that this use bears, and the watts that it draws beside them."""
 
     usd: Decimal

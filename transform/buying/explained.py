@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from decimal import Decimal
 
 from gpuledger.transform.assumptions import Assumptions
@@ -35,7 +34,7 @@ def steps(option: Option, need: Need) -> Iterator[Step]:
         yield from explained.memory_steps(prediction)
         if speed is not None:
             rate = speed.rate if option.copies == 1 else prediction.decode
-            yield from explained.writing_steps(replace(prediction, decode=rate))
+            yield from explained.writing_steps(prediction._replace(decode=rate))
         yield from explained.reading_steps(prediction)
         served = (
             None if speed is None else speed.serving if option.copies == 1 else serving(prediction, need.answer_tokens)

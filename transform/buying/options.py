@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
+from itertools import groupby
+from typing import NamedTuple
 
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying import costs
@@ -38,8 +40,7 @@ class Limits:
     copies: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Power:
+class Power(NamedTuple):
     """What is fed: `boards` of `tdp_w` watts each, and `host_w` beside them."""
 
     tdp_w: int
@@ -47,8 +48,7 @@ class Power:
     host_w: Decimal
 
 
-@dataclass(frozen=True, slots=True)
-class Stand:
+class Stand(NamedTuple):
     """So many boards of a card in a machine, whatever runs on them: what they cost, and what speaks against them."""
 
     host: Host | None
@@ -78,8 +78,7 @@ class Market:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Speed:
+class Speed(NamedTuple):
     """Tokens a second of an option, all users together: what to expect with its range and bound (`rate`), what each user
     sees (`each`), and the shares of reading and writing in a steady state. `verdict` and `measured` are of a measurement.
     """
@@ -101,8 +100,7 @@ class Speed:
         return self.rate.bound or 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Option:
+class Option(NamedTuple):
     """One way to run the model. `price_usd` is of all cards, or of an hour; `outlay_usd` what the budget is asked for. Both
     are None, as is the evidence, for a machine whose price nobody here has stated.
 
@@ -155,10 +153,41 @@ def options(need: Need, limits: Limits, market: Market, assumptions: Assumptions
 
     Of a card or instance whose chip is not in the market's `chips` only memory and bandwidth are taken to be known.
     """
+    return list(first_options(need, limits, market, assumptions, 0).options)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The first options in their order; of the answers behind them how many there are (`more`), and those `unpriced`."""
+
+    options: Sequence[Option]
+    more: int
+    unpriced: Sequence[Option]
+
+
+def first_options(need: Need, limits: Limits, market: Market, assumptions: Assumptions, count: int) -> Found:
+    """The options up to the `count`-th answer, or all of them for 0, or where there are fewer answers.
+
+    What an option costs says its place, so the others need only be judged: who shows ten of two thousand does not wait until
+    the speed of each is known.
+    """
     asked = _Asked(need, limits, market, assumptions, Copies(need))
-    ways = (*asked.bought(), *asked.offered(), *asked.rented(), *asked.without_price())
-    found = [asked.with_pictures(one) for one in ways]
-    return sorted(found, key=lambda o: (o.total_usd is None, o.total_usd or 0, o.gpu_count, o.what))
+    ways: tuple[_Boards | _Reckoned, ...] = (
+        *asked.bought(),
+        *map(_Reckoned, (*asked.offered(), *asked.rented(), *asked.without_price())),
+    )
+    by_place = groupby(sorted(ways, key=lambda way: way.place), key=lambda way: way.place)
+    found: list[Option] = []
+    answers = 0
+    for _, alike in by_place:
+        these = [asked.with_pictures(option) for way in alike for option in way.options()]
+        found += sorted(these, key=lambda option: option.what)
+        answers += sum(not option.against for option in these)
+        if count and answers >= count:
+            break
+    left = [way for _, alike in by_place for way in alike]
+    unpriced = [way.option for way in left if isinstance(way, _Reckoned) and way.option.price_usd is None]
+    return Found(found, sum(way.answers() for way in left), [option for option in unpriced if not option.against])
 
 
 def measured_first(found: Sequence[Option]) -> list[Option]:
@@ -207,7 +236,7 @@ class _Asked:
             busy = hours * self.assumptions.utilisation
             if busy:
                 cost = costs.cost_per_thousand_images(option.total_usd, busy, measured.per_s * option.gpu_count)
-        return replace(option, pictures=measured, usd_per_thousand_images=cost)
+        return option._replace(pictures=measured, usd_per_thousand_images=cost)
 
     def _leaves_out(self, gpu: Gpu, gpus: int) -> bool:
         """Whether only what holds and runs the model is asked for, and these do not."""
@@ -217,12 +246,12 @@ class _Asked:
         holds = self.need.needed_bytes(together) <= self.need.usable_bytes(gpu, together)
         return not holds or not self.need.engine.runs_on(gpu, self.need.precision)
 
-    def bought(self) -> Iterator[Option]:
+    def bought(self) -> Iterator[_Boards]:
         stands = self.market.stands.setdefault((self.assumptions, self.limits.country), {})
         for card in self.market.cards:
             if not card.memory_gb:
                 continue  # whether anything fits on it is not known
-            gpu = self._chip(card.gpu_id, card.gpu, card.memory_gb, card.bandwidth_gb_s)
+            gpu = self.chip(card.gpu_id, card.gpu, card.memory_gb, card.bandwidth_gb_s)
             for boards in NODES if self.need.splits else (1,):
                 gpus = boards * card.gpus_on_board
                 if gpus > MOST_CARDS or self._leaves_out(gpu, gpus):
@@ -232,28 +261,7 @@ class _Asked:
                 stand = stands.get(key)
                 if stand is None:
                     stand = stands[key] = self._stand(card, boards, host)
-                whole = self._node(card, gpu, boards, stand)
-                yield whole
-                if self.limits.copies and (more := self._in_copies(card, gpu, boards, stand, whole)):
-                    yield more
-
-    def _in_copies(self, card: Card, gpu: Gpu, boards: int, stand: Stand, whole: Option) -> Option | None:
-        """The same cards with as many copies of the model as serve each user fastest; None where one does."""
-        ways = [
-            (self._of_copy(card, gpu, boards, stand, copies)[1], copies)
-            for copies in self.copies.on(gpu, whole.gpu_count)
-        ]
-        speed, copies = max(ways, key=lambda way: _each(way[0]), default=(None, 1))
-        is_faster = _each(speed) > _each(whole.speed) * HARDLY_FASTER
-        return self._node(card, gpu, boards, stand, copies) if is_faster else None
-
-    def _of_copy(
-        self, card: Card, gpu: Gpu, boards: int, stand: Stand, copies: int
-    ) -> tuple[Prediction | None, Speed | None]:
-        """What the cards of one of so many copies make of it."""
-        host = None if stand.host is None else stand.host.memory(self.assumptions)
-        prediction = self.copies.of(copies).on(gpu, boards * card.gpus_on_board // copies, host)
-        return prediction, self._speed(prediction, card.gpu_id, card.bandwidth_gb_s)
+                yield _Boards(self, card, gpu, boards, stand)
 
     def _host(self, card: Card, gpu: Gpu, boards: int) -> Host | None:
         """The machine around so many boards: with memory for what stays with the processor, where anything may."""
@@ -278,29 +286,7 @@ class _Asked:
         unheld = () if host is not None else (f"no machine of hosts.toml holds {boards} of it ({watts:,} W)",)
         return Stand(host, own, power, (*_without_power(own), *unheld), self._power(card, boards, host))
 
-    def _node(self, card: Card, gpu: Gpu, boards: int, stand: Stand, copies: int = 1) -> Option:
-        gpus, price, host = boards * card.gpus_on_board, card.price_usd * boards, stand.host
-        total, each = stand.own.total if stand.own else None, gpus // copies
-        need = self.copies.of(copies)
-        prediction, speed = self._of_copy(card, gpu, boards, stand, copies)
-        needed, available = self._memory(gpu, each, prediction)
-        what, notes = card.gpu if boards == 1 else f"{boards} × {card.gpu}", _offloaded(prediction)
-        if copies > 1:
-            needed, available = needed * copies, available * copies
-            speed = None if speed is None else _together(speed, self.need.users / need.users)
-            what = f"{boards} × {card.gpu} ({copies} × {each})"
-            notes = (f"{copies} copies of the model, each on {each} of the GPUs and for {need.users} at once",)
-        written, read = self._per_million(total, stand.own.busy_hours if stand.own else None, speed)
-        return Option(
-            way="buy", condition=card.condition, what=what,
-            gpu_id=card.gpu_id, gpu=card.gpu, gpu_count=gpus, price_usd=price, outlay_usd=price, needed_gb=needed,
-            available_gb=available, prediction=prediction, speed=speed, host=host, own=stand.own, total_usd=total,
-            usd_per_million_tokens=written, usd_per_million_read=read, evidence=card.evidence,
-            against=(*self._against(needed, available, price, speed), *stand.against, *self._unsupported(gpu)),
-            notes=(*notes, *self._trained(gpu, gpus), *stand.notes), power=stand.power, copies=copies,
-        )  # fmt: skip
-
-    def _trained(self, gpu: Gpu, count: int) -> tuple[str, ...]:
+    def trained(self, gpu: Gpu, count: int) -> tuple[str, ...]:
         """How fast it can be trained at most: nobody here measured how fast it is."""
         bound = self.need.training_bound(gpu, count)
         return (
@@ -320,7 +306,7 @@ class _Asked:
         for node in self.market.nodes:
             if not node.memory_gb or node.gpus > MOST_CARDS:
                 continue  # whether anything fits on it is not known
-            gpu = self._chip(node.gpu_id, node.gpu, node.memory_gb, node.bandwidth_gb_s)
+            gpu = self.chip(node.gpu_id, node.gpu, node.memory_gb, node.bandwidth_gb_s)
             if self._leaves_out(gpu, node.gpus):
                 continue
             host = host_for(
@@ -335,9 +321,9 @@ class _Asked:
             prediction = self.need.on(
                 gpu, node.gpus, None if node.is_machine or host is None else host.memory(self.assumptions)
             )
-            speed = self._speed(prediction, node.gpu_id, node.bandwidth_gb_s)
-            needed, available = self._memory(gpu, node.gpus, prediction)
-            written, read = self._per_million(total, own.busy_hours if own else None, speed)
+            speed = self.speed(prediction, node.gpu_id, node.bandwidth_gb_s)
+            needed, available = _memory(self.need, gpu, node.gpus, prediction)
+            written, read = self.per_million(total, own.busy_hours if own else None, speed)
             yield Option(
                 way="buy", condition=node.condition, what=f"{node.kind}: {node.title}", gpu_id=node.gpu_id,
                 gpu=node.gpu if node.gpus == 1 else f"{node.gpus} × {node.gpu}", gpu_count=node.gpus,
@@ -345,8 +331,8 @@ class _Asked:
                 prediction=prediction, speed=speed, host=None, own=own, total_usd=total, usd_per_million_tokens=written,
                 usd_per_million_read=read, evidence=node.evidence,
                 against=(
-                    *self._against(needed, available, node.price_usd, speed),
-                    *(() if memory_kind(gpu) == "shared" else _without_power(own)), *self._unsupported(gpu),
+                    *self.against(needed, available, node.price_usd), *self.too_slow(speed),
+                    *(() if memory_kind(gpu) == "shared" else _without_power(own)), *self.unsupported(gpu),
                 ),
                 power=power,
             )  # fmt: skip
@@ -357,16 +343,16 @@ class _Asked:
         Where no machine of ours holds them, the offer's own draws what a desktop does.
         """
         machine = around(hosts()[0] if host is None else host, self.assumptions)
-        return replace(machine, usd=Decimal(0)) if is_machine else machine
+        return machine._replace(usd=Decimal(0)) if is_machine else machine
 
     def without_price(self) -> Iterator[Option]:
         """Machines of shared memory that no shop here sells: whether they run the model and how fast, and no cost."""
         for gpu in self.market.machines:
             prediction = self.need.on(gpu, 1)
-            speed = self._speed(prediction, gpu.gpu_id, gpu.memory_bandwidth_gb_s)
+            speed = self.speed(prediction, gpu.gpu_id, gpu.memory_bandwidth_gb_s)
             if speed is None:
                 continue  # a name without price and speed helps nobody to choose
-            needed, available = self._memory(gpu, 1, prediction)
+            needed, available = _memory(self.need, gpu, 1, prediction)
             note = "no shop's price is known here: a quote in the inbox gives it one"
             if gpu.msrp_usd is not None:
                 note += f"; its maker asked {gpu.msrp_usd:,.0f} USD when it came out"
@@ -375,49 +361,43 @@ class _Asked:
                 price_usd=None, outlay_usd=None, needed_gb=needed, available_gb=available, prediction=prediction,
                 speed=speed, host=host_for(gpu, 1, gpu.tdp_w), own=None, total_usd=None, usd_per_million_tokens=None,
                 usd_per_million_read=None, evidence=None,
-                against=(*self._against(needed, available, None, speed), *self._unsupported(gpu)), notes=(note,),
+                against=(*self.against(needed, available, None), *self.too_slow(speed), *self.unsupported(gpu)),
+                notes=(note,),
             )  # fmt: skip
 
     def rented(self) -> Iterator[Option]:
         hours = self.assumptions.hours_per_day * costs.DAYS_A_YEAR * self.assumptions.horizon_years
         for one in self.market.instances:
-            gpu = self._chip(one.gpu_id, one.gpu, one.memory_gb, one.bandwidth_gb_s)
+            gpu = self.chip(one.gpu_id, one.gpu, one.memory_gb, one.bandwidth_gb_s)
             if self._leaves_out(gpu, one.gpu_count):
                 continue
             total = costs.rent_per_used_hour(one.hour_usd, one.pricing_model, self.assumptions) * hours
             prediction = self.need.on(gpu, one.gpu_count) if one.gpu_count <= MOST_CARDS else None
-            speed = self._speed(prediction, one.gpu_id, one.bandwidth_gb_s)
-            needed, available = self._memory(gpu, one.gpu_count, prediction)
+            speed = self.speed(prediction, one.gpu_id, one.bandwidth_gb_s)
+            needed, available = _memory(self.need, gpu, one.gpu_count, prediction)
             place = " ".join(filter(None, [one.provider, one.instance, one.region]))
             gpus = one.gpu if one.gpu_count == 1 else f"{one.gpu_count} × {one.gpu}"
-            written, read = self._per_million(total, hours * self.assumptions.utilisation, speed)
+            written, read = self.per_million(total, hours * self.assumptions.utilisation, speed)
             yield Option(
                 way=one.pricing_model, condition=None, what=f"{gpus} at {place}", gpu_id=one.gpu_id, gpu=one.gpu,
                 gpu_count=one.gpu_count, price_usd=one.hour_usd, outlay_usd=total, needed_gb=needed,
                 available_gb=available, prediction=prediction, speed=speed, host=None, own=None, total_usd=total,
                 usd_per_million_tokens=written, usd_per_million_read=read, evidence=one.evidence,
-                against=(*self._against(needed, available, total, speed), *self._unsupported(gpu)),
+                against=(*self.against(needed, available, total), *self.too_slow(speed), *self.unsupported(gpu)),
             )  # fmt: skip
 
-    def _unsupported(self, gpu: Gpu) -> tuple[str, ...]:
+    def unsupported(self, gpu: Gpu) -> tuple[str, ...]:
         if self.need.engine.runs_on(gpu, self.need.precision):
             return ()
         return (f"{self.need.engine.name} is not known to run {self.need.precision} on {gpu.display_name}",)
 
-    def _chip(self, gpu_id: str | None, name: str, memory_gb: float, bandwidth: float | None) -> Gpu:
+    def chip(self, gpu_id: str | None, name: str, memory_gb: float, bandwidth: float | None) -> Gpu:
         known = self.market.chips.get(gpu_id or "")
         if known is not None:
             return known
         return Gpu(gpu_id=gpu_id or "", vendor="", name=name, memory_gb=memory_gb, memory_bandwidth_gb_s=bandwidth)
 
-    def _memory(self, gpu: Gpu, gpus: int, prediction: Prediction | None) -> tuple[float, float]:
-        """GB (10^9 bytes) that the model needs, and that so many GPUs have for it."""
-        if prediction is not None:
-            return prediction.needed / 1e9, prediction.usable / 1e9
-        together = gpus if self.need.splits else 1
-        return self.need.needed_bytes(together) / 1e9, self.need.usable_bytes(gpu, together) / 1e9
-
-    def _speed(self, prediction: Prediction | None, gpu_id: str | None, bandwidth: float | None) -> Speed | None:
+    def speed(self, prediction: Prediction | None, gpu_id: str | None, bandwidth: float | None) -> Speed | None:
         """Speed of so many GPUs; None where nothing is written token by token or the bandwidth is not known."""
         if prediction is None or prediction.decode.expected is None or not bandwidth:
             return None
@@ -432,7 +412,7 @@ class _Asked:
             each = served.each_tokens_per_s
         return Speed(rate=rate, each=each, verdict=verdict, measured=own, serving=served)
 
-    def _per_million(
+    def per_million(
         self, total: Decimal | None, busy_hours: Decimal | None, speed: Speed | None
     ) -> tuple[Decimal | None, Decimal | None]:
         """Dollars for a million tokens written and read at the load; for one user all is put on what is written."""
@@ -446,7 +426,8 @@ class _Asked:
         written = costs.cost_per_million_tokens(total * (1 - read_share), busy_hours, served.all_tokens_per_s)
         return written, costs.cost_per_million_tokens(total * read_share, busy_hours, read_rate)
 
-    def _against(self, needed: float, available: float, outlay: Decimal | None, speed: Speed | None) -> tuple[str, ...]:
+    def against(self, needed: float, available: float, outlay: Decimal | None) -> tuple[str, ...]:
+        """What speaks against memory and price, as it is shown."""
         limits, reasons = self.limits, []
         if needed > available:
             reasons.append(f"needs {needed:.1f} GB and has {available:.1f}")
@@ -454,13 +435,140 @@ class _Asked:
             reasons.append("its price is not known, so whether the budget buys it is not")
         elif limits.budget_usd is not None and outlay is not None and outlay > limits.budget_usd:
             reasons.append(f"costs {outlay:,.0f} USD, over the budget of {limits.budget_usd:,.0f}")
-        if limits.min_tokens_per_s is not None:
-            if speed is None:
-                reasons.append("its speed is not known")
-            elif speed.each < limits.min_tokens_per_s:
-                basis = "as measured" if speed.rate.basis == "measured" else f"expected of a bound of {speed.bound:.1f}"
-                reasons.append(f"{speed.each:.1f} tokens/s ({basis}), under {limits.min_tokens_per_s:g}")
         return tuple(reasons)
+
+    def too_slow(self, speed: Speed | None) -> tuple[str, ...]:
+        """What speaks against the speed."""
+        least = self.limits.min_tokens_per_s
+        if least is None:
+            return ()
+        if speed is None:
+            return ("its speed is not known",)
+        if speed.each >= least:
+            return ()
+        basis = "as measured" if speed.rate.basis == "measured" else f"expected of a bound of {speed.bound:.1f}"
+        return (f"{speed.each:.1f} tokens/s ({basis}), under {least:g}",)
+
+
+class _Reckoned(NamedTuple):
+    """An option that is known already."""
+
+    option: Option
+
+    @property
+    def place(self) -> _Place:
+        return _place(self.option.total_usd, self.option.gpu_count)
+
+    def options(self) -> Iterable[Option]:
+        return (self.option,)
+
+    def answers(self) -> int:
+        return 0 if self.option.against else 1
+
+
+class _Boards(NamedTuple):
+    """So many boards of a card in a machine: an option, and another where more copies of the model serve people faster."""
+
+    asked: _Asked
+    card: Card
+    gpu: Gpu
+    boards: int
+    stand: Stand
+
+    @property
+    def place(self) -> _Place:
+        return _place(self.stand.own.total if self.stand.own else None, self.gpus)
+
+    @property
+    def gpus(self) -> int:
+        return self.boards * self.card.gpus_on_board
+
+    def options(self) -> Iterator[Option]:
+        return map(self._option, self._ways())
+
+    def answers(self) -> int:
+        """How many of the options have nothing against them: of most questions memory, machine and price say it."""
+        if self.stand.against or self.asked.unsupported(self.gpu):
+            return 0
+        return sum(map(self._is_answer, self._ways()))
+
+    def _ways(self) -> tuple[int, ...]:
+        """How often the model is loaded: once, and as often as serves each user fastest, where once is slower."""
+        if not self.asked.limits.copies:
+            return (1,)
+        ways = [(_each(self._speed(copies)), copies) for copies in self.asked.copies.on(self.gpu, self.gpus)]
+        if not ways:
+            return (1,)
+        each, copies = max(ways, key=lambda way: way[0])
+        return (1, copies) if each > _each(self._speed(1)) * HARDLY_FASTER else (1,)
+
+    def _is_answer(self, copies: int) -> bool:
+        asked = self.asked
+        if asked.against(*self._memory(copies), self.card.price_usd * self.boards):
+            return False
+        return asked.limits.min_tokens_per_s is None or not asked.too_slow(self._speed(copies))
+
+    def _prediction(self, copies: int) -> Prediction | None:
+        """What the cards of one of so many copies make of it."""
+        need, host = self.asked.copies.of(copies), self.stand.host
+        room = None if host is None or need.offload == "none" else host.memory(self.asked.assumptions)
+        return need.on(self.gpu, self.gpus // copies, room)
+
+    def _speed(self, copies: int) -> Speed | None:
+        """The speed of all copies together."""
+        prediction = self._prediction(copies)
+        speed = self.asked.speed(prediction, self.card.gpu_id, self.card.bandwidth_gb_s)
+        if copies == 1 or speed is None or prediction is None:
+            return speed
+        return _together(speed, self.asked.need.users / prediction.job.load.users)
+
+    def _memory(self, copies: int) -> tuple[float, float]:
+        """GB that all copies need, and that the cards have for them."""
+        need = self.asked.copies.of(copies)
+        # What stays with the processor is known with the speed, and nothing else of a prediction is asked for here.
+        prediction = None if need.offload == "none" else self._prediction(copies)
+        needed, available = _memory(need, self.gpu, self.gpus // copies, prediction)
+        return needed * copies, available * copies
+
+    def _option(self, copies: int) -> Option:
+        asked, card, stand, gpus = self.asked, self.card, self.stand, self.gpus
+        price, total = card.price_usd * self.boards, stand.own.total if stand.own else None
+        prediction, speed = self._prediction(copies), self._speed(copies)
+        needed, available = self._memory(copies)
+        what = card.gpu if self.boards == 1 else f"{self.boards} × {card.gpu}"
+        notes = _offloaded(prediction)
+        if copies > 1:
+            each, users = gpus // copies, asked.copies.of(copies).users
+            what = f"{self.boards} × {card.gpu} ({copies} × {each})"
+            notes = (f"{copies} copies of the model, each on {each} of the GPUs and for {users} at once",)
+        written, read = asked.per_million(total, stand.own.busy_hours if stand.own else None, speed)
+        return Option(
+            way="buy", condition=card.condition, what=what,
+            gpu_id=card.gpu_id, gpu=card.gpu, gpu_count=gpus, price_usd=price, outlay_usd=price, needed_gb=needed,
+            available_gb=available, prediction=prediction, speed=speed, host=stand.host, own=stand.own, total_usd=total,
+            usd_per_million_tokens=written, usd_per_million_read=read, evidence=card.evidence,
+            against=(
+                *asked.against(needed, available, price), *asked.too_slow(speed), *stand.against,
+                *asked.unsupported(self.gpu),
+            ),
+            notes=(*notes, *asked.trained(self.gpu, gpus), *stand.notes), power=stand.power, copies=copies,
+        )  # fmt: skip
+
+
+_Place = tuple[bool, Decimal, int]
+
+
+def _place(total_usd: Decimal | None, gpu_count: int) -> _Place:
+    """By what options are ordered before their names: cost where it is known, then the number of GPUs."""
+    return total_usd is None, total_usd or Decimal(0), gpu_count
+
+
+def _memory(need: Need, gpu: Gpu, gpus: int, prediction: Prediction | None) -> tuple[float, float]:
+    """GB (10^9 bytes) that the model needs, and that so many GPUs have for it."""
+    if prediction is not None:
+        return prediction.needed / 1e9, prediction.usable / 1e9
+    together = gpus if need.splits else 1
+    return need.needed_bytes(together) / 1e9, need.usable_bytes(gpu, together) / 1e9
 
 
 def _each(speed: Speed | None) -> float:
@@ -474,8 +582,8 @@ def _together(speed: Speed, times: float) -> Speed:
     expected, low, high, bound = (
         one if one is None else one * times for one in (rate.expected, rate.low, rate.high, rate.bound)
     )
-    of_all = served if served is None else replace(served, all_tokens_per_s=served.all_tokens_per_s * times)
-    return replace(speed, rate=Rate(expected, low, high, bound, rate.basis), serving=of_all)
+    of_all = served if served is None else served._replace(all_tokens_per_s=served.all_tokens_per_s * times)
+    return speed._replace(rate=Rate(expected, low, high, bound, rate.basis), serving=of_all)
 
 
 def _offloaded(prediction: Prediction | None) -> tuple[str, ...]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from functools import cached_property
+from typing import Literal, NamedTuple
 
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.identity.gpu import Gpu
@@ -73,8 +74,7 @@ class Plan:
     learned: Learned = NOTHING_LEARNED
 
 
-@dataclass(frozen=True, slots=True)
-class Rate:
+class Rate(NamedTuple):
     """Tokens a second of all users together: what to expect, an 80% range, what physics allows at most, and its basis.
 
     A field is None where nothing states it; then `basis` is `unknown`.
@@ -108,8 +108,7 @@ class Job:
     prefill_flops: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Writing:
+class Writing(NamedTuple):
     """The parts of the time in which every user gets one token, in seconds, and what they follow from.
 
     `alone_s` is the time before cards divide it: reading `card_bytes`, computing, and what the processor reads. Where they
@@ -154,8 +153,7 @@ class Writing:
         return self.at_work / (max(self.bound_reading_s, self.bound_computing_s) + self.bound_host_s)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prediction:
+class Prediction(NamedTuple):
     """The answer. Memory in bytes, on all cards together; `moved` is what stays with the processor beside that."""
 
     job: Job
@@ -323,15 +321,15 @@ def with_ceiling(rate: Rate, tokens_per_s: float) -> Rate:
     return Rate(tokens_per_s, tokens_per_s / factor, high, rate.bound, rate.basis)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Asked:
-    """One question, from which bound and expectation of both speeds follow."""
+    """One question, from which bound and expectation of both speeds follow: what both rest on is found once."""
 
     job: Job
     plan: Plan
     moved: Moved | None
 
-    @property
+    @cached_property
     def split(self) -> Split:
         """How the model is really divided: one whose heads cannot be shared evenly is divided by layers."""
         attention, plan = self.job.shape.attention, self.plan
@@ -339,7 +337,7 @@ class _Asked:
             return "pipeline"
         return plan.split
 
-    @property
+    @cached_property
     def card(self) -> CardTraits | None:
         return traits(self.plan.gpu)
 
@@ -358,7 +356,7 @@ class _Asked:
         is_same = self.plan.count == 1 or self.split in ("layer", "pipeline")
         return calibrations()[name] if name and is_same and not self.is_accelerator else None
 
-    @property
+    @cached_property
     def shift(self) -> Shift | None:
         """What the warehouse's measurements of this program say of this card."""
         return self.plan.learned.shift(self.plan.engine.name, self.plan.gpu, self.job.load.users)
@@ -373,15 +371,17 @@ class _Asked:
         """Whether the program runs there at this precision."""
         return self.plan.engine.runs_on(self.plan.gpu, self.job.size.precision)
 
-    @property
+    @cached_property
     def is_accelerator(self) -> bool:
         """Whether the cards are no GPUs, of which nobody here measured any."""
         return accelerator_of(self.plan.gpu) is not None
 
+    @cached_property
     def tflops(self) -> float | None:
         """The highest matrix rate that programs may use for these weights."""
         return fastest_matrix_tflops(self.plan.gpu, self.job.size.bits_per_weight)
 
+    @cached_property
     def link(self) -> Link:
         return link_between(self.plan.gpu, self.job.assumptions)
 
@@ -405,7 +405,7 @@ class _Asked:
         if self.is_accelerator and not self.runs:
             return None
         users, count, split = job.load.users, self.plan.count, self.split
-        rate, bandwidth = self.tflops(), card.bandwidth_gb_s * 1e9
+        rate, bandwidth = self.tflops, card.bandwidth_gb_s * 1e9
         # Cards that share the layers work at the same time only on different sequences.
         at_once = 1 if split == "tensor" else min(count, users)
         group = users / at_once
@@ -462,7 +462,7 @@ class _Asked:
         return deviation if shift is None else min(deviation, shift.nearest.deviation)
 
     def prefill(self) -> Rate:
-        card, job, rate, flops = self.card, self.job, self.tflops(), self.job.prefill_flops
+        card, job, rate, flops = self.card, self.job, self.tflops, self.job.prefill_flops
         if card is None or flops is None:
             return NOTHING
         tokens, count = job.load.prompt, self.plan.count
@@ -504,7 +504,7 @@ class _Asked:
         """Seconds in which the cards exchange, and how many times faster they are together than one: they divide all work
         but what Amdahl leaves, and exchange in every layer.
         """
-        count, exchange = self.plan.count, exchange_seconds(self.job.shape, tokens, self.plan.count, self.link())
+        count, exchange = self.plan.count, exchange_seconds(self.job.shape, tokens, self.plan.count, self.link)
         return exchange, amdahl_speedup(self.job.assumptions.parallel_fraction, count, exchange / seconds)
 
     def _flops_reached(self, share: float) -> float:
@@ -577,9 +577,9 @@ class _Asked:
                 f"({self.plan.host.source}); nobody measured this, so the range is wide",
             )
         if self.split == "tensor" and self.plan.count > 1 and not self.is_accelerator:
-            link = self.link()
+            link = self.link
             lines.append(f"{link.gb_s:g} GB/s between cards, {link.latency_us:g} µs an exchange: {link.source}")
-        if self.tflops() is None:
+        if self.tflops is None:
             lines.append("the matrix rate of this card at this precision is not known, so reading has no bound")
         return lines
 

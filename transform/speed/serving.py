@@ -6,13 +6,12 @@ which every user is answered once takes U × (time of a prompt) + (tokens of an 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gpuledger.transform.speed.predict import Prediction
 
 
-@dataclass(frozen=True, slots=True)
-class Serving:
+class Serving(NamedTuple):
     """`first_token_s` until the first token where the machine is otherwise free, `each_tokens_per_s` what a user sees while
     an answer is written, `all_tokens_per_s` written for all, `read_share` the part of the time that reading takes.
     """
