@@ -1,0 +1,75 @@
+"""Who shows ten options is told the same of them, and of how many there are, as who shows all."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pytest
+
+from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.buying.market import Card, Evidence
+from gpuledger.transform.buying.need import Asked, Need, need_of
+from gpuledger.transform.buying.options import Limits, Market, first_options, options
+from gpuledger.transform.identity.catalogue import by_id
+from gpuledger.transform.sizing import catalogue
+from gpuledger.transform.speed.features import memory_kind
+
+SEEN = Evidence(source="shop", price_since=datetime(2026, 1, 1, tzinfo=UTC), seen_at=datetime(2026, 1, 2, tzinfo=UTC),
+                url=None, snapshot_sha256="0" * 64, market="us")  # fmt: skip
+SERVED = Asked(users=32, prompt=1024, answer=256)
+
+
+def market() -> Market:
+    """Every seventh card that can be bought, new and used, many of one price, some of unknown power; and machines."""
+    known = by_id()
+    sold = [one for one in known.values() if memory_kind(one) != "shared" and (one.memory_gb or 0) >= 8][::7]
+    machines = [one for one in known.values() if memory_kind(one) == "shared" and (one.memory_gb or 0) >= 16][::3]
+    cards = [
+        Card(
+            gpu_id=gpu.gpu_id, gpu=gpu.display_name, condition=condition, price_usd=Decimal(500 + number % 9 * 250),
+            memory_gb=gpu.memory_gb, bandwidth_gb_s=gpu.memory_bandwidth_gb_s, tdp_w=None if number % 11 == 5 else 300,
+            gpus_on_board=gpu.gpus_on_board, value_kept=None, history_years=None, evidence=SEEN,
+        )
+        for number, gpu in enumerate(sold) for condition in ("new", "used")
+    ]  # fmt: skip
+    chips = {one.gpu_id: one for one in (*sold, *machines)}
+    return Market(cards=cards, instances=[], measured={}, chips=chips, machines=machines)
+
+
+def need(model_id: str, precision: str, asked: Asked) -> Need:
+    return need_of(model_id, catalogue.architecture(model_id), precision, asked, Assumptions())
+
+
+@pytest.mark.parametrize(
+    ("model_id", "precision", "asked", "limits"),
+    [
+        ("llama-2-13b", "int4", Asked(), Limits(copies=True)),
+        ("llama-3.1-70b", "int4", Asked(), Limits(budget_usd=Decimal(4000), country="DE")),
+        ("llama-3.1-8b", "fp16", SERVED, Limits(copies=True)),
+        ("llama-3.1-8b", "fp16", SERVED, Limits(copies=True, min_tokens_per_s=20)),
+        ("llama-3.1-70b", "int4", Asked(offload="layers"), Limits(copies=True, min_tokens_per_s=2)),
+        ("llama-3.1-70b", "int4", Asked(train="qlora"), Limits(copies=True)),
+        ("bert-base", "fp16", Asked(context=512), Limits(copies=True)),
+    ],
+)
+def test_the_first_options_are_those_of_all(model_id: str, precision: str, asked: Asked, limits: Limits) -> None:
+    wanted, offered = need(model_id, precision, asked), market()
+    every = options(wanted, limits, offered, Assumptions())
+    answers = sum(not one.against for one in every)
+    assert 20 < answers < len(every), "or the case shows nothing"
+    for count in (1, 3, 10, answers, answers + 1):
+        found = first_options(wanted, limits, offered, Assumptions(), count)
+        first, left = list(found.options), every[len(found.options) :]
+        assert first == every[: len(first)]
+        assert sum(not one.against for one in first) >= min(count, answers)
+        assert found.more == sum(not one.against for one in left)
+        assert list(found.unpriced) == [one for one in left if not one.against and one.price_usd is None]
+        if count > answers:
+            assert left == [], "what would give an answer is asked of all"
+
+
+def test_not_every_option_is_reckoned_for_the_first() -> None:
+    wanted, offered = need("llama-2-13b", "int4", Asked()), market()
+    every = options(wanted, Limits(), offered, Assumptions())
+    assert len(first_options(wanted, Limits(), offered, Assumptions(), 3).options) < len(every) / 4
