@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import atexit
 import importlib
-import logging
 import os
 import pkgutil
 import sys
@@ -126,6 +125,8 @@ def main() -> None:
 
     def leave() -> None:
         if any(thread.name.startswith("notify") for thread in threading.enumerate()):
+            import logging
+
             logging.shutdown()
             os._exit(status)
 

@@ -50,12 +50,11 @@ def show(
 
 
 def _table(table: Table, title: str, none: str) -> None:
-    # Imported here: csv and json answers need none of it.
-    console = terminal.console()
-    if none and console.is_terminal and not table.rows:
+    is_screen = terminal.is_screen()
+    if none and is_screen and not table.rows:
         terminal.say(none)  # a heading over nothing tells nobody anything
         return
-    if not console.is_terminal:
+    if not is_screen:
         # For `cut`, `awk` and a spreadsheet: a line a row, nothing padded, shortened or wrapped. What the table
         # is of and as of when is for whoever looks on.
         if title:
@@ -63,9 +62,9 @@ def _table(table: Table, title: str, none: str) -> None:
         for line in table.lines():
             click.echo(line)
     else:
-        _draw(console, table, title)
+        _draw(terminal.console(), table, title)
     if not table.rows:
-        click.echo(none or gettext("no rows"), err=not console.is_terminal)
+        click.echo(none or gettext("no rows"), err=not is_screen)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from io import TextIOWrapper
@@ -67,6 +68,15 @@ def console(*, stderr: bool = False, width: int | None = None) -> Console:
     stream = sys.stderr if stderr else sys.stdout
     file = stream.stream if isinstance(stream, CleanStream) else None
     return Clean(file=file, stderr=stderr, width=width, markup=False, emoji=False, highlight=False)
+
+
+def is_screen() -> bool:
+    """Whether a table is drawn for a person. What these variables may say of a pipe is rich's to judge, and its import takes
+    a tenth of the time of an answer.
+    """
+    if not sys.stdout.isatty() and not {"TTY_COMPATIBLE", "FORCE_COLOR"} & os.environ.keys():
+        return False
+    return console().is_terminal
 
 
 def say(text: str) -> None:

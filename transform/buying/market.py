@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 
@@ -20,8 +19,7 @@ from gpuledger.transform.speed.features import memory_kind
 from gpuledger.transform.speed.learned import NOTHING_LEARNED, Effect, Kind, Learned
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class Evidence(NamedTuple):
     """Where a price is from: the shop or cloud, since when it has stood, when it was last confirmed, page and archived
     bytes, and the market that it is offered in; a cloud has none.
     """
@@ -34,8 +32,7 @@ class Evidence:
     market: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Card:
+class Card(NamedTuple):
     """A card that can be bought. Memory and bandwidth are of each of its `gpus_on_board` GPUs, power and price of all.
 
     `condition` is the listing's: `new`, `open_box`, `refurbished` or `used`.
@@ -54,8 +51,7 @@ class Card:
     evidence: Evidence
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
+class Node(NamedTuple):
     """A product on sale that holds cards: a server, a laptop, a lot. `gpus` GPUs are in it; memory and bandwidth are of one.
 
     `price_usd` is of all of it, `tdp_w` the power of all its cards. `contents` is what else the offer names.
@@ -80,8 +76,7 @@ class Node:
         return self.kind in ("server", "workstation", "computer", "laptop")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Instance:
+class Instance(NamedTuple):
     """An instance that can be rented. `gpu_id` is None where the name may mean several cards; memory and bandwidth are then
     the least of them.
     """
@@ -100,8 +95,7 @@ class Instance:
     evidence: Evidence
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measurement:
+class Measurement(NamedTuple):
     """A measured speed of one card, with the bandwidth of that card and where it is published."""
 
     gpu_id: str
@@ -111,8 +105,7 @@ class Measurement:
     snapshot_sha256: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pictures:
+class Pictures(NamedTuple):
     """A measured speed of one card at making pictures, `iterations` of which are one picture, with where it is published."""
 
     gpu_id: str

@@ -496,17 +496,17 @@ class _Boards(NamedTuple):
         """How often the model is loaded: once, and as often as serves each user fastest, where once is slower."""
         if not self.asked.limits.copies:
             return (1,)
-        ways = [(_each(self._speed(copies)), copies) for copies in self.asked.copies.on(self.gpu, self.gpus)]
+        ways = [(_each(self._of_one(copies)), copies) for copies in self.asked.copies.on(self.gpu, self.gpus)]
         if not ways:
             return (1,)
         each, copies = max(ways, key=lambda way: way[0])
-        return (1, copies) if each > _each(self._speed(1)) * HARDLY_FASTER else (1,)
+        return (1, copies) if each > _each(self._of_one(1)) * HARDLY_FASTER else (1,)
 
     def _is_answer(self, copies: int) -> bool:
         asked = self.asked
         if asked.against(*self._memory(copies), self.card.price_usd * self.boards):
             return False
-        return asked.limits.min_tokens_per_s is None or not asked.too_slow(self._speed(copies))
+        return asked.limits.min_tokens_per_s is None or not asked.too_slow(self._of_one(copies))
 
     def _prediction(self, copies: int) -> Prediction | None:
         """What the cards of one of so many copies make of it."""
@@ -514,13 +514,16 @@ class _Boards(NamedTuple):
         room = None if host is None or need.offload == "none" else host.memory(self.asked.assumptions)
         return need.on(self.gpu, self.gpus // copies, room)
 
-    def _speed(self, copies: int) -> Speed | None:
-        """The speed of all copies together."""
-        prediction = self._prediction(copies)
-        speed = self.asked.speed(prediction, self.card.gpu_id, self.card.bandwidth_gb_s)
-        if copies == 1 or speed is None or prediction is None:
+    def _of_one(self, copies: int) -> Speed | None:
+        """The speed of one of so many copies, which is what each user sees."""
+        return self.asked.speed(self._prediction(copies), self.card.gpu_id, self.card.bandwidth_gb_s)
+
+    def _of_all(self, copies: int) -> Speed | None:
+        """The speed of all of them together."""
+        speed = self._of_one(copies)
+        if copies == 1 or speed is None:
             return speed
-        return _together(speed, self.asked.need.users / prediction.job.load.users)
+        return _together(speed, self.asked.need.users / self.asked.copies.of(copies).users)
 
     def _memory(self, copies: int) -> tuple[float, float]:
         """GB that all copies need, and that the cards have for them."""
@@ -533,7 +536,7 @@ class _Boards(NamedTuple):
     def _option(self, copies: int) -> Option:
         asked, card, stand, gpus = self.asked, self.card, self.stand, self.gpus
         price, total = card.price_usd * self.boards, stand.own.total if stand.own else None
-        prediction, speed = self._prediction(copies), self._speed(copies)
+        prediction, speed = self._prediction(copies), self._of_all(copies)
         needed, available = self._memory(copies)
         what = card.gpu if self.boards == 1 else f"{self.boards} × {card.gpu}"
         notes = _offloaded(prediction)

@@ -47,8 +47,7 @@ class Kind(NamedTuple):
     for_several: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(NamedTuple):
     """A measurement: ln(measured / expected) of a card under a model. `name` says which it is."""
 
     kind: Kind
@@ -63,8 +62,7 @@ class Point:
         return {"engine": self.kind.engine, "architecture": self.architecture, "card": self.gpu_id}[level]
 
 
-@dataclass(frozen=True, slots=True)
-class Effect:
+class Effect(NamedTuple):
     """A member of a level: natural logarithm, the standard deviation of the next speed that rests on it, and of how many
     measurements.
     """
@@ -77,16 +75,14 @@ class Effect:
     measurements: int
 
 
-@dataclass(frozen=True, slots=True)
-class Residual:
+class Residual(NamedTuple):
     """What a measurement is off by (natural logarithm) when its card is left out of the fit."""
 
     point: Point
     off: float
 
 
-@dataclass(frozen=True, slots=True)
-class Shift:
+class Shift(NamedTuple):
     """What is known of a card under a program: the sum of its effects, and the nearest of them."""
 
     effect: float

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.identity.gpu import Gpu
@@ -31,8 +31,7 @@ _FABRIC_SHARE = 0.56
 _LANE_GB_S = {1: 0.25, 2: 0.5, 3: 0.985, 4: 1.969, 5: 3.938, 6: 7.563}
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """Between two cards, one direction: GB/s that an exchange reaches, microseconds before the first byte of a step, and
     where that is from. Over slots (`is_ring`) an exchange has a step for each card there and back, over a fabric one.
     """

@@ -7,8 +7,7 @@ layers with their share of the cache. The processor reads them there, a token at
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.sizing.tensors import Architecture
@@ -24,8 +23,7 @@ PROGRAMS = ("llama.cpp", "ollama")
 _MEMORY_SHARE = 0.9
 
 
-@dataclass(frozen=True, slots=True)
-class HostMemory:
+class HostMemory(NamedTuple):
     """Memory of the machine around the cards: GB, GB/s of one processor, and where both are from."""
 
     gb: float
@@ -33,8 +31,7 @@ class HostMemory:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
+class Moved(NamedTuple):
     """What stays with the processor: `layers` of `of_layers`, their bytes, and those that a token of one sequence reads."""
 
     what: Offload
@@ -55,8 +52,7 @@ def check_offload(offload: Offload, engine: Engine, shape: Architecture) -> Offl
     return offload
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(NamedTuple):
     """What is to be held: the weights of a model, the cache of all users, and what a sequence holds while it writes."""
 
     shape: Architecture
