@@ -348,6 +348,8 @@ def test_what_is_next_cheaper_is_ruled_out_with_its_reason(data: Path) -> None:
         (["--model", "deepseek-v3", "--precision", "fp16"], ["no smaller precision fits either", "8 × NVIDIA"]),
         (["--model", "llama-13b", "--min-tokens-per-s", "5000"], ["the fastest that fits is "]),
         (["--model", "llama-2-70b", "--budget", "300"], ["raise the budget to 840 USD"]),
+        (["--model", "deepseek-r1", "--precision", "int4", "--users", "16"],
+         ["Apple M3 Ultra 512GB would hold it, but vllm is not known to run int4 there", "H200 NVL would hold it as asked"]),
         # Only a machine without a price holds it, which is within no budget.
         (["--model", "llama-3.1-405b", "--budget", "3000"],
          ["the most that has a price here is 8 × ", "Apple M3 Ultra 256GB would hold it as asked, and has no price here"]),

@@ -10,6 +10,8 @@ from gpuledger.transform.buying.need import Need
 from gpuledger.transform.buying.options import NODES, Limits, Option
 from gpuledger.transform.identity.gpu import Gpu
 
+#: What is said of a speed that is too low, or that nobody knows.
+_SLOW = ("tokens/s", "its speed is not known")
 #: Precisions to fall back to, from the most bits.
 _SMALLER = ("fp16", "int8", "Q4_K_M", "int4")
 
@@ -44,7 +46,10 @@ def what_would(
     """Sentences on what would give an answer, where there is none. `at` sizes the model at another precision, None where
     that is not possible; `known` are all cards that there are, priced or not, the smallest first.
     """
-    fitting = [option for option in options if option.fits]
+    holding = [option for option in options if option.fits]
+    fitting = [option for option in holding if not any("is not known to run" in reason for reason in option.against)]
+    if holding and not fitting:
+        yield f"{holding[0].what} would hold it, but {need.engine.name} is not known to run {need.precision} there"
     # A machine whose price nobody stated is within no budget.
     counting = [option for option in fitting if option.price_usd is not None or limits.budget_usd is None]
     if not counting:
@@ -55,7 +60,7 @@ def what_would(
             yield from _what_would_hold(need, known)
         return
     held = [option for option in fitting if not any("no machine" in reason for reason in option.against)]
-    fast = [option for option in held if not any("tokens/s" in reason for reason in option.against)]
+    fast = [option for option in held if not any(one in reason for one in _SLOW for reason in option.against)]
     if limits.min_tokens_per_s is not None and not fast:
         best = max((o for o in held if o.speed), key=lambda o: o.speed.each if o.speed else 0, default=None)
         if best is not None and best.speed is not None:
@@ -118,7 +123,9 @@ def _what_would_hold(need: Need, known: Sequence[Gpu]) -> Iterator[str]:
         holds = (
             gpu
             for gpu in known
-            if need.needed_bytes(count) <= need.usable_bytes(gpu, count) and host_for(gpu, count, gpu.tdp_w)
+            if need.needed_bytes(count) <= need.usable_bytes(gpu, count)
+            and host_for(gpu, count, gpu.tdp_w)
+            and need.engine.runs_on(gpu, need.precision)
         )
         card = next(holds, None)
         if card is not None:

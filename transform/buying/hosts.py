@@ -114,7 +114,8 @@ def host_with_room(
 def hosts_for(gpu: Gpu, boards: int, tdp_w: int | None) -> Iterator[Host]:
     """The machines that hold so many boards of a card and feed them, the smallest first.
 
-    Modules come only in whole nodes, and a chip whose memory is the machine's is a machine already, one by one.
+    Modules come only in whole nodes, what has a socket of its own goes into none of these, and a chip whose memory is the
+    machine's is a machine already, one by one.
     """
     if memory_kind(gpu) == "shared":
         if boards == 1:
@@ -123,7 +124,7 @@ def hosts_for(gpu: Gpu, boards: int, tdp_w: int | None) -> Iterator[Host]:
     accelerator = accelerator_of(gpu)
     if accelerator is not None and not accelerator.host:
         return  # rented from who makes it, and sold to nobody
-    form = "SXM" if is_module(gpu) else "NVL" if gpu.form_factor == "NVL" else "PCIe"
+    form = "SXM" if is_module(gpu) else gpu.form_factor or "PCIe"
     for host in hosts():
         fits = form in host.form_factors and boards <= host.cards and (tdp_w or 0) * boards <= host.gpu_power_w
         if fits and (not host.whole or boards == host.cards):
