@@ -33,7 +33,7 @@ _UNIQUE: dict[str, str] = {
     "ریال": "IRR", "stg": "GBP", "ron": "RON",
     "ff": "FRF", "nu.": "BTN", "fcfa": "XOF", "rsd": "RSD", "дин.": "RSD", "дин": "RSD",
     "din": "RSD", "din.": "RSD", "динар": "RSD", "fbu": "BIF", "fdj": "DJF", "nfk": "ERN", "vt": "VUV", "rf": "RWF",
-    "fg": "GNF", "ks": "MMK", "kwz": "AOA", "um": "MRU", "nu": "BTN", "دج": "DZD", "د.ج": "DZD", "ع.د": "IQD", "ل.د": "LYD",
+    "fg": "GNF", "ks": "MMK", "kwz": "AOA", "um": "MRU", "دج": "DZD", "د.ج": "DZD", "ع.د": "IQD", "ل.د": "LYD",
     "ل.س": "SYP", "ج.س.": "SDG", "جن": "EGP", "ரூ": "INR", "د.ت": "TND", "د.م.": "MAD", "د.ب": "BHD", "ر.ع": "OMR",
 }  # fmt: skip
 
@@ -142,6 +142,10 @@ def of_country(country: str | None) -> str | None:
 # Words that mean something else in another case: `6 ft`, `12 km`; and letters too short to be searched in any case.
 _EXACT_CASE = {
     "ft": "Ft",
+    # `10 ks` are ten pieces to a Czech, `um 10` is about ten to a German, and `nu 899` now to a Dane.
+    "ks": "Ks",
+    "um": "UM",
+    "nu.": "Nu.",
     "km": "KM",
     "nt": "NT",
     "ff": "FF",

@@ -97,6 +97,7 @@ _NOISE_BEFORE = at_word_start(
     próxima puja | offerta minima | prossima offerta | rilancio | minimumbod | startbod | volgend bod | utropspris
     開始価格 | 最低入札 | 次の入札 | 起標價 | 시작가 | 다음 입찰
     ^\W*(?:days?|tagen?|jours|días|dias|giorni|dagen|dagar|dag[ae]r?|dn[íi]|dní|nap|zile|дн(?:и|ей|ів)|dan[ai]|päivää|pv|päeva|dien[uų]|ημέρ\w+|日間?|일)\b
+    in-?store price | цена в магазин
     last (?:sale|sold) | sell (?:yours )?for | trade (?:in )?for
     approx | deposit | pfand | up to | bis zu\b | over\b | orders?\b | minimum | mindest | trade-?in | points?\b
     """
@@ -126,10 +127,10 @@ _UNIT_AFTER = re.compile(
         |년|연\b|年|일\b|日|주\b|週|周|시간|時間|小时)""",
     re.IGNORECASE | re.VERBOSE,
 )
-_NET = r"""(?:excl(?:uding|usive|\.)?|exkl\.?|ex\.?|w/o|without|ohne|plus|\+|zzgl\.?|hors|bez|brez|sin|sem|senza|utan|uten
+_NET = r"""(?:excl(?:uding|usive|\.)?|exkl\.?|exc?\.?|w/o|without|ohne|plus|\+|zzgl\.?|hors|bez|brez|sin|sem|senza|utan|uten
         |uden|ekskl\.?|fără|fara|без)\s?(?:\d+(?:[.,]\d+)?\s?%\s?)?(?:vat|tax(?:es)?|gst|btw|mwst|ust|tva|iva|moms|mva|dph|ddv|pdv|ндс|пдв|ддс|alv|km)\b
         |\bhors\s?tax|\bh\.?t\.?\b|\bnett[oó]\b(?:\s?(?:ár|cena|preis))?|\biva\s(?:esclusa|excluid)|税抜|税別|세별도"""
-_NET_BEFORE = re.compile(rf"(?:{_NET})[\s:.]*$", re.IGNORECASE | re.VERBOSE)
+_NET_BEFORE = re.compile(rf"(?:{_NET}|本体(?:価格)?)[\s:.：]*$", re.IGNORECASE | re.VERBOSE)
 # `40.00 € excl. VAT: 36.53 €`: the words before a colon speak of what follows.
 _NET_AFTER = re.compile(rf"\W{{0,3}}(?:{_NET})(?!\s*:)", re.IGNORECASE | re.VERBOSE)
 _BUNDLE_BEFORE = re.compile(

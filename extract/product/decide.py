@@ -337,14 +337,16 @@ def _with_tax(page: Context, payable: list[VisiblePrice]) -> VisiblePrice | None
 def _with_tax_aside(page: Context, net: VisiblePrice, seen: Visible) -> VisiblePrice | None:
     """The price with tax of one before tax, where it stands among words that made it no price of the goods.
 
-    `39,00 zł netto` and, in a part named after delivery, `47,97 zł brutto`. None where there is none, or several.
+    `39,00 zł netto` and, in a part named after delivery, `47,97 zł brutto`; `16,80 € netto` and `19,99 €` in a part that is
+    named after a unit. None where there is none, or several.
     """
     found = {
         amount: (element, text, token)
         for element in seen.set_aside
         if len(text := visible_text(element, MAX_TEXT + 1)) <= MAX_TEXT
         for token in money.tokens(text)
-        if _is_before_tax(page, net.amount, amount := vat.value_of(token)) and vat.included(text, amount)
+        if _is_before_tax(page, net.amount, amount := vat.value_of(token))
+        and (vat.included(text, amount) or not any(map(str.isalpha, text)))
     }
     if len(found) != 1:
         return None

@@ -374,6 +374,26 @@ READ: dict[str, Shape] = {
     "rand of South Africa on a site of no country": Shape(
         "en", "shop.example.com", f"""<div class="price">R 449</div>{CART}""", "449", "ZAR",
     ),
+    "a price before tax beside the one with tax, whose name speaks of a unit": Shape(
+        "de", "elektronik.example.de", f"""<div class="priceBox"><p id="productPriceUnitPrice">19,99 €</p><p>inkl. MwSt., <a>zzgl.
+        Versand</a></p><p class="netto">16,80 € netto</p></div>{CART_DE}""", "19.99", "EUR",
+    ),
+    "exc. VAT": Shape(
+        "en-GB", "parts.example.co.uk", f"""<div>Price Each</div><div class="ex"><span>£3.12</span> <small>(exc. VAT)</small></div>
+        <div class="inc"><span>£3.74</span> <small>(inc. VAT)</small></div>{CART}""", "3.74", "GBP",
+    ),
+    "the price before tax in brackets, in Japanese": Shape(
+        "ja", "utsuwa.example.jp", """<p class="price">価格 3,300円<span class="tax">（本体価格 3,000円）</span></p><button>カートに入れる
+        </button>""", "3300", "JPY",
+    ),
+    "the Danish now, which is no ngultrum": Shape(
+        "da", "bolig.example.dk", f"""<div class="prices"><span class="before">Før 1.299,00 kr.</span><span class="now">Nu 899,00 kr.
+        </span><span class="save">Spar 400,00 kr.</span></div>{CART}""", "899.00", "DKK",
+    ),
+    "a price for those who come to the shop": Shape(
+        "ru-KZ", "shop.example.kz", f"""<ul><li><span>Цена в интернет-магазине</span><span class="price">239 990 ₸</span></li><li>
+        <span>Цена в магазинах</span><span class="price">249 990 ₸</span></li></ul>{CART}""", "239990", "KZT",
+    ),
 }  # fmt: skip
 
 
