@@ -40,7 +40,7 @@ _MONTHLY_AFTER = re.compile(
     r"""\W{0,3}(?:
         /\s?(?:mo|mth|mths|month|monat|mtl|mois|mes|mese|mês|mnd|maand|mies|m-c|měs|mes|мес|міс|월|月|mån|md|mnd|kk|hó|lună|kuu|mēn|mėn)\b
         |(?:per|a|each|every|pro|par|por|al|ao|au|p)\s?[./]?\s?(?:month|mo\b|monat|mois|mes\b|mês|mese|maand|måned|månad|m\b)
-        |monthly|monatlich|mtl\b|mensue|mensua|mensil|mensais|miesięcznie|mies\b|měsíčně|mesačne|kuukaudessa|havonta|lunar\b
+        |p\s?/\s?m\b|monthly|monatlich|mtl\b|mensue|mensua|mensil|mensais|miesięcznie|mies\b|měsíčně|mesačne|kuukaudessa|havonta|lunar\b
         |в\s?мес|на\s?месяц|на\s?місяць|월(?!드)|개월|ヶ月|か月
         |x\s?\d|×\s?\d|(?:sem|sin|s/)\s?(?:juros|inter[ée]s)|for\s+\d+\s+mo|for\s+\d+\s+payments
     )""",
@@ -130,7 +130,7 @@ _UNIT_AFTER = re.compile(
 _NET = r"""(?:excl(?:uding|usive|\.)?|exkl\.?|exc?\.?|w/o|without|ohne|plus|\+|zzgl\.?|hors|bez|brez|sin|sem|senza|utan|uten
         |uden|ekskl\.?|fără|fara|без)\s?(?:\d+(?:[.,]\d+)?\s?%\s?)?(?:vat|tax(?:es)?|gst|btw|mwst|ust|tva|iva|moms|mva|dph|ddv|pdv|ндс|пдв|ддс|alv|km)\b
         |\bhors\s?tax|\bh\.?t\.?\b|\bnett[oó]\b(?:\s?(?:ár|cena|preis))?|\biva\s(?:esclusa|excluid)|税抜|税別|세별도"""
-_NET_BEFORE = re.compile(rf"(?:{_NET}|本体(?:価格)?)[\s:.：]*$", re.IGNORECASE | re.VERBOSE)
+_NET_BEFORE = re.compile(rf"(?:{_NET}|本体(?:価格)?)[\s:.：）]*$", re.IGNORECASE | re.VERBOSE)
 # `40.00 € excl. VAT: 36.53 €`: the words before a colon speak of what follows.
 _NET_AFTER = re.compile(rf"\W{{0,3}}(?:{_NET})(?!\s*:)", re.IGNORECASE | re.VERBOSE)
 _BUNDLE_BEFORE = re.compile(
@@ -175,7 +175,7 @@ _NEUTRAL = re.compile(
         |ндс|пдв|ддс|kdv|preis|preise|nur|jetzt|netto|brutto|prix|precio|precios|prezzo|preço|prijs|pris|priset|hinta|cena|ceny|cijena
         |ár|ára|bruttó|nettó|pre[tț]|kaina|hind|цена|ціна|цени|fiyat|fiyatı|giá|가격|판매가|최저가|価格|税込|税抜|税|售價|售价|价格|價格|特價|특가
         |ab|from|was|list|msrp|rrp|uvp|statt|undefined|naše|naša|běžná|od|от|da|desde|à|partir|de|vente|s|bez|z|in|der|die|le|la|los
-        |por|para|und|and|with|card|approx|ca|circa)(?![^\W\d_])""",
+        |por|onze|unser|unsere?r?|notre|nuestro|nostro|nosso|nasza|vår|vores|meie|para|und|and|with|card|approx|ca|circa)(?![^\W\d_])""",
     re.IGNORECASE | re.VERBOSE,
 )
 

@@ -259,7 +259,10 @@ def _is_beside_another(page: Context, main: VisiblePrice, seen: Visible) -> bool
         rounding = Decimal(1) if main.amount >= _IN_WHOLE else Decimal("0.01")
         explained += [token for token in amounts if _is_before_tax(page, vat.value_of(token), main.amount, rounding)]
     return any(
-        label in ("now", "bundle", "from") and token not in own and not any(token in one for one in explained)
+        label in ("now", "bundle", "from")
+        and token not in own
+        and any(digit in token for digit in "123456789")
+        and not any(token in one for one in explained)
         for token, label in amounts.items()
     )
 

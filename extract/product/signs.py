@@ -57,7 +57,7 @@ OLD = anywhere(
     prices?__small | prisord(?![a-z]) | ord[-_]?pris | price[-_]?deleted | zacherk | staraya
     prc[-_]org | origin[-_]?price | price[-_]?origin
     compare[-_]?(?:at|price) | previous | former | reference | past[-_]?price
-    barre | tachado | antes | stara | (?:^|[-_ ])eski | poprzedni | puvodni | lowest | omnibus | historical
+    barre | tachado | antes | stara | (?:^|[-_ ])eski | poprzedni | puvodni | lowest(?![-_]?sale) | omnibus | historical
     """
 )
 

@@ -79,21 +79,29 @@ def told(layout: Layout) -> Availability:
     return "unknown"
 
 
-#: Longest line of a status behind a button that is switched off.
+#: Longest line that is a status and nothing else.
 _SHORT = 60
 
 
 def _is_gone(layout: Layout) -> bool:
-    """Whether a line of a page on which nothing can be ordered says that its goods are gone, or that its time is over."""
-    is_disabled = layout.button is not None
+    """Whether a line of a page on which nothing can be ordered says that its goods are gone, or that its time is over.
+
+    A line in a list, a table or a choice speaks of one size.
+    """
     for element in layout.part.iter(*scan.HOLD_TEXT):
         text = (element.text or "").strip()
         if not 3 < len(text) <= _MAX_STATUS:
             continue
-        gone = is_disabled and len(text) <= _SHORT and stock_words.availability(text) == "out_of_stock"
-        if (gone or stock_words.has_ended(text)) and not layout.is_elsewhere(element):
+        is_gone = len(text) <= _SHORT and stock_words.begins_gone(text)
+        if is_gone and any(up.tag in _OF_ONE_SIZE for up in [element, *element.iterancestors()]):
+            continue
+        if (is_gone or stock_words.has_ended(text)) and not layout.is_elsewhere(element):
             return True
     return False
+
+
+#: What holds the sizes or colours of one thing, each with a status of its own.
+_OF_ONE_SIZE = ("li", "option", "label", "td", "th", "a", "button")
 
 
 def printed(layout: Layout) -> Availability | None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from gpuledger.extract.items import Availability
 from gpuledger.extract.word_table import at_word_start
 
 _OUT = at_word_start(
     r"""
     out[ -]of[ -]stock | sold[ -]?out | unavailable | not (?:currently )?available | no longer | discontinued
-    temporarily out | (?:e-?mail|notify|alert|tell) me (?:when|if|as soon) | let me know when | back in stock
+    notify me\s*$ | temporarily out | (?:e-?mail|notify|alert|tell) me (?:when|if|as soon) | let me know when | back in stock
     benachrichtig | prévenez-moi | m['’]alerter | alertez-moi | av[íi]same | avvisami | powiadom | hlídat | hlídací
     avisem-me | houd me op de hoogte | bevaka | 入荷(?:の?お知らせ|通知|待ち) | 到貨通知 | 到货通知 | 貨到通知 | 재입고
     ausverkauft | nicht (?:mehr )?(?:verfügbar|lieferbar|auf lager|vorrätig) | derzeit nicht | vergriffen
@@ -61,7 +63,7 @@ _ENDED = at_word_start(
     r"""
     (?:(?:this|the) )?(?:listing|auction|item|ad|advert|sale|bidding|lot) (?:has |was )?(?:been )?(?:ended|sold|expired)\b
     (?:(?:this|the) )?(?:listing|auction|ad|advert|sale|bidding|lot) (?:has |was |is )?(?:been )?(?:closed|removed)\b
-    winning bid\b | sold (?:for|on|price)\b | ended\s*:
+    sold\W*$ | winning bid\b | sold (?:for|on|price)\b | ended\s*:
     (?:diese[sr]? )?(?:angebot|auktion|anzeige|artikel)[\w ]{0,20} (?:beendet|verkauft|deaktiviert|abgelaufen|gelöscht)
     (?:cette )?(?:annonce|enchère|vente|offre)[\w' ]{0,20} (?:terminée|expirée|désactivée|vendue?)
     (?:este |esta )?(?:anuncio|subasta|artículo|publicación)[\w ]{0,20} (?:finaliz|vendid|terminad|caducad)
@@ -76,6 +78,21 @@ _ENDED = at_word_start(
 def has_ended(text: str) -> bool:
     """Whether a line says that a listing, an auction or an advertisement is over."""
     return _ENDED.match(text) is not None
+
+
+def begins_gone(text: str) -> bool:
+    """Whether a line begins with the words that goods are gone, or says after a word for the goods that they are."""
+    return _OUT.match(_GOODS.sub("", text)) is not None
+
+
+#: What stands before the words of a status.
+_GOODS = re.compile(
+    r"^\W*(?:(?:sorry|leider|désolé)\W+)?(?:(?:this|the|dieser?|dieses|ce|cet|questo|este|ten|il|el|le|o|l['’])\s*)?"
+    r"(?:item|product|artikel|produkt|article|produit|prodotto|articolo|producto|artículo|produto|availability|stock"
+    r"|home delivery|verfügbarkeit|disponibilit\w+|dostępność)?(?:\s+(?:is|ist|est|è|está|jest))?"
+    r"(?:\s+(?:currently|derzeit|momentan|zurzeit))?\W*",
+    re.IGNORECASE,
+)
 
 
 def availability(text: str) -> Availability | None:

@@ -394,6 +394,22 @@ READ: dict[str, Shape] = {
         "ru-KZ", "shop.example.kz", f"""<ul><li><span>Цена в интернет-магазине</span><span class="price">239 990 ₸</span></li><li>
         <span>Цена в магазинах</span><span class="price">249 990 ₸</span></li></ul>{CART}""", "239990", "KZT",
     ),
+    "a sale's lowest price, which is no old one": Shape(
+        "en-US", "store.example.com", f"""<div class="price-wrapper"><div class="lowest-sale-price"><span>$19.99</span> (50% off)</div>
+        <div class="c-strike">$39.99</div></div>{CART}""", "19.99", "USD",
+    ),
+    "nothing on top of the price": Shape(
+        "en-US", "parts.example.com", f"""<table><tr><td>Price</td><td>$48.79</td></tr><tr><td>Core</td><td>$0.00</td></tr><tr><td>
+        Total</td><td>$48.79</td></tr></table>{CART}""", "48.79", "USD",
+    ),
+    "with and without tax in brackets before the price, in Japanese": Shape(
+        "ja", "kougu.example.jp", """<div class="prices"><p>販売価格（税別）<span>￥299</span></p><p>販売価格（税込）<span>￥328</span></p>
+        </div><button>カートに入れる</button>""", "328", "JPY",
+    ),
+    "our price, in Dutch, and a lease by the month": Shape(
+        "nl", "fietsen.example.nl", """<p>Adviesprijs € 749,-</p><p class="actie">Onze prijs € 649,-</p><p>Leasen vanaf € 19 p/m</p>
+        <a class="button" href="/bestel?id=9">Bestellen</a>""", "649", "EUR",
+    ),
 }  # fmt: skip
 
 
@@ -624,6 +640,21 @@ STOCK_AND_NUMBER: dict[str, tuple[Shape, str, str | None]] = {
         Shape("en-US", "boxes.example.com", """<table><tr><th>MODEL NO.</th><th>PRICE</th></tr><tr><td>S-4124</td><td>$1.24</td>
             </tr></table><button>Add to cart</button>""", "1.24", "USD", path="Product/Detail/S-4124/Boxes"),
         "in_stock", "S-4124",
+    ),
+    "a word for what is sold, alone in its line": (
+        Shape("en-US", "pottery.example.com", """<p class="price">$240.00</p><p class="end">SOLD</p><p>Code: 24017</p>""", "240.00",
+            "USD"),
+        "out_of_stock", "24017",
+    ),
+    "a line and a button to wait by": (
+        Shape("en-GB", "books.example.co.uk", """<p class="price">£3.49</p><p>Out of stock</p><button>Notify me</button><p>SKU:
+            GOR001234567</p>""", "3.49", "GBP"),
+        "out_of_stock", "GOR001234567",
+    ),
+    "one size that is gone": (
+        Shape("en-GB", "shoes.example.co.uk", """<p class="price">£34.90</p><ul><li>6</li><li>7 <span>Sold out</span></li><li>8</li></ul>
+            <p>Code: 34901</p>""", "34.90", "GBP"),
+        "in_stock", "34901",
     ),
 }  # fmt: skip
 
