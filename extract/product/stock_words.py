@@ -87,7 +87,7 @@ def begins_gone(text: str) -> bool:
 
 #: What stands before the words of a status.
 _GOODS = re.compile(
-    r"^\W*(?:(?:sorry|leider|désolé)\W+)?(?:(?:this|the|dieser?|dieses|ce|cet|questo|este|ten|il|el|le|o|l['’])\s*)?"
+    r"^\W*(?:(?:sorry|leider|désolé)\W+)?(?:(?:this|the|dieser?|dieses|ce|cet|questo|este|ten|il|el|le|o)\s+|l['’])?"
     r"(?:item|product|artikel|produkt|article|produit|prodotto|articolo|producto|artículo|produto|availability|stock"
     r"|home delivery|verfügbarkeit|disponibilit\w+|dostępność)?(?:\s+(?:is|ist|est|è|está|jest))?"
     r"(?:\s+(?:currently|derzeit|momentan|zurzeit))?\W*",
