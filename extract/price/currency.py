@@ -31,7 +31,7 @@ _UNIQUE: dict[str, str] = {
     "soʻm": "UZS", "د.إ": "AED", "د.إ.": "AED", "ر.س": "SAR", "ر.س.": "SAR", "kd": "KWD",
     "د.ك": "KWD", "د.ك.": "KWD", "ر.ق": "QAR", "ج.م": "EGP", "ج.م.": "EGP", "جنيه": "EGP", "د.أ": "JOD", "ر.ع.": "OMR",
     "ریال": "IRR", "stg": "GBP", "ron": "RON",
-    "ff": "FRF", "nu.": "BTN", "fcfa": "XOF", "rsd": "RSD", "дин.": "RSD", "дин": "RSD",
+    "ff": "FRF", "nu": "BTN", "nu.": "BTN", "fcfa": "XOF", "rsd": "RSD", "дин.": "RSD", "дин": "RSD",
     "din": "RSD", "din.": "RSD", "динар": "RSD", "fbu": "BIF", "fdj": "DJF", "nfk": "ERN", "vt": "VUV", "rf": "RWF",
     "fg": "GNF", "ks": "MMK", "kwz": "AOA", "um": "MRU", "دج": "DZD", "د.ج": "DZD", "ع.د": "IQD", "ل.د": "LYD",
     "ل.س": "SYP", "ج.س.": "SDG", "جن": "EGP", "ரூ": "INR", "د.ت": "TND", "د.م.": "MAD", "د.ب": "BHD", "ر.ع": "OMR",
@@ -142,9 +142,10 @@ def of_country(country: str | None) -> str | None:
 # Words that mean something else in another case: `6 ft`, `12 km`; and letters too short to be searched in any case.
 _EXACT_CASE = {
     "ft": "Ft",
-    # `10 ks` are ten pieces to a Czech, `um 10` is about ten to a German, and `nu 899` now to a Dane.
+    # `10 ks` are ten pieces to a Czech, and `um 10` is about ten to a German.
     "ks": "Ks",
     "um": "UM",
+    "nu": "Nu",
     "nu.": "Nu.",
     "km": "KM",
     "nt": "NT",
@@ -183,7 +184,8 @@ def at_end(text: str) -> str | None:
     """The longest symbol, word or code that `text` ends with and that stands apart from the letters before it."""
     for length in range(min(_LONGEST, len(text)), 0, -1):
         symbol = text[-length:]
-        if _known(symbol) and (length == len(text) or _apart(symbol[0], text[-length - 1])):
+        # `Nu 899` is now to a Dane; in Bhutan it has its full stop there.
+        if _known(symbol) and symbol != "Nu" and (length == len(text) or _apart(symbol[0], text[-length - 1])):
             return symbol
     return None
 

@@ -84,7 +84,7 @@ def numbers(shown: str) -> list[PrintedNumber]:
         if is_percentage or in_code or (in_word and not symbols):
             continue
         shares_sign = prefix is not None and suffix is None and bool(printed) and prefix in printed[-1].symbols
-        if _MEASURE.match(after) and (not symbols or suffix == "L" or shares_sign):
+        if _MEASURE.match(after) and (not symbols or after.startswith("L") or shares_sign):
             # `0,95 € 0,3 l`, `22,09 € (2,22 m²)`
             continue
         if printed and place == len(printed) and printed[-1].label == "net" and not _has_letters(printed[0].before):

@@ -79,7 +79,8 @@ LABELS: tuple[tuple[Field, re.Pattern[str]], ...] = (
         "sku",
         labels(
             r"""
-            sku(?:[- ]?(?:no|nr|num(?:ber)?|code|id|\#))?\.? | store sku(?: ?\#)?
+            i/n | ilan no | İlan no | listing no\.?
+    sku(?:[- ]?(?:no|nr|num(?:ber)?|code|id|\#))?\.? | store sku(?: ?\#)?
             item(?: ?(?:no|nr|num(?:ber)?|code|id|ref|\#))\.? | item(?=\s\d{5})
             article(?: ?(?:no|nr|number|code|id))?\.?
             product(?: ?(?:code|id|no|number|ref\w*|reference number|sku|\#))\.? | product(?=:\s*[A-Z]{0,4}\d{5})

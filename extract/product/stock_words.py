@@ -89,6 +89,7 @@ def begins_gone(text: str) -> bool:
 _GOODS = re.compile(
     r"^\W*(?:(?:sorry|leider|désolé)\W+)?(?:(?:this|the|dieser?|dieses|ce|cet|questo|este|ten|il|el|le|o)\s+|l['’])?"
     r"(?:item|product|artikel|produkt|article|produit|prodotto|articolo|producto|artículo|produto|availability|stock"
+    r"|ad|listing|event|offer|anzeige|angebot|annonce|offre|anuncio|oferta|annuncio|inserzione|advertentie"
     r"|home delivery|verfügbarkeit|disponibilit\w+|dostępność)?(?:\s+(?:is|ist|est|è|está|jest)\b)?"
     r"(?:\s+(?:currently|derzeit|momentan|zurzeit)\b)?\W*",
     re.IGNORECASE,

@@ -656,6 +656,16 @@ STOCK_AND_NUMBER: dict[str, tuple[Shape, str, str | None]] = {
             <p>Code: 34901</p>""", "34.90", "GBP"),
         "in_stock", "34901",
     ),
+    "an advertisement that is not there any more": (
+        Shape("de", "kleinmarkt.example.de", """<h2 id="price">120 €</h2><p>Anzeigen-ID 2212345678</p><p>Diese Anzeige ist nicht mehr
+            verfügbar.</p>""", "120", "EUR"),
+        "out_of_stock", "2212345678",
+    ),
+    "an advertisement's number, in Turkish": (
+        Shape("tr", "ilan.example.com.tr", """<h3>7.500 TL</h3><ul><li><strong>İlan No</strong> <span>1034567890</span></li></ul>
+            <button>Mesaj Gönder</button>""", "7500", "TRY", path="ilan/koltuk"),
+        "in_stock", "1034567890",
+    ),
 }  # fmt: skip
 
 
