@@ -84,7 +84,7 @@ _NOISE_BEFORE = at_word_start(
     카드 ?(?:즉시 ?)?할인가 | 쿠폰 ?(?:적용|할인)가
     할인(?!가| ?(?:된|후|적용|전)) | 절약 | 쿠폰 | 적립 | 割引 | ポイント | 省\b | 優惠券 | indirim | säästä | alennus
     soodus(?!hind)
-    (?<!free )shipping | delivery | postage | p&p | versand | lieferung | porto\b | livraison | frais de port
+    (?<!free )shipping | delivery | postage | p&p | versand | lieferung | porto\b | livraison | frais de port | port\s*:?\s*$
     env[íi]o | gastos de | spedizione | frete | portes | verzend | wysyłk | dostaw | doprav | poštovn | dostav
     доставк | 배송 | 送料 | 運費 | 运费 | 快递 | frakt | fragt | toimitus | szállítás | livrare | dont | éco-?part | zzgl\.?
     plus\b
@@ -190,7 +190,7 @@ PRICE_LABEL = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _PRICE_WORD = re.compile(
-    r"price|preis|prix|precio|prezzo|preço|prijs|(?<!\w)pris|cena|cijena|hinta|fiyat|pre[tț](?!\w)|цена|ціна|價|价|価格|가격|판매가",
+    r"price|pricing|preis|prix|precio|prezzo|preço|prijs|(?<!\w)pris|cena|cijena|hinta|fiyat|pre[tț](?!\w)|цена|ціна|價|价|価格|가격|판매가",
     re.IGNORECASE,
 )
 

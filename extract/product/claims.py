@@ -13,6 +13,7 @@ from gpuledger.extract.price import amounts, money
 from gpuledger.extract.price import currency as currencies
 from gpuledger.extract.price.money import Ambiguous, Money
 from gpuledger.extract.price.no_price import is_stated_mark
+from gpuledger.extract.product import own
 from gpuledger.extract.product.context import Context
 
 
@@ -127,22 +128,30 @@ def amounts_of(page: Context, text: str | None, currency: str | None) -> tuple[D
     return reading.readings if isinstance(reading, Ambiguous) and reading.reason == money.SEPARATOR else ()
 
 
+#: The share of words that the name in an order form has in common with that of the page's goods.
+_SAME_GOODS = 0.5
+
+
 def of_order(page: Context) -> Claim | None:
     """The claim of the forms and buttons that order by PayPal or Snipcart, where they order one thing.
 
     It is what a buyer then pays, and all that pages without a shop's system state to machines.
     """
-    found: set[tuple[str, str | None]] = set()
+    found: set[tuple[str, str | None, str]] = set()
     if b"paypal.com/" in page.content:
         for form in page.tree.iter("form"):
             fields = {one.get("name"): one.get("value") or "" for one in form.iter("input")}
             if fields.get("cmd") in ("_cart", "_xclick") and fields.get("amount"):
-                found.add((fields["amount"], fields.get("currency_code")))
+                found.add((fields["amount"], fields.get("currency_code"), fields.get("item_name", "")))
     if b"data-item-price" in page.content:
-        found |= {(one.get("data-item-price", ""), None) for one in page.tree.iterfind(".//*[@data-item-price]")}
+        buttons = page.tree.iterfind(".//*[@data-item-price]")
+        found |= {(one.get("data-item-price", ""), None, one.get("data-item-name", "")) for one in buttons}
     if len(found) != 1:
         return None
-    ((text, code),) = found
+    ((text, code, name),) = found
+    if name and not any(own.similarity(name, title) >= _SAME_GOODS for title in page.titles):
+        # A donation, or other goods.
+        return None
     currency = code if code and currencies.is_code(code) else None
     readings = amounts_of(page, text, currency)
     return Claim("order form", readings, currency, "now", text) if readings else None

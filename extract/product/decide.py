@@ -315,12 +315,21 @@ def _cheapest_option(payable: list[VisiblePrice]) -> VisiblePrice | None:
     rows = [line[line.index(around) - 1] for line in lines]
     if len({(row.tag, row.get("class")) for row in rows}) > 1 or len(set(rows)) < len(rows):
         return None
-    orders = all(next(row.iter("input", "select", "button"), None) is not None for row in rows)
+    # What is ticked is added to the price.
+    fields = [[one for one in row.iter("input", "select", "button") if one.get("type") != "hidden"] for row in rows]
+    if any(one.get("type") == "checkbox" for row_fields in fields for one in row_fields):
+        return None
+    orders = all(fields)
     if not orders and not any(_OF_OPTIONS.search(name_of(part).lower()) for part in (around, rows[0])):
         return None
     if any(link.get("href", "#")[:1] != "#" for row in rows for link in row.iter("a")):
         return None
-    return min(payable, key=lambda price: price.amount)
+    low, high = min(payable, key=lambda price: price.amount), max(price.amount for price in payable)
+    return low if high <= _WIDEST_CHOICE * low.amount else None
+
+
+#: One of several kinds that costs more than so many times another is another thing.
+_WIDEST_CHOICE = 10
 
 
 def _with_tax(page: Context, payable: list[VisiblePrice]) -> VisiblePrice | None:

@@ -12,7 +12,7 @@ from lxml.html import HtmlElement
 
 from gpuledger.extract.markup.html import is_hidden, visible_text
 from gpuledger.extract.price import words as price_words
-from gpuledger.extract.product import scan, signs
+from gpuledger.extract.product import scan, signs, stock_words
 from gpuledger.extract.product.context import Context
 
 #: The level of an element that shares no part of the page with the anchor, or where there is no anchor.
@@ -161,6 +161,9 @@ class Layout:
         """Whether a part named like a tile is the goods' own: alone of its name, it orders and links to nothing."""
         if _CARD.search(name.lower()) is None or self.parts_of_name.get(part.get("class") or "", 0) > 1:
             return False
+        if any(not _speaks_of_order(heading) for heading in part.iter(*_HEADINGS)):
+            # The name of other goods.
+            return False
         orders = any(scan.is_named_order(one) or scan.is_worded_order(one) for one in part.iter(*scan.BUTTONS))
         return orders and not any(
             self.leads_away(link) and (link.find(".//img") is not None or (link.text or "").strip())
@@ -217,6 +220,11 @@ def _is_headed_elsewhere(part: HtmlElement) -> bool:
 def _speaks_of_price(heading: HtmlElement) -> bool:
     text = visible_text(heading, _LONGEST_HEADING)
     return any(map(str.isdigit, text)) or not text or price_words.is_of_price(text)
+
+
+def _speaks_of_order(heading: HtmlElement) -> bool:
+    text = visible_text(heading, _LONGEST_HEADING)
+    return price_words.is_of_price(text) or stock_words.availability(text) is not None
 
 
 def _is_page_header(element: HtmlElement) -> bool:

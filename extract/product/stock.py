@@ -89,7 +89,7 @@ def _is_gone(layout: Layout) -> bool:
     A line in a list, a table or a choice speaks of one size.
     """
     for element in layout.part.iter(*scan.HOLD_TEXT):
-        text = (element.text or "").strip()
+        text = " ".join((element.text or "").split())
         if not 3 < len(text) <= _MAX_STATUS:
             continue
         is_gone = len(text) <= _SHORT and stock_words.begins_gone(text)

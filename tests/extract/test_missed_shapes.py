@@ -410,6 +410,19 @@ READ: dict[str, Shape] = {
         "nl", "fietsen.example.nl", """<p>Adviesprijs € 749,-</p><p class="actie">Onze prijs € 649,-</p><p>Leasen vanaf € 19 p/m</p>
         <a class="button" href="/bestel?id=9">Bestellen</a>""", "649", "EUR",
     ),
+    "a form that orders something else": Shape(
+        "en-US", "farm.example.com", """<p>Price: $11.00</p><form action="https://www.paypal.com/cgi-bin/webscr"><input type="hidden"
+        name="cmd" value="_xclick"><input type="hidden" name="item_name" value="Donation to our bee fund"><input type="hidden"
+        name="amount" value="25.00"><input type="image" alt="Donate"></form>""", "11.00", "USD",
+    ),
+    "a charge for posting beside the price, in French": Shape(
+        "fr", "jouets.example.fr", """<div class="prix"><span>19</span><sup>€90</sup></div><p>Port 4<sup>€90</sup></p>
+        <button>Ajouter au panier</button>""", "19.90", "EUR",
+    ),
+    "a rate in small type below the price": Shape(
+        "ru-RU", "mebel.example.ru", f"""<div class="price__big">45 990 ₽</div><div class="price__small">от 3 833 ₽/мес.</div>{CART}""",
+        "45990", "RUB",
+    ),
 }  # fmt: skip
 
 
@@ -482,6 +495,15 @@ OPEN: dict[str, Shape] = {
     "like rows of which nothing says that they are kinds of the goods": Shape(
         "en-US", "shop.example.com", f"""<ul><li>Lamp <b class="price">$120.00</b></li><li>Handling <b class="price">$60.00</b></li>
         </ul>{CART}""", None, None,
+    ),
+    "like rows of what is added to the price": Shape(
+        "en-US", "signs.example.com", f"""<form><div class="opt"><label><input type="checkbox">Grommets</label><span
+        class="price">$4.50</span></div><div class="opt"><label><input type="checkbox">Rush printing</label><span class="price">$15.00
+        </span></div>{CART}</form>""", None, None,
+    ),
+    "like rows of things that cost too differently to be one": Shape(
+        "en-US", "tv.example.com", f"""<form><div class="row">TV <span class="price">$799.00</span><button>Buy</button></div>
+        <div class="row">Cable <span class="price">$9.00</span><button>Buy</button></div></form>""", None, None,
     ),
 }  # fmt: skip
 
@@ -665,6 +687,12 @@ STOCK_AND_NUMBER: dict[str, tuple[Shape, str, str | None]] = {
         Shape("tr", "ilan.example.com.tr", """<h3>7.500 TL</h3><ul><li><strong>İlan No</strong> <span>1034567890</span></li></ul>
             <button>Mesaj Gönder</button>""", "7500", "TRY", path="ilan/koltuk"),
         "in_stock", "1034567890",
+    ),
+    "goods that are gone, above a part with other goods": (
+        Shape("en-US", "glass.example.com", """<p>This piece is no longer available.</p><p>Code: GV-118</p></div><div><div
+            class="product-card"><h4>Blue Vase</h4><p class="price">$65.00</p><form action="/cart/add"><button>Add to cart</button>
+            </form></div>""", "None", None),
+        "out_of_stock", "GV-118",
     ),
 }  # fmt: skip
 
