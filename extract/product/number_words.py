@@ -81,7 +81,7 @@ LABELS: tuple[tuple[Field, re.Pattern[str]], ...] = (
             r"""
             i/n | ilan no | İlan no | listing no\.?
     sku(?:[- ]?(?:no|nr|num(?:ber)?|code|id|\#))?\.? | store sku(?: ?\#)?
-            item(?: ?(?:no|nr|num(?:ber)?|code|id|ref|\#))\.? | item(?=\s\d{5})
+            item(?: ?(?:no|nr|num(?:ber)?|code|id|ref|\#))\.? | item(?=\s\d{5}) | item(?=:\s*[A-Z\d]*\d[A-Z\d-]{3,})
             article(?: ?(?:no|nr|number|code|id))?\.?
             product(?: ?(?:code|id|no|number|ref\w*|reference number|sku|\#))\.? | product(?=:\s*[A-Z]{0,4}\d{5})
             prod\.? ?code | cat(?:alog(?:ue)?)?\.? ?(?:no|nr|number|code|\#)\.? | web ?(?:code|id) | internet \#

@@ -51,6 +51,9 @@ class Reader:
             return self._text(f"{text},{cents.group(1)} €")
         if beside := sign_beside(element, text):
             text = f"{beside[0]} {text} {beside[1]}".strip()
+        if _FOOTNOTE.search(text) and any(len(visible_text(one, 3)) == 1 for one in element.iterdescendants("sup")):
+            # `299 €<sup>1</sup>`
+            text = text[:-1].rstrip(SPACES)
         reading = self._range(text) or self._text(text)
         crossed = next(element.iterdescendants(*CROSSED), None)
         if crossed is None or reading is None:
@@ -137,6 +140,8 @@ _PARTING = re.compile(
 _FROM = re.compile(r"(?<![^\W\d_])(?:from|von|ab|od|от|від|de|da|dès|van|från|fra|between)(?![^\W\d_])", re.IGNORECASE)
 #: A sale may take most of a price off; variants that cost more than so many times another are other goods.
 _WIDEST = 20
+#: A digit alone behind the currency is no amount.
+_FOOTNOTE = re.compile(r"[^\d\s.,]\s?\d$")
 _CENTS_ALONE = re.compile(r"[.,]?\d\d")
 _SIGN_AND_CENTS = re.compile(r"€\s?(\d\d)")
 _WHOLE = re.compile(r"\d{1,3}(?:[ .\u00a0]?\d{3})*")

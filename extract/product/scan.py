@@ -89,6 +89,13 @@ def sign_beside(element: HtmlElement, text: str) -> tuple[str, str] | None:
     return ahead, f"{behind}~" if behind and tail.removeprefix(behind)[:1] == "~" else behind
 
 
+def _has_small_cents(element: HtmlElement, text: str) -> bool:
+    """Whether an element with nothing but a number before it holds the sign over the cents: `99<sup>€90</sup>`."""
+    if not len(element) or element[0].tag not in ("sup", "small") or not text.strip(SPACES).isdigit():
+        return False
+    return currencies.at_start((element[0].text or "").strip(SPACES)) is not None
+
+
 SPACES = " \t\r\n\u00a0"
 _BEFORE_WORD = " \t\r\n\u00a0([<〈"
 _DIGIT = re.compile(r"\d")
@@ -140,7 +147,9 @@ def walk(part: HtmlElement) -> Parts:
             if start in BEGINNINGS or start[:2] in BEGINNINGS:
                 # `Kód: RF1245` begins like francs of Rwanda too.
                 labels.append(element)
-            if _DIGIT.search(text) and (_is_money(text) or sign_beside(element, text)):
+            if _DIGIT.search(text) and (
+                _is_money(text) or sign_beside(element, text) or _has_small_cents(element, text)
+            ):
                 priced.append((order, _whole(element, text)))
                 if element.tag in CROSSED and (behind := _tail_apart(element)) is not None:
                     priced.append((order, behind))

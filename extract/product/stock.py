@@ -118,7 +118,15 @@ def status_in(text: str) -> Availability | None:
         text = text[:_MAX_STATUS].partition(". ")[0] if ". " in text[:_MAX_STATUS] else ""
     if not text:
         return None
+    if _NONE_LEFT.fullmatch(text):
+        return "out_of_stock"
     return stock_words.availability(text) or wording.availability(text)
+
+
+#: `Stock: 0`
+_NONE_LEFT = re.compile(
+    r"\W*(?:in stock|stock|qty|available|availability|lagerbestand|bestand|stan magazynowy)\s*[:：]?\s*0\W*", re.I
+)
 
 
 def _is_waiting(button: HtmlElement) -> bool:

@@ -82,9 +82,14 @@ def has_ended(text: str) -> bool:
 
 def begins_gone(text: str) -> bool:
     """Whether a line begins with the words that goods are gone, or says after a word for the goods that they are."""
-    return _OUT.match(_GOODS.sub("", text)) is not None
+    status = _GOODS.sub("", text)
+    return _OUT.match(status) is not None and _OF_SERVICE.match(status) is None
 
 
+#: What a shop does no longer is not what it no longer has.
+_OF_SERVICE = re.compile(
+    r"no longer (?!available|in stock|sold|made|for sale|produced|offered|stocked|in production)", re.I
+)
 #: What stands before the words of a status.
 _GOODS = re.compile(
     r"^\W*(?:(?:sorry|leider|désolé)\W+)?(?:(?:this|the|dieser?|dieses|ce|cet|questo|este|ten|il|el|le|o)\s+|l['’])?"

@@ -423,6 +423,14 @@ READ: dict[str, Shape] = {
         "ru-RU", "mebel.example.ru", f"""<div class="price__big">45 990 ₽</div><div class="price__small">от 3 833 ₽/мес.</div>{CART}""",
         "45990", "RUB",
     ),
+    "euros and small cents in parts of no name": Shape(
+        "fr", "brico.example.fr", """<div><span class="px-old">129<sup>€90</sup></span><span class="px-now">99<sup>€90</sup></span></div>
+        <button>Ajouter au panier</button>""", "99.90", "EUR",
+    ),
+    "another size that is cheaper by the piece": Shape(
+        "en-US", "bolts.example.com", f"""<div class="tiers"><div class="tier active"><span>Each</span><b>$0.42</b></div><div
+        class="tier"><span>Box of 50</span><b>$14.99</b></div></div>{CART}""", "0.42", "USD",
+    ),
 }  # fmt: skip
 
 
@@ -502,7 +510,7 @@ OPEN: dict[str, Shape] = {
         </span></div>{CART}</form>""", None, None,
     ),
     "like rows of things that cost too differently to be one": Shape(
-        "en-US", "tv.example.com", f"""<form><div class="row">TV <span class="price">$799.00</span><button>Buy</button></div>
+        "en-US", "tv.example.com", """<form><div class="row">TV <span class="price">$799.00</span><button>Buy</button></div>
         <div class="row">Cable <span class="price">$9.00</span><button>Buy</button></div></form>""", None, None,
     ),
 }  # fmt: skip
@@ -693,6 +701,16 @@ STOCK_AND_NUMBER: dict[str, tuple[Shape, str, str | None]] = {
             class="product-card"><h4>Blue Vase</h4><p class="price">$65.00</p><form action="/cart/add"><button>Add to cart</button>
             </form></div>""", "None", None),
         "out_of_stock", "GV-118",
+    ),
+    "none left, as a number": (
+        Shape("en-US", "rails.example.com", """<p>Item: 4412-AT</p><p class="price">$31.98</p><p class="stock">Stock: 0</p>""", "31.98",
+            "USD", path="boxcar"),
+        "out_of_stock", "4412-AT",
+    ),
+    "what the shop does no longer": (
+        Shape("en-GB", "tea.example.co.uk", """<p class="price">£9.50</p><p>No longer ships to the EU.</p><p>Code: AS-250</p>""", "9.50",
+            "GBP"),
+        "in_stock", "AS-250",
     ),
 }  # fmt: skip
 
