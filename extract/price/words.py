@@ -97,7 +97,7 @@ _NOISE_BEFORE = at_word_start(
     próxima puja | offerta minima | prossima offerta | rilancio | minimumbod | startbod | volgend bod | utropspris
     開始価格 | 最低入札 | 次の入札 | 起標價 | 시작가 | 다음 입찰
     ^\W*(?:days?|tagen?|jours|días|dias|giorni|dagen|dagar|dag[ae]r?|dn[íi]|dní|nap|zile|дн(?:и|ей|ів)|dan[ai]|päivää|pv|päeva|dien[uų]|ημέρ\w+|日間?|일)\b
-    estimated?\b | schätzpreis | in-?store price | цена в магазин
+    in-?store price | цена в магазин
     last (?:sale|sold) | sell (?:yours )?for | trade (?:in )?for
     approx | deposit | pfand | up to | bis zu\b | over\b | orders?\b | minimum | mindest | trade-?in | points?\b
     """
