@@ -1,4 +1,4 @@
-"""What a store promises, held by a folder; `tests/flows/test_store.py` holds a real S3 server to the same."""
+"""What a store promises, held by a folder; `tests/flows/test_store.py` holds real servers to the same."""
 
 from __future__ import annotations
 

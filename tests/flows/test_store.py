@@ -1,4 +1,7 @@
-"""Machines that share a real S3 server and no disk: the tables of one machine, one writer, readers with verified copies."""
+"""Machines that share a real store and no disk: the tables of one machine, one writer, readers with verified copies.
+
+On an S3 server, and on an emulator of Azure where a person has installed that.
+"""
 
 from __future__ import annotations
 
@@ -32,24 +35,30 @@ from gpuledger.warehouse.shared import head
 from tests.command import environment, gpuledger, tables
 from tests.flows.inprocess import context, read_with_shared_parsers
 from tests.support.store_promises import PROMISES, Promise
-from tests.support.stores import s3_server
+from tests.support.stores import azure_server, s3_server
 
 pytestmark = pytest.mark.slow
 #: Sources that are read in a moment: prices, rates and a file of a person's.
 _SOURCES = ("ecb_fx", "newegg", "quotes")
 
 
+@pytest.fixture(scope="module", params=["s3", "az"])
+def scheme(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    with s3_server(tmp_path_factory.mktemp("s3")) as variables, pytest.MonkeyPatch.context() as patch:
+def server(scheme: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    run_server = {"s3": s3_server, "az": azure_server}[scheme]
+    with run_server(tmp_path_factory.mktemp(scheme)) as variables, pytest.MonkeyPatch.context() as patch:
         for name, value in variables.items():
             patch.setenv(name, value)
         yield variables
 
 
 @pytest.fixture
-def address(server: dict[str, str], request: pytest.FixtureRequest) -> str:
-    return f"s3://bucket/{request.node.name.partition('[')[0]}/{abs(hash(request.node.name))}"
+def address(scheme: str, server: dict[str, str], request: pytest.FixtureRequest) -> str:
+    return f"{scheme}://bucket/{request.node.name.partition('[')[0]}/{abs(hash(request.node.name))}"
 
 
 @pytest.fixture
@@ -67,7 +76,7 @@ def refresh(root: Path, address: str, night: int) -> None:
 
 
 @pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.__name__)
-def test_an_s3_server(promise: Promise, store: Objects, tmp_path: Path) -> None:
+def test_a_server(promise: Promise, store: Objects, tmp_path: Path) -> None:
     promise(store, tmp_path)
 
 
@@ -106,7 +115,8 @@ def test_two_machines_make_the_tables_of_one_and_a_third_makes_them_again(
     assert pulled.status == 0, pulled.err
     assert "the sum is right" in pulled.out
     assert tables(tmp_path / "copy").keys() == tables(alone).keys()
-    gone = gpuledger("sql", "SELECT 1 AS n", "--format", "csv", env={**env, "AWS_ENDPOINT_URL": "http://127.0.0.1:9"})
+    nowhere = dict.fromkeys(("AWS_ENDPOINT_URL", "AZURE_STORAGE_ENDPOINT"), "http://127.0.0.1:9")
+    gone = gpuledger("sql", "SELECT 1 AS n", "--format", "csv", env={**env, **nowhere})
     assert (gone.status, gone.out) == (0, "n\n1\n")
     assert "answered from the copy" in gone.err
 
@@ -165,7 +175,7 @@ def test_a_writer_that_was_stopped_beyond_its_lease_publishes_nothing(
     finally:
         late.kill()
     assert late.returncode == 1
-    assert said.startswith("Superseded: s3://bucket/")
+    assert said.startswith(f"Superseded: {address}")
     published = head.read(store).head.published
     assert published is not None
     assert published.run_id == "next"
