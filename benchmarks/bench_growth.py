@@ -1,7 +1,8 @@
 """How a night grows in which 1% of the prices changed: behind it are three real years of a market, once to hundreds of times
 over. Time, memory and the size of the file, with their exponents.
 
-COPIES in the environment names the sizes, as in `COPIES="1 30 300"`; `python benchmarks/plot_growth.py` draws them too.
+COPIES in the environment names the sizes, as in `COPIES="1 30 300"`, and DEPTH how many times the prices are put behind the
+last of them, of listings that have ended, as in `COPIES="10 30" DEPTH="3 10"`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import math
 import os
 import pickle
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -55,74 +57,125 @@ class Point:
 
 
 Line = tuple[str, str, str]
+Measure = Callable[[Point], float]
+#: From so many listings on the parts of a night that are the same for any market no longer count.
+LARGE = 30_000
 
 
 def run() -> list[Line]:
     """What was measured; no bound: this is to know, and `docs/scale.md` says it. Empty without the real prices."""
-    found = points() if market.files() else []
-    if len(found) < 2:
+    if not market.files():
         return []
+    by_listings, by_prices = points()
     lines = [
         line
-        for one in found
+        for one in (*by_listings, *by_prices)
         for line in (
             (f"night with 1% of {one.listings:,} prices changed, {one.price_rows:,} behind it",
              f"{_said(one.night)}, file of {one.file_mb:,.0f} MB", ""),
-            ("… the night before it, which builds all anew", _said(one.anew), ""),
+            ("… the night before it, which builds all anew or takes the ended listings in", _said(one.anew), ""),
         )
     ]  # fmt: skip
-    grown = (
-        ("time", lambda one: one.night.seconds),
-        ("processor time", lambda one: one.night.processor_s),
-        ("memory", lambda one: one.night.memory_mb),
-        ("file", lambda one: one.file_mb),
-        ("time to build all anew", lambda one: one.anew.seconds),
-        ("memory to build all anew", lambda one: one.anew.memory_mb),
-    )
-    return [
-        *lines,
-        *((f"exponent of {name}, from the last two", f"{exponent(found, measure):.2f}", "") for name, measure in grown),
-    ]
+    for what, found, by in (
+        ("listings", by_listings, listings),
+        ("price rows", [*by_listings[-1:], *by_prices], prices),
+    ):
+        lines += [
+            (f"exponent of {name}, by {what}", f"{exponent(found, measure, by):.2f}", "")
+            for name, measure in MEASURES.items()
+            if len(found) > 1
+        ]
+    return lines
 
 
 def _said(cost: Cost) -> str:
     return f"{cost.seconds:.1f} s ({cost.processor_s:.1f} s of processor), {cost.memory_mb:,.0f} MB of memory"
 
 
-def exponent(found: Sequence[Point], measure: Callable[[Point], float]) -> float:
-    """By which power of the listings the measure grew between the two largest sizes."""
-    small, large = found[-2:]
-    return math.log(measure(large) / measure(small)) / math.log(large.listings / small.listings)
+def listings(one: Point) -> float:
+    """The size of a market that grows in breadth."""
+    return one.listings
 
 
-def points() -> list[Point]:
-    """One point a size, the smallest first; each night has a process of its own, whose memory is its own."""
+def prices(one: Point) -> float:
+    """The size of a market that grows in depth."""
+    return one.price_rows
+
+
+MEASURES: dict[str, Measure] = {
+    "processor time": lambda one: one.night.processor_s,
+    "memory": lambda one: one.night.memory_mb,
+    "file": lambda one: one.file_mb,
+    "processor time to build all anew": lambda one: one.anew.processor_s,
+    "memory to build all anew": lambda one: one.anew.memory_mb,
+}
+
+
+def exponent(found: Sequence[Point], measure: Measure, by: Measure = listings) -> float:
+    """By which power of the size the measure grew, as a straight line through the logarithms of the large sizes says."""
+    large = [one for one in found if one.listings >= LARGE]
+    large = large if len(large) > 1 else [*found[-2:]]
+    line = statistics.linear_regression([math.log(by(one)) for one in large], [math.log(measure(one)) for one in large])
+    return line.slope
+
+
+def points() -> tuple[list[Point], list[Point]]:
+    """A point a size, the smallest first: by listings, and by the prices behind the last of these. Each night has a process
+    of its own, whose memory is its own.
+    """
     with tempfile.TemporaryDirectory() as folder:
-        real = Path(folder) / "real"
+        real, root, deep = (Path(folder) / name for name in ("real", "broad", "deep"))
         market.small(real, market.read(Path(folder) / "archive"))
-        return [point(real, Path(folder) / "big", int(word)) for word in os.environ.get("COPIES", "1 3 10 30").split()]
+        broad_points, deep_points = [], []
+        for word in os.environ.get("COPIES", "1 3 10 30").split():
+            shutil.rmtree(root, ignore_errors=True)
+            broad_points.append(point(real, root, int(word)))
+        for word in os.environ.get("DEPTH", "").split():
+            shutil.copytree(root, deep, symlinks=True)
+            deep_points.append(deeper(deep, int(word)))
+            shutil.rmtree(deep)
+        return broad_points, deep_points
 
 
 def point(real: Path, root: Path, copies: int) -> Point:
     """The nights in `copies` of the warehouse under `real`: one without a change, then the one with 1% changed."""
     market.large(root, real, copies)
     data = DataDir(root)
-    ((prices, newest),) = file_query(data.published, "SELECT count(*), max(valid_from) FROM core.price_span")
+    ((price_rows, newest),) = file_query(data.published, "SELECT count(*), max(valid_from) FROM core.price_span")
     rows = open_rows(data)
-    listings = len(rows)
+    count = len(rows)
     # A process that knows one night at a time, as a real one: what answered the questions above has memory of its own.
     for number, changed in enumerate((rows, moved(rows)), start=1):
         (root / f"night{number}").write_bytes(pickle.dumps((newest + timedelta(days=number), changed)))
     del rows, changed
+    anew, night = _measured(root)
+    found = Point(count, price_rows, anew, night, data.published.stat().st_size / 1e6)
+    print(f"  {found}", file=sys.stderr, flush=True)
+    return found
+
+
+def deeper(root: Path, times: int) -> Point:
+    """The warehouse that `point` left, with `times` the prices: a night takes the new listings in, and then 1% change."""
+    market.deepen(root, times)
+    seen_at, rows = pickle.loads((root / "night2").read_bytes())
+    count = len(rows)
+    (root / "night1").write_bytes(pickle.dumps((seen_at + timedelta(days=1), rows)))
+    (root / "night2").write_bytes(pickle.dumps((seen_at + timedelta(days=2), moved(rows))))
+    del rows
+    anew, night = _measured(root)
+    data = DataDir(root)
+    ((price_rows,),) = file_query(data.published, "SELECT count(*) FROM core.price_span")
+    found = Point(count, price_rows, anew, night, data.published.stat().st_size / 1e6)
+    print(f"  {found}", file=sys.stderr, flush=True)
+    return found
+
+
+def _measured(root: Path) -> list[Cost]:
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.bench_growth", str(root)],
         cwd=ROOT, env=served.environment(), check=True, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
-    anew, night = (Cost(**cost) for cost in json.loads(done.stdout.splitlines()[-1]))
-    found = Point(listings, prices, anew, night, data.published.stat().st_size / 1e6)
-    print(f"  {found}", file=sys.stderr, flush=True)
-    shutil.rmtree(root)
-    return found
+    return [Cost(**cost) for cost in json.loads(done.stdout.splitlines()[-1])]
 
 
 def nights(root: Path) -> list[Cost]:

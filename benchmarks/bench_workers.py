@@ -3,8 +3,8 @@ they take: forty shops on this machine whose answers come late, as over a networ
 
 A worker does what a run of the deployment `read` does, a shop after the other: takes over the log, reads with the lease of
 the host, archives, parses, hands over. Prefect's own cost, a start of some seconds a shop, is in `bench_cluster`. All of it
-is in a network of its own, as there. Needs root and what `make test` installs; PAGES in the environment names the sizes of
-the night.
+is in a network of its own, as there. Needs root and what `make test` installs; PAGES and WORKERS in the environment name
+the sizes of the night and the numbers of workers, DELAYS how late a shop answers and how long a worker waits, in seconds.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from tests.support.stores import s3_server
 
 ROOT = Path(__file__).parents[1]
 PAGES = tuple(map(int, os.environ.get("PAGES", "1000 5000").split()))
-WORKERS = (1, 2, 4)
+WORKERS = tuple(map(int, os.environ.get("WORKERS", "1 2 4").split()))
 #: How late a shop answers, and how long a worker waits before the next page of a shop.
-LATENCY_S, DELAY_S = 0.1, 0.05
+LATENCY_S, DELAY_S = map(float, os.environ.get("DELAYS", "0.1 0.05").split())
 
 
 def run() -> list[Line]:

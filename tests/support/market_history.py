@@ -21,6 +21,7 @@ from gpuledger.flows.night.context import Context, new_run_id, utc_now
 from gpuledger.flows.night.store import store
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.setup import settings
+from gpuledger.transform.build import price_days
 from gpuledger.warehouse import publish
 from gpuledger.warehouse.paths import DataDir
 from tests.command import QUICK
@@ -114,25 +115,20 @@ _TABLES = {
     "core.price_open": "valid_from, listing_id",
     "core.price_span": "valid_to, listing_no",
 }
-#: What ends with a listing.
-_ENDS = {"core.listing": "ended_at", "core.listing_history": "valid_to", "core.price_span": "valid_to"}
 
 
-def large(root: Path, real: Path, copies: int = COPIES, standing: int | None = None) -> None:
-    """A warehouse with `copies` times the listings and prices of the one under `real`; in the first `standing` of the copies,
-    or in all, what stands there stands, and the others ended on the last night.
+def large(root: Path, real: Path, copies: int = COPIES) -> None:
+    """A warehouse with `copies` times the listings and prices of the one under `real`.
 
     The prices are copied a month of ends at a time: sorted at once, a hundred million of them would need ten times the room.
     """
     shutil.copytree(real, root, symlinks=True)
     run = context(root, datetime(2023, 8, 2, tzinfo=UTC))
-    stands = f"k < {copies if standing is None else standing}"
     with publish.workspace(run.data, run.run_id, memory_limit="4GB") as (con, work):
         con.execute(f"ATTACH '{DataDir(real).published.resolve()}' AS once (READ_ONLY)")
         con.execute(
             "CREATE TEMP TABLE once_listing AS SELECT listing_id, listing_no AS n, listing_no FROM once.core.listing"
         )
-        con.execute("SET VARIABLE last_night = (SELECT max(seen_at) FROM once.core.source_night)")
         con.execute("SET VARIABLE numbers = (SELECT max(listing_no) FROM once.core.listing)")
         con.execute("; ".join(f"DELETE FROM {table}" for table in _TABLES))
         # What the tables hold is another; their own nights are the same.
@@ -143,11 +139,6 @@ def large(root: Path, real: Path, copies: int = COPIES, standing: int | None = N
             key = "listing_no" if "listing_no" in columns else "listing_id"
             values = ", ".join(f"{_COPIED.get(name, name)} AS {name}" for name in columns)
             rows, parts = f"once.{table}", ["true"]
-            if end := _ENDS.get(table):
-                ended = f"if({stands}, {end}, coalesce({end}, getvariable('last_night')))"
-                values = values.replace(_COPIED[end], f"{ended} + INTERVAL 1 MINUTE * k")
-            else:
-                parts = [stands]
             if table == "core.price_span":
                 months = con.execute(
                     f"SELECT DISTINCT date_trunc('month', valid_to) AS month FROM {rows} ORDER BY month"
@@ -157,8 +148,9 @@ def large(root: Path, real: Path, copies: int = COPIES, standing: int | None = N
                 con.execute(
                     f"""INSERT INTO {table} BY NAME
                         SELECT {values} FROM (
-                            SELECT {table.split(".")[1]}.*, n, k FROM {rows} JOIN (SELECT {key}, n FROM once_listing) USING ({key}),
-                                range({copies}) r(k) WHERE {part}
+                            SELECT {table.split(".")[1]}.*, n, k
+                            FROM {rows} JOIN (SELECT {key}, n FROM once_listing) USING ({key}), range({copies}) r(k)
+                            WHERE {part}
                         ) ORDER BY {order}"""
                 )
         con.execute("DETACH once")
@@ -168,3 +160,34 @@ def large(root: Path, real: Path, copies: int = COPIES, standing: int | None = N
 
 def _literal(month: datetime | None) -> str:
     return "NULL" if month is None else f"TIMESTAMPTZ '{month.isoformat()}'"
+
+
+def deepen(root: Path, times: int) -> None:
+    """Put `times` the prices behind a warehouse: those that are there again and again, of listings that ended after its last
+    night.
+
+    The daily prices of the days before stay what they were, which a night does not look at.
+    """
+    run = context(root, datetime(2023, 8, 2, tzinfo=UTC))
+    with publish.workspace(run.data, run.run_id, memory_limit="4GB") as (con, work):
+        ((last, numbers),) = con.execute(
+            """SELECT (SELECT max(seen_at) FROM core.source_night) + INTERVAL 1 HOUR,
+                   (SELECT max(listing_no) FROM core.listing)"""
+        ).fetchall()
+        again = {"core.price_span": "valid_to", "core.listing_history": "valid_to", "core.listing": "ended_at"}
+        for k in range(1, times):
+            for table, end in again.items():
+                keys = ("listing_id", "listing_key") if table == "core.listing" else ()
+                ids = "".join(f", {key} || '-{k}' AS {key}" for key in keys)
+                con.execute(
+                    f"""INSERT INTO {table} SELECT * REPLACE (
+                            listing_no + {k * numbers} AS listing_no, coalesce({end}, $last) AS {end}{ids}
+                        ) FROM {table} WHERE listing_no <= {numbers}""",
+                    {"last": last},
+                )
+        con.execute("DELETE FROM ops.table_content WHERE table_id = 'core.listing'")
+        con.execute(
+            "UPDATE ops.table_content SET content = $settled WHERE table_id = $row",
+            {"settled": price_days._settled(con, price_days._ALWAYS), "row": price_days._ROW},
+        )
+        publish.publish(con, run.data, work, run.run_id, 1)
