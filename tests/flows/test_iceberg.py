@@ -1,4 +1,7 @@
-"""Iceberg tables on a real S3 server: the rows of each night, whole nights for who reads meanwhile, and old ones expired."""
+"""Iceberg tables on a real S3 server: the rows of each night, whole nights for who reads meanwhile, and old ones expired.
+
+Two nights also on an emulator of Azure where a person has installed that.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ from tests.command import IS_DUCKDB_1, environment, gpuledger, python_path
 from tests.nights import Night
 from tests.support import market_history as market
 from tests.support.iceberg_readers import Reading, published, readers
-from tests.support.stores import DUCKDB_ICEBERG, ICEBERG, s3_server
+from tests.support.stores import DUCKDB_ICEBERG, ICEBERG, azure_server, s3_server
 
 pytestmark = [
     pytest.mark.slow,
@@ -121,10 +124,22 @@ def test_every_engine_finds_whole_nights_while_several_are_published(
 
 
 def test_old_snapshots_expire_with_a_vacuum(tmp_path: Path, store: dict[str, str]) -> None:
+    _two_nights_and_a_vacuum(tmp_path, store, "s3://bucket/expire")
+
+
+def test_a_container_of_azure_has_tables_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with azure_server(tmp_path / "azure") as variables:
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        store = {**variables, "PYTHONPATH": os.pathsep.join([python_path(), str(ICEBERG)])}
+        _two_nights_and_a_vacuum(tmp_path, store, "az://bucket/expire")
+
+
+def _two_nights_and_a_vacuum(tmp_path: Path, store: dict[str, str], location: str) -> None:
     """In a warehouse without benchmarks: a table that is made in Python and never had a row has columns without a type, and
     is left out until it has one.
     """
-    data, location = tmp_path / "data", "s3://bucket/expire"
+    data = tmp_path / "data"
     env = {**store, "GPULEDGER_ICEBERG": location}
     offer = Offer(
         title="GeForce RTX 4070 dual fan", url="https://shop.invalid/1", key="1", price=Decimal(500), currency="USD",

@@ -20,6 +20,7 @@ from typing import Any
 NAMES = {
     "s3.endpoint": "AWS_ENDPOINT_URL", "s3.access-key-id": "AWS_ACCESS_KEY_ID",
     "s3.secret-access-key": "AWS_SECRET_ACCESS_KEY", "s3.region": "AWS_REGION",
+    "adls.account-name": "AZURE_STORAGE_ACCOUNT_NAME", "adls.account-key": "AZURE_STORAGE_ACCOUNT_KEY",
 }  # fmt: skip
 
 #: Gives the text of a file in the store, and the rows of a table by the place of its metadata.
@@ -36,16 +37,27 @@ def rows_sum(rows: Iterable[Mapping[str, object]]) -> str:
     return hashlib.sha256("\n".join(sorted(texts)).encode()).hexdigest()
 
 
+def known() -> dict[str, str]:
+    """What pyiceberg has to know of the store that the environment names."""
+    properties = {key: os.environ[variable] for key, variable in NAMES.items() if variable in os.environ}
+    scheme, _, host = os.environ.get("AZURE_STORAGE_ENDPOINT", "").partition("://")
+    azure = {
+        "py-io-impl": "pyiceberg.io.pyarrow.PyArrowFileIO",
+        "adls.blob-storage-scheme": scheme, "adls.blob-storage-authority": host.partition("/")[0],
+    }  # fmt: skip
+    return properties | azure if scheme else properties
+
+
 def by_pyiceberg() -> Engine:
     """pyiceberg alone."""
     from pyiceberg.io.pyarrow import PyArrowFileIO
     from pyiceberg.table import StaticTable
 
-    properties = {key: os.environ[variable] for key, variable in NAMES.items()}
+    properties = known()
     files = PyArrowFileIO(properties)
 
     def text(place: str) -> str:
-        with files.new_input(place).open() as file:
+        with files.new_input(place.replace("az://", "abfs://")).open() as file:
             return bytes(file.read()).decode()
 
     def rows(place: str) -> list[dict[str, Any]]:
@@ -61,7 +73,7 @@ def by_polars() -> Engine:
     from pyiceberg.table import StaticTable
 
     text, _ = by_pyiceberg()
-    properties = {key: os.environ[variable] for key, variable in NAMES.items()}
+    properties = known()
     return text, lambda place: polars.scan_iceberg(StaticTable.from_metadata(place, properties)).collect().to_dicts()
 
 

@@ -52,6 +52,12 @@ class Target:
     catalog: str
     properties: Mapping[str, str]
 
+    @property
+    def tables(self) -> str:
+        """The location as the library writes it, which knows a container of Azure by another word."""
+        scheme, _, place = self.location.partition("://")
+        return f"{'abfs' if scheme == 'az' else scheme}://{place}"
+
 
 @dataclass(frozen=True, slots=True)
 class Written:
@@ -105,7 +111,9 @@ def expire(target: Target, before: datetime) -> int:
 def _catalog(target: Target) -> Iterator[Catalog]:
     from pyiceberg.catalog.sql import SqlCatalog
 
-    catalog = SqlCatalog("gpuledger", uri=target.catalog, warehouse=target.location, **target.properties)
+    # pyarrow reads and writes the files, whatever else is installed.
+    files = {"py-io-impl": "pyiceberg.io.pyarrow.PyArrowFileIO"}
+    catalog = SqlCatalog("gpuledger", uri=target.catalog, warehouse=target.tables, **files, **target.properties)
     try:
         yield catalog
     finally:
@@ -220,4 +228,4 @@ def _files(table: Table) -> Iterator[str]:
 
 
 def _key(target: Target, path: str) -> str:
-    return str(PurePosixPath(path.removeprefix(target.location).lstrip("/")))
+    return str(PurePosixPath(path.removeprefix(target.tables).lstrip("/")))
