@@ -93,7 +93,7 @@ def _label(axes: mpl.axes.Axes) -> None:
         axis.set_minor_formatter(ticker.NullFormatter())
     axes.yaxis.set_minor_locator(ticker.LogLocator(subs=(2, 5)))
     axes.yaxis.set_minor_formatter(ticker.StrMethodFormatter("{x:,.0f}"))
-    axes.xaxis.label.set_size(8)
+    axes.xaxis.label.set_fontsize(8)
     axes.tick_params(which="both", labelsize=8)
     axes.grid(visible=True, which="both", linewidth=0.3)
 
