@@ -85,7 +85,8 @@ LABELS: tuple[tuple[Field, re.Pattern[str]], ...] = (
             article(?: ?(?:no|nr|number|code|id))?\.?
             product(?: ?(?:code|id|no|number|ref\w*|reference number|sku|\#))\.? | product(?=:\s*[A-Z]{0,4}\d{5})
             prod\.? ?code | cat(?:alog(?:ue)?)?\.? ?(?:no|nr|number|code|\#)\.? | web ?(?:code|id) | internet \#
-            stock (?:no|code|number|id|\#)\.? | style(?: (?:no|code|number|\#))?\.? | model-id | order (?:code|no|number)\.?
+            stock (?:no|code|number|id|\#)\.? | style(?: (?:no|code|number|\#))?\.? | model-id
+            order (?:code|no|number|\#)\.?
             our ref\.? | ref(?:erence|erencia|\.)?(?: ?(?:code|no|number|nr))?\.? | asin | dpci | tcin | quick code | code
             post id | listing id | ad id | lot (?:no|number|\#)\.? | kavelnummer | anzeigen-?(?:id|nr|nummer)\.?
             artikel(?:[- ]?(?:nr|no|nummer|id|code))?\.? | art\.?[- ]?(?:nr|no|nummer)\.? | art\.

@@ -35,7 +35,9 @@ class Reader:
             if behind[0] not in ".,":
                 # `$549` and `99` are the parts of one price, of which none may be taken for the whole.
                 return Ambiguous(f"{text} {behind}", money.SET_APART)
-            return self._text(f"{text}{behind} {self._sign_behind(element, behind)}".strip())
+            beside = sign_beside(element, text)
+            ahead = beside[0] if beside else ""
+            return self._text(f"{ahead} {text}{behind} {self._sign_behind(element, behind)}".strip())
         if _GOES_ON.match(behind) and text[-1:].isdigit():
             # `R$ 12` is the beginning of `12` `.` `299` `,` `90`.
             return Ambiguous(f"{text}{behind}", money.SET_APART)

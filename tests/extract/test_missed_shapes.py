@@ -431,6 +431,10 @@ READ: dict[str, Shape] = {
         "en-US", "bolts.example.com", f"""<div class="tiers"><div class="tier active"><span>Each</span><b>$0.42</b></div><div
         class="tier"><span>Box of 50</span><b>$14.99</b></div></div>{CART}""", "0.42", "USD",
     ),
+    "the currency before an amount whose cents have an element of their own": Shape(
+        "en-AE", "souq.example.ae", f"""<div><span>AED</span> <strong>189</strong><sup>.00</sup></div><div><s>AED 249.00</s></div>{CART}""",
+        "189.00", "AED",
+    ),
 }  # fmt: skip
 
 
