@@ -159,7 +159,10 @@ class Layout:
 
     def _is_own_card(self, part: HtmlElement, name: str) -> bool:
         """Whether a part named like a tile is the goods' own: alone of its name, it orders and links to nothing."""
-        if _CARD.search(name.lower()) is None or self.parts_of_name.get(part.get("class") or "", 0) > 1:
+        if _CARD.search(name.lower()) is None:
+            return False
+        alike = self.tree.xpath("//*[@class=$classes]", classes=part.get("class") or "")
+        if len(alike) > 1:
             return False
         if any(not _speaks_of_order(heading) for heading in part.iter(*_HEADINGS)):
             # The name of other goods.
@@ -169,16 +172,6 @@ class Layout:
             self.leads_away(link) and (link.find(".//img") is not None or (link.text or "").strip())
             for link in part.iter("a")
         )
-
-    @cached_property
-    def parts_of_name(self) -> dict[str, int]:
-        """How many elements of the page are named like a tile, by their class."""
-        named: dict[str, int] = {}
-        for element in self.tree.iter("div", "section", "article", "li"):
-            classes = element.get("class")
-            if classes and _CARD.search(classes.lower()):
-                named[classes] = named.get(classes, 0) + 1
-        return named
 
     @cached_property
     def _own_blocks(self) -> set[str]:
