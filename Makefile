@@ -66,8 +66,8 @@ demo: $(READY)
 	@echo "warehouse: $(DEMO)/gpuledger.duckdb    CSV files: $(DEMO)/exports"
 
 # In our order, slow files first: by itself xdist puts first those with most tests, and one worker ends minutes after the other.
-# Four on two cores, as the tests of Prefect wait for it much of their time: with three a fifth of the cores' time was idle.
-PYTEST := $(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
+# Three on two cores, as the tests of Prefect wait for it much of their time. Four were slower, measured twice.
+PYTEST := $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 TOOLS := $(READY) $(OTHER_DUCKDB)/.ready $(STORE)/.ready $(ICEBERG)/.ready $(DUCKDB_ICEBERG)/.ready
 
 # What tests need beside the lock. Each is there alone, so `make --jobs` may install them beside each other.

@@ -29,7 +29,7 @@ from tests.command import ROOT, arguments, csv_files, environment, rows
 ONLY = ("ecb_fx", "newegg", "toms_ai_articles")
 #: Of the steps of publishing every n-th is tried, and of the other changes of the disk every fifth of those. Each costs two
 #: runs.
-STRIDE, CLOSE = 18, 1 if "KILLS" in os.environ else 6
+STRIDE, CLOSE = 27, 1 if "KILLS" in os.environ else 6
 #: Kills by the clock, for the moments between two files: inside a transaction, a copy, a checkpoint. Where there are many,
 #: every third is of a run under Prefect, as the command starts it.
 KILLS = int(os.environ.get("KILLS", "8"))

@@ -140,6 +140,7 @@ def _price(product: int, night: int) -> str:
     return f"{(300_000 + 10_000 * product + (1_000 * night if product % 2 else 0)) * slip:,}"
 
 
+@pytest.mark.slow_combination
 def test_a_backfill_replays_whole_and_night_by_night(tmp_path: Path) -> None:
     files = [
         price_table(tmp_path / f"{n}.csv", nights, _price, first=first) for n, nights, first in ((1, 5, 0), (2, 2, 5))
