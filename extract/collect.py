@@ -9,15 +9,16 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
-from gpuledger.extract import local_files
+from gpuledger.extract import local_files, looks
+from gpuledger.extract.archive import passing
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshot import Snapshot
 from gpuledger.extract.errors import ExtractError, FetchError, LayoutChanged, NotFound, Unforeseen, described
-from gpuledger.extract.fetch import addresses
+from gpuledger.extract.fetch import addresses, blocks
 from gpuledger.extract.following import merged
-from gpuledger.extract.items import Aside, Issue, Item, Link, ListingTotal, Looked, Offer, Parsed, Severity
+from gpuledger.extract.items import Aside, Issue, Item, Link, ListingTotal, Looked, Offer, Parsed, Severity, admitted
+from gpuledger.extract.market import with_market
 from gpuledger.extract.pages import LocalFile, Pages
-from gpuledger.extract.parsing import parse_page
 from gpuledger.extract.source import Page, Source
 
 #: Called before a page is asked for, with its address and how many pages of the source are known by then, it included.
@@ -316,6 +317,27 @@ def _stated_total(attempts: Sequence[_Attempt], starts: Sequence[str]) -> int | 
             if isinstance(item, ListingTotal):
                 totals[attempt.start] = max(item.count, totals.get(attempt.start, 0))
     return sum(totals.values()) if starts and set(totals) == set(starts) else None
+
+
+def parse_page(source: Source, page: Page) -> list[Parsed]:
+    """All that `source` reads on `page`, and how often each of its selectors matched.
+
+    Raises ExtractError; a bug in a parser comes out as LayoutChanged with its words.
+
+    A parser that meets a page it was not written for often dies of an IndexError or a ValueError. That is a change of the
+    layout to whoever runs it, and one source's bug must not stop the others.
+    """
+    try:
+        if page.headers.get("content-type") == passing.FACTS:
+            return passing.read_facts(page.content)
+        blocks.detect(page.content, page.final_url, page.headers, page.status)
+        with looks.counted() as looked:
+            items = [with_market(admitted(item), source.country) for item in source.parse(page)]
+            return [*items, *looked()]
+    except ExtractError:
+        raise
+    except Exception as error:
+        raise LayoutChanged(page.url, f"the parser of {source.name} failed: {described(error)}") from error
 
 
 def _judge(collected: Collected, attempts: Sequence[_Attempt], *, has_lists: bool) -> Collected:

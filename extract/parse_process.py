@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from gpuledger.extract import source as sources
+from gpuledger.extract.collect import parse_page
 from gpuledger.extract.errors import ExtractError, LayoutChanged, described
-from gpuledger.extract.parsing import parse_page
 from gpuledger.extract.source import Page, Source
 
 #: Before each message: its length in bytes.

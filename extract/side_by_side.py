@@ -11,11 +11,11 @@ from itertools import zip_longest
 
 from lxml.html import HtmlElement
 
+from gpuledger.extract.collect import parse_page
 from gpuledger.extract.errors import ExtractError
 from gpuledger.extract.items import Aside, Item, Looked, Parsed, to_json
 from gpuledger.extract.markup import around, charset, masked
 from gpuledger.extract.markup.html import TooManyAttributes, tree
-from gpuledger.extract.parsing import parse_page
 from gpuledger.extract.source import Page, Source
 
 #: Words of a value that are shown.

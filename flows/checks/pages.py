@@ -11,9 +11,9 @@ from gpuledger.extract import local_files, objects
 from gpuledger.extract import source as sources
 from gpuledger.extract.archive.snapshot import Snapshot
 from gpuledger.extract.archive.snapshots import Archive
+from gpuledger.extract.collect import parse_page
 from gpuledger.extract.errors import ExtractError
 from gpuledger.extract.items import Aside, Item
-from gpuledger.extract.parsing import parse_page
 from gpuledger.extract.source import Page
 from gpuledger.flows.night.context import utc_now
 from gpuledger.transform.answers import drifting

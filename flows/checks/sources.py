@@ -12,11 +12,10 @@ from typing import Literal
 
 from gpuledger.extract import local_files
 from gpuledger.extract import source as sources
-from gpuledger.extract.collect import Reading
+from gpuledger.extract.collect import Reading, parse_page
 from gpuledger.extract.errors import ExtractError
 from gpuledger.extract.fetch.site import site_of
 from gpuledger.extract.items import Aside, Issue, Item, Looked, Parsed
-from gpuledger.extract.parsing import parse_page
 from gpuledger.extract.source import Page
 from gpuledger.flows.night import gather
 from gpuledger.flows.night.context import Context

@@ -14,12 +14,11 @@ import pytest
 from gpuledger.extract import errors, source
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshots import Archive
-from gpuledger.extract.collect import Collected, Reading, collect
+from gpuledger.extract.collect import Collected, Reading, collect, parse_page
 from gpuledger.extract.fetch.http import Client, HttpSettings, Machine
 from gpuledger.extract.items import Aside, Issue, Parsed
 from gpuledger.extract.markup import charset
 from gpuledger.extract.pages import Fetching
-from gpuledger.extract.parsing import parse_page
 from gpuledger.extract.source import Page
 from tests.extract import faulty_server as faults
 from tests.extract.fake_time import FakeTime

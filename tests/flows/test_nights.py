@@ -9,8 +9,8 @@ import pytest
 
 from gpuledger.extract import source as sources
 from gpuledger.extract.archive.snapshots import Archive
+from gpuledger.extract.collect import parse_page
 from gpuledger.extract.items import Aside, Chart
-from gpuledger.extract.parsing import parse_page
 from gpuledger.extract.sample.server import clock
 from gpuledger.transform.build import graph
 from gpuledger.warehouse import schema

@@ -15,10 +15,10 @@ from gpuledger.extract import learning, side_by_side
 from gpuledger.extract import source as sources
 from gpuledger.extract.archive import passing
 from gpuledger.extract.archive.snapshots import Archive
+from gpuledger.extract.collect import parse_page
 from gpuledger.extract.fetch.fetched import Fetched
 from gpuledger.extract.items import Offer
 from gpuledger.extract.markup.html import tree, visible_text
-from gpuledger.extract.parsing import parse_page
 from gpuledger.extract.readers.listing import select
 from gpuledger.extract.sample import server
 from gpuledger.extract.source import Page

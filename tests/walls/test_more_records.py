@@ -19,9 +19,9 @@ import pytest
 from gpuledger.extract import local_files, sealed
 from gpuledger.extract.archive.fetch_log import FetchLog
 from gpuledger.extract.archive.snapshot import Snapshot
+from gpuledger.extract.collect import parse_page
 from gpuledger.extract.errors import ExtractError, NotFound
 from gpuledger.extract.items import Issue, to_json
-from gpuledger.extract.parsing import parse_page
 from gpuledger.extract.source import Page, get
 from gpuledger.flows.night import run_log
 from gpuledger.flows.setup import decisions

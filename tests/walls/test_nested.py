@@ -8,9 +8,9 @@ from pathlib import Path
 
 from gpuledger.extract import source
 from gpuledger.extract.archive.parsed_cache import ParsedCache
+from gpuledger.extract.collect import parse_page
 from gpuledger.extract.items import Chart, Offer
 from gpuledger.extract.markup import html, jsonld, masked
-from gpuledger.extract.parsing import parse_page
 from gpuledger.extract.product import context, scripts
 from gpuledger.extract.source import Page
 

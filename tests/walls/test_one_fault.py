@@ -16,12 +16,11 @@ import pytest
 
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshots import Archive
-from gpuledger.extract.collect import Collected, Reading, collect
+from gpuledger.extract.collect import Collected, Reading, collect, parse_page
 from gpuledger.extract.errors import ExtractError
 from gpuledger.extract.fetch.http import Client, HttpSettings
 from gpuledger.extract.items import MAX_COUNT, CloudOffer, IndexPrice, Issue, Item, Offer, Parsed, admitted, to_json
 from gpuledger.extract.pages import Fetching, LocalFile
-from gpuledger.extract.parsing import parse_page
 from gpuledger.extract.source import Page, Source, get
 from gpuledger.flows.night import run_log
 from gpuledger.flows.night.gather import Reader
