@@ -8,7 +8,6 @@ import json
 import os
 import zlib
 from collections.abc import Collection, Sequence
-from functools import cache
 from pathlib import Path
 
 from gpuledger.extract.items import Parsed, from_json, to_json
@@ -23,6 +22,8 @@ class ParsedCache:
 
     def __init__(self, root: Path) -> None:
         self._root = root
+        # Here and not at the first page, since the pages of many sources come at once, and each would go through all files.
+        self._parsers = parser_code()
 
     def get(self, source: Source, page: Page) -> list[Parsed] | None:
         """The items of an earlier parse of the same bytes at the same address; None where there was none."""
@@ -49,7 +50,7 @@ class ParsedCache:
 
     def stale(self, pages: Collection[str]) -> list[Path]:
         """Files that nothing will ask for: of an earlier parser, or of a page that is not among `pages`."""
-        current = {f"{name}/{parser_code()}" for name in names()}
+        current = {f"{name}/{self._parsers}" for name in names()}
         return [
             path
             for path in sorted(self._root.glob("*/*/*"))
@@ -59,7 +60,7 @@ class ParsedCache:
     def _path(self, source: Source, page: Page) -> Path:
         # The address is part of the name: relative links and the page's own product depend on it.
         address = hashlib.sha256(f"{page.url} {page.final_url}".encode()).hexdigest()[:12]
-        return self._root / source.name / parser_code() / f"{page.sha256}-{address}.jsonl.gz"
+        return self._root / source.name / self._parsers / f"{page.sha256}-{address}.jsonl.gz"
 
 
 def _head(lines: Sequence[str]) -> dict[str, int | str]:
@@ -67,7 +68,6 @@ def _head(lines: Sequence[str]) -> dict[str, int | str]:
     return {"items": len(lines), "sha256": hashlib.sha256("".join(lines).encode()).hexdigest()}
 
 
-@cache
 def parser_code() -> str:
     """Fingerprint of all code and tables of words in `extract/`, since a parser leans on readers that others share."""
     digest = hashlib.sha256()

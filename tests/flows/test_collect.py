@@ -224,7 +224,6 @@ def test_the_fingerprint_of_the_parsers_follows_code_and_tables_of_words(
     monkeypatch.setattr(parsed_cache, "ROOM", tmp_path)
 
     def now() -> str:
-        parsed_cache.parser_code.cache_clear()
         return parsed_cache.parser_code()
 
     before = now()
@@ -238,7 +237,6 @@ def test_the_fingerprint_of_the_parsers_follows_code_and_tables_of_words(
         seen.add(now())
     assert len(seen) == 3
     monkeypatch.undo()
-    parsed_cache.parser_code.cache_clear()
 
 
 # ── files of this machine ─────────────────────────────────────────────────────────────────────────────────────────────
