@@ -144,12 +144,13 @@ def _publish(run: Context, crawls: Sequence[Crawl], archived_by: str, before: in
     with publish.workspace(run.data, run.run_id, memory_limit=run.settings.memory_limit) as (con, work):
         con.begin()
         is_newest = price_days.is_newest(con, crawls[0][0])
+        seeded = store.seed(con, run)
         # A night's statements read a thousand rows each: to share them out among threads takes longer than to read them.
         with publish.one_thread(con):
             night = load(con, run, crawls, before)
         since = price_days.since(con, crawls[0][0]) if is_newest else None
         record = run_log.record_of(run, [_collected(crawls, archived_by)])
-        summary = store.finish(con, run, work, replace(night, since=since), record)
+        summary = store.finish(con, run, work, replace(night, tables=night.tables | seeded, since=since), record)
     run_log.finish(run, summary.status, summary.reason)
     return summary
 

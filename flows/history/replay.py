@@ -157,7 +157,7 @@ def replay(
                 con.begin()
             context.progress.at(len(runs))
             last = dataclasses.replace(context, as_of=replayed.newest)
-            builds = store.prepare_build(con, last, replayed.changed)
+            builds = store.prepare_build(con, last, replayed.changed | store.seed(con, last))
             summary = store.publish_build(con, last, work, (), builds)
         keeper.drop()
         if options.export:

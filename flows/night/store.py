@@ -86,16 +86,42 @@ class Night:
     unrated: tuple[MissingRate, ...] = ()
 
 
-def load(con: duckdb.DuckDBPyConnection, context: Context, collected: Sequence[Collected]) -> Night:
-    """Check and load the batches of one night, each as its contract says. Raises OutOfOrder.
+def seed(con: duckdb.DuckDBPyConnection, context: Context) -> set[str]:
+    """Bring the seeded tables up to date; those that changed. Raises SettingsError for a baseline that is no card."""
+    known = identities.of(context.data)
+    own, wrong = own_models.load(context.data.models)
+    issues = [(Issue(code="bad_model", message=str(error), severity="error"), None) for error in wrong]
+    ledger.add_issues(con, context.run_id, "models", issues)
+    cards, unread = own_gpus.load(context.data.gpus)
+    issues = [(Issue(code="bad_gpu", message=str(error), severity="error"), None) for error in unread]
+    ledger.add_issues(con, context.run_id, "gpus", issues)
+    added, unusable = workloads.own(context.data.workloads)
+    issues = [(Issue(code="bad_workload", message=str(error), severity="error"), None) for error in unusable]
+    ledger.add_issues(con, context.run_id, "workloads", issues)
+    settings = context.settings
+    user = seeds.OfUser(settings.for_warehouse(), settings.assumptions, own, tuple(added.values()), cards)
+    changed = set(seeds.load(con, known.resolver, known.version, user, context.as_of.date()))
+    baseline = settings.baseline_gpu_id
+    if not assign.is_card(con, baseline):
+        raise SettingsError(
+            f"baseline_gpu_id: no GPU is called {baseline!r}; `gpuledger resolve TITLE` finds the id of a card"
+        )
+    return changed
 
-    A batch that cannot be taken in is its own source's failure: all is undone (DuckDB has no savepoints) and done again
+
+def load(con: duckdb.DuckDBPyConnection, context: Context, collected: Sequence[Collected]) -> Night:
+    """Seed, then check and load the batches of one night, each as its contract says. Raises OutOfOrder.
+
+    Seeds come first since they need no check: the library for checks is still being imported in a first night. A batch that
+    cannot be taken in is its own source's failure: all is undone (DuckDB has no savepoints) and done again
     without it. So nothing but these batches may be in the open transaction.
     """
     batches = shops.joined(collected)
     while True:
         try:
-            return _load(con, context, batches)
+            seeded = seed(con, context)
+            night = _load(con, context, batches)
+            return replace(night, tables=night.tables | seeded)
         except _NotStored as error:
             con.rollback()
             con.begin()
@@ -161,7 +187,7 @@ def prepare_build(
 ) -> list[Build]:
     """Identify titles, build what the tables in `changed` reach, and audit it, inside the open transaction.
 
-    `since` bounds what was loaded, where that is known. Raises AuditFailed.
+    `changed` are the tables of the load and of `seed`. `since` bounds what was loaded, where that is known. Raises AuditFailed.
     """
     context.progress.step("identify")
     touched = {*changed, *settle(con, context)}
@@ -184,11 +210,11 @@ def prepare_build(
 
 
 def settle(con: duckdb.DuckDBPyConnection, context: Context) -> set[str]:
-    """What goes with the load of a night, before a build: seeds, freshness and identities. The tables that changed."""
+    """What goes with the load of a night, before a build: freshness and identities. The tables that changed."""
     last = runs.last_in(con)
     # A backfill of old nights makes no other source older or younger.
     now = max(context.as_of, last.as_of) if last else context.as_of
-    return {*_seed(con, context), *freshness.keep(con, now), *_identify(con, context)}
+    return {*freshness.keep(con, now), *_identify(con, context)}
 
 
 def publish_build(
@@ -285,29 +311,6 @@ def _note_damage(con: duckdb.DuckDBPyConnection, context: Context, damaged: Sequ
     reasons = [*damaged, *run_log.damage(data), *integrity.damage(data), *decisions.damage(data)]
     issues = [(Issue(code="damaged_record", message=message, severity="error"), None) for message in reasons]
     ledger.add_issues(con, context.run_id, "records", issues)
-
-
-def _seed(con: duckdb.DuckDBPyConnection, context: Context) -> set[str]:
-    """Bring the seeded tables up to date; those that changed. Raises SettingsError for a baseline that is no card."""
-    known = identities.of(context.data)
-    own, wrong = own_models.load(context.data.models)
-    issues = [(Issue(code="bad_model", message=str(error), severity="error"), None) for error in wrong]
-    ledger.add_issues(con, context.run_id, "models", issues)
-    cards, unread = own_gpus.load(context.data.gpus)
-    issues = [(Issue(code="bad_gpu", message=str(error), severity="error"), None) for error in unread]
-    ledger.add_issues(con, context.run_id, "gpus", issues)
-    added, unusable = workloads.own(context.data.workloads)
-    issues = [(Issue(code="bad_workload", message=str(error), severity="error"), None) for error in unusable]
-    ledger.add_issues(con, context.run_id, "workloads", issues)
-    settings = context.settings
-    user = seeds.OfUser(settings.for_warehouse(), settings.assumptions, own, tuple(added.values()), cards)
-    changed = set(seeds.load(con, known.resolver, known.version, user, context.as_of.date()))
-    baseline = settings.baseline_gpu_id
-    if not assign.is_card(con, baseline):
-        raise SettingsError(
-            f"baseline_gpu_id: no GPU is called {baseline!r}; `gpuledger resolve TITLE` finds the id of a card"
-        )
-    return changed
 
 
 def _identify(con: duckdb.DuckDBPyConnection, context: Context) -> set[str]:
