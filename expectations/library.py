@@ -18,6 +18,8 @@ from types import ModuleType
 
 #: What it imports for a check of distributions and for its picture, 40% of the time and a third of the memory. We have none.
 _PUT_OFF = frozenset({"scipy.stats", "altair"})
+#: An extra of its own, for tables in databases: it does without where that is not installed. We hand frames in. A tenth.
+_DONE_WITHOUT = "sqlalchemy"
 
 _importing = threading.Lock()
 
@@ -27,8 +29,8 @@ def load() -> None:
     with _importing:
         if "great_expectations" in sys.modules:
             return
-        # All that an import makes stays: to look through it for circles while it grows is a quarter of the import's time, and
-        # each time that Python does so later takes a tenth of a second.
+        # All that an import makes stays: to look through it for circles while it grows is a quarter of the import's time,
+        # and each time that Python does so later takes a tenth of a second.
         collects = gc.isenabled()
         gc.disable()
         finder = _Later()
@@ -50,11 +52,19 @@ def begin() -> None:
 
 
 class _Later(MetaPathFinder):
-    """Finds the modules of `_PUT_OFF`: each is run when something of it is first used, as Python's `LazyLoader` has it."""
+    """Finds the modules of `_PUT_OFF`: each is run when something of it is first used, as Python's `LazyLoader` has it.
+
+    Says that `_DONE_WITHOUT` is not there, but to the thread alone that made this: another may be importing Prefect.
+    """
+
+    def __init__(self) -> None:
+        self._thread = threading.get_ident()
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
+        if fullname == _DONE_WITHOUT and threading.get_ident() == self._thread:
+            raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
         spec = PathFinder.find_spec(fullname, path, target) if fullname in _PUT_OFF else None
         if spec is not None and spec.loader is not None:
             spec.loader = LazyLoader(spec.loader)

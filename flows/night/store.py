@@ -187,7 +187,8 @@ def prepare_build(
 ) -> list[Build]:
     """Identify titles, build what the tables in `changed` reach, and audit it, inside the open transaction.
 
-    `changed` are the tables of the load and of `seed`. `since` bounds what was loaded, where that is known. Raises AuditFailed.
+    `changed` are the tables of the load and of `seed`; `since` bounds what was loaded, where that is known. Raises
+    AuditFailed.
     """
     context.progress.step("identify")
     touched = {*changed, *settle(con, context)}
