@@ -37,7 +37,7 @@ def checked(table, checks):
         spent += time.perf_counter() - started
 suite.run = checked
 try:
-    cli.call()
+    cli.main()
 finally:
     # Not ru_maxrss: a process inherits that from the one that started it.
     with open("/proc/self/status") as status:

@@ -20,6 +20,7 @@ from gpuledger.extract.markup.html import visible_text
 from gpuledger.extract.markup.structured import StructuredProduct
 from gpuledger.extract.product import scan
 from gpuledger.extract.product.context import Context
+from gpuledger.extract.product.gtin import valid_gtin
 from gpuledger.extract.product.layout import Layout
 from gpuledger.extract.product.number_words import BEGINNINGS, CODE_NAME, LABELS, OF_WORDS, Field
 
@@ -384,15 +385,3 @@ def _as_in_address(page: Context, layout: Layout) -> str | None:
     texts = {(element.text or "").strip() for element in layout.part.iter("td", "span", "div", "b", "strong", "p")}
     found = {text for text in texts if 4 <= len(text) <= 20 and text.lower() in parts and _CODE.fullmatch(text)}
     return found.pop() if len(found) == 1 else None
-
-
-def valid_gtin(text: str) -> str | None:
-    """The GTIN of 8, 12, 13 or 14 digits without separators; None where the check digit is wrong.
-
-    The check digit is that of the GS1 General Specifications, section 7.9.
-    """
-    digits = re.sub(r"[\s-]", "", text)
-    if not re.fullmatch(r"\d{8}|\d{12,14}", digits) or not digits.isascii() or set(digits) == {"0"}:
-        return None
-    weighted = sum(int(digit) * (3 if place % 2 == 0 else 1) for place, digit in enumerate(reversed(digits[:-1])))
-    return digits if (10 - weighted % 10) % 10 == int(digits[-1]) else None

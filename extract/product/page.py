@@ -1,0 +1,180 @@
+"""What is read of the whole of a product page, put together: the offer, and the Issues that its signals raise."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from gpuledger.extract import wording
+from gpuledger.extract.errors import LayoutChanged
+from gpuledger.extract.fetch import blocks
+from gpuledger.extract.items import Availability, Issue, Offer, Parsed, SellerKind
+from gpuledger.extract.markup import html, structured
+from gpuledger.extract.markup.structured import StructuredOffer, StructuredProduct
+from gpuledger.extract.product import (
+    claims,
+    context,
+    decide,
+    layout,
+    numbers,
+    own,
+    scan,
+    scripts,
+    stock,
+    terms,
+    visible,
+)
+from gpuledger.extract.product.context import Context
+from gpuledger.extract.product.price_kinds import VisiblePrice
+from gpuledger.extract.source import Page
+
+#: More different prices than these, on a page that describes no product to machines, make a listing.
+_MAX_PRICES = 5
+
+
+def read(page: Page, country: str | None, language: str | None) -> Iterator[Parsed]:
+    """What `product.parse` gives; raises what it raises."""
+    tree = html.tree(page.content, page.headers.get("content-type"))
+    here = context.build(page, tree, country, language)
+    products = own.own_products(here, structured.products(tree, here.url, page.content))
+    stated = claims.of_products(here, products)
+    if (meta := claims.of_meta(here)) is not None:
+        stated.append(meta)
+    if not stated and (ordered := claims.of_order(here)) is not None:
+        stated.append(ordered)
+    parts = layout.layout_of(here)
+    currency = next((claim.currency for claim in stated if claim.currency), None) or decide.stated_currency(here)
+    seen = visible.visible_prices(here, parts, currency)
+    available = stock.of_page(here, products, parts)
+    if available == "unknown" and not seen.prices:
+        available = stock.told(parts)
+    title = _title(here, parts, products)
+    is_offered = products or stated or seen.prices or available != "unknown" or _on_request(parts)
+    if title is None or not is_offered:
+        raise _no_product(page, here, "neither structured data nor a title with a price or a means of ordering")
+    amounts = {price.amount for price in seen.prices if price.kind == "now"}
+    is_product = (here.first_meta("og:type") or "").lower().startswith(("product", "og:product"))
+    if not (products or stated or is_product) and len(amounts) > _MAX_PRICES:
+        raise _no_product(page, here, f"{len(amounts)} prices and no product of its own, as on a listing")
+    decision = decide.decide(here, stated, seen, functools.cache(lambda: scripts.claims_of_scripts(here)))
+    yield from decision.issues
+    if decision.price is None and not decision.issues:
+        yield Issue(code="no_price", message="the page shows no price", severity="info", url=here.url)
+    status = stock.printed(parts)
+    if {available, status} == {"in_stock", "out_of_stock"}:
+        # The structured data stays: templates keep hidden parts for every state, which only a style sheet tells apart.
+        message = f"the page's structured data says {available}, and the page itself {status}"
+        yield Issue(code="availability_disagreement", message=message, url=here.url)
+    # Which of several prices is asked may be open: the goods are offered all the same.
+    is_asked = decision.kind == "now" or (decision.price is None and any(one.kind == "now" for one in seen.prices))
+    if available == "unknown" and status is None and is_asked:
+        available = "in_stock"
+    shown = next((price for price in seen.prices if price.amount == decision.price), None)
+    yield _offer(here, _Goods(title, products, parts, available, shown), decision)
+
+
+_ON_REQUEST = re.compile(
+    r"(?:call|contact(?: us)?|ask|inquire) for (?:a )?(?:price|pricing|quote)|request (?:a )?(?:price|pricing|quote)"
+    r"|(?:sign|log) ?in (?:to|for) (?:see |view |show )?(?:the |your |our )?pric|pric(?:es?|ing) after log-?in"
+    r"|preise? (?:nach (?:dem )?(?:login|anmeld)|nur für)|zaloguj się,? (?:aby|żeby) (?:zobaczyć|poznać)"
+    r"|connectez-vous pour (?:voir|conna)|inicia sesión para ver|accedi per (?:vedere|visualizzare)|log in om (?:de )?prij"
+    r"|logga in för att se|войдите,? чтобы"
+    r"|(?:price|quote) (?:up)?on request|preis auf anfrage|prix sur demande|precio a consultar|cena na zapytanie"
+    r"|가격\s?문의|価格はお問い?合わせ|询价|詢價",
+    re.IGNORECASE,
+)
+_LONGEST_REQUEST = 60
+
+
+def _on_request(parts: layout.Layout) -> bool:
+    """Whether the goods' part says that their price is told to whoever asks: goods all the same, and no other page."""
+    texts = ((element, " ".join((element.text or "").split())) for element in parts.part.iter(*scan.HOLD_TEXT))
+    return any(
+        3 < len(text) <= _LONGEST_REQUEST and _ON_REQUEST.match(text) and not parts.is_elsewhere(element)
+        for element, text in texts
+    )
+
+
+def _no_product(page: Page, here: Context, seen: str) -> LayoutChanged:
+    """The error of a page without a product; raises Blocked or EmptyBody instead where the page is a wall or empty."""
+    blocks.detect(page.content, here.url, page.headers, page.status)
+    return LayoutChanged(here.url or page.url, f"no product: {seen}", "give the address of one product's page")
+
+
+def _title(page: Context, parts: layout.Layout, products: list[StructuredProduct]) -> str | None:
+    """The goods' name: as structured data has it, else the heading, else OpenGraph's title, else the document's."""
+    name = next((product.name for product in products if product.name), None)
+    shown = html.visible_text(parts.title) if parts.title is not None else None
+    return name or shown or page.first_meta("og:title", "twitter:title") or page.document_title or None
+
+
+class _Goods(NamedTuple):
+    """What a page sells, without its price."""
+
+    title: str
+    products: list[StructuredProduct]
+    parts: layout.Layout
+    available: Availability
+    #: Where people see the price, if they do.
+    shown: VisiblePrice | None
+
+
+def _offer(page: Context, goods: _Goods, decision: decide.Decision) -> Offer:
+    title, products, parts, available, shown = goods
+    offers = [offer for product in products for offer in product.offers]
+    codes = numbers.of_page(page, products, parts)
+    seller = next((offer.seller for offer in offers if offer.seller), None)
+    printed = None if seller else terms.seller(parts)
+    condition = next((offer.condition for offer in offers if offer.condition), None)
+    url = page.url if page.url.startswith("http") else page.canonical or page.url
+    taxed = next((offer.tax_included for offer in offers if offer.tax_included is not None), None)
+    kind = "bundle" if decision.kind == "now" and wording.is_bundle(title) else decision.kind
+    return Offer(
+        title=title,
+        url=url,
+        key=codes.sku or url,
+        price=decision.price,
+        currency=decision.currency,
+        price_kind=kind,
+        price_text=decision.price_text,
+        list_price=decision.list_price,
+        availability=available,
+        condition=condition or wording.condition(title) or terms.condition(parts) or "unknown",
+        seller=seller or printed,
+        seller_kind=_seller_kind(page, seller, printed),
+        sku=codes.sku,
+        mpn=codes.mpn,
+        gtin=codes.gtin,
+        brand=next((product.brand for product in products if product.brand), None),
+        tax_included=terms.tax_included(shown) if taxed is None and shown is not None else taxed,
+        shipping=_shipping(offers, decision.currency),
+    )
+
+
+def _shipping(offers: Sequence[StructuredOffer], currency: str | None) -> Decimal | None:
+    """What shipping adds, where the page's structured data give one sum in the currency of the price."""
+    stated = {offer.shipping for offer in offers if offer.shipping is not None and offer.currency == currency}
+    return stated.pop() if len(stated) == 1 else None
+
+
+def _seller_kind(page: Context, stated: str | None, printed: str | None) -> SellerKind:
+    """Whether the shop itself sells the goods.
+
+    Another name in structured data is no proof of a marketplace, because firms trade under brands; but a shop that prints
+    `Sold by` and another name tells its buyers that it is not the seller.
+    """
+    if (name := stated or printed) and _is_shop(page, name):
+        return "first_party"
+    return "marketplace" if printed else "unknown"
+
+
+def _is_shop(page: Context, seller: str) -> bool:
+    """Whether the seller's name is the site's."""
+    name = re.sub(r"[\W_]", "", seller.lower())
+    host = re.sub(r"^www\.", "", urlsplit(page.url).hostname or "")
+    sites = [host.partition(".")[0], re.sub(r"[\W_]", "", (page.first_meta("og:site_name") or "").lower())]
+    return len(name) > 2 and any(len(site) > 2 and (site in name or name in site) for site in sites)
