@@ -64,7 +64,7 @@ class _Later(MetaPathFinder):
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         if fullname == _DONE_WITHOUT and threading.get_ident() == self._thread:
-            raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
+            raise ModuleNotFoundError(name=fullname)
         spec = PathFinder.find_spec(fullname, path, target) if fullname in _PUT_OFF else None
         if spec is not None and spec.loader is not None:
             spec.loader = LazyLoader(spec.loader)

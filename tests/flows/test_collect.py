@@ -59,7 +59,7 @@ class Bench:
         self.server = server
         self.client = client
         self.archive = Archive(folder / "snapshots")
-        self.cache = ParsedCache(folder / "parsed")
+        self.parsed = folder / "parsed"
         self.seen: list[tuple[str, int]] = []
 
     def serve(self, **pages: str | Route) -> None:
@@ -70,7 +70,7 @@ class Bench:
     def read(self, *starts: str, source: Source = SHOP, files: tuple[LocalFile, ...] = ()) -> Collected:
         reading = Reading(source, [f"http://{HOST}/{start}" for start in starts], files)
         pages = Fetching(self.client, self.archive, NOW, "run")
-        return collect(reading, pages, self.cache, lambda url, known: self.seen.append((url, known)))
+        return collect(reading, pages, ParsedCache(self.parsed), lambda url, known: self.seen.append((url, known)))
 
 
 @pytest.fixture

@@ -172,27 +172,36 @@ def test_a_backfill_replays_cut_on_a_night_and_between_two(tmp_path: Path) -> No
     assert_same(tmp_path / "cut", tmp_path / "cut-too")
 
 
-def test_a_killed_replay_goes_on_where_it_was_unless_something_changed(tmp_path: Path) -> None:
+def _decide(data: Path, to: Path) -> None:
+    decisions.release(
+        data=DataDir(data), listing_id="danawa_daily:88000005", price=Decimal(1), currency="KRW", reason="new"
+    )
+
+
+def _damage(data: Path, to: Path) -> None:
+    (kept,) = (to / "state").glob("replay-*.duckdb")
+    content = bytearray(kept.read_bytes())
+    content[len(content) // 2] ^= 1
+    kept.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(None, id="nothing changed"),
+        pytest.param(_damage, id="the kept file is damaged"),
+        pytest.param(_decide, id="somebody decided", marks=pytest.mark.slow_combination),
+    ],
+)
+def test_a_killed_replay_goes_on_where_it_was_unless_something_changed(
+    tmp_path: Path, change: Callable[[Path, Path], None] | None
+) -> None:
     data = tmp_path / "data"
-    load(data, price_table(tmp_path / "one.csv", 4, _price), by_night=True)
-
-    def decide(to: Path) -> None:
-        decisions.release(
-            data=DataDir(data), listing_id="danawa_daily:88000005", price=Decimal(1), currency="KRW", reason="new"
-        )
-
-    def damage(to: Path) -> None:
-        (kept,) = (to / "state").glob("replay-*.duckdb")
-        content = bytearray(kept.read_bytes())
-        content[len(content) // 2] ^= 1
-        kept.write_bytes(content)
-
-    _kill_and_go_on(data, tmp_path / "again")
-    _kill_and_go_on(data, tmp_path / "from-a-damaged-file", damage)
-    _kill_and_go_on(data, tmp_path / "once-more", decide)
+    load(data, price_table(tmp_path / "one.csv", 3, _price), by_night=True)
+    _kill_and_go_on(data, tmp_path / "again", change)
 
 
-def _kill_and_go_on(data: Path, to: Path, change: Callable[[Path], None] | None = None) -> None:
+def _kill_and_go_on(data: Path, to: Path, change: Callable[[Path, Path], None] | None) -> None:
     runs = runs_until(DataDir(data), None)
 
     def run_here(progress: Progress) -> Context:
@@ -215,13 +224,13 @@ def _kill_and_go_on(data: Path, to: Path, change: Callable[[Path], None] | None 
                     raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        replay(run_here(Seen(3)), DataDir(data), runs, Options(keep_every_s=0))
+        replay(run_here(Seen(2)), DataDir(data), runs, Options(keep_every_s=0))
     assert not (to / "gpuledger.duckdb").exists()
     if change:
-        change(to)
+        change(data, to)
     seen = Seen()
     replay(run_here(seen), DataDir(data), runs, Options(keep_every_s=0))
-    assert seen.runs == [*range(0 if change else 3, len(runs)), len(runs)]
+    assert seen.runs == [*range(0 if change else 2, len(runs)), len(runs)]
     assert_same(data, to)
     assert list((to / "state").glob("replay-*")) == []
 

@@ -54,7 +54,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("night", "has_street_prices"),
     [
         pytest.param(4, True, id="a price held, in the middle of a bulk load"),
-        pytest.param(13, False, id="rates too old"),
+        pytest.param(13, False, id="rates too old", marks=pytest.mark.slow_combination),
         pytest.param(18, False, id="shop too old", marks=pytest.mark.slow_combination),
         pytest.param(20, True, id="all"),
     ],
