@@ -12,7 +12,6 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -43,14 +42,10 @@ class Limits:
 
 
 class ParsePool:
-    """Parses pages of sources by name. Safe for threads; use it as a context manager.
+    """Parses pages of sources by name. Safe for threads; use it as a context manager."""
 
-    `at_start` is called when a process is started: a page is new, and what the caller needs for its rows may be begun.
-    """
-
-    def __init__(self, limits: Limits, at_start: Callable[[], None] | None = None) -> None:
+    def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._at_start = at_start
         # None stands for a process that is not started. The last one used comes first: it knows the source already.
         self._idle: queue.LifoQueue[_Process | None] = queue.LifoQueue()
         for _ in range(limits.processes):
@@ -79,7 +74,7 @@ class ParsePool:
         order = Order(source.name, page, self._limits.seconds_of(source, page), self._limits.memory_bytes, target)
         process = self._idle.get()
         try:
-            process = process or self._start()
+            process = process or _Process()
             answer = process.answer(order)
             if leaves_locks(answer):
                 process.end()
@@ -96,12 +91,6 @@ class ParsePool:
         if isinstance(answer, ExtractError | OSError):
             raise answer
         return answer
-
-    def _start(self) -> _Process:
-        process = _Process()
-        if self._at_start is not None:
-            self._at_start()
-        return process
 
 
 #: Not `-m`: the classes of the messages would be those of another module, `__main__`.

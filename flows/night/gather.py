@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -256,11 +256,8 @@ def _quotes(context: Context) -> list[LocalFile]:
 
 
 @contextmanager
-def reader(context: Context, at_first_page: Callable[[], None] | None = None) -> Iterator[Reader]:
-    """The shared client and archive, with the sample site running where the run is on it.
-
-    `at_first_page` is called when a page is new and has to be parsed, once for each process that parses.
-    """
+def reader(context: Context) -> Iterator[Reader]:
+    """The shared client and archive, with the sample site running where the run is on it."""
     archive = Archive(context.data.snapshots, objects.of(context.data.store))
     cache = ParsedCache(context.data.snapshots / "parsed")
     settings = context.settings
@@ -279,7 +276,7 @@ def reader(context: Context, at_first_page: Callable[[], None] | None = None) ->
         with (
             leases as held,
             Client(http, leases=held) as client,
-            ParsePool(page_limits(settings), at_first_page) as parser,
+            ParsePool(page_limits(settings)) as parser,
             Browser(client, shown, http.agent) as browser,
         ):
             yield Reader(context, client, archive, cache, parser, browser)
@@ -289,7 +286,7 @@ def reader(context: Context, at_first_page: Callable[[], None] | None = None) ->
         server.SampleSite(context.sample_night) as site,
         # No pause between requests: the site is ours, and it is this machine.
         Client(replace(http, delay_s=0.0, connect_to=site.connect_to), leases=held) as client,
-        ParsePool(page_limits(settings), at_first_page) as parser,
+        ParsePool(page_limits(settings)) as parser,
         Browser(client, shown, http.agent) as browser,
     ):
         yield Reader(context, client, archive, cache, parser, browser)

@@ -46,8 +46,10 @@ def run_locked(context: Context, read_all: ReadAll) -> Summary:
     run_log.start(context)
     context.progress.step("read", len(readings))
     try:
-        # What is new will be checked, so the library for it is imported while pages are parsed in processes of their own.
-        with gather.reader(context, at_first_page=library.begin) as reader:
+        if not context.data.base.exists():
+            # All of a first night is checked, so the library for it is imported while pages come and are parsed.
+            library.begin()
+        with gather.reader(context) as reader:
             collected = read_all(reader, readings)  # fetch, archive, parse
         summary = store(context, collected) if _is_any_read(collected) else _nothing(context, collected)
     except BaseException as error:
