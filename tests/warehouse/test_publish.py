@@ -153,6 +153,23 @@ def test_a_base_that_was_lost_comes_back_from_what_is_published(data: DataDir) -
     assert runs(data) == ["1", "2", "3"]
 
 
+def test_a_base_that_was_lost_comes_back_from_what_is_published_and_not_from_the_last_by_name(data: DataDir) -> None:
+    run(data, "5")
+    run(data, "2")  # the clock was set back
+    shutil.rmtree(data.state)
+    run(data, "3")
+    assert runs(data) == ["2", "3", "5"]
+
+
+def test_a_base_and_a_link_that_were_lost_come_back_from_the_last_version(data: DataDir) -> None:
+    run(data, "1")
+    run(data, "2")
+    shutil.rmtree(data.state)
+    data.published.unlink()
+    run(data, "3")
+    assert runs(data) == ["1", "2", "3"]
+
+
 def test_a_link_that_was_lost_comes_back_with_the_next_run(data: DataDir) -> None:
     run(data, "1")
     data.published.unlink()
