@@ -54,12 +54,15 @@ class Cloud:
         self.night += not again
         offers = [make(key, price) for key, price in (USUAL if rates is None else rates).items()]
         batch = Batch(SOURCE, START + timedelta(days=self.night), [Row(offer, "sha") for offer in offers])
+        was_held = self.con.execute("SELECT 1 FROM core.held_price").fetchall()
         loaded = loading.load_batch(self.con, batch, Bounds(), good_nights.Released(released or []), ["cloud_offer"])
         good_nights.note(self.con, SOURCE, good_nights.GoodNight(batch.seen_at, len(offers), loaded.is_complete))
         names = {others.offer_id(SOURCE, offer): offer.instance for offer in offers}
         held = self.con.execute("SELECT listing_id, hold, kind FROM core.held_price").fetchall()
         assert {kind for _, _, kind in held} <= {"cloud_offer"}
         assert loaded.held == len(held)
+        # Or what reads it would not be built again.
+        assert ("core.held_price" in loaded.changes.changed) == bool(held or was_held)
         return {str(names[offer]): hold for offer, hold, _ in held}
 
     def open(self, key: str) -> list[tuple[Decimal | None, bool]]:
