@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from gpuledger.extract import product
 from gpuledger.extract.errors import ExtractError
 from gpuledger.extract.items import Offer
+from gpuledger.extract.markup.html import TooManyAttributes
 from gpuledger.extract.price import money
 from gpuledger.extract.source import Page
 
@@ -106,7 +107,7 @@ def check(page: Page) -> Offer | None:
     """What a damaged page gives. Raises AssertionError for a price that no page may give; lets any error but ours out."""
     try:
         items = list(product.parse(page))
-    except ExtractError:
+    except (ExtractError, TooManyAttributes):  # a refusal with its words, which a night takes for a changed layout
         return None
     offer = next((item for item in items if isinstance(item, Offer)), None)
     if offer is not None and offer.price is not None:
