@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from io import TextIOWrapper
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from gpuledger.flows.telling.clean import UNSAFE, clean
@@ -39,7 +40,10 @@ def clean_streams() -> None:
     """From here on what this process prints is clean, whoever prints it. The console of `console` draws past that."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
-        if stream is not None and not isinstance(stream, CleanStream):
+        if stream is None:
+            # Closed by whoever started this (`>&-`): nobody reads it, and what is printed ends nothing.
+            stream = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  # as long as the process
+        if not isinstance(stream, CleanStream):
             if isinstance(stream, TextIOWrapper):
                 # A letter that the terminal's coding lacks (`₩` in Latin-1) is written by its number, and ends nothing.
                 stream.reconfigure(errors="backslashreplace")

@@ -152,6 +152,14 @@ def test_a_pipe_that_closes_early_is_no_traceback(data: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_who_closes_what_is_printed_gets_the_exit_status_alone(data: Path, closed: str) -> None:
+    command = f"{sys.executable} -m gpuledger rank sd-512-image-generation --data-dir {data} {closed}"
+    done = subprocess.run(["sh", "-c", command], env=environment(), check=False, capture_output=True, text=True)
+    assert done.returncode == 0
+    assert "Traceback" not in done.stderr
+
+
 # ── files ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
