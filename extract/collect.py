@@ -236,12 +236,24 @@ def _parse_snapshot(source: Source, link: Link, snapshot: Snapshot, tools: _Tool
         items = tools.cache.get(source, page) if tools.cache else None
         is_unchanged = items is not None
         if items is None:
-            items = tools.parser.parse(source, page)
-            if tools.cache and source.keeps_parsed:
-                tools.cache.put(source, page, items)
+            items = _parsed(source, page, tools)
     except Exception as error:  # noqa: BLE001  as for a page that does not come
         return _Attempt(link, snapshot, failure=_failure(link.url, error, snapshot))
     return _Attempt(link, snapshot, page, items, is_unchanged)
+
+
+def _parsed(source: Source, page: Page, tools: _Tools) -> list[Parsed]:
+    """What the parser gives for a page, kept for the nights on which the page is the same. Raises ExtractError."""
+    cache = tools.cache if source.keeps_parsed else None
+    try:
+        items = tools.parser.parse(source, page)
+    except LayoutChanged as refusal:
+        if cache:
+            cache.put_refusal(source, page, refusal)
+        raise
+    if cache:
+        cache.put(source, page, items)
+    return items
 
 
 def _failure(address: str, error: Exception, snapshot: Snapshot | None = None) -> ExtractError:
@@ -337,7 +349,8 @@ def parse_page(source: Source, page: Page) -> list[Parsed]:
     except ExtractError:
         raise
     except Exception as error:
-        raise LayoutChanged(page.url, f"the parser of {source.name} failed: {described(error)}") from error
+        seen = f"the parser of {source.name} failed: {described(error)}"
+        raise LayoutChanged(page.url, seen, is_by_content=False) from error
 
 
 def _judge(collected: Collected, attempts: Sequence[_Attempt], *, has_lists: bool) -> Collected:

@@ -26,9 +26,9 @@ class ExtractError(Exception):
         self.action = action or self.default_action
         super().__init__(f"{type(self).__name__}: {url}: {seen}; {self.action}")
 
-    def __reduce__(self) -> tuple[type[ExtractError], tuple[str, str, str]]:
+    def __reduce__(self) -> tuple[type[ExtractError], tuple[str, str, str], dict[str, object]]:
         # Errors cross process borders under Prefect; the default would call __init__ with the joined message only.
-        return type(self), (self.url, self.seen, self.action)
+        return type(self), (self.url, self.seen, self.action), self.__dict__
 
 
 def _storable(text: str) -> str:
@@ -135,9 +135,17 @@ class TooManyRedirects(FetchError):
 
 
 class LayoutChanged(ExtractError):
-    """The page is not built as the parser expects, so reading on could read wrong numbers."""
+    """The page is not built as the parser expects, so reading on could read wrong numbers.
+
+    `is_by_content` says that the same bytes will bring it again: not where a parser failed of what nobody foresaw (a full
+    disk, for example), or took more time or memory than a page has.
+    """
 
     default_action = "compare the archived page with the source's fixture and mend the parser"
+
+    def __init__(self, url: str, seen: str, action: str | None = None, *, is_by_content: bool = True) -> None:
+        super().__init__(url, seen, action)
+        self.is_by_content = is_by_content
 
 
 class Unforeseen(ExtractError):

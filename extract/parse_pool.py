@@ -87,7 +87,7 @@ class ParsePool:
         finally:
             self._idle.put(process)
         if answer is None:
-            raise LayoutChanged(page.url, too_much(order), WAY_OUT)
+            raise LayoutChanged(page.url, too_much(order), WAY_OUT, is_by_content=False)
         if isinstance(answer, ExtractError | OSError):
             raise answer
         return answer
@@ -119,7 +119,7 @@ class _Process:
             (length,) = LENGTH.unpack(self._read(LENGTH.size, ends))
             return pickle.loads(self._read(length, ends))
         except (EOFError, BrokenPipeError, TimeoutError) as error:
-            raise LayoutChanged(order.page.url, self._why(order, error), WAY_OUT) from None
+            raise LayoutChanged(order.page.url, self._why(order, error), WAY_OUT, is_by_content=False) from None
 
     def _why(self, order: Order, error: Exception) -> str:
         size = f"{len(order.page.content)} bytes"

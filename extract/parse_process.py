@@ -86,7 +86,7 @@ def _read(source: Source, order: Order) -> object:
     except OSError as error:
         return error
     except Exception as error:  # noqa: BLE001  whatever a page does is an answer
-        return LayoutChanged(order.page.url, described(error))
+        return LayoutChanged(order.page.url, described(error), is_by_content=False)
 
 
 def _limit(order: Order) -> tuple[int, int]:

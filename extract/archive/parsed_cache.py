@@ -7,18 +7,23 @@ import hashlib
 import json
 import os
 import zlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
+from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.items import Parsed, from_json, to_json
 from gpuledger.extract.source import Page, Source, names
 
+#: The key, in the place of an item, of why the page was refused: address, what was seen, what to do.
+_REFUSED = "layout_changed"
 #: All that parsers are made of.
 ROOM = Path(__file__).parents[1]
 
 
 class ParsedCache:
-    """Items by source, parser and page. A file that cannot be read counts as absent; the page is parsed again."""
+    """Items, or the refusal, by source, parser and page. A file that cannot be read counts as absent; the page is parsed
+    again.
+    """
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -26,7 +31,16 @@ class ParsedCache:
         self._parsers = parser_code()
 
     def get(self, source: Source, page: Page) -> list[Parsed] | None:
-        """The items of an earlier parse of the same bytes at the same address; None where there was none."""
+        """The items of an earlier parse of the same bytes at the same address; None where there was none.
+
+        Raises LayoutChanged where that parse did.
+        """
+        kept = self._kept(source, page)
+        if isinstance(kept, LayoutChanged):
+            raise kept
+        return kept
+
+    def _kept(self, source: Source, page: Page) -> list[Parsed] | LayoutChanged | None:
         try:
             with gzip.open(self._path(source, page), "rt", encoding="utf-8") as lines:
                 head, *items = lines
@@ -34,15 +48,26 @@ class ParsedCache:
             # content with the power is not taken for a page without items, which would end every listing that it had.
             if json.loads(head) != _head(items):
                 return None
-            return [from_json(json.loads(item)) for item in items]
+            records = [json.loads(item) for item in items]
+            if records and _REFUSED in records[0]:
+                return LayoutChanged(*records[0][_REFUSED])
+            return [from_json(record) for record in records]
         except (OSError, EOFError, ValueError, TypeError, AttributeError, ArithmeticError, RecursionError, zlib.error):
             return None
 
     def put(self, source: Source, page: Page, items: Sequence[Parsed]) -> None:
         """Keep the items of a page."""
+        self._write(source, page, [to_json(item) for item in items])
+
+    def put_refusal(self, source: Source, page: Page, refusal: LayoutChanged) -> None:
+        """Keep that the parser refused a page, where the same bytes will bring the same again."""
+        if refusal.is_by_content:
+            self._write(source, page, [{_REFUSED: [refusal.url, refusal.seen, refusal.action]}])
+
+    def _write(self, source: Source, page: Page, records: Sequence[Mapping[str, object]]) -> None:
         path = self._path(source, page)
         path.parent.mkdir(parents=True, exist_ok=True)
-        lines = [json.dumps(to_json(item), ensure_ascii=False) + "\n" for item in items]
+        lines = [json.dumps(record, ensure_ascii=False) + "\n" for record in records]
         text = "".join([json.dumps(_head(lines)) + "\n", *lines])
         part = path.with_suffix(f".{os.getpid()}.part")
         part.write_bytes(gzip.compress(text.encode(), compresslevel=1, mtime=0))

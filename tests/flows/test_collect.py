@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
+import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -28,7 +30,7 @@ NOW = datetime(2023, 11, 16, 3, tzinfo=UTC)
 
 
 def parse(found: Page) -> Iterator[Parsed]:
-    """A shop of the test's own: a line `offer KEY PRICE`, `link PATH`, `image PATH`, `issue WORDS` or `crash`."""
+    """A shop of the test's own: a line `offer KEY PRICE`, `link PATH`, `image PATH`, `issue WORDS`, `crash` or `refuse`."""
     for line in found.content.decode().splitlines():
         word, _, rest = line.partition(" ")
         match word:
@@ -45,6 +47,8 @@ def parse(found: Page) -> Iterator[Parsed]:
                 yield Issue(code="odd", message=rest)
             case "crash":
                 raise IndexError("list index out of range")
+            case "refuse":
+                raise LayoutChanged(found.url, "no card here", "look again")
 
 
 SHOP = Source(name="test_shop", title="Shop", homepage="https://shop.invalid", parse=parse, kinds=("offer",))
@@ -180,6 +184,30 @@ def test_an_unchanged_page_is_not_parsed_again_and_gives_the_same(bench: Bench) 
     assert (second.rows, second.issues) == (first.rows, first.issues)
 
 
+def test_a_page_that_was_refused_is_refused_again_without_being_parsed(bench: Bench) -> None:
+    bench.serve(one="refuse")
+    first = bench.read("one")
+    assert isinstance(first.failure, LayoutChanged)
+
+    def dead(found: Page) -> list[Parsed]:
+        raise AssertionError("parsed again")
+
+    second = bench.read("one", source=replace(SHOP, parse=dead))
+    assert isinstance(second.failure, LayoutChanged)
+    assert (str(second.failure), second.issues) == (str(first.failure), first.issues)
+    assert second.issues
+    bench.serve(one="offer a 100")
+    assert bench.read("one").failure is None
+
+
+def test_a_page_on_which_the_parser_failed_is_parsed_again(bench: Bench) -> None:
+    """A full disk or a missing library is mended, while the page stays the same."""
+    bench.serve(one="crash")
+    assert isinstance(bench.read("one").failure, LayoutChanged)
+    mended = bench.read("one", source=replace(SHOP, parse=lambda found: [Offer(title="Card a", url="u", key="a")]))
+    assert (mended.failure, mended.pages_unchanged, len(mended.rows)) == (None, 0, 1)
+
+
 @pytest.mark.parametrize("change", ["address", "bytes", "code"])
 def test_another_parser_page_or_address_is_parsed_again(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, change: str
@@ -201,7 +229,9 @@ def test_a_damaged_cache_is_no_cache(bench: Bench, tmp_path: Path) -> None:
     first = bench.read("one")
     (kept,) = (tmp_path / "parsed").rglob("*.gz")
     whole = kept.read_bytes()
-    texts = ("", "{", "[]", "1", "null\n", '1\n{"kind": "x"}\n', '1\n["offer"]\n', "\n")
+    refused = '{"layout_changed": ["u"]}\n'
+    head = json.dumps({"items": 1, "sha256": hashlib.sha256(refused.encode()).hexdigest()})
+    texts = ("", "{", "[]", "1", "null\n", '1\n{"kind": "x"}\n', '1\n["offer"]\n', "\n", f"{head}\n{refused}")
     for damage in (
         b"",
         b"not gzip",

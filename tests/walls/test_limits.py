@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 from collections.abc import Iterator
 from contextlib import suppress
@@ -103,8 +104,9 @@ def test_what_is_known_is_refused_before_the_expensive_step(pool: ParsePool, nam
 )
 def test_a_page_without_end_is_named_with_its_limit_and_the_setting(limits: Limits, seen: str) -> None:
     with ParsePool(limits) as pool:
-        with pytest.raises(LayoutChanged, match=f"{seen} .* page_timeout_s"):
+        with pytest.raises(LayoutChanged, match=f"{seen} .* page_timeout_s") as given_up:
             pool.parse(get("quotes"), page(BOMBS["rows of a sheet without end"][1]()))
+        assert not given_up.value.is_by_content, "on another night there may be time and memory for it"
         read_a_good_one(pool)
 
 
@@ -121,9 +123,18 @@ def test_a_process_that_dies_takes_one_page_with_it(pool: ParsePool) -> None:
     pid = process(pool)
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
-    with pytest.raises(LayoutChanged, match="ended with status -9"):
+    with pytest.raises(LayoutChanged, match="ended with status -9") as given_up:
         pool.parse(get("generic_shop"), page(GOOD))
+    assert not given_up.value.is_by_content
     read_a_good_one(pool)
+
+
+def test_a_refusal_comes_out_of_the_process_as_the_parser_gave_it(pool: ParsePool) -> None:
+    with pytest.raises(LayoutChanged) as refused:
+        pool.parse(get("newegg"), page(b"<html><body><p>Nothing that is known here</p></body></html>"))
+    assert refused.value.is_by_content
+    failed = LayoutChanged("u", "a bug", is_by_content=False)
+    assert not pickle.loads(pickle.dumps(failed)).is_by_content
 
 
 def test_a_process_whose_stack_ended_within_an_xpath_is_not_used_again(pool: ParsePool) -> None:
