@@ -11,7 +11,6 @@ import gc
 import sys
 import threading
 from collections.abc import Sequence
-from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import LazyLoader
 from types import ModuleType
@@ -51,7 +50,7 @@ def begin() -> None:
     threading.Thread(target=load, name="import of Great Expectations").start()
 
 
-class _Later(MetaPathFinder):
+class _Later:
     """Finds the modules of `_PUT_OFF`: each is run when something of it is first used, as Python's `LazyLoader` has it.
 
     Says that `_DONE_WITHOUT` is not there, but to the thread alone that made this: another may be importing Prefect.

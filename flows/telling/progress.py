@@ -28,14 +28,13 @@ _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 @contextmanager
 def shown(quiet: bool = False) -> Iterator[Progress]:
     """Who is told of the work in the block: live lines on the terminal, nobody where there is none or `quiet` is set."""
-    console = terminal.console(stderr=True)
-    if quiet or not console.is_terminal:
+    if quiet or not terminal.is_screen(stderr=True):
         yield SILENT
         return
     from rich.live import Live
 
     lines = Lines()
-    with Live(get_renderable=lines.table, console=console, refresh_per_second=8):
+    with Live(get_renderable=lines.table, console=terminal.console(stderr=True), refresh_per_second=8):
         try:
             yield lines
         except BaseException:

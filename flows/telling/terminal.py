@@ -74,13 +74,14 @@ def console(*, stderr: bool = False, width: int | None = None) -> Console:
     return Clean(file=file, stderr=stderr, width=width, markup=False, emoji=False, highlight=False)
 
 
-def is_screen() -> bool:
-    """Whether a table is drawn for a person. What these variables may say of a pipe is rich's to judge, and its import takes
-    a tenth of the time of an answer.
+def is_screen(*, stderr: bool = False) -> bool:
+    """Whether a person looks on, for whom a table is drawn. What these variables may say of a pipe is rich's to judge, and
+    its import takes a tenth of the time of an answer.
     """
-    if not sys.stdout.isatty() and not {"TTY_COMPATIBLE", "FORCE_COLOR"} & os.environ.keys():
+    stream = sys.stderr if stderr else sys.stdout
+    if not stream.isatty() and not {"TTY_COMPATIBLE", "FORCE_COLOR"} & os.environ.keys():
         return False
-    return console().is_terminal
+    return console(stderr=stderr).is_terminal
 
 
 def say(text: str) -> None:
