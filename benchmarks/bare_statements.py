@@ -36,6 +36,15 @@ class _Recorder:
         self._found.append(Statement(sql, parameters))
         return self._con.execute(sql) if parameters is None else self._con.execute(sql, parameters)
 
+    def begin(self) -> duckdb.DuckDBPyConnection:
+        return self.execute("BEGIN")
+
+    def commit(self) -> duckdb.DuckDBPyConnection:
+        return self.execute("COMMIT")
+
+    def rollback(self) -> duckdb.DuckDBPyConnection:
+        return self.execute("ROLLBACK")
+
     def register(self, name: str, frame: Any) -> None:
         self._found.append(Statement(name, frame=frame))
         self._con.register(name, frame)

@@ -113,10 +113,10 @@ def _nights(root: Path) -> Rows:
         )
     late = DataDir(root / "late").published
     seen_at, rows = nights[LATE + AROUND // 2 + 1]
-    same = [(seen_at + timedelta(days=n), rows) for n in range(1, AROUND + 1)]
+    # Within a day: a backfill knows the rates of all days, and with those of the next one some tables are others.
+    same = [(seen_at + timedelta(minutes=n), rows) for n in range(1, AROUND + 1)]
     market.night(root / "late", seen_at, rows)
-    day = seen_at.date()
-    quiet = _median(lambda crawl: market.night(root / "late", *crawl, export=True, rated=day), same)
+    quiet = _median(lambda crawl: market.night(root / "late", *crawl, export=True), same)
     ((rebuilt,),) = file_query(
         late,
         """SELECT count(*) FROM ops.model_build WHERE action = 'rebuilt'

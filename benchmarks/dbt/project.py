@@ -123,7 +123,7 @@ def _python(model: Model, ours: Sequence[Model]) -> str:
         listed = ", ".join(f'"{column}"' for column in sorted(columns))
         frames.append(f"        {name!r}: {relation}.project({listed!r}).df(),\n")
     text = """\
-        from gpuledger.transform.models.{name} import build
+        from {module} import build
 
 
         def model(dbt, session):
@@ -131,7 +131,8 @@ def _python(model: Model, ours: Sequence[Model]) -> str:
             return build({{
         {frames}    }})
         """
-    return textwrap.dedent(text).format(name=model.name, schema=schema, table=table, frames="".join(frames))
+    assert model.build is not None
+    return textwrap.dedent(text).format(module=model.build.__module__, schema=schema, table=table, frames="".join(frames))
 
 
 def _described(con: duckdb.DuckDBPyConnection, model: Model) -> dict[str, object]:

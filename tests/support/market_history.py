@@ -70,16 +70,10 @@ def _collected_rates(last: date) -> Collected:
     return Collected("ecb_fx", rows=rows, pages=1)
 
 
-def night(
-    root: Path, seen_at: datetime, rows: Sequence[tuple[Offer, str]], *, export: bool = False, rated: date | None = None
-) -> Summary:
-    """One night of the market and of the exchange rates: checked, loaded, built, audited, published.
-
-    `rated` is the day of the newest rates, the night's own unless given.
-    """
+def night(root: Path, seen_at: datetime, rows: Sequence[tuple[Offer, str]], *, export: bool = False) -> Summary:
+    """One night of the market and of the exchange rates of its day: checked, loaded, built, audited, published."""
     run = context(root, seen_at)
-    day = rated or seen_at.date()
-    batches = [_collected_rates(day), Collected(SOURCE, rows=[*rows], pages=1)]
+    batches = [_collected_rates(seen_at.date()), Collected(SOURCE, rows=[*rows], pages=1)]
     return store(run, batches, export=export)
 
 
