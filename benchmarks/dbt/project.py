@@ -132,7 +132,9 @@ def _python(model: Model, ours: Sequence[Model]) -> str:
         {frames}    }})
         """
     assert model.build is not None
-    return textwrap.dedent(text).format(module=model.build.__module__, schema=schema, table=table, frames="".join(frames))
+    return textwrap.dedent(text).format(
+        module=model.build.__module__, schema=schema, table=table, frames="".join(frames)
+    )
 
 
 def _described(con: duckdb.DuckDBPyConnection, model: Model) -> dict[str, object]:
