@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal
 
@@ -35,10 +35,15 @@ class Aliases:
 
     by_key: Mapping[tuple[str, str], Alias]
     contexts: Mapping[str, Context]
+    #: Letters of the longest key.
+    _longest: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_longest", max((len(name) for _, name in self.by_key), default=0))
 
     def find(self, title: str, source: str | None) -> Alias | None:
         """The alias of `title` in `source`, else the one that is true everywhere."""
-        name = key(title)
+        name = key(title, self._longest)
         return self.by_key.get((source or "", name)) or self.by_key.get(("", name))
 
     def check(self, meant_by: Callable[[str], set[str]]) -> None:
@@ -59,14 +64,19 @@ class Aliases:
         return None if source is None else self.contexts.get(source, "shop")
 
 
-def key(title: str) -> str:
-    """Pieces of a name without spaces, brand words and marks: `GeForce RTX 3080` and `RTX3080` are the same."""
-    return "".join(
-        piece
-        for word in text.split_words(text.normalise(title))
-        for piece in text.pieces(word)
-        if piece not in _LEFT_OUT
-    )
+def key(title: str, longest: int | None = None) -> str:
+    """Pieces of a name without spaces, brand words and marks: `GeForce RTX 3080` and `RTX3080` are the same.
+
+    With `longest`, no more words than make it longer than that: a shop's title is rarely as short as an alias.
+    """
+    found = ""
+    for word in text.split_words(text.normalise(title)):
+        for piece in text.pieces(word):
+            if piece not in _LEFT_OUT:
+                found += piece
+        if longest is not None and len(found) > longest:
+            break
+    return found
 
 
 @cache

@@ -40,9 +40,11 @@ def asked(title: str, *, in_a_table: bool) -> Choice | None:
     A question may be a shop's title too, so nothing may stand beside chip, maker and memory; what a table lists ran on it.
     """
     plain = text.normalise(title)
-    if not in_a_table and _BESIDE.search(_MEMORY.sub(" ", _STRIX_HALO.sub(" ", _APPLE.sub(" ", plain)))):
-        return None
-    return named(plain)
+    found = named(plain)
+    if found is None or in_a_table:
+        return found
+    beside = _MEMORY.sub(" ", _STRIX_HALO.sub(" ", _APPLE.sub(" ", plain)))
+    return None if _BESIDE.search(beside) else found
 
 
 def _member(gpu: Gpu) -> Member:

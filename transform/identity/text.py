@@ -6,6 +6,7 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Callable
+from functools import lru_cache
 
 from gpuledger.transform.identity.naming import DATA
 
@@ -41,6 +42,8 @@ _WORD = re.compile(r"\d+\.\d+[a-z]*|[a-z0-9\uac00-\ud7a3+]+|[(),/|]|[^\W\d_a-z\u
 _PIECE = re.compile(r"[a-z]+|\d+(?:\.\d+)?|[\uac00-\ud7a3]+|\+|[^\W\d_a-z\uac00-\ud7a3]+")
 
 
+# A title is looked at from several sides, one after the other, and each needs it so.
+@lru_cache(maxsize=64)
 def normalise(title: str) -> str:
     """Lower case, full-width forms and accents folded, trademark signs dropped, known words of other scripts in English."""
     if title.isascii():
