@@ -129,9 +129,9 @@ def _xlsx(content: bytes, name: str) -> list[Table]:
     except (TooLarge, LayoutChanged):
         raise
     except Exception as error:
-        raise LayoutChanged(
-            name, f"the workbook cannot be read: {error!r:.200}", "save it as .xlsx or CSV again"
-        ) from error
+        # Whatever it was: a full disk too, which is mended while the file stays as it is.
+        seen = f"the workbook cannot be read: {error!r:.200}"
+        raise LayoutChanged(name, seen, "save it as .xlsx or CSV again", is_by_content=False) from error
 
 
 def _refuse_bomb(part: IO[bytes], name: str) -> None:
