@@ -57,6 +57,11 @@ class DataDir:
         return self.state / "store.json"
 
     @property
+    def exported(self) -> Path:
+        """What each of the files that every run writes was written from, and its sum."""
+        return self.state / "exported.json"
+
+    @property
     def iceberg_catalog(self) -> Path:
         """The catalogue of the Iceberg tables, where the settings name no other."""
         return self.state / "iceberg.db"

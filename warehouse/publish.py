@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -107,8 +108,9 @@ def publish(
     part.chmod(0o444)
     _sync(part)
     # Of the copy as it is on disk: what went wrong in copying is found here, and not when it is needed.
-    sha256 = integrity.digest(part)
-    if sha256 != integrity.digest(work):
+    with ThreadPoolExecutor(2) as both:
+        sha256, original = both.map(integrity.digest, (part, work))
+    if sha256 != original:
         raise Damaged(f"{part} is not what was copied there: the disk fails; nothing was published")
     if data.store:
         send.commit(data, version, part, sha256, keep_versions)

@@ -6,16 +6,20 @@ from pathlib import Path
 
 from gpuledger.flows.setup import procurement
 from gpuledger.flows.setup.money import DOLLARS
+from gpuledger.transform.build.run import followed
 from gpuledger.warehouse.outputs import csv_files, sheet
 from gpuledger.warehouse.paths import DataDir
-from gpuledger.warehouse.read import together
+from gpuledger.warehouse.read import reader, together
 
 
 def after_run(data: DataDir) -> list[Path]:
-    """Write them to the folder of exports, all of one version; of the tables that grow by the night, the newest days.
+    """Write them to the folder of exports, all of one version; of the tables that grow by the night, the newest days. A file
+    whose table did not change since it was written is left as it is.
 
     Raises OSError where the folder cannot be written, and what `warehouse.read.reader` raises.
     """
     with together(data):
-        written = csv_files.export(data, data.exports, recent=True)
+        with reader(data) as con:
+            contents = followed(con)
+        written = csv_files.export_recent(data, contents)
         return [*written, sheet.write_csv(procurement.sheet(data, DOLLARS), data.exports)]

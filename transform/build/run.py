@@ -46,6 +46,25 @@ def refresh_contents(con: duckdb.DuckDBPyConnection, changed: Collection[str]) -
     append(con, "ops.table_content", taken)
 
 
+def followed(con: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """Fingerprint of the rows of each table and view of which every change is followed, by name; it stays where they do.
+
+    Nobody follows a history, which only grows, nor the records of runs: what is read from one of them is missing here.
+    """
+    contents: dict[str, str] = dict(con.execute("SELECT table_id, content FROM ops.table_content").fetchall())
+    states = _states(con)
+    loaded = dictionary().tables
+
+    def is_followed(name: str) -> bool:
+        if (state := states.get(name)) is None:
+            # What is no table is a function of DuckDB's or of the warehouse's own.
+            return name in contents or name not in loaded
+        return state.rows >= 0 or all(is_followed(read) for read in state.inputs)
+
+    built = {name: f"{state.definition} {state.content}" for name, state in states.items() if is_followed(name)}
+    return contents | built
+
+
 @dataclass(frozen=True, slots=True)
 class _InputState:
     """Content of one input: of the whole table, and of the columns that the model mentions."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import duckdb
@@ -13,28 +13,56 @@ import duckdb
 from gpuledger.warehouse.outputs.cells import cell, field_sql, flat, safe_text
 from gpuledger.warehouse.outputs.currency import DOLLARS, Currency
 from gpuledger.warehouse.outputs.tables import names, rows_of
+from gpuledger.warehouse.outputs.unchanged import Unchanged
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import reader
 
 
-def export(data: DataDir, folder: Path, *, recent: bool = False, currency: Currency = DOLLARS) -> list[Path]:
-    """Write `<folder>/<table>.csv` for every table; the paths. Each is swapped in whole: nobody reads half of one.
-
-    Of the tables that grow by the night, `recent` writes the newest days only. Dollars are in `currency`.
+def export(data: DataDir, folder: Path, *, currency: Currency = DOLLARS) -> list[Path]:
+    """Write `<folder>/<table>.csv` for every table, its dollars in `currency`; the paths. Each is swapped in whole: nobody
+    reads half of one.
     """
+    _make(folder)
+    with reader(data) as con:
+        return [_write(con, _file_of(folder, table), rows_of(con, table, currency)) for table in names(con)]
+
+
+def export_recent(data: DataDir, contents: Mapping[str, str]) -> list[Path]:
+    """Write the files of every run to its folder; the paths. Of the tables that grow by the night they hold the newest days.
+
+    `contents` has the fingerprints of tables of which every change is followed: a file stays where that of its table does.
+    Raises OSError.
+    """
+    _make(data.exports)
+    written = []
+    unchanged = Unchanged(data.exported, contents)
+    with reader(data) as con:
+        for table in names(con):
+            path = _file_of(data.exports, table)
+            if not unchanged.keeps(path, table):
+                _write(con, path, rows_of(con, table, recent=True))
+                unchanged.wrote(path, table)
+            written.append(path)
+    unchanged.remember()
+    return written
+
+
+def _make(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for left in folder.glob("*.part"):
         left.unlink()  # of a run that was killed
-    written = []
-    with reader(data) as con:
-        for table in names(con):
-            path = folder / f"{table.partition('.')[2]}.csv"
-            part = path.with_suffix(f".{os.getpid()}.part")
-            with part.open("w", encoding="utf-8", newline="") as file:
-                file.writelines(lines(con, rows_of(con, table, currency, recent=recent)))
-            part.replace(path)
-            written.append(path)
-    return written
+
+
+def _file_of(folder: Path, table: str) -> Path:
+    return folder / f"{table.partition('.')[2]}.csv"
+
+
+def _write(con: duckdb.DuckDBPyConnection, path: Path, rows: str) -> Path:
+    part = path.with_suffix(f".{os.getpid()}.part")
+    with part.open("w", encoding="utf-8", newline="") as file:
+        file.writelines(lines(con, rows))
+    part.replace(path)
+    return path
 
 
 #: Rows up to which Python has written a table before DuckDB has planned the query that would: most tables of a night.
