@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, TypeAlias, get_type_hints
@@ -399,3 +399,15 @@ def settings() -> dict[str, Setting]:
     """Name to meaning of every assumption."""
     hints = get_type_hints(Assumptions, include_extras=True)
     return {name: hint.__metadata__[0] for name, hint in hints.items()}
+
+
+def from_table(rows: Iterable[tuple[str, Number]]) -> Assumptions:
+    """Assumptions from names and values as core.assumption has them. Names that this version does not know are left out."""
+    known = settings()
+    texts = {name: f"{Decimal(str(amount)).normalize():f}" for name, amount in rows if name in known}
+    return Assumptions().with_text(texts)
+
+
+def kept(assumptions: Assumptions, value_kept: Decimal | None) -> Assumptions:
+    """The assumptions with the share of its price that a card was seen to keep a year, if that is known."""
+    return assumptions if value_kept is None else dataclasses.replace(assumptions, value_kept_per_year=value_kept)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.assumptions import Assumptions, from_table, kept
 from gpuledger.transform.buying import costs
-from gpuledger.transform.buying.rent_or_buy import Pair, compare, from_table, kept, moves
+from gpuledger.transform.buying.rent_or_buy import Pair, compare, moves
 
 PAIR = Pair(price_usd=Decimal(1600), tdp_w=300, cards=1, hour_usd=Decimal("0.5"), pricing_model="on_demand")
 

@@ -10,9 +10,8 @@ from typing import Any, Literal
 
 from gpuledger.transform.answers.price import asked, street_prices
 from gpuledger.transform.answers.value import Asked, value
-from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.assumptions import Assumptions, from_table, kept
 from gpuledger.transform.buying import costs
-from gpuledger.transform.buying.rent_or_buy import from_table, kept
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 

@@ -14,14 +14,12 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
-import inspect
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Literal
 
 import duckdb
@@ -53,8 +51,9 @@ class Model:
 
     `text` is all that defines it (its own file and its sidecar). `inputs` are the tables that it reads with the column
     names that it mentions, None where it may read every column: a change in another column is none for this model.
-    `build` is the pandas function of a Python model (frames by input name in, one frame out); modules and files that
-    it names as USES are part of its text. `parameters` are those of a macro, in the order in which they are given.
+    `build` is the pandas function of a Python model (frames by input name in, one frame out). Its table.toml declares its
+    `inputs`, and the modules and files that it `uses`, which are part of its text. `parameters` are those of a macro, in
+    the order in which they are given.
     """
 
     name: str
@@ -118,11 +117,12 @@ def _models_described_in(remembered: Remembered, sidecar: Path) -> Iterator[Mode
     build = None
     inputs: dict[str, frozenset[str] | None]
     if python_file.exists():
-        module = importlib.import_module(f"gpuledger.transform.models.{name}.model")
-        inputs = {table: frozenset(columns) for table, columns in module.INPUTS.items()}
-        build = module.build
+        inputs = {table: frozenset(columns) for table, columns in described["inputs"].items()}
+        build = _function_in(f"gpuledger.transform.models.{name}.model")
         # Its own text says less than it does: the rules that it calls are part of its definition.
-        definition += "".join(_source_of(used) for used in getattr(module, "USES", ()))
+        definition += "".join(
+            FOLDER.parent.joinpath(used).read_text(encoding="utf-8") for used in described.get("uses", ())
+        )
     else:
         inputs = _inputs(remembered, sql_file, definition if materialized != "function" else f"SELECT ({definition})")
     if (materialized in ("macro", "function")) != ("parameters" in described) or (build and materialized != "table"):
@@ -146,8 +146,14 @@ def _models_described_in(remembered: Remembered, sidecar: Path) -> Iterator[Mode
         yield _as_of(remembered, sidecar, model, described["as_of"])
 
 
-def _source_of(used: ModuleType | Path) -> str:
-    return used.read_text(encoding="utf-8") if isinstance(used, Path) else inspect.getsource(used)
+def _function_in(module: str) -> Callable[[Mapping[str, pd.DataFrame]], pd.DataFrame]:
+    """The function `build` of a module, which is imported when it is called: most nights build no Python model."""
+
+    def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+        frame: pd.DataFrame = importlib.import_module(module).build(inputs)
+        return frame
+
+    return build
 
 
 def _inputs(remembered: Remembered, file: Path, select: str) -> dict[str, frozenset[str] | None]:

@@ -12,8 +12,7 @@ import duckdb
 
 from gpuledger.transform.answers.asking import view
 from gpuledger.transform.answers.runs import last_in
-from gpuledger.transform.assumptions import Assumptions
-from gpuledger.transform.buying.rent_or_buy import from_table
+from gpuledger.transform.assumptions import Assumptions, from_table
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.speed.features import memory_kind
 from gpuledger.transform.speed.learned import NOTHING_LEARNED, Effect, Kind, Learned

@@ -8,14 +8,14 @@ from decimal import Decimal
 from itertools import groupby
 from typing import NamedTuple
 
-from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.assumptions import Assumptions, kept
 from gpuledger.transform.buying import costs
 from gpuledger.transform.buying.copies import HARDLY_FASTER, Copies
 from gpuledger.transform.buying.hosts import Host, host_for, host_with_room, hosts, outlet_watts
 from gpuledger.transform.buying.market import Card, Evidence, Instance, Measurement, Node, Pictures
 from gpuledger.transform.buying.need import Need
 from gpuledger.transform.buying.performance import utilisation
-from gpuledger.transform.buying.rent_or_buy import around, kept
+from gpuledger.transform.buying.rent_or_buy import around
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.speed.features import memory_kind
 from gpuledger.transform.speed.predict import MOST_CARDS, Prediction, Rate, with_ceiling, with_measurement

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from gpuledger.transform.assumptions import Assumptions, settings
+from gpuledger.transform.assumptions import Assumptions, kept
 from gpuledger.transform.buying import costs
 from gpuledger.transform.buying.costs import RentVsBuy
 from gpuledger.transform.buying.hosts import Host
@@ -43,18 +41,6 @@ class Moved:
         """Whether the cheaper way is another one at the lower or the higher value."""
         answers = (self.saving.low_answer, self.saving.answer, self.saving.high_answer)
         return len({answer > 0 for answer in answers if answer is not None}) > 1
-
-
-def from_table(rows: Iterable[tuple[str, Decimal | float | int]]) -> Assumptions:
-    """Assumptions from names and values as core.assumption has them; names that this version does not know are left out."""
-    known = settings()
-    texts = {name: f"{Decimal(str(amount)).normalize():f}" for name, amount in rows if name in known}
-    return Assumptions().with_text(texts)
-
-
-def kept(assumptions: Assumptions, value_kept: Decimal | None) -> Assumptions:
-    """The assumptions with what a card was seen to keep, where that is known."""
-    return assumptions if value_kept is None else dataclasses.replace(assumptions, value_kept_per_year=value_kept)
 
 
 def compare(pair: Pair, assumptions: Assumptions) -> RentVsBuy:

@@ -19,8 +19,8 @@ import duckdb
 from gpuledger.transform.answers.price import asked
 from gpuledger.transform.answers.procurement import CONTEXT_TOKENS, PRECISION, advice, beaten_by, own_total
 from gpuledger.transform.answers.value import values
+from gpuledger.transform.assumptions import kept
 from gpuledger.transform.buying import market
-from gpuledger.transform.buying.rent_or_buy import kept
 from gpuledger.transform.report import running
 from gpuledger.transform.report.history import Day, packed
 from gpuledger.warehouse.errors import WarehouseError

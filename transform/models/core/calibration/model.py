@@ -8,11 +8,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from gpuledger.transform import assumptions
-from gpuledger.transform.buying.rent_or_buy import from_table
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.errors import SizingError
-from gpuledger.transform.speed import calibration, engines, learned, links, peaks, predict
+from gpuledger.transform.speed import engines, learned, predict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,16 +25,6 @@ _CARD = (
     "tensor_fp16_tflops", "tensor_bf16_tflops", "tensor_int8_tops", "tensor_fp8_tflops", "tensor_fp4_tflops",
     "tensor_int4_tops", "tdp_w", "bus_interface",
 )  # fmt: skip
-INPUTS = {
-    "core.benchmark_score": (
-        "workload_id", "gpu_id", "match_status", "score", "unit", "gpu_count", "claim", "software", "precision",
-        "batch_size", "context_tokens", "concurrent_users", "published_on", "source", "valid_to",
-    ),
-    "core.workload": ("workload_id", "output", "direction", "model_id", "precision", "software", "gpu_count"),
-    "core.gpu": _CARD,
-    "core.assumption": ("assumption", "amount"),
-}  # fmt: skip
-USES = (assumptions, calibration, engines, learned, links, peaks, predict)
 
 _UNITS = ("tokens/s", "token/s", "tok/s", "t/s")
 #: Tokens of a sequence where a publication does not say: what benchmarks write and read.
@@ -77,7 +66,9 @@ def _points(inputs: Mapping[str, pd.DataFrame]) -> Iterator[learned.Point]:
         row["gpu_id"]: Gpu(**{name: value for name, value in row.items() if value == value and value is not None})
         for row in _plain(inputs["core.gpu"][inputs["core.gpu"]["gpu_id"].isin(both["gpu_id"])][list(_CARD)])
     }
-    assumed = from_table(inputs["core.assumption"][["assumption", "amount"]].itertuples(index=False, name=None))
+    assumed = assumptions.from_table(
+        inputs["core.assumption"][["assumption", "amount"]].itertuples(index=False, name=None)
+    )
     for row in sorted(_plain(both), key=lambda row: str(sorted((k, str(v)) for k, v in row.items()))):
         gpu = cards.get(row["gpu_id"])
         if gpu is not None:

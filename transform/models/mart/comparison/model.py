@@ -8,12 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
-INPUTS = {
-    "mart.ranking": ("workload_id", "gpu_id", "gpu", "relative_to_baseline"),
-    "mart.gpu_price": ("gpu_id", "price_usd"),
-    "core.gpu": ("gpu_id", "msrp_usd"),
-}
-
 
 def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Columns gpu_id, gpu, `<workload>_ratio` …, msrp_usd, street_usd; rows by gpu_id."""

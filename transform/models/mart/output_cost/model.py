@@ -6,25 +6,13 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from gpuledger.transform import assumptions
-from gpuledger.transform.buying import costs, rent_or_buy
-from gpuledger.transform.buying.rent_or_buy import from_table, kept
-from gpuledger.transform.models.mart.rent_vs_buy import model as rent_vs_buy
+from gpuledger.transform.assumptions import from_table, kept
+from gpuledger.transform.buying import costs
 from gpuledger.transform.models.mart.rent_vs_buy.model import observed_value_kept
 
 if TYPE_CHECKING:
     import pandas as pd
 
-INPUTS = {
-    "core.workload": ("workload_id", "output", "iterations_per_output"),
-    "mart.ranking": ("workload_id", "gpu_id", "gpu", "score"),
-    "core.gpu": ("gpu_id", "tdp_w"),
-    "mart.gpu_price": ("gpu_id", "price_usd"),
-    "core.rental": ("offer_id", "gpu_id", "gpu_count", "pricing_model", "instance_hour_usd"),
-    "mart.resale": ("gpu_id", "observed_value_kept_per_year", "is_long_enough"),
-    "core.assumption": ("assumption", "amount"),
-}
-USES = (assumptions, costs, rent_or_buy, rent_vs_buy)
 
 _COLUMNS = {
     "workload_id": "string", "gpu_id": "string", "gpu": "string", "way": "string", "offer_id": "string",

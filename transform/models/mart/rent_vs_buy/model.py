@@ -6,24 +6,14 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from gpuledger.transform import assumptions
-from gpuledger.transform.buying import costs, hosts, rent_or_buy
-from gpuledger.transform.buying.rent_or_buy import Pair, compare, from_table, kept
+from gpuledger.transform.assumptions import from_table, kept
+from gpuledger.transform.buying import hosts
+from gpuledger.transform.buying.rent_or_buy import Pair, compare
 from gpuledger.transform.identity.gpu import Gpu
 
 if TYPE_CHECKING:
     import pandas as pd
 
-INPUTS = {
-    "core.comparable_rental": (
-        "gpu_id", "gpu", "price_usd", "tdp_w", "form_factor", "memory_type", "cards", "comparability", "offer_id",
-        "gpu_name", "gpu_count", "provider",
-        "region", "instance", "pricing_model", "instance_hour_usd",
-    ),
-    "mart.resale": ("gpu_id", "observed_value_kept_per_year", "is_long_enough"),
-    "core.assumption": ("assumption", "amount"),
-}  # fmt: skip
-USES = (assumptions, costs, hosts, hosts.FILE, rent_or_buy)
 
 #: Types of all columns: of an empty one, or one of nothing but NULL, each DuckDB makes its own.
 _NAMES = {

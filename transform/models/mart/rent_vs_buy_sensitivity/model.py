@@ -6,18 +6,13 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from gpuledger.transform import assumptions
-from gpuledger.transform.buying import costs, hosts, rent_or_buy, sensitivity
-from gpuledger.transform.buying.rent_or_buy import from_table, kept, moves
-from gpuledger.transform.models.mart.rent_vs_buy import model as rent_vs_buy
-from gpuledger.transform.models.mart.rent_vs_buy.model import INPUTS, observed_value_kept, pair_of
+from gpuledger.transform.assumptions import from_table, kept
+from gpuledger.transform.buying.rent_or_buy import moves
+from gpuledger.transform.models.mart.rent_vs_buy.model import observed_value_kept, pair_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["INPUTS", "USES", "build"]
-
-USES = (assumptions, costs, hosts, hosts.FILE, rent_or_buy, rent_vs_buy, sensitivity)
 
 _KIND = ["gpu_id", "comparability", "pricing_model"]
 _COLUMNS = {
