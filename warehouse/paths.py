@@ -122,6 +122,11 @@ class DataDir:
         return self.root / "workloads"
 
     @property
+    def transcriptions(self) -> Path:
+        """The figures of charts that a person read off, added with `gpuledger transcribe`: one CSV each."""
+        return self.root / "transcriptions"
+
+    @property
     def measurements(self) -> Path:
         """Figures that were taken in with `gpuledger measure`: a CSV an import, and the file that it was read from."""
         return self.root / "measurements"
@@ -138,5 +143,10 @@ class DataDir:
 
     @property
     def rates(self) -> Path:
-        """Hourly rates of one's own contracts, added with `gpuledger rate add`: one file each."""
+        """The folder of the hourly rates of one's own contracts."""
         return self.root / "rates"
+
+    @property
+    def rates_file(self) -> Path:
+        """The hourly rates of one's own contracts, added with `gpuledger rate add`."""
+        return self.rates / "rates.csv"

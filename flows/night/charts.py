@@ -17,7 +17,7 @@ from datetime import datetime
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from gpuledger.extract import charts as chart_reader
 from gpuledger.extract.archive.snapshots import Archive
@@ -36,9 +36,11 @@ from gpuledger.extract.source import Source
 from gpuledger.flows.setup import identities
 from gpuledger.flows.setup.chart_cards import with_cards
 from gpuledger.transform import workloads
-from gpuledger.transform.identity.resolver import Resolver
 from gpuledger.transform.workloads import Workload
 from gpuledger.warehouse.paths import DataDir
+
+if TYPE_CHECKING:
+    from gpuledger.transform.identity.resolver import Resolver
 
 
 class Readings(Protocol):

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from gpuledger.extract import local_files, objects
@@ -18,7 +19,6 @@ from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected, Parser, Reading, collect
 from gpuledger.extract.errors import Timeout, Unforeseen, described
-from gpuledger.extract.fetch.browser import Browser, BrowserSettings, Rendering
 from gpuledger.extract.fetch.host_leases import HostLeases, Times
 from gpuledger.extract.fetch.http import Client, HttpSettings
 from gpuledger.extract.fetch.keyed import Keyed
@@ -31,10 +31,13 @@ from gpuledger.extract.source import Source
 from gpuledger.flows.night import charts, left_out
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.left_out import LeftOut
-from gpuledger.flows.setup import measure, naming, rates, transcribe
+from gpuledger.flows.setup import naming
 from gpuledger.flows.setup.page_limits import page_limits
 from gpuledger.flows.setup.settings import Settings, SettingsError
 from gpuledger.warehouse.paths import DataDir
+
+if TYPE_CHECKING:
+    from gpuledger.extract.fetch.browser import Browser, Rendering
 
 _log = logging.getLogger("gpuledger")
 #: What a quote in the inbox may be, by the end of its name.
@@ -46,14 +49,14 @@ QUOTE_TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """The tools that all sources of a run share."""
+    """The tools that all sources of a run share. `browser` is None if no page of theirs is rendered."""
 
     context: Context
     client: Client
     archive: Archive
     cache: ParsedCache
     parser: Parser
-    browser: Browser
+    browser: Browser | None
 
     def read_source(self, reading: Reading) -> Collected:
         """Read one source; its failure is in the result and never raised.
@@ -193,8 +196,12 @@ def keyed_of(source: Source, client: Client, settings: Settings) -> Keyed | None
     return Keyed(client, source.access, {name: getattr(settings, name) for name in source.access.credentials})
 
 
-def rendering_of(source: Source, browser: Browser, settings: Settings) -> Rendering | None:
+def rendering_of(source: Source, browser: Browser | None, settings: Settings) -> Rendering | None:
     """Which of the source's pages a browser renders, by its code or the settings; None where the client brings all."""
+    if browser is None:
+        return None
+    from gpuledger.extract.fetch.browser import Rendering
+
     hosts = _rendered_hosts(source, settings)
     return Rendering(browser, hosts) if hosts is None or hosts else None
 
@@ -222,12 +229,13 @@ def _dropped(source: Source, context: Context) -> list[LocalFile]:
     if source.name == "quotes":
         return _quotes(context)
     if source.name == "toms_ai_articles":
-        own = [LocalFile(path, "text/csv") for path in transcribe.stored(context.data)]
+        own = [LocalFile(path, "text/csv") for path in sorted(context.data.transcriptions.glob("*.csv"))]
         return own + [LocalFile(path, chart_plans.CONTENT_TYPE) for path in _chart_files(context)]
     if source.name == "measurements":
-        return [LocalFile(path, "text/csv") for path in measure.stored(context.data)]
+        return [LocalFile(path, "text/csv") for path in sorted(context.data.measurements.glob("*.csv"))]
     if source.name == "own_rates":
-        return [LocalFile(path, "text/csv") for path in rates.stored(context.data)]
+        path = context.data.rates_file
+        return [LocalFile(path, "text/csv")] if path.exists() else []
     return []
 
 
@@ -267,17 +275,13 @@ def reader(context: Context) -> Iterator[Reader]:
         deadline_s=settings.fetch_deadline_s,
         max_body_bytes=int(settings.max_body_mb * 1_000_000),
     )
-    shown = BrowserSettings(
-        program=settings.browser_program, address=settings.browser_address, deadline_s=settings.browser_deadline_s,
-        max_body_bytes=http.max_body_bytes, hosts=frozenset(host.lower() for host in settings.browser_hosts),
-    )  # fmt: skip
     leases = _host_leases(archive, settings)
     if context.sample_night is None:
         with (
             leases as held,
             Client(http, leases=held) as client,
             ParsePool(page_limits(settings)) as parser,
-            Browser(client, shown, http.agent) as browser,
+            _browser(client, http, settings) as browser,
         ):
             yield Reader(context, client, archive, cache, parser, browser)
         return
@@ -287,9 +291,22 @@ def reader(context: Context) -> Iterator[Reader]:
         # No pause between requests: the site is ours, and it is this machine.
         Client(replace(http, delay_s=0.0, connect_to=site.connect_to), leases=held) as client,
         ParsePool(page_limits(settings)) as parser,
-        Browser(client, shown, http.agent) as browser,
+        _browser(client, http, settings) as browser,
     ):
         yield Reader(context, client, archive, cache, parser, browser)
+
+
+def _browser(client: Client, http: HttpSettings, settings: Settings) -> AbstractContextManager[Browser | None]:
+    """The browser for all pages of a run that need one. Most runs need none, and do not import what drives it."""
+    if not settings.browser_sources and not any(source.fetch == "browser" for source in sources.discover()):
+        return nullcontext()
+    from gpuledger.extract.fetch.browser import Browser, BrowserSettings
+
+    chosen = BrowserSettings(
+        program=settings.browser_program, address=settings.browser_address, deadline_s=settings.browser_deadline_s,
+        max_body_bytes=http.max_body_bytes, hosts=frozenset(host.lower() for host in settings.browser_hosts),
+    )  # fmt: skip
+    return Browser(client, chosen, http.agent)
 
 
 def _host_leases(archive: Archive, settings: Settings) -> AbstractContextManager[HostLeases | None]:

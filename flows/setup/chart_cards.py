@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from gpuledger.extract.charts.outcome import ChartReading, Value
-from gpuledger.transform.identity.resolver import Resolver
+
+if TYPE_CHECKING:
+    from gpuledger.transform.identity.resolver import Resolver
 
 #: Whose conventions labels are read by, unless it is said: a bare RTX 3060 is the launch card there.
 SOURCE = "toms_ai_articles"

@@ -6,20 +6,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gpuledger.flows.setup import decisions
+from gpuledger.transform import identity, seeds
 from gpuledger.transform.identity import own as own_gpus
-from gpuledger.transform.identity import resolver
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.identity.pins import Pin
-from gpuledger.transform.identity.resolver import Resolver
-from gpuledger.transform.seeds import load as seeds
 from gpuledger.transform.seeds.version import version_of
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.schema import hash_text
 
+if TYPE_CHECKING:
+    from gpuledger.transform.identity.resolver import Resolver
+
 #: Code and data that decide which GPU a title means.
-_FOLDERS = (Path(resolver.__file__).parent, Path(seeds.__file__).parent)
+_FOLDERS = (Path(identity.__file__).parent, Path(seeds.__file__).parent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +52,17 @@ def resolver_of(data: DataDir) -> Resolver:
 
     Raises SettingsError where the pins cannot be read.
     """
-    return Resolver.load(decisions.pins(data), own_gpus.gpus(data.gpus))
+    return _loaded(decisions.pins(data), own_gpus.gpus(data.gpus))
 
 
 @lru_cache(maxsize=1)
 def _identities(pinned: tuple[Pin, ...], added: tuple[Gpu, ...], version: str) -> Identities:
     """One resolver for all nights of a process: a replay meets new titles on most of them."""
-    return Identities(cache(lambda: Resolver.load(pinned, added)), version)
+    return Identities(cache(lambda: _loaded(pinned, added)), version)
+
+
+def _loaded(pinned: tuple[Pin, ...], added: tuple[Gpu, ...]) -> Resolver:
+    # Imported here: a night without a new title needs none of its thirty modules.
+    from gpuledger.transform.identity.resolver import Resolver
+
+    return Resolver.load(pinned, added)

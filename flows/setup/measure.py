@@ -65,11 +65,6 @@ class Stored:
     is_new: bool
 
 
-def stored(data: DataDir) -> list[Path]:
-    """The imports of a data directory, by name."""
-    return sorted(data.measurements.glob("*.csv"))
-
-
 def take_file(file: Path, data: DataDir, said: Said, today: date) -> Stored:
     """Take in a file of any known format. Raises NotTaken."""
     content = local_files.read_bytes(file, follow=True)

@@ -7,7 +7,6 @@ import io
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from pathlib import Path
 
 from gpuledger.extract import local_files
 from gpuledger.extract.archive import files as archive_files
@@ -48,19 +47,9 @@ class Rate:
         return ["" if (value := getattr(self, name)) is None else str(value) for name in COLUMNS]
 
 
-def path_of(data: DataDir) -> Path:
-    """The file of rates."""
-    return data.rates / "rates.csv"
-
-
-def stored(data: DataDir) -> list[Path]:
-    """The file of rates where there is one."""
-    return [path_of(data)] if path_of(data).exists() else []
-
-
 def read(data: DataDir) -> list[list[str]]:
     """The rows of the file, its columns in their order. Raises BadRates where it is not one."""
-    path = path_of(data)
+    path = data.rates_file
     if not path.exists():
         return []
     try:
@@ -88,7 +77,7 @@ def remove(data: DataDir, number: int) -> list[str]:
     """Take out the rate of that number, counted from 1, and return its row. Raises BadRates where there is none."""
     rows = read(data)
     if not 1 <= number <= len(rows):
-        raise BadRates(f"there is no rate {number}: {path_of(data)} has {len(rows)}")
+        raise BadRates(f"there is no rate {number}: {data.rates_file} has {len(rows)}")
     gone = rows.pop(number - 1)
     _write(data, rows)
     return gone
@@ -103,4 +92,4 @@ def _write(data: DataDir, rows: list[list[str]]) -> None:
     out = io.StringIO(newline="")
     csv.writer(out, lineterminator="\n").writerows([COLUMNS, *rows])
     data.rates.mkdir(parents=True, exist_ok=True)
-    archive_files.write(path_of(data), out.getvalue().encode())
+    archive_files.write(data.rates_file, out.getvalue().encode())

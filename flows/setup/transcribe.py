@@ -53,7 +53,7 @@ def store(file: Path, data: DataDir, *, name: str | None = None, replace: bool =
     content = local_files.read_bytes(file, follow=True)
     sha256 = hashlib.sha256(content).hexdigest()
     name = name if name is not None else sha256[:16]
-    path = folder(data) / f"{name}.csv"
+    path = data.transcriptions / f"{name}.csv"
     bundled = transcriptions.bundled()
     if not _NAME.fullmatch(name) or path.name in {other.name for other in bundled}:
         raise NotStored(
@@ -61,7 +61,7 @@ def store(file: Path, data: DataDir, *, name: str | None = None, replace: bool =
         )
     charts = _transcriptions_of(content, file.name)
     # Other bytes under this name are to be replaced, so they contradict nothing.
-    others = [other for other in (*bundled, *stored(data)) if other != path]
+    others = [other for other in (*bundled, *sorted(data.transcriptions.glob("*.csv"))) if other != path]
     problems = [
         *_unknown(content, file.name, workloads.known(data.workloads)),
         *_contradictions(charts, others, file.name),
@@ -78,16 +78,6 @@ def store(file: Path, data: DataDir, *, name: str | None = None, replace: bool =
         archive_files.write(path.with_suffix(".json"), _provenance(file.name, sha256, charts))
         archive_files.write(path, content)
     return Stored(path, tuple(charts), is_new)
-
-
-def folder(data: DataDir) -> Path:
-    """Where a data directory keeps its own transcriptions."""
-    return data.root / "transcriptions"
-
-
-def stored(data: DataDir) -> list[Path]:
-    """The transcriptions of a data directory, by name."""
-    return sorted(folder(data).glob("*.csv"))
 
 
 def _transcriptions_of(content: bytes, name: str) -> list[Transcription]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import duckdb
 
-from gpuledger.transform.identity.resolver import Evidence, Resolver
+from gpuledger.transform.identity.resolution import Evidence
 from gpuledger.warehouse.load.stage import Value, stage
+
+if TYPE_CHECKING:
+    from gpuledger.transform.identity.resolver import Resolver
 
 _RESULT = ("gpu_id", "match_status", "match_rule", "match_candidates")
 #: What a shop's product is and holds, beside the card.

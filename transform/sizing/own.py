@@ -10,9 +10,6 @@ from datetime import date
 from pathlib import Path
 
 from gpuledger.extract import local_files
-from gpuledger.transform.sizing import catalogue
-from gpuledger.transform.sizing.architecture import read_config
-from gpuledger.transform.sizing.diffusion import diffusion_models
 from gpuledger.transform.sizing.errors import SizingError
 
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]*")
@@ -63,9 +60,9 @@ def save(folder: Path, model_id: str, config: Mapping[str, object], day: date) -
     """
     if not _ID.fullmatch(model_id):
         raise BadModelFile(f"the id {model_id!r} must be small letters, digits, dots and dashes, as in qwen3-8b")
-    if model_id in catalogue.models() or model_id in diffusion_models():
+    if _is_in_catalogue(model_id):
         raise BadModelFile(f"the catalogue already has a model {model_id!r}: give yours another name with --id")
-    read_config(config)
+    _refuse_uncountable(config)
     path = folder / f"{model_id}.json"
     if path.exists() and _own_model_in(path).config != config:
         raise BadModelFile(f"{path} is another model of that name: remove the file, or give yours another with --id")
@@ -75,6 +72,23 @@ def save(folder: Path, model_id: str, config: Mapping[str, object], day: date) -
     part.write_text(json.dumps(stored, ensure_ascii=False, indent=1), encoding="utf-8")
     part.replace(path)
     return path
+
+
+# The shapes of models are imported only here: every night looks for added models, and most data directories have none.
+
+
+def _is_in_catalogue(model_id: str) -> bool:
+    from gpuledger.transform.sizing import catalogue
+    from gpuledger.transform.sizing.diffusion import diffusion_models
+
+    return model_id in catalogue.models() or model_id in diffusion_models()
+
+
+def _refuse_uncountable(config: Mapping[str, object]) -> None:
+    """Raises what `read_config` raises, if the parameters of the model cannot be counted from `config`."""
+    from gpuledger.transform.sizing.architecture import read_config
+
+    read_config(config)
 
 
 def one(folder: Path, model_id: str) -> OwnModel | None:
@@ -100,9 +114,9 @@ def _own_model_in(path: Path) -> OwnModel:
     config = stored.get("config")
     try:
         model = OwnModel(str(stored["model_id"]), date.fromisoformat(str(stored["added_on"])), dict(config))  # type: ignore[call-overload]
-        if model.model_id != path.stem or model.model_id in catalogue.models() or model.model_id in diffusion_models():
+        if model.model_id != path.stem or _is_in_catalogue(model.model_id):
             raise BadModelFile(f"{path}: its model_id must be {path.stem!r}, and none of the catalogue's")
-        read_config(model.config)
+        _refuse_uncountable(model.config)
     except BadModelFile:
         raise
     except Exception as error:  # noqa: BLE001  whatever one file does stops no other
