@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from gpuledger.extract.source import Page
-from gpuledger.extract.sources import danawa_daily
+from gpuledger.extract.sources.danawa_daily import pages as danawa_daily
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "danawa_daily"
 

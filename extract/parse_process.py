@@ -63,7 +63,8 @@ def leaves_locks(answer: object) -> bool:
 
 
 def _carried_out(order: Order) -> object:
-    source = sources.get(order.source)  # its imports are ours, and not the page's
+    source = sources.get(order.source)
+    sources.load_parser(order.source)  # before the limits: its imports are ours, and not the page's
     free = _limit(order)
     try:
         return _read(source, order)

@@ -7,9 +7,9 @@ import pkgutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from gpuledger.extract import sources
 from gpuledger.extract.access import Access
@@ -82,6 +82,29 @@ class Source:
     max_products: int = 25
 
 
+def parser_in(package: str) -> Callable[[Page], Iterable[Parsed]]:
+    """The function `parse` of the package's module `pages`, which is imported when the first page is parsed.
+
+    A night on which no page changed needs the names and addresses of all sources and no parser, and to import all parsers
+    with their libraries takes a tenth of such a night.
+    """
+    return partial(_call_in_pages, package, "parse")
+
+
+def give_back_in(package: str) -> Callable[[Page, Path], bool]:
+    """The function `give_back` of the package's module `pages`, imported as late as `parse`."""
+    return partial(_call_in_pages, package, "give_back")
+
+
+def _call_in_pages(package: str, function: str, *arguments: object) -> Any:
+    return getattr(importlib.import_module(f"{package}.pages"), function)(*arguments)
+
+
+def load_parser(name: str) -> None:
+    """Import the parser of the source called `name` now, and not within the time and memory that its first page may take."""
+    importlib.import_module(f"{sources.__name__}.{name}.pages")
+
+
 @cache
 def names() -> tuple[str, ...]:
     """All source names, sorted. Reads the folder only, once; imports nothing."""
@@ -98,12 +121,12 @@ def get(name: str) -> Source:
     known = names()
     if name not in known:
         raise KeyError(f"no source is called {name!r}; known are {', '.join(known)}")
-    source = importlib.import_module(f"gpuledger.extract.sources.{name}").SOURCE
+    source = importlib.import_module(f"{sources.__name__}.{name}").SOURCE
     if not isinstance(source, Source) or source.name != name:
         raise TypeError(f"extract/sources/{name}/__init__.py must hold a Source named {name!r} as SOURCE")
     return source
 
 
 def discover() -> list[Source]:
-    """All sources, by name."""
+    """All sources, by name. Imports no parser."""
     return [get(name) for name in names()]

@@ -37,7 +37,7 @@ def check(file: Path, data_dir: str | None, form: str) -> int:
     """
     from gpuledger.extract.market import with_market
     from gpuledger.extract.source import Page
-    from gpuledger.extract.sources import quotes
+    from gpuledger.extract.sources.quotes.pages import read_quotes
     from gpuledger.flows.commands._show import show
     from gpuledger.flows.setup import identities
 
@@ -47,7 +47,7 @@ def check(file: Path, data_dir: str | None, form: str) -> int:
         url=address, final_url=address, content=content, sha256=hashlib.sha256(content).hexdigest(),
         fetched_at=datetime.now(UTC), headers={},
     )  # fmt: skip
-    offers, rejected = quotes.read_quotes(page)
+    offers, rejected = read_quotes(page)
     resolver = identities.resolver_of(read_from(data_dir))
     found = [_row(cast("Offer", with_market(offer, None)), resolver) for offer in offers]
     left_out = [{"row": f"{row.sheet} {row.row}".strip(), "reason": row.reason} for row in rejected]

@@ -101,7 +101,7 @@ def _amount(text: str) -> Decimal:
 @format_option
 def list_(data_dir: str | None, form: str) -> None:
     """Every rate of one's own, with the number by which `remove` takes it out."""
-    from gpuledger.extract.sources.own_rates import COLUMNS
+    from gpuledger.extract.sources.own_rates.pages import COLUMNS
     from gpuledger.flows.commands._show import show
     from gpuledger.flows.setup import rates
 

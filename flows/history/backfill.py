@@ -29,8 +29,8 @@ from gpuledger.extract.items import Offer
 from gpuledger.extract.pages import LocalFile, archive_file
 from gpuledger.extract.readers import transcriptions
 from gpuledger.extract.source import get
-from gpuledger.extract.sources import ecb_fx_history
 from gpuledger.extract.sources.danawa_daily.nights import nights
+from gpuledger.extract.sources.ecb_fx_history.pages import embedded
 from gpuledger.flows.night import gather, run_log, store, take_in
 from gpuledger.flows.night.context import Context, new_run_id, utc_now
 from gpuledger.flows.night.sharing import writing
@@ -123,7 +123,7 @@ def needs(context: Context) -> list[Reading]:
     """What the nights of a backfill need and the warehouse does not have yet: the rates of the installed package, and
     figures.
     """
-    rates = ecb_fx_history.embedded()
+    rates = embedded()
     last = Archive(context.data.snapshots, objects.of(context.data.store)).latest(RATES, f"file:{rates.path.name}")
     is_known = last is not None and last.sha256 == hashlib.sha256(rates.path.read_bytes()).hexdigest()
     readings = []

@@ -1,4 +1,4 @@
-"""Write the stubs of a source into the checkout, in one folder: its code, its case and its contract."""
+"""Write the stubs of a source into the checkout, in one folder: its declaration, its parser, its case and its contract."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def checkout() -> Path:
 
 
 def write(name: str, url: str, root: Path) -> list[Path]:
-    """Write the four stubs of a source called `name` that starts at `url` below `root`; their paths.
+    """Write the five stubs of a source called `name` that starts at `url` below `root`; their paths.
 
     Raises BadSource for a name that is none or taken, and for an address that is not https.
     """
@@ -45,6 +45,7 @@ def write(name: str, url: str, root: Path) -> list[Path]:
     folder = root / "extract" / "sources" / name
     targets = {
         "source.py.txt": folder / "__init__.py",
+        "pages.py.txt": folder / "pages.py",
         "listing.html": folder / "cases" / "listing.html",
         "listing.json": folder / "cases" / "listing.json",
         "contract.toml": folder / "contract.toml",

@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from gpuledger.extract import local_files
 from gpuledger.extract.archive import files as archive_files
-from gpuledger.extract.sources.own_rates import COLUMNS
+from gpuledger.extract.sources.own_rates.pages import COLUMNS
 from gpuledger.warehouse.paths import DataDir
 
 #: The source whose conventions names are read by.

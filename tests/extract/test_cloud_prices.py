@@ -12,13 +12,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from gpuhunt._internal.catalog import CATALOG_URL, OFFLINE_PROVIDERS
 
 from gpuledger.extract import source
 from gpuledger.extract.errors import LayoutChanged, TooLarge
 from gpuledger.extract.items import CloudOffer, Issue, Link
 from gpuledger.extract.readers import cloud_instances
 from gpuledger.extract.readers.cloud import hourly, read_rate, with_form_factor
-from gpuledger.extract.sources import aws_pricelist, azure_retail, gpu_wiki_cloud, gpuhunt_catalog
+from gpuledger.extract.sources.aws_pricelist import pages as aws_pricelist
+from gpuledger.extract.sources.azure_retail import pages as azure_retail
+from gpuledger.extract.sources.gpu_wiki_cloud import pages as gpu_wiki_cloud
+from gpuledger.extract.sources.gpuhunt_catalog import pages as gpuhunt_catalog
 from tests.extract.pages import page, table
 
 CATALOGUE = (source.folder("gpuhunt_catalog") / "cases" / "somecloud.csv").read_text(encoding="utf-8")
@@ -75,6 +79,10 @@ def test_the_azure_hour_of_three_years() -> None:
 
 
 # gpuhunt
+
+
+def test_the_addresses_of_the_catalogues_are_those_of_gpuhunt() -> None:
+    assert source.get("gpuhunt_catalog").start == tuple(f"{CATALOG_URL}/{name}/version" for name in OFFLINE_PROVIDERS)
 
 
 def catalogue(text: str, url: str = "https://c.test/somecloud.csv") -> list[Any]:

@@ -13,7 +13,7 @@ import pytest
 from gpuledger.extract import source
 from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.items import FxRate, Issue, Parsed
-from gpuledger.extract.sources.ecb_fx import parse
+from gpuledger.extract.sources.ecb_fx.pages import parse
 from tests.extract.pages import page
 
 URL = "https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml"

@@ -15,6 +15,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,6 +26,7 @@ import pytest
 
 from gpuledger.extract import errors, items, source
 from gpuledger.extract.source import Page
+from tests.command import environment
 
 _KINDS = {cls.KIND: cls for cls in vars(items).values() if dataclasses.is_dataclass(cls) and hasattr(cls, "KIND")}
 
@@ -101,6 +105,24 @@ def test_source_says_what_it_is(name: str) -> None:
     assert set(found.kinds) <= _KINDS.keys() - {"issue", "link"}
     assert all(address.startswith("https://") for address in found.start)
     assert all(path.startswith("/") for path in found.sample)
+
+
+#: Modules that only parsers need. A night on which no page changed must not spend its time on importing them.
+OF_PARSERS = (
+    "lxml", "bs4", "gpuhunt", "gpuledger.extract.price", "gpuledger.extract.markup", "gpuledger.extract.product",
+    "gpuledger.extract.readers", "gpuledger.extract.wording",
+)  # fmt: skip
+
+
+def test_to_know_all_sources_imports_no_parser() -> None:
+    program = "import sys; from gpuledger.extract.source import discover; discover(); print(*sys.modules, sep='\\n')"
+    done = subprocess.run(
+        [sys.executable, "-c", program], check=True, env=environment(), capture_output=True, text=True, encoding="utf-8"
+    )
+    imported = done.stdout.split()
+    assert "gpuledger.extract.sources.newegg" in imported
+    assert [name for name in imported if f"{name}.".startswith(tuple(f"{one}." for one in OF_PARSERS))] == []
+    assert [name for name in imported if re.fullmatch(r"gpuledger\.extract\.sources\..+\.pages", name)] == []
 
 
 def test_unknown_source_is_told_with_the_known_ones() -> None:

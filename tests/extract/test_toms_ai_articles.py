@@ -12,7 +12,8 @@ from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.items import Chart, Link, Parsed, Score
 from gpuledger.extract.readers.transcriptions import COLUMNS, match, read_csv
 from gpuledger.extract.sample.server import SampleSite, start_urls
-from gpuledger.extract.sources.toms_ai_articles import SOURCE, parse
+from gpuledger.extract.sources.toms_ai_articles import SOURCE
+from gpuledger.extract.sources.toms_ai_articles.pages import parse
 from tests.extract.pages import page
 
 URL = "https://www.tomshardware.com/news/running-your-own-chatbot-on-a-single-gpu"

@@ -14,7 +14,7 @@ from gpuledger.extract.items import IndexPrice, Issue, Link, Parsed, Score
 from gpuledger.extract.markup.html import soup
 from gpuledger.extract.readers.toms import next_page, page_number, split_name
 from gpuledger.extract.source import Page
-from gpuledger.extract.sources.toms_gpu_hierarchy import parse
+from gpuledger.extract.sources.toms_gpu_hierarchy.pages import parse
 from tests.extract.pages import HIERARCHY, page, table
 
 HEADER = ("Graphics Card", "Lowest Price", "1080p Ultra", "1440p Ultra")

@@ -9,7 +9,7 @@ import pytest
 from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.items import IndexPrice, Issue, Parsed
 from gpuledger.extract.readers.toms import month_of
-from gpuledger.extract.sources.toms_price_index import parse
+from gpuledger.extract.sources.toms_price_index.pages import parse
 from tests.extract.pages import INDEX, page, table
 
 OCTOBER = (

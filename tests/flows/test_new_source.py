@@ -17,6 +17,7 @@ from tests.command import ROOT, Outcome, environment, python_path
 NAME, URL = "kettle_shop", "https://shop.kettle.test/cards/?page=1"
 STUBS = (
     f"extract/sources/{NAME}/__init__.py",
+    f"extract/sources/{NAME}/pages.py",
     f"extract/sources/{NAME}/cases/listing.html",
     f"extract/sources/{NAME}/cases/listing.json",
     f"extract/sources/{NAME}/contract.toml",
@@ -70,8 +71,8 @@ def test_the_stubs_are_refused_until_they_are_filled_in(checkout: Path) -> None:
 
 def fill_in(checkout: Path) -> None:
     """What a person does: the selectors, the words, and no TODO left."""
-    module, page, told, contract = (checkout / stub for stub in STUBS)
-    text = module.read_text("utf-8")
+    declaration, parser, page, told, contract = (checkout / stub for stub in STUBS)
+    text = parser.read_text("utf-8")
     for stub, done in (
         ("Locale(None, None, None)", 'Locale("US", "en", "USD")'),
         ('"todo-card"', '".card"'),
@@ -84,9 +85,9 @@ def fill_in(checkout: Path) -> None:
     ):
         assert stub in text, stub
         text = text.replace(stub, done)
-    module.write_text(text, "utf-8")
-    page.write_text(page.read_text("utf-8").replace("TODO", "Done:"), "utf-8")
-    contract.write_text(contract.read_text("utf-8").replace("TODO", "Done:"), "utf-8")
+    parser.write_text(text, "utf-8")
+    for file in (declaration, page, contract):
+        file.write_text(file.read_text("utf-8").replace("TODO", "Done:"), "utf-8")
     expected = json.loads(told.read_text("utf-8"))
     expected["items"][0]["title"] = "Kettle GeForce RTX 4070 12GB"
     told.write_text(json.dumps(expected), "utf-8")
@@ -96,7 +97,9 @@ def test_the_stubs_keep_the_rules_of_the_project(checkout: Path, tmp_path: Path)
     if not (checkout / STUBS[0]).exists():
         run(checkout, "gpuledger.flows.cli", "new-source", NAME, URL)
     for words in (("check",), ("format", "--check")):
-        linted = run(checkout, "ruff", *words, "--no-cache", str(checkout / STUBS[0]))
+        linted = run(
+            checkout, "ruff", *words, "--no-cache", *(str(checkout / stub) for stub in STUBS if stub.endswith(".py"))
+        )
         assert linted.status == 0, linted.out
 
 

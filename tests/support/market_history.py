@@ -15,7 +15,7 @@ from pathlib import Path
 from gpuledger.extract.collect import Collected
 from gpuledger.extract.items import FxRate, Item, Offer
 from gpuledger.extract.source import Page
-from gpuledger.extract.sources import ecb_fx_history
+from gpuledger.extract.sources.ecb_fx_history import pages as ecb_fx_history
 from gpuledger.flows.history import backfill
 from gpuledger.flows.night.context import Context, new_run_id, utc_now
 from gpuledger.flows.night.store import store

@@ -1,143 +1,17 @@
-"""Azure's retail prices of virtual machines with GPUs, as the public API gives them, 1,000 meters a page.
+"""Azure's retail prices of virtual machines with GPUs, from the public API, which gives 1,000 meters a page.
 
-The API prices meters, not offers. Spot and Low Priority stand in the meter's name only; a reservation's price is that of
-the whole term although its unit says `1 Hour`; Windows meters hold a licence, and test subscriptions have prices of their
-own. Which GPUs a size has is no part of the answer: see `cloud_instances`.
 https://learn.microsoft.com/rest/api/cost-management/retail-prices/azure-retail-prices
 """
 
 from __future__ import annotations
 
-import json
-import re
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
-from decimal import Decimal
-from typing import Any
-from urllib.parse import urljoin, urlsplit
-
-from gpuledger.extract.errors import LayoutChanged
-from gpuledger.extract.items import CloudOffer, Issue, Link, Parsed, PricingModel
-from gpuledger.extract.price.amounts import json_number
-from gpuledger.extract.readers import cloud_instances
-from gpuledger.extract.readers.cloud import hourly
-from gpuledger.extract.readers.cloud_instances import Gpus
-from gpuledger.extract.source import Page, Source
-
-_NEEDED = ("armSkuName", "armRegionName", "meterName", "productName", "retailPrice", "currencyCode", "type")
-# The sizes with GPUs begin with N; NP are FPGAs.
-_GPU_SIZE = re.compile(r"Standard_N(?!P)", re.IGNORECASE)
-_TERMS: dict[str, tuple[int, PricingModel]] = {"1 Year": (1, "reserved_1y"), "3 Years": (3, "reserved_3y")}
-
-
-def parse(page: Page) -> Iterable[Parsed]:
-    """CloudOffer items of one page of meters, one issue with the count of what was left out and why, the next page's link.
-
-    LayoutChanged where the answer is no JSON object with Items, or an item lacks a field.
-    """
-    try:
-        answer = json.loads(page.content, parse_float=json_number, parse_int=json_number)
-        items = answer["Items"]
-        left_out: Counter[str] = Counter()
-        for item in items:
-            yield from _meter({key: item[key] for key in _NEEDED} | item, page, left_out)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise LayoutChanged(page.url, f"no page of Azure's retail prices: {type(error).__name__} {error}") from error
-    if left_out:
-        counted = ", ".join(f"{reason} {count}" for reason, count in sorted(left_out.items()))
-        yield Issue(code="meters_left_out", message=f"meters left out: {counted}", severity="info", url=page.url)
-    following = answer.get("NextPageLink")
-    if following:
-        target = urljoin(page.final_url, str(following))
-        if urlsplit(target).hostname == urlsplit(page.final_url).hostname:
-            yield Link(url=target, role="next_page")
-
-
-def _meter(item: dict[str, Any], page: Page, left_out: Counter[str]) -> Iterator[CloudOffer | Issue]:
-    size, kind = str(item["armSkuName"]), str(item["type"])
-    if not _GPU_SIZE.match(size):
-        left_out["without a GPU"] += 1
-    elif kind not in ("Consumption", "Reservation"):
-        left_out[f"of type {kind}"] += 1
-    elif "Windows" in str(item["productName"]):
-        left_out["with a Windows licence"] += 1
-    elif not _is_valid(item, page.fetched_at):
-        left_out["of another date"] += 1
-    elif item.get("isPrimaryMeterRegion") is False or item.get("tierMinimumUnits"):
-        # The same machine again, under a meter that is not charged or from a quantity on.
-        left_out["secondary"] += 1
-    elif (gpus := cloud_instances.azure(size)) is None:
-        left_out["of an unknown size or a share of a GPU"] += 1
-    else:
-        yield _offer(item, size, gpus, page)
-
-
-def _price(value: object) -> Decimal:
-    """The price as the feed writes it, a number or text. Raises ValueError where it is none."""
-    price = value if isinstance(value, Decimal) else json_number(str(value))
-    if price is None:
-        raise ValueError(f"the price {str(value)[:40]} is none")
-    return price
-
-
-def _offer(item: dict[str, Any], size: str, gpus: Gpus, page: Page) -> CloudOffer | Issue:
-    meter, printed = str(item["meterName"]), _price(item["retailPrice"])
-    price, model, instance, text = printed, _model(meter), size, f"{printed:f}"
-    unit = str(item.get("unitOfMeasure", "1 Hour"))
-    problem = None
-    if item["type"] == "Reservation":
-        term = str(item.get("reservationTerm"))
-        years, model = _TERMS.get(term, (0, model))
-        price, text = (hourly(printed, years) if years else printed), f"{text} for {term}"
-        problem = None if years else f"the reservation term {term!r} is not 1 or 3 years"
-    elif unit != "1 Hour":
-        problem = f"the unit {unit!r} is not 1 Hour"
-    if "Low Priority" in meter:
-        # Priced beside Spot, for the same size in the same region: without its own name one would replace the other.
-        instance = f"{size} Low Priority"
-    if not price.is_finite() or price < 0:
-        problem = f"{text} is no price"
-    if problem:
-        where = f"{size}, {item['armRegionName']}, {meter}"
-        return Issue(code="unreadable_meter", message=f"{where}: {problem}", where=where, text=text, url=page.url)
-    return CloudOffer(
-        provider="azure",
-        gpu_name=gpus.name,
-        gpu_count=gpus.count,
-        pricing_model=model,
-        region=str(item["armRegionName"]) or None,
-        instance=instance,
-        price=price or None,
-        currency=str(item["currencyCode"]),
-        price_text=text,
-        gpu_memory_gb=gpus.memory_gb,
-        note=f"{item['productName']}, {meter}",
-    )
-
-
-def _model(meter: str) -> PricingModel:
-    return "spot" if "Spot" in meter or "Low Priority" in meter else "on_demand"
-
-
-def _is_valid(item: dict[str, Any], now: datetime) -> bool:
-    """Whether the price holds at the time of the fetch: the API also lists prices to come and past ones."""
-    start, end = (_time(item.get(key)) for key in ("effectiveStartDate", "effectiveEndDate"))
-    return (start is None or start <= now) and (end is None or now < end)
-
-
-def _time(text: object) -> datetime | None:
-    if not text:
-        return None
-    time = datetime.fromisoformat(str(text))
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
-
+from gpuledger.extract.source import Source, parser_in
 
 SOURCE = Source(
     name="azure_retail",
     title="Azure retail prices of virtual machines with GPUs",
     homepage="https://learn.microsoft.com/rest/api/cost-management/retail-prices/azure-retail-prices",
-    parse=parse,
+    parse=parser_in(__name__),
     kinds=("cloud_offer",),
     interface="azure_retail",
     start=(

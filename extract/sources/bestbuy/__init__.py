@@ -2,125 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
-import re
-from collections.abc import Iterator
-from functools import partial
-
-from lxml.html import HtmlElement
-
-from gpuledger.extract import product, wording
-from gpuledger.extract.items import Condition, Issue, Link, Offer, Parsed
-from gpuledger.extract.markup.html import tree
-from gpuledger.extract.price.amounts import json_number
-from gpuledger.extract.readers import bestbuy_products, listing
-from gpuledger.extract.readers.listing import absolute, attribute, first, select, text
-from gpuledger.extract.source import Page, Source
-
-HOMEPAGE = bestbuy_products.HOMEPAGE
-LOCALE = bestbuy_products.LOCALE
-#: The list of 2018 to 2024, then that of 2025.
-CARD = "li.sku-item, li.product-list-item"
-PRODUCT = ".shop-product-title, .sku-title h1, [data-testid='pdp-title'], h1.heading"
-_SKU = re.compile(r"/(\d{7,8})\.p\b|skuId=(\d{7,8})|/sku/(\d{7,8})\b")
-
-
-def parse(page: Page) -> Iterator[Parsed]:
-    """Offers of a list, a product page or an API answer, with the next page. Raises LayoutChanged or Blocked."""
-    if page.content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"{":
-        yield from _api(page)
-        return
-    root = tree(page.content, page.headers.get("content-type"))
-    base = listing.address(page, root, HOMEPAGE)
-    if first(root, CARD) is None and first(root, PRODUCT) is not None:
-        yield from _product(page, base)
-        return
-    yield from listing.read_cards(listing.cards(root, CARD, page), partial(_card, page, base), page)
-    yield from listing.listing_total(root)
-    yield from listing.next_page(root, base, "a.sku-list-page-next, a.pagination-arrow[aria-label*='ext']")
-
-
-def _product(page: Page, base: str) -> Iterator[Parsed]:
-    items = product.parse(page, country=LOCALE.country, language=LOCALE.language)
-    condition: Condition | None = "open_box" if "openbox" in base.lower() else None
-    sku = _sku(base)
-    for item in listing.refine(items, url=base.partition("?")[0], key=sku, sku=sku, condition=condition):
-        if isinstance(item, Offer):
-            item = dataclasses.replace(
-                item, seller_kind=bestbuy_products.SELLERS[item.seller not in (None, "Best Buy", "BestBuy")]
-            )
-        yield item
-
-
-def _card(page: Page, base: str, card: HtmlElement) -> Iterator[Parsed]:
-    link = first(card, ".sku-title a, h4.sku-header a, a.product-list-item-link")
-    url = absolute(base, attribute(link, "href"))
-    title = text(card, ".product-title, .sku-title, h4.sku-header")
-    sku = attribute(card, "data-sku-id") or attribute(card, "data-product-id") or _sku(url) or ""
-    price = text(card, '.priceView-customer-price [aria-hidden="true"], [data-testid="price-block-customer-price"]')
-    price = price or text(card, '.priceView-customer-price span, [data-testid="customer-price"]')
-    sold_by = re.search(r"Sold by (.+)", text(card, ".marketplace-seller, [data-testid='seller-name']"))
-    status = " ".join(text(element) for element in select(card, ".fulfillment-add-to-cart-button, button"))
-    yield from listing.offer(
-        page,
-        LOCALE,
-        listing.Card(
-            title=title,
-            url=url.partition("?")[0],
-            key=sku,
-            price_text=price,
-            list_text=text(card, '.pricing-price__regular-price, [data-testid="price-block-regular-price"]'),
-        ),
-        availability=wording.availability(status) or "unknown",
-        condition="open_box" if "openbox" in url.lower() else None,
-        seller=sold_by.group(1) if sold_by else None,
-        seller_kind=bestbuy_products.SELLERS[bool(sold_by)],
-        sku=sku,
-        mpn=_labelled(card, "Model"),
-    )
-
-
-def _sku(url: str) -> str | None:
-    match = _SKU.search(url)
-    return next((group for group in match.groups() if group), None) if match else None
-
-
-def _labelled(card: HtmlElement, name: str) -> str | None:
-    """The value behind a label such as `Model:` among the card's product attributes."""
-    attributes = [text(item) for item in select(card, ".sku-attribute-title, .attribute")]
-    return next((shown.partition(":")[2].strip() for shown in attributes if shown.startswith(f"{name}:")), None)
-
-
-def _api(page: Page) -> Iterator[Parsed]:
-    try:
-        answer = json.loads(page.content.decode("utf-8-sig"), parse_float=json_number)
-    except ValueError as error:
-        raise listing.not_understood(page, f"it begins like JSON and is none: {error}") from error
-    products = answer.get("products", [answer] if "sku" in answer else None)
-    if not isinstance(products, list):
-        raise listing.not_understood(page, f"an API answer without products, with {', '.join(sorted(answer)[:9])}")
-    for position, row in enumerate(products, start=1):
-        try:
-            yield from bestbuy_products.offer(page, row)
-        except (ValueError, TypeError, AttributeError, KeyError) as error:
-            shown = json.dumps(row, default=str)[:200]
-            message = f"the API's product cannot be read: {error}"
-            yield Issue(
-                code="bad_card", message=message, where=f"products[{position - 1}]", text=shown, url=page.final_url
-            )
-    number, total = answer.get("currentPage"), answer.get("totalPages")
-    if isinstance(number, int) and isinstance(total, int) and number < total:
-        bare = re.sub(r"([?&])page=\d+&?", r"\1", page.final_url).rstrip("?&")
-        if bare:
-            yield Link(url=f"{bare}{'&' if '?' in bare else '?'}page={number + 1}", role="next_page")
-
+from gpuledger.extract.source import Source, parser_in
 
 SOURCE = Source(
     name="bestbuy",
     title="Best Buy",
-    homepage=HOMEPAGE,
-    parse=parse,
+    homepage="https://www.bestbuy.com/",
+    parse=parser_in(__name__),
     kinds=("offer",),
     interface="bestbuy_api",
     start=("https://www.bestbuy.com/site/computer-cards-components/video-graphics-cards/abcat0507002.c",),

@@ -1,60 +1,20 @@
-"""Best Buy's Products API: graphics cards of its category, 100 a page, by cursor, since numbered pages end at the tenth.
+"""Best Buy's Products API: the graphics cards of its category, 100 a page.
 
-Its terms let nobody keep an answer for more than 72 hours, so the archive keeps what was read of it and not the page.
+The pages follow each other by cursor, since numbered pages end at the tenth. The API's terms let nobody keep an answer for
+more than 72 hours, so the archive keeps the items that were read from a page and not the page.
 https://bestbuyapis.github.io/api-documentation/
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
-
 from gpuledger.extract.access import Access
-from gpuledger.extract.errors import LayoutChanged
-from gpuledger.extract.items import Issue, Link, ListingTotal, Parsed
-from gpuledger.extract.price.amounts import json_number
-from gpuledger.extract.readers import bestbuy_products
-from gpuledger.extract.source import Page, Source
-
-
-def parse(page: Page) -> Iterator[Parsed]:
-    """Offers of one page, and the link to the next. Raises LayoutChanged."""
-    try:
-        answer = json.loads(page.content, parse_float=json_number)
-        total, products = int(answer["total"]), answer["products"]
-        if not isinstance(products, list):
-            raise ValueError("products is no list")
-    except (ValueError, KeyError, TypeError) as error:
-        raise LayoutChanged(page.url, f"no answer of Best Buy's products: {type(error).__name__} {error}") from error
-    yield ListingTotal(count=total, text=f"total {total}")
-    for position, row in enumerate(products):
-        try:
-            yield from bestbuy_products.offer(page, row)
-        except (ValueError, TypeError, AttributeError, KeyError) as error:
-            message = f"the API's product cannot be read: {error}"
-            text = json.dumps(row, default=str)[:200]
-            yield Issue(code="bad_card", message=message, where=f"products[{position}]", text=text)
-    following = answer.get("nextCursorMark")
-    if products and isinstance(following, str) and following != _cursor(page.url):
-        yield Link(url=_at(page.url, following), role="next_page")
-
-
-def _cursor(url: str) -> str:
-    return dict(parse_qsl(urlsplit(url).query)).get("cursorMark", "")
-
-
-def _at(url: str, cursor: str) -> str:
-    parts = urlsplit(url)
-    kept = [(name, value) for name, value in parse_qsl(parts.query) if name != "cursorMark"]
-    return urlunsplit(parts._replace(query=urlencode([*kept, ("cursorMark", cursor)], quote_via=quote)))
-
+from gpuledger.extract.source import Source, parser_in
 
 SOURCE = Source(
     name="bestbuy_api",
     title="Best Buy (Products API)",
     homepage="https://developer.bestbuy.com/",
-    parse=parse,
+    parse=parser_in(__name__),
     kinds=("offer",),
     interface="bestbuy_api",
     start=(

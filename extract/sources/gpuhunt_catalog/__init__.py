@@ -1,122 +1,22 @@
-"""The catalogues of cloud GPU offers that dstack's gpuhunt publishes, one a provider, read by gpuhunt's own reader.
+"""The catalogues of cloud GPU offers that dstack's gpuhunt publishes, one for each provider.
 
-A provider's `version` file names its newest catalogue, a zip of one CSV. A row is an instance in a region, on-demand or
-spot, at a price in US dollars per hour. Rows without a GPU are no offers of ours; a price of 0 means that none is known.
 https://github.com/dstackai/gpuhunt
 """
 
 from __future__ import annotations
 
-import csv
-import io
-import math
-import re
-import zipfile
-import zlib
-from collections.abc import Iterable, Iterator
-from decimal import Decimal
-from pathlib import PurePosixPath
-from urllib.parse import urljoin, urlsplit
+from gpuledger.extract.source import Source, parser_in
 
-from gpuhunt import CatalogItem
-from gpuhunt._internal.catalog import CATALOG_URL, OFFLINE_PROVIDERS
-from gpuhunt._internal.storage import item_from_row
-
-from gpuledger.extract.errors import LayoutChanged, TooLarge
-from gpuledger.extract.items import CloudOffer, Issue, Link, Parsed
-from gpuledger.extract.markup.charset import decode
-from gpuledger.extract.readers.cloud import with_form_factor
-from gpuledger.extract.source import Page, Source
-
-#: A provider's largest catalogue holds some 100,000 rows in under 20 MB.
-MAX_CSV_BYTES = 200_000_000
-_NEEDED = frozenset(("instance_name", "location", "price", "cpu", "memory", "gpu_count", "gpu_name", "spot"))
-_VERSION = re.compile(r"[0-9A-Za-z._-]{1,40}")
-
-
-def parse(page: Page) -> Iterable[Parsed]:
-    """CloudOffer items of a catalogue (CSV or zip), or the link to the catalogue that a `version` file names.
-
-    LayoutChanged where it is neither, TooLarge where a zip would unpack to more than MAX_CSV_BYTES.
-    """
-    if urlsplit(page.final_url).path.endswith("/version"):
-        version = page.content.decode("ascii", "replace").strip()
-        if not _VERSION.fullmatch(version):
-            raise LayoutChanged(page.url, f"{version[:60]!r} is no version of a catalogue")
-        yield Link(url=urljoin(page.final_url, f"{version}/catalog.zip"), role="next_page")
-    elif page.content.startswith(b"PK"):
-        for name, text in _unzip(page):
-            yield from _catalogue(text, name, page)
-    else:
-        name = PurePosixPath(urlsplit(page.final_url).path).stem
-        yield from _catalogue(decode(page.content, page.headers.get("content-type")), name, page)
-
-
-def _unzip(page: Page) -> Iterator[tuple[str, str]]:
-    """Provider and text of every CSV in the zip."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(page.content)) as archive:
-            members = [member for member in archive.infolist() if member.filename.endswith(".csv")]
-            # The sizes are the archive's own claim; zipfile stops at them when it unpacks.
-            if (size := sum(member.file_size for member in members)) > MAX_CSV_BYTES:
-                raise TooLarge(page.url, f"the zip unpacks to {size:,} bytes, more than {MAX_CSV_BYTES:,}")
-            if not members:
-                raise LayoutChanged(page.url, "no CSV in the zip")
-            for member in members:
-                yield PurePosixPath(member.filename).stem, archive.read(member).decode("utf-8")
-    except (zipfile.BadZipFile, zlib.error, UnicodeDecodeError, NotImplementedError, RuntimeError) as error:
-        raise LayoutChanged(page.url, f"no zip of UTF-8 CSV files: {error}") from error
-
-
-def _catalogue(text: str, provider: str, page: Page) -> Iterator[CloudOffer | Issue]:
-    rows = csv.DictReader(io.StringIO(text, newline=""))
-    if missing := _NEEDED - set(rows.fieldnames or ()):
-        raise LayoutChanged(page.url, f"the catalogue of {provider} has no column {', '.join(sorted(missing))}")
-    for row in rows:
-        where = f"{provider}, line {rows.line_num}"
-        try:
-            # Row by row: gpuhunt's loader of whole files drops what it cannot read with no more than a log line.
-            item = item_from_row(row, provider=provider)
-            if item.gpu_count and item.gpu_name:
-                yield _offer(item, row)
-        except (ValueError, ArithmeticError, TypeError) as error:
-            yield Issue(
-                code="unreadable_row",
-                message=f"{where}: {error}",
-                where=where,
-                text=",".join(str(value) for value in row.values()),
-                url=page.url,
-            )
-
-
-def _offer(item: CatalogItem, row: dict[str, str]) -> CloudOffer:
-    # The text of the row, not gpuhunt's float of it, so that no digit is added or lost.
-    price = Decimal(row["price"])
-    if not math.isfinite(item.price) or price < 0:
-        raise ValueError(f"price {row['price']!r} is no price")
-    return CloudOffer(
-        provider=item.provider,
-        gpu_name=with_form_factor(row["gpu_name"], item.instance_name),
-        gpu_count=item.gpu_count,
-        pricing_model="spot" if item.spot else "on_demand",
-        region=item.location,
-        instance=item.instance_name,
-        price=price or None,
-        currency="USD",
-        price_text=row["price"],
-        gpu_memory_gb=Decimal(str(item.gpu_memory)) if item.gpu_memory else None,
-        cpu_count=item.cpu or None,
-        memory_gb=Decimal(str(item.memory)) if item.memory else None,
-        note=" ".join(item.flags) or None,
-    )
-
+#: `CATALOG_URL` and `OFFLINE_PROVIDERS` of gpuhunt. Written out, since to import gpuhunt takes 50 ms; a test compares them.
+_CATALOGUES = "https://dstack-gpu-pricing.s3.eu-west-1.amazonaws.com/v3"
+_PROVIDERS = ("aws", "azure", "verda", "gcp", "lambdalabs", "nebius", "oci", "runpod", "cloudrift")
 
 SOURCE = Source(
     name="gpuhunt_catalog",
     title="gpuhunt catalogues of cloud GPU offers",
     homepage="https://github.com/dstackai/gpuhunt",
-    parse=parse,
+    parse=parser_in(__name__),
     kinds=("cloud_offer",),
-    start=tuple(f"{CATALOG_URL}/{provider}/version" for provider in OFFLINE_PROVIDERS),
+    start=tuple(f"{_CATALOGUES}/{provider}/version" for provider in _PROVIDERS),
     language="en",
 )

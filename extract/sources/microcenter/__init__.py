@@ -1,99 +1,16 @@
-"""Micro Center: listing and product pages. Prices and stock are those of one store, which the address names by number.
-
-Known of the site: a card's link carries `data-id`, `data-name`, `data-price` and `data-brand`; an open-box price stands
-beside the price of the new card and is not the card's own.
-"""
+"""Micro Center: listing and product pages. Prices and stock are those of one store, whose number is in the address."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
-from functools import partial
-
-from lxml.html import HtmlElement
-
-from gpuledger.extract import product, wording
-from gpuledger.extract.items import Parsed
-from gpuledger.extract.markup.html import tree
-from gpuledger.extract.readers import listing
-from gpuledger.extract.readers.listing import Locale, absolute, attribute, clean, first, select, text
-from gpuledger.extract.source import Page, Source
+from gpuledger.extract.source import Source, parser_in
 
 HOMEPAGE = "https://www.microcenter.com/"
-LOCALE = Locale("US", "en", "USD")
-CARD = "li.product_wrapper"
-LINK = "a[data-id][data-name][data-price]"
-PRODUCT = "#product-details, #details [data-name], .product-header"
-_STORE = re.compile(r"storeid=(\d+)", re.IGNORECASE)
-_AT_STORE = re.compile(r"\bat (.+?) Store\b", re.IGNORECASE)
-_ID = re.compile(r"/product/(\d+)")
-
-
-def parse(page: Page) -> Iterator[Parsed]:
-    """Offers of a list with the link to its next page, or of a product page. Raises LayoutChanged or Blocked."""
-    root = tree(page.content, page.headers.get("content-type"))
-    base = listing.address(page, root, HOMEPAGE)
-    if first(root, CARD) is None and first(root, PRODUCT) is not None:
-        yield from _product(page, root, base)
-        return
-    yield from listing.read_cards(listing.cards(root, CARD, page), partial(_card, page, base), page)
-    pages = [link for link in select(root, ".pagination a, ul.pages a") if text(link) in (">", "›", "Next")]
-    for link in pages[:1]:
-        yield from listing.link_to(base, attribute(link, "href"))
-
-
-def _product(page: Page, root: HtmlElement, base: str) -> Iterable[Parsed]:
-    match = _ID.search(base)
-    return listing.refine(
-        product.parse(page, country=LOCALE.country, language=LOCALE.language),
-        url=base.partition("?")[0],
-        key=_key(match.group(1), base) if match else None,
-        seller=_seller(text(root, ".inventory, .stock")),
-        seller_kind="first_party",
-    )
-
-
-def _card(page: Page, base: str, card: HtmlElement) -> Iterator[Parsed]:
-    link = first(card, LINK)
-    number = attribute(link, "data-id")
-    stock = text(card, ".stock")
-    sku = re.search(r"\d{6,}", text(card, ".sku"))
-    yield from listing.offer(
-        page,
-        LOCALE,
-        # The attribute leaves the brand out, the heading's text does not.
-        listing.Card(
-            title=text(card, ".h2, h2") or clean(f"{attribute(link, 'data-brand')} {attribute(link, 'data-name')}"),
-            url=absolute(base, attribute(link, "href")).partition("?")[0],
-            key=_key(number, base) if number else "",
-            price_text=text(card, '[itemprop="price"], .price'),
-            machine_price=attribute(link, "data-price").replace(",", ""),
-            list_text=text(card, ".price_wrapper del, .price_wrapper .ObsValue, .price_wrapper strike"),
-        ),
-        availability=wording.availability(stock) or "unknown",
-        seller=_seller(stock),
-        seller_kind="first_party",
-        sku=sku.group() if sku else None,
-        brand=attribute(link, "data-brand") or None,
-    )
-
-
-def _key(number: str, base: str) -> str:
-    """The product's number, with the store's where the address names one: each store has its own price."""
-    store = _STORE.search(base)
-    return f"{number}@{store.group(1)}" if store else number
-
-
-def _seller(stock: str) -> str:
-    store = _AT_STORE.search(stock)
-    return f"Micro Center {store.group(1)}" if store else "Micro Center"
-
 
 SOURCE = Source(
     name="microcenter",
     title="Micro Center",
     homepage=HOMEPAGE,
-    parse=parse,
+    parse=parser_in(__name__),
     kinds=("offer",),
     start=("https://www.microcenter.com/search/search_results.aspx?N=4294966937&NTK=all&storeid=029",),
     country="US",

@@ -1,80 +1,14 @@
-"""Hourly rates of one's own contracts, as `gpuledger rate add` keeps them: one CSV in the data directory."""
+"""Hourly rates of the user's own contracts, which `gpuledger rate add` keeps in one CSV in the data directory."""
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterator
-from datetime import date
-from decimal import Decimal, InvalidOperation
-from typing import get_args
-
-from gpuledger.extract.errors import LayoutChanged
-from gpuledger.extract.items import CloudOffer, Issue, Parsed, PricingModel
-from gpuledger.extract.source import Page, Source
-
-#: The columns of the file, in their order.
-COLUMNS = (
-    "provider", "gpu_name", "gpu_count", "price", "currency", "pricing_model", "region", "instance", "ends_on", "note",
-    "added_on",
-)  # fmt: skip
-
-
-def parse(page: Page) -> Iterator[Parsed]:
-    """A CloudOffer a row whose contract has not ended, an issue for a row that cannot be read.
-
-    Raises LayoutChanged where a column is missing.
-    """
-    try:
-        rows = csv.DictReader(io.StringIO(page.content.decode("utf-8-sig"), newline=""), strict=True)
-        if missing := [name for name in COLUMNS if name not in (rows.fieldnames or ())]:
-            raise LayoutChanged(page.url, f"no column {', '.join(missing)}", "write them, or add the rates again")
-        for row in rows:
-            try:
-                if (offer := _offer(row, page.fetched_at.date())) is not None:
-                    yield offer
-            except (ValueError, InvalidOperation) as error:
-                where, text = f"line {rows.line_num}", ", ".join(str(cell) for cell in row.values() if cell)
-                message = f"{where} of {page.url}: {error}; correct it, or add the rate again"
-                yield Issue(code="unreadable_rate", message=message, where=where, text=text, url=page.url)
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise LayoutChanged(
-            page.url, f"it is no CSV in UTF-8 ({error})", "correct it, or add the rates again"
-        ) from error
-
-
-def _offer(row: dict[str, str], today: date) -> CloudOffer | None:
-    """The offer of a row; None where its contract has ended. Raises ValueError, InvalidOperation."""
-    cells = {name: (row[name] or "").strip() for name in COLUMNS}
-    if cells["ends_on"] and date.fromisoformat(cells["ends_on"]) < today:
-        return None
-    if cells["pricing_model"] not in get_args(PricingModel):
-        raise ValueError(
-            f"pricing_model must be one of {', '.join(get_args(PricingModel))}, not {cells['pricing_model']!r}"
-        )
-    price = Decimal(cells["price"])
-    if price <= 0:
-        raise ValueError(f"an hour must cost more than nothing, not {price}")
-    ends = f"until {cells['ends_on']}" if cells["ends_on"] else ""
-    return CloudOffer(
-        provider=cells["provider"],
-        gpu_name=cells["gpu_name"],
-        gpu_count=int(cells["gpu_count"]),
-        pricing_model=cells["pricing_model"],  # type: ignore[arg-type]  # looked at above
-        region=cells["region"] or None,
-        instance=cells["instance"] or None,
-        price=price,
-        currency=cells["currency"],
-        price_text=f"{cells['price']} {cells['currency']}",
-        note="; ".join(filter(None, (cells["note"], ends))) or None,
-    )
-
+from gpuledger.extract.source import Source, parser_in
 
 SOURCE = Source(
     name="own_rates",
     title="Hourly rates of one's own contracts",
     homepage="",
-    parse=parse,
+    parse=parser_in(__name__),
     kinds=("cloud_offer",),
     freshness_hours=24 * 365 * 10,
     # A contract ends on a day on which its row is the same as before.

@@ -1,160 +1,18 @@
 """Product feeds of any shop, at the addresses that the settings name (`product_feeds`).
 
-A feed is the shop's own word to machines, in the form in which it tells Google Merchant or an affiliate network, and keeps
-working where pages change. `readers.feeds` reads its form. A shop's feed holds all its goods: entries whose title and
-category speak of no graphics card are counted and left out.
+A shop makes a feed for programs: it is the form in which the shop tells Google Merchant or an affiliate network its prices,
+and it keeps working when the shop's pages change.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from datetime import datetime
-from decimal import Decimal
-from typing import NamedTuple
-
-from gpuledger.extract import wording
-from gpuledger.extract.fetch import addresses
-from gpuledger.extract.items import Availability, Issue, Offer, Parsed
-from gpuledger.extract.markup import schema_org
-from gpuledger.extract.markup.links import joined
-from gpuledger.extract.price import currency as currencies
-from gpuledger.extract.price.amounts import to_decimal
-from gpuledger.extract.price.no_price import is_stated_mark
-from gpuledger.extract.product.gtin import valid_gtin
-from gpuledger.extract.readers import feeds
-from gpuledger.extract.source import Page, Source
-
-#: An amount with its currency, as Google asks for it (`15.00 USD`); shops write the currency first as well.
-_MONEY = re.compile(r"\s*(?:([A-Z]{3})\s*)?([\d.,]{1,18})(?:\s*([A-Z]{3}))?\s*", re.IGNORECASE)
-_AVAILABILITY: dict[str, Availability] = {
-    "in_stock": "in_stock", "out_of_stock": "out_of_stock", "preorder": "preorder", "backorder": "preorder",
-    "available_for_order": "in_stock", "limited_availability": "in_stock",
-}  # fmt: skip
-#: Entries that cannot be read are named up to here; the count is of all.
-_MOST_ISSUES = 20
-
-
-class Price(NamedTuple):
-    """An amount with its currency."""
-
-    amount: Decimal
-    currency: str
-
-
-def parse(page: Page) -> Iterator[Parsed]:
-    """An Offer for each graphics card of the feed, an Issue for an entry that cannot be read. Raises as `feeds.rows`."""
-    read = left_out = bad = 0
-    for place, row in feeds.rows(page):
-        if row and not wording.speaks_of_card(f"{row.get('title', '')} {row.get('category', '')}"):
-            left_out += 1
-            continue
-        try:
-            offer = _offer(page, row)
-        except ValueError as error:
-            bad += 1
-            if bad <= _MOST_ISSUES:
-                yield Issue(code="bad_entry", message=str(error), where=place, text=str(row)[:200], url=page.url)
-            continue
-        read += 1
-        yield offer
-    if bad > _MOST_ISSUES:
-        yield Issue(
-            code="bad_entries",
-            message=f"{bad} entries cannot be read; the first {_MOST_ISSUES} are named",
-            url=page.url,
-        )
-    if left_out:
-        message = f"{left_out} of {left_out + read + bad} entries speak of no graphics card"
-        # Where nothing else was read, a person has to know why.
-        yield Issue(code="not_a_card", message=message, severity="info" if read else "warning", url=page.url)
-
-
-def _offer(page: Page, row: dict[str, str]) -> Offer:
-    """One entry as an Offer. Raises ValueError, with what is wrong, where it cannot be read without guessing."""
-    if not row:
-        raise ValueError("the line has more or fewer fields than the header")
-    if missing := [name for name in ("id", "title") if name not in row]:
-        raise ValueError(f"the entry has no {' and no '.join(missing)}")
-    price, sale = (_price(row.get(name), row.get("currency")) for name in ("price", "sale_price"))
-    old = _price(row.get("list_price"), row.get("currency")) if "list_price" in row else None
-    if sale and price and sale.currency != price.currency:
-        raise ValueError(f"the price is in {price.currency} and the sale price in {sale.currency}")
-    if (
-        sale
-        and (price is None or sale.amount < price.amount)
-        and _is_on(row.get("sale_price_effective_date"), page.fetched_at)
-    ):
-        price, old, text = sale, price, row["sale_price"]
-    else:
-        text = row.get("price", "")
-    title = row["title"]
-    is_bundle = wording.is_bundle(title) or row.get("is_bundle", "").lower() in ("yes", "true")
-    if row.get("multipack", "0") not in ("", "0", "1"):
-        is_bundle = True
-    is_higher = price and old and old.currency == price.currency and old.amount > price.amount
-    url = joined(page.final_url, row.get("link", "")) or page.url
-    return Offer(
-        title=title,
-        url=url,
-        # Each shop numbers its goods by itself.
-        key=f"{addresses.shop_of(url)}/{row['id']}",
-        price=price.amount if price else None,
-        currency=price.currency if price else None,
-        price_kind=None if price is None else "bundle" if is_bundle else "now",
-        price_text=text or None,
-        list_price=old.amount if old and is_higher else None,
-        availability=_availability(row),
-        # Google takes goods without the word for new ones.
-        condition=wording.condition(title) or schema_org.condition(row.get("condition")) or "new",
-        sku=row["id"],
-        mpn=row.get("mpn"),
-        gtin=valid_gtin(row["gtin"]) if "gtin" in row else None,
-        brand=row.get("brand"),
-    )
-
-
-def _price(text: str | None, currency: str | None) -> Price | None:
-    """The amount of a text such as `1299.00 USD`; None for 0 and a placeholder. Raises ValueError where it is none."""
-    if text is None:
-        return None
-    match = _MONEY.fullmatch(text)
-    amount = to_decimal(match.group(2)) if match else None
-    if match is None or amount is None:
-        raise ValueError(f"the price {text!r} is no plain amount with a currency")
-    codes = {code.upper() for code in (match.group(1), match.group(3)) if code} or {(currency or "").strip().upper()}
-    code = codes.pop()
-    if codes or not currencies.is_code(code):
-        raise ValueError(f"the price {text!r} has no currency")
-    return None if not amount or is_stated_mark(amount) else Price(amount, code)
-
-
-def _is_on(interval: str | None, now: datetime) -> bool:
-    """Whether a sale is on: `2024-02-24T11:07+0100/2024-02-29T23:07+0100`. One that says no time is."""
-    if not interval:
-        return True
-    try:
-        first, last = (datetime.fromisoformat(text.strip()) for text in interval.split("/"))
-    except ValueError:
-        return False
-    zone = now.tzinfo
-    first, last = (one if one.tzinfo else one.replace(tzinfo=zone) for one in (first, last))
-    return first <= now <= last
-
-
-def _availability(row: dict[str, str]) -> Availability:
-    if row.get("pre_order", "").lower() in ("1", "yes", "true"):
-        return "preorder"
-    text = row.get("availability", "")
-    key = re.sub(r"[\s-]+", "_", text.lower())
-    return _AVAILABILITY.get(key) or schema_org.availability(text) or wording.availability(text) or "unknown"
-
+from gpuledger.extract.source import Source, parser_in
 
 SOURCE = Source(
     name="product_feed",
     title="Product feeds of any shop",
     homepage="",
-    parse=parse,
+    parse=parser_in(__name__),
     kinds=("offer",),
     interface="product_feed",
     is_of_many_shops=True,

@@ -1,214 +1,32 @@
 """Tables of results that somebody keeps in a repository or a discussion, at the addresses that the settings name
 (`result_tables`): Markdown files, and pages with tables.
 
-The address says what it means, behind its `#`:
+The part of the address behind its `#` says how to read the table:
 
     https://raw.githubusercontent.com/owner/repository/main/README.md#workload=llama-3-8b-tg128&score=tg128&card=GPU
 
-`workload` is one that `gpuledger workloads` lists, `score` the words of the column with the figures. The rest may be left
-out: `table` are words of the heading above the table, `card` those of the column with the cards, `rows` is a column and
-words that its cells must hold (`rows=FA:1`), `unit` what the figures are in where neither cell nor header says it,
-`published` the day of the figures, `software` and `precision` what ran.
+- `workload` is one that `gpuledger workloads` lists.
+- `score` gives words from the header of the column with the figures.
 
-A cell of several cards (`2x RTX 3090`, `RTX 3090 * 2`) is a figure of several cards. A card with two figures has none: which
-one is meant, the address must say.
+The others may be left out:
+
+- `table` gives words from the heading above the table.
+- `card` gives words from the header of the column with the cards.
+- `rows` is a column, and words that its cells must hold (`rows=FA:1`).
+- `unit` is the unit of the figures if neither the cell nor the header names it.
+- `published` is the day of the figures.
+- `software` and `precision` say what ran.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from datetime import date
-from decimal import Decimal
-from urllib.parse import parse_qsl, urldefrag, urlsplit
-
-from gpuledger.extract.errors import LayoutChanged
-from gpuledger.extract.items import Issue, Parsed, Score
-from gpuledger.extract.markup import markdown
-from gpuledger.extract.markup.html import soup
-from gpuledger.extract.markup.tables import Table, TableTooLarge, read_tables
-from gpuledger.extract.source import Page, Source
-
-_KEYS = frozenset(("workload", "score", "table", "card", "rows", "unit", "published", "software", "precision"))
-_CARD = re.compile(
-    r"\b(?:gpus?|graphics cards?|cards?|accelerators?|devices?|chips?|systems?|hardware)\b", re.IGNORECASE
-)
-#: `111.74`, `13,761.87 ± 28.44`, `19.90 Tokens/s`.
-_FIGURE = re.compile(
-    r"(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)\s*(?:(?:±|\+/-)\s*[\d.,]+)?\s*(?P<unit>[A-Za-z][\w/. ]*)?"
-)
-#: Cells that say that there is no figure.
-_NONE = re.compile(r"[-–—?]*|n/?a|oom|tbd|out of memory|(?:did not|does not|doesn't) (?:run|fit)", re.IGNORECASE)
-_UNITS = {
-    "t/s": "tokens/s", "tok/s": "tokens/s", "token/s": "tokens/s", "tokens/s": "tokens/s", "tps": "tokens/s",
-    "toks/s": "tokens/s", "tokens/sec": "tokens/s", "tokens per second": "tokens/s", "tokens/second": "tokens/s",
-    "it/s": "it/s", "its/s": "it/s", "iterations/s": "it/s", "fps": "fps", "images/s": "images/s", "img/s": "images/s",
-}  # fmt: skip
-_SEVERAL_BEFORE = re.compile(r"^(\d{1,3})\s*[x×*]\s*(?=\S)", re.IGNORECASE)
-_SEVERAL_BEHIND = re.compile(r"\s*(?:[*×]|\bx(?=\s*\d))\s*(\d{1,3})$", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """What an address asks for."""
-
-    workload: str
-    score: str
-    table: str
-    card: str
-    rows: tuple[str, str] | None
-    unit: str | None
-    published: date | None
-    software: str | None
-    precision: str | None
-
-
-def parse(page: Page) -> Iterator[Parsed]:
-    """A Score a row of the table that the address means. LayoutChanged where it means none, several, or nothing readable."""
-    asked = _asked(page)
-    table, card, score = _chosen(page, asked)
-    found: dict[str, list[Score]] = {}
-    for number, row in enumerate(table.rows, start=1):
-        if asked.rows is not None and not _holds(row[_column(page, table, asked.rows[0])], asked.rows[1]):
-            continue
-        where = f"row {number} of {table.title!r}"
-        name, text = row[card], row[score]
-        if not name or _NONE.fullmatch(text):
-            continue
-        read = _figure(text, table.header[score], asked)
-        if read is None:
-            message = f"{where}: {text!r} is no figure with a unit; give unit= in the address where the page says none"
-            yield Issue(code="unreadable_score", message=message, where=where, text=text, url=page.url)
-            continue
-        one = _score(page, asked, (name, *read), (table, score))
-        found.setdefault(f"{one.gpu_name.casefold()} {one.gpu_count}", []).append(one)
-    if not found:
-        raise _changed(page, f"no row of {table.title!r} has a figure in {table.header[score]!r}")
-    for same in found.values():
-        if len(same) > 1 and len({one.score for one in same}) > 1:
-            figures = ", ".join(f"{one.score}" for one in same)
-            message = (
-                f"{same[0].gpu_name} has {len(same)} figures ({figures}): say which is meant with rows= in the address"
-            )
-            yield Issue(code="several_figures", message=message, where=table.title, url=page.url)
-        else:
-            yield same[0]
-
-
-def _asked(page: Page) -> _Asked:
-    words = dict(parse_qsl(urlsplit(page.url).fragment))
-    if unknown := sorted(words.keys() - _KEYS):
-        raise _changed(page, f"{', '.join(unknown)} means nothing in its address; known are {', '.join(sorted(_KEYS))}")
-    if missing := [key for key in ("workload", "score") if not words.get(key)]:
-        raise _changed(page, f"its address does not say {' and '.join(missing)}")
-    column, colon, cell = words.get("rows", "").partition(":")
-    if "rows" in words and not (colon and column and cell):
-        raise _changed(page, f"rows={words['rows']} is no column and words such as rows=FA:1")
-    return _Asked(
-        workload=words["workload"], score=words["score"], table=words.get("table", ""), card=words.get("card", ""),
-        rows=(column, cell) if colon else None, unit=words.get("unit"), published=_day(page, words),
-        software=words.get("software"), precision=words.get("precision"),
-    )  # fmt: skip
-
-
-def _day(page: Page, words: Mapping[str, str]) -> date | None:
-    if "published" not in words:
-        return None
-    try:
-        return date.fromisoformat(words["published"])
-    except ValueError:
-        raise _changed(page, f"published={words['published']} is no day such as 2026-03-01") from None
-
-
-def _chosen(page: Page, asked: _Asked) -> tuple[Table, int, int]:
-    """The one table that is meant, with its columns of cards and figures."""
-    chosen = []
-    tables = list(_tables(page))
-    for table in tables:
-        score = next((at for at, header in enumerate(table.header) if _holds(header, asked.score)), None)
-        if score is None or (asked.table and not _holds(table.title, asked.table)):
-            continue
-        named = (at for at, header in enumerate(table.header) if at != score)
-        card = next((at for at in named if _is_of_cards(table.header[at], asked)), None)
-        if card is not None:
-            chosen.append((table, card, score))
-    if len(chosen) != 1:
-        titles = "; ".join(f"{table.title!r} ({', '.join(table.header)})" for table in tables[:8]) or "none"
-        count = "no table" if not chosen else f"{len(chosen)} tables"
-        raise _changed(page, f"{count} with a column {asked.score!r} and one of cards; its tables are {titles}")
-    return chosen[0]
-
-
-def _is_of_cards(header: str, asked: _Asked) -> bool:
-    return _holds(header, asked.card) if asked.card else _CARD.search(header) is not None
-
-
-def _tables(page: Page) -> Iterable[Table]:
-    kind = page.headers.get("content-type", "").partition(";")[0].strip().lower()
-    try:
-        if kind in ("text/html", "application/xhtml+xml"):
-            return list(read_tables(soup(page.content, page.headers.get("content-type"))))
-        return list(markdown.read_tables(page.content.decode("utf-8-sig")))
-    except UnicodeDecodeError as error:
-        raise _changed(page, f"it is neither a page nor a text in UTF-8: {error.reason}") from error
-    except TableTooLarge as error:
-        raise _changed(page, str(error)) from error
-
-
-def _column(page: Page, table: Table, words: str) -> int:
-    found = next((at for at, header in enumerate(table.header) if _holds(header, words)), None)
-    if found is None:
-        raise _changed(page, f"{table.title!r} has no column {words!r}; it has {', '.join(table.header)}")
-    return found
-
-
-def _holds(text: str, words: str) -> bool:
-    """Whether the words stand in the text, as words: `FA 1` is not in `FA 10`."""
-    return re.search(rf"(?<!\w){re.escape(words.casefold())}(?!\w)", text.casefold()) is not None
-
-
-def _figure(text: str, header: str, asked: _Asked) -> tuple[Decimal, str] | None:
-    """The number and its unit, as the cell, the header or the address says it."""
-    found = _FIGURE.fullmatch(text)
-    if found is None:
-        return None
-    own = (found["unit"] or "").strip().casefold()
-    if own and own not in _UNITS:
-        return None
-    in_header = next((unit for words, unit in _UNITS.items() if _holds(header, words)), None)
-    unit = _UNITS.get(own) or in_header or asked.unit
-    return (Decimal(found["number"].replace(",", "")), unit) if unit else None
-
-
-def _score(page: Page, asked: _Asked, read: tuple[str, Decimal, str], place: tuple[Table, int]) -> Score:
-    name, number, unit = read
-    table, column = place
-    name, count = _cards(name)
-    return Score(
-        gpu_name=name, table=table.title, column=table.header[column], workload_id=asked.workload, score=number, unit=unit,
-        published_on=asked.published, article_url=urldefrag(page.url).url, gpu_count=count, software=asked.software,
-        precision=asked.precision,
-    )  # fmt: skip
-
-
-def _cards(name: str) -> tuple[str, int]:
-    """A card's name and how many of it a cell means."""
-    for pattern in (_SEVERAL_BEFORE, _SEVERAL_BEHIND):
-        if found := pattern.search(name):
-            return pattern.sub("", name).strip(), int(found[1])
-    return name, 1
-
-
-def _changed(page: Page, why: str) -> LayoutChanged:
-    return LayoutChanged(page.url, why, "correct the setting result_tables, or take the address out")
-
+from gpuledger.extract.source import Source, parser_in
 
 SOURCE = Source(
     name="result_tables",
     title="Tables of results in repositories and discussions",
     homepage="",
-    parse=parse,
+    parse=parser_in(__name__),
     kinds=("score",),
     freshness_hours=24 * 90,
     has_lists=False,

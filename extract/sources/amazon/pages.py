@@ -1,0 +1,200 @@
+"""Parser of Amazon's search pages and product pages.
+
+Known of the site: many results of a search have no price, and unrelated goods are mixed in (a bracket, a charger, another
+card). The parser yields offers of them too; another part of the program decides which GPU each offer means. The old price
+stands beside the price and is marked `data-a-strike`. The price of other sellers stands under "More buying choices"; it is
+not the price of the result itself.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterator
+from functools import partial
+from urllib.parse import urlsplit
+
+from lxml.html import HtmlElement
+
+from gpuledger.extract import product, wording
+from gpuledger.extract.items import Availability, Issue, Offer, Parsed, SellerKind
+from gpuledger.extract.markup.html import tree
+from gpuledger.extract.price.money import Money
+from gpuledger.extract.readers import listing
+from gpuledger.extract.readers.listing import Locale, attribute, clean, first, select, text
+from gpuledger.extract.source import Page
+from gpuledger.extract.sources.amazon import HOMEPAGE
+
+CARD = 'div[data-component-type="s-search-result"][data-asin]:not([data-asin=""])'
+PRODUCT = "#productTitle, #dp"
+#: Where a product page states its price, in the layouts of 2018 to 2024; those that are there must agree.
+PRICES = (
+    "#corePriceDisplay_desktop_feature_div .a-price:not([data-a-strike]):not(.a-text-price)",
+    "#corePrice_feature_div .a-price:not([data-a-strike]):not(.a-text-price)",
+    "#price_inside_buybox, #newBuyBoxPrice",
+    "#priceblock_ourprice, #priceblock_dealprice, #priceblock_saleprice",
+)
+LIST_PRICE = ".basisPrice .a-offscreen, #listPrice, .priceBlockStrikePriceString, #priceblock_listprice"
+_SITES = {
+    "amazon.com": Locale("US", "en", "USD"),
+    "amazon.co.uk": Locale("GB", "en", "GBP"),
+    "amazon.de": Locale("DE", "de", "EUR"),
+    "amazon.co.jp": Locale("JP", "ja", "JPY"),
+    "amazon.pl": Locale("PL", "pl", "PLN"),
+    "amazon.ca": Locale("CA", "en", "CAD"),
+    "amazon.fr": Locale("FR", "fr", "EUR"),
+    "amazon.it": Locale("IT", "it", "EUR"),
+    "amazon.es": Locale("ES", "es", "EUR"),
+    "amazon.nl": Locale("NL", "nl", "EUR"),
+    "amazon.com.au": Locale("AU", "en", "AUD"),
+}
+_SITE_OF_LANGUAGE = {
+    "en-us": "amazon.com",
+    "en-gb": "amazon.co.uk",
+    "de-de": "amazon.de",
+    "ja-jp": "amazon.co.jp",
+    "pl-pl": "amazon.pl",
+    "en-ca": "amazon.ca",
+    "fr-fr": "amazon.fr",
+    "it-it": "amazon.it",
+    "es-es": "amazon.es",
+    "nl-nl": "amazon.nl",
+    "en-au": "amazon.com.au",
+}
+_ASIN = re.compile(r"/(?:dp|gp/product|product)/([A-Z0-9]{10})\b")
+# A promise of delivery is given only for what can be bought now.
+_DELIVERY = re.compile(
+    r"\b(?:get it|delivery|ships to|lieferung|dostawa|livraison|entrega|consegna)\b|お届け|配送", re.IGNORECASE
+)
+
+
+def parse(page: Page) -> Iterator[Parsed]:
+    """Offers of a search with the link to its next page, or of a product page. Raises LayoutChanged or Blocked."""
+    root = tree(page.content, page.headers.get("content-type"))
+    site = _site(page, root)
+    if first(root, PRODUCT) is not None:
+        yield from _product(page, root, site)
+        return
+    cards = listing.cards(root, CARD, page)
+    yield from listing.read_cards(cards, partial(_card, page, site), page)
+    base = listing.address(page, root, f"https://www.{site}/")
+    yield from listing.listing_total(root)
+    yield from listing.next_page(root, base, "a.s-pagination-next, ul.a-pagination li.a-last a")
+
+
+def _site(page: Page, root: HtmlElement) -> str:
+    """Which Amazon the page is of: by its address, else by its own canonical link, else by its language."""
+    host = urlsplit(listing.address(page, root, "")).hostname or ""
+    known = next((site for site in _SITES if host == site or host.endswith(f".{site}")), None)
+    return known or _SITE_OF_LANGUAGE.get(attribute(root, "lang").lower(), "amazon.com")
+
+
+def _product(page: Page, root: HtmlElement, site: str) -> Iterator[Parsed]:
+    locale = _SITES[site]
+    match = _ASIN.search(listing.address(page, root, ""))
+    asin = match.group(1) if match else attribute(first(root, "input#ASIN"), "value") or None
+    title, seller = text(root, "#productTitle"), _seller(root)
+    items = listing.refine(
+        product.parse(page, country=locale.country, language=locale.language),
+        url=f"https://www.{site}/dp/{asin}" if asin else listing.address(page, root, HOMEPAGE),
+        key=asin,
+        sku=asin,
+        condition=wording.condition(title) or ("used" if _sells_used_only(root) else None),
+        seller=seller,
+        seller_kind=_seller_kind(seller),
+    )
+    price = _own_price(page, root, locale)
+    old, _ = listing.read_money(text(root, LIST_PRICE), locale, title, page)
+    for item in items:
+        if price is None or not isinstance(item, Offer | Issue):
+            yield item
+        elif isinstance(item, Issue):
+            # What the page's own price elements settle needs no Issue.
+            if item.code not in ("ambiguous_price", "no_price"):
+                yield item
+        elif item.price in (None, price.amount):
+            is_higher = old and old.currency == price.currency and old.amount > price.amount
+            yield dataclasses.replace(
+                item,
+                price=price.amount,
+                currency=price.currency,
+                price_kind="bundle" if wording.is_bundle(title) else price.kind,
+                price_text=price.text,
+                list_price=old.amount if old and is_higher else None,
+            )
+        else:
+            message = f"{title!r} shows {price.text!r} where Amazon prints its price, and {item.price_text!r} elsewhere"
+            yield Issue(code="two_prices", message=message, text=price.text, url=item.url)
+            yield dataclasses.replace(item, price=None, price_kind=None, list_price=None)
+
+
+def _own_price(page: Page, root: HtmlElement, locale: Locale) -> Money | None:
+    """The price on which all of the page's price elements agree."""
+    prices: set[Money] = set()
+    for css in PRICES:
+        for element in select(root, css):
+            shown = text(element, ".a-offscreen") or text(element)
+            money, issue = listing.read_money(shown, locale, "the product", page)
+            if issue:
+                return None
+            if money:
+                prices.add(dataclasses.replace(money, text=shown))
+    amounts = {(money.amount, money.currency, money.kind) for money in prices}
+    return min(prices, key=lambda money: money.text) if len(amounts) == 1 else None
+
+
+def _seller(root: HtmlElement) -> str | None:
+    """Who sells, which is not always who ships: `Sold by Kettle Parts and Fulfilled by Amazon`."""
+    named = text(root, "#sellerProfileTriggerId") or text(root, "#merchant-info a")
+    sentence = re.search(r"sold by (.+?)(?: and |\.?$)", text(root, "#merchant-info"), re.IGNORECASE)
+    return named or (sentence.group(1) if sentence else None)
+
+
+def _seller_kind(seller: str | None) -> SellerKind | None:
+    if not seller:
+        return None
+    return "first_party" if seller.lower().startswith("amazon") else "marketplace"
+
+
+def _sells_used_only(root: HtmlElement) -> bool:
+    return (
+        first(root, "#usedOnlyBuybox") is not None and first(root, "#newAccordionRow, #corePrice_feature_div") is None
+    )
+
+
+def _card(page: Page, site: str, card: HtmlElement) -> Iterator[Parsed]:
+    asin = attribute(card, "data-asin")
+    # The brand may stand in a heading of its own above the title.
+    title = max((text(heading) for heading in select(card, "h2")), key=len, default="")
+    yield from listing.offer(
+        page,
+        _SITES[site],
+        listing.Card(
+            title=title,
+            url=f"https://www.{site}/dp/{asin}",
+            key=asin,
+            price_text=_price_text(card),
+            list_text=text(card, '.a-price[data-a-strike="true"] .a-offscreen'),
+        ),
+        availability=_availability(card),
+        condition=wording.condition(text(card, '.s-price-instructions-style, [data-cy="price-recipe"]')),
+        sku=asin,
+    )
+
+
+def _price_text(card: HtmlElement) -> str:
+    """The result's own price: not struck out, not a price a piece, not one of other sellers."""
+    for price in select(card, ".a-price:not([data-a-strike]):not(.a-text-price)"):
+        others = any(up.get("data-cy") == "secondary-offer-recipe" for up in price.iterancestors())
+        # Some pages leave the text for screen readers empty; the visible one has sign, units and cents apart.
+        if not others and (shown := text(price, ".a-offscreen") or text(price, '[aria-hidden="true"]')):
+            return shown
+    return ""
+
+
+def _availability(card: HtmlElement) -> Availability:
+    shown = clean(card.text_content())
+    stated = wording.availability(shown)
+    if stated in (None, "in_stock") and _price_text(card) and _DELIVERY.search(shown):
+        return "in_stock"
+    return stated or "unknown"

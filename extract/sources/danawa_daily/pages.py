@@ -1,0 +1,197 @@
+"""Parser of Danawa's monthly tables of daily prices.
+
+A file holds tens of thousands of cells, so the rows are light. `observations` yields one Observation for each cell, with the
+price in Korean won (an int is exact, since the won has no smaller unit) and the crawl's time in UTC. `frame` returns the
+same as a pandas frame for a bulk load. `account` counts the cells, so that none is lost unnoticed. `parse` is the function
+that every source has: it yields the prices of the file by day.
+
+Known of the files: times are Korean (UTC+9). A cell is a price, or several shops with a price each
+(`11번가_24,790|쿠팡_26,950`, of which the lowest counts), or a mark that there is no price (0, 일시품절, 가격비교예정).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
+from typing import TYPE_CHECKING, NamedTuple
+
+from gpuledger.extract import wording
+from gpuledger.extract.errors import LayoutChanged, TooLarge, Truncated
+from gpuledger.extract.fetch import body
+from gpuledger.extract.items import Condition, IndexPrice, Issue, Parsed
+from gpuledger.extract.source import Page
+from gpuledger.extract.sources.danawa_daily.cells import Cell, Status, read_cell
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+KST = timezone(timedelta(hours=9), "KST")
+#: A month of all graphics cards is 0.4 to 2 MB; one of all shops by name could be ten times that.
+MAX_BYTES = 64_000_000
+
+
+class Observation(NamedTuple):
+    """One product at one crawl. `observed_at` is in UTC, `price_krw` in won for one piece, `text` the cell as printed."""
+
+    product_code: str
+    name: str
+    observed_at: datetime
+    price_krw: int | None
+    shop: str | None
+    shop_count: int | None
+    status: Status
+    reason: str | None
+    text: str
+
+
+def observations(page: Page) -> Iterator[Observation]:
+    """One observation for each cell under a time, row by row. `page.content` may be gzip.
+
+    A second cell of the same product at the same time is `repeated` where it says the same, else `unreadable`. Raises
+    LayoutChanged where the file is no such table, TooLarge and Truncated where it cannot be unpacked.
+    """
+    for observation, _ in _observations(page):
+        if observation is not None:
+            yield observation
+
+
+def frame(page: Page) -> pd.DataFrame:
+    """The observations as a pandas frame with the fields of Observation as columns, for a bulk load."""
+    import pandas as pd  # here, since it takes a second and reading prices by hand must not
+
+    observed = pd.DataFrame.from_records(list(observations(page)), columns=list(Observation._fields))
+    return observed.astype({"price_krw": "Int64", "shop_count": "Int64"})
+
+
+def account(page: Page) -> dict[str, int]:
+    """Where every cell went: `cells` = `priced` + `several_shops` + `no_price` + `unreadable` + `repeated`.
+
+    `no_price_<reason>` and `unreadable_<reason>` divide these two; `products` and `crawls` count rows and time columns.
+    """
+    counts: Counter[str] = Counter(dict.fromkeys(("priced", "several_shops", "no_price", "unreadable", "repeated"), 0))
+    products: set[str] = set()
+    crawls: set[datetime] = set()
+    for observation, reason in _observations(page):
+        counts["cells"] += 1
+        if observation is None:
+            counts["unreadable"] += 1
+            counts[f"unreadable_{reason}"] += 1
+            continue
+        products.add(observation.product_code)
+        crawls.add(observation.observed_at)
+        counts[observation.status] += 1
+        if observation.reason:
+            counts[f"{observation.status}_{observation.reason}"] += 1
+    return {**counts, "products": len(products), "crawls": len(crawls)}
+
+
+def parse(page: Page) -> Iterator[Parsed]:
+    """The last price of each product on each Korean day, as IndexPrice; an Issue for each cell that cannot be read."""
+    last: dict[tuple[str, str], Observation] = {}
+    outside: Counter[str] = Counter()
+    for observation, reason in _observations(page):
+        if observation is None:
+            outside[reason] += 1
+        elif observation.status == "unreadable":
+            message = (
+                f"{observation.name!r}: {observation.text!r} is neither a price nor a known mark ({observation.reason})"
+            )
+            where = f"product {observation.product_code} at {observation.observed_at.isoformat()}"
+            yield Issue(code="unreadable_cell", message=message, where=where, text=observation.text, url=page.final_url)
+        elif observation.price_krw is not None and observation.status != "repeated":
+            day = observation.observed_at.astimezone(KST).date().isoformat()
+            known = last.get((observation.product_code, day))
+            if known is None or known.observed_at <= observation.observed_at:
+                last[observation.product_code, day] = observation
+    for reason, count in outside.items():
+        message = f"{count} cells belong to no product and time ({reason})"
+        yield Issue(code="unreadable_cell", message=message, url=page.final_url)
+    conditions: dict[str, Condition] = {}
+    for (code, day), observation in last.items():
+        if observation.name not in conditions:
+            conditions[observation.name] = wording.condition(observation.name) or "new"
+        yield IndexPrice(
+            gpu_name=observation.name,
+            price=Decimal(observation.price_krw or 0),
+            currency="KRW",
+            condition=conditions[observation.name],
+            table=f"Danawa by day, product {code}",
+            column=observation.observed_at.astimezone(KST).isoformat(sep=" "),
+            period=day,
+            price_text=observation.text,
+        )
+
+
+def _observations(page: Page) -> Iterator[tuple[Observation | None, str]]:
+    """Each cell's observation; None, with the reason, for a cell that no product and time can be given to."""
+    rows = csv.reader(io.StringIO(_text(page), newline=""))
+    times = _header(page, next(rows, []))
+    cells: dict[str, Cell] = {}  # most of a month's cells say what another one says
+    seen: dict[tuple[str, datetime], str] = {}
+    try:
+        for row in rows:
+            if not any(row):
+                continue
+            code, name = row[0].strip(), row[1].strip() if len(row) > 1 else ""
+            if not code or not name:
+                yield from ((None, "no_product") for _ in times)
+                continue
+            texts = row[2:] + [""] * (len(times) - len(row) + 2)
+            yield from ((None, "no_column") for _ in texts[len(times) :])
+            for time, text in zip(times, texts, strict=False):
+                if time is None:
+                    yield None, "no_time"
+                    continue
+                cell = cells.get(text)
+                if cell is None:
+                    cell = cells[text] = read_cell(text)
+                status, price, shop, shops, reason = cell
+                before = seen.get((code, time))
+                if before is None:
+                    seen[code, time] = text
+                elif before == text:
+                    status = "repeated"
+                else:
+                    status, price, shop, shops, reason = "unreadable", None, None, None, "two_values"
+                yield Observation(code, name, time, price, shop, shops, status, reason, text), ""
+    except csv.Error as error:
+        raise LayoutChanged(page.final_url or page.url, f"line {rows.line_num} is no CSV: {error}") from error
+
+
+def _header(page: Page, header: list[str]) -> list[datetime | None]:
+    """The crawls' times in UTC, None for a column without one. Raises LayoutChanged unless it is `Id,Name,<times>`."""
+    times = [_time(column) for column in header[2:]]
+    if [column.strip().lower() for column in header[:2]] != ["id", "name"] or not any(times):
+        raise LayoutChanged(
+            page.final_url or page.url, f"the header is not 'Id,Name,<times>' but {','.join(header)[:80]!r}"
+        )
+    return times
+
+
+def _time(column: str) -> datetime | None:
+    try:
+        time = datetime.fromisoformat(column.strip())
+    except ValueError:
+        return None
+    return (time if time.tzinfo else time.replace(tzinfo=KST)).astimezone(UTC)
+
+
+def _text(page: Page) -> str:
+    content = page.content
+    if content[:2] == b"\x1f\x8b":
+        try:
+            content, _ = body.decompressed([content], {"content-encoding": "gzip"}, MAX_BYTES)
+        except body.BodyTooLarge as error:
+            raise TooLarge(page.url, str(error), "split the file by month") from error
+        except body.BodyTruncated as error:
+            raise Truncated(page.url, str(error), "copy the file again") from error
+    for encoding in ("utf-8-sig", "cp949"):
+        try:
+            return content.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    raise LayoutChanged(page.final_url or page.url, "the file is neither UTF-8 nor CP949 text")

@@ -1,0 +1,187 @@
+"""Parser of vendor quotes: it matches the columns of a table by their names.
+
+A row that cannot be read for sure goes back to the person with a reason, and nothing is guessed: an amount that can mean two
+things, a price without a currency, a condition that is not known. `rejects_csv` writes those rows to a file that a person
+can mend and drop again. Prices are taken as printed. The vendor says whether they include tax, in a column of its own or in
+the name of the price column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from gpuledger.extract import wording
+from gpuledger.extract.errors import LayoutChanged
+from gpuledger.extract.items import Availability, Issue, Offer, Parsed
+from gpuledger.extract.source import Page
+from gpuledger.extract.sources.quotes import columns as quote_columns
+from gpuledger.extract.sources.quotes.cells import (
+    Unreadable,
+    check_unit,
+    read_amount,
+    read_condition,
+    read_currency,
+    read_date,
+    read_market,
+    read_quantity,
+    read_shipping,
+    read_tax,
+    shown,
+)
+from gpuledger.extract.sources.quotes.rejects import Rejected, agreed, rejects_csv
+from gpuledger.extract.sources.quotes.sheets import Cell, Table, tables
+
+#: A vendor writes name, address and date above the table; further down than this there is no header.
+_HEADER_WITHIN = 30
+
+
+def read_quotes(page: Page) -> tuple[list[Offer], list[Rejected]]:
+    """The file's offers, and its rows that are none with the reason of each.
+
+    Raises LayoutChanged where the file is no CSV or XLSX or no sheet has a column for the product and one for the price,
+    TooLarge where it passes a bound.
+    """
+    rows: list[tuple[Offer, Rejected]] = []
+    rejected: list[Rejected] = []
+    sheets = [table for table in tables(page.content, page.url) if table.rows]
+    names = [sheet.name for sheet in sheets]
+    if all(_header(sheet) is None for sheet in sheets):
+        seen = f"no sheet has a column for the product and one for the price of a piece{_hint(sheets)}"
+        action = "name the columns product, price, currency …, or start from `gpuledger quotes template`"
+        raise LayoutChanged(page.url, seen, action)
+    for sheet in sheets:
+        start = _header(sheet)
+        if start is None:
+            number, cells = sheet.rows[0]
+            reason = "the sheet has no column for the product and the price: it was not read"
+            rejected.append(Rejected(sheet.name, number, reason, _named([], cells)))
+            continue
+        headers = [shown(cell) for cell in sheet.rows[start][1]]
+        if not sheet.rows[start + 1 :]:
+            number, cells = sheet.rows[start]
+            reason = "there is no row below the names of the columns"
+            rejected.append(Rejected(sheet.name, number, reason, _named([], cells)))
+        for number, cells in sheet.rows[start + 1 :]:
+            row = Rejected(sheet.name, number, "", _named(headers, cells))
+            try:
+                rows.append((_offer(page, headers, cells), row))
+            except ValueError as error:
+                rejected.append(row._replace(reason=str(error)))
+    offers, contradicted = agreed(rows)
+    return offers, sorted(rejected + contradicted, key=lambda row: (names.index(row.sheet), row.row))
+
+
+def parse(page: Page) -> Iterator[Parsed]:
+    """The file's offers, and an Issue for each row that is none."""
+    offers, rejected = read_quotes(page)
+    yield from offers
+    for row in rejected:
+        where = f"{row.sheet} row {row.row}".strip()
+        text = ", ".join(f"{name}: {value}" for name, value in row.cells if value)[:300]
+        yield Issue(code="quote_rejected", message=row.reason, where=where, text=text, url=page.url)
+
+
+def give_back(page: Page, target: Path) -> bool:
+    """Write the rows that are no offer to `target`, with their reasons; False, and nothing written, where all are."""
+    rejected = read_quotes(page)[1]
+    if rejected:
+        target.parent.mkdir(exist_ok=True)
+        rejects_csv(rejected, target)
+    return bool(rejected)
+
+
+def _header(sheet: Table) -> int | None:
+    """Position of the first row that names a product and a price column, or None."""
+    for position, (_, cells) in enumerate(sheet.rows[:_HEADER_WITHIN]):
+        if {"product", "price"} <= quote_columns.fields([shown(cell) for cell in cells]).keys():
+            return position
+    return None
+
+
+def _hint(sheets: Sequence[Table]) -> str:
+    names = [shown(cell) for sheet in sheets for _, cells in sheet.rows[:1] for cell in cells if cell is not None]
+    totals = [name for name in names if "".join(name.lower().split()) in quote_columns.TOTALS]
+    about_totals = f" ({', '.join(totals)} is a sum, not the price of a piece)" if totals else ""
+    return f"; the first row says {', '.join(names)[:120]!r}{about_totals}" if names else "; the file is empty"
+
+
+def _offer(page: Page, headers: list[str], cells: list[Cell]) -> Offer:
+    fields = quote_columns.fields(headers)
+
+    def cell(field: str) -> Cell:
+        filled = [cells[at] for at in fields.get(field, []) if at < len(cells) and cells[at] not in (None, "")]
+        if field == "price" and len(filled) > 1:
+            raise Unreadable(f"the row has {len(filled)} prices: {', '.join(map(shown, filled))}")
+        if field == "product":  # a column of article numbers may stand before that of the articles
+            filled = [one for one in filled if any(map(str.isalpha, shown(one)))] or filled
+        return filled[0] if filled else None
+
+    title = shown(cell("product")).strip()
+    if not title:
+        raise Unreadable("there is no product")
+    if quote_columns.is_no_product(title):
+        raise Unreadable(f"{title!r} is a sum, a tax or a charge, and no product")
+    check_unit(cell("unit"))
+    amount = cell("price")
+    column = next(
+        (headers[at] for at in fields["price"] if at < len(cells) and cells[at] is amount), headers[fields["price"][0]]
+    )
+    stated, named = read_currency(cell("currency")), quote_columns.stated_currency(column)
+    if stated and named and stated != named:
+        raise Unreadable(f"the currency is {stated} in its column and {named} in the name of the price column")
+    money = read_amount(amount, stated or named)
+    was = cell("list_price")
+    times = quote_columns.scale(column)
+    list_price = None
+    if was is not None:
+        list_price = read_amount(was, money.currency).amount * quote_columns.scale(headers[fields["list_price"][0]])
+    # Who quotes goods without a word on their condition quotes new ones; an empty cell in a column for it says less.
+    condition = read_condition(cell("condition"), title, otherwise="unknown" if "condition" in fields else "new")
+    taxed, pieces = read_tax(cell("tax")), read_quantity(cell("quantity"))
+    vendor, sku, mpn = (shown(cell(field)).strip() or None for field in ("vendor", "sku", "mpn"))
+    return Offer(
+        title=title,
+        url=shown(cell("url")).strip() or page.final_url or page.url,
+        key=" | ".join((vendor or "-", sku or mpn or title, condition)),
+        price=money.amount * times,
+        currency=money.currency,
+        price_kind="bundle" if wording.is_bundle(title) else "now",
+        price_text=shown(amount),
+        list_price=list_price,
+        availability=_availability(shown(cell("availability")), pieces),
+        condition=condition,
+        seller=vendor,
+        seller_kind="quote",
+        sku=sku,
+        mpn=mpn,
+        gtin=shown(cell("gtin")).strip() or None,
+        brand=shown(cell("brand")).strip() or None,
+        specs=_specs(shown(cell("specs")), shown(cell("memory")), headers, fields) or None,
+        quantity=pieces,
+        valid_until=read_date(cell("valid_until")),
+        market=read_market(cell("market")),
+        tax_included=quote_columns.stated_tax(column) if taxed is None else taxed,
+        shipping=read_shipping(cell("shipping"), money.currency),
+    )
+
+
+def _availability(told: str, pieces: int | None) -> Availability:
+    """What a vendor quotes is quoted, unless the file says that it cannot be had now, or that there are none."""
+    said = "out_of_stock" if pieces == 0 else wording.availability(told)
+    return said if said in ("out_of_stock", "preorder") else "quoted"
+
+
+def _specs(specs: str, memory: str, headers: list[str], fields: dict[str, list[int]]) -> str:
+    if memory.isdecimal() and quote_columns.has_gigabytes(headers[fields["memory"][0]]):
+        memory = f"{memory}GB"
+    return " / ".join(part.strip() for part in (specs, memory and f"memory {memory}") if part.strip())
+
+
+def _named(headers: list[str], cells: list[Cell]) -> tuple[tuple[str, str], ...]:
+    """Column names with the cells' texts. A name that is there twice is numbered in brackets, by which it is still known."""
+    names: list[str] = []
+    for at in range(len(cells)):
+        name = headers[at] if at < len(headers) and headers[at] else f"column {at + 1}"
+        names.append(f"{name} ({at + 1})" if name in names else name)
+    return tuple(zip(names, map(shown, cells), strict=True))

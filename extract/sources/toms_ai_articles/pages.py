@@ -1,0 +1,153 @@
+"""Parser of the articles and of transcriptions of their charts.
+
+An article yields the address of every picture in its text, so that the program archives the picture and notices a change.
+It yields no figures. Some browsers show prices in these articles; a script fills them in, and the parser never reads them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from gpuledger.extract.errors import LayoutChanged
+from gpuledger.extract.items import Chart, Link, Parsed
+from gpuledger.extract.markup.links import joined
+from gpuledger.extract.markup.tables import cell_text, clean
+from gpuledger.extract.readers import chart_plans, transcriptions
+from gpuledger.extract.readers.toms import article, next_page
+from gpuledger.extract.source import Page
+
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup
+    from bs4.element import Tag
+
+_BODY = ("#article-body", "article", "main")
+# Authors, shop widgets, teasers of other articles: their pictures are no charts of this one.
+_NOT_THE_ARTICLE = (
+    "aside, nav, footer, header, form, [data-widget-type], [class*=hawk], [class*=author], [class*=related]"
+)
+# Lazy images keep a placeholder in src; the original address comes first, then the widest of all sets.
+_ORIGINAL = "data-original-mos"
+_SETS = ("data-srcset", "srcset")
+# An address may hold a comma, and ends with none; what stands behind it is its width or density.
+_CANDIDATE = re.compile(r"(?P<address>[^\s,]\S*[^\s,])(?:\s+(?P<size>\d+(?:\.\d+)?)[wxh])?(?=\s*(?:,|$))")
+_PLACEHOLDER = re.compile(r"missing-image\.\w+$|^data:|/(?:spacer|blank|pixel)\.\w+$", re.IGNORECASE)
+_GALLERY = re.compile(r"\bgalleryData\b")
+
+
+def parse(page: Page) -> Iterable[Parsed]:
+    """Chart items and image links of an article, Score items of a transcription, nothing of an image.
+
+    LayoutChanged where an article has no picture in its text, or a transcription lacks a column.
+    """
+    kind = page.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind.startswith("image/"):
+        return
+    if kind == chart_plans.CONTENT_TYPE:
+        _check_plans(page)
+        return
+    if kind == "text/csv" or urlsplit(page.final_url).path.endswith(".csv"):
+        yield from _transcription(page)
+        return
+    tree = article(page)
+    seen: set[str] = set()
+    for address, caption in _pictures(tree):
+        image_url = joined(page.final_url, address)
+        if not image_url or image_url in seen:
+            continue
+        yield Chart(article_url=page.url, image_url=image_url, caption=caption, position=len(seen))
+        yield Link(url=image_url, role="image")
+        seen.add(image_url)
+    if not seen:
+        raise LayoutChanged(page.url, "no picture in the text of the article")
+    yield from next_page(tree, page.final_url)
+
+
+def _check_plans(page: Page) -> None:
+    """A list of charts gives no row of its own: what it asks for is read when the pictures are there."""
+    try:
+        chart_plans.read_toml(page.content, PurePosixPath(urlsplit(page.url).path).name)
+    except chart_plans.PlanError as error:
+        raise LayoutChanged(page.url, str(error), "correct the file") from error
+
+
+def _transcription(page: Page) -> Iterator[Parsed]:
+    try:
+        charts, issues = transcriptions.read_csv(page.content, PurePosixPath(urlsplit(page.url).path).name)
+    except transcriptions.TranscriptionError as error:
+        raise LayoutChanged(page.url, str(error), "correct the transcription") from error
+    yield from issues
+    for chart in charts:
+        yield from transcriptions.scores(chart)
+
+
+def _pictures(tree: BeautifulSoup) -> Iterator[tuple[str, str]]:
+    """Address and caption of every picture of the article's text, then of the galleries that a script would build."""
+    body = next((part for selector in _BODY if (part := tree.select_one(selector)) is not None), None)
+    if body is not None:
+        outside = {id(element) for element in body.select(_NOT_THE_ARTICLE)}
+        for image in body.find_all("img"):
+            if any(id(parent) in outside for parent in image.parents):
+                continue
+            if address := _address(image):
+                yield address, _caption(image)
+    for script in tree.find_all("script"):
+        if _GALLERY.search(script.string or ""):
+            yield from _gallery(script.string or "")
+
+
+def _address(image: Tag) -> str | None:
+    picture = image.find_parent("picture")
+    sources = picture.find_all("source") if picture is not None else []
+    if original := _shown(str(image.get(_ORIGINAL) or "")):
+        return original
+    offered = [
+        candidate
+        for element in (image, *sources)
+        for attribute in _SETS
+        for candidate in _candidates(str(element.get(attribute) or ""))
+        if _shown(candidate[1])
+    ]
+    if offered:
+        # The first of those that are equally wide: browsers prefer what comes first, too.
+        return max(offered, key=lambda candidate: candidate[0])[1]
+    return next(filter(None, (_shown(str(image.get(attribute) or "")) for attribute in ("data-src", "src"))), None)
+
+
+def _shown(address: str) -> str:
+    """The address without blanks; empty where it is that of a placeholder."""
+    address = address.strip()
+    return "" if _PLACEHOLDER.search(address) else address
+
+
+def _candidates(srcset: str) -> Iterator[tuple[float, str]]:
+    """Width, or density, and address of each picture of a `srcset`: `a.png 320w,b.png 1200w`."""
+    for found in _CANDIDATE.finditer(srcset):
+        yield float(found["size"] or 1), found["address"]
+
+
+def _caption(image: Tag) -> str:
+    figure = image.find_parent("figure")
+    caption = figure.find("figcaption") if figure is not None else None
+    return clean(str(image.get("alt") or "")) or (cell_text(caption) if caption is not None else "")
+
+
+def _gallery(script: str) -> Iterator[tuple[str, str]]:
+    """The pictures of `var data = {"galleryData": [{"image": {"src": …, "name": …}}]}`."""
+    for start in (brace.start() for brace in re.finditer(r"\{", script)):
+        try:
+            data, _ = json.JSONDecoder().raw_decode(script, start)
+        except (ValueError, RecursionError):
+            continue
+        rows = data.get("galleryData") if isinstance(data, dict) else None
+        for row in rows if isinstance(rows, list) else ():
+            image = row.get("image") if isinstance(row, dict) else None
+            if isinstance(image, dict) and isinstance(image.get("src"), str):
+                captions = (image.get(key) for key in ("alt", "caption", "title", "name"))
+                yield image["src"], next((clean(text) for text in captions if isinstance(text, str) and text), "")
+        if rows is not None:
+            return
