@@ -22,7 +22,7 @@ from gpuledger.warehouse.read import query
 #: `unmeasured`: it has a price, and no figure. `no_price`: no offer of it counts.
 Advice = Literal["buy", "unjudged", "wait", "other", "unmeasured", "no_price"]
 ADVICE: tuple[Advice, ...] = ("buy", "unjudged", "wait", "other", "unmeasured", "no_price")
-#: What "what it runs" is asked with: one card, four bits a weight as llama.cpp packs them, 8192 tokens, one user.
+#: What core.card_fit is for: one card, four bits a weight as llama.cpp packs them, 8192 tokens, one user.
 PRECISION, CONTEXT_TOKENS = "Q4_K_M", 8192
 
 
@@ -94,14 +94,14 @@ def procurement(data: DataDir, market: str | None = None) -> Procurement:
     base = from_table(query(data, "SELECT assumption, amount FROM core.assumption")[1])
     keeps = dict(query(data, "SELECT gpu_id, observed_value_kept_per_year FROM mart.resale WHERE is_long_enough")[1])
     columns, rows = _prices(data, market)
-    listed = [row[columns.index("gpu_id")] for row in rows]
-    runs = {gpu_id: found for gpu_id, *found in _runs(data, listed)}
+    _, fits = query(data, "SELECT gpu_id, largest_model_id, largest_tokens_per_s, models FROM core.card_fit")
+    fit_of = {gpu_id: fit for gpu_id, *fit in fits}
     cards = []
     for row in rows:
         facts: dict[str, Any] = dict(zip(columns, row, strict=True))
         gpu_id = facts["gpu_id"]
         own = places.get(gpu_id, {})
-        model, speed, models = runs.get(gpu_id, (None, None, 0))
+        model, speed, models = fit_of.get(gpu_id, (None, None, 0))
         kept_a_year = keeps.get(gpu_id)
         assumed = kept(base, Decimal(str(kept_a_year)) if kept_a_year is not None else None)
         cards.append(
@@ -199,18 +199,3 @@ def _prices(data: DataDir, market: str | None) -> tuple[list[str], list[tuple[An
            FROM {street_prices(None, market)} p JOIN core.gpu g ON g.gpu_id = p.gpu_id {trend} ORDER BY p.gpu_id""",
         parameters,
     )
-
-
-def _runs(data: DataDir, gpu_ids: Sequence[str]) -> list[tuple[Any, ...]]:
-    """For each of these cards the largest model of text that fits on one, its expected speed, and how many fit."""
-    _, rows = query(
-        data,
-        """SELECT f.gpu_id, max_by(f.model_id, (m.parameters, f.model_id)),
-               max_by(f.expected_tokens_per_s, (m.parameters, f.model_id)), count(*)
-           FROM fit_at([$precision], [$context], 1) f JOIN core.model m ON m.model_id = f.model_id
-           WHERE list_contains($cards, f.gpu_id) AND f.gpu_count = 1 AND f.fits
-               AND m.model_kind NOT IN ('diffusion', 'video')
-           GROUP BY f.gpu_id""",
-        {"precision": PRECISION, "context": CONTEXT_TOKENS, "cards": [*gpu_ids]},
-    )
-    return rows
