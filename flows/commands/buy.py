@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gpuledger.flows.commands import _complete
-from gpuledger.flows.commands._assume import assume_option, replaced, with_assumed
+from gpuledger.flows.commands._assume import assume_option, with_assumed, with_texts
 from gpuledger.flows.commands._explain import FIRST, explain_option
 from gpuledger.flows.commands._memory import serving_options
 from gpuledger.flows.commands._options import (
@@ -98,15 +98,15 @@ def command(
     )  # fmt: skip
     if explain and form == "csv":
         raise click.UsageError(gettext("--explain needs --format table or json"))
-    shown = (FIRST if explain else 10) if limit is None else limit
-    # The answer and what its headings say are of one version, and a connection is opened once.
+    count = (FIRST if explain else 10) if limit is None else limit
+    # The answer and its headings are read from one version, and only one connection is opened.
     with together(data):
-        return show_answer(ask(question, data, shown), data, shown, form, explain=explain)
+        return show_answer(ask(question, data, count), data, count, form, explain=explain)
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What was asked, as it was written."""
+    """The question as it was typed."""
 
     model_id: str
     precision: str | None
@@ -120,8 +120,9 @@ class Question:
 
 
 def ask(question: Question, data: DataDir, limit: int) -> Answer:
-    """The ways to run the model, of which `limit` are shown, all for 0. A usage error for what cannot be asked; raises
-    NoWarehouse.
+    """The ways to run the model, of which the first `limit` are shown, all of them for 0.
+
+    A usage error for a question that makes no sense. Raises NoWarehouse.
     """
     from gpuledger.flows.commands._buy_answer import Answer
     from gpuledger.flows.night.context import utc_now
@@ -156,24 +157,24 @@ def ask(question: Question, data: DataDir, limit: int) -> Answer:
         rented = market.instances(con)
         sold = [*(card.gpu_id for card in cards), *(node.gpu_id for node in nodes)]
         machines = market.machines(con, sold)
-        chips = market.chips(con, [*sold, *(one.gpu_id or "" for one in rented)])
+        chips = market.chips(con, [*sold, *(instance.gpu_id or "" for instance in rented)])
         pictures = {} if need.splits else market.pictures(con, need.model_id, need.precision)
         offered = Market(
             cards=cards, instances=rented, measured=measured, chips=chips, nodes=nodes, pictures=pictures, machines=machines
         )  # fmt: skip
-        # Measured speeds come before the cheapest, wherever these stand.
-        found = first_options(need, limits, offered, assumptions, 0 if pictures else limit)
-        answers = measured_first(found.options)
+        # With measured pictures all options are needed: options with a measured speed are listed before cheaper ones.
+        first = first_options(need, limits, offered, assumptions, 0 if pictures else limit)
+        answers = measured_first(first.options)
         now = market.now(con, utc_now())
-        known, used = [], []
+        known, elsewhere = [], []
         if all(option.against for option in answers):
             known = market.known(con)
-            others = (
+            other_cards = (
                 [] if question.condition == "any" else market.cards(con, market.CONDITIONS["any"], showing.market())
             )
-            chips |= market.chips(con, [card.gpu_id for card in others])
-            used = options(
-                need, limits, Market(cards=others, instances=[], measured=measured, chips=chips), assumptions
+            chips |= market.chips(con, [card.gpu_id for card in other_cards])
+            elsewhere = options(
+                need, limits, Market(cards=other_cards, instances=[], measured=measured, chips=chips), assumptions
             )
 
     def at_precision(other: str) -> Need | None:
@@ -191,24 +192,24 @@ def ask(question: Question, data: DataDir, limit: int) -> Answer:
         limits=limits,
         assumptions=assumptions,
         options=answers,
-        more=found.more,
-        unpriced=found.unpriced,
+        more=first.more,
+        unpriced=first.unpriced,
         now=now,
         at_precision=at_precision,
         known=known,
-        elsewhere=next((option for option in used if not option.against), None),
+        elsewhere=next((option for option in elsewhere if not option.against), None),
     )
 
 
 def _assumptions(question: Question, con: DuckDBPyConnection) -> Assumptions:
-    """What the tables were built with, over it what is set on this machine, and over both what was asked here."""
+    """The assumptions of this question: those of the tables, overridden by the settings, and both by the question itself."""
     from gpuledger.transform.buying import market
 
-    base = replaced(market.assumptions(con), texts(settings_module.load({}).assumptions_given))
+    base = with_texts(market.assumptions(con), texts(settings_module.load({}).assumptions_given))
     if question.country is not None:
         try:
             price = market.electricity_usd(con, question.country)
         except LookupError as error:
             raise click.UsageError(str(error.args[0])) from None
-        base = replaced(base, {"electricity_usd_per_kwh": str(price)})
-    return with_assumed(replaced(base, dict(question.overrides)), question.assumed)
+        base = with_texts(base, {"electricity_usd_per_kwh": str(price)})
+    return with_assumed(with_texts(base, dict(question.overrides)), question.assumed)
