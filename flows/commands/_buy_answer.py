@@ -247,7 +247,7 @@ def _without_price(left_out: Sequence[Option]) -> Iterator[str]:
         chips.setdefault(option.gpu.rpartition(" ")[0] or option.gpu, option)
     fastest = sorted(chips.values(), key=lambda option: -(option.speed.each if option.speed else 0))[:_MACHINES]
     if fastest:
-        yield gettext("machines of shared memory that would do it, for which no price is known here:")
+        yield gettext("machines with shared memory that could run it, but whose price is not known here:")
     for option in fastest:
         speed = option.speed
         assert speed is not None, "a machine without price and speed is no option"
@@ -352,12 +352,12 @@ def _footnotes(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     for note, ranks in notes.items():
         yield f"{', '.join(ranks)}  {spoken(note)}"
     if any(row["host"] in {host.name for host in hosts()} for row in rows):
-        message = gettext("machines: price and idle power are our own estimates of {day}, no published figures; "
-                          "--assume host_usd=… replaces the desktop's")  # fmt: skip
+        message = gettext("machines: their price and idle power are our own estimates of {day}, not published figures; "
+                          "--assume host_usd=… sets another price for the desktop")  # fmt: skip
         yield message.format(day=f"{estimated_on():%Y-%m}")
     engines = sorted({row["engine"] for row in rows if row["engine"] and row["tokens_per_s"] is not None})
     if engines:
-        message = gettext("speeds are of {engines}; the range of calibrated ones holds in 8 of 10 cases")
+        message = gettext("speeds are for {engines}; a calibrated speed lies within its range in 8 of 10 cases")
         yield message.format(engines=", ".join(engines))
     if any(row["speed_is"] == "bound" for row in rows):
         yield gettext("bound: nobody measured this, so it is a share of what physics allows (expected_utilisation)")

@@ -36,7 +36,7 @@ def _meant(data: DataDir, name: str) -> Named:
             raise click.UsageError(f"{message}; " + gettext("a day goes behind --since or --as-of"))
         if meant.near:
             message += "\n  ".join([gettext("; did you mean:"), *meant.near])
-        message += "\n" + gettext("`gpuledger gpu add` adds one that the catalogue has not")
+        message += "\n" + gettext("`gpuledger gpu add` adds a card that the catalogue lacks")
         raise click.UsageError(message)
     return meant
 

@@ -42,7 +42,7 @@ def serving_options(function: F) -> F:
         click.option("--embedding", type=click.Choice(["host", "cards"]),
                      help="Where the table of token embeddings lies (default: as the program does it)."),
         click.option("--offload", type=click.Choice(["none", "experts", "layers"]), default="none", show_default=True,
-                     help="What of llama.cpp's may stay with the processor where it does not fit."),
+                     help="What may stay with the processor if the model does not fit on the cards (llama.cpp only)."),
         click.option("--kv-bits", type=click.Choice(list(_KV_BITS)), callback=lambda _, __, name: _KV_BITS.get(name),
                      help="Precision of the key-value cache, in bits or as programs call it (default: the assumption "
                           "kv_cache_bits). q8_0 and q4_0, of llama.cpp, have 8.5 and 4.5 bits with their scales."),

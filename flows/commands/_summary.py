@@ -48,7 +48,7 @@ def show_summary(summary: Summary, data: DataDir) -> None:
     for line in lines:
         _say("", line, "yellow")
     rebuilt = [build for build in summary.builds if build.action == "rebuilt"]
-    counts = gettext("{rebuilt} models rebuilt, {kept} kept")
+    counts = gettext("{rebuilt} tables rebuilt, {kept} kept as they were")
     click.echo(counts.format(rebuilt=len(rebuilt), kept=len(summary.builds) - len(rebuilt)))
     # "first build" is the reason for every model of a first night. Only reasons for building one again are worth reading.
     for build in (build for build in rebuilt if build.reason != "first build"):
@@ -121,7 +121,7 @@ def _show_changes(summary: Summary, most: int = 12) -> None:
     if more > 0:
         click.echo(gettext("{count} more; `gpuledger changes` lists them").format(count=more))
     if appeared:
-        click.echo(gettext("{count} prices appeared; `gpuledger changes` lists them").format(count=appeared))
+        click.echo(gettext("prices that appeared: {count}; `gpuledger changes` lists them").format(count=appeared))
 
 
 def _short(price: str | None) -> str | None:

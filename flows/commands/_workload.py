@@ -29,16 +29,16 @@ def check(data: DataDir, workload: str) -> tuple[str, str]:
     """
     known = workloads.ranked(data)
     workload_id = names.named(workload, known) or next(
-        (known_id for known_id, title in known.items() if workload in (title, gettext(title))), None
+        (one for one, text in known.items() if workload in (text, gettext(text))), None
     )
     if workload_id is not None:
         return workload_id, gettext(known[workload_id])
-    if (unmeasured_id := names.named(workload, names.known(data.workloads))) is not None:
+    if (without := names.named(workload, names.known(data.workloads))) is not None:
         message = gettext(
             "no card has a figure of {workload} yet; `gpuledger measure` and then `gpuledger refresh --only measurements` "
             "give it one"
         )
-        raise click.UsageError(message.format(workload=unmeasured_id))
+        raise click.UsageError(message.format(workload=without))
     if close := names.nearest(workload, known, known):
         message = gettext("no workload is called {workload!r}; the nearest are:").format(workload=workload)
         raise click.UsageError("\n  ".join([message, *close, gettext("`gpuledger workloads` lists all")]))
@@ -84,8 +84,8 @@ def _wanted(data: DataDir, workload: str) -> Wanted:
 def about_predictions() -> str:
     """The sentence below a table with predictions."""
     return gettext(
-        "basis: measured; or calibrated on measurements, or bound, from the data sheet alone, with a range that holds in 8 "
-        "of 10 cases"
+        "basis: measured; calibrated, which is calculated and fitted to measurements; or bound, which is calculated from "
+        "the data sheet alone. A calculated score lies within its range in 8 of 10 cases"
     )
 
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     required=True,
     metavar="M",
     shell_complete=_complete.models,
-    help="Model to run (`gpuledger sql 'FROM core.model'`).",
+    help="Model to run; `gpuledger model list` lists all.",
 )
 @click.option("--precision", metavar="P", help="fp16, int8, int4, Q4_K_M … (default: int4, of an image model fp16).")
 @click.option("--context", type=int, metavar="N", help="Tokens of context (default: 4096, or the model's own).")
@@ -53,8 +53,12 @@ if TYPE_CHECKING:
 @click.option(
     "--users", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="People served at once."
 )
-@click.option("--input", "prompt", type=click.IntRange(1), metavar="N", help="Tokens that each reads.")
-@click.option("--output", "answer", type=click.IntRange(1), metavar="N", help="Tokens that each is answered with.")
+@click.option(
+    "--input", "prompt", type=click.IntRange(1), metavar="N", help="Length of the prompt of each person, in tokens."
+)
+@click.option(
+    "--output", "answer", type=click.IntRange(1), metavar="N", help="Length of the answer to each person, in tokens."
+)
 @serving_options
 @click.option("--hours-per-day", metavar="H", help="Hours a day in which it is on or rented.")
 @click.option("--horizon-years", metavar="Y", help="Years until the card is sold.")

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     default=1,
     show_default=True,
     metavar="N",
-    help="So many of it in one machine.",
+    help="How many of this card are in one machine.",
 )
 @click.option(
     "--model",
@@ -70,7 +70,7 @@ if TYPE_CHECKING:
 )
 @click.option("--context", type=int, metavar="N", help="Tokens of context (default: 4096, or the model's own).")
 @click.option(
-    "--input", "prompt", type=int, metavar="N", help="Tokens of it that are read (default: a part of the context)."
+    "--input", "prompt", type=int, metavar="N", help="Length of the prompt, in tokens (default: a part of the context)."
 )
 @click.option("--users", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="Sequences at once.")
 @serving_options
@@ -109,7 +109,7 @@ def command(
         raise click.UsageError(gettext("{name!r} says {named} cards and --count {count}").format(
             name=gpu, named=count_in_name, count=count))  # fmt: skip
     if not 1 <= max(count_in_name, count) <= MOST_CARDS:
-        raise click.UsageError(gettext("{name!r}: between 1 and {most} cards can be asked about").format(
+        raise click.UsageError(gettext("{name!r}: the number of cards must be from 1 to {most}").format(
             name=gpu, most=MOST_CARDS))  # fmt: skip
     count, cards = max(count_in_name, count), gpus_of(read_from(data_dir), card_name)
     assumptions = of_settings(assumed)

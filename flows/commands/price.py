@@ -37,7 +37,7 @@ _HEADINGS = {
 def command(gpu: str | None, as_of: datetime | None, data_dir: str | None, form: str) -> int:
     """Street prices of all GPUs, or of those whose name holds GPU ("rtx 4090"): where, since when, and the trend.
 
-    Several stand with a comma between them: "4090, 4080".
+    Write a comma between several names: "4090, 4080".
     """
     from gpuledger.flows.commands import _workload
     from gpuledger.flows.commands._show import no_rows, show

@@ -15,17 +15,19 @@ from gpuledger.warehouse.paths import DataDir
 @click.option("--all", "every", is_flag=True, help="Every price that is held now.")
 @click.option(
     "--source", "sources", multiple=True, metavar="S",
-    help="All that is held of source S; and where it is degraded or drifts, what it shows is all that it has.",
+    help="Release all held prices of source S. If S is degraded or drifts, this also confirms that the rows that it shows "
+    "are all that it has.",
 )  # fmt: skip
 @click.option("--reason", default="", help="Why it may pass; kept with the decision.")
 @data_dir_option
 def command(
     listings: tuple[str, ...], every: bool, sources: tuple[str, ...], reason: str, data_dir: str | None
 ) -> None:
-    """List what is held, or let those of LISTINGS pass at the next run.
+    """List the held prices, or let the prices of LISTINGS pass at the next run.
 
-    A decision is for one listing at one price, or for one source at its number of rows: what it no longer shows ends with
-    the next run, and that many rows are usual from then on. It is kept with its date and reason in decisions/releases.jsonl.
+    A decision on a listing counts for its present price only. A decision on a source counts for its present number of rows:
+    listings that the source no longer shows end with the next run, and that many rows are usual from then on. Decisions are
+    kept with date and reason in decisions/releases.jsonl.
     """
     from gpuledger.flows.commands._show import show
     from gpuledger.transform.answers.held import degraded, held
@@ -45,11 +47,11 @@ def command(
             show(["source", "rows", "reason"], degraded_rows, "table", title=gettext("Degraded sources"))
         return
     if unknown := sorted(set(listings) - prices.keys()):
-        message = gettext("no price is held of {listings}; `gpuledger release` lists those that are")
+        message = gettext("no price of {listings} is held; `gpuledger release` lists the held prices")
         raise click.UsageError(message.format(listings=", ".join(unknown)))
     of_sources = [listing for listing, price in sorted(prices.items()) if price.source in sources]
     if unknown := sorted(set(sources) - degraded_by_name.keys() - {prices[listing].source for listing in of_sources}):
-        message = gettext("nothing of {sources} is held, and it is not degraded; `gpuledger release` lists what is")
+        message = gettext("{sources}: nothing is held or degraded; `gpuledger release` lists what is")
         raise click.UsageError(message.format(sources=", ".join(unknown)))
     for listing in sorted(prices) if every else dict.fromkeys((*listings, *of_sources)):
         _release(data, prices[listing], reason)

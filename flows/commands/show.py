@@ -163,7 +163,8 @@ def _price_lines(card: dict[str, Any], lows: list[float], currency: Money) -> li
         )
     else:
         lines.append(
-            gettext("no shop that counts has it now") + (f": {spoken(card['excluded'])}" if card["excluded"] else "")
+            gettext("no shop has it now at a price that counts")
+            + (f": {spoken(card['excluded'])}" if card["excluded"] else "")
         )
     if msrp is not None:
         lines.append(f"MSRP {currency.text(msrp)} {code}")
@@ -171,7 +172,7 @@ def _price_lines(card: dict[str, Any], lows: list[float], currency: Money) -> li
         lines.append(gettext("used from {price} USD").replace("USD", code).format(price=currency.text(used)))
     if len(lows) > 1:
         low, high = currency.text(min(lows)), currency.text(max(lows))
-        lines.append(f"{sparkline(lows)}  {low} – {high} {code}, " + gettext("the last days with a price"))
+        lines.append(f"{sparkline(lows)}  {low} – {high} {code}, " + gettext("over the last days that have a price"))
     if card["hint"]:
         reason = spoken(card["hint_reason"])
         lines.append(reason if card["hint"] == "unknown" else f"{gettext(card['hint'])}: {reason}")

@@ -113,7 +113,7 @@ def terms_(name: str, says: str, page: str | None, read: datetime | None, data_d
         click.echo(gettext("{name}: what its terms say is not known").format(name=name))
         return
     if not page or not page.startswith(("https://", "http://")):
-        raise click.UsageError(gettext("say with --page where they stand: an address that begins with https://"))
+        raise click.UsageError(gettext("give the address of the terms with --page; it begins with https://"))
     day = (read or datetime.now(UTC)).date()
     if day > datetime.now(UTC).date():
         raise click.UsageError(gettext("{day} is still to come: give the day on which you read them").format(day=day))
@@ -152,7 +152,7 @@ def check(
     from gpuledger.flows.telling import progress
 
     if every and names:
-        raise click.UsageError(gettext("--all are all sources: name none, or leave it out"))
+        raise click.UsageError(gettext("--all means every source: leave out the names, or leave out --all"))
     settings = settings_module.load({"data_dir": data_dir})
     names = tuple(sources.names()) if every else names
     try:

@@ -74,7 +74,7 @@ def command(
     if form == "table":
         terminal.say(gettext("● nobody else is at least as fast for no more money. Ratios are to the baseline GPU."))
         if is_predicted:
-            terminal.say(gettext("○ the same of a card that nobody measured.") + " " + _workload.about_predictions())
+            terminal.say(gettext("○ the same, for a card that nobody measured.") + " " + _workload.about_predictions())
         if day and (later := published_after(data, workload, day)):
             note = gettext("Some of the figures were published later, up to {day}; the prices are those of the day.")
             terminal.say(note.format(day=later))
