@@ -181,14 +181,14 @@ def ask(question: Question, data: DataDir, limit: int) -> Answer:
                 need, limits, Market(cards=other_cards, instances=[], measured=measured, chips=chips), assumptions
             )
 
-    def at_precision(other: str) -> Need | None:
+    def at_precision(other_precision: str) -> Need | None:
         load = question.load
         if load.train is not None:
-            if other != "int4" or load.train == "qlora":
+            if other_precision != "int4" or load.train == "qlora":
                 return None
             load = replace(load, train="qlora")
         with suppress(SizingError):
-            return replace(need_of(question.model_id, shape, other, load, assumptions), learned=learned)
+            return replace(need_of(question.model_id, shape, other_precision, load, assumptions), learned=learned)
         return None
 
     return Answer(
