@@ -1,5 +1,5 @@
-"""The command line. Each command is a module in `flows/commands/`, imported only when it is called: a reading command must
-answer at once, and importing Prefect, Great Expectations or pandas takes seconds.
+"""The command line. Each command is a module in `flows/commands/`, which is imported only when the command is called: a
+reading command must answer at once, and importing Prefect, Great Expectations or pandas takes seconds.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from gpuledger.flows.telling.terminal import clean_streams
 
 
 class _Commands(click.Group):
-    """Finds the commands by the names of the modules; there is no list to keep."""
+    """Finds the commands by the names of their modules, so there is no list to maintain."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         names = (info.name for info in pkgutil.iter_modules(commands.__path__))
@@ -46,7 +46,7 @@ class _Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        _begin(_language(args))  # before click answers --help or finds a fault, wherever --lang stands
+        _begin(_language(args))  # before click answers --help or reports a fault
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
@@ -58,12 +58,12 @@ class _Commands(click.Group):
         try:
             return super().invoke(ctx)
         except click.UsageError as error:
-            if (said := naming.no_number(error)) is not None and isinstance(error, click.BadParameter):
-                raise click.BadParameter(said, error.ctx, error.param, error.param_hint) from None
+            if (message := naming.no_number(error)) is not None and isinstance(error, click.BadParameter):
+                raise click.BadParameter(message, error.ctx, error.param, error.param_hint) from None
             if way_out := naming.way_out(error):
-                # Click finds an option by its letters, and ours is by what it means.
-                words = error.message if isinstance(error, click.NoSuchOption) else error.format_message()
-                raise click.UsageError(wrong_use.said(words).rstrip(".") + way_out, error.ctx) from None
+                # Click suggests options that are spelt alike; `way_out` suggests those that mean the same.
+                message_of_click = error.message if isinstance(error, click.NoSuchOption) else error.format_message()
+                raise click.UsageError(wrong_use.said(message_of_click).rstrip(".") + way_out, error.ctx) from None
             raise
         except ModuleNotFoundError as error:
             part = parts.part_of(error)
@@ -77,12 +77,18 @@ def _begin(language: str | None) -> None:
     showing.begin()
 
 
-def _language(words: list[str]) -> str | None:
-    """The language that the words of a command line ask for."""
-    for one, other in zip(words, [*words, ""][1:], strict=True):
-        asked = other if one == "--lang" else one.removeprefix("--lang=") if one.startswith("--lang=") else None
-        if asked in LANGUAGES:
-            return asked
+def _language(arguments: list[str]) -> str | None:
+    """The language that --lang names in the arguments of a command line, None if there is no such option."""
+    for argument, following in zip(arguments, [*arguments, ""][1:], strict=True):
+        language = (
+            following
+            if argument == "--lang"
+            else argument.removeprefix("--lang=")
+            if argument.startswith("--lang=")
+            else None
+        )
+        if language in LANGUAGES:
+            return language
     return None
 
 
@@ -111,15 +117,16 @@ in_the_language(cli)
 
 
 def main() -> None:
-    """Run the command line, and leave without taking apart what was imported.
+    """Run the command line, and end the process without letting Python take the imported modules apart.
 
-    After Great Expectations that takes 0.8 s, in which nothing happens that anybody waits for. It would also abort
-    ("exception not rethrown") where a notification that overran its deadline is still in foreign code, asking for a block
-    of Prefect for one: a run that is published would end with status -6.
+    Taking them apart needs 0.8 s once Great Expectations is imported, and nobody needs its result. It would also abort the
+    process ("exception not rethrown") if a notification that overran its deadline is still inside foreign code, for example
+    asking Prefect for a block: a run that was published would then end with status -6.
     """
     status = 1
     clean_streams()
-    # Who sets it reads along what any library here sends and gets over TLS, notifications with their keys included.
+    # With this variable set, libraries write their TLS keys to a file. Whoever reads that file can decrypt all traffic of
+    # this process, including notifications and the keys in them.
     os.environ.pop("SSLKEYLOGFILE", None)
 
     def leave() -> None:
@@ -129,7 +136,7 @@ def main() -> None:
         _flush()
         os._exit(status)
 
-    # What is registered first is called last: Prefect has stopped its server and sent its events by then.
+    # The function that is registered first is called last: by then Prefect has stopped its server and sent its events.
     atexit.register(leave)
     try:
         call()
@@ -143,12 +150,12 @@ def _flush() -> None:
         try:
             stream.flush()
         except BrokenPipeError:
-            # A reader such as `head` has seen enough; Python's own end would try again, and complain.
+            # A reader such as `head` has closed the pipe. Python would try to flush again at its end, and complain.
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def call() -> NoReturn:
-    """Run the command line; every expected error is one line on stderr and a status, never a traceback."""
+    """Run the command line. Every expected error becomes one line on stderr and an exit status, never a traceback."""
     from gpuledger.expectations.errors import ExpectationsError
     from gpuledger.extract.errors import ExtractError
     from gpuledger.extract.redaction import redact_text
@@ -173,7 +180,7 @@ def call() -> NoReturn:
 
 
 def _show(error: click.ClickException) -> None:
-    """The error as click writes it, in the language in use."""
+    """Print the error in the layout of click, in the language in use."""
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         error.show()  # the help itself
         return
@@ -185,7 +192,7 @@ def _show(error: click.ClickException) -> None:
 
 
 def _message(error: Exception) -> str:
-    """An operating system's error says what and where; the others have their own sentence."""
+    """The text of an error. Errors of the operating system get the file, the reason and a way out."""
     if isinstance(error, local_files.Refused):
         return f"{error.filename}: {error.strerror}"
     if isinstance(error, OSError) and error.filename:

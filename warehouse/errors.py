@@ -13,8 +13,8 @@ class NoWarehouse(WarehouseError):
     def __init__(self, root: object) -> None:
         self._root = root
         super().__init__(
-            f"no warehouse in {root} yet: run `gpuledger refresh --sample` first for one of invented prices, "
-            "`gpuledger refresh` for one of real ones, or name another --data-dir"
+            f"no warehouse in {root} yet: run `gpuledger refresh --sample` first to try it with invented prices, or "
+            "`gpuledger refresh` for real prices; if the warehouse is in another folder, name that with --data-dir"
         )
 
     def __reduce__(self) -> tuple[type[NoWarehouse], tuple[object]]:

@@ -1,4 +1,4 @@
-"""A correction held against what the source says, before it is kept."""
+"""Check a correction against what the source says before the correction is stored."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from gpuledger.warehouse.load import corrected
 from gpuledger.warehouse.load.corrected import Correction
 from gpuledger.warehouse.paths import DataDir
 
-#: Sources whose nights are loaded in bulk, where no correction is put in.
+#: Sources whose nights are loaded in bulk. Corrections are not applied to them.
 _IN_BULK = ("danawa_daily",)
 
 
 def correction(data: DataDir, place: tuple[str, str, str], old: str | None, new: str | None, reason: str) -> Correction:
-    """The correction of a source, a key and a field, made now. `old` is what the newest archived page says unless given.
+    """A correction of one field, decided now. `place` is the source, the key and the field.
 
-    Raises ValueError, with the way out, where there is no such row, or where it would make no row.
+    If `old` is None, the value of the newest archived page is taken for it.
+
+    Raises ValueError, with the way out, if there is no such row, or if the corrected row would not be valid.
     """
     source, key, field = place
     if source in _IN_BULK:
@@ -25,21 +27,21 @@ def correction(data: DataDir, place: tuple[str, str, str], old: str | None, new:
         )
     if not reason.strip():
         raise ValueError("a correction needs a --reason: whoever reads it later must know how you know")
-    rows = {corrected.key_text(source, item): item for item in pages.rows(data, source)}
+    rows = {corrected.key_text(source, item): item for item in pages.newest_items(data, source)}
     if key not in rows:
         close = near(key, rows)
-        meant = (
+        hint = (
             f"; did you mean {close[0]}?"
             if close
             else f"; `gpuledger refresh --only {source}` reads its pages" * (not rows)
         )
-        raise ValueError(f"no row of {source} has the key {key!r} on its newest archived pages{meant}")
+        raise ValueError(f"no row of {source} has the key {key!r} on its newest archived pages{hint}")
     item = rows[key]
     corrected.changed(source, item, {field: new})
-    says = corrected.text_of(item, field)
-    if (old if old is not None else says) == new:
-        raise ValueError(f"{source} says {says!r} in {field} already: there is nothing to correct")
+    value = corrected.text_of(item, field)
+    if (old if old is not None else value) == new:
+        raise ValueError(f"{source} says {value!r} in {field} already: there is nothing to correct")
     decided = utc_now().replace(microsecond=0)
     return Correction(
-        source=source, key=key, field=field, old=says if old is None else old, new=new, reason=reason, decided=decided
+        source=source, key=key, field=field, old=value if old is None else old, new=new, reason=reason, decided=decided
     )

@@ -1,4 +1,4 @@
-"""What could keep the nightly run from working on this machine, and what to do about each."""
+"""Checks of everything that could keep the nightly run from working on this machine, with what to do about each."""
 
 from __future__ import annotations
 
@@ -33,16 +33,17 @@ from gpuledger.warehouse.read import formats
 
 Grade = Literal["ok", "warning", "failure"]
 
-#: Least free space, and how many copies of the warehouse a night may need at once: work file, version, and the old ones.
+#: The least free space, and how many copies of the warehouse a night may need at once: the work file, the new version and
+#: the old ones.
 MIN_FREE_BYTES = 1_000_000_000
 COPIES = 3
-#: The disk's clock and ours may differ by this much before one of them is wrong.
+#: The clock of the disk and the clock of this machine may differ by this much. If they differ by more, one is wrong.
 CLOCK_SLACK_S = 120.0
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at. `action` is empty where all is well."""
+    """The result of one check. `seen` is what the check found; `action` is what to do, empty if all is well."""
 
     name: str
     grade: Grade
@@ -51,9 +52,9 @@ class Check:
 
 
 def examine(context: Context, *, offline: bool = False, deep: bool = False) -> Iterator[Check]:
-    """All checks, cheap ones first; a check that itself fails is a failure with its words.
+    """Run all checks, the cheap ones first. A check that raises is reported as a failure with the text of its error.
 
-    `offline` asks no site; `deep` reads every file that is kept.
+    With `offline` no site is asked. With `deep` every file that is kept is read.
     """
     checks: list[Callable[[Context], Iterator[Check]]] = [
         _python, _packages, _data_dir, _disk, _clock, _warehouse, _records, _lock, _runs, _schedule, _notifications,
@@ -68,7 +69,7 @@ def examine(context: Context, *, offline: bool = False, deep: bool = False) -> I
             yield from check(context)
         except Exception as error:  # noqa: BLE001
             if isinstance(error, ModuleNotFoundError) and parts.part_of(error):
-                continue  # the check of the packages said so
+                continue  # the check of the packages has reported it
             yield Check(
                 check.__name__.strip("_"),
                 "failure",
@@ -95,27 +96,30 @@ def _packages(context: Context) -> Iterator[Check]:
 
 def _data_dir(context: Context) -> Iterator[Check]:
     root = context.data.root.resolve()
-    near = next(folder for folder in (root, *root.parents) if folder.exists())
+    existing = next(folder for folder in (root, *root.parents) if folder.exists())
     try:
-        with tempfile.NamedTemporaryFile(dir=near, prefix=".gpuledger-doctor-") as file:
+        with tempfile.NamedTemporaryFile(dir=existing, prefix=".gpuledger-doctor-") as file:
             file.write(b"x")
             file.flush()
-            off = Path(file.name).stat().st_mtime - time.time()
+            offset_s = Path(file.name).stat().st_mtime - time.time()
     except OSError as error:
         yield Check(
-            "data directory", "failure", f"{near}: {local_files.why(error)}", "mend that, or name another --data-dir"
+            "data directory",
+            "failure",
+            f"{existing}: {local_files.why(error)}",
+            "mend that, or name another --data-dir",
         )
         return
     yield Check("data directory", "ok", f"{root} can be written")
-    if abs(off) > CLOCK_SLACK_S:
+    if abs(offset_s) > CLOCK_SLACK_S:
         action = "set both clocks by a time server: files would seem older or newer than they are"
-        yield Check("disk clock", "warning", f"the file system is {off:+.0f} s from this machine", action)
+        yield Check("disk clock", "warning", f"the file system is {offset_s:+.0f} s from this machine", action)
 
 
 def _disk(context: Context) -> Iterator[Check]:
     root = context.data.root.resolve()
-    near = next(folder for folder in (root, *root.parents) if folder.exists())
-    free = shutil.disk_usage(near).free
+    existing = next(folder for folder in (root, *root.parents) if folder.exists())
+    free = shutil.disk_usage(existing).free
     size = context.data.base.stat().st_size if context.data.base.exists() else 0
     needed = max(MIN_FREE_BYTES, COPIES * size)
     seen = f"{free / 1e9:.1f} GB free, the warehouse has {size / 1e6:.0f} MB"
@@ -131,7 +135,7 @@ def _clock(context: Context) -> Iterator[Check]:
     now = context.started_at
     try:
         last = runs.last(context.data)
-    except WarehouseError:  # what is wrong with it is another check's
+    except WarehouseError:  # the check of the warehouse reports it
         yield Check("clock", "ok", f"{now:%Y-%m-%d %H:%M} UTC; nothing is published to compare it with")
         return
     newest = max((time for time in (last and last.started_at, last and last.live_as_of) if time), default=now)
@@ -178,9 +182,9 @@ def _lock(context: Context) -> Iterator[Check]:
         yield Check("lock", "warning", "a run was killed and left its note", action)
     else:
         yield Check("lock", "ok", "free")
-    left = [path for path in sorted((context.data.state / "guards").glob("*.lock")) if _is_free(path)]
-    if left:
-        seen = f"{len(left)} killed process(es) may have left a Prefect server behind"
+    stale_locks = [path for path in sorted((context.data.state / "guards").glob("*.lock")) if _is_free(path)]
+    if stale_locks:
+        seen = f"{len(stale_locks)} killed process(es) may have left a Prefect server behind"
         yield Check("leftovers", "warning", seen, "nothing: the next `serve` or `refresh` ends what they left")
 
 
@@ -216,12 +220,14 @@ def _schedule(context: Context) -> Iterator[Check]:
 
     settings = context.settings
     try:
-        due = Schedule(settings.cron, settings.time_zone).next(context.started_at)
+        start = Schedule(settings.cron, settings.time_zone).next(context.started_at)
     except BadSchedule as error:
         yield Check("schedule", "failure", str(error), "set cron and time_zone")
         return
     yield Check(
-        "schedule", "ok", f"{settings.cron} {settings.time_zone}: next at {due:%Y-%m-%d %H:%M} UTC" if due else "never"
+        "schedule",
+        "ok",
+        f"{settings.cron} {settings.time_zone}: next at {start:%Y-%m-%d %H:%M} UTC" if start else "never",
     )
 
 
@@ -249,19 +255,19 @@ def _notifications(context: Context) -> Iterator[Check]:
 
 
 def _keys(context: Context) -> Iterator[Check]:
-    """Whether the official interfaces can be asked. A key that is not there is no fault: the source is left out."""
+    """Whether the official interfaces can be asked. A missing key is not a fault: nights leave such a source out."""
     from gpuledger.extract import source as sources
     from gpuledger.flows.night import gather
 
     for source in sources.discover():
         if source.access is not None:
             missing = gather.keys_missing(source, context.settings)
-            seen = f"left out: {', '.join(missing)} is not set" if missing else "its key is set"
-            yield Check(f"key of {source.name}", "ok", seen)
+            state = f"left out: {', '.join(missing)} is not set" if missing else "its key is set"
+            yield Check(f"key of {source.name}", "ok", state)
 
 
 def _left_out(context: Context) -> Iterator[Check]:
-    """What a night does not ask since its robots.txt forbids it, or its terms do."""
+    """Sources that nights leave out because their robots.txt or their terms forbid reading them."""
     from gpuledger.flows.night import left_out
 
     for out in left_out.of_night(context):
@@ -276,7 +282,7 @@ def _left_out(context: Context) -> Iterator[Check]:
 
 
 def _browser(context: Context) -> Iterator[Check]:
-    """Whether pages that need a browser can be rendered. Who has no such source needs none."""
+    """Whether pages that need a browser can be rendered. Without a source that has such pages no browser is needed."""
     from gpuledger.extract.errors import ExtractError
     from gpuledger.extract.fetch import browser
     from gpuledger.flows.night import gather
@@ -313,7 +319,7 @@ def _records(context: Context) -> Iterator[Check]:
 
 
 def _deep(context: Context) -> Iterator[Check]:
-    """Every file against its sum: base, versions, baseline, archive."""
+    """Compare every file with its recorded checksum: the base, the versions, the baseline and the archive."""
     from gpuledger.extract import objects
     from gpuledger.extract.archive.snapshots import Archive
 
@@ -342,7 +348,7 @@ def _robots(context: Context) -> Iterator[Check]:
     from gpuledger.extract.errors import ExtractError
     from gpuledger.flows.night import gather
 
-    # The key of an official interface is the permission.
+    # For an official interface the key is the permission, and robots.txt does not apply.
     readings = [reading for reading in gather.readings(context) if reading.starts and reading.source.access is None]
 
     def ask(name: str, url: str) -> Check:

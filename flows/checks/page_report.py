@@ -1,7 +1,8 @@
-"""What a person with a network sends back: how each source answered, what was read, and how its page is built.
+"""A report for the maintainers: how each source answered, what was read from it, and how its page is built.
 
-Nothing in it is of the person or of the machine: no folder, no address of the settings, no key, no header but the type of
-the page. Of a page's texts those alone stay that were read of the goods.
+A person whose machine can reach the sources writes this report and sends it. It contains nothing about the person or the
+machine: no folder, no address from the settings, no key, and no header but the type of the page. From the texts of a page
+it keeps only those that were read as fields of the goods.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from gpuledger.extract.redaction import redact, redact_text
 from gpuledger.flows.checks.sources import Checked
 from gpuledger.warehouse.load import profile
 
-#: Fields of the goods whose words are shown.
+#: Fields of the goods whose text the report shows.
 _SHOWN = (
     "title",
     "price_text",
@@ -37,55 +38,57 @@ _SHOWN = (
     "table",
     "column",
 )
-#: Sources that read what is the person's own: addresses from the settings, files of the inbox.
+#: Sources that read things of the person: addresses from the settings, files from the inbox.
 _OWN = frozenset(("generic_shop", "measurements", "own_rates", "product_feed", "quotes"))
 
 
 def write(file: Path, checked: Sequence[Checked], at: datetime) -> None:
-    """Write the report of what was checked. Raises OSError."""
+    """Write the report of the checked sources to `file`. Raises OSError."""
     report = {
         "gpuledger": __version__, "python": platform.python_version(), "checked_on": at.date().isoformat(),
-        "sources": [_entry(one) for one in checked],
+        "sources": [_entry(result) for result in checked],
     }  # fmt: skip
     file.write_text(json.dumps(report, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
-def _entry(one: Checked) -> dict[str, Any]:
-    is_own = one.source in _OWN
+def _entry(checked: Checked) -> dict[str, Any]:
+    is_own = checked.source in _OWN
     entry: dict[str, Any] = {
-        "source": one.source, "status": one.status,
-        # The reason names the address, or the file.
-        "reason": one.reason and (one.reason.partition(":")[0] if is_own else redact_text(one.reason)),
-        "url": None if one.url is None or is_own else redact(one.url),
-        "start": None if is_own else [redact(url) for url in sources.get(one.source).start],
+        "source": checked.source, "status": checked.status,
+        # The reason begins with a kind of error; behind it stand the address or the file.
+        "reason": checked.reason and (checked.reason.partition(":")[0] if is_own else redact_text(checked.reason)),
+        "url": None if checked.url is None or is_own else redact(checked.url),
+        "start": None if is_own else [redact(url) for url in sources.get(checked.source).start],
     }  # fmt: skip
-    if one.page is None or is_own:
+    if checked.page is None or is_own:
         return entry
-    items = [item for item in one.parsed if not isinstance(item, Aside)]
-    known = _words(items[:3])
+    items = [item for item in checked.parsed if not isinstance(item, Aside)]
+    known_texts = _texts(items[:3])
     return entry | {
-        "content_type": one.page.headers.get("content-type"), "bytes": len(one.page.content),
-        "seconds": {"fetch": _rounded(one.fetch_s), "read": _rounded(one.read_s)},
-        "items": dict(one.counts or {}), "fields": _fields(items, one.parsed),
-        "issues": dict(Counter(issue.code for issue in one.issues)),
-        "first_issues": [redact_text(issue.message) for issue in one.issues[:3]],
+        "content_type": checked.page.headers.get("content-type"), "bytes": len(checked.page.content),
+        "seconds": {"fetch": _rounded(checked.fetch_s), "read": _rounded(checked.read_s)},
+        "items": dict(checked.counts or {}), "fields": _fields(items, checked.parsed),
+        "issues": dict(Counter(issue.code for issue in checked.issues)),
+        "first_issues": [redact_text(issue.message) for issue in checked.issues[:3]],
         "first": {name: value for name, value in to_json(items[0]).items() if name in _SHOWN} if items else None,
-        "sample": [redact_text(line) for line in side_by_side.sample(one.page, items, known)],
+        "sample": [redact_text(line) for line in side_by_side.sample(checked.page, items, known_texts)],
     }  # fmt: skip
 
 
 def _fields(items: Sequence[Item], parsed: Sequence[object]) -> dict[str, str]:
-    """Of how many rows, or looks, each field and each selector was found."""
-    looked = [(item, "") for item in parsed if isinstance(item, Looked)]
+    """For each field and each selector, in how many of the rows it had a value, as `found/rows`."""
+    looks = [(item, "") for item in parsed if isinstance(item, Looked)]
     issues = [(item, None) for item in parsed if isinstance(item, Issue)]
-    figures = profile.of([(item, "") for item in items], looked, issues, {}, ())
+    figures = profile.of([(item, "") for item in items], looks, issues, {}, ())
     shares = [
-        one for one in figures if not one.trait.endswith(profile.LENGTH) and not one.trait.startswith(profile.ISSUE)
+        figure
+        for figure in figures
+        if not figure.trait.endswith(profile.LENGTH) and not figure.trait.startswith(profile.ISSUE)
     ]
-    return {one.trait: f"{round(one.figure * one.counted)}/{one.counted}" for one in shares}
+    return {share.trait: f"{round(share.figure * share.counted)}/{share.counted}" for share in shares}
 
 
-def _words(items: Sequence[Item]) -> list[str]:
+def _texts(items: Sequence[Item]) -> list[str]:
     rows = [to_json(item) for item in items]
     return [str(row[name]) for row in rows for name in _SHOWN if row.get(name)]
 

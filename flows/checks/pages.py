@@ -1,4 +1,4 @@
-"""Which two archived pages of a source to lay side by side."""
+"""Choose the pages of a source that `sources diff` compares, and read its newest archived pages."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from gpuledger.warehouse.paths import DataDir
 
 
 class NoPair(ExtractError):
-    """There are no two pages to compare."""
+    """No page, or no second page, to compare was found."""
 
 
 def drifts(data: DataDir, source: str) -> list[Drifting]:
-    """What drifted on the source's newest night; nothing where nothing was ever published."""
+    """What drifted on the source's newest night. Empty if nothing was ever published."""
     try:
         return drifting.of(data, source)
     except NoWarehouse:
@@ -35,29 +35,38 @@ def drifts(data: DataDir, source: str) -> list[Drifting]:
 
 
 def pair(data: DataDir, source: str, page: str | None, against: str | None) -> tuple[Page, Page]:
-    """The earlier and the newer page: those that are asked for by the beginnings of their hashes, else those of the drift
-    that was found last, else the newest page and the one that stood at its address before.
+    """The earlier and the newer page to compare.
 
-    Raises NoPair, and CorruptSnapshot.
+    `page` (the newer) and `against` (the earlier) may name them by the beginnings of their hashes. Otherwise they are the
+    pages of the drift that was found last, or else the newest page and the page that its address had before.
+
+    Raises NoPair and CorruptSnapshot.
     """
     archive = Archive(data.snapshots, objects.of(data.store))
-    history = [one for one in archive.history(source) if not one.headers.get("content-type", "").startswith("image/")]
+    history = [
+        snapshot
+        for snapshot in archive.history(source)
+        if not snapshot.headers.get("content-type", "").startswith("image/")
+    ]
     if not history:
         raise NoPair(source, "no page of it is archived", f"`gpuledger refresh --only {source}` archives its pages")
-    found = next((one for one in drifts(data, source) if one.sha256 and one.before), None)
-    if page is None and found is not None:
-        page, against = found.sha256, against or found.before
-    now = _named(history, source, page) if page else _newest_that_changed(history)
-    then = _named(history, source, against) if against else _before(history, source, now)
+    drift = next((drift for drift in drifts(data, source) if drift.sha256 and drift.before), None)
+    if page is None and drift is not None:
+        page, against = drift.sha256, against or drift.before
+    now = _by_hash(history, source, page) if page else _newest_that_changed(history)
+    then = _by_hash(history, source, against) if against else _before(history, source, now)
     return archive.page(then), archive.page(now)
 
 
-def one(data: DataDir, source: str, place: str) -> Page:
-    """A page by its file, or by the beginning of its hash in the archive. Raises NoPair, OSError, and CorruptSnapshot."""
+def page_at(data: DataDir, source: str, place: str) -> Page:
+    """The page in the file `place`, or the archived page whose hash begins with `place`.
+
+    Raises NoPair, OSError and CorruptSnapshot.
+    """
     path = Path(place)
     if not path.exists():
         archive = Archive(data.snapshots, objects.of(data.store))
-        return archive.page(_named([*archive.history(source)], source, place))
+        return archive.page(_by_hash([*archive.history(source)], source, place))
     content = local_files.read_page(path)
     address = f"file:{path.name}"
     return Page(
@@ -66,37 +75,39 @@ def one(data: DataDir, source: str, place: str) -> Page:
     )  # fmt: skip
 
 
-def rows(data: DataDir, source: str) -> list[Item]:
-    """What the source's newest archived pages say, as it is read now; pages that cannot be read are passed over."""
+def newest_items(data: DataDir, source: str) -> list[Item]:
+    """The items on the source's newest archived pages, parsed again now. Pages that cannot be parsed are skipped."""
     archive, chosen = Archive(data.snapshots, objects.of(data.store)), sources.get(source)
-    newest = {one.url: one for one in archive.history(source)}
-    found: list[Item] = []
+    newest = {snapshot.url: snapshot for snapshot in archive.history(source)}
+    items: list[Item] = []
     for snapshot in newest.values():
         if not snapshot.headers.get("content-type", "").startswith("image/"):
             with suppress(ExtractError):
-                found += [item for item in parse_page(chosen, archive.page(snapshot)) if not isinstance(item, Aside)]
-    return found
+                items += [item for item in parse_page(chosen, archive.page(snapshot)) if not isinstance(item, Aside)]
+    return items
 
 
-def _named(history: Sequence[Snapshot], source: str, beginning: str) -> Snapshot:
-    hits = {one.sha256: one for one in history if one.sha256.startswith(beginning)}
+def _by_hash(history: Sequence[Snapshot], source: str, beginning: str) -> Snapshot:
+    hits = {snapshot.sha256: snapshot for snapshot in history if snapshot.sha256.startswith(beginning)}
     if len(hits) != 1:
-        what = "several archived pages begin" if hits else "it is no file, and no archived page begins"
-        raise NoPair(source, f"{what} with {beginning}", f"`gpuledger sources diff {source}` chooses two pages itself")
+        problem = "several archived pages begin" if hits else "it is no file, and no archived page begins"
+        raise NoPair(
+            source, f"{problem} with {beginning}", f"`gpuledger sources diff {source}` chooses two pages itself"
+        )
     return next(iter(hits.values()))
 
 
 def _newest_that_changed(history: Sequence[Snapshot]) -> Snapshot:
-    """The newest fetch whose address had another page before; where none had, the newest."""
+    """The newest fetch whose address had another page before. If no address had, the newest fetch of all."""
     pages: dict[str, set[str]] = {}
-    for one in history:
-        pages.setdefault(one.url, set()).add(one.sha256)
-    return next((one for one in reversed(history) if len(pages[one.url]) > 1), history[-1])
+    for snapshot in history:
+        pages.setdefault(snapshot.url, set()).add(snapshot.sha256)
+    return next((snapshot for snapshot in reversed(history) if len(pages[snapshot.url]) > 1), history[-1])
 
 
 def _before(history: Sequence[Snapshot], source: str, now: Snapshot) -> Snapshot:
-    earlier = [one for one in history if one.url == now.url and one.sha256 != now.sha256]
-    older = [one for one in earlier if one.fetched_at <= now.fetched_at] or earlier
+    others = [snapshot for snapshot in history if snapshot.url == now.url and snapshot.sha256 != now.sha256]
+    older = [snapshot for snapshot in others if snapshot.fetched_at <= now.fetched_at] or others
     if not older:
         raise NoPair(
             source, f"one page alone is archived of {now.url}", "compare again when it has changed, or name two by hash"

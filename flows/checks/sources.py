@@ -1,4 +1,4 @@
-"""Ask each source for one page and say what would be read: nothing is archived, loaded or published."""
+"""Fetch one page of each source and say what would be read from it. Nothing is archived, loaded or published."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ from gpuledger.flows.night.gather import Reader
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """What one page of a source gave. `status` is `idle` where the settings name no page of it; nothing failed then.
+    """What was read from one page of a source. `status` is `idle` if the settings name no page of it, which is no failure.
 
-    `counts` are items and links by kind; `reason` says what went wrong, or what to set. `page` is what came, `parsed` all
-    that was read of it, and the seconds are those of the fetch, robots.txt included, and of the reading.
+    `counts` has the number of items and links by kind. `reason` says what went wrong, or which setting is missing. `page` is
+    the fetched page and `parsed` all that was read from it. `fetch_s` are the seconds of the fetch, robots.txt included,
+    and `read_s` the seconds of parsing.
     """
 
     source: str
@@ -44,12 +45,12 @@ class Checked:
 
 
 def check(context: Context) -> list[Checked]:
-    """One page of every source of this run, side by side, by the name of the source."""
+    """Check one page of every source of this run, several at a time. The results are sorted by the name of the source."""
     readings = gather.readings(context)
-    wanted = context.only or context.settings.sources or sources.names()
-    idle = [_idle(name, context) for name in sorted({*wanted} - {reading.source.name for reading in readings})]
+    names = context.only or context.settings.sources or sources.names()
+    idle = [_idle(name, context) for name in sorted({*names} - {reading.source.name for reading in readings})]
 
-    def one(reading: Reading) -> Checked:
+    def check_one(reading: Reading) -> Checked:
         try:
             return _check(reading, reader)
         finally:
@@ -57,7 +58,7 @@ def check(context: Context) -> list[Checked]:
 
     context.progress.step("read", len(readings))
     with gather.reader(context) as reader, ThreadPoolExecutor(context.settings.parallel_sources) as threads:
-        results = list(threads.map(one, readings))
+        results = list(threads.map(check_one, readings))
     return sorted([*results, *idle], key=lambda checked: checked.source)
 
 
@@ -75,18 +76,18 @@ def _check(reading: Reading, reader: Reader) -> Checked:
         fetch_s, started = time.perf_counter() - started, time.perf_counter()
         parsed = parse_page(reading.source, page)
     except (ExtractError, OSError) as error:
-        why = str(error)
+        reason = str(error)
         if isinstance(error, ExtractError):
-            why = f"{type(error).__name__}: {error.seen}; {error.action}"
-        return Checked(source=name, status="failed", url=url, reason=why, page=page, fetch_s=fetch_s)
+            reason = f"{type(error).__name__}: {error.seen}; {error.action}"
+        return Checked(source=name, status="failed", url=url, reason=reason, page=page, fetch_s=fetch_s)
     read_s = time.perf_counter() - started
     items = [item for item in parsed if not isinstance(item, Aside)]
     issues = [issue for issue in parsed if isinstance(issue, Issue)]
     counts = Counter(item.KIND for item in parsed if not isinstance(item, Issue | Looked))
-    nothing = None if counts else "neither an item nor a link: compare the page with the source's fixture"
+    problem = None if counts else "neither an item nor a link: compare the page with the source's fixture"
     return Checked(
-        source=name, status="failed" if nothing else "ok", url=url, counts=dict(sorted(counts.items())),
-        first=items[0] if items else None, issues=issues, reason=nothing, page=page, parsed=parsed, fetch_s=fetch_s,
+        source=name, status="failed" if problem else "ok", url=url, counts=dict(sorted(counts.items())),
+        first=items[0] if items else None, issues=issues, reason=problem, page=page, parsed=parsed, fetch_s=fetch_s,
         read_s=read_s,
     )  # fmt: skip
 

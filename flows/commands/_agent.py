@@ -1,4 +1,4 @@
-"""What an agent may ask: the questions of the command line, each answered as an object with its age and its evidence."""
+"""The tools for agents: the questions of the command line, each answered as an object with its age and its evidence."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from gpuledger.warehouse.paths import DataDir
 if TYPE_CHECKING:
     from mcp.server import MCPServer
 
-#: Rows of an answer at most: what an agent reads costs its user money, and a longer list is a question for `sql`.
+#: The most rows of an answer. What an agent reads costs its user money, and `sql` can ask for a longer list in parts.
 MOST_ROWS = 200
-#: Seconds, memory and rows of a query that an agent writes; the settings may only narrow them.
+#: Limits for a query that an agent writes: seconds, memory and rows. The settings can only lower them.
 SQL_LIMITS = QueryLimits(10.0, "512MB", MOST_ROWS)
 
 INSTRUCTIONS = """Which GPU to buy or rent to run a model, at today's price. Every answer says as_of (the time that prices
@@ -46,43 +46,47 @@ tables that `sql` reads. An empty list of rows is an answer, and `note` says why
 
 Answer = dict[str, Any]
 P = ParamSpec("P")
-#: The settings of an answer, such as the market, belong to the process; one question is answered at a time.
+#: The choices for an answer, such as the market, are kept for the whole process, so only one question is answered at a time.
 _ONE_AT_A_TIME = threading.Lock()
 
 
 def server(data: DataDir) -> MCPServer[Any]:
-    """The server over what is published in `data`, whenever it is asked. Reads only."""
+    """The server. It answers each question from the version that is then published in `data`, and only reads."""
     from mcp.types import ToolAnnotations
 
     from gpuledger.flows.commands._agent_server import Server
 
-    made = Server("gpuledger", title="gpuledger", instructions=INSTRUCTIONS, version=__version__, log_level="ERROR")
-    reads = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
+    agent_server = Server(
+        "gpuledger", title="gpuledger", instructions=INSTRUCTIONS, version=__version__, log_level="ERROR"
+    )
+    read_only = ToolAnnotations(
+        read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+    )
     for tool in Tools(data).all():
-        made.tool(annotations=reads)(_told(tool))
-    return made
+        agent_server.tool(annotations=read_only)(_with_plain_errors(tool))
+    return agent_server
 
 
-def _told(tool: Callable[P, Answer]) -> Callable[P, Answer]:
-    """The tool with every expected error as a sentence, as the command line says it, and never a traceback."""
+def _with_plain_errors(tool: Callable[P, Answer]) -> Callable[P, Answer]:
+    """The tool, with every expected error as the sentence that the command line prints, and never a traceback."""
     from mcp.server.mcpserver.exceptions import ToolError
 
     @functools.wraps(tool)
-    def told(*args: P.args, **given: P.kwargs) -> Answer:
+    def answer_or_error(*args: P.args, **kwargs: P.kwargs) -> Answer:
         with _ONE_AT_A_TIME:
             showing.begin()
             try:
-                return tool(*args, **given)
+                return tool(*args, **kwargs)
             except click.ClickException as error:
                 raise ToolError(error.format_message()) from None
             except (WarehouseError, ExpectationsError, ExtractError, SettingsError, OSError) as error:
                 raise ToolError(redact_text(str(error))) from None
 
-    return told
+    return answer_or_error
 
 
 class Tools:
-    """The questions; each method is one tool, its docstring is what the agent reads of it."""
+    """The questions. Each method is one tool, and its docstring is what the agent reads about it."""
 
     def __init__(self, data: DataDir) -> None:
         self._data = data
@@ -102,9 +106,9 @@ class Tools:
         """Cards by their score in a workload, the fastest first. `as_of` (YYYY-MM-DD) answers as it was known that day."""
         from gpuledger.transform.answers.ranking import ranking
 
-        workload_id, words = _workload.check(self._data, workload)
-        found = ranking(self._data, workload_id, self._day(as_of), short=False)
-        return self._answer(found, limit, note="" if found[1] else "nothing was measured by that day", what=words)
+        workload_id, heading = _workload.check(self._data, workload)
+        table = ranking(self._data, workload_id, self._day(as_of), short=False)
+        return self._answer(table, limit, note="" if table[1] else "nothing was measured by that day", what=heading)
 
     def value(
         self, workload: str, price_basis: Basis = "street", market: str | None = None, limit: int = 20,
@@ -116,10 +120,10 @@ class Tools:
         """
         from gpuledger.transform.answers.value import value
 
-        workload_id, words = _workload.check(self._data, workload)
-        found = value(self._data, workload_id, price_basis, Asked(self._day(as_of), self._market(market)), short=False)
+        workload_id, heading = _workload.check(self._data, workload)
+        table = value(self._data, workload_id, price_basis, Asked(self._day(as_of), self._market(market)), short=False)
         return self._answer(
-            found, limit, note="" if found[1] else "no card with a figure here has a price there", what=words
+            table, limit, note="" if table[1] else "no card with a figure here has a price there", what=heading
         )
 
     def price(self, card: str, market: str | None = None, as_of: str | None = None) -> Answer:
@@ -129,9 +133,9 @@ class Tools:
         """
         from gpuledger.transform.answers.price import Cards, price
 
-        asked = Cards("", _card.ids(self._data, card))
-        found = price(self._data, asked, self._day(as_of), self._market(market), short=False)
-        return self._answer(found, note="" if found[1] else "no shop in this warehouse lists it")
+        chosen = Cards("", _card.gpu_ids(self._data, card))
+        table = price(self._data, chosen, self._day(as_of), self._market(market), short=False)
+        return self._answer(table, note="" if table[1] else "no shop in this warehouse lists it")
 
     def buy(
         self, model: str, precision: str = "int4", context: int | None = None, budget_usd: float | None = None,
@@ -161,16 +165,16 @@ class Tools:
 
         _positive(context=context, batch=batch)
         try:
-            found = quantities(model, None, precision, context, batch, (), self._data.models)
+            sizes = quantities(model, None, precision, context, batch, (), self._data.models)
         except SizingError as error:
             raise click.UsageError(str(error)) from None
-        return {"rows": [{name: plain(one) for name, one in asdict(quantity).items()} for quantity in found]}
+        return {"rows": [{name: plain(value) for name, value in asdict(quantity).items()} for quantity in sizes]}
 
     def compare(self, names: list[str]) -> Answer:
         """Up to four cards side by side: what each is, its price, its trend and its place in every workload."""
         if not 1 <= len(names) <= 4:
             raise click.UsageError(f"compare takes one to four cards, not {len(names)}")
-        ids = [gpu_id for name in names for gpu_id in _card.ids(self._data, name)]
+        ids = [gpu_id for name in names for gpu_id in _card.gpu_ids(self._data, name)]
         answer = self._answer(cards.facts(self._data, list(dict.fromkeys(ids))))
         for row in answer["rows"]:
             row["scores"] = _dicts(cards.scores(self._data, row["gpu_id"]))
@@ -179,8 +183,8 @@ class Tools:
     def history(self, card: str, days: int = 90) -> Answer:
         """The lowest, median and highest price of each of the last days on which shops had a card, the oldest first."""
         _positive(days=days)
-        found = cards.daily(self._data, _card.ids(self._data, card), min(days, MOST_ROWS))
-        return self._answer(found, MOST_ROWS, note="" if found[1] else "no day with a price is on record")
+        table = cards.daily(self._data, _card.gpu_ids(self._data, card), min(days, MOST_ROWS))
+        return self._answer(table, MOST_ROWS, note="" if table[1] else "no day with a price is on record")
 
     def evidence(self, sha256: str) -> Answer:
         """The archived page behind a figure, by its hash or the first 8 letters: address, when it was fetched, and which
@@ -192,26 +196,26 @@ class Tools:
         from gpuledger.transform.answers.evidence import figures
 
         archive = Archive(self._data.snapshots, objects.of(self._data.store))
-        whole = whole_hash(archive, sha256)
-        text = archive.content_of(whole).decode("utf-8", errors="replace")
-        origin = archive.origin(whole)
-        answer = self._answer(figures(self._data, whole), MOST_ROWS)
+        full_hash = whole_hash(archive, sha256)
+        text = archive.content_of(full_hash).decode("utf-8", errors="replace")
+        origin = archive.origin(full_hash)
+        answer = self._answer(figures(self._data, full_hash), MOST_ROWS)
         for row in answer["rows"]:
             row["place"] = place_in(text, row)
-        page = {"sha256": whole, "bytes": len(text)}
+        page = {"sha256": full_hash, "bytes": len(text)}
         if origin is not None:
             page |= {"url": origin.url, "source": origin.source, "fetched_at": plain(origin.fetched_at)}
-        return answer | {"page": page, "evidence": [whole]}
+        return answer | {"page": page, "evidence": [full_hash]}
 
     def describe(self, table: str | None = None) -> Answer:
         """The tables that `sql` reads, or the columns of one of them with types, units and meaning."""
-        from gpuledger.flows.commands.describe import meant
+        from gpuledger.flows.commands.describe import table_named
 
-        every = described.everything(self._data)
+        all_tables = described.everything(self._data)
         if table is None:
-            return self._answer((["table", "kind", "rows", "description"], every), MOST_ROWS)
-        name = meant(table, [row[0] for row in every])
-        is_macro = (name, "macro") in {(row[0], row[1]) for row in every}
+            return self._answer((["table", "kind", "rows", "description"], all_tables), MOST_ROWS)
+        name = table_named(table, [row[0] for row in all_tables])
+        is_macro = (name, "macro") in {(row[0], row[1]) for row in all_tables}
         return self._answer((described.macro if is_macro else described.table)(self._data, name), MOST_ROWS)
 
     def sql(self, statement: str) -> Answer:
@@ -225,19 +229,19 @@ class Tools:
         return self._answer(ask(self._data, statement, limits), MOST_ROWS)
 
     def _answer(self, rows: Rows, limit: int = MOST_ROWS, *, note: str = "", what: str = "") -> Answer:
-        """Rows as objects with the age of what they rest on."""
-        columns, found = rows
-        shown = _dicts((columns, found[: _bounded(limit)]))
+        """The first `limit` rows as objects, with the age of the data behind them."""
+        columns, values = rows
+        objects = _dicts((columns, values[: _bounded(limit)]))
         last = runs.last(self._data)
-        answer: Answer = {"rows": shown, "rows_in_all": len(found)}
+        answer: Answer = {"rows": objects, "rows_in_all": len(values)}
         if last is not None:
             answer |= {
                 "as_of": plain(last.as_of),
                 "age_hours": round((utc_now() - last.as_of).total_seconds() / 3600, 1),
             }
             answer["is_sample"] = last.is_sample
-        hashes = [row[name] for row in shown for name in row if name.endswith("sha256") or name == "evidence"]
-        answer["evidence"] = list(dict.fromkeys(one for one in hashes if one))
+        hashes = [row[name] for row in objects for name in row if name.endswith("sha256") or name == "evidence"]
+        answer["evidence"] = list(dict.fromkeys(sha256 for sha256 in hashes if sha256))
         return answer | ({"what": what} if what else {}) | ({"note": note} if note else {})
 
     def _day(self, text: str | None) -> date | None:
@@ -250,8 +254,8 @@ class Tools:
 
 
 def _dicts(rows: Rows) -> list[dict[str, Any]]:
-    columns, found = rows
-    return [dict(zip(columns, map(plain, row), strict=True)) for row in found]
+    columns, values = rows
+    return [dict(zip(columns, map(plain, row), strict=True)) for row in values]
 
 
 def _bounded(limit: int) -> int:

@@ -1,4 +1,4 @@
-"""The library's server of agents with what it leaves out: an answer to every message, and its own name alone."""
+"""The library's server for agents with two additions: it answers every message, and it accepts only its own host name."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ _Received = SessionMessage | Exception
 
 
 class Server(MCPServer[Any]):
-    """A server that answers a line that it cannot read too."""
+    """A server that also answers lines that it cannot parse."""
 
     async def run_stdio_async(self) -> None:
         """Answer over standard input and output until the input ends.
 
-        The library hands on a line that it cannot read (half an emoji, JSON nested beyond its parser's depth) as an
-        exception, logs it and says nothing to the client.
+        For a line that cannot be parsed (half an emoji, or JSON nested deeper than the parser allows) the library passes on
+        an exception, logs it and sends the client no answer. Here such a line gets an error as its answer.
         """
         async with stdio_server() as (lines, answers):
-            put, readable = anyio.create_memory_object_stream[_Received]()
+            parsed, readable = anyio.create_memory_object_stream[_Received]()
 
             async def sort() -> None:
-                async with put:
+                async with parsed:
                     async for message in lines:
                         if isinstance(message, Exception):
                             await answers.send(SessionMessage(_refusal(message)))
                         else:
-                            await put.send(message)
+                            await parsed.send(message)
 
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(sort)
@@ -44,7 +44,7 @@ class Server(MCPServer[Any]):
 
 
 def _refusal(error: Exception) -> JSONRPCError:
-    """The answer to a line that is no message."""
+    """The answer to a line that is not a message."""
     (problem, *_) = error.errors() if isinstance(error, ValidationError) else [{"type": "json_invalid"}]
     is_json = problem["type"] != "json_invalid"
     code, message = (INVALID_REQUEST, "Invalid Request") if is_json else (PARSE_ERROR, "Parse error")
@@ -52,18 +52,24 @@ def _refusal(error: Exception) -> JSONRPCError:
 
 
 def _id(line: object) -> int | str | None:
-    """Which question a line was, where Python's parser can tell: it takes half an emoji. Else null, as JSON-RPC has it."""
+    """The id of the question in a line, None if it has none or cannot be read: JSON-RPC then wants null.
+
+    Python's parser reads lines that the library refuses, such as those with half an emoji.
+    """
     try:
-        said = json.loads(line) if isinstance(line, str) else line
+        message = json.loads(line) if isinstance(line, str) else line
     except (ValueError, RecursionError):
         return None
-    found = said.get("id") if isinstance(said, dict) else None
-    # A name of half an emoji could not be written into the answer.
-    is_one = type(found) is int or (isinstance(found, str) and found.isascii())
-    return found if is_one else None
+    message_id = message.get("id") if isinstance(message, dict) else None
+    # An id with half an emoji in it could not be written into the answer.
+    is_usable = type(message_id) is int or (isinstance(message_id, str) and message_id.isascii())
+    return message_id if is_usable else None
 
 
-def on_this_machine(port: int) -> TransportSecuritySettings:
-    """Who may be meant by a request: the library's own rule takes whatever stands behind `127.0.0.1:` for a port."""
+def this_machine_only(port: int) -> TransportSecuritySettings:
+    """The host names and origins that a request may carry.
+
+    The rule of the library itself would accept any text behind `127.0.0.1:` as a port.
+    """
     names = [f"{name}:{port}" for name in ("127.0.0.1", "localhost")]
     return TransportSecuritySettings(allowed_hosts=names, allowed_origins=[f"http://{name}" for name in names])

@@ -1,4 +1,4 @@
-"""--assume NAME=VALUE: what this one answer assumes, over the settings."""
+"""--assume NAME=VALUE: change an assumption for this one answer. It overrides the settings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def assume_option(function: F) -> F:
-    """--assume, which may be given several times."""
+    """The option --assume, which may be given several times."""
     return click.option(
         "--assume", "assumed", multiple=True, metavar="NAME=VALUE",
         help="Another value of one assumption (`gpuledger describe assumptions` lists them).",
@@ -22,18 +22,18 @@ def assume_option(function: F) -> F:
 
 
 def with_assumed(base: Assumptions, assumed: Iterable[str]) -> Assumptions:
-    """`base` with the option's values. A usage error for what is no assumption or cannot be."""
+    """`base` with the values of the option --assume. A usage error for an unknown name or an impossible value."""
     texts = {}
     for text in assumed:
         name, equals, value = text.partition("=")
         if not equals:
             raise click.UsageError(f"--assume needs NAME=VALUE, not {text!r}")
         texts[name.strip()] = value.strip()
-    return replaced(base, texts)
+    return with_texts(base, texts)
 
 
-def replaced(base: Assumptions, texts: dict[str, str]) -> Assumptions:
-    """`base` with some values as text. A usage error for what cannot be."""
+def with_texts(base: Assumptions, texts: dict[str, str]) -> Assumptions:
+    """`base` with some values replaced, which are given as text. A usage error for an impossible value."""
     try:
         return base.with_text(texts)
     except ImpossibleAssumption as error:
@@ -41,5 +41,5 @@ def replaced(base: Assumptions, texts: dict[str, str]) -> Assumptions:
 
 
 def of_settings(assumed: Iterable[str]) -> Assumptions:
-    """The assumptions of this machine's settings, and over them the option's."""
+    """The assumptions of this machine's settings, overridden by the values of the option --assume."""
     return with_assumed(settings_module.load({}).assumptions, assumed)

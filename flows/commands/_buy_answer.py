@@ -1,4 +1,4 @@
-"""How the answer of `gpuledger buy` is shown."""
+"""Show the answer of `gpuledger buy`."""
 
 from __future__ import annotations
 
@@ -32,11 +32,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What was asked, and the options for it, the cheapest first: up to the last that is shown, and every one where none is
-    an answer. `more` are the answers behind them, and `unpriced` those of them that have no price.
+    """The question and the options for it, the cheapest first.
 
-    `now` is what prices are aged by; `known` are the cards of the catalogue, where no option is an answer, and `elsewhere` a
-    card in another condition that is one then.
+    `options` goes up to the last option that is shown; if no option is an answer, it has all of them. `more` counts the
+    answers behind those, and `unpriced` are the ones among them without a price.
+
+    `now` is the time from which ages of prices are counted. Two fields are only filled if no option is an answer: `known`
+    has the cards of the catalogue, and `elsewhere` a card in another condition that would be an answer.
     """
 
     need: Need
@@ -52,60 +54,65 @@ class Answer:
 
 
 def show_answer(answer: Answer, data: DataDir, limit: int, form: str, *, explain: bool = False) -> int:
-    """Print the options that keep to the limits, each with its arithmetic if asked to `explain`; where there is none, what
-    would give one (on standard error). Gives the exit status.
+    """Print the options that keep to the limits, with `explain` each with its arithmetic. Returns the exit status.
+
+    If there is no such option, print to standard error what would give one.
     """
     ruled_out = cheaper_ruled_out(answer.options)
-    shown = money(data)
-    rows = rows_of(answer, data, limit, shown)
+    currency = money(data)
+    rows = rows_of(answer, data, limit, currency)
     if form != "table":
-        columns, values = shown.table(_COLUMNS, [list(row.values()) for row in rows])
+        columns, values = currency.table(_COLUMNS, [list(row.values()) for row in rows])
         if explain:
-            explanations = [as_objects(_steps(option, answer.need)) for option in _shown(answer, limit)]
+            explanations = [as_objects(_steps(option, answer.need)) for option in _listed(answer, limit)]
             columns = [*columns, "explanation"]
             values = [[*row, explanation] for row, explanation in zip(values, explanations, strict=True)]
         show(columns, values, form)
     elif rows:
-        paid = [{column: shown.amount(column, value) for column, value in row.items()} for row in rows]
-        _table(answer, paid, list(ruled_out), shown, market_words.heading(data))
+        paid = [{column: currency.amount(column, value) for column, value in row.items()} for row in rows]
+        _table(answer, paid, list(ruled_out), currency, market_words.heading(data))
         if explain:
-            for rank, option in enumerate(_shown(answer, limit), 1):
+            for rank, option in enumerate(_listed(answer, limit), 1):
                 click.echo(f"{rank}  {option.what}")
                 show_steps(_steps(option, answer.need))
     if rows:
         return 0
-    need, other = answer.need, answer.elsewhere
+    need, elsewhere = answer.need, answer.elsewhere
     why = [f"nothing runs {need.model_id} at {need.precision} as asked", *way_outs(answer)]
-    if other is not None:
+    if elsewhere is not None:
         why.append(
-            f"{other.what}, {_condition(other.condition)}, at {other.price_usd:,.2f} USD would do: --condition any"
+            f"{elsewhere.what}, {_condition(elsewhere.condition)}, at {elsewhere.price_usd:,.2f} USD would do: "
+            "--condition any"
         )
     return no_rows("\n  ".join(map(wrong_use.said, why)))
 
 
-def rows_of(answer: Answer, data: DataDir, limit: int, shown: Money = DOLLARS) -> list[dict[str, Any]]:
-    """The first `limit` options that keep to the limits, all for 0, in dollars; sentences are in the currency `shown`."""
+def rows_of(answer: Answer, data: DataDir, limit: int, currency: Money = DOLLARS) -> list[dict[str, Any]]:
+    """The first `limit` options that keep to the limits, all of them for 0.
+
+    Amounts are in dollars, but the sentences that say why a cheaper option is ruled out use `currency`.
+    """
     ruled_out = cheaper_ruled_out(answer.options)
     return [
-        _row(rank, answer.options[position], shown.sentence(ruled_out[position]), data, answer.need.users)
+        _row(rank, answer.options[position], currency.sentence(ruled_out[position]), data, answer.need.users)
         for rank, position in enumerate(list(ruled_out)[: limit or None], 1)
     ]
 
 
 def _steps(option: Option, need: Need) -> Iterator[Step]:
-    """The arithmetic of an option; who asks for none does not wait for what knows it."""
+    """The arithmetic of an option. The module that knows it is imported here, so that other answers do not wait for it."""
     from gpuledger.transform.buying.explained import steps
 
     return steps(option, need)
 
 
-def _shown(answer: Answer, limit: int) -> list[Option]:
-    """The options behind the rows."""
+def _listed(answer: Answer, limit: int) -> list[Option]:
+    """The options that the rows of the answer show."""
     return [option for option in answer.options if not option.against][: limit or None]
 
 
 def way_outs(answer: Answer) -> list[str]:
-    """What would give an option, where there is none."""
+    """Changes to the question that would give an option, for a question that has none."""
     return list(what_would(answer.options, answer.limits, answer.need, answer.at_precision, answer.known))
 
 
@@ -121,21 +128,21 @@ _COLUMNS = (
 
 
 def _row(rank: int, option: Option, ruled_out: str, data: DataDir, users: int) -> dict[str, Any]:
-    speed, own, evidence, prediction = option.speed, option.own, option.evidence, option.prediction
+    speed, owned, evidence, prediction = option.speed, option.own, option.evidence, option.prediction
     rate, served = (None, None) if speed is None else (speed.rate, speed.serving)
-    reads = None if prediction is None else prediction.prefill.expected
+    read_rate = None if prediction is None else prediction.prefill.expected
     pictures = option.pictures
     measured = pictures or (speed and speed.measured)
     values = (
         rank, option.way, option.condition, option.what, option.gpu_id, option.gpu, option.gpu_count, option.price_usd,
-        _of_what(option), evidence and evidence.price_since, evidence and evidence.seen_at,
+        _price_is(option), evidence and evidence.price_since, evidence and evidence.seen_at,
         evidence and evidence.market, evidence and evidence.source, round(option.needed_gb, 2),
         round(option.available_gb, 2), option.fits, speed and round(speed.expected, 1),
         "measured" if pictures else rate.basis if rate else "unknown",
         speed and round(speed.bound, 1), speed and round(speed.expected, 1), speed and speed.verdict,
         option.prefill_bound and round(option.prefill_bound),
-        _money(option.total_usd), _money(None if own is None else own.host),
-        _money(None if own is None else own.electricity), _money(None if own is None else own.resale),
+        _money(option.total_usd), _money(None if owned is None else owned.host),
+        _money(None if owned is None else owned.electricity), _money(None if owned is None else owned.resale),
         _money(option.usd_per_million_tokens), ruled_out, evidence and (evidence.url or _origin(evidence, data)),
         evidence and evidence.snapshot_sha256, measured and measured.url, measured and measured.snapshot_sha256,
         None if rate is None or rate.low is None else round(rate.low, 1),
@@ -143,17 +150,17 @@ def _row(rank: int, option: Option, ruled_out: str, data: DataDir, users: int) -
         prediction and prediction.plan.engine.name, prediction.split if prediction and prediction.plan.count > 1 else None,
         prediction and prediction.verdict, prediction and users, speed and round(speed.each, 1),
         served and round(served.first_token_s, 2),
-        reads and round(reads * option.copies),
+        read_rate and round(read_rate * option.copies),
         _money(option.usd_per_million_read), option.host and option.host.name, "; ".join(option.notes),
         pictures and pictures.iterations_per_s, pictures and round(pictures.per_s * option.gpu_count, 4),
         _money(option.usd_per_thousand_images), pictures and pictures.workload,
-        _money(None if own is None else own.other),
+        _money(None if owned is None else owned.other),
     )  # fmt: skip
     return dict(zip(_COLUMNS, values, strict=True))
 
 
-def _of_what(option: Option) -> str:
-    """What the price is of."""
+def _price_is(option: Option) -> str:
+    """What one pays the price for: all cards, or an hour of rent."""
     if option.price_usd is None:
         return "not known"
     return "all cards" if option.way == "buy" else "an hour"
@@ -164,7 +171,7 @@ def _money(amount: Decimal | None) -> Decimal | None:
 
 
 def _origin(evidence: Evidence, data: DataDir) -> str | None:
-    """Address of the archived page, where the row itself has none."""
+    """The address of the archived page. The row itself may have none."""
     from gpuledger.extract import objects
     from gpuledger.extract.archive.snapshots import Archive
 
@@ -172,21 +179,23 @@ def _origin(evidence: Evidence, data: DataDir) -> str | None:
     return None if snapshot is None else snapshot.url
 
 
-def _table(answer: Answer, rows: Sequence[dict[str, Any]], found: Sequence[int], shown: Money, market: str) -> None:
+def _table(
+    answer: Answer, rows: Sequence[dict[str, Any]], positions: Sequence[int], currency: Money, market: str
+) -> None:
     need, assumed = answer.need, answer.assumptions
-    what = gettext("{model} at {precision}").format(model=need.model_id, precision=need.precision)
+    question = gettext("{model} at {precision}").format(model=need.model_id, precision=need.precision)
     if need.context_tokens is not None:
-        what += ", " + gettext("{count} tokens of context").format(count=need.context_tokens)
+        question += ", " + gettext("{count} tokens of context").format(count=need.context_tokens)
     if need.users > 1 and need.job is not None:
-        what += ", " + gettext("{users} at once, {read} tokens read and {written} written each").format(
+        question += ", " + gettext("{users} at once, {read} tokens read and {written} written each").format(
             users=need.users, read=need.job.load.prompt, written=need.answer_tokens
         )
     elif need.job is not None:
-        what += ", " + gettext("one user")
+        question += ", " + gettext("one user")
     if need.tuning is not None:
-        what = gettext("{model}, trained ({way})").format(model=need.model_id, way=need.tuning.way)
+        question = gettext("{model}, trained ({way})").format(model=need.model_id, way=need.tuning.way)
     title_parts = [
-        what,
+        question,
         gettext("{hours} h a day for {years} years").format(
             hours=f"{assumed.hours_per_day.normalize():f}", years=f"{assumed.horizon_years.normalize():f}"
         ),
@@ -198,11 +207,11 @@ def _table(answer: Answer, rows: Sequence[dict[str, Any]], found: Sequence[int],
     is_cost_alone = is_unmeasured or need.tuning is not None
     columns = _of_text if need.job is not None else _offer_and_cost if is_cost_alone else _of_pictures
     lines = [list(columns(row).values()) for row in rows]
-    # Also in a pipe: what the figures are for belongs to the answer.
-    terminal.say(shown.title(" · ".join(title_parts)))
+    # The title is printed in a pipe too, because the answer is incomplete without what its figures are for.
+    terminal.say(currency.title(" · ".join(title_parts)))
     headings = list(columns(rows[0]))
-    worth = {shown.heading(one): shown.heading(one) for one in (*_WORTH, *headings) if one in headings}
-    show([shown.heading(heading) for heading in headings], lines, "table", headings=worth)
+    worth = {currency.heading(name): currency.heading(name) for name in (*_WORTH, *headings) if name in headings}
+    show([currency.heading(heading) for heading in headings], lines, "table", headings=worth)
     for line in _footnotes(rows):
         terminal.say(line)
     if need.tuning is not None:
@@ -213,32 +222,32 @@ def _table(answer: Answer, rows: Sequence[dict[str, Any]], found: Sequence[int],
         )
     for line in without_prices(answer.options):
         terminal.say(wrong_use.said(line))
-    left_out = [answer.options[position] for position in found[len(rows) :]]
-    if more := len(left_out) + answer.more:
-        click.echo(gettext("{count} more with --limit 0").format(count=more))
+    left_out = [answer.options[position] for position in positions[len(rows) :]]
+    if hidden := len(left_out) + answer.more:
+        click.echo(gettext("{count} more with --limit 0").format(count=hidden))
     for line in _without_price([*left_out, *answer.unpriced]):
         terminal.say(line)
 
 
-#: Columns that a narrow screen keeps first.
+#: The columns that a narrow screen keeps, the most important first.
 _WORTH = (
     "#", "what", "way", "USD (an hour, if rented)", "total USD", "tokens/s", "pictures a minute", "USD per M tokens",
     "USD per 1000 pictures", "GB needed", "range", "speed is", "each user", "price since",
 )  # fmt: skip
 
-#: Machines without a price that are named below a table that has no room for them.
+#: The most machines without a price that are named below the table.
 _MACHINES = 5
 
 
 def _without_price(left_out: Sequence[Option]) -> Iterator[str]:
-    """The fastest machines without a price, of each chip the one of the least memory that does it."""
+    """Lines that name the fastest machines without a price. Of each chip only the machine with the least memory counts."""
     unpriced = sorted((o for o in left_out if o.price_usd is None), key=lambda option: option.available_gb)
     chips: dict[str, Option] = {}
     for option in unpriced:
         chips.setdefault(option.gpu.rpartition(" ")[0] or option.gpu, option)
     fastest = sorted(chips.values(), key=lambda option: -(option.speed.each if option.speed else 0))[:_MACHINES]
     if fastest:
-        yield gettext("machines of shared memory that would do it, for which no price is known here:")
+        yield gettext("machines with shared memory that could run it, but whose price is not known here:")
     for option in fastest:
         speed = option.speed
         assert speed is not None, "a machine without price and speed is no option"
@@ -269,7 +278,7 @@ def _day(time: datetime | None) -> str:
 
 
 def _of_text(row: dict[str, Any]) -> dict[str, Any]:
-    """A line for people, by its headings."""
+    """A row for people, by its headings, for a model that writes text."""
     return _offer(row) | {
         "tokens/s": row["expected_tokens_per_s"], "range": _range(row), "speed is": _label(row),
         "each user": row["each_tokens_per_s"], "reads tokens/s": row["prefill_tokens_per_s"],
@@ -280,7 +289,7 @@ def _of_text(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _of_pictures(row: dict[str, Any]) -> dict[str, Any]:
-    """The same of an image model."""
+    """A row for people, by its headings, for an image model."""
     return _offer(row) | {
         "it/s": row["image_iterations_per_s"],
         "pictures a minute": row["images_per_s"] and round(row["images_per_s"] * 60, 2),
@@ -291,7 +300,7 @@ def _of_pictures(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _offer_and_cost(row: dict[str, Any]) -> dict[str, Any]:
-    """The same where a model is trained, or makes pictures or clips that nobody measured: how fast is not known."""
+    """A row for people, by its headings, without a speed: the model is trained, or nobody measured its pictures or clips."""
     return _offer(row) | {
         "total USD": row["total_usd"], "machine": spoken(row["host"] or ""),
         "next cheaper is ruled out": _ruled_out(row["next_cheaper_is_ruled_out"]),
@@ -328,9 +337,9 @@ def _footnotes(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
             verdict = row["speed_verdict"] or row["image_workload"]
             measured = gettext("measured")
             yield f"   {measured}: {verdict}; snapshot {row['speed_snapshot_sha256'][:12]}  {row['speed_url']}"
-    made = next((row for row in rows if row["image_workload"]), None)
-    if made is not None:
-        steps = round(made["image_iterations_per_s"] * made["gpu_count"] / made["images_per_s"])
+    picture_row = next((row for row in rows if row["image_workload"]), None)
+    if picture_row is not None:
+        steps = round(picture_row["image_iterations_per_s"] * picture_row["gpu_count"] / picture_row["images_per_s"])
         yield gettext("a picture is {steps} iterations, as in that benchmark; each GPU makes its own").format(
             steps=steps
         )
@@ -343,12 +352,12 @@ def _footnotes(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     for note, ranks in notes.items():
         yield f"{', '.join(ranks)}  {spoken(note)}"
     if any(row["host"] in {host.name for host in hosts()} for row in rows):
-        message = gettext("machines: price and idle power are our own estimates of {day}, no published figures; "
-                          "--assume host_usd=… replaces the desktop's")  # fmt: skip
+        message = gettext("machines: their price and idle power are our own estimates of {day}, not published figures; "
+                          "--assume host_usd=… sets another price for the desktop")  # fmt: skip
         yield message.format(day=f"{estimated_on():%Y-%m}")
     engines = sorted({row["engine"] for row in rows if row["engine"] and row["tokens_per_s"] is not None})
     if engines:
-        message = gettext("speeds are of {engines}; the range of calibrated ones holds in 8 of 10 cases")
+        message = gettext("speeds are for {engines}; a calibrated speed lies within its range in 8 of 10 cases")
         yield message.format(engines=", ".join(engines))
     if any(row["speed_is"] == "bound" for row in rows):
         yield gettext("bound: nobody measured this, so it is a share of what physics allows (expected_utilisation)")

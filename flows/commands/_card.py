@@ -1,4 +1,4 @@
-"""The cards that a person names on the command line."""
+"""Find the cards that a person names on the command line."""
 
 from __future__ import annotations
 
@@ -14,58 +14,67 @@ from gpuledger.transform.identity import own
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.warehouse.paths import DataDir
 
-#: Letters of a name that is looked for, and compared with all that are near.
+#: The longest name, in letters, that is looked up. Near names are searched too, which takes long for a long name.
 _LONGEST_NAME = 1_000
 
 
-def ids(data: DataDir, words: str) -> tuple[str, ...]:
-    """The cards that `words` mean: several where a name is sold in versions. A usage error with near names otherwise."""
-    return _named(data, words).gpu_ids
+def gpu_ids(data: DataDir, name: str) -> tuple[str, ...]:
+    """The ids of the cards called `name`, several if a card of that name is sold in versions.
+
+    A usage error, which lists near names, if no card has the name.
+    """
+    return _meant(data, name).gpu_ids
 
 
-def _named(data: DataDir, words: str) -> Named:
-    if len(words) > _LONGEST_NAME:
-        raise click.UsageError(gettext("no card is called {name!r}").format(name=f"{words[:60]}…"))
-    meant = named(words, identities.resolver_of(data), own.gpus(data.gpus))
+def _meant(data: DataDir, name: str) -> Named:
+    if len(name) > _LONGEST_NAME:
+        raise click.UsageError(gettext("no card is called {name!r}").format(name=f"{name[:60]}…"))
+    meant = named(name, identities.resolver_of(data), own.gpus(data.gpus))
     if not meant.gpu_ids:
-        message = gettext("no card is called {name!r}").format(name=words)
-        if re.fullmatch(r"\d{4}-\d\d?-\d\d?.*|\d\d?[./]\d\d?[./]\d{4}", words):
+        message = gettext("no card is called {name!r}").format(name=name)
+        if re.fullmatch(r"\d{4}-\d\d?-\d\d?.*|\d\d?[./]\d\d?[./]\d{4}", name):
             raise click.UsageError(f"{message}; " + gettext("a day goes behind --since or --as-of"))
         if meant.near:
             message += "\n  ".join([gettext("; did you mean:"), *meant.near])
-        message += "\n" + gettext("`gpuledger gpu add` adds one that the catalogue has not")
+        message += "\n" + gettext("`gpuledger gpu add` adds a card that the catalogue lacks")
         raise click.UsageError(message)
     return meant
 
 
-def gpu_of(data: DataDir, words: str) -> Gpu:
-    """The one card, or machine with shared memory, that `words` mean, of the catalogue or added. A usage error otherwise."""
-    found = gpus_of(data, words)
-    if len(found) > 1:
-        raise undecided(words, found)
-    return found[0]
+def gpu_of(data: DataDir, name: str) -> Gpu:
+    """The one card, or machine with shared memory, called `name`, in the catalogue or among the added ones.
+
+    A usage error if there is no such card, or if there are several.
+    """
+    gpus = gpus_of(data, name)
+    if len(gpus) > 1:
+        raise ambiguous_name(name, gpus)
+    return gpus[0]
 
 
-def undecided(words: str, gpus: Sequence[Gpu]) -> click.UsageError:
-    """The error for words that several cards bear."""
+def ambiguous_name(name: str, gpus: Sequence[Gpu]) -> click.UsageError:
+    """The error for a name that several cards have."""
     cards = ", ".join(gpu.display_name for gpu in gpus[:6])
-    return click.UsageError(gettext("{name!r} may mean {cards}: name one of them").format(name=words, cards=cards))
+    return click.UsageError(gettext("{name!r} may mean {cards}: name one of them").format(name=name, cards=cards))
 
 
-def counted(data: DataDir, words: str) -> tuple[int, str]:
-    """How many of a card `words` name, and the card: `4x RTX A6000`, `RTX 3090 x2`. What is a card as it stands is one."""
-    found = _TIMES.fullmatch(words.strip())
-    if found is None or (found["after"] and _is_name(data, words, f"x{found['after']}")):
-        return 1, words
-    return int(found["before"] or found["after"]), found["card"] or found["named"]
+def count_and_name(data: DataDir, text: str) -> tuple[int, str]:
+    """The number and the name of the card in texts such as `4x RTX A6000` and `RTX 3090 x2`.
+
+    A text that is the name of a card as it stands means one card.
+    """
+    match = _TIMES.fullmatch(text.strip())
+    if match is None or (match["after"] and _is_name(data, text, f"x{match['after']}")):
+        return 1, text
+    return int(match["before"] or match["after"]), match["card"] or match["named"]
 
 
-def _is_name(data: DataDir, words: str, ending: str) -> bool:
-    """Whether all cards that `words` mean are called so to the end: Radeon R9 390 X2."""
+def _is_name(data: DataDir, text: str, ending: str) -> bool:
+    """Whether `ending` is part of the name of all cards that `text` means, as in Radeon R9 390 X2."""
     from gpuledger.transform.identity.catalogue import by_id
 
-    meant = named(words, identities.resolver_of(data), own.gpus(data.gpus)).gpu_ids
-    return bool(meant) and all(one in by_id() and by_id()[one].name.lower().endswith(ending) for one in meant)
+    meant = named(text, identities.resolver_of(data), own.gpus(data.gpus)).gpu_ids
+    return bool(meant) and all(gpu_id in by_id() and by_id()[gpu_id].name.lower().endswith(ending) for gpu_id in meant)
 
 
 #: `4x RTX A6000`, `4 × RTX A6000`, `RTX 3090 x2`, `RTX 3090 * 2`.
@@ -74,17 +83,17 @@ _TIMES = re.compile(
 )
 
 
-def gpus_of(data: DataDir, words: str) -> tuple[Gpu, ...]:
-    """The cards that `words` may mean, at least one.
+def gpus_of(data: DataDir, name: str) -> tuple[Gpu, ...]:
+    """The cards that `name` may mean, at least one.
 
-    A usage error where they mean none, or with what speaks against the one: a rebuilt card with twice the memory is another
-    card.
+    A usage error if no card has that name, or if a part of the name contradicts the card: one that was rebuilt with twice
+    the memory is another card.
     """
     from gpuledger.transform.identity.catalogue import by_id
 
     known = {**by_id(), **{gpu.gpu_id: gpu for gpu in own.gpus(data.gpus)}}
-    meant = _named(data, words)
+    meant = _meant(data, name)
     if meant.contradiction is not None:
         message = gettext("{name!r}: {reason}; `gpuledger gpu add` with --like adds such a card")
-        raise click.UsageError(message.format(name=words, reason=meant.contradiction))
+        raise click.UsageError(message.format(name=name, reason=meant.contradiction))
     return tuple(known[gpu_id] for gpu_id in meant.gpu_ids)

@@ -1,6 +1,6 @@
-"""What the shell completes: workloads, models, cards and tables of the published warehouse.
+"""Completion in the shell: the workloads, models, cards and tables of the published warehouse.
 
-A shell asks at each press of a key, so nothing is ever said: where there is no warehouse there is nothing to complete.
+A shell asks for completions while a person types, so errors are never printed. Without a warehouse nothing is completed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from click.shell_completion import CompletionItem
 
 from gpuledger.flows.commands._options import data_of
 
-#: As click calls it: with the command's context, the parameter and what stands there so far.
+#: A function as click calls it: with the context of the command, the parameter and the text typed so far.
 Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 
@@ -23,10 +23,10 @@ def _names(kind: str) -> Completer:
         from gpuledger.warehouse.errors import BadQuery, WarehouseError
 
         try:
-            found = names.like(data_of(ctx.params.get("data_dir")), kind, so_far.strip("'\""))
+            matches = names.like(data_of(ctx.params.get("data_dir")), kind, so_far.strip("'\""))
         except (SettingsError, BadQuery, WarehouseError, OSError):
             return []
-        return [CompletionItem(name, help=called) for name, called in found]
+        return [CompletionItem(name, help=title) for name, title in matches]
 
     return completer
 

@@ -1,4 +1,4 @@
-"""--explain: each figure as arithmetic, with where its numbers are from."""
+"""--explain: show each figure as arithmetic, and say where its numbers come from."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gpuledger.flows.telling import terminal
 if TYPE_CHECKING:
     from gpuledger.transform.speed.explained import Step
 
-#: Options that `buy` explains where no --limit is given.
+#: How many options `buy` explains if --limit is not given.
 FIRST = 3
 
 explain_option = click.option(
@@ -22,7 +22,7 @@ explain_option = click.option(
 
 
 def as_objects(steps: Iterable[Step]) -> list[dict[str, Any]]:
-    """The steps for programs."""
+    """The steps as objects for programs."""
     return [
         {
             "figure": step.figure,
@@ -36,7 +36,7 @@ def as_objects(steps: Iterable[Step]) -> list[dict[str, Any]]:
 
 
 def show_steps(steps: Iterable[Step]) -> None:
-    """The steps for people: a sum a line, and below it where its numbers are from."""
+    """Print the steps for people: one line for each calculation, and below it where its numbers come from."""
     for step in steps:
         terminal.say(f"   {reckoned(step.figure)}: {step.arithmetic} = {step.value:,.6g} {reckoned(step.unit)}")
         terminal.say(f"      {reckoned(step.source)}")

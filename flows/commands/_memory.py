@@ -1,4 +1,4 @@
-"""Choices about a model's memory: a cache of fewer bits, what stays with the processor, and training instead of answers."""
+"""Options about the memory of a model: a cache of fewer bits, parts that stay with the processor, and training."""
 
 from __future__ import annotations
 
@@ -11,25 +11,27 @@ import click
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-#: Bits of a cached value by what programs call the format. llama.cpp's carry a 16-bit scale for each 32 values.
+#: Bits of a cached value, by the names that programs give the formats. Those of llama.cpp have a 16-bit scale for each 32
+#: values.
 _KV_BITS = {
     "16": "16", "8.5": "8.5", "8": "8", "4.5": "4.5", "4": "4", "f16": "16", "q8_0": "8.5", "fp8": "8", "q4_0": "4.5",
 }  # fmt: skip
 
 
 def serving_options(function: F) -> F:
-    """--kv-bits, --offload and --embedding, --train and --batch.
+    """Adds the options --kv-bits, --offload, --embedding, --train and --batch.
 
-    The command gets how the model is used as one value: `load`, a need.Asked of these and of its own options context,
-    users, prompt and answer. Bits of the cache are an assumption, and stay `kv_bits`.
+    The command gets all options on how the model is used as one argument `load`, a need.Asked. It combines these options
+    with the command's own options context, users, prompt and answer. Only the bits of the cache stay an argument of their
+    own, `kv_bits`, because they are an assumption.
     """
 
     @functools.wraps(function)
-    def with_load(**given: Any) -> Any:
+    def with_load(**arguments: Any) -> Any:
         from gpuledger.transform.buying.need import Asked
 
-        said = {name: given.pop(name) for name in Asked.__annotations__ if name in given}
-        return function(load=Asked(**said), **given)
+        usage = {name: arguments.pop(name) for name in Asked.__annotations__ if name in arguments}
+        return function(load=Asked(**usage), **arguments)
 
     command: Callable[..., Any] = with_load
     for option in (
@@ -40,7 +42,7 @@ def serving_options(function: F) -> F:
         click.option("--embedding", type=click.Choice(["host", "cards"]),
                      help="Where the table of token embeddings lies (default: as the program does it)."),
         click.option("--offload", type=click.Choice(["none", "experts", "layers"]), default="none", show_default=True,
-                     help="What of llama.cpp's may stay with the processor where it does not fit."),
+                     help="What may stay with the processor if the model does not fit on the cards (llama.cpp only)."),
         click.option("--kv-bits", type=click.Choice(list(_KV_BITS)), callback=lambda _, __, name: _KV_BITS.get(name),
                      help="Precision of the key-value cache, in bits or as programs call it (default: the assumption "
                           "kv_cache_bits). q8_0 and q4_0, of llama.cpp, have 8.5 and 4.5 bits with their scales."),

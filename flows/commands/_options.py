@@ -19,26 +19,29 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def data_dir_option(function: F) -> F:
-    """--data-dir, None where it is not given: the settings know."""
+    """--data-dir. None if it is not given: the settings then name the folder."""
     return click.option(
         "--data-dir", metavar="D", help="Folder of the warehouse (default: data, or the setting data_dir)."
     )(function)
 
 
 def log_format_option(function: F) -> F:
-    """--log-format, None where it is not given: the settings know."""
+    """--log-format. None if it is not given: the settings then say it."""
     return click.option(
         "--log-format", type=click.Choice(["text", "json"]), help="How the log is written (default: the setting, text)."
     )(function)
 
 
 def format_option(function: F) -> F:
-    """--format of a reading command, and --json for the one that programs ask for most."""
+    """--format of a reading command, and --json, a short way to ask for the format that programs use most."""
     return form_option(click.option("--json", "form", flag_value="json", help="The same as --format json.")(function))
 
 
 def form_option(function: F) -> F:
-    """--format alone, where --json says something else; and --lang, which the command line looks for wherever it stands."""
+    """--format without --json, for a command whose --json means something else; and --lang.
+
+    The command line itself looks for --lang among all arguments. It is an option here so that a command accepts it.
+    """
     function = click.option(
         "--lang", type=click.Choice(LANGUAGES), expose_value=False,
         help="Language of headings, messages and the report (default: the setting lang, en).",
@@ -66,7 +69,7 @@ def currency_option(function: F) -> F:
 
 
 def as_of_option(function: F) -> F:
-    """--as-of of a reading command: a day, answered as it was known at its end."""
+    """--as-of of a reading command: the answer is as it was known at the end of that day."""
     return click.option(
         "--as-of", type=day, metavar="DAY",
         help="Answer as it was known at the end of this day (UTC).",
@@ -74,7 +77,7 @@ def as_of_option(function: F) -> F:
 
 
 def predicted_option(function: F) -> F:
-    """--predicted of the tables of a workload."""
+    """--predicted of the commands that show the table of a workload."""
     return click.option(
         "--predicted", "is_predicted", is_flag=True,
         help="Also cards that nobody measured, as calculated: marked, with a range that holds in 8 of 10 cases.",
@@ -82,7 +85,10 @@ def predicted_option(function: F) -> F:
 
 
 def day_of(data: DataDir, as_of: datetime | None) -> date | None:
-    """The day of --as-of. A usage error for one that has not come; of one before the first, a line says which that is."""
+    """The day of --as-of, None if it is not given.
+
+    A usage error for a day that has not come yet. For a day before the first run, a line says which day is the first.
+    """
     if as_of is None:
         return None
     day, today = as_of.date(), datetime.now(UTC).date()
@@ -99,13 +105,15 @@ def day_of(data: DataDir, as_of: datetime | None) -> date | None:
 
 
 def data_of(data_dir: str | None) -> DataDir:
-    """The data directory of the option, the environment or the settings file."""
+    """The data directory that the option, the environment or the settings file names."""
     return settings_module.load({"data_dir": data_dir}).data()
 
 
 def read_from(data_dir: str | None) -> DataDir:
-    """Where a reading command finds the published warehouse: in the data directory or, where the setting `warehouse` names a
-    store, in a copy that is brought up to date first. --data-dir goes before the setting.
+    """The data directory in which a reading command finds the published warehouse.
+
+    If the setting `warehouse` names a store, this is a local copy of the store, which is brought up to date first. The
+    option --data-dir overrides that setting.
     """
     settings = settings_module.load({"data_dir": data_dir})
     if not settings.warehouse or data_dir is not None:

@@ -1,4 +1,4 @@
-"""What a run shows when it is done."""
+"""Print the summary of a run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gpuledger.warehouse.read import together
 
 
 def show_summary(summary: Summary, data: DataDir) -> None:
-    """A table of the sources, what changed, what was rebuilt, and where the files are."""
+    """Print a table of the sources, what changed, what was rebuilt, and where the files are."""
     show(*_sources(summary), "table", headings={name: name for name in _WORTH})
     for outcome in summary.failed_sources:
         stands = f"; {gettext('its last good data stand, marked stale')}" if summary.published else ""
@@ -48,9 +48,9 @@ def show_summary(summary: Summary, data: DataDir) -> None:
     for line in lines:
         _say("", line, "yellow")
     rebuilt = [build for build in summary.builds if build.action == "rebuilt"]
-    counts = gettext("{rebuilt} models rebuilt, {kept} kept")
+    counts = gettext("{rebuilt} tables rebuilt, {kept} kept as they were")
     click.echo(counts.format(rebuilt=len(rebuilt), kept=len(summary.builds) - len(rebuilt)))
-    # A first build says the same of every model; what is worth reading is why one was built again.
+    # "first build" is the reason for every model of a first night. Only reasons for building one again are worth reading.
     for build in (build for build in rebuilt if build.reason != "first build"):
         click.secho(f"  {build.model}: {build.reason}", dim=True)
     click.echo(f"{gettext('warehouse')}  {data.published} -> {summary.version}")
@@ -58,7 +58,7 @@ def show_summary(summary: Summary, data: DataDir) -> None:
 
 
 def left_out_words(out: LeftOut) -> str:
-    """Why a source is left out, until when, and how to ask it before."""
+    """Why a source is left out, until when, and how to read it all the same."""
     if out.again is None:
         sentence = gettext(
             "its terms forbid it, as a person read on {since}; `gpuledger refresh --only {source}` asks all the same"
@@ -70,24 +70,24 @@ def left_out_words(out: LeftOut) -> str:
 
 
 def _say(what: str, text: str, colour: str) -> None:
-    """A line whose first words have a colour, or all of it where there are none."""
+    """Print a line in which `what` is coloured, or the whole line if `what` is empty."""
     what, text = clean(what), clean(text)
     click.echo(click.style(what, fg=colour, bold=True) + text if what else click.style(text, fg=colour))
 
 
-#: Columns of the sources, those of most worth first.
+#: The columns of the sources, the most important first.
 _WORTH = ("source", "status", "pages", "loaded", "changed", "quarantined", "issues", "parsed", "duplicate")
 
 
 def _sources(summary: Summary) -> tuple[list[str], list[tuple[object, ...]]]:
-    """A row a source; what there is none of stays empty, so that the rest stands out."""
+    """One row for each source. A count of zero stays empty, so that the other counts stand out."""
     columns = ["source", "status", "pages", "parsed", "loaded", "quarantined", "duplicate", "changed", "issues"]
     counts = columns[2:]
     return columns, [(s.source, s.status, *(getattr(s, name) or None for name in counts)) for s in summary.sources]
 
 
 def _held(prices: Sequence[HeldPrice]) -> Iterator[str]:
-    """A line for each rule that holds prices, with the setting to change where it is too strict."""
+    """One line for each rule that holds prices, with the setting to change if the rule is too strict."""
     for (hold, bound), count in sorted(Counter((price.hold, price.bound or "") for price in prices).items()):
         rule = gettext("by {bound} ({hold})").format(bound=bound, hold=hold) if bound else f"({hold})"
         message = (
@@ -99,7 +99,7 @@ def _held(prices: Sequence[HeldPrice]) -> Iterator[str]:
 
 
 def _refused(rows: Sequence[RefusedRow], most: int = 5) -> Iterator[str]:
-    """A line for each row that the audit took out of a table; the rest are counted."""
+    """One line for each of the first `most` rows that the audit took out of a table, and one that counts the others."""
     for row in rows[:most]:
         message = gettext("{model} is published without the row {row}: {reason}")
         yield message.format(model=row.model, row=row.row_key, reason=said(row.reason))
@@ -108,20 +108,20 @@ def _refused(rows: Sequence[RefusedRow], most: int = 5) -> Iterator[str]:
 
 
 def _show_changes(summary: Summary, most: int = 12) -> None:
-    """The prices that changed. Of those that appeared only the number: on a first night they are all."""
-    listed = [change for change in summary.changes if change.change != "appeared"]
-    if listed:
+    """Print the prices that changed, but only the number of those that appeared: on a first night all prices appear."""
+    changed = [change for change in summary.changes if change.change != "appeared"]
+    if changed:
         rows = [
-            (c.source, c.title, c.change, _short(c.old_price), _short(c.new_price), c.currency) for c in listed[:most]
+            (c.source, c.title, c.change, _short(c.old_price), _short(c.new_price), c.currency) for c in changed[:most]
         ]
         columns = ["source", "title", "change", "old price", "new price", "currency"]
         worth = {name: name for name in ("title", "new price", "old price", "currency", "change", "source")}
         show(columns, rows, "table", title=gettext("Prices that changed"), headings=worth)
-    more, appeared = len(listed) - most, len(summary.changes) - len(listed)
+    more, appeared = len(changed) - most, len(summary.changes) - len(changed)
     if more > 0:
         click.echo(gettext("{count} more; `gpuledger changes` lists them").format(count=more))
     if appeared:
-        click.echo(gettext("{count} prices appeared; `gpuledger changes` lists them").format(count=appeared))
+        click.echo(gettext("prices that appeared: {count}; `gpuledger changes` lists them").format(count=appeared))
 
 
 def _short(price: str | None) -> str | None:

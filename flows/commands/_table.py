@@ -1,7 +1,7 @@
-"""A table that fits the screen: numbers whole, names shortened in the middle, and what does not fit named below it.
+"""Lay out a table to fit the screen: numbers stay whole, names are shortened, and columns without room are left out.
 
-Shortening in the middle keeps both ends of a name, where cards differ ("NVIDIA GeForce RTX 4070 Ti SUPER" and "… 4070 Ti").
-Widths are counted in cells of the terminal: a Korean letter takes two.
+Names are shortened in the middle, because cards differ at the ends of their names ("NVIDIA GeForce RTX 4070 Ti SUPER" and
+"… 4070 Ti"). Widths are counted in cells of the terminal: a Korean letter takes two.
 """
 
 from __future__ import annotations
@@ -10,36 +10,36 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-#: Between two columns.
+#: Cells between two columns.
 GAP = 2
-#: A name is never shortened below this; the column goes instead.
+#: A name is never shortened below this width. The column is left out instead.
 NAME_AT_LEAST = 16
-#: A card's name is what the row is about.
+#: The same for the name of a card, which needs more room as it says what the row is about.
 CARD_AT_LEAST = 24
-#: Names that differ in their middle too: "Games with ray tracing, 1080p medium", "memory to train with LoRA".
-#: A name that is typed again stands whole, and so does a state.
+#: Columns that need more room: names that also differ in their middle ("Games with ray tracing, 1080p medium", "memory to
+#: train with LoRA"), names that a person types again, and states, which stay whole.
 _AT_LEAST = {"workload": 36, "workload_id": 40, "assumption": 40, "status": 24, "excluded": 16, "left_out_because": 16}
-#: Names that are broken between words and never shortened.
+#: Columns whose texts are broken between words and never shortened.
 _WRAPPED = ("quantity", "excluded", "left_out_because")
-#: From this width on a text is a sentence, which is wrapped at its words instead of shortened.
+#: A text wider than this is a sentence. It is broken between words and not shortened.
 SENTENCE = 44
-#: A sentence column never gets narrower than this.
+#: A column of sentences is never narrower than this.
 SENTENCE_AT_LEAST = 23
-#: Columns in which cards stand.
+#: Columns with names of cards.
 _CARDS = ("gpu", "what", "baseline_gpu")
-#: Columns of names, which are shortened however long they are.
+#: Columns with names, which are shortened and never wrapped, however long they are.
 _NAMES = (*_CARDS, "title", "url", "workload", "instance")
-#: A figure in a column of texts, which is never shortened either.
+#: A figure in a column of texts. It is never shortened either.
 _FIGURE = re.compile(r"[-+−]?\d[\d,.]*%?")
 _FIGURE_PARTS = re.compile(r"[\d,.×]{2}")
 _FIGURE_END, _FIGURE_START = re.compile(r"[\d,.×]+$"), re.compile(r"^[\d,.×]+")
-#: Makers, which a name of a card can do without where the screen is narrow.
+#: Makers, which are left out of the names of cards on a narrow screen.
 _MAKER = re.compile(r"\b(NVIDIA GeForce|NVIDIA|AMD Radeon|AMD|Intel|Apple) (?=\S)")
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column as it is to be shown: what stands in the cells, and how many cells of the terminal it gets."""
+    """One column as it is shown: the texts of its rows (`cells`), and its `width` in cells of the terminal."""
 
     name: str
     heading: str
@@ -49,12 +49,12 @@ class Column:
 
     @property
     def natural(self) -> int:
-        """Width at which nothing is shortened or wrapped but the heading."""
+        """The width at which only the heading may be wrapped, and nothing is shortened."""
         return max([_longest_word(self.heading), *map(cell_width, self.cells)])
 
     @property
     def is_sentence(self) -> bool:
-        """It holds sentences, or lists of words: several words, and longer than a name is."""
+        """Whether the column has sentences or lists of words: texts of several words that are longer than a name."""
         return (
             self.name not in _NAMES
             and not self.is_number
@@ -64,7 +64,7 @@ class Column:
 
     @property
     def least(self) -> int:
-        """Width below which the column goes rather than be split."""
+        """The least width of the column. If it has less room, it is left out."""
         if self.is_number:
             return self.natural
         bound = SENTENCE_AT_LEAST if self.is_sentence else NAME_AT_LEAST
@@ -84,19 +84,19 @@ class Layout:
 def lay_out(columns: Sequence[Column], width: int, keep: Sequence[str] = ()) -> Layout:
     """Choose what fits into `width` cells.
 
-    `keep` names columns in the order of their worth; those that it does not name come behind, in their own order. Each gets
-    its room in that order where it still fits. The first stays however narrow the screen is.
+    `keep` names columns, the most important first. Columns that it does not name follow in their own order. In this order
+    each column is kept if it still fits. The first column is kept however narrow the screen is.
     """
     worth = [name for name in keep if any(column.name == name for column in columns)]
     worth += [column.name for column in columns if column.name not in worth]
     shown = list(columns)
-    # Without its maker a card may just fit: the cheapest loss comes first.
+    # Leaving out the makers of cards loses the least, so this is tried first.
     if any(has_maker(column) for column in shown) and _sum(column.least for column in shown) > width:
         shown = [without_maker(column) for column in shown]
     kept: list[Column] = []
     for column in sorted(shown, key=lambda column: worth.index(column.name)):
-        # A wide column that does not fit leaves its room to those behind it.
-        if not kept or _sum(one.least for one in (*kept, column)) <= width:
+        # If a wide column does not fit, a narrower one behind it may still fit.
+        if not kept or _sum(fitting.least for fitting in (*kept, column)) <= width:
             kept.append(column)
     shown = [column for column in shown if column in kept]
     if any(has_maker(column) for column in shown) and _sum(column.natural for column in shown) > width:
@@ -107,17 +107,17 @@ def lay_out(columns: Sequence[Column], width: int, keep: Sequence[str] = ()) -> 
 
 
 def _share_out(columns: Sequence[Column], width: int) -> list[Column]:
-    """Each column at its least width, and what is left of the screen to names first and then to sentences."""
+    """Give each column its least width, and the spare room of the screen first to names and then to sentences."""
     widths = {column.name: column.least for column in columns}
     spare = width - _sum(widths.values())
     for is_sentence in (False, True):
-        wanting = [column for column in columns if column.is_sentence is is_sentence and not column.is_number]
-        # The smallest want first, so that one long name does not take what would make three others whole.
-        for count, column in enumerate(sorted(wanting, key=lambda one: one.natural), 1):
-            share = min(column.natural - widths[column.name], max(spare, 0) // (len(wanting) - count + 1))
+        growing = [column for column in columns if column.is_sentence is is_sentence and not column.is_number]
+        # The narrowest column first, so that one long name does not take the room that would make three others whole.
+        for count, column in enumerate(sorted(growing, key=lambda column: column.natural), 1):
+            share = min(column.natural - widths[column.name], max(spare, 0) // (len(growing) - count + 1))
             widths[column.name] += share
             spare -= share
-    for column in columns:  # and then to headings, which are else broken into lines
+    for column in columns:  # and last to headings, which would otherwise be broken into lines
         more = min(max(cell_width(column.heading) - widths[column.name], 0), max(spare, 0))
         widths[column.name] += more
         spare -= more
@@ -125,7 +125,7 @@ def _share_out(columns: Sequence[Column], width: int) -> list[Column]:
         replace(
             column,
             width=widths[column.name],
-            # Broken here: rich cuts a letter of two cells off a line that it just fits.
+            # Lines are broken here, because rich cuts off a letter of two cells at the end of a line that just fits.
             cells=tuple(
                 (wrapped if column.is_sentence else shorten)(text, widths[column.name]) for text in column.cells
             ),
@@ -135,7 +135,7 @@ def _share_out(columns: Sequence[Column], width: int) -> list[Column]:
 
 
 def shorten(text: str, width: int) -> str:
-    """`text` in at most `width` cells of the terminal, with "…" in its middle where something is left out."""
+    """`text` in at most `width` cells of the terminal, with "…" in the middle if a part is left out."""
     if cell_width(text) <= width:
         return text
     if width < 3:
@@ -143,7 +143,7 @@ def shorten(text: str, width: int) -> str:
     tail_width = (width - 1) // 2
     head = _take(text, width - 1 - tail_width)
     tail = _take(text[::-1], tail_width)[::-1]
-    # A part of a figure would be another figure: `RTX 4090` is no 090, and 512×512 no 12.
+    # A figure must not be cut, because its part would be another figure: 090 of `RTX 4090`, or 12 of `512×512`.
     before, after = (bool(_FIGURE_PARTS.fullmatch(text[at - 1 : at + 1])) for at in (len(head), len(text) - len(tail)))
     head = _FIGURE_END.sub("", head) if before else head
     tail = _FIGURE_START.sub("", tail) if after else tail
@@ -151,19 +151,19 @@ def shorten(text: str, width: int) -> str:
 
 
 def has_maker(column: Column) -> bool:
-    """Whether cards stand in the column with their maker."""
+    """Whether the column has names of cards with their makers."""
     return column.name in _CARDS and any(_MAKER.search(text) for text in column.cells)
 
 
 def without_maker(column: Column) -> Column:
-    """The column with "2 × RTX 4090" for "2 × NVIDIA GeForce RTX 4090"."""
+    """The column with "2 × RTX 4090" in the place of "2 × NVIDIA GeForce RTX 4090"."""
     if not has_maker(column):
         return column
     return replace(column, cells=tuple(_MAKER.sub("", text) for text in column.cells))
 
 
 def wrapped(text: str, width: int) -> str:
-    """`text` in lines of at most `width` cells, broken between words; a longer word is broken where the line ends."""
+    """`text` in lines of at most `width` cells, broken between words. A word longer than a line is broken too."""
     lines: list[str] = []
     for word in _parts(text, width):
         if lines and cell_width(f"{lines[-1]} {word}") <= width:
@@ -176,25 +176,25 @@ def wrapped(text: str, width: int) -> str:
 def _parts(text: str, width: int) -> Iterator[str]:
     """The words of a text, each in pieces that fit a line."""
     for word in text.split():
-        rest = word
-        while cell_width(rest) > width and (piece := _take(rest, width)):
+        tail = word
+        while cell_width(tail) > width and (piece := _take(tail, width)):
             yield piece
-            rest = rest[len(piece) :]
-        yield rest
+            tail = tail[len(piece) :]
+        yield tail
 
 
 def _take(text: str, width: int) -> str:
-    taken = ""
+    start = ""
     for letter in text:
-        if cell_width(taken + letter) > width:
+        if cell_width(start + letter) > width:
             break
-        taken += letter
-    return taken
+        start += letter
+    return start
 
 
 def _sum(widths: Iterable[int]) -> int:
-    counted = list(widths)
-    return sum(counted) + GAP * (len(counted) - 1)
+    all_widths = list(widths)
+    return sum(all_widths) + GAP * (len(all_widths) - 1)
 
 
 def _longest_word(heading: str) -> int:
@@ -202,8 +202,8 @@ def _longest_word(heading: str) -> int:
 
 
 def cell_width(text: str) -> int:
-    """Cells of the terminal that `text` takes."""
-    # Imported here: an answer for a program draws no table.
+    """The number of cells of the terminal that `text` takes."""
+    # Imported here, because an answer for a program draws no table and does not need it.
     from rich.cells import cell_len
 
     return cell_len(text)

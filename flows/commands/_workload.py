@@ -1,4 +1,4 @@
-"""The tables of one workload, with the words and checks that `rank` and `value` share."""
+"""What `rank` and `value` share: the check of the workload, the tables with predictions, and texts around the tables."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 
 
 def check(data: DataDir, workload: str) -> tuple[str, str]:
-    """The id of a workload, whatever its letters' case, and the workload in words.
+    """The id of the workload that a person named, in upper or lower case, and its title in the language in use.
 
-    A usage error where there is none of this name: with the nearest ones, or else with all; and where no card has a figure.
+    A usage error if no workload has this name, which lists the nearest ones or else all. A usage error too if no card has a
+    figure in the workload.
     """
     known = workloads.ranked(data)
     workload_id = names.named(workload, known) or next(
@@ -46,7 +47,7 @@ def check(data: DataDir, workload: str) -> tuple[str, str]:
 
 
 def ranking_with(data: DataDir, workload: str, as_of: datetime | None, *, short: bool) -> Rows:
-    """The ranking with predictions. A usage error where nothing predicts this workload, or a past day is asked."""
+    """The ranking with predictions. A usage error if this workload cannot be predicted, or if a past day is asked for."""
     from gpuledger.transform.answers import predicted
 
     with _predictable(as_of):
@@ -54,7 +55,7 @@ def ranking_with(data: DataDir, workload: str, as_of: datetime | None, *, short:
 
 
 def value_with(data: DataDir, workload: str, basis: Basis, as_of: datetime | None, *, short: bool) -> Rows:
-    """The same of the table of value."""
+    """The table of value with predictions. Usage errors as of `ranking_with`."""
     from gpuledger.transform.answers import predicted
 
     with _predictable(as_of):
@@ -81,15 +82,15 @@ def _wanted(data: DataDir, workload: str) -> Wanted:
 
 
 def about_predictions() -> str:
-    """The line below a table with predictions."""
+    """The sentence below a table with predictions."""
     return gettext(
-        "basis: measured; or calibrated on measurements, or bound, from the data sheet alone, with a range that holds in 8 "
-        "of 10 cases"
+        "basis: measured; calibrated, which is calculated and fitted to measurements; or bound, which is calculated from "
+        "the data sheet alone. A calculated score lies within its range in 8 of 10 cases"
     )
 
 
 def when(data: DataDir, as_of: datetime | None) -> str:
-    """What an answer's heading says of its time: the day that was asked for, or that of the newest run."""
+    """The time of an answer for its heading: the day that was asked for, or the time of the newest run."""
     if as_of:
         return gettext("as known at the end of {day} UTC").format(day=f"{as_of:%Y-%m-%d}")
     last = runs.last(data)

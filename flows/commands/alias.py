@@ -38,11 +38,11 @@ def add(title: str, gpu_id: str, reason: str, source: str | None, data_dir: str 
         pin = pins.Pin(title=title, gpu_id=gpu_id, pinned_on=utc_now().date(), reason=reason, source=source)
     except pins.PinError as error:
         raise click.UsageError(f"{error}{_near(gpu_id)}") from None
-    before = next((other for other in decisions.pins(data) if other.place == pin.place), None)
+    replaced = next((stored for stored in decisions.pins(data) if stored.place == pin.place), None)
     pins.add(decisions.pins_file(data), pin)
-    if before:
+    if replaced:
         sentence = gettext("replaced the pin to {gpu_id} of {day} ({reason})")
-        click.echo(sentence.format(gpu_id=before.gpu_id, day=before.pinned_on, reason=before.reason))
+        click.echo(sentence.format(gpu_id=replaced.gpu_id, day=replaced.pinned_on, reason=replaced.reason))
     sentence = gettext("{title!r} means {gpu_id} from the next `gpuledger refresh` or `gpuledger rebuild` on")
     click.echo(sentence.format(title=title, gpu_id=gpu_id))
 
@@ -56,12 +56,12 @@ def list_(data_dir: str | None, form: str) -> None:
     from gpuledger.flows.setup import decisions
 
     columns = ["title", "gpu_id", "source", "pinned_on", "reason"]
-    pinned = decisions.pins(data_of(data_dir))
+    pins = decisions.pins(data_of(data_dir))
     show(
         columns,
-        [tuple(getattr(pin, column) for column in columns) for pin in pinned],
+        [tuple(getattr(pin, column) for column in columns) for pin in pins],
         form,
-        none=gettext("no title is pinned yet: `gpuledger alias add` pins one"),
+        if_empty=gettext("no title is pinned yet: `gpuledger alias add` pins one"),
     )
 
 
@@ -90,7 +90,7 @@ def remove(title: str, source: str | None, data_dir: str | None) -> None:
 
 
 def _near(gpu_id: str) -> str:
-    """The ids of the catalogue that are written most like `gpu_id`."""
+    """The ids of the catalogue that are spelt most like `gpu_id`, as the end of a sentence."""
     from difflib import get_close_matches
 
     from gpuledger.transform.identity import catalogue

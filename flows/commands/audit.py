@@ -1,4 +1,4 @@
-"""`gpuledger audit`: what the source documents publish, beside the same figures recomputed."""
+"""`gpuledger audit`: the figures of the source documents as published, beside the same figures recomputed."""
 
 from __future__ import annotations
 
@@ -29,8 +29,10 @@ def command(document: str | None, data_dir: str | None, form: str) -> None:
     chosen = [name for name in names if document in (None, name)]
     columns, rows = claims.figures(data, chosen, short=form == "table")
     if form == "table":
-        texts = [columns.index(name) for name in ("statement", "unit", "reason")]
-        rows = [tuple(stated(value) if place in texts else value for place, value in enumerate(row)) for row in rows]
+        text_columns = [columns.index(name) for name in ("statement", "unit", "reason")]
+        rows = [
+            tuple(stated(value) if index in text_columns else value for index, value in enumerate(row)) for row in rows
+        ]
     show(columns, rows, form, headings={name: name for name in _WORTH})
     if form == "table":
         for name, verdict in claims.verdicts(data, chosen).items():

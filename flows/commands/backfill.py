@@ -36,7 +36,8 @@ def command(files: tuple[Path, ...], by_night: bool, data_dir: str | None) -> in
 
     settings = settings_module.load({"data_dir": data_dir})
     if not by_night:
-        # A million rows stay until the end, and looking through them for circles again and again took a sixth of the time.
+        # A million rows stay in memory until the end. The garbage collector would search them for cycles again and again,
+        # which took a sixth of the time.
         gc.disable()
     now = utc_now()
     context = Context(
@@ -47,11 +48,11 @@ def command(files: tuple[Path, ...], by_night: bool, data_dir: str | None) -> in
         started_at=now,
         engine="plain",
     )
-    with progress.shown() as lines:
-        context = replace(context, progress=lines)
+    with progress.live_lines() as live:
+        context = replace(context, progress=live)
         nights = backfill.pending(context, backfill.read_crawls(context, files))
-        every = 1 if by_night else backfill.PUBLISH_EVERY
-        summary = backfill.backfill(context, nights, every)
+        nights_per_publish = 1 if by_night else backfill.PUBLISH_EVERY
+        summary = backfill.backfill(context, nights, nights_per_publish)
     if not nights:
         click.echo(gettext("every night of these files is already published"))
         return 0

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gpuledger.flows.commands import _complete
-from gpuledger.flows.commands._assume import assume_option, replaced, with_assumed
+from gpuledger.flows.commands._assume import assume_option, with_assumed, with_texts
 from gpuledger.flows.commands._explain import FIRST, explain_option
 from gpuledger.flows.commands._memory import serving_options
 from gpuledger.flows.commands._options import (
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     required=True,
     metavar="M",
     shell_complete=_complete.models,
-    help="Model to run (`gpuledger sql 'FROM core.model'`).",
+    help="Model to run; `gpuledger model list` lists all.",
 )
 @click.option("--precision", metavar="P", help="fp16, int8, int4, Q4_K_M … (default: int4, of an image model fp16).")
 @click.option("--context", type=int, metavar="N", help="Tokens of context (default: 4096, or the model's own).")
@@ -53,8 +53,12 @@ if TYPE_CHECKING:
 @click.option(
     "--users", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="People served at once."
 )
-@click.option("--input", "prompt", type=click.IntRange(1), metavar="N", help="Tokens that each reads.")
-@click.option("--output", "answer", type=click.IntRange(1), metavar="N", help="Tokens that each is answered with.")
+@click.option(
+    "--input", "prompt", type=click.IntRange(1), metavar="N", help="Length of the prompt of each person, in tokens."
+)
+@click.option(
+    "--output", "answer", type=click.IntRange(1), metavar="N", help="Length of the answer to each person, in tokens."
+)
 @serving_options
 @click.option("--hours-per-day", metavar="H", help="Hours a day in which it is on or rented.")
 @click.option("--horizon-years", metavar="Y", help="Years until the card is sold.")
@@ -98,15 +102,15 @@ def command(
     )  # fmt: skip
     if explain and form == "csv":
         raise click.UsageError(gettext("--explain needs --format table or json"))
-    shown = (FIRST if explain else 10) if limit is None else limit
-    # The answer and what its headings say are of one version, and a connection is opened once.
+    count = (FIRST if explain else 10) if limit is None else limit
+    # The answer and its headings are read from one version, and only one connection is opened.
     with together(data):
-        return show_answer(ask(question, data, shown), data, shown, form, explain=explain)
+        return show_answer(ask(question, data, count), data, count, form, explain=explain)
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What was asked, as it was written."""
+    """The question as it was typed."""
 
     model_id: str
     precision: str | None
@@ -120,8 +124,9 @@ class Question:
 
 
 def ask(question: Question, data: DataDir, limit: int) -> Answer:
-    """The ways to run the model, of which `limit` are shown, all for 0. A usage error for what cannot be asked; raises
-    NoWarehouse.
+    """The ways to run the model, of which the first `limit` are shown, all of them for 0.
+
+    A usage error for a question that makes no sense. Raises NoWarehouse.
     """
     from gpuledger.flows.commands._buy_answer import Answer
     from gpuledger.flows.night.context import utc_now
@@ -156,34 +161,34 @@ def ask(question: Question, data: DataDir, limit: int) -> Answer:
         rented = market.instances(con)
         sold = [*(card.gpu_id for card in cards), *(node.gpu_id for node in nodes)]
         machines = market.machines(con, sold)
-        chips = market.chips(con, [*sold, *(one.gpu_id or "" for one in rented)])
+        chips = market.chips(con, [*sold, *(instance.gpu_id or "" for instance in rented)])
         pictures = {} if need.splits else market.pictures(con, need.model_id, need.precision)
         offered = Market(
             cards=cards, instances=rented, measured=measured, chips=chips, nodes=nodes, pictures=pictures, machines=machines
         )  # fmt: skip
-        # Measured speeds come before the cheapest, wherever these stand.
-        found = first_options(need, limits, offered, assumptions, 0 if pictures else limit)
-        answers = measured_first(found.options)
+        # With measured pictures all options are needed: options with a measured speed are listed before cheaper ones.
+        first = first_options(need, limits, offered, assumptions, 0 if pictures else limit)
+        answers = measured_first(first.options)
         now = market.now(con, utc_now())
-        known, used = [], []
+        known, elsewhere = [], []
         if all(option.against for option in answers):
             known = market.known(con)
-            others = (
+            other_cards = (
                 [] if question.condition == "any" else market.cards(con, market.CONDITIONS["any"], showing.market())
             )
-            chips |= market.chips(con, [card.gpu_id for card in others])
-            used = options(
-                need, limits, Market(cards=others, instances=[], measured=measured, chips=chips), assumptions
+            chips |= market.chips(con, [card.gpu_id for card in other_cards])
+            elsewhere = options(
+                need, limits, Market(cards=other_cards, instances=[], measured=measured, chips=chips), assumptions
             )
 
-    def at_precision(other: str) -> Need | None:
+    def at_precision(other_precision: str) -> Need | None:
         load = question.load
         if load.train is not None:
-            if other != "int4" or load.train == "qlora":
+            if other_precision != "int4" or load.train == "qlora":
                 return None
             load = replace(load, train="qlora")
         with suppress(SizingError):
-            return replace(need_of(question.model_id, shape, other, load, assumptions), learned=learned)
+            return replace(need_of(question.model_id, shape, other_precision, load, assumptions), learned=learned)
         return None
 
     return Answer(
@@ -191,24 +196,24 @@ def ask(question: Question, data: DataDir, limit: int) -> Answer:
         limits=limits,
         assumptions=assumptions,
         options=answers,
-        more=found.more,
-        unpriced=found.unpriced,
+        more=first.more,
+        unpriced=first.unpriced,
         now=now,
         at_precision=at_precision,
         known=known,
-        elsewhere=next((option for option in used if not option.against), None),
+        elsewhere=next((option for option in elsewhere if not option.against), None),
     )
 
 
 def _assumptions(question: Question, con: DuckDBPyConnection) -> Assumptions:
-    """What the tables were built with, over it what is set on this machine, and over both what was asked here."""
+    """The assumptions of this question: those of the tables, overridden by the settings, and both by the question itself."""
     from gpuledger.transform.buying import market
 
-    base = replaced(market.assumptions(con), texts(settings_module.load({}).assumptions_given))
+    base = with_texts(market.assumptions(con), texts(settings_module.load({}).assumptions_given))
     if question.country is not None:
         try:
             price = market.electricity_usd(con, question.country)
         except LookupError as error:
             raise click.UsageError(str(error.args[0])) from None
-        base = replaced(base, {"electricity_usd_per_kwh": str(price)})
-    return with_assumed(replaced(base, dict(question.overrides)), question.assumed)
+        base = with_texts(base, {"electricity_usd_per_kwh": str(price)})
+    return with_assumed(with_texts(base, dict(question.overrides)), question.assumed)

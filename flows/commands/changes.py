@@ -1,4 +1,4 @@
-"""`gpuledger changes`: what moved at the shops."""
+"""`gpuledger changes`: what changed at the shops."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gpuledger.flows.commands._day import day
 from gpuledger.flows.commands._options import data_dir_option, format_option, read_from
 from gpuledger.flows.setup.lang import gettext
 
-#: The columns of most worth first, as a narrow screen keeps them.
+#: Headings by column, in the order in which a narrow screen keeps the columns.
 _HEADINGS = {
     "gpu": "gpu", "new_price": "after", "old_price": "before", "change": "change", "currency": "currency", "shop": "shop",
     "changed_at": "when", "change_ratio": "by", "title": "title",
@@ -31,7 +31,7 @@ def command(card: str | None, since: datetime | None, limit: int, data_dir: str 
     from gpuledger.transform.answers.changes import changes
 
     data = read_from(data_dir)
-    cards = None if card is None else _card.ids(data, card)
+    cards = None if card is None else _card.gpu_ids(data, card)
     columns, rows = changes(data, since.date() if since else None, cards, limit or None)
     show(columns, rows, form, title=gettext("What changed"), headings=_HEADINGS)
     return 0 if rows else no_rows(gettext("nothing changed in that time"))

@@ -27,7 +27,7 @@ COLUMNS = (
     "bar_px",
     "box",
 )
-#: What a table for people leaves out.
+#: How many of the columns a table for people has.
 SHORT = 8
 
 
@@ -67,8 +67,8 @@ def command(image: Path, source: str, data_dir: str | None, form: str) -> int:
         click.echo(f"{image}: {reading.problem}", err=True)
     quarantined = sum(row[5] == "quarantined" for row in rows)
     if quarantined:
-        words = gettext("{count} of {all} values are quarantined: a person reads them")
-        click.echo(words.format(count=quarantined, all=len(rows)), err=True)
+        message = gettext("{count} of {all} values are quarantined: a person reads them")
+        click.echo(message.format(count=quarantined, all=len(rows)), err=True)
     return 3 if quarantined or reading.problem else 0
 
 
@@ -77,7 +77,7 @@ def _heading(reading: ChartReading) -> str:
 
 
 def _rows(reading: ChartReading, source: str, data_dir: str | None) -> list[tuple[Any, ...]]:
-    """A row a value, with its card."""
+    """One row for each value, with its card."""
     from gpuledger.flows.setup import identities
     from gpuledger.flows.setup.chart_cards import with_cards
 

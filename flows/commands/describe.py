@@ -29,65 +29,72 @@ def command(table: str | None, data_dir: str | None, form: str) -> None:
     assumed = described.assumptions(data) if "core.assumption" in known else ([], [])
 
     def say(columns: list[str], rows: list[tuple[Any, ...]], title: str = "", best: Iterable[str] = ()) -> None:
-        """Show rows. Programs are told in English, whatever people read."""
+        """Show rows, translated for people. Programs get the English texts."""
         if form == "table":
-            said = [name in _WORDS for name in columns]
+            is_text = [name in _WORDS for name in columns]
             rows = [
-                tuple(lang.described(v) if words and v else v for v, words in zip(row, said, strict=True))
+                tuple(lang.described(v) if translates and v else v for v, translates in zip(row, is_text, strict=True))
                 for row in rows
             ]
         show(columns, rows, form, title=title, headings={name: name for name in dict.fromkeys((*best, *columns))})
 
     if table is None:
-        meant_by = lang.described if form == "table" else str
+        translate = lang.described if form == "table" else str
         rows += [
-            (f"assumptions.{name}", "assumption", None, f"{amount.normalize():f} {meant_by(unit)}: {meant_by(meaning)}")
+            (
+                f"assumptions.{name}",
+                "assumption",
+                None,
+                f"{amount.normalize():f} {translate(unit)}: {translate(meaning)}",
+            )
             for name, amount, unit, _, _, _, meaning, _ in assumed[1]
         ]
         say(["table", "kind", "rows", "description"], rows)
         return
     if table.partition(".")[0] == "assumptions":
-        one = table.partition(".")[2]
-        chosen = [row for row in assumed[1] if one in ("", row[0])]
+        assumption = table.partition(".")[2]
+        chosen = [row for row in assumed[1] if assumption in ("", row[0])]
         if not chosen:
-            message = gettext("there is no assumption {name!r}").format(name=one)
+            message = gettext("there is no assumption {name!r}").format(name=assumption)
             names = [row[0] for row in assumed[1]]
-            raise click.UsageError(naming.unknown(message, one, names, "gpuledger describe assumptions"))
-        # What one means is worth more than its bounds.
+            raise click.UsageError(naming.unknown(message, assumption, names, "gpuledger describe assumptions"))
+        # On a narrow screen the meaning of an assumption is more important than its bounds.
         say(assumed[0], chosen, table, ("assumption", "amount", "description"))
         return
-    table = meant(table, known)
+    table = table_named(table, known)
     kind, about = next((row[1], row[3]) for row in rows if row[0] == table)
     columns = (described.macro if kind == "macro" else described.table)(data, table)
     say(*columns, f"{table} · {lang.described(about)}" if about else table)
 
 
-#: Columns of an answer that are words of the dictionary, and not names of something.
+#: Columns of an answer whose texts are translated. The others have names.
 _WORDS = ("kind", "unit", "description", "origin")
 
 
-def meant(table: str, known: list[str]) -> str:
-    """The table of this name, which may stand without its schema: then it is what `FROM` finds under it, where there is
-    such a view. A usage error where it is none or two.
+def table_named(table: str, known: list[str]) -> str:
+    """The full name of the table that a person named, with or without its schema.
+
+    A name without a schema means the view in `main` that `FROM` would find under it, if there is one. A usage error if there
+    is no such table, or more than one.
     """
     bare = table.strip().lower()
     for name in (bare, f"main.{bare}"):
         if name in known:
             return name
-    found = [name for name in known if name.partition(".")[2] == bare]
-    if len(found) == 1:
-        return found[0]
+    matches = [name for name in known if name.partition(".")[2] == bare]
+    if len(matches) == 1:
+        return matches[0]
     message = gettext("there is no table {name!r}").format(name=table)
-    if found:
-        raise click.UsageError(f"{message}; {naming.did_you_mean(found)}")
-    # By the name alone: with its schema before it every table of that schema is alike.
+    if matches:
+        raise click.UsageError(f"{message}; {naming.did_you_mean(matches)}")
+    # Names are compared without their schemas. With a schema, all tables of that schema would look alike.
     names: dict[str, list[str]] = {}
     for name in known:
         names.setdefault(name.partition(".")[2], []).append(name)
-    # A short name is asked for as it is; who misspelt one of two means the table behind it.
+    # If a view in `main` and a table have the same name, only the table is suggested.
     close = [
-        name for one in near(bare.rpartition(".")[2], names) for name in names[one]
-        if len(names[one]) == 1 or not name.startswith("main.")
+        name for near_name in near(bare.rpartition(".")[2], names) for name in names[near_name]
+        if len(names[near_name]) == 1 or not name.startswith("main.")
     ]  # fmt: skip
     if close:
         listed = gettext("`{command}` lists all").format(command="gpuledger describe")

@@ -31,11 +31,11 @@ def command(offline: bool, deep: bool, sample: bool, data_dir: str | None, form:
     checks = list(examine(context, offline=offline, deep=deep))
     rows = [(c.name, c.grade, c.seen, c.action) for c in checks]
     if form == "table":
-        rows = [(reckoned(name), grade, _told(seen), _told(action)) for name, grade, seen, action in rows]
+        rows = [(reckoned(name), grade, _translated(seen), _translated(action)) for name, grade, seen, action in rows]
     show(["check", "grade", "seen", "what to do"], rows, form)
     return 1 if any(check.grade == "failure" for check in checks) else 0
 
 
-def _told(text: str) -> str:
-    """A word, or a sentence with figures."""
+def _translated(text: str) -> str:
+    """A text in the language in use: a fixed text, or a sentence with figures in it."""
     return gettext(text) if knows(text) else said(text)

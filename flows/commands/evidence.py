@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from gpuledger.extract.archive.snapshot import Snapshot
     from gpuledger.extract.archive.snapshots import Archive
 
-#: Letters shown on each side of a figure.
+#: How many letters of the page are shown on each side of a figure.
 _AROUND = 40
-#: Places of a figure that are looked at; a page of thousands of the same is read no further.
+#: The most places of a figure that are looked at. In a page with more places the others are ignored.
 _MOST_PLACES = 10_000
 
 
@@ -70,15 +70,15 @@ def command(hash_: str, whole: bool, opens: bool, data_dir: str | None) -> None:
 
 
 def whole_hash(archive: Archive, start: str) -> str:
-    """The page whose hash begins so. A usage error where there is none, or several."""
+    """The hash of the one archived page whose hash begins with `start`. A usage error if no page fits, or several do."""
     start = start.strip().lower()
     if len(start) < 8 or not all(letter in "0123456789abcdef" for letter in start):
         raise click.UsageError(gettext("a page is named by at least 8 letters of its SHA-256, 0-9 and a-f"))
-    fitting = sorted({sha256 for sha256 in archive.pages() if sha256.startswith(start)})
-    if len(fitting) == 1:
-        return fitting[0]
-    if fitting:
-        raise click.UsageError("\n  ".join([gettext("several pages begin so:"), *fitting[:10]]))
+    matches = sorted({sha256 for sha256 in archive.pages() if sha256.startswith(start)})
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        raise click.UsageError("\n  ".join([gettext("several pages begin so:"), *matches[:10]]))
     raise click.UsageError(gettext("the archive has no page {hash}; vacuum may have removed it").format(hash=start))
 
 
@@ -92,20 +92,21 @@ def _page_lines(sha256: str, origin: Snapshot | None, size: int) -> Iterator[str
 
 
 def place_in(text: str, figure: dict[str, Any]) -> str:
-    """Where the figure stands in the page: line, column, and what is around it."""
+    """The place of the figure in the page: line, column, and the text around it."""
     printed = (figure["printed"] or "").strip()
     if not printed:
         return gettext("the page prints no text for it")
-    # Shops put the letters of one price into several elements ("<b>749</b><sup>.99</sup>").
-    # A tag is short and holds no other, so that a page of angle brackets is not looked through from each of them.
-    spread = r"(?:<[^<>]{0,300}>|&nbsp;|\s){0,100}".join(
+    # Shops split one price over several elements ("<b>749</b><sup>.99</sup>"), so tags may stand between its letters. The
+    # length of a tag is limited and it has no other tag in it, so that a page full of angle brackets is not searched from
+    # each of them.
+    pattern = r"(?:<[^<>]{0,300}>|&nbsp;|\s){0,100}".join(
         re.escape(letter) for letter in printed if not letter.isspace()
     )
     name = figure["name"]
-    named = max(map(text.find, (name, html.escape(name), html.escape(name, quote=False))))
-    places = [match.span() for match in islice(re.finditer(spread, text), _MOST_PLACES)]
-    # The same amount may stand beside another card: only the one behind the name, or the only one, is this figure's.
-    behind = [place for place in places if named >= 0 and place[0] >= named]
+    name_at = max(map(text.find, (name, html.escape(name), html.escape(name, quote=False))))
+    places = [match.span() for match in islice(re.finditer(pattern, text), _MOST_PLACES)]
+    # The same amount may also stand beside another card. Only the place behind the name, or the only place, is certain.
+    behind = [place for place in places if name_at >= 0 and place[0] >= name_at]
     if not behind and len(places) != 1:
         return gettext(
             "printed as {text!r}; it stands {count} times in the page, none of them certainly this one"
@@ -130,13 +131,13 @@ def _open(archive: Archive, sha256: str, content: bytes, origin: Snapshot | None
         "image/webp": ".webp",
     }.get(kind, ".txt")
     path = Path(tempfile.mkdtemp(prefix="gpuledger-evidence-")) / f"{sha256[:12]}{suffix}"
-    # A table is opened as text too: a spreadsheet would run what begins with "=".
+    # A CSV table is opened as text too, because a spreadsheet would run a cell that begins with "=".
     path.write_bytes(_framed(content, kind).encode() if suffix == ".html" else content)
     click.launch(str(path))
 
 
-#: For the page in its frame as well: nothing is fetched and nothing runs. A sandbox without a word in it allows no script,
-#: no form, no window and no way out of the frame.
+#: The page that frames an archived page. Its policy also applies to the page inside: nothing is fetched and nothing runs. An
+#: empty `sandbox` attribute allows no scripts, no forms, no windows and no way out of the frame.
 _FRAME = """<!DOCTYPE html><meta charset="utf-8"><title>{title}</title>
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
 <style>html, body, iframe {{ display: block; margin: 0; border: 0; width: 100%; height: 100% }}</style>
@@ -145,7 +146,7 @@ _FRAME = """<!DOCTYPE html><meta charset="utf-8"><title>{title}</title>
 
 
 def _framed(content: bytes, kind: str) -> str:
-    """A stranger's page as a page of ours that shows it, and lets it do nothing."""
+    """A page of our own that shows the archived page in a frame in which it can do nothing."""
     from gpuledger.extract.markup import charset
 
     return _FRAME.format(title=gettext("page"), page=html.escape(charset.decode(content, kind)))

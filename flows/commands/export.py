@@ -1,4 +1,4 @@
-"""`gpuledger export`: the tables as files, and the list to buy by."""
+"""`gpuledger export`: the tables as files, and a list of what to buy."""
 
 from __future__ import annotations
 
@@ -43,25 +43,25 @@ def command(folder: Path, form: str, history: bool, excel: bool, data_dir: str |
     from gpuledger.warehouse.read import together
 
     data = read_from(data_dir)
-    shown = money(data)
-    with progress.shown() as lines, together(data, folder):
+    currency = money(data)
+    with progress.live_lines() as lines, together(data, folder):
         lines.step("ask")
-        front = procurement.sheet(data, shown)
+        front = procurement.sheet(data, currency)
         lines.step("write")
         if form == "xlsx":
-            from gpuledger.warehouse.outputs import xlsx_files  # of openpyxl, a third of a second
+            from gpuledger.warehouse.outputs import xlsx_files  # it imports openpyxl, which takes a third of a second
 
-            words = xlsx_files.Words(
+            sheet_words = xlsx_files.Words(
                 gettext("Definitions"), gettext("Sources"), gettext("table"), gettext("column"), gettext("type"),
                 gettext("meaning"), gettext("open"), gettext("Page &P of &N"),
             )  # fmt: skip
-            written = xlsx_files.export(data, folder, front, history=history, words=words)
+            written = xlsx_files.export(data, folder, front, history=history, words=sheet_words)
         elif form == "json":
             written = api_files.export(data, folder, front)
         elif form == "csv":
-            written = [*csv_files.export(data, folder, currency=shown), sheet.write_csv(front, folder, excel=excel)]
+            written = [*csv_files.export(data, folder, currency=currency), sheet.write_csv(front, folder, excel=excel)]
         else:
-            written = [*parquet_files.export(data, folder, shown), sheet.write_parquet(front, folder)]
+            written = [*parquet_files.export(data, folder, currency), sheet.write_parquet(front, folder)]
         if form in ("csv", "parquet"):
             written.append(datapackage.write(data, folder, written, front))
     for path in written:

@@ -1,4 +1,4 @@
-"""`gpuledger gpu`: cards of one's own beside the catalogue."""
+"""`gpuledger gpu`: add cards to those of the catalogue."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ def add(
 
 
 def _maker(name: str, vendor: str | None) -> tuple[str, str]:
-    """The vendor and the name without it."""
-    first, _, rest = name.strip().partition(" ")
+    """The vendor of a card, and its name without the vendor."""
+    first, _, name_alone = name.strip().partition(" ")
     if vendor is None:
-        if not rest:
+        if not name_alone:
             raise click.UsageError(gettext("whose card is {name!r}? Say --vendor").format(name=name))
-        return first, rest.strip()
-    return vendor, rest.strip() if rest and first.lower() == vendor.lower() else name.strip()
+        return first, name_alone.strip()
+    return vendor, name_alone.strip() if name_alone and first.lower() == vendor.lower() else name.strip()
 
 
 @command.command(name="list")
@@ -86,10 +86,10 @@ def list_(data_dir: str | None, form: str) -> None:
 
     added, wrong = load(read_from(data_dir).gpus)
     rows = [
-        [one.gpu.gpu_id, one.gpu.display_name, one.gpu.memory_gb, one.gpu.memory_bandwidth_gb_s, one.gpu.tdp_w,
-         one.added_on, one.source, ""]
-        for one in added
+        [own.gpu.gpu_id, own.gpu.display_name, own.gpu.memory_gb, own.gpu.memory_bandwidth_gb_s, own.gpu.tdp_w,
+         own.added_on, own.source, ""]
+        for own in added
     ]  # fmt: skip
     rows += [[None, None, None, None, None, None, None, str(error)] for error in wrong]
     columns = ["gpu_id", "gpu", "memory_gb", "memory_bandwidth_gb_s", "tdp_w", "added_on", "figures_source", "problem"]
-    show(columns, rows, form, none=gettext("no card was added yet: `gpuledger gpu add` adds one"))
+    show(columns, rows, form, if_empty=gettext("no card was added yet: `gpuledger gpu add` adds one"))

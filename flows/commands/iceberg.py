@@ -31,7 +31,7 @@ def command(location: str | None, data_dir: str | None) -> int:
     with sharing.writing(data):
         written = iceberg_tables.publish(data, iceberg.target(settings, data))
     message = gettext("{done} of {count} partitions written, {rows} rows")
-    for one in written:
-        figures = message.format(done=one.changed, count=one.partitions, rows=f"{one.rows:,}")
-        click.echo(f"{one.table:<30} {figures}")
+    for table in written:
+        figures = message.format(done=table.changed, count=table.partitions, rows=f"{table.rows:,}")
+        click.echo(f"{table.table:<30} {figures}")
     return 0

@@ -1,4 +1,4 @@
-"""`gpuledger mcp`: the same answers for agents, over the Model Context Protocol."""
+"""`gpuledger mcp`: the answers of the commands for agents, over the Model Context Protocol."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gpuledger.flows.commands._options import data_dir_option, read_from
 from gpuledger.warehouse import private
 from gpuledger.warehouse.paths import DataDir
 
-#: Letters of a token.
+#: Lengths of a token in letters.
 _SHORTEST_TOKEN, _LONGEST_TOKEN = 32, 1000
 
 
@@ -36,26 +36,26 @@ def command(port: int | None, data_dir: str | None) -> None:
         return
     import uvicorn
 
-    from gpuledger.flows.commands._agent_server import on_this_machine
-    from gpuledger.flows.commands._token import asks_for
+    from gpuledger.flows.commands._agent_server import this_machine_only
+    from gpuledger.flows.commands._token import require_token
 
     token = _token(data)
     click.echo(f"http://127.0.0.1:{port}/mcp with the header Authorization: Bearer {token}", err=True)
-    answering = server.streamable_http_app(
-        stateless_http=True, json_response=True, transport_security=on_this_machine(port)
+    app_without_token = server.streamable_http_app(
+        stateless_http=True, json_response=True, transport_security=this_machine_only(port)
     )
-    app = asks_for(token, answering)
+    app = require_token(token, app_without_token)
     uvicorn.run(app, host="127.0.0.1", port=port, log_level="error")
 
 
 def _token(data: DataDir) -> str:
-    """The token of this data directory, made once."""
+    """The token of this data directory. It is created at the first call and then kept."""
     path = data.state / "mcp-token"
     try:
         token = local_files.read_bytes(path, _LONGEST_TOKEN).decode("ascii").strip()
     except (FileNotFoundError, UnicodeDecodeError):
         token = ""
-    if len(token) < _SHORTEST_TOKEN:  # none yet, or torn: an empty one would let everybody in
+    if len(token) < _SHORTEST_TOKEN:  # there is none yet, or half of one: an empty token would let everybody in
         token = secrets.token_urlsafe(32)
         private.make_folder(data.state)
         private.write(path, token.encode())

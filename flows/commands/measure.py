@@ -1,4 +1,4 @@
-"""`gpuledger measure`: figures of one's own, and files that benchmark programs write."""
+"""`gpuledger measure`: add a person's own figures, typed or from files that benchmark programs write."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def command() -> None:
 
 
 def _about(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What a person may say of any figure."""
+    """Adds the options that describe any figure: number of cards, who measured it, when, and whose claim it is."""
     for option in (
         click.option("--gpu-count", type=click.IntRange(1), help="Cards that gave the figure together."),
         click.option("--by", "measured_by", metavar="WHO", help="Who measured it."),
@@ -66,7 +66,7 @@ def _about(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--users", type=click.IntRange(1), help="Requests that were answered at once.")
 @_about
 @data_dir_option
-def add(workload: str, score: str, gpu: str, data_dir: str | None, **words: Any) -> int:
+def add(workload: str, score: str, gpu: str, data_dir: str | None, **about: Any) -> int:
     """Keep one figure: SCORE in the unit of WORKLOAD."""
     from gpuledger.extract.readers.measured.figure import Figure, Taken
     from gpuledger.flows.setup import measure
@@ -87,19 +87,19 @@ def add(workload: str, score: str, gpu: str, data_dir: str | None, **words: Any)
         raise click.UsageError(f"{score!r} is no number such as 28.923") from None
     if not amount.is_finite() or amount <= 0:
         raise click.UsageError(f"a score must be above zero, not {score}")
-    day = words["measured_on"] or datetime.now()  # noqa: DTZ005 - the day on which the person says it
+    day = about["measured_on"] or datetime.now()  # noqa: DTZ005 - the day on which the person says it
     figure = Figure(
         workload_id=workload_id, workload="", unit=known[workload_id].unit, score=amount,
-        gpu_count=words["gpu_count"] or known[workload_id].gpu_count, precision=words["precision"],
-        software=words["software"], batch_size=words["batch_size"], context_tokens=words["context"],
-        concurrent_users=words["users"], measured_on=day.date(),
+        gpu_count=about["gpu_count"] or known[workload_id].gpu_count, precision=about["precision"],
+        software=about["software"], batch_size=about["batch_size"], context_tokens=about["context"],
+        concurrent_users=about["users"], measured_on=day.date(),
     )  # fmt: skip
-    said = _said(words, (gpu,), None)
-    # What was typed is what the figure is traced to.
-    typed = f"measure add {workload_id} {score} --gpu {gpu!r} {sorted((k, str(v)) for k, v in words.items() if v)}\n"
-    return _tell(
+    details = _details(about, (gpu,), None)
+    # The command as it was typed is archived, as the evidence for the figure.
+    typed = f"measure add {workload_id} {score} --gpu {gpu!r} {sorted((k, str(v)) for k, v in about.items() if v)}\n"
+    return _store_and_report(
         lambda: measure.take(
-            Taken("one figure", [figure]), data, said, day.date(), origin=("measure add", typed.encode())
+            Taken("one figure", [figure]), data, details, day.date(), origin=("measure add", typed.encode())
         )
     )
 
@@ -121,7 +121,7 @@ def add(workload: str, score: str, gpu: str, data_dir: str | None, **words: Any)
 )
 @_about
 @data_dir_option
-def import_(file: Path, gpus: Sequence[str], workload: str | None, data_dir: str | None, **words: Any) -> int:
+def import_(file: Path, gpus: Sequence[str], workload: str | None, data_dir: str | None, **about: Any) -> int:
     """Keep the figures of FILE: llama-bench (all that it writes), vLLM bench serve, MLPerf Inference summaries, InferenceX,
     LocalScore, or a CSV with workload_id, gpu_name, score and unit.
 
@@ -131,28 +131,28 @@ def import_(file: Path, gpus: Sequence[str], workload: str | None, data_dir: str
     from gpuledger.flows.setup import measure
 
     today = datetime.now().date()  # noqa: DTZ005 - the day on which the person says it
-    said = _said(words, gpus, workload)
-    return _tell(lambda: measure.take_file(file, data_of(data_dir), said, today))
+    details = _details(about, gpus, workload)
+    return _store_and_report(lambda: measure.take_file(file, data_of(data_dir), details, today))
 
 
-def _said(words: dict[str, Any], gpus: Sequence[str], workload: str | None) -> Any:
+def _details(about: dict[str, Any], gpus: Sequence[str], workload: str | None) -> Any:
     from gpuledger.flows.setup.measure import Said
 
-    named: dict[str, str] = {}
+    cards_by_printed: dict[str, str] = {}
     for text in gpus:
         printed, _, name = text.rpartition("=")
-        named[printed] = name
+        cards_by_printed[printed] = name
     return Said(
-        claim=words["claim"], gpus=named, gpu_count=words["gpu_count"], workload=workload,
-        measured_by=words["measured_by"], measured_on=words["measured_on"].date() if words["measured_on"] else None,
+        claim=about["claim"], gpus=cards_by_printed, gpu_count=about["gpu_count"], workload=workload,
+        measured_by=about["measured_by"], measured_on=about["measured_on"].date() if about["measured_on"] else None,
     )  # fmt: skip
 
 
-def _tell(take: Callable[[], Stored]) -> int:
+def _store_and_report(store: Callable[[], Stored]) -> int:
     from gpuledger.flows.setup.measure import NotTaken
 
     try:
-        stored = take()
+        stored = store()
     except NotTaken as error:
         for problem in error.problems:
             click.echo(wrong_use.said(problem), err=True)
@@ -160,16 +160,18 @@ def _tell(take: Callable[[], Stored]) -> int:
         return 1
     for line in stored.left_out:
         click.echo(gettext("left out: {line}").format(line=wrong_use.said(line)), err=True)
-    for one in stored.new_workloads:
-        click.echo(gettext("new workload {workload}: {words}").format(workload=one.workload_id, words=one.workload))
-    for kept in stored.kept:
-        cards = f"{kept.gpu_count} × " if kept.gpu_count > 1 else ""
-        click.echo(f"{kept.workload_id}: {cards}{kept.gpu_name}: {kept.score.normalize():f} {kept.unit} ({kept.claim})")
-    words = gettext(
+    for new in stored.new_workloads:
+        click.echo(gettext("new workload {workload}: {words}").format(workload=new.workload_id, words=new.workload))
+    for figure in stored.kept:
+        cards = f"{figure.gpu_count} × " if figure.gpu_count > 1 else ""
+        click.echo(
+            f"{figure.workload_id}: {cards}{figure.gpu_name}: {figure.score.normalize():f} {figure.unit} ({figure.claim})"
+        )
+    message = gettext(
         "figures kept in {path}: {count}; the next `gpuledger refresh` takes them in (with `--only measurements` it reads "
         "nothing else)"
     )
     if not stored.is_new:
-        words = gettext("figures that were kept in {path} before: {count}")
-    click.echo(words.format(count=len(stored.kept), path=stored.path))
+        message = gettext("figures that were kept in {path} before: {count}")
+    click.echo(message.format(count=len(stored.kept), path=stored.path))
     return 0

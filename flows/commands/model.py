@@ -1,4 +1,4 @@
-"""`gpuledger model`: models of one's own beside the catalogue."""
+"""`gpuledger model`: add models to those of the catalogue."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def add(config: Path, model_id: str | None, data_dir: str | None) -> None:
 
     data = data_of(data_dir)
     try:
-        described = config_of(config) if is_gguf(config) else read_json(config)
-        model_id = model_id or suggest_id(described, config)
+        model_config = config_of(config) if is_gguf(config) else read_json(config)
+        model_id = model_id or suggest_id(model_config, config)
         if model_id is None:
             raise click.UsageError(f"{config} has no name of its own: give one with --id")
-        path = save(data.models, model_id, described, utc_now().date())
-        parameters = count_parameters(read_config(described)).total
+        path = save(data.models, model_id, model_config, utc_now().date())
+        parameters = count_parameters(read_config(model_config)).total
     except SizingError as error:
         raise click.UsageError(str(error)) from None
     click.echo(f"{model_id}: {parameters:,} parameters, kept in {path}")
@@ -57,10 +57,10 @@ def list_(only_added: bool, data_dir: str | None, form: str) -> None:
     from gpuledger.transform.sizing.own import load
 
     added, wrong = load(read_from(data_dir).models)
-    rows = [[one.model_id, count_parameters(read_config(one.config)).total, one.added_on, ""] for one in added]
+    rows = [[own.model_id, count_parameters(read_config(own.config)).total, own.added_on, ""] for own in added]
     rows += [[None, None, None, str(error)] for error in wrong]
     if not only_added:
         known = {name: count_parameters(catalogue.architecture(name)).total for name in catalogue.models()}
-        known |= {name: one.parameters for name, one in diffusion.diffusion_models().items()}
+        known |= {name: model.parameters for name, model in diffusion.diffusion_models().items()}
         rows += [[name, parameters, None, ""] for name, parameters in sorted(known.items())]
     show(["model_id", "parameters", "added_on", "problem"], rows, form)

@@ -1,4 +1,4 @@
-"""`gpuledger new-source`: the stubs of a source."""
+"""`gpuledger new-source`: write the stubs of a new source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`gpuledger parse`: one saved page to items, as the nightly run would read it."""
+"""`gpuledger parse`: print the items of one saved page, as the nightly run would read them."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def command(source: str, file: Path, url: str | None, fetched_at: str | None) ->
 
 
 def _time(text: str) -> datetime:
-    """A time in ISO 8601. A usage error for what is none."""
+    """A time written in ISO 8601. A usage error for any other text."""
     try:
         return datetime.fromisoformat(text)
     except ValueError:

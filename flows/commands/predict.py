@@ -1,6 +1,7 @@
-"""`gpuledger predict`: whether a model fits on so many cards of a kind, and how fast it will be.
+"""`gpuledger predict`: whether a model fits on a number of equal cards, and how fast it will be.
 
-Needs no warehouse; where there is one and no engine is named, its measurements of that model and precision go first.
+Needs no warehouse. If there is one and no engine is named, its measurements of that model and precision count before the
+calculation.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuledger.flows.commands import _complete
-from gpuledger.flows.commands._assume import assume_option, of_settings, replaced
-from gpuledger.flows.commands._card import counted, gpus_of, undecided
+from gpuledger.flows.commands._assume import assume_option, of_settings, with_texts
+from gpuledger.flows.commands._card import ambiguous_name, count_and_name, gpus_of
 from gpuledger.flows.commands._explain import as_objects, explain_option, show_steps
 from gpuledger.flows.commands._memory import serving_options
 from gpuledger.flows.commands._options import data_dir_option, read_from
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     default=1,
     show_default=True,
     metavar="N",
-    help="So many of it in one machine.",
+    help="How many of this card are in one machine.",
 )
 @click.option(
     "--model",
@@ -69,7 +70,7 @@ if TYPE_CHECKING:
 )
 @click.option("--context", type=int, metavar="N", help="Tokens of context (default: 4096, or the model's own).")
 @click.option(
-    "--input", "prompt", type=int, metavar="N", help="Tokens of it that are read (default: a part of the context)."
+    "--input", "prompt", type=int, metavar="N", help="Length of the prompt, in tokens (default: a part of the context)."
 )
 @click.option("--users", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="Sequences at once.")
 @serving_options
@@ -103,22 +104,22 @@ def command(
     from gpuledger.transform.speed.offload import check_offload
     from gpuledger.transform.speed.predict import MOST_CARDS, Plan, job_of, least_of_alike, load_of, predict
 
-    named, words = counted(read_from(data_dir), gpu)
-    if named > 1 and count not in (1, named):
+    count_in_name, card_name = count_and_name(read_from(data_dir), gpu)
+    if count_in_name > 1 and count not in (1, count_in_name):
         raise click.UsageError(gettext("{name!r} says {named} cards and --count {count}").format(
-            name=gpu, named=named, count=count))  # fmt: skip
-    if not 1 <= max(named, count) <= MOST_CARDS:
-        raise click.UsageError(gettext("{name!r}: between 1 and {most} cards can be asked about").format(
+            name=gpu, named=count_in_name, count=count))  # fmt: skip
+    if not 1 <= max(count_in_name, count) <= MOST_CARDS:
+        raise click.UsageError(gettext("{name!r}: the number of cards must be from 1 to {most}").format(
             name=gpu, most=MOST_CARDS))  # fmt: skip
-    count, cards = max(named, count), gpus_of(read_from(data_dir), words)
+    count, cards = max(count_in_name, count), gpus_of(read_from(data_dir), card_name)
     assumptions = of_settings(assumed)
     if kv_bits is not None:
-        assumptions = replaced(assumptions, {"kv_cache_bits": kv_bits})
+        assumptions = with_texts(assumptions, {"kv_cache_bits": kv_bits})
     try:
         shape = text_shape(model_id, read_from(data_dir).models)
         if load.train is not None:
             if len(cards) > 1:
-                raise undecided(words, cards)
+                raise ambiguous_name(card_name, cards)
             need = need_of(model_id, shape, precision, load, assumptions)
             check_node(cards[0], count, need.engine.name, need.precision)
             _show_training(need, cards[0], count, form)
@@ -126,8 +127,8 @@ def command(
         program = engine_of(engine) if engine else default_engine(precision, load.users)
         loaded = loaded_as(program, precision)
         context = min(DEFAULT_CONTEXT, shape.context) if load.context is None else load.context
-        asked = load_of(shape, context, load.users, load.prompt, assumptions)
-        job, learned = job_of(shape, loaded, asked, assumptions), _learned(read_from(data_dir))
+        job_load = load_of(shape, context, load.users, load.prompt, assumptions)
+        job, learned = job_of(shape, loaded, job_load, assumptions), _learned(read_from(data_dir))
         answers = []
         for card in cards:
             check_node(card, count, program.name, job.size.precision)
@@ -143,59 +144,61 @@ def command(
             answers.append(predict(job, plan) if host is None else on(host))
     except SizingError as error:
         raise click.UsageError(str(error)) from None
-    found = least_of_alike(answers)
-    if found is None:
-        raise undecided(words, cards)
-    notes = list(found.notes)
+    prediction = least_of_alike(answers)
+    if prediction is None:
+        raise ambiguous_name(card_name, cards)
+    notes = list(prediction.notes)
     if loaded.lower() not in (precision.lower(), normalise_precision(precision).lower()):
-        notes.append(f"{found.plan.engine.name} loads {precision} as {loaded}")
+        notes.append(f"{prediction.plan.engine.name} loads {precision} as {loaded}")
     if len(cards) > 1:
-        others = ", ".join(card.display_name for card in cards if card != found.plan.gpu)
-        notes.insert(0, f"{words!r} may mean {others} too, of which the answer is nearly the same")
+        others = ", ".join(card.display_name for card in cards if card != prediction.plan.gpu)
+        notes.insert(0, f"{card_name!r} may mean {others} too, of which the answer is nearly the same")
     if engine is None:
-        rate, url = _measured(read_from(data_dir), found, model_id, precision)
-        if rate != found.decode:
+        rate, url = _measured(read_from(data_dir), prediction, model_id, precision)
+        if rate != prediction.decode:
             notes.insert(0, f"measured with other software, which this rests on: {url}")
-        found = found._replace(decode=rate)
-    steps = list(explained.steps(found)) if explain else []
+        prediction = prediction._replace(decode=rate)
+    steps = list(explained.steps(prediction)) if explain else []
     if form == "json":
-        said = as_object(found, model_id, precision, notes) | ({"explanation": as_objects(steps)} if explain else {})
-        click.echo(terminal.json_text(said, indent=1))
+        answer = as_object(prediction, model_id, precision, notes) | (
+            {"explanation": as_objects(steps)} if explain else {}
+        )
+        click.echo(terminal.json_text(answer, indent=1))
     else:
-        _show(found, f"{model_id} {precision}", notes)
+        _show(prediction, f"{model_id} {precision}", notes)
         show_steps(steps)
 
 
 def _show_training(need: Need, gpu: Gpu, count: int, form: str) -> None:
-    """Whether training fits on so many cards; how fast it is nobody here measured."""
+    """Print whether training fits on `count` cards. Its speed is not known, because no source here measured it."""
     from gpuledger.transform.buying.explained import tuning_steps
     from gpuledger.transform.speed import memory
 
-    trained, bound = need.tuning, need.training_bound(gpu, count)
-    assert trained is not None, "a need to train has what is trained"
+    tuning, bound = need.tuning, need.training_bound(gpu, count)
+    assert tuning is not None, "a need to train has what is trained"
     needed, usable = need.needed_bytes(count), need.usable_bytes(gpu, count)
-    verdict, steps = memory.verdict(needed, usable), list(tuning_steps(trained, count))
+    verdict, steps = memory.verdict(needed, usable), list(tuning_steps(tuning, count))
     if form == "json":
-        said = {
-            "gpu_id": gpu.gpu_id, "gpu": gpu.display_name, "count": count, "model": need.model_id, "train": trained.way,
-            "precision": need.precision, "context": trained.tokens, "batch": trained.batch, "verdict": verdict,
+        answer = {
+            "gpu_id": gpu.gpu_id, "gpu": gpu.display_name, "count": count, "model": need.model_id, "train": tuning.way,
+            "precision": need.precision, "context": tuning.tokens, "batch": tuning.batch, "verdict": verdict,
             "memory_needed_gb": round(needed / 1e9, 3), "memory_usable_gb": round(usable / 1e9, 3),
             "training": {"expected": None, "bound": bound and round(bound), "basis": "unknown"},
-            "assumptions": [trained.words], "explanation": as_objects(steps),
+            "assumptions": [tuning.words], "explanation": as_objects(steps),
         }  # fmt: skip
-        click.echo(terminal.json_text(said, indent=1))
+        click.echo(terminal.json_text(answer, indent=1))
         return
-    title = gettext("{model}, trained ({way})").format(model=need.model_id, way=trained.way)
+    title = gettext("{model}, trained ({way})").format(model=need.model_id, way=tuning.way)
     cards = gpu.display_name if count == 1 else f"{count} × {gpu.display_name}"
     click.echo(f"{title} · {cards}: {_verdicts()[verdict]}, {_gigabytes(needed, usable)}")
     if bound is not None:
         click.echo(f"  {spoken(f'trains {bound:,.0f} tokens/s at most, by the matrix rate; nobody measured it')}")
-    terminal.say(f"  {reckoned(trained.words)}")
+    terminal.say(f"  {reckoned(tuning.words)}")
     show_steps(steps)
 
 
 def _learned(data: DataDir) -> Learned:
-    """What the measurements of the warehouse say, where there is one."""
+    """What the measurements of the warehouse teach. NOTHING_LEARNED if there is no warehouse."""
     from gpuledger.transform.buying.market import learned
     from gpuledger.transform.speed.learned import NOTHING_LEARNED
     from gpuledger.warehouse.read import reader
@@ -206,11 +209,11 @@ def _learned(data: DataDir) -> Learned:
         return learned(con)
 
 
-def _measured(data: DataDir, found: Prediction, model_id: str, precision: str) -> tuple[Rate, str | None]:
-    """The rate of writing beside what the warehouse has measured, and where that is published."""
-    bandwidth = found.plan.gpu.memory_bandwidth_gb_s
-    if not data.published.exists() or not bandwidth or found.decode.expected is None:
-        return found.decode, None
+def _measured(data: DataDir, prediction: Prediction, model_id: str, precision: str) -> tuple[Rate, str | None]:
+    """The rate of writing, corrected by the measurements of the warehouse, and the address where these were published."""
+    bandwidth = prediction.plan.gpu.memory_bandwidth_gb_s
+    if not data.published.exists() or not bandwidth or prediction.decode.expected is None:
+        return prediction.decode, None
     from gpuledger.transform.buying.market import measurements
     from gpuledger.transform.buying.options import beside_measurements
     from gpuledger.transform.sizing import catalogue
@@ -219,13 +222,13 @@ def _measured(data: DataDir, found: Prediction, model_id: str, precision: str) -
 
     with reader(data) as con:
         measured = measurements(con, catalogue.canonical(model_id) or model_id, normalise_precision(precision))
-    rate, _ = beside_measurements(found, measured, found.plan.gpu.gpu_id, bandwidth)
-    return rate, next((one.url for one in measured.values()), None)
+    rate, _ = beside_measurements(prediction, measured, prediction.plan.gpu.gpu_id, bandwidth)
+    return rate, next((measurement.url for measurement in measured.values()), None)
 
 
-def as_object(found: Prediction, model_id: str, precision: str, notes: Sequence[str]) -> dict[str, Any]:
-    """The answer for programs: memory in GB of 10^9 bytes, speeds in tokens a second of all users together."""
-    plan, load = found.plan, found.job.load
+def as_object(prediction: Prediction, model_id: str, precision: str, notes: Sequence[str]) -> dict[str, Any]:
+    """The answer for programs. Memory is in GB of 10^9 bytes, speeds are in tokens a second of all users together."""
+    plan, load = prediction.plan, prediction.job.load
     return {
         "gpu_id": plan.gpu.gpu_id,
         "gpu": plan.gpu.display_name,
@@ -233,23 +236,23 @@ def as_object(found: Prediction, model_id: str, precision: str, notes: Sequence[
         "model": model_id,
         "precision": precision,
         "engine": plan.engine.name,
-        "split": found.split if plan.count > 1 else None,
+        "split": prediction.split if plan.count > 1 else None,
         "context": load.context,
         "input": load.prompt,
         "users": load.users,
-        "verdict": found.verdict,
-        "memory_needed_gb": round(found.needed / 1e9, 3),
-        "memory_usable_gb": round(found.usable / 1e9, 3),
-        "decode": _rate(found.decode),
-        "prefill": _rate(found.prefill),
-        "offload": None if found.moved is None else _moved(found.moved),
+        "verdict": prediction.verdict,
+        "memory_needed_gb": round(prediction.needed / 1e9, 3),
+        "memory_usable_gb": round(prediction.usable / 1e9, 3),
+        "decode": _rate(prediction.decode),
+        "prefill": _rate(prediction.prefill),
+        "offload": None if prediction.moved is None else _moved(prediction.moved),
         "assumptions": list(notes),
     }
 
 
-def _moved(away: Moved) -> dict[str, Any]:
-    """What stays with the processor, for programs."""
-    return {"what": away.what, "layers": away.layers, "of_layers": away.of_layers, "gb": round(away.size / 1e9, 3)}
+def _moved(moved: Moved) -> dict[str, Any]:
+    """The part of the model that stays with the processor, for programs."""
+    return {"what": moved.what, "layers": moved.layers, "of_layers": moved.of_layers, "gb": round(moved.size / 1e9, 3)}
 
 
 def _rate(rate: Rate) -> dict[str, Any]:
@@ -269,21 +272,21 @@ def _verdicts() -> dict[str, str]:
     }
 
 
-def _show(found: Prediction, what: str, notes: Sequence[str]) -> None:
+def _show(prediction: Prediction, what: str, notes: Sequence[str]) -> None:
     from gpuledger.flows.commands._show import show
 
-    plan = found.plan
+    plan = prediction.plan
     title = (
         f"{what} · {plan.count} × {plan.gpu.display_name}" if plan.count > 1 else f"{what} · {plan.gpu.display_name}"
     )
-    click.echo(f"{title}: {_verdicts()[found.verdict]}, {_gigabytes(found.needed, found.usable)}")
+    click.echo(f"{title}: {_verdicts()[prediction.verdict]}, {_gigabytes(prediction.needed, prediction.usable)}")
     rows = [
         [
             name,
             *(None if value is None else float(f"{value:.4g}") for value in (r.expected, r.low, r.high, r.bound)),
             r.basis,
         ]
-        for name, r in ((gettext("writes"), found.decode), (gettext("reads"), found.prefill))
+        for name, r in ((gettext("writes"), prediction.decode), (gettext("reads"), prediction.prefill))
     ]
     show(["tokens/s", "expected", "low", "high", "bound", "basis"], rows, "table")
     for line in notes:

@@ -19,7 +19,7 @@ from gpuledger.flows.commands._options import (
 from gpuledger.flows.setup import showing
 from gpuledger.flows.setup.lang import gettext
 
-#: The columns of most worth first, as a narrow screen keeps them.
+#: Headings by column, in the order in which a narrow screen keeps the columns.
 _HEADINGS = {
     "gpu": "gpu", "price_usd": "USD", "source": "shop", "price_since": "price since", "premium_over_msrp": "over MSRP",
     "excluded": "left out", "last_seen_at": "last confirmed", "hint": "hint", "used_price_usd": "used", "market": "market",
@@ -37,7 +37,7 @@ _HEADINGS = {
 def command(gpu: str | None, as_of: datetime | None, data_dir: str | None, form: str) -> int:
     """Street prices of all GPUs, or of those whose name holds GPU ("rtx 4090"): where, since when, and the trend.
 
-    Several stand with a comma between them: "4090, 4080".
+    Write a comma between several names: "4090, 4080".
     """
     from gpuledger.flows.commands import _workload
     from gpuledger.flows.commands._show import no_rows, show
@@ -48,20 +48,22 @@ def command(gpu: str | None, as_of: datetime | None, data_dir: str | None, form:
 
     data = read_from(data_dir)
     day, short = day_of(data, as_of), form == "table"
-    shown = money(data, day)
+    currency = money(data, day)
     names = list(dict.fromkeys(name.strip() for name in (gpu or "").split(",") if name.strip()))
     columns, rows = price(data, Cards(names[0] if names else ""), day, showing.market(), short=short)
     if len(names) > 1 or (names and not rows):
         from gpuledger.flows.commands import _card
 
-        # Not as the catalogue writes it: "rtx4090", "3090 24GB". A name that nobody has is a usage error here.
-        meant = tuple(dict.fromkeys(one for name in names for one in _card.ids(data, name)))
-        columns, rows = price(data, Cards("", meant), day, showing.market(), short=short)
+        # The name is not spelt as in the catalogue: "rtx4090", "3090 24GB". A name that no card has is a usage error here.
+        gpu_ids = tuple(dict.fromkeys(gpu_id for name in names for gpu_id in _card.gpu_ids(data, name)))
+        columns, rows = price(data, Cards("", gpu_ids), day, showing.market(), short=short)
     title = f"{gettext('Street prices')} · {market_words.heading(data, day)} · {_workload.when(data, as_of)}"
     headings = {**_HEADINGS, "price_usd": market_words.money(data, day)}
     if showing.market() == markets.ALL:
-        # Which market it is says more there than when a price was confirmed.
+        # With all markets, the market of a row is more important than when its price was confirmed.
         headings = {name: headings[name] for name in ("gpu", "price_usd", "source", "market", "channel")} | headings
-    show(*shown.table(columns, rows), form, title=shown.title(title), headings=shown.headings(columns, headings))
+    show(
+        *currency.table(columns, rows), form, title=currency.title(title), headings=currency.headings(columns, headings)
+    )
     why = gettext("no shop in this warehouse lists it; `gpuledger show` has what is known of the card")
     return 0 if rows else no_rows(why)

@@ -1,4 +1,4 @@
-"""`gpuledger quotes`: what would be read from a vendor's file, and an empty file to fill in."""
+"""`gpuledger quotes`: check what would be read from a vendor's file, or write an empty file to fill in."""
 
 from __future__ import annotations
 
@@ -49,20 +49,20 @@ def check(file: Path, data_dir: str | None, form: str) -> int:
     )  # fmt: skip
     offers, rejected = read_quotes(page)
     resolver = identities.resolver_of(read_from(data_dir))
-    found = [_row(cast("Offer", with_market(offer, None)), resolver) for offer in offers]
+    rows = [_row(cast("Offer", with_market(offer, None)), resolver) for offer in offers]
     left_out = [{"row": f"{row.sheet} {row.row}".strip(), "reason": row.reason} for row in rejected]
     if form == "json":
-        click.echo(terminal.json_text({"read": found, "left_out": left_out}, indent=1))
+        click.echo(terminal.json_text({"read": rows, "left_out": left_out}, indent=1))
     else:
-        show(_COLUMNS, [list(row.values()) for row in found], form, title=gettext("Would be read") + f" · {file.name}")
+        show(_COLUMNS, [list(row.values()) for row in rows], form, title=gettext("Would be read") + f" · {file.name}")
         if left_out:
             click.echo(gettext("{count} rows would be left out:").format(count=len(left_out)), err=form != "table")
         for row in left_out:
-            said = f"  {row['row']}: {wrong_use.said(row['reason'])}"
+            line = f"  {row['row']}: {wrong_use.said(row['reason'])}"
             if form == "table":
-                terminal.say(said)
+                terminal.say(line)
             else:
-                click.echo(said, err=True)
+                click.echo(line, err=True)
     return 3 if left_out else 0
 
 
@@ -76,11 +76,11 @@ def _row(offer: Offer, resolver: Resolver) -> dict[str, Any]:
     from gpuledger.transform.identity.resolver import Evidence
 
     evidence = Evidence(specs=offer.specs, mpn=offer.mpn, brand=offer.brand)
-    found = resolver.resolve(offer.title, evidence, source="quotes")
-    gpu = found.gpu or (found.contained[1] if found.contained else None)
+    resolved = resolver.resolve(offer.title, evidence, source="quotes")
+    gpu = resolved.gpu or (resolved.contained[1] if resolved.contained else None)
     taxed = {True: "included", False: "excluded", None: "not stated"}[offer.tax_included]
     values = (
-        offer.title, gpu or f"? {found.explanation}", found.product_kind, found.gpu_count, _plain(offer.price),
+        offer.title, gpu or f"? {resolved.explanation}", resolved.product_kind, resolved.gpu_count, _plain(offer.price),
         offer.currency, taxed, offer.condition, offer.quantity, _plain(offer.valid_until), offer.seller, offer.market,
         _plain(offer.shipping), offer.availability,
     )  # fmt: skip

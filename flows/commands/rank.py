@@ -1,4 +1,4 @@
-"""`gpuledger rank`: who is fastest at a workload."""
+"""`gpuledger rank`: which cards are fastest in a workload."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gpuledger.flows.commands._options import (
 from gpuledger.flows.setup.lang import gettext
 from gpuledger.flows.telling import terminal
 
-#: The columns of most worth first, as a narrow screen keeps them.
+#: Headings by column, in the order in which a narrow screen keeps the columns.
 _HEADINGS = {
     "rank": "rank", "gpu": "gpu", "score": "score", "relative_to_baseline": "× baseline", "published_on": "published on",
     "basis": "basis", "low": "low", "high": "high", "bound": "bound",

@@ -1,4 +1,4 @@
-"""`gpuledger rate`: hourly rates of one's own contracts beside those that clouds publish."""
+"""`gpuledger rate`: add the hourly rates of one's own contracts to those that clouds publish."""
 
 from __future__ import annotations
 
@@ -72,16 +72,16 @@ def add(
         added_on=today,
     )  # fmt: skip
     try:
-        is_other = rates.add(data, rate)
+        replaces = rates.add(data, rate)
     except rates.BadRates as error:
         raise click.UsageError(str(error)) from None
     message = (
         gettext("{count} × {gpu} at {provider}: {price} {currency} an hour, in place of the rate before")
-        if is_other
+        if replaces
         else gettext("{count} × {gpu} at {provider}: {price} {currency} an hour")
     )
-    words = {"count": count, "gpu": gpu.display_name, "provider": provider, "price": amount, "currency": rate.currency}
-    click.echo(message.format(**words))
+    values = {"count": count, "gpu": gpu.display_name, "provider": provider, "price": amount, "currency": rate.currency}
+    click.echo(message.format(**values))
     click.echo(gettext("`gpuledger refresh --only own_rates` takes it into the tables; the next night does so too"))
 
 
@@ -113,7 +113,7 @@ def list_(data_dir: str | None, form: str) -> None:
         ["#", *COLUMNS],
         [[number, *(cell or None for cell in row)] for number, row in enumerate(rows, 1)],
         form,
-        none=gettext("no rate yet: `gpuledger rate add PROVIDER CARD PRICE` adds one"),
+        if_empty=gettext("no rate yet: `gpuledger rate add PROVIDER CARD PRICE` adds one"),
     )
 
 
@@ -125,7 +125,7 @@ def remove(number: int, data_dir: str | None) -> None:
     from gpuledger.flows.setup import rates
 
     try:
-        gone = rates.remove(data_of(data_dir), number)
+        removed = rates.remove(data_of(data_dir), number)
     except rates.BadRates as error:
         raise click.UsageError(str(error)) from None
-    click.echo(gettext("taken out: {rate}").format(rate=", ".join(filter(None, gone))))
+    click.echo(gettext("taken out: {rate}").format(rate=", ".join(filter(None, removed))))

@@ -1,4 +1,4 @@
-"""`gpuledger rebuild`: build what edited models, data or settings reach."""
+"""`gpuledger rebuild`: build the tables that changed definitions, data or settings affect."""
 
 from __future__ import annotations
 

@@ -51,9 +51,9 @@ def command(
     from gpuledger.flows.night.start import Request, context_for
     from gpuledger.flows.prefect_ import blocks
     from gpuledger.flows.telling import logs, progress
-    from gpuledger.flows.telling.after import reported
+    from gpuledger.flows.telling.after import run_and_report
 
-    # The tables below say what happened; where the log is for programs, it says so itself.
+    # People read the summary that is printed below. With a log for programs, the log itself has all of it.
     is_log = settings.log_format == "json"
     logs.set_up(settings, None if is_log else "CRITICAL" if quiet else "ERROR")
     if night is not None and not sample:
@@ -62,14 +62,14 @@ def command(
         context = context_for(settings, data, engine, Request(sample=sample, night=night, only=only, as_of=as_of))
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    with progress.shown(quiet or is_log) as lines:
-        context = replace(context, progress=lines)
+    with progress.live_lines(quiet or is_log) as live:
+        context = replace(context, progress=live)
         if engine == "prefect":
             from gpuledger.flows.prefect_.engine import refresh
 
-            summary = reported(context, lambda: refresh(context), blocks.load)
+            summary = run_and_report(context, lambda: refresh(context), blocks.load)
         else:
-            summary = reported(context, lambda: run(context, read_plain), blocks.load)
+            summary = run_and_report(context, lambda: run(context, read_plain), blocks.load)
     if not is_log and (not quiet or summary.exit_status == 1):
         from gpuledger.flows.commands._summary import show_summary
 

@@ -1,4 +1,4 @@
-"""`gpuledger release`: let held prices pass, and say that a source has no more rows than it shows."""
+"""`gpuledger release`: let held prices pass, or confirm that the rows that a source shows are all that it has."""
 
 from __future__ import annotations
 
@@ -15,64 +15,70 @@ from gpuledger.warehouse.paths import DataDir
 @click.option("--all", "every", is_flag=True, help="Every price that is held now.")
 @click.option(
     "--source", "sources", multiple=True, metavar="S",
-    help="All that is held of source S; and where it is degraded or drifts, what it shows is all that it has.",
+    help="Release all held prices of source S. If S is degraded or drifts, this also confirms that the rows that it shows "
+    "are all that it has.",
 )  # fmt: skip
 @click.option("--reason", default="", help="Why it may pass; kept with the decision.")
 @data_dir_option
 def command(
     listings: tuple[str, ...], every: bool, sources: tuple[str, ...], reason: str, data_dir: str | None
 ) -> None:
-    """List what is held, or let those of LISTINGS pass at the next run.
+    """List the held prices, or let the prices of LISTINGS pass at the next run.
 
-    A decision is for one listing at one price, or for one source at its number of rows: what it no longer shows ends with
-    the next run, and that many rows are usual from then on. It is kept with its date and reason in decisions/releases.jsonl.
+    A decision on a listing counts for its present price only. A decision on a source counts for its present number of rows:
+    listings that the source no longer shows end with the next run, and that many rows are usual from then on. Decisions are
+    kept with date and reason in decisions/releases.jsonl.
     """
     from gpuledger.flows.commands._show import show
     from gpuledger.transform.answers.held import degraded, held
 
     data = data_of(data_dir)
     prices = {price.listing_id: price for price in held(data)}
-    short = {one.source: one for one in degraded(data)}
+    degraded_by_name = {source.source: source for source in degraded(data)}
     if not listings and not every and not sources:
         rows = [
             (p.listing_id, p.title, p.price, p.currency, p.reason, p.bound or "", p.held_at, p.times_held)
             for _, p in sorted(prices.items())
         ]
         columns = ["listing_id", "title", "price", "currency", "reason", "bound", "held_at", "times_held"]
-        show(columns, rows, "table", title=gettext("Held prices"), none=gettext("no price is held"))
-        if short:
-            degraded_rows = [(one.source, one.rows, one.reason) for one in short.values()]
+        show(columns, rows, "table", title=gettext("Held prices"), if_empty=gettext("no price is held"))
+        if degraded_by_name:
+            degraded_rows = [(source.source, source.rows, source.reason) for source in degraded_by_name.values()]
             show(["source", "rows", "reason"], degraded_rows, "table", title=gettext("Degraded sources"))
         return
     if unknown := sorted(set(listings) - prices.keys()):
-        message = gettext("no price is held of {listings}; `gpuledger release` lists those that are")
+        message = gettext("no price of {listings} is held; `gpuledger release` lists the held prices")
         raise click.UsageError(message.format(listings=", ".join(unknown)))
     of_sources = [listing for listing, price in sorted(prices.items()) if price.source in sources]
-    if unknown := sorted(set(sources) - short.keys() - {prices[listing].source for listing in of_sources}):
-        message = gettext("nothing of {sources} is held, and it is not degraded; `gpuledger release` lists what is")
+    if unknown := sorted(set(sources) - degraded_by_name.keys() - {prices[listing].source for listing in of_sources}):
+        message = gettext("{sources}: nothing is held or degraded; `gpuledger release` lists what is")
         raise click.UsageError(message.format(sources=", ".join(unknown)))
     for listing in sorted(prices) if every else dict.fromkeys((*listings, *of_sources)):
         _release(data, prices[listing], reason)
     for source in dict.fromkeys(sources):
-        if source in short:
-            _accept(data, short[source], reason)
+        if source in degraded_by_name:
+            _accept(data, degraded_by_name[source], reason)
 
 
-def _release(data: DataDir, one: HeldPrice, reason: str) -> None:
+def _release(data: DataDir, held_price: HeldPrice, reason: str) -> None:
     from gpuledger.flows.setup import decisions
 
-    if one.price is None or one.currency is None:
+    if held_price.price is None or held_price.currency is None:
         sentence = gettext("{listing}: the page shows no price, so there is none to release")
-        click.echo(sentence.format(listing=one.listing_id))
+        click.echo(sentence.format(listing=held_price.listing_id))
         return
-    decisions.release(data, one.listing_id, one.price, one.currency, reason)
+    decisions.release(data, held_price.listing_id, held_price.price, held_price.currency, reason)
     sentence = gettext("{listing} ({title}) may pass at {price} {currency} from the next run on")
-    click.echo(sentence.format(listing=one.listing_id, title=one.title, price=one.price, currency=one.currency))
+    click.echo(
+        sentence.format(
+            listing=held_price.listing_id, title=held_price.title, price=held_price.price, currency=held_price.currency
+        )
+    )
 
 
-def _accept(data: DataDir, one: DegradedSource, reason: str) -> None:
+def _accept(data: DataDir, source: DegradedSource, reason: str) -> None:
     from gpuledger.flows.setup import decisions
 
-    decisions.accept(data, one.source, one.rows, one.last_night, reason)
+    decisions.accept(data, source.source, source.rows, source.last_night, reason)
     sentence = gettext("{source}: {rows} rows are all that it has; what it no longer shows ends with the next run")
-    click.echo(sentence.format(source=one.source, rows=one.rows))
+    click.echo(sentence.format(source=source.source, rows=source.rows))

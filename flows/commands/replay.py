@@ -47,7 +47,7 @@ def command(until: str | None, to: Path | None, skip_damaged: bool, data_dir: st
     sharing.catch_up(source)
     runs = replay.runs_until(source, _time(until) if until else None, skip_damaged=skip_damaged)
     now = utc_now()
-    with progress.shown() as lines:
+    with progress.live_lines() as lines:
         context = Context(
             settings=settings, data=DataDir(to) if to else source, run_id=new_run_id(), as_of=now, started_at=now,
             engine="plain", progress=lines,
@@ -60,10 +60,10 @@ def command(until: str | None, to: Path | None, skip_damaged: bool, data_dir: st
     click.echo(f"warehouse  {context.data.published} -> {summary.version}")
     if summary.damaged:
         click.echo(gettext("left out, as damaged or missing: {count}").format(count=len(summary.damaged)))
-        for one in summary.damaged[: replay.NAMED]:
-            click.echo(f"  {wrong_use.said(redact_text(one))}")
-        if (more := len(summary.damaged) - replay.NAMED) > 0:
-            click.echo("  " + gettext("and {count} more").format(count=more))
+        for damage in summary.damaged[: replay.NAMED]:
+            click.echo(f"  {wrong_use.said(redact_text(damage))}")
+        if (unnamed := len(summary.damaged) - replay.NAMED) > 0:
+            click.echo("  " + gettext("and {count} more").format(count=unnamed))
     return summary.exit_status
 
 

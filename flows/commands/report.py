@@ -1,4 +1,4 @@
-"""`gpuledger report`: all of it as a page for whoever buys."""
+"""`gpuledger report`: write everything as one HTML page for buyers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def command(folder: Path, data_dir: str | None) -> None:
     from gpuledger.flows.telling import progress, reporting
 
     data = read_from(data_dir)
-    with progress.shown() as lines:
+    with progress.live_lines() as lines:
         written = reporting.write(data, folder, lines)
     for path in written:
         click.echo(path)

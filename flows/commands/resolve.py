@@ -44,6 +44,6 @@ def command(
     resolver = identities.resolver_of(read_from(data_dir))
     evidence = Evidence(memory=memory, specs=specs, mpn=mpn, chipset=chipset)
     lines = (line.rstrip("\r\n") for line in sys.stdin) if titles == ("-",) else iter(titles)
-    for title in lines:  # an empty one too: whoever pastes the answers beside the titles counts on a line each
+    for title in lines:  # empty titles too, so that the answers can be pasted beside the titles, line by line
         resolution = resolver.resolve(title, evidence, source=source, explain=explain)
         sys.stdout.write(terminal.json_text(resolution.to_json(explain=explain)) + "\n")

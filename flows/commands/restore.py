@@ -1,4 +1,4 @@
-"""`gpuledger restore`: bring back the newest whole version."""
+"""`gpuledger restore`: publish the newest undamaged version again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`gpuledger serve`: every night, until it is told to stop."""
+"""`gpuledger serve`: refresh every night, until the process is stopped."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from gpuledger.warehouse.paths import DataDir
 )
 @data_dir_option
 @log_format_option
-def command(connect: bool, data_dir: str | None, **given: Any) -> int:
+def command(connect: bool, data_dir: str | None, **options: Any) -> int:
     """Refresh every night through Prefect, and whenever a quote is dropped or a model is edited.
 
     Uses the Prefect server that PREFECT_API_URL names; where it names none, one runs beside this process and ends with it.
@@ -35,12 +35,12 @@ def command(connect: bool, data_dir: str | None, **given: Any) -> int:
     from gpuledger.flows.prefect_.server import ServerFailed
     from gpuledger.flows.telling import logs
 
-    sample = given.pop("sample")
-    settings = settings_module.load({"data_dir": data_dir, **given})
+    sample = options.pop("sample")
+    settings = settings_module.load({"data_dir": data_dir, **options})
     data = settings.data()
     if connect:
         return _connect(data)
-    # The runs are processes of their own: one log is read by one program, and which folder is meant is said here alone.
+    # Each run is a process of its own, and gets the log format and the data directory of this process by its environment.
     os.environ["GPULEDGER_LOG_FORMAT"] = settings.log_format
     os.environ["GPULEDGER_DATA_DIR"] = str(data.root.resolve())
     logs.set_up(settings)
@@ -55,7 +55,7 @@ def command(connect: bool, data_dir: str | None, **given: Any) -> int:
 
 
 def _connect(data: DataDir) -> int:
-    """Print a link for a browser, and what the `prefect` command needs, as a shell takes it."""
+    """Print a link for a browser, and the environment variables for the `prefect` command as lines for a shell."""
     from gpuledger.flows.prefect_ import server as prefect_server
 
     server = prefect_server.find(data.state)

@@ -1,4 +1,4 @@
-"""`gpuledger settings`: every setting, its value, and where that comes from."""
+"""`gpuledger settings`: every setting, its value, and where the value comes from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`gpuledger show`: all that is known of one card, on one screen."""
+"""`gpuledger show`: everything that is known about one card, on one screen."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from gpuledger.flows.setup.sentences import spoken
 from gpuledger.flows.telling import terminal
 from gpuledger.warehouse.paths import DataDir
 
-#: Offers and rentals shown for people; programs get all.
+#: The most offers and rentals that people see. Programs get all.
 _MOST = 8
 _DAYS = 90
 _SPARKS = "▁▂▃▄▅▆▇█"
 
-#: Headings; the columns of most worth first, as a narrow screen keeps them.
+#: Headings by column, in the order in which a narrow screen keeps the columns.
 _OFFERS = {
     "price_usd": "USD", "shop": "shop", "availability": "availability", "price_since": "price since",
     "left_out_because": "left out because", "title": "title", "price": "price",
@@ -56,30 +56,30 @@ def command(card: str, data_dir: str | None, form: str) -> None:
     from gpuledger.warehouse.outputs.cells import plain
 
     data = read_from(data_dir)
-    meant, shown = _card.ids(data, card), money(data)
-    columns, rows = shown.table(*cards.facts(data, meant))
-    known = [_at_its_own_rate(data, dict(zip(columns, row, strict=True)), shown) for row in rows]
+    gpu_ids, currency = _card.gpu_ids(data, card), money(data)
+    columns, rows = currency.table(*cards.facts(data, gpu_ids))
+    facts = [_at_its_own_rate(data, dict(zip(columns, row, strict=True)), currency) for row in rows]
     if form == "json":
-        whole = [one | _of(data, one["gpu_id"], shown) for one in known]
-        click.echo(terminal.json_text(whole, default=plain, indent=1))
+        answer = [card_facts | _of(data, card_facts["gpu_id"], currency) for card_facts in facts]
+        click.echo(terminal.json_text(answer, default=plain, indent=1))
         return
-    for one in known:
-        _print(data, one, shown)
+    for card_facts in facts:
+        _print(data, card_facts, currency)
 
 
-def _at_its_own_rate(data: DataDir, one: dict[str, Any], shown: Money) -> dict[str, Any]:
-    """The card with its lowest price on record at the rate of that day."""
+def _at_its_own_rate(data: DataDir, card: dict[str, Any], currency: Money) -> dict[str, Any]:
+    """The card, with its lowest price on record converted at the rate of that day. Changes `card` in place."""
     from gpuledger.transform.answers import rates
 
-    low, day = shown.name("all_time_low_usd"), one["all_time_low_on"]
-    if shown.words and one[low] is not None:
-        rate = rates.rate(data, shown.code, day)
-        one[low] = shown.of(float(one[low]) * shown.usd**2 / rate.usd) if rate else None
-    return one
+    low, day = currency.name("all_time_low_usd"), card["all_time_low_on"]
+    if currency.words and card[low] is not None:
+        rate = rates.rate(data, currency.code, day)
+        card[low] = currency.of(float(card[low]) * currency.usd**2 / rate.usd) if rate else None
+    return card
 
 
-def _of(data: DataDir, gpu_id: str, shown: Money) -> dict[str, Any]:
-    """Everything of a card that has several rows."""
+def _of(data: DataDir, gpu_id: str, currency: Money) -> dict[str, Any]:
+    """The offers, scores, rentals and daily lows of a card."""
     from gpuledger.transform.answers import card as cards
     from gpuledger.warehouse.outputs.cells import plain
 
@@ -90,24 +90,24 @@ def _of(data: DataDir, gpu_id: str, shown: Money) -> dict[str, Any]:
     }
     as_dicts = {
         name: [dict(zip(columns, map(plain, row), strict=True)) for row in rows]
-        for name, (columns, rows) in ((name, shown.table(*found)) for name, found in several.items())
+        for name, (columns, rows) in ((name, currency.table(*table)) for name, table in several.items())
     }
-    lows = cards.daily_lows(data, gpu_id, _DAYS, shown.code)
-    return {**as_dicts, shown.name("daily_low_usd"): [round(low, shown.places) for low in lows]}
+    lows = cards.daily_lows(data, gpu_id, _DAYS, currency.code)
+    return {**as_dicts, currency.name("daily_low_usd"): [round(low, currency.places) for low in lows]}
 
 
-def _print(data: DataDir, one: dict[str, Any], shown: Money) -> None:
+def _print(data: DataDir, card: dict[str, Any], currency: Money) -> None:
     from gpuledger.flows.commands._show import show
     from gpuledger.transform.answers import card as cards
 
-    gpu_id = one["gpu_id"]
-    click.secho(f"\n{one['gpu']}", bold=True)
-    for line in _lines(_specification(one)):
+    gpu_id = card["gpu_id"]
+    click.secho(f"\n{card['gpu']}", bold=True)
+    for line in _lines(_specification(card)):
         terminal.say("  " + line)
-    for line in _price_lines(one, cards.daily_lows(data, gpu_id, _DAYS, shown.code), shown):
+    for line in _price_lines(card, cards.daily_lows(data, gpu_id, _DAYS, currency.code), currency):
         terminal.say("  " + line)
-    if shown.words:
-        terminal.say(f"  {shown.words}")
+    if currency.words:
+        terminal.say(f"  {currency.words}")
     for title, (columns, rows), headings in (
         (gettext("Offers"), _in_one_cell(*cards.offers(data, gpu_id, _MOST)), _OFFERS),
         (gettext("Scores"), cards.scores(data, gpu_id), _SCORES),
@@ -115,31 +115,31 @@ def _print(data: DataDir, one: dict[str, Any], shown: Money) -> None:
     ):
         if rows:
             click.echo()
-            show(*shown.table(columns, rows), "table", title=title, headings=shown.headings(columns, headings))
+            show(*currency.table(columns, rows), "table", title=title, headings=currency.headings(columns, headings))
 
 
 def _in_one_cell(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Offers with the printed price and its currency in one cell: on a narrow screen one would stand without the other."""
+    """Offers with the printed price and its currency in one cell, so that a narrow screen cannot drop one of them."""
     from gpuledger.flows.commands._show import human
 
     price, currency = columns.index("price"), columns.index("currency")
-    told = []
+    joined = []
     for row in rows:
         amount = None if row[price] is None else f"{human(row[price])} {row[currency]}"
-        told.append(tuple(amount if at == price else value for at, value in enumerate(row) if at != currency))
-    return [name for name in columns if name != "currency"], told
+        joined.append(tuple(amount if at == price else value for at, value in enumerate(row) if at != currency))
+    return [name for name in columns if name != "currency"], joined
 
 
-def _specification(one: dict[str, Any]) -> list[str]:
+def _specification(card: dict[str, Any]) -> list[str]:
     units = {
         "memory_gb": "{:g} GB", "memory_type": "{}", "memory_bandwidth_gb_s": "{:g} GB/s", "fp32_tflops": "{:g} TFLOPS FP32",
         "tensor_fp16_tflops": "{:g} TFLOPS FP16 tensor", "tdp_w": "{:g} W", "form_factor": "{}", "released_on": "{}",
     }  # fmt: skip
-    return [unit.format(one[name]) for name, unit in units.items() if one[name] is not None]
+    return [unit.format(card[name]) for name, unit in units.items() if card[name] is not None]
 
 
 def _lines(parts: list[str]) -> list[str]:
-    """The parts in lines that fit the screen, none of them broken; in one line where there is no screen."""
+    """The parts joined into lines that fit the screen, without breaking a part. One line if there is no screen."""
     width = terminal.console().width - 2 if sys.stdout.isatty() else 10**6
     lines = parts[:1]
     for part in parts[1:]:
@@ -148,38 +148,39 @@ def _lines(parts: list[str]) -> list[str]:
     return lines
 
 
-def _price_lines(one: dict[str, Any], lows: list[float], shown: Money) -> list[str]:
-    lines, code = [], shown.code
-    street, msrp, used = (one[shown.name(name)] for name in ("price_usd", "msrp_usd", "used_price_usd"))
+def _price_lines(card: dict[str, Any], lows: list[float], currency: Money) -> list[str]:
+    lines, code = [], currency.code
+    street, msrp, used = (card[currency.name(name)] for name in ("price_usd", "msrp_usd", "used_price_usd"))
     if street is not None:
-        over = one["premium_over_msrp"]
+        over = card["premium_over_msrp"]
         price = (
             gettext("{price} USD at {shop} since {day}")
             .replace("USD", code)
-            .format(price=shown.text(street), shop=one["shop"], day=f"{one['price_since']:%Y-%m-%d}")
+            .format(price=currency.text(street), shop=card["shop"], day=f"{card['price_since']:%Y-%m-%d}")
         )
         lines.append(
             price if over is None else f"{price} ({gettext('{share} over MSRP').format(share=f'{over:+.1%}')})"
         )
     else:
         lines.append(
-            gettext("no shop that counts has it now") + (f": {spoken(one['excluded'])}" if one["excluded"] else "")
+            gettext("no shop has it now at a price that counts")
+            + (f": {spoken(card['excluded'])}" if card["excluded"] else "")
         )
     if msrp is not None:
-        lines.append(f"MSRP {shown.text(msrp)} {code}")
+        lines.append(f"MSRP {currency.text(msrp)} {code}")
     if used is not None:
-        lines.append(gettext("used from {price} USD").replace("USD", code).format(price=shown.text(used)))
+        lines.append(gettext("used from {price} USD").replace("USD", code).format(price=currency.text(used)))
     if len(lows) > 1:
-        low, high = shown.text(min(lows)), shown.text(max(lows))
-        lines.append(f"{sparkline(lows)}  {low} – {high} {code}, " + gettext("the last days with a price"))
-    if one["hint"]:
-        reason = spoken(one["hint_reason"])
-        lines.append(reason if one["hint"] == "unknown" else f"{gettext(one['hint'])}: {reason}")
+        low, high = currency.text(min(lows)), currency.text(max(lows))
+        lines.append(f"{sparkline(lows)}  {low} – {high} {code}, " + gettext("over the last days that have a price"))
+    if card["hint"]:
+        reason = spoken(card["hint_reason"])
+        lines.append(reason if card["hint"] == "unknown" else f"{gettext(card['hint'])}: {reason}")
     return lines
 
 
 def sparkline(values: list[float], width: int = 40) -> str:
-    """At most `width` of the values as bars, the newest last; all of one height where nothing moved."""
+    """At most `width` of the values as bars, the newest last. All bars have the same height if all values are equal."""
     step = max(1, -(-len(values) // width))
     chosen = values[::-1][::step][::-1]
     low, high = min(chosen), max(chosen)

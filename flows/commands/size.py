@@ -16,7 +16,7 @@ from gpuledger.flows.setup.reckoned import reckoned
 if TYPE_CHECKING:
     from gpuledger.transform.sizing.report import Quantity
 
-#: Context where none is asked for, at most the model's own.
+#: The context if --context is not given; at most the context of the model.
 _CONTEXT = 4096
 
 
@@ -48,11 +48,11 @@ def command(
     if (model is None) == (config is None):
         raise click.UsageError(gettext("name one MODEL, or give its --config config.json"))
     try:
-        found = quantities(model, config, precision, context, batch, assumed, read_from(data_dir).models)
+        size_rows = quantities(model, config, precision, context, batch, assumed, read_from(data_dir).models)
     except SizingError as error:
         raise click.UsageError(str(error)) from None
     columns = ["quantity", "value", "unit", "note"]
-    rows = [[getattr(one, name) for name in columns] for one in found]
+    rows = [[getattr(quantity, name) for name in columns] for quantity in size_rows]
     if form == "table":
         rows = [
             [reckoned(name), _human(value, unit), reckoned(unit), reckoned(note)] for name, value, unit, note in rows
@@ -69,7 +69,7 @@ def quantities(
     assumed: tuple[str, ...],
     own: Path,
 ) -> list[Quantity]:
-    """What is known of the size of a model. Raises SizingError."""
+    """The parameters, memory and operations of a model. Raises SizingError."""
     from gpuledger.transform.sizing import catalogue, diffusion
     from gpuledger.transform.sizing.architecture import read_config
     from gpuledger.transform.sizing.errors import SizingError
@@ -81,7 +81,7 @@ def quantities(
         if context is not None:
             raise SizingError("an image model has no context; leave --context out")
         return list(image_sizes(diffusion.get(model), precision, batch, assumptions))
-    added = {one.model_id: one for one in load(own)[0]}
+    added = {own_model.model_id: own_model for own_model in load(own)[0]}
     if config is not None:
         shape = read_config(read_json(config))
     elif model in added:

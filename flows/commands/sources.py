@@ -1,4 +1,4 @@
-"""`gpuledger sources`: what can be read, and what one page of each would give now."""
+"""`gpuledger sources`: list the sources, check one page of each, compare pages, and record terms and corrections."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def command(ctx: click.Context, data_dir: str | None, form: str) -> None:
     from gpuledger.flows.setup import terms
     from gpuledger.flows.telling import health
 
-    said = gettext if form == "table" else str
+    translate = gettext if form == "table" else str
     columns = [
         "source", "title", "kinds", "status", "failed of 30", "robots", "terms", "interface", "sample", "live addresses",
         "freshness_hours", "homepage", "key",
@@ -49,41 +49,43 @@ def command(ctx: click.Context, data_dir: str | None, form: str) -> None:
     settings = settings_module.load({})
     data = data_of(data_dir)
     records = health.records(data)
-    read = terms.of(data)
-    out = {one.source: one for one in left_out.by_default(records, discover(), health.clock(data), read)}
+    read_terms = terms.of(data)
+    left_out_now = {
+        source.source: source for source in left_out.by_default(records, discover(), health.clock(data), read_terms)
+    }
     rows = []
     for s in discover():
         record = records.get(s.name)
-        interface = said("is one") if s.interface == s.name else s.interface and said(s.interface)
+        interface = translate("is one") if s.interface == s.name else s.interface and translate(s.interface)
         rows.append((
-            s.name, said(s.title), ", ".join(s.kinds), record and record.status,
-            record and f"{record.failed}/{record.nights}", _robots(s, record, out.get(s.name), said),
-            _terms(s, read.get(s.name), said), interface, bool(s.sample), len(s.start), s.freshness_hours, s.homepage,
-            _key(s, settings, said),
+            s.name, translate(s.title), ", ".join(s.kinds), record and record.status,
+            record and f"{record.failed}/{record.nights}", _robots(s, record, left_out_now.get(s.name), translate),
+            _terms(s, read_terms.get(s.name), translate), interface, bool(s.sample), len(s.start), s.freshness_hours,
+            s.homepage, _key(s, settings, translate),
         ))  # fmt: skip
     show(columns, rows, form)
 
 
-#: Puts a text into the language of whoever asks; programs get it as it is.
-Said = Callable[[str], str]
+#: Translates a text for people. For programs it returns the text as it is.
+Translate = Callable[[str], str]
 
 
-def _robots(source: Source, record: Record | None, out: LeftOut | None, said: Said) -> str | None:
-    """What the site's robots.txt was last found to say; None for what is no site."""
+def _robots(source: Source, record: Record | None, forbidden: LeftOut | None, translate: Translate) -> str | None:
+    """What the site's robots.txt last said. None for a source that is not a site."""
     if source.access is not None:
-        return said(N_("asked with a key"))
+        return translate(N_("asked with a key"))
     if not source.start:
         return None
-    if out is not None and out.again is not None:
-        return said(N_("forbidden, left out until {day}")).format(day=f"{out.again:%Y-%m-%d}")
-    return said((record and record.robots) or "not asked yet")
+    if forbidden is not None and forbidden.again is not None:
+        return translate(N_("forbidden, left out until {day}")).format(day=f"{forbidden.again:%Y-%m-%d}")
+    return translate((record and record.robots) or "not asked yet")
 
 
-def _terms(source: Source, read: Terms | None, said: Said) -> str | None:
-    """What a person read in the terms, and when; None for what is no site."""
+def _terms(source: Source, read: Terms | None, translate: Translate) -> str | None:
+    """What a person read in the terms of the site, and when. None for a source that is not a site."""
     if read is not None:
-        return f"{said(read.says)}, {read.read}, {read.page}"
-    return said("unknown") if source.start else None
+        return f"{translate(read.says)}, {read.read}, {read.page}"
+    return translate("unknown") if source.start else None
 
 
 @command.command("terms")
@@ -111,7 +113,7 @@ def terms_(name: str, says: str, page: str | None, read: datetime | None, data_d
         click.echo(gettext("{name}: what its terms say is not known").format(name=name))
         return
     if not page or not page.startswith(("https://", "http://")):
-        raise click.UsageError(gettext("say with --page where they stand: an address that begins with https://"))
+        raise click.UsageError(gettext("give the address of the terms with --page; it begins with https://"))
     day = (read or datetime.now(UTC)).date()
     if day > datetime.now(UTC).date():
         raise click.UsageError(gettext("{day} is still to come: give the day on which you read them").format(day=day))
@@ -150,7 +152,7 @@ def check(
     from gpuledger.flows.telling import progress
 
     if every and names:
-        raise click.UsageError(gettext("--all are all sources: name none, or leave it out"))
+        raise click.UsageError(gettext("--all means every source: leave out the names, or leave out --all"))
     settings = settings_module.load({"data_dir": data_dir})
     names = tuple(sources.names()) if every else names
     try:
@@ -158,15 +160,15 @@ def check(
         context = context_for(settings, data_of(data_dir), "plain", request)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    with progress.shown(quiet=form != "table") as lines:
+    with progress.live_lines(quiet=form != "table") as lines:
         checked = check_sources.check(replace(context, progress=lines))
     columns = ["source", "status", "url", "items", "issues", "first", "reason"]
-    show(columns, [_json_row(one) if form == "json" else _row(one) for one in checked], form)
-    failed = [one.source for one in checked if one.status == "failed"]
+    show(columns, [_json_row(result) if form == "json" else _row(result) for result in checked], form)
+    failed = [result.source for result in checked if result.status == "failed"]
     if form == "table":
-        for one in checked:
-            for issue in one.issues:
-                click.echo(f"{one.source}: {issue.severity} {issue.code}: {issue.message}")
+        for result in checked:
+            for issue in result.issues:
+                click.echo(f"{result.source}: {issue.severity} {issue.code}: {issue.message}")
         counts = gettext("{checked} checked, {failed} failed").format(checked=len(checked), failed=len(failed))
         click.echo(f"{counts}{': ' if failed else ''}{', '.join(failed)}")
     if report is not None:
@@ -199,8 +201,8 @@ def diff(name: str, page: str | None, against: str | None, data_dir: str | None,
     data = data_of(data_dir)
     then, now = pages.pair(data, name, page, against)
     compared = side_by_side.compare(sources.get(name), then, now)
-    told = [one.message for one in pages.drifts(data, name) if one.sha256 == now.sha256]
-    _side_by_side.show_pages(compared, then, now, told, form)
+    messages = [drift.message for drift in pages.drifts(data, name) if drift.sha256 == now.sha256]
+    _side_by_side.show_pages(compared, then, now, messages, form)
     return 3 if compared.lost else 0
 
 
@@ -224,9 +226,9 @@ def learn(name: str, page: str, price: str, data_dir: str | None, form: str) -> 
 
     if name not in sources.names():
         raise click.UsageError(naming.no_source([name], sources.names()))
-    proposals = learning.learn(sources.get(name), pages.one(data_of(data_dir), name, page), price)
+    proposals = learning.learn(sources.get(name), pages.page_at(data_of(data_dir), name, page), price)
     columns = ["what", "selector", "attribute", "found", "of", "example"]
-    rows = [(one.what, one.selector, one.attribute, one.found, one.asked, one.example) for one in proposals]
+    rows = [(p.what, p.selector, p.attribute, p.found, p.asked, p.example) for p in proposals]
     show(columns, rows, form, title=gettext("Selectors to begin with"))
 
 
@@ -265,16 +267,16 @@ def correct(
         click.echo(gettext("{name} is as the source says it from the next refresh on").format(name=removed.name))
         return
     try:
-        one = correcting.correction(data, (name, key, field), old, new, reason)
+        correction = correcting.correction(data, (name, key, field), old, new, reason)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    before = corrections.add(data, one)
+    before = corrections.add(data, correction)
     if before is not None:
         click.echo(
             gettext("replaced the correction of {day} ({reason})").format(day=before.decided, reason=before.reason)
         )
     sentence = gettext("{name}: {new} counts for {old} from the next refresh on")
-    click.echo(sentence.format(name=one.name, new=_quoted(one.new), old=_quoted(one.old)))
+    click.echo(sentence.format(name=correction.name, new=_quoted(correction.new), old=_quoted(correction.old)))
 
 
 def _quoted(value: str | None) -> str:
@@ -293,43 +295,62 @@ def corrections_(data_dir: str | None, form: str) -> None:
     data = data_of(data_dir)
     states = corrected.states(data)
     rows = []
-    for one in corrections.of(data):
-        status, value, seen_at = states.get((one.source, one.key, one.field), ("not_read", None, None))
-        rows.append((one.source, one.key, one.field, one.old, one.new, status, value, seen_at, one.reason, one.decided))
+    for correction in corrections.of(data):
+        status, value, seen_at = states.get(
+            (correction.source, correction.key, correction.field), ("not_read", None, None)
+        )
+        rows.append(
+            (
+                correction.source,
+                correction.key,
+                correction.field,
+                correction.old,
+                correction.new,
+                status,
+                value,
+                seen_at,
+                correction.reason,
+                correction.decided,
+            )
+        )
     columns = ["source", "key", "field", "old", "new", "status", "says now", "last confirmed", "reason", "decided"]
-    show(columns, rows, form, none=gettext("no correction yet: `gpuledger sources correct` makes one"))
+    show(columns, rows, form, if_empty=gettext("no correction yet: `gpuledger sources correct` makes one"))
 
 
-def _key(source: Source, settings: Settings, said: Said) -> str | None:
-    """Whether an official interface can be asked; None for pages that anybody may read."""
+def _key(source: Source, settings: Settings, translate: Translate) -> str | None:
+    """Whether the key of an official interface is set. None for a source that needs no key."""
     from gpuledger.flows.night.gather import keys_missing
 
     if source.access is None:
         return None
     missing = keys_missing(source, settings)
-    return said(N_("set {names}: it is left out")).format(names=", ".join(missing)) if missing else said(N_("is set"))
+    return (
+        translate(N_("set {names}: it is left out")).format(names=", ".join(missing))
+        if missing
+        else translate(N_("is set"))
+    )
 
 
-def _row(one: Checked) -> tuple[Any, ...]:
-    counts = ", ".join(f"{kind} {count}" for kind, count in (one.counts or {}).items())
-    first = _summary(one.first) if one.first else None
-    return one.source, one.status, one.url, counts, len(one.issues) or None, first, one.reason
+def _row(result: Checked) -> tuple[Any, ...]:
+    counts = ", ".join(f"{kind} {count}" for kind, count in (result.counts or {}).items())
+    first = _summary(result.first) if result.first else None
+    return result.source, result.status, result.url, counts, len(result.issues) or None, first, result.reason
 
 
-def _json_row(one: Checked) -> tuple[Any, ...]:
+def _json_row(result: Checked) -> tuple[Any, ...]:
     from gpuledger.extract.items import to_json
 
-    issues = [to_json(issue) for issue in one.issues]
-    first = to_json(one.first) if one.first else None
-    return one.source, one.status, one.url, dict(one.counts or {}), issues, first, one.reason
+    issues = [to_json(issue) for issue in result.issues]
+    first = to_json(result.first) if result.first else None
+    return result.source, result.status, result.url, dict(result.counts or {}), issues, first, result.reason
 
 
 def _summary(item: Item) -> str:
-    """The item in short: what it is, and its figure."""
+    """A short text for an item: its name and its figure."""
     from gpuledger.extract.items import to_json
 
     row = to_json(item)
-    named = next((row[field] for field in ("title", "gpu_name", "image_url", "currency") if row.get(field)), "")
+    name = next((row[field] for field in ("title", "gpu_name", "image_url", "currency") if row.get(field)), "")
     figure = next((f"{row[field]} {row.get('unit') or row.get('currency') or ''}".strip()
                    for field in ("price", "score", "relative_percent", "rate") if row.get(field)), "")  # fmt: skip
-    return f"{str(named)[:70]} · {figure}" if figure else str(named)[:70]
+    return f"{str(name)[:70]} · {figure}" if figure else str(name)[:70]

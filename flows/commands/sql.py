@@ -1,4 +1,4 @@
-"""`gpuledger sql`: one reading statement on the published file."""
+"""`gpuledger sql`: run one reading statement on the published file."""
 
 from __future__ import annotations
 

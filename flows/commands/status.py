@@ -1,4 +1,4 @@
-"""`gpuledger status`: how fresh each source is, and how the last runs went, on one screen and for monitoring."""
+"""`gpuledger status`: how fresh each source is and how the last runs went, for people and for monitoring."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gpuledger.transform.answers.runs import RunHealth
     from gpuledger.transform.answers.sources import SourceHealth
 
-#: Words of a reason on the screen; all of them are in --format json.
+#: The most letters of a reason on the screen. --format json has all of it.
 _SHORT = 90
 
 
@@ -44,11 +44,11 @@ def command(data_dir: str | None, form: str, everything: bool, prometheus: Path 
     sources = health.sources(data, health.clock(data))
     runs = health.runs(data)
     if not data.published.exists():
-        nothing = NoWarehouse(data.root)
-        # Whoever monitors the first night wants figures all the same.
+        error = NoWarehouse(data.root)
+        # Monitoring needs figures during the first night too, so with any of these there is no error.
         if not (runs or everything or prometheus):
-            raise nothing
-        click.echo(f"gpuledger: {nothing}", err=True)
+            raise error
+        click.echo(f"gpuledger: {error}", err=True)
     ended = next((run for run in runs if run.status != "running"), None)
     status = health.exit_status(sources, ended)
     if prometheus is not None:
@@ -60,8 +60,8 @@ def command(data_dir: str | None, form: str, everything: bool, prometheus: Path 
         rows = {"exit_status": status, "sources": [_whole(s) for s in sources], "runs": [asdict(run) for run in runs]}
         click.echo(terminal.json_text(rows, default=plain, indent=1))
     elif form != "table":
-        whole = [_whole(source) for source in sources]
-        show(list(whole[0]) if whole else [], [list(row.values()) for row in whole], form)
+        objects = [_whole(source) for source in sources]
+        show(list(objects[0]) if objects else [], [list(row.values()) for row in objects], form)
     else:
         show(*_source_rows(sources), form, title=gettext("Sources"))
         show(*_run_rows(runs), form, title=gettext("Last runs"))

@@ -1,4 +1,4 @@
-"""`gpuledger transcribe`: figures that a person read off a chart."""
+"""`gpuledger transcribe`: store figures that a person read off a chart."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def command(
 
 
 def _open_names(charts: Iterable[Transcription], data_dir: str | None) -> list[tuple[str, str]]:
-    """The names that mean no card for certain."""
+    """The names that do not mean one card for certain, each with its status."""
     from gpuledger.flows.setup import identities
 
     resolver = identities.of(data_of(data_dir)).resolver()
@@ -94,7 +94,7 @@ def _open_names(charts: Iterable[Transcription], data_dir: str | None) -> list[t
 
 
 def _begin(picture: Path, data: DataDir, about: Mapping[str, Any]) -> int:
-    """Write the draft of a transcription and the page that shows what is open. Exit status 3 where anything is."""
+    """Write the draft of a transcription, and a page that shows the open values. Returns 3 if there are any, else 0."""
     from dataclasses import replace
 
     from gpuledger.extract.charts import apart
@@ -109,9 +109,9 @@ def _begin(picture: Path, data: DataDir, about: Mapping[str, Any]) -> int:
     known = workloads.known(data.workloads)
     workload_id = workloads.named(about["workload"], known)
     if workload_id is None:
-        near = workloads.nearest(about["workload"], known) or list(known)
+        near_ids = workloads.nearest(about["workload"], known) or list(known)
         message = gettext("no workload is called {workload!r}; the nearest are:").format(workload=about["workload"])
-        raise click.UsageError("\n  ".join([message, *near]))
+        raise click.UsageError("\n  ".join([message, *near_ids]))
     if not apart.is_installed():
         raise parts.NotInstalled("transcribe --from-chart", "charts")
     table, page = Path(f"{picture.stem}.csv"), Path(f"{picture.stem}.html")
@@ -127,16 +127,16 @@ def _begin(picture: Path, data: DataDir, about: Mapping[str, Any]) -> int:
         raise click.ClickException(f"{picture}: {reading.problem}")
     resolver = identities.of(data).resolver()
     reading = replace(reading, values=tuple(value for value, _ in with_cards(reading, resolver)))
-    words = chart_draft.About(
+    chart_about = chart_draft.About(
         article_url=about["article_url"], image_url=about["image_url"],
         chart=about["title"] or reading.title or picture.stem, published_on=about["published_on"].date(),
         transcribed_on=datetime.now(UTC).date(), workload_id=workload_id, unit=known[workload_id].unit,
     )  # fmt: skip
     series = about["series"]
-    table.write_text(chart_draft.to_csv(reading, series, words, content), encoding="utf-8")
+    table.write_text(chart_draft.to_csv(reading, series, chart_about, content), encoding="utf-8")
     page.write_text(chart_draft.to_page(reading, series, content, table.name), encoding="utf-8")
     of_series = [value for value in reading.values if value.series == series]
-    left = sum(value.status == "quarantined" for value in of_series)
+    open_values = sum(value.status == "quarantined" for value in of_series)
     sentence = gettext("{table}: {read} of {all} values read; {page} shows those that are open")
-    click.echo(sentence.format(table=table, read=len(of_series) - left, all=len(of_series), page=page))
-    return 3 if left else 0
+    click.echo(sentence.format(table=table, read=len(of_series) - open_values, all=len(of_series), page=page))
+    return 3 if open_values else 0

@@ -1,4 +1,4 @@
-"""`gpuledger vacuum`: retention of versions, archive and accounts."""
+"""`gpuledger vacuum`: remove old versions, old pages of the archive, and records of old runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`gpuledger value`: score for the money."""
+"""`gpuledger value`: which cards give the most score for the money."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from gpuledger.flows.telling import terminal
 if TYPE_CHECKING:
     from gpuledger.transform.answers.value import Basis
 
-#: The columns of most worth first, as a narrow screen keeps them.
+#: Headings by column, in the order in which a narrow screen keeps the columns.
 _HEADINGS = {
     "value_rank": "#", "gpu": "gpu", "score": "score", "price_usd": "USD", "score_per_1000_usd": "score per 1000 USD",
     "frontier": "frontier", "basis": "basis", "low": "low", "high": "high", "bound": "bound", "shop": "shop",
@@ -58,23 +58,23 @@ def command(
     data = read_from(data_dir)
     workload, heading = _workload.check(data, workload)
     day = day_of(data, as_of)
-    shown = money(data, day)
+    currency = money(data, day)
     if is_predicted:
         columns, rows = _workload.value_with(data, workload, basis, as_of, short=form == "table")
     else:
         columns, rows = value(data, workload, basis, Asked(day, showing.market()), short=form == "table")
-    by = gettext("by street price") if basis == "street" else gettext("by launch price")
+    basis_words = gettext("by street price") if basis == "street" else gettext("by launch price")
     if basis == "street":
-        by = f"{by} · {market_words.heading(data, day)}"
-    title = shown.title(f"{heading} · {by} · {_workload.when(data, as_of)}")
+        basis_words = f"{basis_words} · {market_words.heading(data, day)}"
+    title = currency.title(f"{heading} · {basis_words} · {_workload.when(data, as_of)}")
     headings = {**_HEADINGS, "price_usd": market_words.money(data, day)}
-    show(*shown.table(columns, rows), form, title=title, headings=shown.headings(columns, headings))
+    show(*currency.table(columns, rows), form, title=title, headings=currency.headings(columns, headings))
     if not rows:
         return no_rows(_why(basis))
     if form == "table":
         terminal.say(gettext("● nobody else is at least as fast for no more money. Ratios are to the baseline GPU."))
         if is_predicted:
-            terminal.say(gettext("○ the same of a card that nobody measured.") + " " + _workload.about_predictions())
+            terminal.say(gettext("○ the same, for a card that nobody measured.") + " " + _workload.about_predictions())
         if day and (later := published_after(data, workload, day)):
             note = gettext("Some of the figures were published later, up to {day}; the prices are those of the day.")
             terminal.say(note.format(day=later))

@@ -1,4 +1,4 @@
-"""`gpuledger watch`: be told when a card becomes cheap enough, or good enough for its money."""
+"""`gpuledger watch`: get a notification when a card becomes cheap enough, or good enough for its money."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def list_(data_dir: str | None, form: str) -> None:
         ["id", "watch", "rule", "gpu_id", "added_on"],
         [(w.id, w.waits_for, w.rule, w.gpu_id, w.added_on) for w in watches],
         form,
-        none=gettext('no watch yet: `gpuledger watch add "rtx 4090" --below 1500` adds one'),
+        if_empty=gettext('no watch yet: `gpuledger watch add "rtx 4090" --below 1500` adds one'),
     )
 
 
@@ -147,32 +147,32 @@ def test(number: int | None, send: bool, data_dir: str | None) -> int:
     bodies = _show_now(data, watches)
     if not send:
         return 0
-    import apprise  # noqa: F401 - where it is not installed that is said here, and not by a thread of its own
+    import apprise  # noqa: F401 - if it is not installed, the error comes here and not in a thread
 
     urls = notify.targets(settings, blocks.load)
     if not urls:
         raise click.UsageError("no notification target is set: put Apprise addresses in GPULEDGER_NOTIFY_URLS")
     body = "\n\n".join(bodies) or "This is a test; there are no watches yet."
-    # A folder of its own: a test that does not arrive must not be tried again for a week.
+    # The outbox is a temporary folder, because a test that does not arrive must not be tried again for a week.
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
         message = notify.Message("gpuledger: a test", body)
-        left = notify.send(Path(folder), [message], urls, settings.notify_deadline_s)
-    click.echo("not delivered to every target" if left else f"delivered to {len(urls)}")
-    return 1 if left else 0
+        undelivered = notify.send(Path(folder), [message], urls, settings.notify_deadline_s)
+    click.echo("not delivered to every target" if undelivered else f"delivered to {len(urls)}")
+    return 1 if undelivered else 0
 
 
-#: Signs that say which currency an amount is in.
+#: Currencies by their signs.
 _SIGNS = {"$": "USD", "€": "EUR", "£": "GBP", "₩": "KRW"}
 
 
 def _amount(text: str) -> Decimal:
-    """An amount in the currency of --currency. A usage error where its sign says another."""
-    meant = next((code for sign, code in _SIGNS.items() if sign in text), None)
-    if meant and meant != (showing.currency() or "USD"):
+    """An amount in the currency of --currency. A usage error if the amount has the sign of another currency."""
+    currency = next((code for sign, code in _SIGNS.items() if sign in text), None)
+    if currency and currency != (showing.currency() or "USD"):
         message = gettext("{text!r} is in {currency}: give --currency {currency} beside it")
-        raise click.UsageError(message.format(text=text, currency=meant))
+        raise click.UsageError(message.format(text=text, currency=currency))
     try:
         amount = Decimal(text.strip("".join(_SIGNS) + " ").replace(",", ""))
     except InvalidOperation:
@@ -190,7 +190,7 @@ def _days(text: str) -> int:
 
 
 def _check(data: DataDir, watch: Watch) -> None:
-    """A usage error for what can never fire: an unknown workload, model, precision or context."""
+    """A usage error for a watch that can never fire: with an unknown workload, model, precision or context."""
     from gpuledger.flows.telling.watches.look import look
     from gpuledger.transform.answers import workloads
     from gpuledger.warehouse.errors import NoWarehouse
@@ -204,22 +204,22 @@ def _check(data: DataDir, watch: Watch) -> None:
         money(data)
         look(data, [watch], datetime.now(UTC))
     except NoWarehouse:
-        pass  # it is looked at after the first publish
+        pass  # the watch is looked at after the first publish
 
 
 def _show_now(data: DataDir, watches: list[Watch]) -> list[str]:
-    """Print what each watch finds now; returns the words."""
+    """Print what each watch finds now. Returns the printed texts."""
     from gpuledger.flows.telling import health
     from gpuledger.flows.telling.watches.look import look
     from gpuledger.warehouse.errors import NoWarehouse
 
     try:
-        states = look(data, watches, health.clock(data)) if watches else []
+        results = look(data, watches, health.clock(data)) if watches else []
     except NoWarehouse:
         click.echo("nothing is published yet; it is looked at after the first run")
         return []
     verdicts = {True: "met now", False: "not met", None: "unknown"}
-    bodies = [f"[{verdicts[one.is_met]}] {one.body}" for one in states]
-    for one, body in zip(states, bodies, strict=True):
-        click.echo(f"{one.watch.id}. {body}")
+    bodies = [f"[{verdicts[result.is_met]}] {result.body}" for result in results]
+    for result, body in zip(results, bodies, strict=True):
+        click.echo(f"{result.watch.id}. {body}")
     return bodies

@@ -1,4 +1,4 @@
-"""`gpuledger workload`: workloads of one's own beside those of the program."""
+"""`gpuledger workload`: add workloads to those of the program."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def command() -> None:
 @click.option("--output", type=click.Choice(["token", "image"]), help="What is made.")
 @click.option("--iterations", type=click.IntRange(1), help="Counts of the unit that make one piece of the output.")
 @data_dir_option
-def add(data_dir: str | None, **words: str | int | None) -> None:
+def add(data_dir: str | None, **fields: str | int | None) -> None:
     """Keep a workload as a file of the data directory; the next refresh or rebuild knows it."""
     from gpuledger.transform.workloads import BadWorkload, Workload, save
 
     try:
-        path = save(data_of(data_dir).workloads, Workload(**words))  # type: ignore[arg-type]  # click checked the kinds
+        path = save(data_of(data_dir).workloads, Workload(**fields))  # type: ignore[arg-type]  # click checked the kinds
     except BadWorkload as error:
         raise click.UsageError(str(error)) from None
     click.echo(gettext("kept in {path}; the next `gpuledger refresh` or `rebuild` knows it").format(path=path))

@@ -1,4 +1,4 @@
-"""`gpuledger workloads`: what is benchmarked."""
+"""`gpuledger workloads`: list what is benchmarked."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ from gpuledger.flows.prefect_.schedule import Schedule, is_done
 from gpuledger.flows.setup import exports
 from gpuledger.flows.setup import settings as settings_module
 from gpuledger.flows.telling import logs
-from gpuledger.flows.telling.after import reported
+from gpuledger.flows.telling.after import run_and_report
 from gpuledger.warehouse import private
 
 
@@ -67,7 +67,7 @@ def refresh(sample: bool = False, only: list[str] | None = None, tick: datetime 
         with writing(data):
             return prefect_run.refresh(context)
 
-    summary = reported(context, locked, blocks.load)
+    summary = run_and_report(context, locked, blocks.load)
     if summary.published is None:
         if not retries.can_help(summary):
             # A run waits for its next try in its process, so a quote that cannot be read would keep the mended one waiting

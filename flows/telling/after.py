@@ -1,6 +1,6 @@
-"""What follows a run, whichever engine it ran under: its log lines, the watches, and telling people.
+"""What happens after a run, under either engine: write its log lines, look at the watches, and send notifications.
 
-Nothing here can fail a run: it is over, and what it published stands.
+Nothing here can make a run fail. The run is over, and what it published stays published.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from gpuledger.warehouse.errors import Locked
 _log = logging.getLogger("gpuledger.after")
 
 
-def reported(context: Context, work: Callable[[], Summary], load_blocks: LoadBlocks) -> Summary:
-    """Do `work`, one run, and report it: what it returns is logged and told; what it raises is told and raised on.
+def run_and_report(context: Context, work: Callable[[], Summary], load_blocks: LoadBlocks) -> Summary:
+    """Do `work`, which is one run, then log its summary and send notifications about it.
 
-    Locked is nobody's failure: another run is at work.
+    If `work` raises, notifications about the failure are sent and the error is raised again. Locked is the exception: it
+    only means that another run is at work, so nobody is notified.
     """
     try:
         summary = work()
@@ -38,21 +39,21 @@ def reported(context: Context, work: Callable[[], Summary], load_blocks: LoadBlo
 
 
 def after_run(context: Context, summary: Summary, load_blocks: LoadBlocks) -> None:
-    """Log the run a line a source, look at the watches, and tell people what they asked to be told.
+    """Log the run with one line for each source, look at the watches, and send the notifications that are due.
 
-    Waits at most the setting notify_deadline_s for those who are told, and never raises: the run is over, and what it
-    published stands.
+    Waits for the notification targets no longer than the setting notify_deadline_s. Never raises, because the run is over
+    and what it published stays published.
     """
     logs.summary(summary)
     try:
-        asked_at = time.monotonic()
+        started_at = time.monotonic()
         urls = notify.targets(context.settings, load_blocks)
-        left_s = max(0.0, context.settings.notify_deadline_s - (time.monotonic() - asked_at))
+        remaining_s = max(0.0, context.settings.notify_deadline_s - (time.monotonic() - started_at))
         if not urls and not _log.isEnabledFor(logging.INFO):
-            return  # nobody hears what it would take three readings of the warehouse to find out
+            return  # nobody would hear the answer, and finding it out reads the warehouse three times
         redact = Redactor((*context.settings.notify_urls, *urls))
         due = alerts.due(context, summary, is_heard=bool(urls))
         messages = [replace(m, title=clean(redact(m.title)), body=clean(redact(m.body), keep_lines=True)) for m in due]
-        notify.send(context.data.state / "outbox", messages, urls, left_s)
+        notify.send(context.data.state / "outbox", messages, urls, remaining_s)
     except Exception as error:  # noqa: BLE001
         logs.event(_log, logging.ERROR, "nobody could be told", error=f"{type(error).__name__}: {error}")

@@ -1,4 +1,6 @@
-"""What people are told after a run: it failed, a source is too old or has changed its layout, a price is held, a watch."""
+"""Which notifications are due after a run: it failed, a source is too old or has changed its layout, prices are held, or a
+watch has found what it waits for.
+"""
 
 from __future__ import annotations
 
@@ -7,31 +9,32 @@ from dataclasses import dataclass
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.telling import health
-from gpuledger.flows.telling.crossings import cross
+from gpuledger.flows.telling.crossings import newly_true
 from gpuledger.flows.telling.notify import Kind, Message
 from gpuledger.flows.telling.watches import look, store
 from gpuledger.transform.answers import held
 from gpuledger.warehouse.errors import BadQuery, NoWarehouse
 
-#: Held prices that are listed in one message; more are counted.
+#: The most held prices that one message lists. It only counts the others.
 MOST_HELD = 10
-#: Traits of a source that are listed in one message; `ops.issue` has all.
+#: The most drifted traits of a source that one message lists. `ops.issue` has all.
 MOST_TRAITS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """Something that is true, false or unknown tonight, with the message for the night on which it becomes true."""
+    """A condition that is true, false or unknown (None) tonight, with the message to send when it becomes true."""
 
     is_so: bool | None
     message: Message
 
 
 def due(context: Context, summary: Summary, *, is_heard: bool) -> list[Message]:
-    """The messages that this run gives cause for, each said once: when its cause begins. That a source is degraded is said
-    each night: its rows are missed while nothing fails.
+    """The messages to send after this run. Each is sent once, when its cause begins.
 
-    Where nobody listens yet (not `is_heard`) nothing counts as said.
+    Only the message that a source is degraded is sent every night, because its rows are missing although nothing fails.
+
+    If no notification target is set (`is_heard` is False), no message counts as sent.
     """
     states: dict[str, _State] = {"run:failed": _failed(context, summary)}
     states |= _drift(summary)
@@ -43,11 +46,11 @@ def due(context: Context, summary: Summary, *, is_heard: bool) -> list[Message]:
         prices = _held(context)
         groups += ["stale", "watch", "held"]
     except NoWarehouse:
-        pass  # nothing was ever published: that the run failed is all there is to say
-    now = {key: state.is_so for key, state in states.items()} | dict.fromkeys(prices, True)
-    fresh = cross(context.data.state / "told.json" if is_heard else None, now, groups)
-    messages = [states[key].message for key in fresh if key in states]
-    return messages + _degraded(summary) + _held_message([prices[key] for key in fresh if key in prices])
+        pass  # nothing was ever published, so the only news is that the run failed
+    truth = {key: state.is_so for key, state in states.items()} | dict.fromkeys(prices, True)
+    new_keys = newly_true(context.data.state / "told.json" if is_heard else None, truth, groups)
+    messages = [states[key].message for key in new_keys if key in states]
+    return messages + _degraded(summary) + _held_message([prices[key] for key in new_keys if key in prices])
 
 
 def _failed(context: Context, summary: Summary) -> _State:
@@ -56,26 +59,29 @@ def _failed(context: Context, summary: Summary) -> _State:
 
 
 def _drift(summary: Summary) -> dict[str, _State]:
-    """Whose pages have changed: they cannot be read, or read otherwise than on all nights before."""
+    """The sources whose pages have changed: they cannot be read any more, or drift from what they gave on nights before."""
     states = {}
-    for s in summary.sources:
-        is_unread = s.is_failure and (s.reason or "").startswith("LayoutChanged")
-        stand = ["Its last good data stand until the parser is mended."] if s.is_failure else []
-        diff, release = f"`gpuledger sources diff {s.source}`", f"`gpuledger release --source {s.source}`"
+    for source in summary.sources:
+        is_unread = source.is_failure and (source.reason or "").startswith("LayoutChanged")
+        last_data = ["Its last good data stand until the parser is mended."] if source.is_failure else []
+        diff, release = f"`gpuledger sources diff {source.source}`", f"`gpuledger release --source {source.source}`"
         looks = f"{diff} shows the pages; {release} says that all is right"
-        lines = [s.reason or "", *stand] if is_unread else [*s.drift[:MOST_TRAITS], *stand, looks]
-        message = Message(f"gpuledger: {s.source} has changed its layout", "\n".join(lines), "warning")
-        states[f"drift:{s.source}"] = _State(is_unread or bool(s.drift), message)
+        lines = [source.reason or "", *last_data] if is_unread else [*source.drift[:MOST_TRAITS], *last_data, looks]
+        message = Message(f"gpuledger: {source.source} has changed its layout", "\n".join(lines), "warning")
+        states[f"drift:{source.source}"] = _State(is_unread or bool(source.drift), message)
     return states
 
 
 def _degraded(summary: Summary) -> list[Message]:
-    return [Message(f"gpuledger: {s.source} is degraded", s.reason or "", "warning") for s in summary.degraded_sources]
+    return [
+        Message(f"gpuledger: {source.source} is degraded", source.reason or "", "warning")
+        for source in summary.degraded_sources
+    ]
 
 
 def _stale(context: Context) -> dict[str, _State]:
     states = {}
-    # The run's own time and not the clock's: the sample's nights have theirs.
+    # The time of the run and not of the clock, because the nights of the sample have times of their own.
     for s in health.sources(context.data, context.as_of):
         age = "it was never read well" if s.age_hours is None else f"its last good data are {s.age_hours:.0f} h old"
         body = f"{age}; the limit is {s.limit_hours} h, and its prices no longer count.\n{s.reason or ''}".strip()
@@ -89,7 +95,7 @@ def _watches(context: Context) -> dict[str, _State]:
     states: dict[str, _State] = {}
     for watch in store.load(context.data):
         try:
-            seen = look.look(context.data, [watch], context.as_of)[0]
+            result = look.look(context.data, [watch], context.as_of)[0]
         except BadQuery as error:
             message = Message(
                 f"gpuledger: watch {watch.id} cannot be looked at", f"{watch.waits_for}: {error}", "warning"
@@ -97,18 +103,18 @@ def _watches(context: Context) -> dict[str, _State]:
             states[f"watch:{watch.id} broken"] = _State(True, message)
             continue
         title = f"gpuledger: {watch.waits_for}"
-        states[f"watch:{watch.id} {watch.waits_for}"] = _State(seen.is_met, Message(title, seen.body, "success"))
+        states[f"watch:{watch.id} {watch.waits_for}"] = _State(result.is_met, Message(title, result.body, "success"))
     return states
 
 
 def _held(context: Context) -> dict[str, str]:
-    """Prices that the gate holds, a line each, by a key that changes with the price."""
+    """The text for each held price, by a key that changes when the price changes."""
     states = {}
     for p in held.held(context.data):
-        before = f" (before: {p.reference_price})" if p.reference_price else ""
+        price_before = f" (before: {p.reference_price})" if p.reference_price else ""
         bound = f" ({p.bound})" if p.bound else ""
         states[f"held:{p.listing_id} {p.price}"] = (
-            f"{p.source}: {p.title}: {p.price} {p.currency}{before}; {p.reason}{bound}\n{p.url or ''}\n"
+            f"{p.source}: {p.title}: {p.price} {p.currency}{price_before}; {p.reason}{bound}\n{p.url or ''}\n"
             f"`gpuledger release {p.listing_id}` lets it pass"
         )
     return states
@@ -117,7 +123,7 @@ def _held(context: Context) -> dict[str, str]:
 def _held_message(lines: list[str]) -> list[Message]:
     if not lines:
         return []
-    more = [f"and {len(lines) - MOST_HELD} more in core.held_price"] if len(lines) > MOST_HELD else []
+    count_line = [f"and {len(lines) - MOST_HELD} more in core.held_price"] if len(lines) > MOST_HELD else []
     kind: Kind = "warning"
     title = f"gpuledger: {len(lines)} price{'s are' if len(lines) > 1 else ' is'} held until seen again"
-    return [Message(title, "\n\n".join([*lines[:MOST_HELD], *more]), kind)]
+    return [Message(title, "\n\n".join([*lines[:MOST_HELD], *count_line]), kind)]

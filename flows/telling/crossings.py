@@ -1,7 +1,7 @@
-"""Say a thing once: when it becomes true, not on every night on which it still is.
+"""Find what became true since the last run, so that a notification is sent once and not on every night.
 
-What was true at the last look is kept in the data directory. A thing that cannot be told tonight (a card without a price)
-keeps what it was, so that a shop that is unreachable for a night does not make old news new.
+A file in the data directory records what was true at the last look. A condition that is unknown tonight (a card without a
+price) keeps its recorded state. Otherwise a shop that is unreachable for one night would make old news new.
 """
 
 from __future__ import annotations
@@ -14,25 +14,27 @@ from gpuledger.extract import local_files
 from gpuledger.warehouse import private
 
 
-def cross(path: Path | None, now: Mapping[str, bool | None], groups: Collection[str] = ()) -> list[str]:
-    """The keys of `now` that became true since the last call, in their order; the answer is on disk when this returns.
+def newly_true(path: Path | None, now: Mapping[str, bool | None], groups: Collection[str] = ()) -> list[str]:
+    """The keys of `now` that became true since the last call, in the order of `now`.
 
-    Without a `path` nothing is noted: all that is true is new, and will be again.
+    The new states are on disk at `path` when this returns. Without a `path` nothing is recorded: every true key counts as
+    new, now and at the next call.
 
-    Of the `groups` (the words before the colon of a key) all that is true is in `now`: what is not in it is over.
+    `groups` names the groups of keys (the part of a key before its colon) for which `now` is complete. A recorded key of
+    such a group that is not in `now` is dropped.
     """
     before = _before(path) if path is not None else {}
     after = {key: value for key, value in before.items() if key.partition(":")[0] not in groups or key in now}
-    fresh = []
+    new_keys = []
     for key, is_true in now.items():
         if is_true is None:
             continue
         if is_true and not before.get(key, False):
-            fresh.append(key)
+            new_keys.append(key)
         after[key] = is_true
     if path is not None and after != before:
         _write(path, after)
-    return fresh
+    return new_keys
 
 
 def _before(path: Path) -> dict[str, bool]:

@@ -1,4 +1,4 @@
-"""How each source and the last runs are doing, measured now: for `status`, for monitoring, and for telling people."""
+"""The state of each source and of the last runs, measured now, for `status`, for monitoring and for notifications."""
 
 from __future__ import annotations
 
@@ -20,22 +20,25 @@ T = TypeVar("T")
 
 
 def clock(data: DataDir) -> datetime:
-    """The time that ages are measured at: now, or, where the newest run was on the sample, that run's own time."""
+    """The time from which ages are counted: now, or the time of the newest run if that run read the sample."""
     return _published(lambda: recorded.sample_clock(data)) or utc_now()
 
 
 def sources(data: DataDir, now: datetime) -> list[SourceHealth]:
-    """Every source that was ever read; none where nothing was ever published."""
+    """Every source that was ever read. Empty if nothing was ever published."""
     return _published(lambda: measured.sources(data, now)) or []
 
 
 def records(data: DataDir) -> dict[str, Record]:
-    """How often each source failed, and what its robots.txt says; none where nothing was ever published."""
+    """How often each source failed, and what its robots.txt says. Empty if nothing was ever published."""
     return _published(lambda: measured.records(data)) or {}
 
 
 def _published(ask: Callable[[], T]) -> T | None:
-    """What the published file answers, None where there is none: whoever watches the first night wants an answer."""
+    """The answer of the published file, None if nothing is published yet.
+
+    No error then, because `status` and monitoring want an answer during the first night too.
+    """
     try:
         return ask()
     except NoWarehouse:
@@ -43,7 +46,7 @@ def _published(ask: Callable[[], T]) -> T | None:
 
 
 def runs(data: DataDir, limit: int = 10) -> list[RunHealth]:
-    """The newest runs, those of the log that could not write their own row included."""
+    """The newest runs, including those that are only in the log because they could not write a row of their own."""
     newest = _published(lambda: recorded.newest(data, limit)) or []
     known = {run.run_id for run in newest}
     at_work = writer(data) is not None
@@ -57,17 +60,17 @@ def runs(data: DataDir, limit: int = 10) -> list[RunHealth]:
 
 
 def writer(data: DataDir) -> dict[str, Any] | None:
-    """The note of the process that writes now (`pid`, `since`), None where nobody writes.
+    """The note of the process that writes now (`pid`, `since`), None if no process writes.
 
-    From the note and the process alone. Trying the lock would be surer, and would now and then turn a refresh away that
-    starts in that moment.
+    Only the note and the process are looked at. Trying to take the lock would be surer, but would now and then turn away a
+    refresh that starts at that moment.
     """
     import psutil
 
     try:
         note = local_files.loads(data.lock.with_suffix(".json").read_text())
         started = psutil.Process(int(note["pid"])).create_time()
-        # A process that is younger than the note has only inherited the number.
+        # A process that is younger than the note is another process, which got the same number later.
         is_holder = started <= datetime.fromisoformat(note["since"]).timestamp() + 1
     except (OSError, ValueError, KeyError, TypeError, psutil.Error):
         return None
@@ -75,8 +78,10 @@ def writer(data: DataDir) -> dict[str, Any] | None:
 
 
 def exit_status(sources: Sequence[SourceHealth], newest: RunHealth | None) -> int:
-    """For monitoring: 0 all well, 1 the newest run that ended published nothing, or nothing was ever published, 3 a source
-    fails, is degraded or is overdue.
+    """The exit status for monitoring.
+
+    0: all is well. 1: the newest run that ended published nothing, or nothing was ever published. 3: a source fails, is
+    degraded or is overdue.
     """
     if newest is None or not newest.status.startswith("published"):
         return 1

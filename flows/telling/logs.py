@@ -1,4 +1,4 @@
-"""What an operator reads afterwards: one line a source, as text or as JSON, without secrets or libraries' chatter."""
+"""The log for operators: one line for each source, as text or JSON, without secrets and without the libraries' chatter."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from gpuledger.flows.telling.redact import Redactor
 from gpuledger.flows.telling.terminal import json_text
 
 NAME = "gpuledger"
-#: Fields of a record that are ours and not the logging module's: handed over as `extra={"fields": {…}}`.
+#: The attribute of a record that holds our own named fields. They are passed as `extra={"fields": {…}}`.
 _FIELDS = "fields"
-#: Loggers of the libraries that would speak without being asked.
+#: Loggers of libraries that write to the log unless they are told not to.
 LIBRARIES = (
     "prefect", "EventsWorker", "httpx", "httpcore", "urllib3", "apprise", "great_expectations", "asyncio", "websockets",
     "docket", "py.warnings",
@@ -27,10 +27,10 @@ LIBRARIES = (
 
 
 def set_up(settings: Settings, level: str | None = None) -> None:
-    """Send this program's log to stderr in the settings' format, from `level` on, and of the libraries the errors alone.
+    """Send this program's log to stderr in the format of the settings, from `level` on. Libraries only log their errors.
 
-    Called again, it replaces what it set up before; Prefect brings a format of its own with it when it is imported, so
-    call it after that, too.
+    A second call replaces what the first one set up. Call it again after Prefect is imported, because Prefect sets a format
+    of its own when it is imported.
     """
     redact = Redactor(settings.notify_urls)
     handler = logging.StreamHandler(sys.stderr)
@@ -39,7 +39,7 @@ def set_up(settings: Settings, level: str | None = None) -> None:
     log = logging.getLogger(NAME)
     log.setLevel(level or settings.log_level)
     for name in LIBRARIES:
-        # Somebody may have asked for less of a library than its errors.
+        # Somebody may have set a library to log even less than its errors.
         logging.getLogger(name).setLevel(max(logging.getLogger(name).level, logging.ERROR))
     for name in (NAME, *LIBRARIES):
         logging.getLogger(name).handlers[:] = [handler]
@@ -47,7 +47,7 @@ def set_up(settings: Settings, level: str | None = None) -> None:
 
 
 def summary(night: Summary) -> None:
-    """One line a source and one for the run: errors for what failed, warnings for what is incomplete."""
+    """Log one line for each source and one for the run, as an error if it failed, as a warning if it is incomplete."""
     log = logging.getLogger(f"{NAME}.run")
     for s in night.sources:
         level = (
@@ -82,17 +82,17 @@ def summary(night: Summary) -> None:
 
 
 def _without_known_traceback(record: logging.LogRecord) -> bool:
-    """Our own errors say in their words what happened and what to do; the way to them is noise."""
+    """Drop the traceback of our own errors, as their text says what happened and what to do. False: log nothing at all."""
     kind = record.exc_info[0] if record.exc_info else None
     if kind is None or not kind.__module__.startswith(f"{NAME}."):
         return True
     record.exc_info = record.exc_text = None
-    # A run that ended without a publish has had its lines, and Prefect's engine repeats what the flow has said.
+    # A run that published nothing has already been logged, and Prefect's engine repeats what the flow has logged.
     return not issubclass(kind, NothingPublished) and record.name != "prefect.engine"
 
 
 def event(log: logging.Logger, level: int, message: str, **fields: Any) -> None:
-    """Write `message` with named fields; those that are None are left out."""
+    """Log `message` with named fields. Fields that are None are left out."""
     log.log(level, message, extra={_FIELDS: {name: value for name, value in fields.items() if value is not None}})
 
 
@@ -102,7 +102,7 @@ def _fields(record: logging.LogRecord) -> dict[str, Any]:
 
 
 class Plain(str):
-    """A field that the log shows as it is: an address that opens the UI once, and that only its reader can use."""
+    """A field that is logged unredacted: an address that opens the UI only once, so only its first reader can use it."""
 
     __slots__ = ()
 
@@ -117,18 +117,18 @@ class _Text(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         pairs = (f"{k}={v!r}" if isinstance(v, str) and " " in v else f"{k}={v}" for k, v in self._shown(record))
-        # Each field on its own, and no field on a line of its own: a title with a new line in it would write a second entry.
+        # Each field is cleaned and put on this one line. A title with a new line in it would otherwise write a second entry.
         record.message, record.asctime = record.getMessage(), self.formatTime(record, self.datefmt)
         head = self.formatMessage(record)
-        more = [clean(self._redact(text), keep_lines=True) for text in self._below(record)]
-        return "\n".join([" ".join([clean(self._redact(head)), *pairs]), *more])
+        lines_below = [clean(self._redact(text), keep_lines=True) for text in self._below(record)]
+        return "\n".join([" ".join([clean(self._redact(head)), *pairs]), *lines_below])
 
     def _shown(self, record: logging.LogRecord) -> Iterator[tuple[str, object]]:
         for name, value in _fields(record).items():
             yield name, value if isinstance(value, int | float | Plain) else clean(self._redact(str(value)))
 
     def _below(self, record: logging.LogRecord) -> Iterator[str]:
-        """What stands on lines of its own: the way to an error of a library."""
+        """The parts that stand on lines of their own: the traceback of a library's error."""
         if record.exc_info:
             yield self.formatException(record.exc_info)
         if record.stack_info:
@@ -136,7 +136,7 @@ class _Text(logging.Formatter):
 
 
 class _Json(logging.Formatter):
-    """One JSON object a line: time, level, logger, message, and the record's own fields."""
+    """One JSON object per line: time, level, logger, message, and the record's own fields."""
 
     def __init__(self, redact: Redactor) -> None:
         super().__init__()
@@ -152,7 +152,7 @@ class _Json(logging.Formatter):
         }
         if record.exc_info:
             fields["exception"] = self.formatException(record.exc_info)
-        # Redacted value by value: cutting in the finished JSON could cut a quotation mark with it.
+        # Each value is redacted before it becomes JSON. Redacting the finished JSON could remove a quotation mark too.
         return json_text({name: self._clean(value) for name, value in fields.items()})
 
     def _clean(self, value: Any) -> Any:

@@ -1,7 +1,8 @@
-"""Tell people through Apprise: mail, chat, webhooks. Nothing that a target does can fail a run or hold it up for long.
+"""Send notifications through Apprise: mail, chat, webhooks. No target can make a run fail or hold it up for long.
 
-A message is on disk before it is sent and leaves there target by target, so that one that could not be reached tonight is
-tried again after the next run. The address of a target is a secret; on disk and in the log it is a short hash.
+A message is written to disk before it is sent. Each target that got it is then crossed off, so that a target that cannot be
+reached tonight is tried again after the next run. The address of a target is a secret: on disk and in the log a short hash
+stands for it.
 """
 
 from __future__ import annotations
@@ -28,15 +29,15 @@ if TYPE_CHECKING:
 _log = logging.getLogger("gpuledger.notify")
 
 Kind = Literal["info", "success", "warning", "failure"]
-#: Puts the text of each Prefect Secret block into the dictionary and leaves out what cannot be read.
+#: Puts the text of each named Prefect Secret block into the dictionary. Leaves out blocks that cannot be read.
 LoadBlocks = Callable[[Sequence[str], dict[str, str]], None]
-#: A message that nobody could take for so long is old news.
+#: A message that could not be delivered for so many days is old news and is dropped.
 KEEP_DAYS = 7
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What people are told: a headline, and the evidence below it."""
+    """One notification: a headline, and the evidence below it."""
 
     title: str
     body: str
@@ -44,13 +45,13 @@ class Message:
 
 
 def targets(settings: Settings, load_blocks: LoadBlocks) -> list[str]:
-    """The Apprise addresses of the settings and of the Prefect blocks that they name; a block that fails is said.
+    """The Apprise addresses of the settings and of the Prefect blocks that they name. A block that fails is logged.
 
-    Takes at most half of the setting notify_deadline_s: a Prefect server that is gone is tried for longer than that.
+    Takes at most half of the setting notify_deadline_s. Prefect would try a server that is gone for longer than that.
     """
     urls = [url for text in settings.notify_urls for url in text.split()]
     loaded: dict[str, str] = {}
-    # A daemon, as below. It needs to know which Prefect server is meant, and that is in the context.
+    # A daemon thread, as below. It runs in a copy of the context, which says which Prefect server to ask.
     loading = threading.Thread(
         target=contextvars.copy_context().run, args=(load_blocks, settings.notify_blocks, loaded),
         name="notify blocks", daemon=True,
@@ -67,10 +68,10 @@ def targets(settings: Settings, load_blocks: LoadBlocks) -> list[str]:
 
 
 def send(outbox: Path, messages: Sequence[Message], urls: Sequence[str], deadline_s: float) -> int:
-    """Put `messages` in the outbox and deliver what is there; returns how many are left for the next time.
+    """Put `messages` in the outbox and deliver all that is there. Returns how many messages stay there for the next time.
 
-    Waits for the targets at most `deadline_s`: one that is slower is left alone and tried again next time, and may then get
-    a message twice. Never raises for a target.
+    Waits for the targets at most `deadline_s`. A target that is slower is tried again next time, and may then get a message
+    twice. A target that fails raises nothing.
     """
     if not urls:
         for message in messages:
@@ -82,11 +83,12 @@ def send(outbox: Path, messages: Sequence[Message], urls: Sequence[str], deadlin
     waiting = _waiting(outbox, set(names))
     done: set[tuple[Path, str]] = set()
     threads = [
-        # Daemons: a thread that hangs in a look-up must not keep the process from ending.
+        # Daemon threads, because a thread that hangs in a name look-up must not keep the process from ending.
         threading.Thread(target=_deliver, args=(name, url, waiting, done), name=f"notify {name}", daemon=True)
         for name, url in names.items()
     ]
-    # The first import after an installation compiles its plugins, for seconds on a busy machine: no target is late for that.
+    # Imported before the deadline starts: the first import after an installation compiles the plugins of Apprise. That takes
+    # seconds on a busy machine, and no target should count as late because of it.
     import apprise  # noqa: F401
 
     ends = time.monotonic() + deadline_s
@@ -98,10 +100,10 @@ def send(outbox: Path, messages: Sequence[Message], urls: Sequence[str], deadlin
 
 
 def sender_to(url: str) -> Apprise | None:
-    """Apprise with one target, None where it does not know such an address."""
+    """An Apprise object with this one target, None if Apprise does not know such an address."""
     import apprise
 
-    # It writes an address that it cannot read into its log, whole: with the password.
+    # Apprise logs an address that it cannot read as a whole, password included.
     logging.getLogger("apprise").setLevel(logging.CRITICAL + 1)
     asset = apprise.AppriseAsset(app_id="gpuledger", app_desc="gpuledger", secure_logging=True, async_mode=False)
     sender = apprise.Apprise(asset=asset)
@@ -109,7 +111,7 @@ def sender_to(url: str) -> Apprise | None:
 
 
 def _deliver(name: str, url: str, waiting: dict[Path, dict[str, list[str] | str]], done: set[tuple[Path, str]]) -> None:
-    """Send what waits for one target, in order; notes in `done` what it took."""
+    """Send the messages that wait for one target, in order. Adds to `done` those that the target accepted."""
     scheme = url.partition(":")[0]
     sender = sender_to(url)
     if sender is None:
@@ -129,13 +131,13 @@ def _deliver(name: str, url: str, waiting: dict[Path, dict[str, list[str] | str]
 
 def _put(outbox: Path, message: Message, names: Sequence[str]) -> None:
     private.make_folder(outbox)
-    now = datetime.now(UTC)
-    path = outbox / f"{now:%Y%m%dT%H%M%S.%fZ}-{hashlib.sha256(repr(message).encode()).hexdigest()[:8]}.json"
+    time = datetime.now(UTC)
+    path = outbox / f"{time:%Y%m%dT%H%M%S.%fZ}-{hashlib.sha256(repr(message).encode()).hexdigest()[:8]}.json"
     private.write(path, json.dumps({**asdict(message), "pending": list(names)}, ensure_ascii=False).encode())
 
 
 def _waiting(outbox: Path, names: set[str]) -> dict[Path, dict[str, list[str] | str]]:
-    """Messages that wait, oldest first; those that are too old, or whose targets are set no more, are dropped."""
+    """The messages that wait, oldest first. Drops those that are too old and those whose targets are no longer set."""
     by_path: dict[Path, dict[str, list[str] | str]] = {}
     oldest = f"{datetime.now(UTC) - timedelta(days=KEEP_DAYS):%Y%m%dT%H%M%S}"
     for path in sorted(outbox.glob("*.json")):
@@ -154,19 +156,19 @@ def _waiting(outbox: Path, names: set[str]) -> dict[Path, dict[str, list[str] | 
 
 
 def _settle(waiting: dict[Path, dict[str, list[str] | str]], done: set[tuple[Path, str]]) -> int:
-    """Take what was delivered out of the outbox; returns how many messages stay."""
-    left = 0
+    """Remove delivered messages from the outbox. Returns how many messages stay."""
+    remaining = 0
     for path, message in waiting.items():
         pending = [name for name in message["pending"] if (path, name) not in done]
         if not pending:
             path.unlink(missing_ok=True)
             continue
-        left += 1
+        remaining += 1
         if pending != message["pending"]:
             private.write(path, json.dumps({**message, "pending": pending}, ensure_ascii=False).encode())
-    return left
+    return remaining
 
 
 def _name(url: str) -> str:
-    """A target's name where its address must not stand."""
+    """The name of a target for files and logs, where its address must not appear."""
     return hashlib.sha256(url.encode()).hexdigest()[:12]

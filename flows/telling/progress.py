@@ -1,6 +1,6 @@
-"""The lines that a terminal shows while something long goes on: each step with how far it is and how long it took.
+"""Live lines on the terminal while a long command works: each step with how far it is and how long it took.
 
-Where nobody watches, in a pipe or a log, nothing is shown: what came of it says the summary.
+In a pipe or a log, where nobody watches, nothing is shown. The summary at the end gives the result there.
 """
 
 from __future__ import annotations
@@ -20,14 +20,17 @@ from gpuledger.flows.telling import terminal
 if TYPE_CHECKING:
     from rich.table import Table
 
-#: Sources that are shown one by one while they are read; more would push the first lines out of a small window.
+#: The most sources that are shown one by one while they are read. More would push the first lines out of a small window.
 _MOST_SOURCES = 6
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 
 @contextmanager
-def shown(quiet: bool = False) -> Iterator[Progress]:
-    """Who is told of the work in the block: live lines on the terminal, nobody where there is none or `quiet` is set."""
+def live_lines(quiet: bool = False) -> Iterator[Progress]:
+    """Gives the Progress to report the work in the block to: live lines on the terminal.
+
+    Without a terminal, or if `quiet` is set, it shows nothing.
+    """
     if quiet or not terminal.is_screen(stderr=True):
         yield SILENT
         return
@@ -43,8 +46,8 @@ def shown(quiet: bool = False) -> Iterator[Progress]:
         lines.end()
 
 
-def _words() -> dict[Step, str]:
-    """The steps in the order in which they are shown."""
+def _step_names() -> dict[Step, str]:
+    """The steps in the language in use, in the order in which they are shown."""
     return {
         "verify": gettext("verify"), "read": gettext("read"), "replay": gettext("replay"), "check": gettext("check"),
         "load": gettext("load"), "identify": gettext("identify"), "build": gettext("build"), "audit": gettext("audit"),
@@ -55,7 +58,7 @@ def _words() -> dict[Step, str]:
 
 @dataclass(slots=True)
 class _Work:
-    """One step: seconds spent in it before it began last, and how far it is."""
+    """One step: how far it is, and the seconds spent in it, not counting the time since it was last resumed."""
 
     total: int | None = None
     done: int = 0
@@ -65,9 +68,9 @@ class _Work:
 
 @dataclass(slots=True)
 class _Source:
-    """One source: pages asked for, pages known, the address that it is at."""
+    """One source: how many pages were requested, how many are known, and the address that is being read."""
 
-    asked: int = 0
+    requested: int = 0
     known: int = 0
     url: str = ""
     is_read: bool = False
@@ -75,7 +78,7 @@ class _Source:
 
 @dataclass(slots=True)
 class Lines(Progress):
-    """The steps as they stand, to be drawn at any moment. `clock` gives seconds."""
+    """The present state of all steps, which can be drawn at any moment. `clock` gives seconds."""
 
     clock: Callable[[], float] = time.monotonic
     _steps: dict[Step, _Work] = field(default_factory=dict)
@@ -103,19 +106,19 @@ class Lines(Progress):
     def page(self, source: str, url: str, known: int) -> None:
         """See Progress."""
         with self._lock:
-            one = self._sources.setdefault(source, _Source())
-            one.asked, one.url = one.asked + 1, redact(url)
-            one.known = max(known, one.asked)
+            state = self._sources.setdefault(source, _Source())
+            state.requested, state.url = state.requested + 1, redact(url)
+            state.known = max(known, state.requested)
 
     def read(self, source: str) -> None:
         """See Progress."""
         with self._lock:
-            one = self._sources.setdefault(source, _Source())
-            # What was known and not read in the end, as where the source failed, is known to be left.
-            one.is_read = True
+            state = self._sources.setdefault(source, _Source())
+            # If the source failed, some of its known pages stay unread, and the count shows that.
+            state.is_read = True
 
     def end(self, *, failed: bool = False) -> None:
-        """Nothing more comes; the step that went on last has failed or is done."""
+        """The work is over. The last step has failed or is done."""
         with self._lock:
             self._failed = self._now if failed else None
             self._pause()
@@ -127,7 +130,7 @@ class Lines(Progress):
             work.spent, work.what = work.spent + self.clock() - self._since, ""
 
     def table(self) -> Table:
-        """A line a step, and one for each source that is being read."""
+        """One line for each step, and one for each source that is being read."""
         from rich.progress_bar import ProgressBar
         from rich.table import Table
         from rich.text import Text
@@ -135,9 +138,9 @@ class Lines(Progress):
         table = Table.grid(padding=(0, 2, 0, 0), expand=True)
         for options in ({}, {}, {}, {"width": 16}, {"ratio": 1}, {"justify": "right"}):
             table.add_column(no_wrap=True, overflow="ellipsis", **options)
-        words, now = _words(), self.clock()
+        step_names, now = _step_names(), self.clock()
         with self._lock:
-            for name in [step for step in words if step in self._steps]:
+            for name in [step for step in step_names if step in self._steps]:
                 work, is_now = self._steps[name], name == self._now
                 spent = work.spent + (now - self._since if is_now else 0.0)
                 if name == self._failed:
@@ -149,7 +152,7 @@ class Lines(Progress):
                 done, total = self._read() if name == "read" and self._sources else (work.done, work.total)
                 bar = ProgressBar(total=total, completed=done, width=16) if is_now and total else Text()
                 what = self._sources_read(work) if name == "read" and is_now else work.what
-                table.add_row(mark, words[name], self._count(name, work), bar, Text(what, "dim"), duration(spent))
+                table.add_row(mark, step_names[name], self._count(name, work), bar, Text(what, "dim"), duration(spent))
                 if name == "read" and is_now:
                     self._add_sources(table)
         return table
@@ -163,37 +166,37 @@ class Lines(Progress):
         return gettext("{done} of {known}").format(done=f"{work.done:,}", known=f"{work.total:,}")
 
     def _read(self) -> tuple[int, int]:
-        """Pages that were read of all sources, and pages that are known; a page that is asked for is not read yet."""
+        """How many pages of all sources were read, and how many are known. The page requested last is not read yet."""
         sources = self._sources.values()
-        return sum(_done(one) for one in sources), sum(one.known for one in sources)
+        return sum(_done(state) for state in sources), sum(state.known for state in sources)
 
     def _sources_read(self, work: _Work) -> str:
         if work.total is None:
             return ""
-        read = sum(one.is_read for one in self._sources.values())
+        read = sum(state.is_read for state in self._sources.values())
         return gettext("{done} of {known} sources").format(done=read, known=work.total)
 
     def _add_sources(self, table: Table) -> None:
         from rich.text import Text
 
-        going = [(name, one) for name, one in self._sources.items() if not one.is_read]
-        for name, one in going[:_MOST_SOURCES]:
-            place = one.url.partition("://")[2] or one.url
-            count = gettext("{done} of {known}").format(done=_done(one), known=one.known)
-            table.add_row("", "", Text(name, "dim"), Text(count, "dim"), Text(place, "dim"), "")
-        if len(going) > _MOST_SOURCES:
-            more = gettext("{count} more").format(count=len(going) - _MOST_SOURCES)
+        unfinished = [(name, state) for name, state in self._sources.items() if not state.is_read]
+        for name, state in unfinished[:_MOST_SOURCES]:
+            address = state.url.partition("://")[2] or state.url
+            count = gettext("{done} of {known}").format(done=_done(state), known=state.known)
+            table.add_row("", "", Text(name, "dim"), Text(count, "dim"), Text(address, "dim"), "")
+        if len(unfinished) > _MOST_SOURCES:
+            more = gettext("{count} more").format(count=len(unfinished) - _MOST_SOURCES)
             table.add_row("", "", Text(more, "dim"), "", "", "")
 
 
 def _done(source: _Source) -> int:
-    return source.asked if source.is_read else max(0, source.asked - 1)
+    return source.requested if source.is_read else max(0, source.requested - 1)
 
 
 def duration(seconds: float) -> str:
-    """`4.2 s` below a minute, `3:07` from there on, `1:02:45` from an hour on."""
+    """`4.2 s` below a minute, `3:07` from a minute on, `1:02:45` from an hour on."""
     if seconds < 60:
         return f"{seconds:.1f} s"
-    minutes, left = divmod(int(seconds), 60)
+    minutes, rest_s = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{left:02}" if hours else f"{minutes}:{left:02}"
+    return f"{hours}:{minutes:02}:{rest_s:02}" if hours else f"{minutes}:{rest_s:02}"

@@ -1,4 +1,4 @@
-"""The figures of `status` in Prometheus' text format, written in one step so that a collector never reads half a file."""
+"""Write the figures of `status` in Prometheus' text format, in one step, so that a collector never reads half a file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from gpuledger.transform.answers.sources import SourceHealth
 
 
 def write(path: Path, sources: Sequence[SourceHealth], runs: Sequence[RunHealth], now: datetime) -> None:
-    """Write sources and runs, as they are `now`, to `path`. An age that is not known is left out: 0 would read as fresh."""
+    """Write the state of sources and runs at the time `now` to `path`.
+
+    An age that is not known is left out, because 0 would mean fresh.
+    """
     registry = CollectorRegistry()
     written = Gauge("gpuledger_figures_timestamp_seconds", "When these figures were written", registry=registry)
     written.set(now.timestamp())
@@ -25,17 +28,17 @@ def write(path: Path, sources: Sequence[SourceHealth], runs: Sequence[RunHealth]
     rows = _of_source(registry, "gpuledger_source_rows", "Rows of the last good batch")
     normal = _of_source(registry, "gpuledger_source_normal_rows", "Median rows of the good batches before it")
     issues = _of_source(registry, "gpuledger_source_open_issues", "Issues of the newest run that tried the source")
-    for s in sources:
-        failing.labels(s.source).set(s.is_failing)
-        degraded.labels(s.source).set(s.is_degraded)
-        overdue.labels(s.source).set(s.is_overdue)
-        limit.labels(s.source).set(s.limit_hours * 3600)
-        rows.labels(s.source).set(s.rows)
-        issues.labels(s.source).set(s.open_issues)
-        if s.age_hours is not None:
-            age.labels(s.source).set(round(s.age_hours * 3600))
-        if s.normal_rows is not None:
-            normal.labels(s.source).set(s.normal_rows)
+    for source in sources:
+        failing.labels(source.source).set(source.is_failing)
+        degraded.labels(source.source).set(source.is_degraded)
+        overdue.labels(source.source).set(source.is_overdue)
+        limit.labels(source.source).set(source.limit_hours * 3600)
+        rows.labels(source.source).set(source.rows)
+        issues.labels(source.source).set(source.open_issues)
+        if source.age_hours is not None:
+            age.labels(source.source).set(round(source.age_hours * 3600))
+        if source.normal_rows is not None:
+            normal.labels(source.source).set(source.normal_rows)
     ended = next((run for run in runs if run.status != "running"), None)
     success = Gauge("gpuledger_last_run_published", "1 where the newest run that ended published", registry=registry)
     success.set(ended is not None and ended.status.startswith("published"))

@@ -1,4 +1,4 @@
-"""The report of a warehouse as a page: by command, and after each run under Prefect, which links to it."""
+"""Write the report of a warehouse as an HTML page: for the command, and after each run under Prefect, which links to it."""
 
 from __future__ import annotations
 
@@ -16,16 +16,15 @@ from gpuledger.warehouse.paths import DataDir
 
 
 def write(data: DataDir, folder: Path, progress: Progress = SILENT) -> list[Path]:
-    """Write the report of the published warehouse to `folder`, opening in the language in use, and tell `progress` how far
-    it is; returns the files.
+    """Write the report of the published warehouse to `folder`; it opens in the language in use. Returns the files.
 
-    Raises NoWarehouse, and OSError where the folder cannot be written.
+    `progress` is told how far the work is. Raises NoWarehouse, and OSError if the folder cannot be written.
     """
     archive = Archive(data.snapshots, objects.of(data.store))
 
     def origin(sha256: str) -> tuple[str, datetime] | None:
-        found = archive.origin(sha256)
-        return (found.url, found.fetched_at) if found else None
+        snapshot = archive.origin(sha256)
+        return (snapshot.url, snapshot.fetched_at) if snapshot else None
 
     translations = {code: lang.WithDictionary(code) for code in LANGUAGES}
 
@@ -37,8 +36,8 @@ def write(data: DataDir, folder: Path, progress: Progress = SILENT) -> list[Path
             progress.step("ask")
 
     progress.step("ask")
-    found = contents(data, origin, models)
+    report_contents = contents(data, origin, models)
     progress.step("write")
     return files.export(
-        found, folder, language=lang.current(), translations=translations, sentences=sentences.TEMPLATES
+        report_contents, folder, language=lang.current(), translations=translations, sentences=sentences.TEMPLATES
     )

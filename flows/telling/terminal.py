@@ -1,4 +1,4 @@
-"""The two streams that people and programs read, and the console that draws on them: nothing in data steers a terminal."""
+"""Standard output and standard error, and the console that draws on them. Data that is printed cannot control a terminal."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 
 class CleanStream:
-    """A text stream through which only clean text goes; all else is the stream's own."""
+    """A text stream that cleans all text before it is written. In all else it behaves as the stream that it wraps."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
 
     def write(self, text: str) -> int:
-        """Write `text` cleaned; returns its length as it was given. Raises TypeError for bytes."""
+        """Write `text` cleaned. Returns the length of `text` before cleaning. Raises TypeError for bytes."""
         self.stream.write(clean(text, keep_lines=True) if isinstance(text, str) else text)
         return len(text)
 
     def writelines(self, lines: list[str]) -> None:
-        """Write each, cleaned."""
+        """Write each line, cleaned."""
         for line in lines:
             self.write(line)
 
@@ -37,15 +37,15 @@ class CleanStream:
 
 
 def clean_streams() -> None:
-    """From here on what this process prints is clean, whoever prints it. The console of `console` draws past that."""
+    """From now on clean everything that this process prints. Only the console of `console` writes past that."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
-            # Closed by whoever started this (`>&-`): nobody reads it, and what is printed ends nothing.
+            # The caller closed the stream (`>&-`), so nobody reads it. Printing must not end the program.
             stream = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  # as long as the process
         if not isinstance(stream, CleanStream):
             if isinstance(stream, TextIOWrapper):
-                # A letter that the terminal's coding lacks (`₩` in Latin-1) is written by its number, and ends nothing.
+                # A letter that the encoding of the terminal lacks (`₩` in Latin-1) is written by its number.
                 stream.reconfigure(errors="backslashreplace")
             setattr(sys, name, CleanStream(stream))
 
@@ -53,8 +53,8 @@ def clean_streams() -> None:
 def console(*, stderr: bool = False, width: int | None = None) -> Console:
     """The console that every table, line and bar is drawn with.
 
-    It takes no markup and no emoji names out of what it is given, so that a title with square brackets stays one, and it
-    cleans every piece of text before it adds its own colours.
+    It does not interpret markup or names of emoji in the text, so that a title with square brackets stays as it is.
+    It cleans every piece of text before it adds its own colours.
     """
     from collections.abc import Iterable
 
@@ -75,8 +75,10 @@ def console(*, stderr: bool = False, width: int | None = None) -> Console:
 
 
 def is_screen(*, stderr: bool = False) -> bool:
-    """Whether a person looks on, for whom a table is drawn. What these variables may say of a pipe is rich's to judge, and
-    its import takes a tenth of the time of an answer.
+    """Whether a person looks at the output, so that a table is drawn.
+
+    For a pipe, rich decides by the environment variables below. It is only imported if one is set, because its import takes
+    a tenth of the time of an answer.
     """
     stream = sys.stderr if stderr else sys.stdout
     if not stream.isatty() and not {"TTY_COMPATIBLE", "FORCE_COLOR"} & os.environ.keys():
@@ -85,23 +87,23 @@ def is_screen(*, stderr: bool = False) -> bool:
 
 
 def say(text: str) -> None:
-    """A sentence on standard output: broken between words where there is a screen, its indentation kept; else as it is."""
+    """Print a sentence. On a screen it is broken between words and keeps its indentation; in a pipe it stays one line."""
     if not sys.stdout.isatty():
         sys.stdout.write(f"{text}\n")
         return
     from rich.padding import Padding
     from rich.text import Text
 
-    words = text.lstrip(" ")
-    console().print(Padding(Text(words), (0, 0, 0, len(text) - len(words)), expand=False))
+    unindented = text.lstrip(" ")
+    console().print(Padding(Text(unindented), (0, 0, 0, len(text) - len(unindented)), expand=False))
 
 
 def json_text(value: object, **options: Any) -> str:
-    """`value` as JSON for a program. What must not reach a terminal is written as an escape, so that nothing is lost."""
+    """`value` as JSON for a program. Unsafe characters are written as escapes, so that nothing is lost."""
     return _ESCAPED.sub(_escape, json.dumps(value, ensure_ascii=False, **options))
 
 
-#: In JSON text a raw new line is layout and never data.
+#: Unsafe characters in JSON text, except a raw new line: that is layout and never data.
 _ESCAPED = re.compile(f"(?!\n)(?:{UNSAFE.pattern})")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
-from gpuledger.flows.commands._card import counted, gpu_of, gpus_of
+from gpuledger.flows.commands._card import count_and_name, gpu_of, gpus_of
 from gpuledger.warehouse.paths import DataDir
 
 
@@ -34,7 +34,7 @@ def test_memory_that_a_card_was_not_sold_with_is_refused_with_the_way_out(tmp_pa
     ],
 )
 def test_how_many_of_a_card_are_named(words: str, said: tuple[int, str], tmp_path: Path) -> None:
-    assert counted(DataDir(tmp_path), words) == said
+    assert count_and_name(DataDir(tmp_path), words) == said
 
 
 def test_a_chip_is_the_machines_around_it(tmp_path: Path) -> None:

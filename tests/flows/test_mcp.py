@@ -22,7 +22,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from gpuledger.flows.commands import _agent
-from gpuledger.flows.commands._agent_server import on_this_machine
+from gpuledger.flows.commands._agent_server import this_machine_only
 from gpuledger.warehouse.paths import DataDir
 from tests.command import arguments, environment, gpuledger, rows
 from tests.nights import Night
@@ -212,7 +212,9 @@ def test_a_value_as_deep_as_sql_shows_reaches_an_agent(data: Path) -> None:
 def test_over_http_only_its_own_name_is_meant(tmp_path: Path, name: str) -> None:
     """What leads here under another name, as a browser may be made to."""
     server = _agent.server(DataDir(tmp_path))
-    app = server.streamable_http_app(stateless_http=True, json_response=True, transport_security=on_this_machine(4000))
+    app = server.streamable_http_app(
+        stateless_http=True, json_response=True, transport_security=this_machine_only(4000)
+    )
 
     async def statuses() -> list[int]:
         headers = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}

@@ -10,7 +10,7 @@ from rich.console import Console
 from gpuledger.extract import source as sources
 from gpuledger.flows.night.progress import SILENT
 from gpuledger.flows.setup import lang
-from gpuledger.flows.telling.progress import Lines, duration, shown
+from gpuledger.flows.telling.progress import Lines, duration, live_lines
 
 
 class Clock:
@@ -101,7 +101,7 @@ def test_durations() -> None:
 
 
 def test_a_pipe_sees_nothing_of_it() -> None:
-    with shown() as nobody:
+    with live_lines() as nobody:
         assert nobody is SILENT
-    with shown(quiet=True) as nobody:
+    with live_lines(quiet=True) as nobody:
         assert nobody is SILENT

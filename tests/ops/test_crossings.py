@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.flows.telling.crossings import cross
+from gpuledger.flows.telling.crossings import newly_true
 
 
 @pytest.fixture
@@ -15,33 +15,33 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_once_a_crossing(path: Path) -> None:
-    seen = [cross(path, {"watch:1": met}) for met in (False, True, True, False, True)]
+    seen = [newly_true(path, {"watch:1": met}) for met in (False, True, True, False, True)]
     assert seen == [[], ["watch:1"], [], [], ["watch:1"]]
 
 
 def test_what_cannot_be_told_changes_nothing(path: Path) -> None:
-    seen = [cross(path, {"watch:1": met}) for met in (True, None, True, None, False, None, True)]
+    seen = [newly_true(path, {"watch:1": met}) for met in (True, None, True, None, False, None, True)]
     assert seen == [["watch:1"], [], [], [], [], [], ["watch:1"]]
 
 
 def test_what_is_over_can_begin_again(path: Path) -> None:
-    assert cross(path, {"held:a 10": True}, ["held"]) == ["held:a 10"]
-    assert cross(path, {}, ["held"]) == []
-    assert cross(path, {"held:a 10": True}, ["held"]) == ["held:a 10"]
+    assert newly_true(path, {"held:a 10": True}, ["held"]) == ["held:a 10"]
+    assert newly_true(path, {}, ["held"]) == []
+    assert newly_true(path, {"held:a 10": True}, ["held"]) == ["held:a 10"]
 
 
 def test_what_was_not_looked_at_stays(path: Path) -> None:
-    cross(path, {"drift:newegg": True, "run:failed": False}, ["run"])
-    cross(path, {"run:failed": False}, ["run"])
-    assert cross(path, {"drift:newegg": True}, ["run"]) == []
+    newly_true(path, {"drift:newegg": True, "run:failed": False}, ["run"])
+    newly_true(path, {"run:failed": False}, ["run"])
+    assert newly_true(path, {"drift:newegg": True}, ["run"]) == []
 
 
 def test_without_a_listener_nothing_counts_as_said(path: Path) -> None:
-    assert cross(None, {"watch:1": True}) == ["watch:1"]
-    assert cross(path, {"watch:1": True}) == ["watch:1"]
+    assert newly_true(None, {"watch:1": True}) == ["watch:1"]
+    assert newly_true(path, {"watch:1": True}) == ["watch:1"]
 
 
 def test_a_torn_file_says_things_again_rather_than_never(path: Path) -> None:
-    cross(path, {"watch:1": True})
+    newly_true(path, {"watch:1": True})
     path.write_text('{"watch:1": tr', encoding="utf-8")
-    assert cross(path, {"watch:1": True}) == ["watch:1"]
+    assert newly_true(path, {"watch:1": True}) == ["watch:1"]

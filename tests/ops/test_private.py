@@ -10,7 +10,7 @@ import pytest
 
 from gpuledger.flows.setup.settings import Settings
 from gpuledger.flows.telling import notify
-from gpuledger.flows.telling.crossings import cross
+from gpuledger.flows.telling.crossings import newly_true
 from gpuledger.warehouse import private
 from gpuledger.warehouse.paths import DataDir
 from tests.command import gpuledger
@@ -68,7 +68,7 @@ def test_what_waits_for_a_target_is_the_owners(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
         left = notify.send(tmp_path / "outbox", [notify.Message("t", "b")], ["json://127.0.0.1:9/path"], 5.0)
-        cross(tmp_path / "state" / "told.json", {"run:failed": True})
+        newly_true(tmp_path / "state" / "told.json", {"run:failed": True})
     finally:
         os.umask(before)
     assert left == 1

@@ -1,4 +1,4 @@
-"""Whether what a watch waits for is so in the published warehouse, and the evidence: price, shop, address, page, age."""
+"""Whether the condition of a watch is met in the published warehouse, with the evidence: price, shop, address, page, age."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gpuledger.warehouse.read import reader
 
 @dataclass(frozen=True, slots=True)
 class WatchResult:
-    """What one watch found. `is_met` is None where it cannot be told: the card has no usable price tonight."""
+    """What one watch found. `is_met` is None if the answer is unknown, as when the card has no price that counts tonight."""
 
     watch: Watch
     is_met: bool | None
@@ -32,7 +32,7 @@ class WatchResult:
 
 
 def look(data: DataDir, watches: list[Watch], now: datetime) -> list[WatchResult]:
-    """Each watch against the published file. Raises NoWarehouse, and BadQuery where a watch asks for what cannot be."""
+    """Look at each watch in the published file. Raises NoWarehouse, and BadQuery if a watch cannot be answered."""
     if not watches:
         return []
     with reader(data) as con:
@@ -48,7 +48,7 @@ def _look(con: duckdb.DuckDBPyConnection, watch: Watch, now: datetime) -> WatchR
 
 @dataclass(frozen=True, slots=True)
 class _Now:
-    """When a watch is looked at, and the currency that it is told in."""
+    """When a watch is looked at, and the currency in which its amounts are given."""
 
     time: datetime
     currency: Currency
@@ -59,9 +59,9 @@ def _below(con: duckdb.DuckDBPyConnection, watch: Watch, now: _Now) -> WatchResu
     if price is None:
         return _unknown(watch)
     assert watch.below is not None
-    asked = now.currency.of(price["price_usd"])
-    headline = f"{watch.gpu} costs {_money(asked, watch)}; you asked for below {_money(watch.below, watch)}"
-    return WatchResult(watch, asked < watch.below, headline, _offer(price, watch, now))
+    amount = now.currency.of(price["price_usd"])
+    headline = f"{watch.gpu} costs {_money(amount, watch)}; you asked for below {_money(watch.below, watch)}"
+    return WatchResult(watch, amount < watch.below, headline, _offer(price, watch, now))
 
 
 def _value_rank(con: duckdb.DuckDBPyConnection, watch: Watch, now: _Now) -> WatchResult:
@@ -80,18 +80,18 @@ def _value_rank(con: duckdb.DuckDBPyConnection, watch: Watch, now: _Now) -> Watc
 def _new_low(con: duckdb.DuckDBPyConnection, watch: Watch, now: _Now) -> WatchResult:
     price = watched.street_price(con, watch.gpu_id)
     row = watched.lowest_before(con, watch.gpu_id, watched.Before(now.time, watch.days, watch.currency))
-    # Without a day before there is nothing to be lower than: the first price ever seen is no news.
+    # The first price ever seen is no news: without an earlier day there is no price to be lower than.
     if price is None or row is None:
         return _unknown(watch)
     if not row["days"]:
         return _unknown(watch, f"no price of the {watch.days} days before today is known")
-    asked = now.currency.of(price["price_usd"])
+    amount = now.currency.of(price["price_usd"])
     headline = (
-        f"{watch.gpu} costs {_money(asked, watch)}; the lowest of the {watch.days} days before was "
+        f"{watch.gpu} costs {_money(amount, watch)}; the lowest of the {watch.days} days before was "
         f"{_money(row['low'], watch)} on {row['low_on']}"
     )
     known = f"prices are known for {row['days']} of those days, since {row['since']}"
-    return WatchResult(watch, asked < row["low"], headline, (known, *_offer(price, watch, now)))
+    return WatchResult(watch, amount < row["low"], headline, (known, *_offer(price, watch, now)))
 
 
 def _fits(con: duckdb.DuckDBPyConnection, watch: Watch, now: _Now) -> WatchResult:
@@ -99,9 +99,9 @@ def _fits(con: duckdb.DuckDBPyConnection, watch: Watch, now: _Now) -> WatchResul
     if row is None:
         return _unknown(watch)
     assert watch.below is not None
-    asked = now.currency.of(row["total_price_usd"])
+    amount = now.currency.of(row["total_price_usd"])
     headline = (
-        f"{watch.model} fits on {row['gpu_count']} × {row['gpu']} for {_money(asked, watch)}; you asked for below "
+        f"{watch.model} fits on {row['gpu_count']} × {row['gpu']} for {_money(amount, watch)}; you asked for below "
         f"{_money(watch.below, watch)}"
     )
     need = (
@@ -109,17 +109,17 @@ def _fits(con: duckdb.DuckDBPyConnection, watch: Watch, now: _Now) -> WatchResul
         f"they hold {row['available_gb']:.1f} GB"
     )
     price = watched.street_price(con, row["gpu_id"])
-    return WatchResult(watch, asked < watch.below, headline, (need, *(_offer(price, watch, now) if price else ())))
+    return WatchResult(watch, amount < watch.below, headline, (need, *(_offer(price, watch, now) if price else ())))
 
 
 _RULES = {"below": _below, "value_rank": _value_rank, "new_low": _new_low, "fits": _fits}
 
 
 def _offer(price: Row, watch: Watch, now: _Now) -> tuple[str, ...]:
-    """Where a price stands, as a buyer would check it."""
+    """The evidence for a price, as a buyer would check it: shop, title, address and age."""
     printed = f" ({price['price'].normalize():,f} {price['currency']})" if price["currency"] != watch.currency else ""
-    seen = price["last_seen_at"]
-    hours = max(0.0, (now.time - seen).total_seconds() / 3600)
+    seen_at = price["last_seen_at"]
+    hours = max(0.0, (now.time - seen_at).total_seconds() / 3600)
     return (
         f"{_money(now.currency.of(price['price_usd']), watch)}{printed} at {price['source']}: {price['title']}",
         str(price["url"]),

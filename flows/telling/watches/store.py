@@ -1,4 +1,4 @@
-"""The watches of a data directory: data that a person may read and edit, in `watches.toml`."""
+"""The watches of a data directory, kept in `watches.toml`, which a person may read and edit."""
 
 from __future__ import annotations
 
@@ -21,12 +21,17 @@ Basis = Literal["street", "msrp"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watch:
-    """One thing to be told of, once each time it becomes true.
+    """One condition to be notified of, once each time that it becomes true.
 
-    `below`: the street price of `gpu_id` is below `below`. `value_rank`: it is among the best `rank` of `workload` by
-    score per dollar of `basis`. `new_low`: its street price is lower than on every day of the `days` before. `fits`:
-    cards that hold `model` (at `precision` and `context_tokens`) cost less than `below` together; `gpu_id`, where it is
-    given, names the card. Money is in `currency`, at the rate of the day on which it is looked at.
+    The rule says which condition:
+
+    - `below`: the street price of the card `gpu_id` is below the amount `below`.
+    - `value_rank`: the card is among the best `rank` of `workload` by score per dollar, at the price `basis`.
+    - `new_low`: the street price of the card is lower than on every one of the `days` before.
+    - `fits`: cards that hold `model` (at `precision` and `context_tokens`) together cost less than `below`. If `gpu_id` is
+      set, only that card counts.
+
+    Money is in `currency`, at the rate of the day on which the watch is looked at.
     """
 
     id: int
@@ -45,14 +50,14 @@ class Watch:
     added_on: date | None = None
 
     def amount(self, money: Decimal | None) -> str:
-        """Money of its currency, as people write it."""
+        """An amount in the currency of this watch, as people write it."""
         if money is None:
             return ""
         return f"${money:,}" if self.currency == "USD" else f"{money:,f} {self.currency}"
 
     @property
     def waits_for(self) -> str:
-        """What it waits for, in words."""
+        """The condition in words."""
         below = self.amount(self.below)
         match self.rule:
             case "below":
@@ -67,12 +72,12 @@ class Watch:
 
 
 def path(data: DataDir) -> Path:
-    """Where the watches of a data directory are."""
+    """The file with the watches of a data directory."""
     return data.root / "watches.toml"
 
 
 def load(data: DataDir) -> list[Watch]:
-    """The watches, in the order of the file. Raises SettingsError, naming the place, where the file was edited badly."""
+    """The watches, in the order of the file. Raises SettingsError, which names the place, if the file has a mistake."""
     file = path(data)
     if not file.exists():
         return []
@@ -90,18 +95,18 @@ def load(data: DataDir) -> list[Watch]:
 
 
 def add(data: DataDir, watch: Watch) -> Watch:
-    """Keep a watch under the next free id. Raises SettingsError where the same one is there already."""
+    """Store a watch under the next free id. Raises SettingsError if the same watch is stored already."""
     known = load(data)
-    for other in known:
-        if replace(other, id=0, added_on=None) == replace(watch, id=0, added_on=None):
-            raise SettingsError(f"watch {other.id} is the same: {other.waits_for}")
-    added = replace(watch, id=max((other.id for other in known), default=0) + 1)
+    for stored in known:
+        if replace(stored, id=0, added_on=None) == replace(watch, id=0, added_on=None):
+            raise SettingsError(f"watch {stored.id} is the same: {stored.waits_for}")
+    added = replace(watch, id=max((stored.id for stored in known), default=0) + 1)
     save(data, [*known, added])
     return added
 
 
 def remove(data: DataDir, number: int) -> Watch:
-    """Drop the watch with this id. Raises SettingsError, with the known ids, where there is none."""
+    """Remove the watch with this id. Raises SettingsError, which lists the known ids, if there is no such watch."""
     known = load(data)
     removed = [watch for watch in known if watch.id == number]
     if not removed:
@@ -161,7 +166,10 @@ def _is_of_kind(name: str, value: object) -> bool:
 
 
 def _toml(watch: Watch) -> str:
-    """One table. A JSON string is a TOML string, and a whole number or a date is written the same in both."""
+    """One watch as a TOML table.
+
+    A JSON string is also a TOML string, and whole numbers and dates are written the same in both.
+    """
     lines = ["[[watch]]"]
     for f in fields(watch):
         value = getattr(watch, f.name)
