@@ -24,7 +24,7 @@ from gpuledger.extract.product.number_words import BEGINNINGS
 
 #: Signs of money, looked for one by one because most texts hold none: a set of characters is found much faster than words.
 _SIGN = re.compile(r"[$€£¥￥₩₹₽₴₺₪฿₫₱원円元]")
-_MONEY_WORDS = "|".join(map(re.escape, currencies.words()))
+_MONEY_WORDS = "|".join(map(re.escape, currencies.money_words()))
 _WORD_BESIDE = re.compile(
     rf"\d[\s\u00a0]?(?:{_MONEY_WORDS})(?![^\W\d_])|(?<![^\W\d_])(?:{_MONEY_WORDS})[\s\u00a0]?\d", re.IGNORECASE
 )
