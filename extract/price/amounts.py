@@ -121,8 +121,8 @@ def page_format(
     if symbol is None and country is None and currency is not None:
         symbol = decimal_symbol(language if language != "es" else None, currencies.home(currency))
     if symbol is None and country is None and currency is None and sign == "$":
-        # Whichever country's dollar it is, `$699,000` has no decimals: where the comma is the decimal symbol of a dollar
-        # (Chile, Argentina) no such price exists. `$1.299` stays open: it is 1,299 there and a slip elsewhere.
+        # Whichever country's dollar it is, `$699,000` does not have three decimals: where the comma is the decimal symbol of
+        # a dollar (Chile, Argentina) no such price exists. `$1.299` stays open: it is 1,299 there and a slip elsewhere.
         return Format(".", 2)
     # The sign means the dollar or crown of some country. None of these has prices with three decimals.
     unknown = 2 if sign else None

@@ -113,7 +113,7 @@ class Locale:
     decimal: str | None
 
     def possible_amounts(self, price: PrintedNumber) -> tuple[tuple[Decimal, ...], str | None]:
-        """The amounts that a number may mean, and its currency. Raises ValueError if text and hints contradict each other."""
+        """The amounts that a number may mean, and its currency. Raises ValueError if text and hints contradict."""
         code = self._code(price)
         sign = price.symbols[0] if price.symbols else ""
         return _readings(price, amounts.page_format(code, self.language, self.country, self.decimal, sign)), code
