@@ -66,7 +66,7 @@ def makes_sense(sample: bytes, name: str) -> bool:
 
 
 def guess(sample: bytes) -> str | None:
-    """The most likely charset of the sample, in Python's spelling; None if none fits."""
+    """The most likely charset of the sample, in Python's spelling; None if no charset fits."""
     for name in ("cp949", "cp932", "euc_jp", "cp1252", *_ALPHABETS):
         if _nearly_all(sample, name) and makes_sense(sample, name):
             return name

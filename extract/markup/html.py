@@ -1,4 +1,4 @@
-"""Turns a page's bytes into a tree: lxml's for shop pages, BeautifulSoup's where its forgiving selectors are worth the time.
+"""Turns a page's bytes into a tree: lxml's for shop pages, BeautifulSoup's if its forgiving selectors are worth the time.
 
 lxml builds the tree of a shop page in a tenth of BeautifulSoup's time. Both start from text that `charset` decoded. Given
 bytes, libxml2 would believe a wrong declaration and turn the rest of a page into noise after the first odd byte.
@@ -160,7 +160,7 @@ _SHOWN_CLASS = re.compile(r"(?<!\S)d-(?:\w+-)?(?:block|flex|inline|grid|table)",
 
 
 def is_hidden(element: HtmlElement) -> bool:
-    """Whether the element itself says that it is not shown (`hidden`, `display:none`, a class that is known to hide).
+    """Whether the element itself says that it is hidden (`hidden`, `display:none`, a class that is known to hide).
 
     Style sheets are not read.
     """

@@ -172,7 +172,7 @@ def readings(token: str, number_format: Format, cents_mark: str = "") -> tuple[D
 
 
 def _are_groups(text: str) -> bool:
-    """Whether the separators of `text` stand where groups of digits end; India groups by two before the last three."""
+    """Whether the separators of `text` stand at the ends of groups of digits. India groups by two before the last three."""
     return re.fullmatch(r"\d{1,3}(?:\.\d{3})+|\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d{2})*,\d{3}", text) is not None
 
 

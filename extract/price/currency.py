@@ -182,7 +182,7 @@ def _are_separate(inner: str, outer: str) -> bool:
 
 
 def at_end(text: str) -> str | None:
-    """The longest symbol, word or code that `text` ends with and that stands apart from the letters before it."""
+    """The longest symbol, word or code that `text` ends with and that is separate from the letters before it."""
     for length in range(min(_LONGEST, len(text)), 0, -1):
         symbol = text[-length:]
         # `Nu 899` means "now 899" to a Dane. In Bhutan the currency is written with a full stop there: `Nu.`.
@@ -196,7 +196,7 @@ def at_end(text: str) -> str | None:
 
 
 def at_start(text: str) -> str | None:
-    """The longest symbol, word or code that `text` begins with and that stands apart from the letters after it."""
+    """The longest symbol, word or code that `text` begins with and that is separate from the letters after it."""
     for length in range(min(_LONGEST, len(text)), 0, -1):
         symbol = text[:length]
         if _is_symbol(symbol) and (length == len(text) or _are_separate(symbol[-1], text[length])):

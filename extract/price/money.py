@@ -28,7 +28,7 @@ def read_price(
     text: str, *, currency: str | None = None, country: str | None = None, language: str | None = None,
     decimal: str | None = None,
 ) -> Money | Ambiguous | None:  # fmt: skip
-    """Read the text of one price element. None where there is no price in it at all (no number, 0, `일시품절`, `Save $50`).
+    """Read the text of one price element. None if there is no price in it at all (no number, 0, `일시품절`, `Save $50`).
 
     `country` (ISO 3166) and `language` (ISO 639) decide what `1.299` means and which country's dollar `$` is. `currency`
     (ISO 4217) is the currency that the page states elsewhere; it counts if the text has no currency, or only a sign that

@@ -112,7 +112,7 @@ def decide(
         if shown_price.score >= main.score - limits.lead and not main.current:
             return _settled(page, _Evidence(claims, prices), amount, shown_price)
         if is_range and shown_price.kind == "from":
-            # The price is that of one seller among several, and the page names the cheapest seller's too.
+            # The main price is one seller's. The page also names the price of the cheapest seller.
             return _settled(page, _Evidence(claims, prices), amount, shown_price)
         if main.amount < amount * _SHARE_OF_ANOTHER_THING or (main.amount > amount and not main.current):
             # The seen price is a charge, a price by weight, or an old price without a word. The stated one is shown too.
@@ -367,7 +367,7 @@ def _with_tax(page: Context, payable: list[VisiblePrice]) -> VisiblePrice | None
 
 
 def _with_tax_aside(page: Context, net: VisiblePrice, seen: Visible) -> VisiblePrice | None:
-    """The price with tax that belongs to a price before tax, if it stands among words that made it no price of the goods.
+    """The price with tax that belongs to `net`, from among the amounts that did not count as prices of the goods.
 
     `39,00 zł netto` and, in a part named after delivery, `47,97 zł brutto`; `16,80 € netto` and `19,99 €` in a part that is
     named after a unit. None if there is no such price, or several.

@@ -58,7 +58,7 @@ class Layout:
 
     @cached_property
     def part(self) -> HtmlElement:
-        """The part of the page that is about the goods: the one around the smallest part with the title and the button.
+        """The part of the page that is about the goods: the parent of the smallest part with the title and the button.
 
         If there is no button, it is the nearer half of the parts around the title. If there is no title, it is the page.
         """
@@ -297,7 +297,7 @@ _NOT_NAMES = re.compile(
 
 
 def _titled(page: Context) -> HtmlElement | None:
-    """The element whose own text is the longest part of the page's title for the document or for other sites."""
+    """The element whose own text is the longest piece of the document's title, or of the title for other sites."""
     titles = [_folded(text[:_LONGEST_TITLE]) for text in (page.first_meta("og:title"), page.document_title) if text]
     longest = max(map(len, titles), default=0)
     candidates: list[tuple[float, HtmlElement]] = []

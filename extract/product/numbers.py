@@ -62,7 +62,7 @@ def of_page(page: Context, products: list[StructuredProduct], layout: Layout) ->
     codes = list(dict.fromkeys(printed["sku"]))
     stated = (_first(products, "sku") or "").strip(" ()[]") or None
     if not codes and stated in (None, _first(products, "mpn")):
-        # The same number in both fields is that of the template's database: the shop may show its buyers another one.
+        # If both fields have the same number, it comes from the template's database: the shop may show buyers another one.
         number = _printed_anywhere(page, layout) or _in_data_name(layout)
         codes = [number] if number else []
     if stated is not None and " " in stated.strip() and _of_address(page):
@@ -229,7 +229,7 @@ def _without_shop(text: str, shop: str) -> str:
 
 
 def _of_line(element: HtmlElement, place: str, text: str) -> tuple[Field, str] | None:
-    """The number whose word begins the text. The number stands behind the word, or in the next element."""
+    """The number whose label begins the text. It stands behind the label, or in the next element."""
     if text[:3].lower() not in BEGINNINGS and text[:2].lower() not in BEGINNINGS:
         return None
     for field, pattern in LABELS:

@@ -64,7 +64,7 @@ def similarity(name: str, title: str) -> float:
     )
 
 
-#: Words that make a name that of another model: the page of a `4070` also describes a `4070 Ti`, in nearly the same words.
+#: Words that turn a name into that of another model: the page of a `4070` also describes a `4070 Ti`, in nearly these words.
 _MODEL_WORDS = frozenset(
     ("ti", "super", "xt", "xtx", "gre", "pro", "max", "plus", "mini", "ultra", "lite", "se", "fe", "oc")
 )

@@ -46,14 +46,14 @@ def offer_and_issues(page: Page, country: str | None, language: str | None) -> I
         stated.append(meta)
     if not stated and (ordered := claims.of_order(here)) is not None:
         stated.append(ordered)
-    parts = layout.layout_of(here)
+    page_layout = layout.layout_of(here)
     currency = next((claim.currency for claim in stated if claim.currency), None) or decide.stated_currency(here)
-    seen = visible.visible_prices(here, parts, currency)
-    available = stock.of_page(here, products, parts)
+    seen = visible.visible_prices(here, page_layout, currency)
+    available = stock.of_page(here, products, page_layout)
     if available == "unknown" and not seen.prices:
-        available = stock.status_in_sentences(parts)
-    title = _title(here, parts, products)
-    is_offered = products or stated or seen.prices or available != "unknown" or _on_request(parts)
+        available = stock.status_in_sentences(page_layout)
+    title = _title(here, page_layout, products)
+    is_offered = products or stated or seen.prices or available != "unknown" or _on_request(page_layout)
     if title is None or not is_offered:
         raise _no_product(page, here, "neither structured data nor a title with a price or a means of ordering")
     amounts = {price.amount for price in seen.prices if price.kind == "now"}
@@ -64,7 +64,7 @@ def offer_and_issues(page: Page, country: str | None, language: str | None) -> I
     yield from decision.issues
     if decision.price is None and not decision.issues:
         yield Issue(code="no_price", message="the page shows no price", severity="info", url=here.url)
-    status = stock.printed_status(parts)
+    status = stock.printed_status(page_layout)
     if {available, status} == {"in_stock", "out_of_stock"}:
         # The structured data counts: templates keep hidden parts for every state, and only a style sheet tells which counts.
         message = f"the page's structured data says {available}, and the page itself {status}"
@@ -76,7 +76,7 @@ def offer_and_issues(page: Page, country: str | None, language: str | None) -> I
     if available == "unknown" and status is None and is_asked:
         available = "in_stock"
     shown_price = next((price for price in seen.prices if price.amount == decision.price), None)
-    yield _offer(here, _Goods(title, products, parts, available, shown_price), decision)
+    yield _offer(here, _Goods(title, products, page_layout, available, shown_price), decision)
 
 
 _ON_REQUEST = re.compile(
@@ -92,11 +92,11 @@ _ON_REQUEST = re.compile(
 _LONGEST_REQUEST = 60
 
 
-def _on_request(parts: layout.Layout) -> bool:
+def _on_request(page_layout: layout.Layout) -> bool:
     """Whether the goods' part gives their price on request. Such a page is still a page of goods."""
-    texts = ((element, " ".join((element.text or "").split())) for element in parts.part.iter(*scan.HOLD_TEXT))
+    texts = ((element, " ".join((element.text or "").split())) for element in page_layout.part.iter(*scan.HOLD_TEXT))
     return any(
-        3 < len(text) <= _LONGEST_REQUEST and _ON_REQUEST.match(text) and not parts.is_elsewhere(element)
+        3 < len(text) <= _LONGEST_REQUEST and _ON_REQUEST.match(text) and not page_layout.is_elsewhere(element)
         for element, text in texts
     )
 
@@ -107,10 +107,10 @@ def _no_product(page: Page, here: Context, finding: str) -> LayoutChanged:
     return LayoutChanged(here.url or page.url, f"no product: {finding}", "give the address of one product's page")
 
 
-def _title(page: Context, parts: layout.Layout, products: list[StructuredProduct]) -> str | None:
+def _title(page: Context, page_layout: layout.Layout, products: list[StructuredProduct]) -> str | None:
     """The goods' name: from structured data, else the heading, else OpenGraph's title, else the document's title."""
     name = next((product.name for product in products if product.name), None)
-    heading = html.visible_text(parts.title) if parts.title is not None else None
+    heading = html.visible_text(page_layout.title) if page_layout.title is not None else None
     return name or heading or page.first_meta("og:title", "twitter:title") or page.document_title or None
 
 
@@ -119,18 +119,18 @@ class _Goods(NamedTuple):
 
     title: str
     products: list[StructuredProduct]
-    parts: layout.Layout
+    page_layout: layout.Layout
     available: Availability
-    #: The price as people see it, if they do.
+    #: The price that people see on the page, if there is one.
     shown_price: VisiblePrice | None
 
 
 def _offer(page: Context, goods: _Goods, decision: decide.Decision) -> Offer:
-    title, products, parts, available, shown_price = goods
+    title, products, page_layout, available, shown_price = goods
     offers = [offer for product in products for offer in product.offers]
-    codes = numbers.of_page(page, products, parts)
+    codes = numbers.of_page(page, products, page_layout)
     seller = next((offer.seller for offer in offers if offer.seller), None)
-    printed = None if seller else terms.seller(parts)
+    printed = None if seller else terms.seller(page_layout)
     condition = next((offer.condition for offer in offers if offer.condition), None)
     url = page.url if page.url.startswith("http") else page.canonical or page.url
     taxed = next((offer.tax_included for offer in offers if offer.tax_included is not None), None)
@@ -145,7 +145,7 @@ def _offer(page: Context, goods: _Goods, decision: decide.Decision) -> Offer:
         price_text=decision.price_text,
         list_price=decision.list_price,
         availability=available,
-        condition=condition or wording.condition(title) or terms.condition(parts) or "unknown",
+        condition=condition or wording.condition(title) or terms.condition(page_layout) or "unknown",
         seller=seller or printed,
         seller_kind=_seller_kind(page, seller, printed),
         sku=codes.sku,

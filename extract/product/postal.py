@@ -34,7 +34,7 @@ _FOOT = re.compile(rb"<footer\b|(?:class|id)=[\"']?(?:[a-z]+[-_])?footer", re.IG
 
 
 def dollar(content: bytes) -> str | None:
-    """The currency that the page names for its prices, else that of the only country whose addresses its foot prints.
+    """The currency that the page names for its prices, else the dollar of the only country with an address at its foot.
 
     As an ISO 4217 code. None if the page says nothing, or names several.
     """

@@ -19,7 +19,10 @@ from gpuledger.extract.product.scan import name_of, traits_of
 
 @dataclass(frozen=True, slots=True)
 class VisiblePrice:
-    """One price on the page. `order` counts elements from the top; `kind` is what names and words call the price."""
+    """One price on the page. `order` counts elements from the top; `kind` is what names and words call the price.
+
+    `named` says whether a name or a label speaks of a price, `current` whether a name speaks of the price that is asked now.
+    """
 
     element: HtmlElement
     order: int
@@ -27,7 +30,7 @@ class VisiblePrice:
     kind: PriceKind
     named: bool
     current: bool
-    #: Whether it is `list` only because of a name (`regular-price`) that also stands where there is no sale.
+    #: Whether it is `list` only because of a name (`regular-price`) that pages without a sale use too.
     usual: bool
     score: float = 0.0
     #: How far above the title the smallest part lies that holds both the title and the price.

@@ -215,7 +215,7 @@ def _decoded(text: str) -> Any:
 
 
 def _unflattened(flat: Any) -> Any:
-    """Nuxt's state with each object's own values put in. As written it is a list whose objects refer to values by place."""
+    """Nuxt's state with each object's own values put in: it is a list whose objects refer to their values by place."""
     if not isinstance(flat, list):
         return None
 

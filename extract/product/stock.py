@@ -87,7 +87,7 @@ _SHORT = 60
 
 
 def _is_gone(layout: Layout) -> bool:
-    """Whether a line says that the goods are gone, or that their time is over, on a page on which nothing can be ordered.
+    """Whether a line says that the goods are gone or the sale is over, on a page on which nothing can be ordered.
 
     A line in a list, a table or a choice describes one size.
     """

@@ -58,7 +58,7 @@ _IN = at_word_start(
 )
 
 
-#: The beginning of a line on the page of one thing that is sold, or whose time is over.
+#: How a line begins on the page of a single item that is sold, or whose sale is over.
 _ENDED = at_word_start(
     r"""
     (?:(?:this|the) )?(?:listing|auction|item|ad|advert|sale|bidding|lot) (?:has |was )?(?:been )?(?:ended|sold|expired)\b

@@ -97,7 +97,7 @@ SYSTEMS = (
 
 
 def of_names(names: str) -> list[System]:
-    """The systems of which a mark stands in `names`, the names of a page's elements in small letters.
+    """The systems with a mark in `names`, which holds the names of a page's elements in small letters.
 
     The page of one system may carry a name that is also a mark of another.
     """
