@@ -1,4 +1,4 @@
-"""Where on a page a text stands, and the markup around it, for a person who mends or writes a parser."""
+"""Finds where a text stands on a page, and shows the markup around it to a person who mends or writes a parser."""
 
 from __future__ import annotations
 
@@ -9,51 +9,51 @@ from lxml.html import HtmlElement
 from gpuledger.extract.markup.html import UNSEEN, visible_text
 from gpuledger.extract.markup.mojibake import mend
 
-#: Lines of markup that a person takes in at once, and letters of each.
+#: How many lines of markup a person takes in at once, and how many letters of each line.
 MOST_LINES, MOST_LETTERS = 30, 100
-#: Elements of a page that are looked through: a hostile one has millions.
+#: How many elements of a page are searched: a hostile page has millions.
 _MOST_ELEMENTS = 200_000
 
 
 def clean(text: str) -> str:
-    """Text with every run of white space as one space, as the readers compare it."""
+    """The text with every run of white space as one space, which is the form that the readers compare."""
     return " ".join(mend(text).split())
 
 
-def holders(root: HtmlElement, wanted: str) -> list[HtmlElement]:
-    """The smallest elements that show `wanted`, in the order of the page; then those that say it in an attribute."""
-    wanted = clean(wanted)
-    if not wanted:
+def holders(root: HtmlElement, text: str) -> list[HtmlElement]:
+    """The smallest elements that show `text`, in the order of the page; then the elements with the text in an attribute."""
+    text = clean(text)
+    if not text:
         return []
-    shown, said = [], []
+    showing, with_attribute = [], []
     for number, element in enumerate(root.iter()):
         if number > _MOST_ELEMENTS:
             break
         if not isinstance(element.tag, str) or element.tag in UNSEEN:
             continue
-        if any(wanted in clean(value) for value in element.attrib.values()):
-            said.append(element)
-        # A text of its own first: to join that of all elements below it costs as much as the whole page each time.
+        if any(text in clean(value) for value in element.attrib.values()):
+            with_attribute.append(element)
+        # The element's own text comes first: to join the texts of all elements below costs as much as the whole page.
         own = [element.text or "", *(child.tail or "" for child in element)]
-        if any(wanted in clean(piece) for piece in own) or (_is_small(element) and _shows(element, wanted)):
-            shown.append(element)
-    inner = {up for element in shown for up in element.iterancestors()}
-    return [element for element in shown if element not in inner] + said
+        if any(text in clean(piece) for piece in own) or (_is_small(element) and _shows(element, text)):
+            showing.append(element)
+    inner = {up for element in showing for up in element.iterancestors()}
+    return [element for element in showing if element not in inner] + with_attribute
 
 
-def _shows(element: HtmlElement, wanted: str) -> bool:
-    return wanted in clean(element.text_content()) or wanted in visible_text(element)
+def _shows(element: HtmlElement, text: str) -> bool:
+    return text in clean(element.text_content()) or text in visible_text(element)
 
 
 def _is_small(element: HtmlElement) -> bool:
-    """Few elements below it: a price in three of them, and no whole list."""
+    """Whether few elements are below it: enough for a price in three elements, and too few for a whole list."""
     return 0 < len(element) <= 12 and sum(1 for _, _ in zip(element.iter(), range(40), strict=False)) < 40
 
 
 def nearest(elements: list[HtmlElement], to: HtmlElement) -> HtmlElement | None:
-    """The element that shares the most of its way from the root with `to`; the first of several."""
-    way = [*reversed([*to.iterancestors()]), to]
-    places = {element: depth for depth, element in enumerate(way)}
+    """The element that shares most of its path from the root with `to`; the first one if several share as much."""
+    path = [*reversed([*to.iterancestors()]), to]
+    places = {element: depth for depth, element in enumerate(path)}
 
     def shared(element: HtmlElement) -> int:
         return max((places.get(up, -1) for up in (element, *element.iterancestors())), default=-1)
@@ -61,14 +61,14 @@ def nearest(elements: list[HtmlElement], to: HtmlElement) -> HtmlElement | None:
     return max(elements, key=shared, default=None)
 
 
-def together(one: HtmlElement, other: HtmlElement) -> HtmlElement:
+def together(first: HtmlElement, second: HtmlElement) -> HtmlElement:
     """The smallest element that holds both."""
-    above = {one, *one.iterancestors()}
-    return next((up for up in (other, *other.iterancestors()) if up in above), one)
+    above = {first, *first.iterancestors()}
+    return next((up for up in (second, *second.iterancestors()) if up in above), first)
 
 
 def around(element: HtmlElement) -> HtmlElement:
-    """The element with what stands beside it, where that is little."""
+    """The element's parent if it holds few elements, otherwise the element itself."""
     up = element.getparent()
     return (
         up if up is not None and up.tag not in ("body", "html") and sum(1 for _ in up.iter()) <= MOST_LINES else element
@@ -76,7 +76,7 @@ def around(element: HtmlElement) -> HtmlElement:
 
 
 def outline(element: HtmlElement | None, most: int = MOST_LINES) -> list[str]:
-    """The markup of an element, a line a tag, indented; scripts, and what is beyond `most` lines, are left out."""
+    """The markup of an element, one indented line per tag, without scripts and without lines after the first `most`."""
     lines: list[str] = []
     for line in [] if element is None else _lines(element, 0):
         if len(lines) == most:

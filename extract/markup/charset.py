@@ -1,7 +1,7 @@
-"""Bytes to text by evidence: byte order mark, the bytes themselves, then what header and page declare.
+"""Decodes bytes to text by evidence: the byte order mark, the bytes themselves, then what header and page declare.
 
-Declarations are wrong often enough that they only decide among readings that fit the bytes. requests' own rule (no charset
-in the header means ISO-8859-1) turns every `€` and every Hangul of an undeclared UTF-8 page into noise.
+Declarations are often wrong, so they only decide between readings that fit the bytes. requests' own rule (no charset in the
+header means ISO-8859-1) turns every `€` and every Hangul of an undeclared UTF-8 page into noise.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _BOMS = (  # the longer first: UTF-32's mark begins with UTF-16's
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-# The web means more by these labels than Python does (WHATWG Encoding Standard).
+# On the web these labels mean larger charsets than in Python (WHATWG Encoding Standard).
 _LABELS = {
     "ascii": "cp1252",
     "iso8859-1": "cp1252",
@@ -36,15 +36,15 @@ _HEADER_CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:+-]+)", re.IGNORECASE)
 _META_CHARSET = re.compile(
     rb"<meta[^>]+?charset\s*=\s*[\"']?\s*([\w.:+-]+)|<\?xml[^>]+?encoding\s*=\s*[\"']([\w.:+-]+)", re.IGNORECASE
 )
-#: How far into a page a declaration may stand. The standard says 1024; real pages put scripts before it.
+#: A declaration stands within so many bytes of a page. The standard says 1024, but real pages put scripts before it.
 _META_WITHIN = 8192
 
 
 def decode(content: bytes, content_type: str | None = None) -> str:
-    """The text of a page. Never raises; bytes that no reading fits become U+FFFD.
+    """The text of a page. Never raises; bytes that fit no charset become U+FFFD.
 
-    `content_type` is the header's value. Order: byte order mark; strict UTF-8, which other encodings hardly ever pass by
-    chance; the charset of the header, then of the page, where the bytes fit it; the best guess from the bytes.
+    `content_type` is the header's value. The first of these that fits counts: the byte order mark; strict UTF-8, which bytes
+    of other encodings hardly ever fit by chance; the charset of the header, then of the page; the best guess from the bytes.
     """
     for mark, name in _BOMS:
         if content.startswith(mark):
@@ -53,7 +53,7 @@ def decode(content: bytes, content_type: str | None = None) -> str:
     if declared[:1] in (["iso2022_jp"], ["hz"]) or (
         declared and declared[0].startswith(("utf_16", "utf-16", "utf_32", "utf-32"))
     ):
-        # Written in ASCII bytes or with NUL bytes, so that UTF-8 would fit them too.
+        # These charsets use ASCII bytes or NUL bytes, so their bytes would pass as UTF-8 too.
         text = _strict(content, declared[0])
         if text is not None and "<" in text[:4096]:
             return text
@@ -70,7 +70,7 @@ def decode(content: bytes, content_type: str | None = None) -> str:
 
 
 def _declared(content: bytes, content_type: str | None) -> list[str]:
-    """Python's names of the charsets that header and page declare, in that order, known ones only."""
+    """Python's names of the charsets that header and page declare, in that order, without unknown ones."""
     labels: list[str] = []
     if content_type and (match := _HEADER_CHARSET.search(content_type)):
         labels.append(match[1])
@@ -104,7 +104,7 @@ def _utf16(content: bytes) -> str | None:
 
 
 def _mostly_utf8(content: bytes) -> bool:
-    """Whether only a few bytes of an otherwise good UTF-8 page are damaged (a cut-off letter, one pasted byte)."""
+    """Whether the page is UTF-8 in which only a few bytes are damaged (a cut-off letter, one pasted byte)."""
     text = content.decode("utf-8", errors="replace")
     damaged = text.count("\ufffd") - content.count(b"\xef\xbf\xbd")
     good = sum(1 for letter in text if letter > "\x7f") - damaged
@@ -112,7 +112,7 @@ def _mostly_utf8(content: bytes) -> bool:
 
 
 def _by_evidence(content: bytes, declared: list[str]) -> str:
-    """A reading of bytes that are not UTF-8: a declared charset that makes sense of them, else what the bytes look like."""
+    """The text of bytes that are not UTF-8: in a declared charset that makes sense of them, else in the best guess."""
     candidates = [name for name in declared if name != "utf-8"]
     sample = charset_evidence.sample(content)
     for name in candidates:
@@ -121,5 +121,5 @@ def _by_evidence(content: bytes, declared: list[str]) -> str:
     guess = charset_evidence.guess(sample)
     if guess is not None and (text := _strict(content, guess)) is not None:
         return text
-    # A page cut off in mid-letter fits nothing strictly; better a few U+FFFD than a page of noise.
+    # A page that is cut off in mid-letter fits no charset strictly. A few U+FFFD are better than a page of noise.
     return content.decode(guess or (candidates or ["cp1252"])[0], errors="replace")

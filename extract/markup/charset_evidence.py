@@ -1,6 +1,6 @@
-"""Which charset bytes that are not UTF-8 were written in, judged by what the text would look like.
+"""Guesses the charset of bytes that are not UTF-8 from what the text would look like.
 
-Korean, Japanese and European shop pages have marks that settle it quickly. The rest is left to charset-normalizer, which is
+Korean, Japanese and European shop pages have marks that settle it quickly. For other pages charset-normalizer decides. It is
 good at pages full of Cyrillic or Chinese, but takes a Korean page or a page with one `£` in it for something exotic.
 """
 
@@ -8,24 +8,24 @@ from __future__ import annotations
 
 import re
 
-#: How many bytes around non-ASCII ones are enough to tell charsets apart.
+#: How many bytes around non-ASCII ones are enough to distinguish charsets.
 _ENOUGH = 8192
-# Whole runs between tags: a piece that starts in the middle of a letter of two bytes would be read shifted by one. Split,
-# not searched for: a search looks at a megabyte of ASCII once from each of its bytes.
+# The sample has whole runs between tags: a piece that starts in the middle of a two-byte letter is read shifted by one.
+# The page is split at the tags, because a search for runs would go through a megabyte of ASCII once from each of its bytes.
 _TAG_SIGN = re.compile(rb"[<>]")
 
 _HANGUL = re.compile("[가-힣]")
-_KANA = re.compile("[ぁ-ゖァ-ヺ]")  # full width: half-width ones are what any accented letter becomes in cp932
+_KANA = re.compile("[ぁ-ゖァ-ヺ]")  # full width only: in cp932 any accented letter becomes a half-width one
 _HAN = re.compile("[一-鿿]")
 _HIGH = re.compile(r"[^\x00-\x7f]")
 _HIGH_LETTER = re.compile(r"[^\W\d_a-zA-Z]")
 
-# What Western European text never holds, but other charsets read as cp1252 do: words of nothing but accented letters,
-# capitals after small letters, signs inside words, letters that only Icelandic has (Turkish ones stand in their places).
+# Signs of another charset that is read as cp1252. Western European text never holds them: words of only accented letters,
+# capitals after small letters, signs inside words, letters that only Icelandic has (Turkish letters have the same bytes).
 _NOT_WESTERN = re.compile(
     r"[À-ÖØ-öø-ÿŠŽŒšžœŸ]{3,}|(?<=[a-zà-ÿ])[À-ÖØ-ÞŠŽŒŸ]|(?<=[a-zà-ÿ])[¡-¿](?=[a-zà-ÿ])|(?<=[a-ln-zà-ÿ])[±³¶¹¼¾¿]|[ðþýÐÞÝ]"
 )
-# The letters beyond ASCII of the languages that a charset is used for, where it differs from cp1252 in some of them only.
+# The non-ASCII letters of the languages of a charset, for charsets that differ from cp1252 in only some letters.
 _ALPHABETS = {
     "iso8859-2": "ąćęłńóśźżáčďéěíňřšťúůýžľôäöüßőű",
     "cp1250": "ąćęłńóśźżáčďéěíňřšťúůýžľôäöüßőű",
@@ -36,7 +36,7 @@ _LETTER_BEFORE_DIGIT = re.compile(r"[^\W\d_a-zA-Z]\d|[^\W\d_a-zA-Z]{5,}")
 
 
 def sample(content: bytes) -> bytes:
-    """The parts of a page that hold non-ASCII bytes, up to a size that is enough to judge by."""
+    """The parts of a page that hold non-ASCII bytes, up to a size that is enough for a judgement."""
     runs: list[bytes] = []
     size = 0
     for run in _TAG_SIGN.split(content):
@@ -60,13 +60,13 @@ def makes_sense(sample: bytes, name: str) -> bool:
         return _is_western(text)
     if name in _ALPHABETS:
         return _is_written_in(_ALPHABETS[name], text)
-    from charset_normalizer import from_bytes  # 40 ms, and pages that come this far are few
+    from charset_normalizer import from_bytes  # takes 40 ms, and few pages come this far
 
     return from_bytes(sample, cp_isolation=[name], enable_fallback=False).best() is not None
 
 
 def guess(sample: bytes) -> str | None:
-    """The charset that the sample was most likely written in, in Python's spelling; None where nothing fits."""
+    """The most likely charset of the sample, in Python's spelling; None if no charset fits."""
     for name in ("cp949", "cp932", "euc_jp", "cp1252", *_ALPHABETS):
         if _nearly_all(sample, name) and makes_sense(sample, name):
             return name
@@ -77,12 +77,12 @@ def guess(sample: bytes) -> str | None:
 
 
 def _nearly_all(sample: bytes, name: str) -> bool:
-    """Whether the charset has a letter for nearly all bytes; the ends of the sample may be cut through a letter."""
+    """Whether the charset has a letter for nearly all bytes. The ends of the sample may be cut through a letter."""
     return sample.decode(name, errors="replace").count("\ufffd") <= max(2, len(sample) // 100)
 
 
 def _is_korean(text: str) -> bool:
-    # Chinese text read as Korean is a mix of Hangul and Hanja; Korean shops write no Hanja to speak of.
+    # Chinese text that is read as Korean is a mix of Hangul and Hanja. Korean shops write hardly any Hanja.
     return len(_HANGUL.findall(text)) >= 0.9 * max(1, len(_HIGH_LETTER.findall(text)))
 
 
@@ -99,6 +99,6 @@ def _is_western(text: str) -> bool:
 def _is_written_in(alphabet: str, text: str) -> bool:
     high = _HIGH.findall(text)
     strange = sum(letter.lower() not in alphabet and letter not in _PUNCTUATION for letter in high)
-    # A letter that stands before a digit is a currency sign misread; words of nothing but such letters are another script.
+    # A letter before a digit is a misread currency sign. Words of only such letters are text in another script.
     odd = sum(len(match[0]) for match in _LETTER_BEFORE_DIGIT.finditer(text))
     return strange <= 0.02 * len(high) and odd <= 0.1 * len(high)

@@ -1,7 +1,7 @@
-"""A page's bytes to a tree: lxml's for shop pages, BeautifulSoup's where its forgiving selectors are worth their time.
+"""Turns a page's bytes into a tree: lxml's for shop pages, BeautifulSoup's if its forgiving selectors are worth the time.
 
-lxml's tree of a shop page costs a tenth of BeautifulSoup's. Both start from text that `charset` decoded: given bytes,
-libxml2 takes a wrong declaration at its word and turns the rest of a page into noise after the first odd byte.
+lxml builds the tree of a shop page in a tenth of BeautifulSoup's time. Both start from text that `charset` decoded. Given
+bytes, libxml2 would believe a wrong declaration and turn the rest of a page into noise after the first odd byte.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from gpuledger.extract.markup import charset
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
 
-# lxml.html asks a Python function for the class of every element that is touched, to give forms and inputs methods of
-# their own. No page is filled in here, so all elements are plain ones, which takes a fifth off the reading of a page.
+# lxml.html calls a Python function for the class of every element that is touched, so that forms and inputs get methods
+# of their own. No form is filled in here, so all elements get the plain class: reading a page takes a fifth less time.
 _CLASSES = etree.ElementDefaultClassLookup(
     element=HtmlElement,
     comment=lxml.html.HtmlComment,
@@ -32,19 +32,19 @@ _CLASSES = etree.ElementDefaultClassLookup(
 
 
 def tree(content: bytes, content_type: str | None = None) -> HtmlElement:
-    """The page's `html` element; of a page with nothing in it one without children. Raises TooManyAttributes alone.
+    """The page's `html` element; it has no children if the page has nothing in it. Raises only TooManyAttributes.
 
-    `content_type` is the response header's value, None where there was none.
+    `content_type` is the value of the response header, or None if the response has no such header.
     """
     refuse_attributes(content)
-    # As UTF-8 bytes with the encoding said: lxml refuses text that declares an encoding in an XML prologue. Without
-    # comments: programs that draw pages part the pieces of one text by them, `₹<!-- -->1,725`.
+    # lxml refuses text that declares an encoding in an XML prologue, so it gets UTF-8 bytes together with their encoding.
+    # Comments are removed, because programs that draw pages put them between the pieces of one text: `₹<!-- -->1,725`.
     parser = etree.HTMLParser(encoding="utf-8", remove_comments=True)
     parser.set_element_class_lookup(_CLASSES)
     try:
         root: HtmlElement = lxml.html.document_fromstring(_as_utf8(content, content_type), parser=parser)  # type: ignore[arg-type]
     except (etree.ParserError, etree.XMLSyntaxError, AssertionError):
-        # "Document is empty": nothing, white space or a lone comment. An assertion guards lxml's look for the root.
+        # "Document is empty": the page is empty, white space or a lone comment. AssertionError: lxml finds no root.
         return lxml.html.Element("html")
     return root if root.tag == "html" else lxml.html.Element("html")
 
@@ -54,20 +54,21 @@ class TooManyAttributes(ValueError):
 
 
 def refuse_attributes(content: bytes) -> None:
-    """Raise TooManyAttributes before libxml2 looks at them: it compares each attribute of a tag with every other, so that
-    20,000 of them take a second and 40,000 twelve.
+    """Raise TooManyAttributes before libxml2 parses the page.
+
+    libxml2 compares each attribute of a tag with every other: 20,000 attributes take a second and 40,000 take twelve.
     """
     for piece in _long_pieces(content):
-        # Texts, scripts and styles are long too, but behind the end of their tag; a comment has no attributes.
+        # Texts, scripts and styles are long too, but they come after the end of their tag. A comment has no attributes.
         if piece[:1].isalpha() and len(_ATTRIBUTE.findall(_tag(piece))) > MAX_ATTRIBUTES:
             raise TooManyAttributes(f"a tag has more than {MAX_ATTRIBUTES:,} attributes")
 
 
 def _long_pieces(content: bytes) -> Iterator[bytes]:
-    """What stands between one `<` and the next where that is long, and the end of the page."""
+    """The long pieces of the page between one `<` and the next, or between the last `<` and the end of the page."""
     start = content.find(b"<") + 1
     while start:
-        # From the far end: most of the page's `<` are never met.
+        # The search starts from the far end, so it skips most of the page's `<`.
         last = content.rfind(b"<", start, start + _LONG_TAG)
         if last < 0:
             end = content.find(b"<", start + _LONG_TAG)
@@ -77,12 +78,12 @@ def _long_pieces(content: bytes) -> Iterator[bytes]:
 
 
 def _tag(piece: bytes) -> bytes:
-    """The tag alone, up to the first > that stands in no quotes, and without what stands in quotes."""
-    found = _TAG.match(piece)
-    return _QUOTED.sub(b"=", found.group() if found else piece)
+    """The tag alone, up to the first > outside quotes, and without the values in quotes."""
+    match = _TAG.match(piece)
+    return _QUOTED.sub(b"=", match.group() if match else piece)
 
 
-#: Attributes of one tag: forms of shops have up to some hundred.
+#: The most attributes of one tag. Forms of shops have up to about a hundred.
 MAX_ATTRIBUTES = 2_000
 #: A tag with so many attributes has more bytes than this.
 _LONG_TAG = 2 * MAX_ATTRIBUTES
@@ -92,16 +93,16 @@ _ATTRIBUTE = re.compile(rb"""[\s/"'][^\s/>"'=]""")
 
 
 def _as_utf8(content: bytes, content_type: str | None) -> bytes:
-    """The page's bytes in UTF-8, without NUL, which ends the page for libxml2."""
+    """The page's bytes in UTF-8, without NUL bytes: libxml2 takes a NUL as the end of the page."""
     if _is_plain_utf8(content):
         return content
     return charset.decode(content, content_type).replace("\x00", "").encode("utf-8", "replace")
 
 
 def _is_plain_utf8(content: bytes) -> bool:
-    """Whether `charset` would read the bytes as the UTF-8 that they are, so that they need not be written again.
+    """Whether `charset` would decode the bytes as UTF-8, so that they need not be encoded again.
 
-    Looked at in pieces: the whole text of a large page is megabytes, whose memory costs more than the looking.
+    The check goes piece by piece: the decoded text of a large page takes megabytes, whose memory costs more than the check.
     """
     if content.startswith(codecs.BOM_UTF8):
         return False
@@ -125,13 +126,13 @@ def _is_plain_utf8(content: bytes) -> bool:
 
 
 _PIECE = 16_384
-#: A regular expression that begins with one byte finds it three times as fast as `in` finds two.
+#: A regular expression that begins with one byte is found three times as fast as two bytes with `in`.
 _OPENS_HZ = re.compile(rb"~\{")
 
 
 def soup(content: bytes, content_type: str | None = None) -> BeautifulSoup:
     """The page as BeautifulSoup on lxml, for pages whose tables and captions are read; about 10 times slower than `tree`."""
-    # Imported where such a page is read: a tenth of what all sources import, and a quiet night reads none.
+    # Imported only when such a page comes: it is a tenth of all that the sources import, and a quiet night needs none of it.
     from bs4 import BeautifulSoup
 
     refuse_attributes(content)
@@ -140,9 +141,9 @@ def soup(content: bytes, content_type: str | None = None) -> BeautifulSoup:
 
 #: Elements whose text a reader of the page does not see as text.
 UNSEEN = frozenset(("script", "style", "noscript", "template", "svg", "select", "textarea", "iframe", "head", "title"))
-#: Elements that do not part words: `12<b>99</b>` is printed as 1299.
+#: Elements that do not separate words: `12<b>99</b>` is printed as 1299.
 _INLINE = frozenset(("b", "i", "u", "em", "strong", "font", "bdi", "s", "del", "ins", "mark", "big"))
-#: An element with more inside and hardly any text is no price, title or status; a hostile page nests thousands of them.
+#: An element with more steps inside and hardly any text is no price, title or status. A hostile page nests thousands.
 _MAX_STEPS = 5_000
 _CENTS = re.compile(r"cent|decimal|fraction|minor|penny|pence|hundredth|sup(?:erscript)?\b", re.IGNORECASE)
 _TWO_DIGITS = re.compile(r"\s*\d\d\s*")
@@ -152,14 +153,14 @@ _SIGN_AT_END = re.compile(r"(?<=\d)[\s\u00a0]*€[\s\u00a0]*$")
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
 
-#: Class names that hide in the style sheets that most shops have: Cafe24's, Bootstrap's, Angular's.
+#: Class names that hide an element in widespread style sheets: Cafe24's, Bootstrap's, Angular's.
 _HIDDEN_CLASS = re.compile(r"(?<!\S)(?:displaynone|d-none|ng-hide|is-hidden)(?!\S)", re.IGNORECASE)
-#: On a wider screen the same element may be shown: `d-none d-md-block`.
+#: Class names that show the same element on a wider screen: `d-none d-md-block`.
 _SHOWN_CLASS = re.compile(r"(?<!\S)d-(?:\w+-)?(?:block|flex|inline|grid|table)", re.IGNORECASE)
 
 
 def is_hidden(element: HtmlElement) -> bool:
-    """Whether the element itself says that it is not shown (`hidden`, `display:none`, a class that is known to hide).
+    """Whether the element itself says that it is hidden (`hidden`, `display:none`, a class that is known to hide).
 
     Style sheets are not read.
     """
@@ -172,11 +173,12 @@ def is_hidden(element: HtmlElement) -> bool:
 def visible_text(element: HtmlElement, limit: int = 400, without: Container[str] = ()) -> str:
     """The text that a reader sees in the element, up to about `limit` characters.
 
-    Elements other than plain emphasis part words, so that a price whose cents stand in an element of their own stays two
-    numbers. Two digits in a superscript or in an element named after cents are joined by a decimal symbol, as the eye
-    joins them: `1,299<sup>99</sup>` is `1,299.99` and `1.299<sup>99</sup>` is `1.299,99`. `without` are tags to leave out.
+    Elements other than plain emphasis separate words, so a price whose cents stand in an element of their own stays two
+
+    numbers. But two digits in a superscript, or in an element named after cents, are joined with a decimal symbol, as the
+    eye joins them: `1,299<sup>99</sup>` is `1,299.99` and `1.299<sup>99</sup>` is `1.299,99`. `without` names tags to skip.
     """
-    text, apart, unseen = "", False, 0
+    text, needs_space, unseen = "", False, 0
     if not isinstance(element.tag, str):
         return text
     steps = etree.iterwalk(element, events=("start", "end", "comment", "pi"))
@@ -187,7 +189,7 @@ def visible_text(element: HtmlElement, limit: int = 400, without: Container[str]
             if unseen or node.tag in UNSEEN or node.tag in without or (node is not element and is_hidden(node)):
                 unseen += 1
                 continue
-            apart = apart or node.tag not in _INLINE
+            needs_space = needs_space or node.tag not in _INLINE
             piece = node.text
             if piece and _TWO_DIGITS.fullmatch(piece) and (whole := _NUMBER_AT_END.search(text)) and _are_cents(node):
                 text += ("," if "." in whole.group() else ".") + piece.strip()
@@ -200,26 +202,26 @@ def visible_text(element: HtmlElement, limit: int = 400, without: Container[str]
                 # `859` and small `€99`.
                 text += f",{euro.group(1)}€"
                 continue
-            # Two digits in emphasis right behind a number are mostly its cents, set small by a style sheet: they stay apart.
-            apart = apart or (
+            # Two digits in emphasis right behind a number are mostly cents, made small by a style sheet: they stay separate.
+            needs_space = needs_space or (
                 node is not element and bool(piece and _TWO_DIGITS.fullmatch(piece)) and text[-1:].isdigit()
             )
         else:
             if unseen:
                 unseen -= 1
                 if not unseen and node is not element and node.tail:
-                    text, apart = _joined(text, node.tail, True), False
+                    text, needs_space = _joined(text, node.tail, True), False
                 continue
-            apart = apart or node.tag not in _INLINE
+            needs_space = needs_space or node.tag not in _INLINE
             piece = node.tail if node is not element else None
         if piece and not unseen:
-            text, apart = _joined(text, piece, apart), False
+            text, needs_space = _joined(text, piece, needs_space), False
             if len(text) > limit:
                 break
     return " ".join(text.replace("\u00a0", NO_BREAK).split()).replace(NO_BREAK, "\u00a0").strip("\u00a0")
 
 
-#: Stands for a no-break space, which joins the groups of a number, while other white space is made one space.
+#: Stands for a no-break space, which joins the groups of a number, while other white space becomes a single space.
 NO_BREAK = "\ue000"
 
 
@@ -227,9 +229,9 @@ def _are_cents(node: HtmlElement) -> bool:
     return node.tag in ("sup", "small") or bool(_CENTS.search(node.get("class") or ""))
 
 
-def _joined(text: str, piece: str, apart: bool) -> str:
-    if apart and text and not piece[:1].isspace() and not text[-1:].isspace():
-        # A point in an element of its own belongs to the number that it ends: `1,299` `.` `99`.
+def _joined(text: str, piece: str, needs_space: bool) -> str:
+    if needs_space and text and not piece[:1].isspace() and not text[-1:].isspace():
+        # A point in an element of its own belongs to the number before it: `1,299` `.` `99`.
         to_number = piece[0] in ".," and text[-1].isdigit()
         from_number = text[-1] in ".," and text[-2:-1].isdigit() and piece[0].isdigit()
         if not (to_number or from_number):

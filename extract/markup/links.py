@@ -1,4 +1,4 @@
-"""Links as pages write them: one that is no address is no link, and costs its page nothing else."""
+"""Links as pages write them. A link that is no valid address counts as no link, and the rest of its page is still read."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from urllib.parse import urljoin, urlsplit
 
 
 def joined(base: str, link: str) -> str:
-    """Where a link on the page `base` leads; empty where it is no address, such as `http://[`."""
+    """Where a link on the page `base` leads; empty if it is no valid address, such as `http://[`."""
     try:
-        found = urljoin(base, link)
-        urlsplit(found)
+        address = urljoin(base, link)
+        urlsplit(address)
     except ValueError:
         return ""
-    return found
+    return address

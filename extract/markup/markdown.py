@@ -11,7 +11,7 @@ from gpuledger.extract.markup.tables import MAX_CELLS, Row, Table, TableTooLarge
 _HEADING = re.compile(r"^ {0,3}#{1,6}\s+(?P<text>.*?)\s*#*\s*$")
 _FENCE = re.compile(r"^ {0,3}(```|~~~)")
 _RULE = re.compile(r"^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$")
-#: A pipe between two cells: one behind a backslash is a sign of its cell.
+#: A pipe between two cells. A pipe behind a backslash is part of its cell's text.
 _PIPE = re.compile(r"(?<!\\)\|")
 _FOOTNOTE = re.compile(r"<sup>.*?</sup>|\[\^[^\]]*\]", re.IGNORECASE)
 _IMAGE = re.compile(r"!\[[^\]]*\]\([^)]*\)")
@@ -21,7 +21,7 @@ _MARKS = re.compile(r"(\*\*|__|~~|`|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*]))")
 
 
 def read_tables(text: str) -> Iterator[Table]:
-    """Every table with a header and at least one row, in the order of the file; code is passed over.
+    """Every table with a header and at least one row, in the order of the file. Skips code blocks.
 
     Raises TableTooLarge.
     """
@@ -32,8 +32,8 @@ def read_tables(text: str) -> Iterator[Table]:
         line = lines[at]
         if fence := _FENCE.match(line):
             fenced = "" if fenced == fence[1] else fenced or fence[1]
-        elif not fenced and (found := _HEADING.match(line)):
-            heading = plain(found["text"])
+        elif not fenced and (match := _HEADING.match(line)):
+            heading = plain(match["text"])
         elif not fenced and "|" in line and at + 1 < len(lines) and "-" in lines[at + 1] and _RULE.match(lines[at + 1]):
             header = _cells(line)
             rows: list[Row] = []

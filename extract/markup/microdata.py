@@ -1,4 +1,4 @@
-"""Microdata of a page in the shape of JSON-LD, through extruct on the tree that is there already."""
+"""Microdata of a page in the shape of JSON-LD. extruct reads it from the tree that exists already."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from lxml import etree
 from lxml.html import HtmlElement
 
 _SCOPES = etree.XPath("//*[@itemscope]")
-#: Shops nest four or five deep. extruct calls itself for each; where Python's stack ends in the middle of an XPath,
+#: Shops nest four or five deep. extruct calls itself for each level. If Python's stack ends in the middle of an XPath,
 #: lxml keeps its lock: see `parse_process.leaves_locks`.
 _MAX_DEPTH = 50
 
 
 @functools.cache
 def _extractor() -> Any:
-    # Imported when the first page with microdata comes: extruct brings the readers of all syntaxes, rdflib among them.
+    # Imported when the first page with microdata comes: extruct imports the readers of all syntaxes, and rdflib with them.
     from extruct.w3cmicrodata import MicrodataExtractor
 
     class Extractor(MicrodataExtractor):  # type: ignore[misc]
-        """extruct cleans a copy of each property's element, which takes as long as half of a page's other reading."""
+        """Saves time: extruct cleans a copy of each property's element, which takes half as long as all other reading."""
 
         def _extract_textContent(self, node: HtmlElement) -> str:
             if len(node) or node.tag in ("script", "style"):
                 return str(super()._extract_textContent(node))
-            # Nothing to clean: extruct would say the same.
+            # There is nothing to clean: extruct would return the same text.
             return " ".join((node.text or "").split())
 
     return Extractor()
 
 
 def items(tree: HtmlElement, url: str) -> Iterator[dict[str, Any]]:
-    """Each item of the page, nested ones after their parents; none where they are nested without end.
+    """Each item of the page, nested items after their parents. Yields nothing if items are nested without end.
 
-    Raises RecursionError where they refer to each other without end.
+    Raises RecursionError if items refer to each other without end.
     """
     scopes = _SCOPES(tree)
     if not scopes or _is_too_deep(scopes):
@@ -43,7 +43,7 @@ def items(tree: HtmlElement, url: str) -> Iterator[dict[str, Any]]:
     try:
         top_level = _extractor().extract_items(tree, base_url=url)
     except ValueError:
-        return  # an address that is none (`http://[`): the page's other syntaxes still count
+        return  # an invalid address (`http://[`): the page's other syntaxes still count
     queue = list(top_level)
     for item in queue:
         if "properties" in item:
@@ -52,10 +52,10 @@ def items(tree: HtmlElement, url: str) -> Iterator[dict[str, Any]]:
 
 
 def _is_too_deep(scopes: list[HtmlElement]) -> bool:
-    """Whether items, in the order of the page, are nested deeper than any shop's."""
+    """Whether items are nested deeper than those of any shop. `scopes` are in the order of the page."""
     depths: dict[HtmlElement, int] = {}
     for scope in scopes:
-        parent = next((one for one in scope.iterancestors() if one in depths), None)
+        parent = next((ancestor for ancestor in scope.iterancestors() if ancestor in depths), None)
         depths[scope] = depths[parent] + 1 if parent is not None else 1
         if depths[scope] > _MAX_DEPTH:
             return True
@@ -64,7 +64,7 @@ def _is_too_deep(scopes: list[HtmlElement]) -> bool:
 
 def _as_jsonld(item: Any, depth: int = 0) -> Any:
     if isinstance(item, list):
-        return [_as_jsonld(one, depth) for one in item]
+        return [_as_jsonld(entry, depth) for entry in item]
     if not isinstance(item, dict) or depth > 8:
         return item
     if "properties" not in item:
@@ -75,6 +75,6 @@ def _as_jsonld(item: Any, depth: int = 0) -> Any:
 
 def _nested(item: Any) -> Iterator[dict[str, Any]]:
     for value in item.get("properties", {}).values():
-        for one in value if isinstance(value, list) else [value]:
-            if isinstance(one, dict) and "properties" in one:
-                yield one
+        for entry in value if isinstance(value, list) else [value]:
+            if isinstance(entry, dict) and "properties" in entry:
+                yield entry

@@ -1,7 +1,9 @@
-"""schema.org's `priceSpecification`: which of its prices is the one that any buyer pays for one piece.
+"""schema.org's `priceSpecification`: finds the price in it that any buyer pays for one piece.
 
-Shops list several: the old price, the price before tax, that of members or of ten pieces, the cost of delivery, a rate. A
-price that is none of these is the asked one; two different ones are both kept, and the page has to tell which it means.
+Shops list several prices: the old one, the one before tax, those for members or for ten pieces, the cost of delivery, a
+
+monthly rate. A price that is none of these is the asked one. If two different ones remain, both are kept, and the rest of
+the page has to show which one it means.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from gpuledger.extract.price.amounts import to_decimal
 
 @dataclass(frozen=True, slots=True)
 class Specified:
-    """What a specification adds to its offer. `prices` are different texts; more than one leaves the price open."""
+    """What a specification adds to its offer. `prices` are different texts; if there are several, the price stays open."""
 
     prices: tuple[str, ...] = ()
     list_price: str | None = None
@@ -27,14 +29,14 @@ class Specified:
 _OLD_TYPES = frozenset(("ListPrice", "StrikethroughPrice", "MSRP", "SRP", "RegularPrice", "InvoicePrice"))
 #: Costs that come on top of the goods' price.
 _CHARGES = frozenset(("DeliveryChargeSpecification", "PaymentChargeSpecification"))
-#: UN/CEFACT codes of one piece; of a month; of other spans, which make a price a rent.
+#: UN/CEFACT codes of one piece, of a month, and of other time spans, which make a price a rent.
 _PIECE = frozenset(("C62", "EA", "H87", "PCE", "PIECE", "NMP"))
 _MONTH = frozenset(("MON", "MONTH"))
 _SPAN = frozenset(("HUR", "DAY", "WEE", "ANN", "HOUR", "WEEK", "YEAR"))
 
 
 def specified_price(value: Any) -> Specified:
-    """What `priceSpecification`, an object or a list of them, says."""
+    """The prices in `priceSpecification`, which is an object or a list of objects."""
     payable: list[tuple[str, dict[str, Any]]] = []
     old: str | None = None
     monthly: str | None = None
@@ -58,23 +60,23 @@ def specified_price(value: Any) -> Specified:
 
 
 def _narrowed(payable: list[tuple[str, dict[str, Any]]]) -> list[tuple[str, dict[str, Any]]]:
-    """The prices with tax where both are given, and of these the ones that are called the price of the sale."""
+    """The prices with tax if the shop gives both kinds, and among these the ones that are called the sale price, if any."""
     with_tax = [str(node.get("valueAddedTaxIncluded")).lower() for _, node in payable]
     if "true" in with_tax:
-        payable = [one for one, included in zip(payable, with_tax, strict=True) if included != "false"]
-    sale = [one for one in payable if local_name(first_text(one[1].get("priceType")) or "") == "SalePrice"]
+        payable = [entry for entry, included in zip(payable, with_tax, strict=True) if included != "false"]
+    sale = [entry for entry in payable if local_name(first_text(entry[1].get("priceType")) or "") == "SalePrice"]
     return sale or payable
 
 
 def _for_some_buyers(node: dict[str, Any]) -> bool:
-    """A price for members of a programme, or from two pieces on."""
+    """Whether the price is for members of a programme, or for two or more pieces."""
     quantity = node.get("eligibleQuantity")
     least = (quantity.get("minValue") or quantity.get("value")) if isinstance(quantity, dict) else None
     return bool(node.get("validForMemberTier")) or (to_decimal(first_text(least)) or Decimal(1)) > 1
 
 
 def _per_quantity(node: dict[str, Any]) -> bool:
-    """A price of 100 g or a metre, which shops must print beside the price of the piece."""
+    """Whether the price is for 100 g or a metre. Shops must print such a price beside the price of the piece."""
     quantity = node.get("referenceQuantity")
     if not isinstance(quantity, dict):
         return False

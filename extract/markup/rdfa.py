@@ -1,7 +1,7 @@
 """RDFa of a page in the shape of JSON-LD: the part that shops use (`vocab`, `typeof`, `property`, as in RDFa Lite).
 
-extruct reads RDFa through pyRdfa and rdflib, which want a tree of their own kind: the page would be parsed a second time,
-at many times the cost of everything else. Shops that mark up goods in RDFa at all do it with these three attributes.
+extruct reads RDFa through pyRdfa and rdflib, which need a tree of their own kind. The page would be parsed a second time, at
+many times the cost of everything else. The shops that mark up goods in RDFa do it with these three attributes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MAX_DEPTH = 8
 
 
 def items(tree: HtmlElement, url: str) -> Iterator[dict[str, Any]]:
-    """Each typed thing of the page. `url` is not needed: addresses stay as written."""
+    """Each typed thing of the page. `url` is not used: addresses stay as written."""
     for element in _TYPED(tree) if _ANY(tree) else ():
         yield _thing(element, 0)
 

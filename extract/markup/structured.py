@@ -1,7 +1,7 @@
-"""What a page says of goods to machines: schema.org in JSON-LD, microdata and RDFa. For `meta` see `product.claims`.
+"""What a page tells machines about its goods: schema.org in JSON-LD, microdata and RDFa. For `meta` see `product.claims`.
 
-All syntaxes are brought into one shape. Prices stay text here: shops write `1.299` and `1,299.00 €` where the vocabulary
-wants 1299, and only the reader of the whole page knows its country.
+All syntaxes get the same shape here. Prices stay text: shops write `1.299` and `1,299.00 €` where the vocabulary wants 1299,
+and only the reader of the whole page knows its country.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ Syntax = Literal["json-ld", "microdata", "rdfa"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StructuredOffer:
-    """One offer as the page states it to machines. `price` is the text as written; `high_price` ends an aggregate.
+    """One offer as the page states it to machines. `price` is the text as written; `high_price` is the end of an aggregate.
 
-    `more_prices` are further prices that the same offer states without a word for the difference: it may mean any of them.
+    `more_prices` are further prices that the same offer states without saying how they differ: it may mean any of them.
     """
 
     price: str | None = None
@@ -41,9 +41,9 @@ class StructuredOffer:
     seller: str | None = None
     url: str | None = None
     sku: str | None = None
-    #: VAT is in the price; None where the offer says nothing.
+    #: Whether VAT is in the price; None if the offer does not say.
     tax_included: bool | None = None
-    #: What shipping adds, in `currency`, where every destination has the same rate.
+    #: The cost of shipping, in `currency`, if every destination has the same rate.
     shipping: Decimal | None = None
 
 
@@ -62,7 +62,7 @@ class StructuredProduct:
     variants: tuple[StructuredProduct, ...] = ()
 
 
-#: Types that are goods, or are described as goods are. An Event's ticket is an offer too.
+#: Types that are goods or are described like goods. The ticket of an Event is an offer too.
 _GOODS = frozenset(
     re.findall(
         r"\w+",
@@ -72,9 +72,9 @@ _GOODS = frozenset(
 )
 _GTINS = ("gtin13", "gtin12", "gtin14", "gtin8", "gtin", "ean", "ean13", "upc", "isbn")
 
-#: Gives each described thing of a page, in the shape of JSON-LD.
+#: Yields each described thing of a page, in the shape of JSON-LD.
 _Reader = Callable[[HtmlElement, str], Iterable[dict[str, Any]]]
-#: Each syntax with a word that stands on every page that uses it.
+#: Each syntax with a word that stands on every page that uses the syntax.
 _READERS: tuple[tuple[Syntax, bytes, _Reader], ...] = (
     ("json-ld", b"ld+json", jsonld.items),
     ("microdata", b"itemscope", microdata.items),
@@ -85,16 +85,16 @@ _READERS: tuple[tuple[Syntax, bytes, _Reader], ...] = (
 def products(tree: HtmlElement, url: str, content: bytes | None = None) -> list[StructuredProduct]:
     """All products of the page in the order JSON-LD, microdata, RDFa, each in the order of the page. Never raises.
 
-    Related products are among them: which one is the page's own, the caller has to tell. `content` are the page's bytes,
-    which tell faster than the tree that a syntax is not used at all.
+    Related products are among them: the caller has to find the page's own product. `content` is the page's bytes, which show
+    faster than the tree that a syntax is not used at all.
     """
     on_page: list[StructuredProduct] = []
-    for syntax, mark, read in _READERS:
+    for syntax, mark, items_of in _READERS:
         if content is not None and mark not in content and b"\x00" not in content:
-            # A NUL byte is a sign of UTF-16, where the mark would be written in other bytes.
+            # A NUL byte is a sign of UTF-16, in which the mark has other bytes.
             continue
-        items = list(read(tree, url))
-        # An offer may hold its goods instead of being held by them.
+        items = list(items_of(tree, url))
+        # An offer may hold its goods, instead of the goods holding the offer.
         items += [
             goods | {"offers": node}
             for node in items
@@ -107,7 +107,7 @@ def products(tree: HtmlElement, url: str, content: bytes | None = None) -> list[
 
 
 def is_goods(node: dict[str, Any]) -> bool:
-    """Whether the node is goods that may be for sale: by its type, and by an offer where the type is not only for goods."""
+    """Whether the node is goods that may be for sale: by its type, or by an offer if the type is not only for goods."""
     types = {local_name(name) for name in texts(node.get("@type"))}
     only_goods = bool(types & {"Product", "ProductGroup", "ProductModel"})
     return only_goods or ("offers" in node and bool(types & _GOODS))
@@ -137,7 +137,7 @@ def _product(
 
 
 def _offers(value: Any, url: str, known: dict[str, Any], depth: int = 0) -> Iterator[StructuredOffer]:
-    """Each offer of `offers`: an object, a list, an aggregate with its own offers, or a reference to one of these."""
+    """Each offer in `offers`: an object, a list, an aggregate with its own offers, or a reference to one of these."""
     for node in _as_list(value):
         if not isinstance(node, dict) or depth > 3:
             continue
@@ -146,7 +146,7 @@ def _offers(value: Any, url: str, known: dict[str, Any], depth: int = 0) -> Iter
         inner = [offer for offer in _offers(node.get("offers"), url, known, depth + 1) if offer.price]
         if inner and first_text(node.get("price")) is None:
             low = first_text(node.get("lowPrice"))
-            # The aggregate says the range of its offers once more, unless it sums up more than it lists.
+            # The aggregate repeats the range of its offers, unless it sums up more offers than it lists.
             if low is None or to_decimal(low) in {to_decimal(offer.price) for offer in inner}:
                 yield from inner
                 continue
@@ -155,7 +155,7 @@ def _offers(value: Any, url: str, known: dict[str, Any], depth: int = 0) -> Iter
 
 def _offer(node: dict[str, Any], url: str) -> StructuredOffer:
     if any(local_name(text) == "LeaseOut" for text in texts(node.get("businessFunction"))):
-        # What it costs to rent the goods for some time is no price of theirs.
+        # The cost of renting the goods for some time is not a price of the goods.
         node = {
             name: value for name, value in node.items() if not name.lower().endswith(("price", "pricespecification"))
         }
@@ -188,15 +188,17 @@ def _offer(node: dict[str, Any], url: str) -> StructuredOffer:
 
 
 def _tax_included(node: dict[str, Any]) -> bool | None:
-    """What the offer, or its one kind of price, says of VAT; None where it says nothing, or both."""
-    nodes = [node, *(one for one in _as_list(node.get("priceSpecification")) if isinstance(one, dict))]
-    said = {str(one["valueAddedTaxIncluded"]).strip().lower() for one in nodes if "valueAddedTaxIncluded" in one}
-    return said == {"true"} if said in ({"true"}, {"false"}) else None
+    """Whether the offer, or its only kind of price, says that VAT is included; None if it says nothing, or both."""
+    nodes = [node, *(part for part in _as_list(node.get("priceSpecification")) if isinstance(part, dict))]
+    values = {str(part["valueAddedTaxIncluded"]).strip().lower() for part in nodes if "valueAddedTaxIncluded" in part}
+    return values == {"true"} if values in ({"true"}, {"false"}) else None
 
 
 def _shipping(details: Any, currency: str | None) -> Decimal | None:
-    """The one rate of `shippingDetails`; None where there is none, several, or one in another currency."""
-    rates = [one["shippingRate"] for one in _as_list(details) if isinstance(one, dict) and "shippingRate" in one]
+    """The one rate of `shippingDetails`; None if there is no rate, or several, or if it is in another currency."""
+    rates = [
+        detail["shippingRate"] for detail in _as_list(details) if isinstance(detail, dict) and "shippingRate" in detail
+    ]
     stated = {
         (to_decimal(first_text(rate.get("value"))), first_text(rate.get("currency")) or currency)
         for rate in rates

@@ -1,9 +1,9 @@
-"""HTML tables as caption, header words and rows, whatever the markup around them.
+"""HTML tables as caption, header words and rows, whatever the markup around them is.
 
-Benchmark publishers move columns, drop captions and leave out `thead`; what stays is the table element and its words. So a
-table is read into a rectangle of cell texts (row and column spans filled in), and the sources ask for columns by word.
+Benchmark publishers move columns, drop captions and leave out `thead`; only the table element and its words stay. So this
+module reads a table into a rectangle of cell texts (row and column spans filled in), and the sources find columns by word.
 
-Not pandas.read_html: it costs a second of import and drops the caption, the heading above and the widgets' borders.
+pandas.read_html is not used: it costs a second of import and drops the caption, the heading above and the widgets' borders.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from bs4 import BeautifulSoup
     from bs4.element import PageElement, Tag
 
-# Future's editor writes these where an author left a cell empty; counted from 0.
+# Future's editor writes these texts into cells that an author left empty; they count from 0.
 _PLACEHOLDER = re.compile(r"(?:row \d+ - cell \d+|header cell - column \d+)", re.IGNORECASE)
-# Filled by script after the page has loaded: what stands in them in the static page is no content of the cell.
+# A script fills these after the page has loaded: their text in the static page is not content of the cell.
 _WIDGETS = "script, style, template, noscript, aside, button, [data-widget-type], .hawk-placeholder"
 _BLOCKS = frozenset({"br", "div", "li", "ol", "p", "td", "th", "tr", "ul"})
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 # A table of the spans that HTML allows (1000 columns, 65534 rows) would fill the memory from one line of markup.
 _MAX_SPAN = 100
-#: Places of one table, spans filled in: 2,000 rows of 100 columns. 70 KB of spans make twenty million.
+#: The most cells of one table, with spans filled in: 2,000 rows of 100 columns. 70 KB of spans make twenty million.
 MAX_CELLS = 200_000
 
 Row: TypeAlias = tuple[str, ...]
@@ -36,8 +36,8 @@ Row: TypeAlias = tuple[str, ...]
 class Table:
     """One table of a page. Every row is as long as `header`; an empty or placeholder cell is the empty text.
 
-    `caption` is the table's own (or its figure's), `heading` the nearest heading before it; both as printed, or empty.
-    `position` counts the page's own tables from 0. `header` joins the lines of a header of several rows by a space.
+    `caption` is the caption of the table (or of its figure), `heading` the nearest heading before it; both as printed, or
+    empty. `position` counts the page's own tables from 0. `header` joins the rows of a header of several rows by a space.
     """
 
     position: int
@@ -48,11 +48,11 @@ class Table:
 
     @property
     def title(self) -> str:
-        """What the page calls this table: its caption, and where it has none, the heading above."""
+        """What the page calls this table: its caption or, if it has none, the heading above it."""
         return self.caption or self.heading
 
     def find(self, pattern: re.Pattern[str]) -> int | None:
-        """The first column whose header holds `pattern`."""
+        """The index of the first column whose header matches `pattern`; None if there is no such column."""
         return next((i for i, cell in enumerate(self.header) if pattern.search(cell)), None)
 
 
@@ -61,20 +61,20 @@ class TableTooLarge(ValueError):
 
 
 def read_tables(page: BeautifulSoup) -> Iterator[Table]:
-    """Every table with a header and at least one row, in the order of the page. A table inside a table is its own."""
+    """Every table with a header and at least one row, in the order of the page. A table inside a table counts as its own."""
     widgets = {id(widget) for widget in page.select(_WIDGETS)}
     tables = (table for table in page.find_all("table") if not any(id(parent) in widgets for parent in table.parents))
     for position, element in enumerate(tables):
         elements = [row for row in element.find_all("tr") if row.find_parent("table") is element]
         caption = _caption(element)
         while len(elements) > 1 and _is_banner(elements[0]):
-            # A title over the whole width is no part of any column's name.
+            # A title over the whole width is not part of any column's name.
             caption = caption or cell_text(elements[0])
             elements = elements[1:]
         heads = sum(1 for _ in takewhile(_is_header, elements)) or 1
         grid = _grid(elements)
         if not any(any(row) for row in grid[:heads]):
-            # A header of placeholders only: the words are in the first row below it, as in a table without thead.
+            # The header has only placeholders: its words stand in the first row below it, as in a table without thead.
             grid, heads = grid[heads:], 1
         if len(grid) > heads:
             if not grid[0]:
@@ -86,14 +86,14 @@ def read_tables(page: BeautifulSoup) -> Iterator[Table]:
 
 
 def cell_text(element: Tag) -> str:
-    """The words of an element on one line; widgets and placeholders are no words."""
+    """The words of an element on one line, without widgets and placeholders."""
     skipped = {id(widget) for widget in element.select(_WIDGETS)}
     text = clean("".join(_text_pieces(element, skipped)))
     return "" if _PLACEHOLDER.fullmatch(text) else text
 
 
 def clean(text: str) -> str:
-    """One line with single spaces; no-break and zero-width spaces are spaces or nothing."""
+    """The text on one line with single spaces. No-break spaces become spaces, zero-width spaces disappear."""
     return " ".join(text.replace("\u200b", "").replace("\ufeff", "").split())
 
 

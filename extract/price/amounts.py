@@ -1,7 +1,7 @@
 """Numbers as shops print them: which separator is the decimal one, and when a number can be read in two ways.
 
-`1.299` is one thousand in Germany and one and a bit in Ireland. The country and language of the page decide; where they
-do not, or where they contradict the currency (three decimals of a euro), both readings are returned and nothing is chosen.
+`1.299` is one thousand in Germany and one and a bit in Ireland. The country and language of the page decide. If they do not,
+or if they contradict the currency (three decimals of a euro), both readings are returned and none is chosen.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from babel.numbers import get_decimal_symbol
 from gpuledger.extract.price import currency as currencies
 from gpuledger.extract.price.no_price import LONGEST_NUMBER, is_writable
 
-#: More digits than any price has; a number beyond is a code or an attack on the arithmetic.
+#: More digits than any price has. A longer number is a code, or an attack on the arithmetic.
 MAX_DIGITS = 15
 
-#: A printed number. Groups are joined by a space only where exactly three digits follow; cents may stand behind a
-#: separator and a space (`1.837, 32`), as where they are set in small type.
+#: A printed number. A space joins groups only if exactly three digits follow. Cents may stand behind a separator and a space
+#: (`1.837, 32`), as they do when a page sets them in small type.
 NUMBER = re.compile(
     r"""(?<!\d)(?<!\d[.,])                                                 # not in the middle of a number
         (?:\d{1,3}(?:[ \u00a0'’]\d{3})+(?![.,]?\d{3})(?:[.,][ ]?\d{1,2}(?!\d))?   # 1 299,00  1'299.00
@@ -38,11 +38,12 @@ _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+\.\d{1,2}|\d{1,3}(?:\.\d{3})+,\d{1,2}|
 
 
 def to_decimal(text: str | int | float | Decimal | None) -> Decimal | None:
-    """A number meant for machines (JSON-LD `price`, `data-price`): `1299.99`, `1299`; None where it is none.
+    """A number meant for machines (JSON-LD `price`, `data-price`), such as `1299.99` or `1299`; None for any other text.
 
-    The point is the decimal symbol there. Shops also put their printed form in, so that `1,299.99`, `1.299,99` and
-    `24,90`, which allow one reading only, are read too; `1,299`, exponents, signs, NaN and infinity are refused.
-    A point before three digits is read as the format says; whether the shop kept to the format is for the caller to ask.
+    The point is the decimal symbol there. Shops also write their printed form. `1,299.99`, `1.299,99` and `24,90` have only
+
+    one reading, so they are read too. `1,299`, exponents, signs, NaN and infinity are refused. A point before three digits
+    is read as the format says; the caller has to check whether the shop kept to the format.
     """
     if text is None or isinstance(text, bool):
         return None
@@ -60,8 +61,10 @@ def to_decimal(text: str | int | float | Decimal | None) -> Decimal | None:
 
 
 def json_number(text: str) -> Decimal | None:
-    """A number of a JSON feed exactly as written, for `json.loads(parse_float=…, parse_int=…)`; None where it has more
-    digits than any amount, or is none. `1e999999999` takes a billion of them as soon as somebody counts with it.
+    """A number of a JSON feed exactly as written, for `json.loads(parse_float=…, parse_int=…)`.
+
+    None if the text is no number, or has more digits than any amount: `1e999999999` becomes a billion digits as soon as
+    somebody calculates with it.
     """
     if len(text) > LONGEST_NUMBER:
         return None
@@ -73,7 +76,7 @@ def json_number(text: str) -> Decimal | None:
 
 
 class Format(NamedTuple):
-    """How the prices of a page are printed: the decimal symbol, if known, and the most decimals that the currency has."""
+    """How a page prints prices: the decimal symbol, if it is known, and the most decimals that the currency has."""
 
     decimal: str | None
     minor_digits: int | None
@@ -81,9 +84,9 @@ class Format(NamedTuple):
 
 @functools.lru_cache(maxsize=1024)
 def decimal_symbol(language: str | None, country: str | None) -> str | None:
-    """`.` or `,` as CLDR has it for the language and country; None where neither is known or the two disagree.
+    """`.` or `,` as CLDR gives it for the language and country; None if neither is known or if the two disagree.
 
-    A language foreign to the country (an English page of a German shop) may follow either habit, so both are asked.
+    A page in a language foreign to the country (an English page of a German shop) may follow either habit, so both count.
     """
     language = (language or "").lower().replace("_", "-").split("-")[0] or None
     country = (country or "").upper() or None
@@ -112,22 +115,22 @@ def page_format(
 ) -> Format:
     """The number format of prices in `currency`, printed with `sign`, on a page of that language and country.
 
-    `decimal` is the symbol that the page itself was seen to use, which beats what its language lets one expect.
+    `decimal` is the symbol that other prices of the page use. It counts more than what the language suggests.
     """
     symbol = decimal or decimal_symbol(language, country)
     if symbol is None and country is None and currency is not None:
         symbol = decimal_symbol(language if language != "es" else None, currencies.home(currency))
     if symbol is None and country is None and currency is None and sign == "$":
-        # Whosever dollar it is, `$699,000` has no three decimals: where the comma is the decimal symbol of a dollar (Chile,
-        # Argentina) such a price does not exist. `$1.299` stays open: it is 1,299 there and a slip elsewhere.
+        # Whichever country's dollar it is, `$699,000` does not have three decimals: where the comma is the decimal symbol of
+        # a dollar (Chile, Argentina) no such price exists. `$1.299` stays open: it is 1,299 there and a slip elsewhere.
         return Format(".", 2)
-    # A sign that is some country's dollar or crown: whosever it is, its prices do not have three decimals.
+    # The sign means the dollar or crown of some country. None of these has prices with three decimals.
     unknown = 2 if sign else None
     return Format(symbol, currencies.minor_digits(currency) if currency else unknown)
 
 
 def digits_to_ascii(text: str) -> str:
-    """The text with Arabic-Indic, Devanagari, full-width and other decimal digits as 0 to 9, separators likewise."""
+    """The text with 0 to 9 in place of Arabic-Indic, Devanagari, full-width and other digits, and with ASCII separators."""
     if text.isascii():
         return text
     text = text.replace("٫", ".").replace("٬", ",").replace("，", ",").replace("．", ".")
@@ -136,11 +139,11 @@ def digits_to_ascii(text: str) -> str:
     )
 
 
-def readings(token: str, how: Format, cents_mark: str = "") -> tuple[Decimal, ...]:
-    """All values that a printed number may have in this format: one where it is plain, several where it is ambiguous.
+def readings(token: str, number_format: Format, cents_mark: str = "") -> tuple[Decimal, ...]:
+    """All values that a printed number may have in this format: one if it is clear, several if it is ambiguous.
 
-    `cents_mark` is the separator that a dash stands behind (`1.299,-`): it can only be the decimal one. Empty where the
-    digits are grouped as no price is (`.75,333`, `1.29.5`).
+    `cents_mark` is the separator before a dash (`1.299,-`): it can only be the decimal one. The result is empty if the
+    digits are grouped as in no price (`.75,333`, `1.29.5`).
     """
     spaced = any(letter in " \u00a0'’" for letter in token.rstrip("0123456789").rstrip(" ").rstrip(".,"))
     compact = re.sub(r"[ \u00a0'’]", "", token)
@@ -155,40 +158,42 @@ def readings(token: str, how: Format, cents_mark: str = "") -> tuple[Decimal, ..
     if len(kinds) == 2:
         if separator in head or not _are_groups(head):
             return ()
-        return _with_decimals(head, tail, how)
+        return _with_decimals(head, tail, number_format)
     if separator in head:
         return (Decimal(grouped),) if _are_groups(compact) else ()
-    if len(tail) == 5 and len(head) <= 3 and how.minor_digits in (None, 2):
-        # `1,29999` is what is left of `1,299` and small `99` when a page's markup is taken off.
+    if len(tail) == 5 and len(head) <= 3 and number_format.minor_digits in (None, 2):
+        # `1,29999` is what remains of `1,299` and small `99` when a page's markup is removed.
         return (Decimal(f"{head}{tail[:3]}.{tail[3:]}"), Decimal(f"{head}.{tail}"))
     if len(tail) != 3 or not head or len(head) > 3 or head.startswith("0"):
-        return _with_decimals(head, tail, how)
+        return _with_decimals(head, tail, number_format)
     if spaced:
         return ()
-    return _three_digits_behind(separator, head, tail, how, cents_mark)
+    return _three_digits_behind(separator, head, tail, number_format, cents_mark)
 
 
 def _are_groups(text: str) -> bool:
-    """Whether the separators of `text` stand where groups of digits end; India groups by two before the last three."""
+    """Whether the separators of `text` stand at the ends of groups of digits. India groups by two before the last three."""
     return re.fullmatch(r"\d{1,3}(?:\.\d{3})+|\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d{2})*,\d{3}", text) is not None
 
 
-def _with_decimals(head: str, tail: str, how: Format) -> tuple[Decimal, ...]:
+def _with_decimals(head: str, tail: str, number_format: Format) -> tuple[Decimal, ...]:
     value = Decimal(f"{re.sub('[.,]', '', head) or '0'}.{tail}")
-    if how.minor_digits == 0 and value != value.to_integral_value():
+    if number_format.minor_digits == 0 and value != value.to_integral_value():
         # Yen or won with decimals: either the currency or the separator is not what it seems.
         return ()
     return (value,)
 
 
-def _three_digits_behind(separator: str, head: str, tail: str, how: Format, cents_mark: str) -> tuple[Decimal, ...]:
-    """`1.299`: a group of three, or three decimals."""
+def _three_digits_behind(
+    separator: str, head: str, tail: str, number_format: Format, cents_mark: str
+) -> tuple[Decimal, ...]:
+    """The readings of `1.299`: a group of three digits, or three decimals."""
     whole, fraction = Decimal(head + tail), Decimal(f"{head}.{tail}")
-    if how.minor_digits == 0 or (cents_mark and cents_mark != separator):
+    if number_format.minor_digits == 0 or (cents_mark and cents_mark != separator):
         return (whole,)
-    if how.decimal is None or cents_mark == separator:
+    if number_format.decimal is None or cents_mark == separator:
         return (whole, fraction)
-    if separator != how.decimal:
+    if separator != number_format.decimal:
         return (whole,)
-    # The page's habit says decimals, but no price in dollars has three of them: one of the two is not what it seems.
-    return (fraction,) if how.minor_digits in (None, 3) else (whole, fraction)
+    # The page's habit says decimals, but no price in dollars has three of them: one of the two assumptions is wrong.
+    return (fraction,) if number_format.minor_digits in (None, 3) else (whole, fraction)

@@ -1,7 +1,7 @@
-"""Which of the numbers of a text is its price, or why that cannot be told.
+"""Chooses which of the numbers in a text is its price, or says why that cannot be decided.
 
-The numbers come with their currencies and with what the words call them (`numbers`); the page's country and language
-decide what their digits mean (`amounts`).
+The numbers come from `numbers`, with their currencies and with the label that the words around them give. The page's country
+and language decide what their digits mean (`amounts`).
 """
 
 from __future__ import annotations
@@ -25,12 +25,14 @@ SEPARATOR = "the separator can be read as decimal or as thousands"
 
 @dataclass(frozen=True, slots=True)
 class Money:
-    """An amount above zero. `currency` is ISO 4217, None where the text and its country name none; `text` is as printed.
+    """An amount above zero. `currency` is ISO 4217, or None if neither text nor country names one; `text` is as printed.
 
-    `signed` says whether the text itself says that it is money, by a currency or a dash for the cents; where it names no
-    currency, `currency` is what the caller knows. `number` is the amount's own digits as printed, to find it again in a
-    longer text. `list_amount` is the old price that the same text names beside it, `high_amount` the upper end of a range of
-    which `amount` is the lower one.
+    `signed` says whether the text itself shows that it is money, by a currency or a dash for the cents. If the text names no
+
+
+    currency, `currency` is the one that the caller knows. `number` is the amount's own digits as printed, to find it again
+    in a longer text. `list_amount` is the old price that the same text names beside it. If the text is a range, `amount` is
+    its lower end and `high_amount` its upper end.
     """
 
     amount: Decimal
@@ -45,7 +47,7 @@ class Money:
 
 @dataclass(frozen=True, slots=True)
 class Ambiguous:
-    """A text that holds a price which cannot be told. `readings` are the amounts that it may mean, where they are known."""
+    """A text with a price that cannot be decided. `readings` are the amounts that it may mean, if they are known."""
 
     text: str
     reason: str
@@ -57,11 +59,11 @@ _RANGE = re.compile(r"[\s\u00a0]*(?:[-–—~〜]|to|bis|do|до|až|à|al|a|at�
 _TWO_DIGITS = re.compile(r"\d{2}")
 
 
-def _prices(shown: str, printed: list[PrintedNumber]) -> list[PrintedNumber] | str:
-    """The numbers that are amounts of money, or why that cannot be told."""
+def _prices(tidy_text: str, printed: list[PrintedNumber]) -> list[PrintedNumber] | str:
+    """The numbers that are amounts of money, or the reason why that cannot be decided."""
     priced = [number for number in printed if number.is_signed]
     if not priced:
-        without_numbers = amounts.NUMBER.sub(" ", shown)
+        without_numbers = amounts.NUMBER.sub(" ", tidy_text)
         return (
             printed
             if price_words.only_neutral(without_numbers)
@@ -85,8 +87,8 @@ def _prices(shown: str, printed: list[PrintedNumber]) -> list[PrintedNumber] | s
     ]
 
 
-def _wanted(prices: list[PrintedNumber]) -> list[PrintedNumber]:
-    """The amounts that the words do not set aside for another one: savings never count, an old price only alone."""
+def _of_first_label(prices: list[PrintedNumber]) -> list[PrintedNumber]:
+    """The amounts with the label that counts most: savings never count, and an old price counts only if it stands alone."""
     by_label: dict[str, list[PrintedNumber]] = {}
     for price in prices:
         by_label.setdefault(price.label, []).append(price)
@@ -104,14 +106,14 @@ def _wanted(prices: list[PrintedNumber]) -> list[PrintedNumber]:
 class Locale:
     """What decides the meaning of a number in a text: the text itself, and what the caller knows (see `read_price`)."""
 
-    shown: str
+    tidy_text: str
     currency: str | None
     country: str | None
     language: str | None
     decimal: str | None
 
     def possible_amounts(self, price: PrintedNumber) -> tuple[tuple[Decimal, ...], str | None]:
-        """What a number may mean, and its currency. Raises ValueError where text and hints contradict on the currency."""
+        """The amounts that a number may mean, and its currency. Raises ValueError if text and hints contradict."""
         code = self._code(price)
         sign = price.symbols[0] if price.symbols else ""
         return _readings(price, amounts.page_format(code, self.language, self.country, self.decimal, sign)), code
@@ -120,7 +122,7 @@ class Locale:
         codes = {code for symbol in price.symbols if (code := currencies.of_symbol(symbol, self.country))}
         explicit = {code for symbol in price.symbols if (code := currencies.explicit(symbol))}
         if len(codes) > 1 and len(explicit) == 1:
-            # `$1,190.00 AUD`: the code says whose dollar it is, where the sign may be that dollar.
+            # `$1,190.00 AUD`: the code says which country's dollar it is, if the sign may mean that dollar.
             (code,) = explicit
             if all(currencies.may_mean(symbol, code) for symbol in price.symbols):
                 return code
@@ -130,7 +132,7 @@ class Locale:
             return explicit.pop()
         hint = self.currency
         if not price.symbols:
-            return currencies.find(self.shown, self.country) or hint
+            return currencies.find(self.tidy_text, self.country) or hint
         if hint and all(currencies.may_mean(symbol, hint) for symbol in price.symbols):
             return hint
         if hint and not codes:
@@ -140,12 +142,12 @@ class Locale:
 
 def choose(text: str, printed: list[PrintedNumber], locale: Locale) -> Money | Ambiguous | None:
     """The one price among the numbers of the text."""
-    prices = _prices(locale.shown, printed)
+    prices = _prices(locale.tidy_text, printed)
     if isinstance(prices, str):
         return Ambiguous(text, prices)
     values: dict[tuple[Decimal, ...], PrintedNumber] = {}
     codes: set[str | None] = set()
-    for price in _wanted(prices):
+    for price in _of_first_label(prices):
         try:
             readings, code = locale.possible_amounts(price)
         except ValueError as error:
@@ -172,7 +174,7 @@ def choose(text: str, printed: list[PrintedNumber], locale: Locale) -> Money | A
     if price.label == "now" and any(net > amount for net in _amounts(prices, "net", code, locale)):
         return Ambiguous(text, "a price before tax that is higher than the price", readings)
     if amount in _amounts(prices, "monthly", code, locale):
-        # Called a rate where it is printed once more.
+        # The text prints the amount once more and calls it a monthly rate there.
         kind = "monthly"
     signed = price.is_signed
     old = {value for value in _amounts(prices, "list", code, locale) if value > amount} if kind == "now" else set()
@@ -180,7 +182,7 @@ def choose(text: str, printed: list[PrintedNumber], locale: Locale) -> Money | A
 
 
 def _amounts(prices: list[PrintedNumber], label: str, code: str | None, locale: Locale) -> set[Decimal]:
-    """The amounts, in the currency, that the words of the text call so; without those that can be read in two ways."""
+    """The amounts in the currency `code` that the words of the text call `label`, without those that have two readings."""
     values: set[Decimal] = set()
     for price in prices:
         if price.label == label:
@@ -193,10 +195,10 @@ def _amounts(prices: list[PrintedNumber], label: str, code: str | None, locale: 
     return values
 
 
-def _readings(price: PrintedNumber, how: amounts.Format) -> tuple[Decimal, ...]:
-    """What the number may mean. Digits that a space joins, with a strange word beside them, may be two numbers."""
+def _readings(price: PrintedNumber, number_format: amounts.Format) -> tuple[Decimal, ...]:
+    """The amounts that the number may mean. Digits joined by a space, beside a strange word, may be two numbers."""
     if " " in price.token.replace(". ", ".").replace(", ", ","):
         after_name = not price_words.explains(price.before)
         if price.follows or after_name or (price.after[:1].isalpha() and not price.symbols):
             return ()
-    return amounts.readings(price.token, how, price.cents_mark)
+    return amounts.readings(price.token, number_format, price.cents_mark)

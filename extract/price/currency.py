@@ -1,6 +1,7 @@
-"""Which ISO 4217 currency a symbol, word or code in a shop's text means, given the shop's country.
+"""Decides which ISO 4217 currency a symbol, word or code in a shop's text means, given the shop's country.
 
-A symbol that several countries share (`$`, `kr`, `Rs`) is resolved by the country alone; without one it names no currency.
+Only the country decides what a symbol means that several countries share (`$`, `kr`, `Rs`). Without a country such a symbol
+names no currency.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _UNIQUE: dict[str, str] = {
     "ل.س": "SYP", "ج.س.": "SDG", "جن": "EGP", "ரூ": "INR", "د.ت": "TND", "د.م.": "MAD", "د.ب": "BHD", "ر.ع": "OMR",
 }  # fmt: skip
 
-#: Signs that several countries use: country to currency, "" for the meaning where the country is not known, if there is one.
+#: Signs that several countries use: country to currency. "" is the meaning for an unknown country, if the sign has one.
 _BY_COUNTRY: dict[str, dict[str, str]] = {
     "$": {
         "US": "USD", "CA": "CAD", "AU": "AUD", "NZ": "NZD", "SG": "SGD", "HK": "HKD", "TW": "TWD", "MX": "MXN",
@@ -73,7 +74,7 @@ _BY_COUNTRY: dict[str, dict[str, str]] = {
     "dhs": {"AE": "AED", "MA": "MAD"},
     "franc": {"CH": "CHF"},
     "₤": {"GB": "GBP", "IT": "ITL", "TR": "TRY"},
-    # One toman is ten rials and has no code of its own: naming a currency here would be wrong by a factor of ten.
+    # One toman is ten rials and has no code of its own: to name a currency here would be wrong by a factor of ten.
     "تومان": {},
     "pesos": {"MX": "MXN", "AR": "ARS", "CL": "CLP", "CO": "COP", "UY": "UYU", "DO": "DOP"},
     "peso": {"MX": "MXN", "AR": "ARS", "CL": "CLP", "CO": "COP", "UY": "UYU", "DO": "DOP", "PH": "PHP"},
@@ -102,7 +103,7 @@ def is_code(code: str) -> bool:
 
 @functools.lru_cache(maxsize=512)
 def of_symbol(symbol: str, country: str | None = None) -> str | None:
-    """The ISO 4217 currency of one printed symbol, word or code; None where it is none, or its country is not known.
+    """The ISO 4217 currency of one printed symbol, word or code; None if it is none, or needs a country that is unknown.
 
     `country` is an ISO 3166 code. A code (`CAD`, `cad`) needs no country.
     """
@@ -118,28 +119,28 @@ def of_symbol(symbol: str, country: str | None = None) -> str | None:
 
 @functools.lru_cache(maxsize=512)
 def minor_digits(currency: str) -> int:
-    """Digits after the decimal symbol that prices in the currency have at most (CLDR, with the habit of shops).
+    """The most digits after the decimal symbol that prices in the currency have (CLDR, with the habit of shops).
 
-    CLDR gives 2 for currencies whose minor unit went out of use; there `1.299` cannot be a decimal either, so 2 will do.
+    CLDR gives 2 for currencies whose minor unit went out of use. In these `1.299` cannot be a decimal either, so 2 will do.
     """
     return get_currency_precision(currency)
 
 
 def home(currency: str | None) -> str | None:
-    """The country whose number format prices in this currency follow, or None where several do."""
+    """The country whose number format prices in this currency follow; None if several countries use it."""
     return _HOME.get(currency or "")
 
 
 @functools.lru_cache(maxsize=512)
 def of_country(country: str | None) -> str | None:
-    """The one currency that is legal tender in the country today; None where there are several or the country is unknown."""
+    """The one currency that is legal tender in the country today; None if there are several or the country is unknown."""
     if not country:
         return None
     tenders = get_territory_currencies(country.upper(), tender=True)
     return str(tenders[0]) if len(tenders) == 1 else None
 
 
-# Words that mean something else in another case: `6 ft`, `12 km`; and letters too short to be searched in any case.
+# Words that mean something else in another case (`6 ft`, `12 km`), and letters too short to be searched for in any case.
 _EXACT_CASE = {
     "ft": "Ft",
     # `10 ks` are ten pieces to a Czech, and `um 10` is about ten to a German.
@@ -157,14 +158,14 @@ _EXACT_CASE = {
     "l": "L",
     "q": "Q",
 }
-# Codes that are English words in small letters, and often in capitals on a button.
+# Codes that are English words in small letters. Buttons often print these words in capitals.
 _ENGLISH = frozenset(("ALL", "TRY", "TOP", "CUP", "MAD", "SOS", "GEL", "PEN", "BAM", "COP", "LAK", "MOP", "ANG", "BAN"))
 _LONGEST = max(map(len, (*_UNIQUE, *_BY_COUNTRY)))
-# Korean, Japanese and Chinese write no space between a number's currency and the next word (12,000원부터).
+# Korean, Japanese and Chinese write no space between an amount's currency and the next word (12,000원부터).
 _NO_SPACES = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
 
 
-def _known(symbol: str) -> bool:
+def _is_symbol(symbol: str) -> bool:
     low = symbol.lower()
     if low in _UNIQUE or low in _BY_COUNTRY:
         return _EXACT_CASE.get(low, symbol) == symbol
@@ -175,26 +176,30 @@ def _known(symbol: str) -> bool:
     return symbol in _CODES if symbol.isupper() else symbol.upper() in _HOME and symbol.upper() not in _ENGLISH
 
 
-def _apart(inner: str, outer: str) -> bool:
+def _are_separate(inner: str, outer: str) -> bool:
     """Whether a symbol's edge character and its neighbour cannot be one word."""
     return not (inner.isalpha() and outer.isalpha()) or bool(_NO_SPACES.match(inner) or _NO_SPACES.match(outer))
 
 
 def at_end(text: str) -> str | None:
-    """The longest symbol, word or code that `text` ends with and that stands apart from the letters before it."""
+    """The longest symbol, word or code that `text` ends with and that is separate from the letters before it."""
     for length in range(min(_LONGEST, len(text)), 0, -1):
         symbol = text[-length:]
-        # `Nu 899` is now to a Dane; in Bhutan it has its full stop there.
-        if _known(symbol) and symbol != "Nu" and (length == len(text) or _apart(symbol[0], text[-length - 1])):
+        # `Nu 899` means "now 899" to a Dane. In Bhutan the currency is written with a full stop there: `Nu.`.
+        if (
+            _is_symbol(symbol)
+            and symbol != "Nu"
+            and (length == len(text) or _are_separate(symbol[0], text[-length - 1]))
+        ):
             return symbol
     return None
 
 
 def at_start(text: str) -> str | None:
-    """The longest symbol, word or code that `text` begins with and that stands apart from the letters after it."""
+    """The longest symbol, word or code that `text` begins with and that is separate from the letters after it."""
     for length in range(min(_LONGEST, len(text)), 0, -1):
         symbol = text[:length]
-        if _known(symbol) and (length == len(text) or _apart(symbol[-1], text[length])):
+        if _is_symbol(symbol) and (length == len(text) or _are_separate(symbol[-1], text[length])):
             return symbol
     return None
 
@@ -203,7 +208,7 @@ _TOKEN = re.compile(r"[^\s\d(),:;|/]+")
 
 
 def find(text: str, country: str | None = None) -> str | None:
-    """The one currency that a text names (`Price in USD`, `zł`, `$`); None where it names none, or several."""
+    """The one currency that a text names (`Price in USD`, `zł`, `$`); None if it names none, or several."""
     codes: set[str] = set()
     for token in _TOKEN.findall(text):
         symbol = at_end(token) or at_start(token)
@@ -230,20 +235,20 @@ def is_country(code: str) -> bool:
     return len(code) == 2 and bool(get_territory_currencies(code))
 
 
-def words() -> list[str]:
-    """All symbols, words and codes by which money is told, longest first, but for those that mean something else as well."""
+def money_words() -> list[str]:
+    """All symbols, words and codes that stand for money, longest first, without those that also mean something else."""
     single = {
         symbol for symbol in (*_UNIQUE, *_BY_COUNTRY) if len(symbol) == 1 and symbol.isalpha() and symbol.isascii()
     }
-    found = (
+    symbols = (
         {*_UNIQUE, *_BY_COUNTRY, *(code.lower() for code in _HOME)}
         - single
         - _EXACT_CASE.keys()
         - {"p.", "nu.", "um", "vt"}
     )
-    return sorted(found, key=len, reverse=True)
+    return sorted(symbols, key=len, reverse=True)
 
 
 def is_money_word(word: str) -> bool:
-    """Whether letters, as printed, are a code or a word for money; a code that is an English word is not."""
-    return word not in _ENGLISH and _known(word)
+    """Whether letters, as printed, are a code or a word for money. A code that is an English word does not count."""
+    return word not in _ENGLISH and _is_symbol(word)

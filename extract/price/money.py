@@ -1,9 +1,9 @@
-"""The text of a price element to an amount, a currency and a kind, or the reason why it cannot be told.
+"""Reads the text of a price element: an amount, a currency and a kind, or the reason why they cannot be decided.
 
-A price is never guessed: where the text allows two readings the answer is `Ambiguous`, where it holds no price, None.
-The text is that of the price element alone, not of a whole card. price-parser is not used: it has no notion of "two
-readings", takes the first number it meets (`RTX 5090 32GB $1,999.99`) and drops the words that make an amount a monthly
-rate or an old price. Number formats and currencies are CLDR's, through babel.
+A price is never guessed: if the text has two readings, the answer is `Ambiguous`; if it holds no price, the answer is None.
+The text is that of the price element alone, not of a whole card. price-parser is not used: it knows no ambiguous readings,
+takes the first number that it meets (`RTX 5090 32GB $1,999.99`) and drops the words that make an amount a monthly rate or an
+old price. Number formats and currencies come from CLDR, through babel.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gpuledger.extract.price.numbers import MONEY_LIKE, numbers, tidy
 
 __all__ = ["SEPARATOR", "SET_APART", "Ambiguous", "Money", "read_price", "to_decimal"]
 
-#: A price element is short; a longer text is a card or a page, whose first number says nothing.
+#: A price element is short. A longer text is a card or a page, whose first number says nothing.
 MAX_LENGTH = 200
 
 
@@ -28,43 +28,43 @@ def read_price(
     text: str, *, currency: str | None = None, country: str | None = None, language: str | None = None,
     decimal: str | None = None,
 ) -> Money | Ambiguous | None:  # fmt: skip
-    """Read the text of one price element. None where there is no price in it at all (no number, 0, `일시품절`, `Save $50`).
+    """Read the text of one price element. None if there is no price in it at all (no number, 0, `일시품절`, `Save $50`).
 
-    `country` (ISO 3166) and `language` (ISO 639) decide what `1.299` means and whose dollar `$` is; `currency` (ISO 4217)
-    is the currency that the page states elsewhere, used where the text has none or a sign shared by several. `decimal`
-    is the decimal symbol (`.` or `,`) that other prices of the same page were seen to use.
+    `country` (ISO 3166) and `language` (ISO 639) decide what `1.299` means and which country's dollar `$` is. `currency`
+    (ISO 4217) is the currency that the page states elsewhere; it counts if the text has no currency, or only a sign that
+    several share. `decimal` is the decimal symbol (`.` or `,`) that other prices of the same page use.
     """
     plain = _plain(text, currency, country)
     if plain is not None:
         return plain
-    shown = tidy(text)
-    if not any(map(str.isdigit, shown)):
+    tidy_text = tidy(text)
+    if not any(map(str.isdigit, tidy_text)):
         return None
-    if len(shown) > MAX_LENGTH:
+    if len(tidy_text) > MAX_LENGTH:
         return Ambiguous(text[:MAX_LENGTH], "a text this long is not that of a price element")
-    printed = numbers(shown)
+    printed = numbers(tidy_text)
     if not printed:
         return None
     if _BACKWARDS in text:
         return Ambiguous(text, "a sign turns the amount round: people read other digits than stand there")
-    if _INEXACT.search(shown):
+    if _INEXACT.search(tidy_text):
         return Ambiguous(text, "a sign beside the amount says that it is not exact")
-    if _UNFINISHED.search(shown):
+    if _UNFINISHED.search(tidy_text):
         return Ambiguous(text, "what stands behind the amount may make another one of it")
-    if price_words.says_no_price(shown):
+    if price_words.says_no_price(tidy_text):
         return Ambiguous(text, "an amount beside words that say there is no price")
 
-    return choose(text, printed, Locale(shown, currency, country, language, decimal))
+    return choose(text, printed, Locale(tidy_text, currency, country, language, decimal))
 
 
-#: Unicode's override from right to left: what stands as 9951 behind it is read as 1599.
+#: Unicode's override from right to left: behind it, a text with 9951 shows 1599.
 _BACKWARDS = "\u202e"
 
-#: `~1599`, `<1599`, `≈ $1,599`, `1599?`: about, below, or not sure. Not `>` with a space, which bullets are made of. So do
-#: words right before the amount (`about $1,599`, `약 1,599,000원`; `CA$` is Canada), digits that are left out (`$1,5xx`), a
-#: minus behind the currency, a half behind it, and numbers that only look like one: of a telephone
-#: (`+1 599 1599`), a part (`1599-15-99`). A lone amount in brackets is a credit to a bookkeeper, and beside a price
-#: (`€1,499 ($1,599)`) the same in another currency.
+#: Texts whose amount is not exact. `~1599`, `<1599`, `≈ $1,599`, `1599?`: about, below, or not sure. `>` with a space does
+#: not count, because bullets are made of it. Words right before the amount count (`about $1,599`, `약 1,599,000원`; `CA$` is
+#: Canada), as do digits that are left out (`$1,5xx`), a minus behind the currency, and a half behind it. So do numbers that
+#: only look like an amount: of a telephone (`+1 599 1599`), of a part (`1599-15-99`). An amount alone in brackets is a
+#: credit to a bookkeeper; beside a price (`€1,499 ($1,599)`) it is the same price in another currency.
 _INEXACT = re.compile(
     r"""^(?:[~≈≃∼〜±<≤≥＜]\s?|[>＞])[^\d\s]{0,3}\s?\d[\d.,\s]*[^\d\s]{0,3}\s*[?？]*$
     |^\D{0,6}\d[\d.,\s]*[^\d\s]{0,4}[?？]+$
@@ -76,8 +76,8 @@ _INEXACT = re.compile(
 )
 
 
-#: What may make another amount of it, or has perhaps lost its other half. `1599/`: per what? `1599-`: below zero to a
-#: bookkeeper, or from there to what is cut off (cents are a dash behind a sign: `1599,-`, `1599:-`, in India `1599/-`).
+#: Texts behind an amount that may change it, or that show that a part of it is lost. `1599/`: per what? `1599-`: below zero
+#: to a bookkeeper, or a range whose end is cut off (cents are a dash behind a sign: `1599,-`, `1599:-`, in India `1599/-`).
 #: `1599…`: digits are left out. `1599"`: a length. `$1599k`, `¥1.6万`: thousands. `$1599/10`, `$1599*2`: a sum to work out.
 #: The sign of a footnote (`*`, `†`, `¹`, `^`) is none of these: shops set one behind every price.
 _UNFINISHED = re.compile(
@@ -90,17 +90,17 @@ _UNFINISHED = re.compile(
 
 
 def label_in(text: str, part: str) -> price_words.Label | None:
-    """What the words of `text` call the amount that is printed as `part` in it; None where it is not found there.
+    """The label that the words of `text` give the amount that is printed as `part` in it; None if the amount is not there.
 
     For the words that stand around a price element: `/mo.` or `instead of` in the text of its parent.
     """
-    shown = tidy(text)
+    tidy_text = tidy(text)
     tokens = amounts.NUMBER.findall(tidy(part))
-    return next((number.label for number in numbers(shown) if number.token in tokens), None)
+    return next((number.label for number in numbers(tidy_text) if number.token in tokens), None)
 
 
 def tokens(text: str) -> dict[str, price_words.Label]:
-    """The different numbers in the text that carry a currency or look like money, each with what the words call it."""
+    """The different numbers in the text that carry a currency or look like money, each labelled by its words."""
     printed = numbers(tidy(text))
     signed = any(number.is_signed for number in printed)
     return {
@@ -110,17 +110,17 @@ def tokens(text: str) -> dict[str, price_words.Label]:
     }
 
 
-#: Up to five stars, beside prices that carry their currency.
+#: A rating of up to five stars, beside prices that carry their currency.
 _RATING = re.compile(r"[0-5][.,]\d\d")
 
 
 def without_amounts(text: str) -> str:
     """The words of the text, without its numbers and their currencies."""
-    shown = tidy(text)
-    for number in numbers(shown):
+    tidy_text = tidy(text)
+    for number in numbers(tidy_text):
         for piece in (number.token, *number.symbols):
-            shown = shown.replace(piece, " ", 1)
-    return shown
+            tidy_text = tidy_text.replace(piece, " ", 1)
+    return tidy_text
 
 
 _PLAIN = re.compile(r"\s*(?:([$€£₹])\s?)?([0-9]{1,3}(?:,[0-9]{3})*\.[0-9]{2}|[0-9]{1,6}\.[0-9]{2})\s*")
@@ -128,7 +128,7 @@ _PLAIN_WON = re.compile(r"\s*([0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,9})\s?원\s*")
 
 
 def _plain(text: str, currency: str | None, country: str | None) -> Money | None:
-    """The two commonest forms, `$1,299.99` and `12,000원`, which read the same everywhere; None for any other text."""
+    """The two commonest forms, `$1,299.99` and `12,000원`, which have one reading everywhere; None for any other text."""
     if match := _PLAIN.fullmatch(text):
         sign, number = match.groups()
         code, signed = currency, sign is not None

@@ -1,7 +1,8 @@
-"""Amounts that are no price but a mark that there is none, as pages write them.
+"""Amounts that are no prices: pages write them to mark that there is no price.
 
-The price gate has a rule of its own (`is_placeholder` in `transform/gate/rules.py`) for what gets through: it looks at the
-prices of every source, quotes and files included, knows their currency, and holds what it suspects instead of dropping it.
+The price gate has a rule of its own (`is_placeholder` in `transform/gate/rules.py`) for marks that get through. It checks
+the prices of every source, including quotes and files, knows their currency, and holds suspicious prices instead of dropping
+them.
 """
 
 from __future__ import annotations
@@ -14,16 +15,16 @@ _STATED = re.compile(r"0*(?:\.0*)?|0\.01|9{4,}(?:\.9+|\.0+)?")
 
 
 def is_shown_mark(amount: Decimal) -> bool:
-    """What a listing shows people: nines with cents of nines ($9,999.99). Whole nines are prices there: 99,999 won."""
+    """Whether a listing shows this for no price: nines with cents of nines ($9,999.99). 99,999 won is a real price."""
     return _SHOWN.fullmatch(format(amount, "f")) is not None
 
 
 def is_stated_mark(amount: Decimal) -> bool:
-    """What a product page states where a form wanted a number: 0, one cent, and nines of any kind."""
+    """Whether a product page states this because a form needed a number: 0, one cent, and nines of any kind."""
     return _STATED.fullmatch(format(amount, "f")) is not None
 
 
-#: Letters of a number: a float in full has up to 25.
+#: The most characters of a number. A float that is written in full has up to 25.
 LONGEST_NUMBER = 40
 
 

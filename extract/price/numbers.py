@@ -1,4 +1,4 @@
-"""The numbers of a price text, each with the currency that touches it and with what the words around it call it."""
+"""The numbers of a price text, each with the currency that touches it and with the label that the words around it give."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _EURO_CENTS = re.compile(
 
 
 def tidy(text: str) -> str:
-    """ASCII digits, no invisible characters, single spaces, euros and cents joined (`35€99` is `35,99€`).
+    """The text with ASCII digits, single spaces, no invisible characters, and joined euros and cents (`35€99` is `35,99€`).
 
     No-break spaces stay: they join groups of digits.
     """
@@ -30,19 +30,19 @@ def tidy(text: str) -> str:
 
 
 #: A dash for the cents: `1.299,-`, `1'299.–`, in Sweden `7 990:-`.
-#: In `£60 - £68` the dash parts two amounts.
+#: In `£60 - £68` the dash separates two amounts.
 _CENTS_DASH = re.compile(
     r"^(?::-|[.,]\s?[-–—]{1,2}(?![\d$€£¥₩])|[-–—]{1,2}(?![\d$€£¥₩])|\s[-–—]{1,2}(?!\d|\s?[$€£¥₩]))"
 )
 _DASHED = re.compile(r"[.,:][-–—]{1,2}(?![\d\w])")
 _NEGATIVE = re.compile(r"[\s\u00a0(]*[-−–]\s?")
 _SHARE_AND_SUM = re.compile(r"[\s\u00a0]*%[\s\u00a0]*[/(=|][\s\u00a0]*[^\w\s]?[\s\u00a0]*")
-#: A number with cents; no price begins with two zeros, as numbers of goods do (`002.638.50`), or parts thousands and cents
-#: by one sign (`304.499.08`).
+#: A number with cents. No price begins with two zeros, as numbers of goods do (`002.638.50`), or separates thousands and
+#: cents by the same sign (`304.499.08`).
 MONEY_LIKE = re.compile(r"(?!00)(?!\d{1,3}([.,])\d{3}\1\d{2}$).*[.,]\s?\d{2}", re.DOTALL)
 
 
-#: What follows a number that is a length, an area, a volume or a weight.
+#: The unit behind a number that is a length, an area, a volume or a weight.
 _MEASURE = re.compile(r"[ \u00a0]?(?:[kcm]?m[²2³]|qm|[cm]?m|[mcd]?l|k?g|mg|oz|lbs?)(?![^\W_])", re.IGNORECASE)
 
 
@@ -54,10 +54,10 @@ class PrintedNumber(NamedTuple):
     after: str
     symbols: tuple[str, ...]
     label: price_words.Label
-    #: Whether only a space, or a space and nothing else, parts it from the number before.
+    #: Whether nothing but spaces stands between it and the number before.
     follows: bool
     cents_mark: str
-    #: Whether a dash for the cents stands right behind it, which only money has (`1'299.–`, `649,-`, `7 990:-`).
+    #: Whether a dash for the cents stands right behind it. Only money has such a dash (`1'299.–`, `649,-`, `7 990:-`).
     is_dashed: bool
 
     @property
@@ -66,16 +66,16 @@ class PrintedNumber(NamedTuple):
         return bool(self.symbols) or self.is_dashed
 
 
-def numbers(shown: str) -> list[PrintedNumber]:
-    """The numbers of a tidy text that may be amounts, in their order: no percentages, no part of a word (32GB, 1e5)."""
-    spans = [match.span() for match in amounts.NUMBER.finditer(shown)]
+def numbers(tidy_text: str) -> list[PrintedNumber]:
+    """The numbers of a tidy text that may be amounts, in order, without percentages and parts of words (32GB, 1e5)."""
+    spans = [match.span() for match in amounts.NUMBER.finditer(tidy_text)]
     starts, ends = [start for start, _ in spans], [end for _, end in spans]
-    gaps = [shown[end:start] for end, start in zip([0, *ends], [*starts, len(shown)], strict=True)]
+    gaps = [tidy_text[end:start] for end, start in zip([0, *ends], [*starts, len(tidy_text)], strict=True)]
     printed: list[PrintedNumber] = []
-    for place, (prefix, suffix) in enumerate(_symbols([shown[start:end] for start, end in spans], gaps)):
+    for place, (prefix, suffix) in enumerate(_symbols([tidy_text[start:end] for start, end in spans], gaps)):
         before, after = gaps[place], gaps[place + 1]
         dash = _CENTS_DASH.match(after)
-        if prefix and _is_code(prefix, before, shown[starts[place] : ends[place]]):
+        if prefix and _is_code(prefix, before, tidy_text[starts[place] : ends[place]]):
             prefix = None
         symbols = tuple(symbol for symbol in (prefix, suffix) if symbol)
         is_percentage = after.lstrip(" \u00a0")[:1] == "%"
@@ -88,28 +88,28 @@ def numbers(shown: str) -> list[PrintedNumber]:
             # `0,95 € 0,3 l`, `22,09 € (2,22 m²)`
             continue
         if printed and place == len(printed) and printed[-1].label == "net" and not _has_letters(printed[0].before):
-            # A text that begins with an amount says behind each one what it is: `499 € ex VAT 599 € inc VAT`.
+            # In a text that begins with an amount, words describe the amount before them: `499 € ex VAT 599 € inc VAT`.
             before = price_words.without_net_words(printed[-1].after)
         if place and _SHARE_AND_SUM.fullmatch(before):
-            # `You save 10% / $100.00`: the words before the share speak of the sum too.
+            # `You save 10% / $100.00`: the words before the percentage describe the sum too.
             before = gaps[place - 1] + before
         if prefix:
             before = before.rstrip(" \u00a0:").removesuffix(prefix)
         # Words behind an amount may hold a number of their own (`/100 g`, `for 24 months`).
-        rest = shown[ends[place] :]
+        text_after = tidy_text[ends[place] :]
         if suffix:
             skipped = dash.end() if dash else 0
             after = after[skipped:].lstrip(" \u00a0").removeprefix(suffix)
-            rest = rest[skipped:].lstrip(" \u00a0").removeprefix(suffix)
+            text_after = text_after[skipped:].lstrip(" \u00a0").removeprefix(suffix)
         follows = place > 0 and prefix is None and not gaps[place].strip(" \u00a0")
         negative = place == 0 and _NEGATIVE.fullmatch(before)
         printed.append(
             PrintedNumber(
-                token=shown[starts[place] : ends[place]],
+                token=tidy_text[starts[place] : ends[place]],
                 before=before,
                 after=after,
                 symbols=symbols,
-                label="noise" if negative else price_words.label(before, rest),
+                label="noise" if negative else price_words.label(before, text_after),
                 follows=follows,
                 cents_mark=dash.group()[0] if dash and dash.group()[0] in ".,:" else "",
                 is_dashed=suffix is None and _DASHED.match(after) is not None,
@@ -122,12 +122,12 @@ def _has_letters(text: str) -> bool:
     return any(map(str.isalpha, text))
 
 
-#: Letters that begin product codes far more often (`VT4070`, `VT 4070`, `AZ-P44`) than they stand before an amount.
+#: Letters that begin product codes (`VT4070`, `VT 4070`, `AZ-P44`) far more often than they stand before an amount.
 _RARE_SIGNS = frozenset(("p", "р", "vt", "um", "nu", "fg", "rf", "ks", "zk", "ff", "kd", "km", "nt"))
 
 
 def _is_code(sign: str, before: str, token: str) -> bool:
-    """Whether letters that could be a sign of money are the beginning of a code that goes on with digits."""
+    """Whether letters that could be a sign of money begin a code that continues with digits."""
     return sign.lower() in _RARE_SIGNS and token.isdigit() and before.rstrip(" \u00a0").endswith(sign)
 
 
@@ -139,8 +139,8 @@ def _symbols(tokens: list[str], gaps: list[str]) -> list[tuple[str | None, str |
         symbol = suffixes[here]
         if symbol is None or symbol != prefixes[here + 1] or gap.count(symbol) > 1:
             continue
-        # One symbol between two numbers belongs to the one that has no other, else to the one that it touches, else to the
-        # one that looks like money, else to both.
+        # A symbol between two numbers belongs to the number that has no other symbol; else to the number that it touches;
+        # else to the number that looks like money; else to both.
         if prefixes[here] and not suffixes[here + 1]:
             suffixes[here] = None
         elif suffixes[here + 1] and not prefixes[here]:
@@ -155,7 +155,7 @@ def _symbols(tokens: list[str], gaps: list[str]) -> list[tuple[str | None, str |
     return list(zip(prefixes, suffixes, strict=True))
 
 
-#: Digits that nobody groups are a code beside an amount with cents.
+#: Digits that nobody groups are a code if they stand beside an amount with cents.
 _LONG_CODE = re.compile(r"\d{5,}")
 #: Currencies that nobody prints before the amount.
 _ALWAYS_BEHIND = frozenset(

@@ -1,4 +1,4 @@
-"""Value-added tax: the rates by which one amount is another with the tax of its country, and what words say of an amount."""
+"""Value-added tax: the rates that turn a price before tax into one with tax, and what words say about the tax in a price."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from gpuledger.extract.price.numbers import numbers, tidy
 
 _CH, _CH_UNTIL_2023 = Decimal("8.1"), Decimal("7.7")
 
-#: Standard rates in per cent, with a reduced rate where one is in wide use; those of the European Union from the
-#: Commission's list "VAT rates applied in the Member States", earlier ones where they changed after 2020, as archived pages
-#: are read too.
+#: Standard rates in per cent, with a reduced rate if one is in wide use. The rates of the European Union come from the
+#: Commission's list "VAT rates applied in the Member States". Earlier rates are listed if they changed after 2020, because
+#: archived pages are read too.
 _RATES: dict[str, tuple[int | Decimal, ...]] = {
     "AT": (20, 10), "AU": (10,), "BE": (21, 6), "BG": (20, 9),
     "CH": (_CH, _CH_UNTIL_2023), "CY": (19,), "CZ": (21, 12, 15), "DE": (19, 7, 16),
@@ -25,33 +25,33 @@ _RATES: dict[str, tuple[int | Decimal, ...]] = {
 
 
 def rates(country: str | None) -> tuple[int | Decimal, ...]:
-    """The rates of a country (ISO 3166) in per cent; none where it is not known."""
+    """The rates of a country (ISO 3166) in per cent; empty if the country is unknown."""
     return _RATES.get(country or "", ())
 
 
 def included(text: str, price: Decimal) -> bool | None:
-    """Whether the words of a text say that VAT or sales tax is in the price that is printed in it; None where they do not.
+    """Whether the words of a text say that VAT or sales tax is in the price that the text prints; None if they do not say.
 
-    Of `£359.99 inc. VAT £299.99 ex. VAT` the first is with tax and the second without, whatever words stand in between.
+    In `£359.99 inc. VAT £299.99 ex. VAT` the first price is with tax and the second without, whatever stands in between.
     """
-    said = wording.tax_included(text)
-    if said is None:
+    statement = wording.tax_included(text)
+    if statement is None:
         return None
     printed = numbers(tidy(text))
     if len({number.token for number in printed}) < 2:
-        return said
+        return statement
     own = [number for number in printed if value_of(number.token) == price]
     net = [value_of(number.token) for number in printed if number.label == "net"]
     if net and own:
-        # Words behind an old price speak of the new one too; only a lower amount can be this one without tax.
+        # Words behind an old price describe the new one too. Only a lower amount can be this price without tax.
         return price not in net and min(net) < price
-    return said or None
+    return statement or None
 
 
 _CENTS = re.compile(r"[.,]\s?(\d{1,2})$")
 
 
 def value_of(number: str) -> Decimal:
-    """The amount of a printed number, whichever of its symbols stands before the cents."""
+    """The amount of a printed number, whichever separator stands before the cents."""
     digits, cents = re.sub(r"\D", "", number), _CENTS.search(number)
     return Decimal(digits) / (10 ** len(cents.group(1)) if cents else 1)

@@ -1,8 +1,8 @@
-"""Words by which shops say what an amount is: a monthly rate, an old price, a saving, a cost of delivery, a price from.
+"""Words with which shops say what an amount is: a monthly rate, an old price, a saving, a cost of delivery, a price from.
 
-`before` patterns are tried on the text between the previous number and the amount, `after` patterns on the text right
-behind it. Words of the languages in which pages are read; a word that is missing here makes an amount unlabelled, so
-where an amount stands beside another one, the reader refuses both rather than trusting the list to be complete.
+`before` patterns are tried on the text between the previous number and the amount, `after` patterns on the text right behind
+the amount. The words are from the languages of the pages that are read. If a word is missing here, its amount has no label.
+So if an amount stands beside another one, the reader refuses both and does not trust the list to be complete.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import Literal
 from gpuledger.extract.items import PriceKind
 from gpuledger.extract.word_table import at_word_start
 
-#: What an amount may be. `now` where no word says otherwise; `net` is a price before tax where the tax is named; `bid` is
-#: what an auction stands at; `noise` is no price of the goods (saving, delivery, fee).
+#: What an amount may be. `now` is the label if no word says otherwise. `net` is a price before tax, if a word names the tax.
+#: `bid` is the current bid of an auction. `noise` is no price of the goods (saving, delivery, fee).
 Label = Literal["now", "list", "from", "monthly", "bundle", "unit", "net", "bid", "noise"]
-#: The kind of price that a label makes of an amount; the labels that are missing make it no price.
+#: The kind of price for each label. An amount with a label that is missing here is no price.
 KINDS: dict[Label, PriceKind] = {
     "now": "now",
     "net": "now",
     "list": "list",
     "from": "from",
-    # Whoever wins pays that at least.
+    # The winner of an auction pays at least this much.
     "bid": "from",
     "monthly": "monthly",
     "bundle": "bundle",
@@ -102,7 +102,7 @@ _NOISE_BEFORE = at_word_start(
     approx | deposit | pfand | up to | bis zu\b | over\b | orders?\b | minimum | mindest | trade-?in | points?\b
     """
 )
-# Words before a colon or another amount speak of that one: `$549.99 Shipping: $9.99`.
+# Words before a colon or another amount describe what follows: `$549.99 Shipping: $9.99`.
 _NOISE_AFTER = re.compile(
     r"""\W{0,3}(?:折(?!後|后|扣價|扣价|抵)|off\b|discount|shipping|delivery|postage|p&p|versand|rabatt?|gespart|ersparnis|livraison|frais|envío|de\sdescuento|con\s(?:la\s|tu\s)?tarjeta
         |de\sréduction|d['’]éco|éco-?part|spedizione|frete|verzend|dostaw|doprav|доставк|배송|할인(?!가)|적립|割引|送料|cash\s?back|gift|credit
@@ -131,7 +131,7 @@ _NET = r"""(?:excl(?:uding|usive|\.)?|exkl\.?|exc?\.?|w/o|without|ohne|plus|\+|z
         |uden|ekskl\.?|fără|fara|без)\s?(?:\d+(?:[.,]\d+)?\s?%\s?)?(?:vat|tax(?:es)?|gst|btw|mwst|ust|tva|iva|moms|mva|dph|ddv|pdv|ндс|пдв|ддс|alv|km)\b
         |\bhors\s?tax|\bh\.?t\.?\b|\bnett[oó]\b(?:\s?(?:ár|cena|preis))?|\biva\s(?:esclusa|excluid)|税抜|税別|세별도"""
 _NET_BEFORE = re.compile(rf"(?:{_NET}|本体(?:価格)?)[\s:.：）]*$", re.IGNORECASE | re.VERBOSE)
-# `40.00 € excl. VAT: 36.53 €`: the words before a colon speak of what follows.
+# `40.00 € excl. VAT: 36.53 €`: the words before a colon describe what follows.
 _NET_AFTER = re.compile(rf"\W{{0,3}}(?:{_NET})(?!\s*:)", re.IGNORECASE | re.VERBOSE)
 _BUNDLE_BEFORE = re.compile(
     r"""\bbundle\b|\bcombo\b|\btogether\b|\bset\sof\b|\bzestaw\b|\bpacks?\sfor\b
@@ -168,7 +168,7 @@ _NO_PRICE = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 
-#: Words that may stand beside a number without a currency and leave it a price.
+#: Words beside which a number without a currency is still a price.
 _NEUTRAL = re.compile(
     r"""(?<![^\W\d_])(?:price|prices|our|your|now|only|just|sale|final|net|gross|total|unit|each|ea|retail|special|current|buy|order|cost
         |costs|inc|incl|including|inkl|excl?|ex|exclusive|inclusive|vat|tax|taxes|gst|mwst|ust|ttc|ht|tva|iva|btw|moms|mva|dph|ddv|pdv
@@ -180,7 +180,7 @@ _NEUTRAL = re.compile(
 )
 
 
-#: What stands before the price of the goods alone, as in a table or a line of its own: `Price:`, `Unser Preis`, `판매가`.
+#: Labels that stand only before the price of the goods, in a table or on a line alone: `Price:`, `Unser Preis`, `판매가`.
 PRICE_LABEL = re.compile(
     r"""[\W_]*(?:(?:our|your|sale|sales|unit|net|retail|current|special|now|unser|ihr|notre|votre|nuestro|tu|nostro|nosso|onze
         |nasza|naše|vår|prezzo|precio|preço|prix|cena|online|web|internet)[\s-]*)?
@@ -210,40 +210,40 @@ _USUAL = at_word_start(
 
 
 def is_usual(text: str) -> bool:
-    """Whether the words call an amount the usual price: an old one beside a sale's, the asked one where it is alone."""
+    """Whether the words call an amount the usual price: the old one beside a sale price, the asked one if it is alone."""
     return _USUAL.search(text) is not None
 
 
 def without_net_words(text: str) -> str:
-    """The text without the words `excluding tax` and their like: they stood behind another amount and speak of that one."""
+    """The text without `excluding tax` or similar words at its beginning, which describe the amount before the text."""
     return _NET_AFTER.sub(" ", text, count=1) if _NET_AFTER.match(text) else text
 
 
 def says_no_price(text: str) -> bool:
-    """Whether the text stands where a price would and says that there is none."""
+    """Whether the text stands in the place of a price and says that there is none."""
     return _NO_PRICE.search(text) is not None
 
 
 def only_neutral(text: str) -> bool:
-    """Whether all words of the text may stand beside a bare number that is a price."""
+    """Whether every word of the text may stand beside a bare number that is a price."""
     return not re.search(r"[^\W\d_]", _NEUTRAL.sub(" ", text))
 
 
 def explains(text: str) -> bool:
-    """Whether every word of the text is one that stands before prices: none of them can be the end of a product's name."""
+    """Whether the text holds only words that stand before prices, so that it cannot end with a product's name."""
     for pattern in (_LIST_BEFORE, _NOW_BEFORE, _FROM_BEFORE):
         text = pattern.sub(" ", text)
     return only_neutral(text)
 
 
-#: Of two that end at the same place the first counts.
+#: If two patterns match up to the same place, the first of them counts.
 _NEAREST: tuple[tuple[Label, re.Pattern[str]], ...] = (
     ("bid", _BID_BEFORE), ("noise", _NOISE_BEFORE), ("list", _LIST_BEFORE), ("now", _NOW_BEFORE)
 )  # fmt: skip
 
 
 def label(before: str, after: str) -> Label:
-    """What the words around an amount call it. `before` starts at the previous number, `after` ends with the text."""
+    """The label that the words around an amount give it. `before` starts at the previous number, `after` is the rest."""
     if _MONTHLY_AFTER.match(after) or _MONTHLY_BEFORE.search(before):
         return "monthly"
     if _NOISE_AFTER.match(after) or _ON_TOP.search(before):
@@ -252,7 +252,7 @@ def label(before: str, after: str) -> Label:
         return "unit"
     if _NET_AFTER.match(after) or _NET_BEFORE.search(before):
         return "net"
-    # The nearest word decides: 'was 10 % off, now' is a price of now.
+    # The nearest word decides: the amount behind 'was 10 % off, now' is labelled `now`.
     places: dict[Label, int] = {name: last.end() for name, pattern in _NEAREST if (last := _last(pattern, before))}
     if places:
         nearest = max(places, key=lambda name: places[name])

@@ -1,8 +1,8 @@
-"""Any shop's product page to one Offer and the Issues met on the way.
+"""Turns any shop's product page into one Offer, and into Issues about what is doubtful on it.
 
-Signals, in the order in which they are believed: JSON-LD, microdata and RDFa of the page's own product (`own`), `meta`
-properties (`claims`), prices that are seen near the title and the buy button (`visible`). `decide` holds them against
-each other: where they disagree, the offer comes without a price and an Issue says which source said what.
+The signals, the most trusted first: JSON-LD, microdata and RDFa of the page's own product (`own`); `meta` properties
+(`claims`); prices that are seen near the title and the buy button (`visible`). `decide` compares them. If they disagree, the
+offer has no price, and an Issue lists what each source says.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ __all__ = ["parse"]
 def parse(page: Page, *, country: str | None = None, language: str | None = None) -> Iterator[Parsed]:
     """The page's own product as one Offer, with the Issues that its signals raise.
 
-    `country` (ISO 3166) and `language` (ISO 639) are those of the shop where the caller knows them; else the page's own
-    address and markup say. Raises LayoutChanged where the page shows no goods for sale or is a listing, and Blocked or
-    EmptyBody where it is a wall or empty.
+    `country` (ISO 3166) and `language` (ISO 639) are those of the shop, if the caller knows them. Otherwise the page's own
+    address and markup decide. Raises LayoutChanged if the page shows no goods for sale or is a listing, and Blocked or
+    EmptyBody if it is a wall or empty.
     """
-    # Imported by who parses: a night knows every source and leaves parsing to processes of its own. Some 300 patterns.
-    from gpuledger.extract.product.page import read
+    # Imported only by a process that parses, because the import compiles some 300 patterns. The process of a night knows
+    # every source and leaves parsing to others.
+    from gpuledger.extract.product.page import offer_and_issues
 
-    return read(page, country, language)
+    return offer_and_issues(page, country, language)

@@ -1,4 +1,4 @@
-"""What each source on the page claims the price to be, in one form, so that the claims can be held against each other."""
+"""The price that each source on the page claims, in one form, so that the claims can be compared with each other."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gpuledger.extract.product.context import Context
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One source's price. `readings` has several values where its text can be read in two ways.
+    """The price of one source. `readings` has several values if the source's text can be read in two ways.
 
     `others` are further amounts that the same source states for variants or sellers of the same product.
     """
@@ -36,8 +36,8 @@ class Claim:
         """Whether the claim can be read as this amount."""
         return amount in self.readings
 
-    def shown(self) -> str:
-        """The claim in words, for an Issue."""
+    def as_text(self) -> str:
+        """The claim as text for an Issue."""
         return f"{self.source}: {self.text} {self.currency or ''}".strip()
 
 
@@ -62,23 +62,23 @@ def _all_offers(product: StructuredProduct) -> Iterator[StructuredOffer]:
 
 
 def _of_offers(page: Context, syntax: str, offers: list[StructuredOffer]) -> Claim | None:
-    """The claim of all offers together: one price, or the lowest of several as a price from."""
+    """The claim of all offers together: their one price, or the lowest of several as a `from` price."""
     priced = [(offer, readings) for offer in offers if (readings := _offer_readings(page, offer))]
     if not priced:
         return None
     currencies_named = {offer.currency for offer, _ in priced if offer.currency}
     if len(currencies_named) > 1:
-        # Prices for visitors of several countries: the lowest number of them is not the lowest price.
+        # The page has prices for visitors from several countries, so the lowest number is not the lowest price.
         at_home = currencies.of_country(page.country)
         if at_home not in currencies_named:
             readings = tuple(dict.fromkeys(value for _, values in priced for value in values))
-            return Claim(syntax, readings, None, "now", " or ".join(_shown(offer) for offer, _ in priced))
-        priced = [one for one in priced if one[0].currency in (at_home, None)]
-    tied = [one for one in priced if is_named(page, one[0])] if len({readings for _, readings in priced}) > 1 else []
-    new = [one for one in priced if one[0].condition in (None, "new")]
-    available = [one for one in (new or priced) if one[0].availability in ("in_stock", None)]
+            return Claim(syntax, readings, None, "now", " or ".join(_price_text(offer) for offer, _ in priced))
+        priced = [pair for pair in priced if pair[0].currency in (at_home, None)]
+    tied = [pair for pair in priced if is_named(page, pair[0])] if len({readings for _, readings in priced}) > 1 else []
+    new = [pair for pair in priced if pair[0].condition in (None, "new")]
+    available = [pair for pair in (new or priced) if pair[0].availability in ("in_stock", None)]
     chosen = tied or available or new or priced
-    offer, readings = min(chosen, key=lambda one: min(one[1]))
+    offer, readings = min(chosen, key=lambda pair: min(pair[1]))
     several = len({readings for _, readings in chosen}) > 1
     return Claim(
         source=syntax,
@@ -92,24 +92,24 @@ def _of_offers(page: Context, syntax: str, offers: list[StructuredOffer]) -> Cla
     )
 
 
-def _shown(offer: StructuredOffer) -> str:
+def _price_text(offer: StructuredOffer) -> str:
     return f"{offer.price} {offer.currency or ''}".strip()
 
 
 def _offer_readings(page: Context, offer: StructuredOffer) -> tuple[Decimal, ...]:
-    """What one offer's price may be: several values where it can be read in two ways, or where the offer states several."""
+    """The amounts that one offer's price may mean: several if it can be read in two ways, or if the offer states several."""
     texts = (offer.price, *offer.more_prices)
     return tuple(dict.fromkeys(value for text in texts for value in amounts_of(page, text, offer.currency)))
 
 
 def is_named(page: Context, offer: StructuredOffer) -> bool:
-    """Whether one of several offers is the one that the page's address names."""
-    named = offer.sku is not None and len(offer.sku) >= 4 and offer.sku.lower() in page.address_words
-    return named or (offer.url is not None and offer.url in (page.url, page.canonical) and "?" in offer.url)
+    """Whether the page's address names this offer among several."""
+    has_sku = offer.sku is not None and len(offer.sku) >= 4 and offer.sku.lower() in page.address_words
+    return has_sku or (offer.url is not None and offer.url in (page.url, page.canonical) and "?" in offer.url)
 
 
 def amounts_of(page: Context, text: str | None, currency: str | None) -> tuple[Decimal, ...]:
-    """What a price in structured data may mean: the vocabulary's plain number, or the shop's printed form."""
+    """The amounts that a price in structured data may mean: the vocabulary's plain number, or the shop's printed form."""
     if text is None:
         return ()
     amount = amounts.to_decimal(text)
@@ -118,7 +118,7 @@ def amounts_of(page: Context, text: str | None, currency: str | None) -> tuple[D
             return ()
         digits = currencies.minor_digits(currency) if currency and currencies.is_code(currency) else 2
         if digits != 3 and _THREE_DECIMALS.fullmatch(text.strip()):
-            # `2.449` pesos: by the vocabulary two and a half, by the country's habit two thousand. The page will tell.
+            # `2.449` pesos: two and a half by the vocabulary, two thousand by the country's habit. The page will tell.
             whole = Decimal(text.strip().replace(".", ""))
             return (whole,) if digits == 0 else (amount, whole)
         return (amount,)
@@ -128,27 +128,27 @@ def amounts_of(page: Context, text: str | None, currency: str | None) -> tuple[D
     return reading.readings if isinstance(reading, Ambiguous) and reading.reason == money.SEPARATOR else ()
 
 
-#: The share of words that the name in an order form has in common with that of the page's goods.
+#: The share of words that the name in an order form must have in common with the name of the page's goods.
 _SAME_GOODS = 0.5
 
 
 def of_order(page: Context) -> Claim | None:
-    """The claim of the forms and buttons that order by PayPal or Snipcart, where they order one thing.
+    """The claim of the forms and buttons that order by PayPal or Snipcart, if all of them order the same thing.
 
-    It is what a buyer then pays, and all that pages without a shop's system state to machines.
+    The claimed amount is what a buyer pays. On pages without a shop system it is all that the page states to machines.
     """
-    found: set[tuple[str, str | None, str]] = set()
+    orders: set[tuple[str, str | None, str]] = set()
     if b"paypal.com/" in page.content:
         for form in page.tree.iter("form"):
-            fields = {one.get("name"): one.get("value") or "" for one in form.iter("input")}
+            fields = {field.get("name"): field.get("value") or "" for field in form.iter("input")}
             if fields.get("cmd") in ("_cart", "_xclick") and fields.get("amount"):
-                found.add((fields["amount"], fields.get("currency_code"), fields.get("item_name", "")))
+                orders.add((fields["amount"], fields.get("currency_code"), fields.get("item_name", "")))
     if b"data-item-price" in page.content:
         buttons = page.tree.iterfind(".//*[@data-item-price]")
-        found |= {(one.get("data-item-price", ""), None, one.get("data-item-name", "")) for one in buttons}
-    if len(found) != 1:
+        orders |= {(button.get("data-item-price", ""), None, button.get("data-item-name", "")) for button in buttons}
+    if len(orders) != 1:
         return None
-    ((text, code, name),) = found
+    ((text, code, name),) = orders
     if name and not any(own.similarity(name, title) >= _SAME_GOODS for title in page.titles):
         # A donation, or other goods.
         return None
@@ -157,7 +157,7 @@ def of_order(page: Context) -> Claim | None:
     return Claim("order form", readings, currency, "now", text) if readings else None
 
 
-#: `meta` properties in the order in which they are believed: a sale price before the price that it replaces.
+#: `meta` properties in the order of trust: a sale price before the price that it replaces.
 _META = (
     ("product:sale_price:amount", "product:sale_price:currency"),
     ("product:price:amount", "product:price:currency"),

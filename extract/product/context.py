@@ -1,4 +1,4 @@
-"""What a page says of itself: its address, title, country, language and `meta` properties."""
+"""What a page says about itself: its address, title, country, language and `meta` properties."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from gpuledger.extract.markup.html import visible_text
 from gpuledger.extract.price import currency as currencies
 from gpuledger.extract.source import Page
 
-#: Country-code domains that are used as words; `.eu` is no country.
+#: Country-code domains that are used as words. `.eu` belongs to no country.
 _NO_COUNTRY = frozenset(
     ("ai", "io", "tv", "me", "co", "cc", "ws", "gg", "to", "fm", "ly", "eu", "su", "sh", "st", "gl", "la", "vc", "app")
 )
-#: Under these a domain that is used as a word is its country's after all: `shop.com.co`.
+#: Below these second levels, a domain that is used as a word means its country after all: `shop.com.co`.
 _SECOND_LEVELS = frozenset(("com", "net", "org", "gov", "edu"))
 _DOMAIN_COUNTRY = {
     "uk": "GB", "рф": "RU", "xn--p1ai": "RU", "укр": "UA", "xn--j1amh": "UA", "бел": "BY", "xn--90ais": "BY",
 }  # fmt: skip
 _LOCALE = re.compile(r"\s*([a-z]{2,3})(?:[-_](?:[A-Za-z]{4}[-_])?([A-Za-z]{2}))?\b")
-#: `/en-ca/`, `/gb/en/`, `/ie/en/`: the country and language part of an address.
+#: Codes of the language part of an address, which stands beside the country: `/en-ca/`, `/gb/en/`, `/ie/en/`.
 _LANGUAGES = frozenset(
     re.findall(
         r"\w+",
@@ -32,7 +32,7 @@ _LANGUAGES = frozenset(
         ms is ca hi""",
     )
 )
-#: Languages that are at home in one country, which is asked last: a page in Swedish counts in Swedish crowns.
+#: Languages that are at home in one country. That country is the last resort: a page in Swedish counts in Swedish crowns.
 _HOME_OF_LANGUAGE = {
     "bg": "BG", "cs": "CZ", "da": "DK", "et": "EE", "fi": "FI", "hr": "HR", "hu": "HU", "id": "ID", "is": "IS", "ja": "JP",
     "ko": "KR", "lt": "LT", "lv": "LV", "nb": "NO", "nn": "NO", "no": "NO", "pl": "PL", "sk": "SK", "sl": "SI", "sv": "SE",
@@ -43,7 +43,7 @@ _PATH_LOCALE = re.compile(r"^/(?:([a-z]{2})[-_]([A-Za-z]{2})|([a-z]{2})/([a-z]{2
 
 @dataclass(frozen=True)
 class Context:
-    """One page and what it says of itself. `country` is ISO 3166, `language` ISO 639; None where the page does not say."""
+    """One page and what it says about itself. `country` is ISO 3166, `language` ISO 639; None if the page does not say."""
 
     tree: HtmlElement
     content: bytes
@@ -59,7 +59,7 @@ class Context:
 
     @cached_property
     def headings(self) -> list[tuple[HtmlElement, str]]:
-        """The page's `h1` elements with their text, as far as they have one."""
+        """The page's `h1` elements that have text, each with its text."""
         return [(h1, text) for h1 in self.tree.iter("h1") if (text := visible_text(h1))]
 
     @cached_property
@@ -75,13 +75,13 @@ class Context:
 
     @cached_property
     def address_words(self) -> str:
-        """The addresses of the page (asked, canonical, og:url), unquoted, in small letters, to find codes and names in."""
+        """The page's addresses (fetched, canonical, og:url), unquoted, in small letters, to search for codes and names."""
         addresses = (self.url, self.canonical or "", self.first_meta("og:url") or "")
         return " ".join(unquote(address) for address in addresses).lower()
 
 
 def build(page: Page, tree: HtmlElement, country: str | None, language: str | None) -> Context:
-    """The context of a page. `country` and `language` are what the caller knows; they win over what the page says."""
+    """The context of a page. `country` and `language` are what the caller knows; they override what the page says."""
     meta: dict[str, list[str]] = {}
     for element in tree.iter("meta"):
         name = element.get("property") or element.get("name") or element.get("itemprop")
@@ -91,13 +91,13 @@ def build(page: Page, tree: HtmlElement, country: str | None, language: str | No
         (link.get("href") for link in tree.iter("link") if (link.get("rel") or "").lower() == "canonical"), None
     )
     url = page.final_url or page.url
-    found_country, found_language = _locale(tree, url, canonical, meta)
+    page_country, page_language = _locale(tree, url, canonical, meta)
     return Context(
         tree=tree,
         content=page.content,
         url=url,
-        country=country or found_country,
-        language=language or found_language,
+        country=country or page_country,
+        language=language or page_language,
         meta=meta,
         canonical=_join(url, canonical),
     )
@@ -106,7 +106,7 @@ def build(page: Page, tree: HtmlElement, country: str | None, language: str | No
 def _locale(
     tree: HtmlElement, url: str, canonical: str | None, meta: dict[str, list[str]]
 ) -> tuple[str | None, str | None]:
-    """Country and language: the address first (a shop's domain is no template's default), then what the page declares."""
+    """Country and language. The address comes first (a shop's domain is no template's default), then what it declares."""
     declared = [tree.get("lang"), tree.get("{http://www.w3.org/XML/1998/namespace}lang"), tree.get("xml:lang")]
     declared += [*meta.get("og:locale", ())[:1], *meta.get("content-language", ())[:1], *meta.get("language", ())[:1]]
     locales = [match.groups() for text in declared if text and (match := _LOCALE.match(text))]
@@ -131,7 +131,7 @@ def _country_of_domain(url: str) -> str | None:
 
 
 def _country_of_path(url: str) -> str | None:
-    """The country that an address names in its first directories, where the other part is a language."""
+    """The country in the first directories of an address, if the directory or word beside it is a language."""
     try:
         path = urlsplit(url).path
     except ValueError:

@@ -6,9 +6,9 @@ import re
 
 
 def valid_gtin(text: str) -> str | None:
-    """The GTIN of 8, 12, 13 or 14 digits without separators; None where the check digit is wrong.
+    """The GTIN of 8, 12, 13 or 14 digits without separators; None if the check digit is wrong.
 
-    The check digit is that of the GS1 General Specifications, section 7.9.
+    The check digit follows the GS1 General Specifications, section 7.9.
     """
     digits = re.sub(r"[\s-]", "", text)
     if not re.fullmatch(r"\d{8}|\d{12,14}", digits) or not digits.isascii() or set(digits) == {"0"}:

@@ -1,4 +1,4 @@
-"""Where things stand on a product page: the title, the button that orders, and what lies in parts that show other goods."""
+"""Where things stand on a product page: the title, the button that orders, and the parts that show other goods."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gpuledger.extract.price import words as price_words
 from gpuledger.extract.product import scan, signs, stock_words
 from gpuledger.extract.product.context import Context
 
-#: The level of an element that shares no part of the page with the anchor, or where there is no anchor.
+#: The level of an element that shares no part of the page with the anchor, or of any element if there is no anchor.
 FAR = 99
 
 
@@ -34,16 +34,19 @@ class Layout:
 
     @cached_property
     def button(self) -> HtmlElement | None:
-        """The means of ordering nearest to the title; those of other goods' tiles are further away."""
-        seen: list[HtmlElement] = []
+        """The means of ordering nearest to the title. The buttons on other goods' tiles are further away."""
+        unnamed_buttons: list[HtmlElement] = []
         for element in self._buttons():
             if scan.is_named_order(element) and not self.is_elsewhere(element):
                 return element
-            seen.append(element)
-        return next((one for one in seen if scan.is_worded_order(one) and not self.is_elsewhere(one)), None)
+            unnamed_buttons.append(element)
+        return next(
+            (button for button in unnamed_buttons if scan.is_worded_order(button) and not self.is_elsewhere(button)),
+            None,
+        )
 
     def _buttons(self) -> Iterator[HtmlElement]:
-        """What may be a button, from the title outwards: on most pages the button is found in a small part of the page."""
+        """Elements that may be a button, from the title outwards: on most pages only a small part has to be searched."""
         inner: HtmlElement | None = None
         for part in self.above_title or [self.tree]:
             if part.tag in scan.BUTTONS:
@@ -55,9 +58,9 @@ class Layout:
 
     @cached_property
     def part(self) -> HtmlElement:
-        """The part of the page that is about the goods: the one around the smallest part with the title and the button.
+        """The part of the page that is about the goods: the parent of the smallest part with the title and the button.
 
-        Where there is no button, it is the nearer half of the parts around the title; where there is no title, the page.
+        If there is no button, it is the nearer half of the parts around the title. If there is no title, it is the page.
         """
         if not self.above_title:
             return self.tree
@@ -67,7 +70,7 @@ class Layout:
 
     @cached_property
     def parts(self) -> scan.Parts:
-        """The elements of that part, as far as they may say something."""
+        """The elements of `part` that may say something about the goods."""
         return scan.walk(self.part)
 
     @cached_property
@@ -77,21 +80,21 @@ class Layout:
 
     @cached_property
     def prices(self) -> list[tuple[int, HtmlElement]]:
-        """Elements that may be a price, by their text or their name, with their place from the top."""
+        """Elements that may be a price by their text or their name, each with its place from the top."""
         order_of = {element: order for order, element in self.parts.priced}
         order_of.update((element, order) for order, element in self.parts.names.find(signs.PRICE))
-        return sorted(((order, element) for element, order in order_of.items()), key=lambda one: one[0])
+        return sorted(((order, element) for element, order in order_of.items()), key=lambda placed: placed[0])
 
     @cached_property
     def statuses(self) -> list[HtmlElement]:
-        """Parts named after stock that belong to the page's own goods."""
-        named = self.parts.names.find(signs.STATUS)
-        # A button named after stock (`notify me`), or the label in it for goods that are gone, lies hidden on the pages of
-        # goods that are there.
+        """Parts that are named after stock and belong to the page's own goods."""
+        status_parts = self.parts.names.find(signs.STATUS)
+        # A button named after stock (`notify me`), or the label in it for goods that are gone, is also on the pages of goods
+        # that are there, but hidden.
         buttons = {self.button} if self.button is not None and self.button.tag in ("a", "button") else set()
         return [
             element
-            for _, element in named
+            for _, element in status_parts
             if element.tag not in ("a", "button")
             and not (buttons and any(up in buttons for up in element.iterancestors("a", "button")))
             and not self.is_elsewhere(element)
@@ -102,20 +105,20 @@ class Layout:
         return _level(element, self.above_title)
 
     def button_level(self, element: HtmlElement) -> int:
-        """The same for the button."""
+        """How far above the button the smallest part lies that holds both the button and the element."""
         return _level(element, self.above_button)
 
     def is_elsewhere(self, element: HtmlElement) -> bool:
-        """Whether the element is hidden or lies in a part that shows other goods. A part that holds the title does not."""
+        """Whether the element is hidden or lies in a part that shows other goods. A part with the title does neither."""
         if element in self.above_title:
             return False
         parent = element.getparent()
         return _is_unseen(element) or (parent is not None and self._leads_elsewhere(parent))
 
     def is_in_another_section(self, element: HtmlElement) -> bool:
-        """Whether a heading that says nothing of a price stands before the element, in a part that does not hold the title.
+        """Whether a heading that does not speak of a price stands before the element, in a part without the title.
 
-        `Why not try these`: where nothing can be ordered, no button tells where the goods' own part ends.
+        `Why not try these`: if nothing can be ordered, no button shows where the goods' own part ends.
         """
         here: HtmlElement | None = element
         while here is not None and here not in self.above_title:
@@ -127,7 +130,7 @@ class Layout:
         return False
 
     def _leads_elsewhere(self, part: HtmlElement) -> bool:
-        # Asked for the parents of hundreds of elements, which are mostly the same ones: each part is judged once.
+        # This is called for the parents of hundreds of elements, which are mostly the same ones: each part is judged once.
         path: list[HtmlElement] = []
         here: HtmlElement | None = part
         answer = False
@@ -145,29 +148,31 @@ class Layout:
         return answer
 
     def _is_named_elsewhere(self, part: HtmlElement) -> bool:
-        """Whether a part's name speaks of other goods; a part of the block that holds the title does not.
+        """Whether a part's name speaks of other goods. The name of the block that holds the title does not count.
 
-        `product-card__prices` beside a title in `product-card` is the goods' own; a whole `product-card` is a tile.
+        `product-card__prices` beside a title in `product-card` belongs to the goods; a whole `product-card` is a tile.
         """
         name = scan.name_of(part)
         if "elsewhere" not in scan.traits_of(name):
             return False
         if "__" not in name:
             return not self._is_own_card(part, name)
-        rest = [word for word in name.split() if "__" not in word or word.partition("__")[0] not in self._own_blocks]
-        return "elsewhere" in scan.traits_of(" ".join(rest))
+        other_words = [
+            word for word in name.split() if "__" not in word or word.partition("__")[0] not in self._own_blocks
+        ]
+        return "elsewhere" in scan.traits_of(" ".join(other_words))
 
     def _is_own_card(self, part: HtmlElement, name: str) -> bool:
-        """Whether a part named like a tile is the goods' own: alone of its name, it orders and links to nothing."""
+        """Whether a part named like a tile is the goods' own: no other has its name, it orders, and it links nowhere."""
         if _CARD.search(name.lower()) is None:
             return False
         alike = self.tree.xpath("//*[@class=$classes]", classes=part.get("class") or "")
         if len(alike) > 1:
             return False
         if any(not _speaks_of_order(heading) for heading in part.iter(*_HEADINGS)):
-            # The name of other goods.
+            # The heading is the name of other goods.
             return False
-        orders = any(scan.is_named_order(one) or scan.is_worded_order(one) for one in part.iter(*scan.BUTTONS))
+        orders = any(scan.is_named_order(button) or scan.is_worded_order(button) for button in part.iter(*scan.BUTTONS))
         return orders and not any(
             self.leads_away(link) and (link.find(".//img") is not None or (link.text or "").strip())
             for link in part.iter("a")
@@ -180,7 +185,7 @@ class Layout:
         return {word.partition("__")[0] for name in names for word in name.split()}
 
     def leads_away(self, link: HtmlElement) -> bool:
-        """Whether a link leads to another page: not to an anchor, a script or the page itself."""
+        """Whether a link leads to another page, and not to an anchor, a script or the page itself."""
         href = (link.get("href") or "").strip()
         if not href or href.startswith(("#", "javascript:")):
             return False
@@ -202,7 +207,7 @@ _LONGEST_HEADING = 60
 
 
 def _is_headed_elsewhere(part: HtmlElement) -> bool:
-    """Whether a part begins with a heading of other goods (`Similar products`); the name of goods mostly has a digit."""
+    """Whether a part begins with a heading of other goods (`Similar products`). The names of goods mostly have a digit."""
     first = part[0] if len(part) else None
     if first is None or first.tag not in _HEADINGS:
         return False
@@ -221,7 +226,7 @@ def _speaks_of_order(heading: HtmlElement) -> bool:
 
 
 def _is_page_header(element: HtmlElement) -> bool:
-    """An article may have a header of its own, with the price in it; the page's stands outside."""
+    """Whether it is the page's header. An article may have its own, with the price in it; the page's stands outside."""
     return element.tag == "header" and not any(
         up.tag in ("main", "article", "section") for up in element.iterancestors()
     )
@@ -231,11 +236,11 @@ def layout_of(page: Context) -> Layout:
     """The layout of a page."""
     title = main_heading(page)
     if title is not None:
-        _know_by_tests(page.tree, title)
+        _copy_test_names(page.tree, title)
     return Layout(page.tree, page.url, title)
 
 
-#: Under these names, beside `data-testid`, a shop's own tests find its elements.
+#: The attributes, beside `data-testid`, by which a shop's own tests find its elements.
 _TEST_NAMES = frozenset(
     ("data-hook", "data-qa", "data-qaid", "data-test", "data-test-id", "data-cy", "data-e2e", "data-auto",
      "data-automation", "data-automation-id", "data-selenium")
@@ -243,10 +248,11 @@ _TEST_NAMES = frozenset(
 _MOST_AROUND = 30
 
 
-def _know_by_tests(tree: HtmlElement, title: HtmlElement) -> None:
-    """Give each element that the shop's tests know by a name of another kind that name as its `data-testid` too.
+def _copy_test_names(tree: HtmlElement, title: HtmlElement) -> None:
+    """Copy the name by which the shop's tests know an element into its `data-testid`.
 
-    The kind is that of the title, or of a part right around it or in it: to look for all of them takes long on every page.
+    The attribute that holds these names is taken from the title, or from a part right around it or in it: to look for all
+    such attributes takes long on every page.
     """
     around = chain([title], islice(title.iterdescendants(), _MOST_AROUND), islice(title.iterancestors(), 4))
     kind = next((name for element in around for name in element.attrib if name in _TEST_NAMES), None)
@@ -261,8 +267,8 @@ def _know_by_tests(tree: HtmlElement, title: HtmlElement) -> None:
 def main_heading(page: Context) -> HtmlElement | None:
     """The heading that names the goods: the `h1` that shares most words with the document's title.
 
-    Without an `h1`, or where the only ones stand in the page's header as the shop's name, it is the element that prints the
-    longest part of the document's title. None where there is neither.
+    If there is no `h1`, or the only one stands in the page's header as the shop's name, it is the element that prints the
+    longest part of the document's title. None if there is no such element either.
     """
     page_words = _word_set(f"{page.document_title} {page.first_meta('og:title') or ''}")
 
@@ -279,22 +285,22 @@ def main_heading(page: Context) -> HtmlElement | None:
     return titled
 
 
-#: Text that is found in a document's title by chance (`Shop`, `Home`) is shorter than this.
+#: A shorter text occurs in a document's title by chance (`Shop`, `Home`).
 _SHORTEST_NAME = 5
 _LONGEST_TITLE = 300
 _MOST_TITLED = 12
 _OF_NAMES = re.compile(r"title|name|heading|headline|titel|titre|titulo|titolo|nazw|nazev|nimi|navn|namn")
-#: Names of what repeats the goods' name elsewhere, or is the shop's own: paths to the page, menus, tabs, the logo.
+#: Names of parts that repeat the goods' name, or hold the shop's own: paths to the page, menus, tabs, the logo.
 _NOT_NAMES = re.compile(
     r"crumb|pfad|ariane|navigation|sitemap|menu|tab(?:s|list)?(?:[-_ ]|$)|search|site-?(?:title|name)|logo"
 )
 
 
 def _titled(page: Context) -> HtmlElement | None:
-    """The element whose own text is the longest part of what the page calls itself in its title and to other sites."""
+    """The element whose own text is the longest piece of the document's title, or of the title for other sites."""
     titles = [_folded(text[:_LONGEST_TITLE]) for text in (page.first_meta("og:title"), page.document_title) if text]
     longest = max(map(len, titles), default=0)
-    found: list[tuple[float, HtmlElement]] = []
+    candidates: list[tuple[float, HtmlElement]] = []
     for element in page.tree.iter(*scan.HOLD_TEXT):
         text = element.text
         if not text or not _SHORTEST_NAME <= len(text) <= longest + _MAX_MARGIN or text.isspace():
@@ -307,13 +313,13 @@ def _titled(page: Context) -> HtmlElement | None:
             starts = title.startswith(name)
             is_heading = element.tag in _HEADINGS or _OF_NAMES.search(scan.name_of(element).lower()) is not None
             # Titles begin with the goods' name and end with the shop's or a slogan.
-            found.append((len(name) * (1.2 if starts else 1.0) * (1.3 if is_heading else 1.0), element))
-    found.sort(key=lambda one: -one[0])
-    return next((element for _, element in found[:_MOST_TITLED] if _may_be_heading(element)), None)
+            candidates.append((len(name) * (1.2 if starts else 1.0) * (1.3 if is_heading else 1.0), element))
+    candidates.sort(key=lambda candidate: -candidate[0])
+    return next((element for _, element in candidates[:_MOST_TITLED] if _may_be_heading(element)), None)
 
 
 def _may_be_heading(element: HtmlElement) -> bool:
-    """Whether a text is neither hidden nor a link, nor stands in the page's header, its footer or the path to the page."""
+    """Whether a text may be a heading: not hidden, no link, not in the page's header, footer or path to the page."""
     line = [element, *element.iterancestors()]
     if any(_NOT_NAMES.search(scan.name_of(up).lower()) for up in line[:_NEAR]):
         return False
@@ -325,9 +331,9 @@ def _may_be_heading(element: HtmlElement) -> bool:
     )
 
 
-#: So many parts around a text say by their names what it is; those further out are of the whole page.
+#: How many parts around a text describe it by their names. Those further out describe the whole page.
 _NEAR = 5
-#: Templates put a name on a line of its own, far from the margin.
+#: How many spaces may surround a name: templates put it on a line of its own, far from the margin.
 _MAX_MARGIN = 100
 
 

@@ -10,16 +10,16 @@ from gpuledger.extract.word_table import anywhere, entries
 Field = Literal["sku", "mpn", "gtin"]
 
 
-#: How the labels begin, three letters each: texts that begin otherwise are not looked at closer.
+#: The first letters of the labels, up to three of each. A text that begins otherwise is not looked at closer.
 BEGINNINGS: set[str] = set()
 _LITERAL = re.compile(r"[^\W\d_](?:/?(?:[^\W\d_]|°))*")
 
 
 def labels(table: str, behind: str = "") -> re.Pattern[str]:
-    """A pattern for a text that begins with one of the words; ` | ` and the end of a line part them.
+    """A pattern for a text that begins with one of the words of `table`, which ` | ` and line ends separate.
 
-    `behind` is a pattern for what must stand behind the word. Raises ValueError where a word does not begin with a letter:
-    a text is looked at closer only for how it begins.
+    `behind` is a pattern for what must stand behind the word. Raises ValueError if a word does not begin with a letter: the
+    first letters of a text decide whether it is looked at closer.
     """
     patterns = entries(table)
     for word in patterns:
@@ -30,13 +30,13 @@ def labels(table: str, behind: str = "") -> re.Pattern[str]:
     return re.compile(r"[\s(〈<\[]*(?:" + "|".join(patterns) + r")(?![^\W\d_])" + behind, re.IGNORECASE)
 
 
-#: Behind the word for a number stands the number or nothing, so that of `Code article: 12` the word is not `Code`.
+#: The number or nothing stands behind the word for a number, so that in `Code article: 12` the word is not `Code`.
 _A_NUMBER = (
     r"(?:\s?[/(]\s?(?:sku|ref\.?|id|code|item (?:no|number)\.?|ean|gtin|upc)\)?)?"
     r"(?=[\W_]{0,8}(?:$|\S*\d|(?-i:[A-Z]{2,}[-_.][A-Z])))"
 )
 
-#: Tried in this order: a maker's number is often called an article number too.
+#: Tried in this order, because a maker's number is often called an article number too.
 LABELS: tuple[tuple[Field, re.Pattern[str]], ...] = (
     (
         "gtin",
@@ -124,10 +124,10 @@ LABELS: tuple[tuple[Field, re.Pattern[str]], ...] = (
     ),
 )
 
-#: A number without a digit, as shops make them of words: `CC-GRD-PRO`. It counts only behind a word for a number.
+#: A number without a digit, which a shop makes of words: `CC-GRD-PRO`. It counts only behind a word for a number.
 OF_WORDS = re.compile(r"(?=.{5,30}$)[A-Z]{2,}(?:[-_.][A-Z]+)+")
 
-#: A class, id or `data-` value of an element that holds nothing but the shop's number.
+#: A class, id or `data-` value of an element that holds only the shop's number.
 CODE_NAME = anywhere(
     r"""
     sku(?<![a-z]sku)(?=[-_ ]|$) | sku[-_]?(?:ref(?:erence)?|code|no|number|value)(?![a-z])

@@ -1,10 +1,17 @@
 """The numbers by which a shop and a maker name the goods: sku, mpn, gtin.
 
-For the sku, in the order of belief: the only number that is printed behind a word for it beside the title (`Item no.
-12-345`), or anywhere on the page where the structured data name none, or the same as the maker's; the structured `sku`, in
-the form in which the page prints it; the one of several printed ones that the address holds; a number that a hidden field or
-a `data-` attribute gives and the address holds too; the nearest of several that are printed; the only one that scripts speak
-of; the number in the address. A gtin counts only with a right check digit.
+The sku is the first of these that the page has:
+
+1. the only number printed behind a word for it beside the title (`Item no. 12-345`), or anywhere on the page if the
+   structured data name no number, or the same as the maker's;
+2. the structured `sku`, in the form in which the page prints it;
+3. among several printed numbers, the one that the address holds;
+4. a number that a hidden field or a `data-` attribute gives and that the address holds too;
+5. among several printed numbers, the nearest;
+6. the only number that scripts name;
+7. the number in the address.
+
+A gtin counts only if its check digit is right.
 """
 
 from __future__ import annotations
@@ -25,10 +32,10 @@ from gpuledger.extract.product.layout import Layout
 from gpuledger.extract.product.number_words import BEGINNINGS, CODE_NAME, LABELS, OF_WORDS, Field
 
 _CODE = re.compile(r"(?=[^\s]*\d)[A-Za-z0-9А-ЯЁ][\w./-]{1,29}")
-_REST = re.compile(r"[\s:#№º°.\-–—：]*[([]?((?=\S*\d)[A-Za-z0-9А-ЯЁ][\w./-]{1,29})(?=$|[\s,;|)〉>\]])")
+_NUMBER_BEHIND = re.compile(r"[\s:#№º°.\-–—：]*[([]?((?=\S*\d)[A-Za-z0-9А-ЯЁ][\w./-]{1,29})(?=$|[\s,;|)〉>\]])")
 
-#: A number of several words with nothing behind it, `GV-R79XTGAMING OC-20GD`: each has capitals and digits.
-#: Or of groups of digits and capitals, `T84 1120`.
+#: A number of several words with nothing behind it: words that each have capitals and digits, `GV-R79XTGAMING OC-20GD`, or
+#: groups of digits and capitals, `T84 1120`.
 _WORDS = re.compile(
     r"(?=.{4,30}$)(?=\S*\d)[A-Z][A-Z\d./-]{3,}(?: (?=\S*\d)(?=\S*[A-Z])[A-Z\d][A-Z\d./-]+)+"
     r"|(?=\S*\d)[A-Z\d]{2,8}(?: (?=\S*\d)[A-Z\d]{3,8}){1,3}"
@@ -37,7 +44,7 @@ _WORDS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """The goods' numbers, None where the page shows none."""
+    """The goods' numbers. Each is None if the page does not show it."""
 
     sku: str | None = None
     mpn: str | None = None
@@ -55,20 +62,20 @@ def of_page(page: Context, products: list[StructuredProduct], layout: Layout) ->
     codes = list(dict.fromkeys(printed["sku"]))
     stated = (_first(products, "sku") or "").strip(" ()[]") or None
     if not codes and stated in (None, _first(products, "mpn")):
-        # One number in both fields is that of the template's database: the shop may tell its buyers another.
-        found = _printed_anywhere(page, layout) or _in_data_name(layout)
-        codes = [found] if found else []
+        # If both fields have the same number, it comes from the template's database: the shop may show buyers another one.
+        number = _printed_anywhere(page, layout) or _in_data_name(layout)
+        codes = [number] if number else []
     if stated is not None and " " in stated.strip() and _of_address(page):
-        # A maker's designation under the wrong name.
+        # This is a maker's designation in the wrong field.
         stated = None
-    # Of a number of two words the page's text is read up to the space.
+    # If a number has two words, the text of the page was read only up to the space.
     codes = [stated if stated is not None and stated.startswith(f"{code} ") else code for code in codes]
-    # People are told one number, machines often that of a variant or of a database.
+    # The page shows people one number; for machines it often has the number of a variant or of a database.
     sku = codes[0] if len(codes) == 1 and codes[0] not in _others(products, printed) else None
     sku = sku or (stated and _as_printed(stated, codes, layout)) or _of_several(page, codes)
     sku = sku or _of_fields(page) or next(iter(codes), None)
     if sku is None:
-        # A look at all lines of the part takes long: only where nothing else names the goods.
+        # To look at all lines of the part takes long, so this happens only if nothing else names the goods.
         lines = dict(reversed(list(_in_lines(page, layout))))
         if "mpn" in lines and not printed["mpn"]:
             printed["mpn"].append(lines["mpn"])
@@ -77,7 +84,7 @@ def of_page(page: Context, products: list[StructuredProduct], layout: Layout) ->
     sku = sku or _of_scripts(page) or _of_address(page) or _in_address(page) or _as_in_address(page, layout)
     gtins = [product.gtin for product in products if product.gtin] + printed["gtin"]
     return Numbers(
-        # A shop that addresses its goods by the maker's number has no other.
+        # A shop that uses the maker's number in its addresses has no other number.
         sku=sku or next((mpn for mpn in mpns if mpn.lower() in page.address_words), None),
         mpn=next(iter(mpns), None),
         gtin=next((gtin for text in gtins if (gtin := valid_gtin(text))), None),
@@ -85,40 +92,40 @@ def of_page(page: Context, products: list[StructuredProduct], layout: Layout) ->
 
 
 def _others(products: list[StructuredProduct], printed: dict[Field, list[str]]) -> set[str | None]:
-    """The numbers that are known to be the maker's or the trade's, whatever word they are printed behind."""
+    """The numbers that are known to be the maker's or trade numbers, whatever word they are printed behind."""
     known = {number for product in products for number in (product.mpn, product.gtin) if number != product.sku}
     return known | set(printed["mpn"]) | set(printed["gtin"])
 
 
 def _of_several(page: Context, codes: list[str]) -> str | None:
-    """The one of several printed numbers that the page's address holds, with or without what parts its digits."""
+    """The only one of several printed numbers that the page's address holds, with or without what separates its digits."""
     address = _letters(page.address_words)
-    named = [code for code in codes if len(_letters(code)) > 4 and _letters(code) in address]
-    return named[0] if len(named) == 1 else None
+    codes_in_address = [code for code in codes if len(_letters(code)) > 4 and _letters(code) in address]
+    return codes_in_address[0] if len(codes_in_address) == 1 else None
 
 
 def _in_data_name(layout: Layout) -> str | None:
-    """The only number in an element that the shop's tests or programs know by a word for it: `data-qa="product-code"`."""
-    found: set[str] = set()
+    """The only number in an element whose `data-` attribute, for tests or programs, names it: `data-qa="product-code"`."""
+    codes: set[str] = set()
     for element in layout.part.iter(*scan.HOLD_TEXT):
         text = (element.text or "").strip()
         if len(text) <= 30 and _CODE.fullmatch(text) and not layout.is_elsewhere(element):
             names = (value.lower() for name, value in element.items() if name.startswith("data-"))
             if any(CODE_NAME.search(name) for name in names):
-                found.add(text)
-    return found.pop() if len(found) == 1 else None
+                codes.add(text)
+    return codes.pop() if len(codes) == 1 else None
 
 
 def _printed_anywhere(page: Context, layout: Layout) -> str | None:
-    """The only number that the whole page prints behind a word for it, as in a table of specifications far below."""
+    """The only number that the whole page prints behind a word for it, for example in a specification far below."""
     if layout.part is page.tree:
         return None
-    found = {
+    codes = {
         labelled[1]
-        for element in scan.labelled(page.tree)
+        for element in scan.label_elements(page.tree)
         if (labelled := _labelled(element)) is not None and labelled[0] == "sku" and not layout.is_elsewhere(element)
     }
-    return found.pop() if len(found) == 1 else None
+    return codes.pop() if len(codes) == 1 else None
 
 
 def _as_printed(stated: str, printed: list[str], layout: Layout) -> str:
@@ -134,14 +141,14 @@ _GROUPED = re.compile(r"\w[-/.]\d|\d[-/.]\w")
 
 
 def _in_groups(stated: str, layout: Layout) -> str | None:
-    """The structured number as it is printed in groups, whatever word stands before it; None where it is not."""
+    """The structured number as it is printed in groups, whatever word stands before it; None if the page prints none."""
     if not stated.isalnum() or not stated.isascii() or not 6 <= len(stated) <= 30:
         return None
     pattern = re.compile(r"(?<![\w/.-])" + "[-/.]?".join(stated) + r"(?![\w/-]|\.\d)", re.IGNORECASE)
     for element in layout.part.iter(*scan.HOLD_TEXT):
         text = element.text
-        if text and len(text) <= _LONGEST_LINE and _GROUPED.search(text) and (found := pattern.search(text)):
-            return found.group()
+        if text and len(text) <= _LONGEST_LINE and _GROUPED.search(text) and (match := pattern.search(text)):
+            return match.group()
     return None
 
 
@@ -154,7 +161,7 @@ def _first(products: list[StructuredProduct], field: str) -> str | None:
 
 
 def _printed(layout: Layout) -> Iterator[tuple[Field, str]]:
-    """Numbers printed behind a word for them, or in an element named after one, those nearest to the title first."""
+    """Numbers printed behind a word for them, or in an element named after one, the nearest to the title first."""
     labelled_numbers: list[tuple[int, int, Field, str]] = []
     for place, element in enumerate(layout.parts.labels):
         labelled = _labelled(element)
@@ -168,13 +175,13 @@ def _printed(layout: Layout) -> Iterator[tuple[Field, str]]:
         yield field, value
 
 
-#: How schema.org names the numbers. Templates leave these on a page whose product they no longer describe as one.
+#: schema.org's names for the numbers. Templates leave these on a page that no longer describes its product as one.
 _PROPERTIES: dict[str, Field] = {"sku": "sku", "productID": "sku", "mpn": "mpn", "gtin13": "gtin", "gtin": "gtin"}
 _LONGEST = 40
 
 
 def _marked(layout: Layout) -> Iterator[tuple[Field, str]]:
-    """Numbers in elements marked as schema.org's, of a page that describes no product to machines."""
+    """Numbers in elements that are marked as schema.org's, on a page that describes no product to machines."""
     for element in layout.part.iterfind(".//*[@itemprop]"):
         field = _PROPERTIES.get(element.get("itemprop") or "")
         if field is not None and not layout.is_elsewhere(element):
@@ -185,15 +192,15 @@ def _marked(layout: Layout) -> Iterator[tuple[Field, str]]:
 
 #: A longer text is no line of numbers.
 _LONGEST_LINE = 160
-#: Where another number of the line may begin: behind a stroke or a comma, and behind a word with a digit in it.
+#: The places where another number of the line may begin: behind a stroke or a comma, and behind a word with a digit in it.
 _PIECE = re.compile(r"(?:^|[|/•·,;(–—-]\s+|(?<!\S)\S*\d\S*\s+)(?=[^\W\d_])")
 _MAY_NAME = re.compile(r"\d|[:：#№.]\s*$")
-#: In the middle of a line a word for a number counts with a colon, a `#` or a full stop behind it, or before a long number.
-_PARTED = re.compile(r"(?<=[.#])\s*|\s*[:：#№]")
+#: In the middle of a line a word for a number counts only with a colon, `#` or full stop behind it, or before a long number.
+_SEPARATOR = re.compile(r"(?<=[.#])\s*|\s*[:：#№]")
 
 
 def _in_lines(page: Context, layout: Layout) -> Iterator[tuple[Field, str]]:
-    """Numbers in the middle of a line, and those that the shop calls by its own name.
+    """Numbers in the middle of a line, and numbers that the shop calls by its own name.
 
     `Model: AB-1 | Code: 105678`, `Product: MX1 Part #: GV-2`, `Scan code: LN136911`.
     """
@@ -204,14 +211,14 @@ def _in_lines(page: Context, layout: Layout) -> Iterator[tuple[Field, str]]:
                 continue
             line = " ".join(text.split())
             for piece in _PIECE.finditer(line):
-                rest = line[piece.end() :]
-                labelled = _of_line(element, place, rest) or _of_line(element, place, _without_shop(rest, shop))
+                tail = line[piece.end() :]
+                labelled = _of_line(element, place, tail) or _of_line(element, place, _without_shop(tail, shop))
                 if labelled is not None and not layout.is_elsewhere(element):
                     yield labelled
 
 
 def _without_shop(text: str, shop: str) -> str:
-    """A text without the shop's name as its first or second word: `Scan code: 1`, `kod Scan: 1`; `shop` may be longer."""
+    """The text without the shop's name as its first or second word: `Scan code: 1`, `kod Scan: 1`; `shop` may be longer."""
     words = text.split(" ", 2)
     for place, word in enumerate(words[:2]):
         name = word.lower().rstrip(":")
@@ -221,24 +228,24 @@ def _without_shop(text: str, shop: str) -> str:
     return ""
 
 
-def _of_line(element: HtmlElement, place: str, rest: str) -> tuple[Field, str] | None:
-    """The number whose word begins the rest of a line; it stands behind it, or in the next element."""
-    if rest[:3].lower() not in BEGINNINGS and rest[:2].lower() not in BEGINNINGS:
+def _of_line(element: HtmlElement, place: str, text: str) -> tuple[Field, str] | None:
+    """The number whose label begins the text. It stands behind the label, or in the next element."""
+    if text[:3].lower() not in BEGINNINGS and text[:2].lower() not in BEGINNINGS:
         return None
     for field, pattern in LABELS:
-        match = pattern.match(rest)
+        match = pattern.match(text)
         if match is None:
             continue
-        value = rest[match.end() :]
-        parted = _PARTED.match(rest, match.end()) is not None
+        value = text[match.end() :]
+        has_separator = _SEPARATOR.match(text, match.end()) is not None
         if not value.strip(" :：#№.") and place == "in" and len(element):
             value = visible_text(element[0], _LONGEST)
         elif not value.strip(" :：#№."):
             behind = element.getnext()
             value = visible_text(behind, _LONGEST) if behind is not None else ""
-        found = _REST.match(value)
-        number = found.group(1).rstrip(".-/") if found else ""
-        return (field, number) if len(number) >= (4 if parted else 6) else None
+        number_match = _NUMBER_BEHIND.match(value)
+        number = number_match.group(1).rstrip(".-/") if number_match else ""
+        return (field, number) if len(number) >= (4 if has_separator else 6) else None
     return None
 
 
@@ -254,12 +261,12 @@ def _labelled(element: HtmlElement) -> tuple[Field, str] | None:
 _COLONS = frozenset((":", "：", "-", "–"))
 
 
-def _value(label: HtmlElement, rest: str) -> str | None:
+def _value(label: HtmlElement, text_after: str) -> str | None:
     """The number behind a label: in the same text, in the first child, behind the element, in the next element."""
-    if alone := rest.strip(" :#№.-–—："):
+    if alone := text_after.strip(" :#№.-–—："):
         if _WORDS.fullmatch(alone) or OF_WORDS.fullmatch(alone):
             return alone
-        match = _REST.match(rest)
+        match = _NUMBER_BEHIND.match(text_after)
         return match.group(1).rstrip(".-/") if match else None
     cell = label.getparent()
     behind = label.getnext()
@@ -278,12 +285,12 @@ def _value(label: HtmlElement, rest: str) -> str | None:
         if text and text.strip(" \t\r\n\u00a0:：#-–"):
             if _WORDS.fullmatch(text.strip()) or OF_WORDS.fullmatch(text.strip()):
                 return text.strip()
-            match = _REST.match(text.strip())
+            match = _NUMBER_BEHIND.match(text.strip())
             return match.group(1).rstrip(".-/") if match else None
     return None
 
 
-#: What stands before a number in markup or script that gives it as the product's: `name="sku" value="`, `data-asin="`.
+#: What stands before a number that markup or a script gives as the product's: `name="sku" value="`, `data-asin="`.
 _FIELD = re.compile(
     rb"(?:asin(?:\.\d)?|sku|[-_\"' ]pid|product[-_]?(?:id|code|number)|item[-_]?(?:id|number)|productcodepost"
     rb"|article[-_]?(?:id|no|nr|number))"
@@ -309,11 +316,11 @@ def _of_fields(page: Context) -> str | None:
 
 
 def _codes_of_address(page: Context) -> list[str]:
-    """What may be a product's number in the addresses: a part of them, or of a part between dashes, with a digit in it."""
+    """What may be a product's number in the addresses: a part of them, or a piece between dashes, with a digit in it."""
     codes: dict[str, None] = {}
     for url in (page.url, page.canonical or ""):
         for part in re.split(r"[/?&=#;,]|\.html?$", unquote(url.partition("//")[2])):
-            # Addresses fill numbers up with zeros.
+            # Addresses pad numbers with zeros.
             for code in (part, *re.split(r"[-_]", part), part.lstrip("0")):
                 if 4 <= len(code) <= 30 and _CODE.fullmatch(code):
                     codes[code] = None
@@ -324,7 +331,7 @@ _IN_SCRIPT = re.compile(rb'"sku"\s*:\s*"([\w./-]{3,30})"')
 
 
 def _of_scripts(page: Context) -> str | None:
-    """The only `sku` that the page's source speaks of; None where it speaks of several."""
+    """The only `sku` that the page's source names; None if it names several."""
     in_scripts = set(_IN_SCRIPT.findall(page.content))
     return in_scripts.pop().decode("utf-8", "replace") if len(in_scripts) == 1 else None
 
@@ -342,7 +349,7 @@ def _of_address(page: Context) -> str | None:
     return match.group(1) if match else None
 
 
-#: Names under which an address carries the goods' number.
+#: Names of the query parameters that carry the goods' number.
 _QUERY = re.compile(
     r"[?&](?:\w*(?:goods|item|products?|prod|prd|brand|article|artikel|sku)_?(?:no|nr|code|id|num|number|uid)?|pid|asin|i_?code|id)"
     r"=(?=[^&]*\d)([A-Za-z0-9][\w-]{3,20})(?=&|$)",
@@ -351,14 +358,14 @@ _QUERY = re.compile(
 #: An address that names goods by their ASIN.
 _ASIN = re.compile(r"/(?:dp|gp/product)/([A-Z0-9]{10})(?=/|$)")
 _IN_PATH = re.compile(r"(?<=/)(?:[A-Za-z]{3}-|[A-Za-z]{0,3})\d{5,18}[A-Z]?(?=[-_./]|$)(?![-_]?[mg]b\b)", re.IGNORECASE)
-#: `/tornavida-seti-p-HBCV00001XYZ12`: capitals in an address are no words of a title.
+#: `/tornavida-seti-p-HBCV00001XYZ12`: capitals in an address are not words of a title.
 _LAST_CODE = re.compile(r"[/-]((?=[A-Z\d]{8,20}/?$)[A-Z]{2,}\d{5,}[A-Z\d]*)/?$")
 
 
 def _in_address(page: Context) -> str | None:
-    """The number that the address names as the goods' (`?goodscode=312`), or the only one that begins a part of its path.
+    """The number that the address gives as the goods' (`?goodscode=312`), or the only one that begins a part of its path.
 
-    `/p/1203456-geforce` has one of the second kind.
+    `/p/1203456-geforce` has a number of the second kind.
     """
     try:
         parts = urlsplit(page.url)
@@ -377,11 +384,11 @@ def _in_address(page: Context) -> str | None:
 
 
 def _as_in_address(page: Context, layout: Layout) -> str | None:
-    """The only code in an element of its own that is a whole part of the page's address too, as in a table of one row."""
+    """The only code in an element of its own that is also a whole part of the page's address, as in a table of one row."""
     try:
         parts = {part.lower() for part in unquote(urlsplit(page.url).path).split("/") if any(map(str.isdigit, part))}
     except ValueError:
         return None
     texts = {(element.text or "").strip() for element in layout.part.iter("td", "span", "div", "b", "strong", "p")}
-    found = {text for text in texts if 4 <= len(text) <= 20 and text.lower() in parts and _CODE.fullmatch(text)}
-    return found.pop() if len(found) == 1 else None
+    codes = {text for text in texts if 4 <= len(text) <= 20 and text.lower() in parts and _CODE.fullmatch(text)}
+    return codes.pop() if len(codes) == 1 else None

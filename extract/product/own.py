@@ -1,8 +1,8 @@
-"""Which of the products that a page describes to machines is the page's own.
+"""Finds the page's own product among the products that the page describes to machines.
 
-Related goods are described in the same words. The own product is the one whose address, number or name agrees with what
-the page says of itself; where none does, the page's structured data is not used, unless the page has no heading that it
-could agree with and describes one thing for sale.
+Related goods are described in the same words. The own product is the one whose address, number or name agrees with what the
+page says about itself. If none agrees, the page's structured data is not used, unless the page has no heading to agree with
+and describes only one thing for sale.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from urllib.parse import unquote, urlsplit
 from gpuledger.extract.markup.structured import StructuredProduct
 from gpuledger.extract.product.context import Context
 
-#: A name shorter than this, or a number, is found in an address by chance.
+#: A shorter name or number occurs in an address by chance.
 _MIN_CODE = 4
 
 
 def own_products(page: Context, products: list[StructuredProduct]) -> list[StructuredProduct]:
-    """The descriptions of the page's own product, one or more a syntax, best first; empty where none agrees."""
+    """The descriptions of the page's own product, one or more per syntax, the best first; empty if none agrees."""
     scored = [(agreement(page, product), -place, product) for place, product in enumerate(products)]
-    scored = [one for one in scored if one[0] >= 2]
+    scored = [entry for entry in scored if entry[0] >= 2]
     if not scored:
-        # A page without a heading that sells one thing sells that.
+        # If a page without a heading describes only one thing for sale, that is its product.
         priced = [product for product in products if any(offer.price for offer in product.offers)]
         return priced if len(priced) == 1 and not page.headings else []
-    scored.sort(key=lambda one: one[:2], reverse=True)
+    scored.sort(key=lambda entry: entry[:2], reverse=True)
     best = scored[0][2]
     return [product for score, _, product in scored if product is best or _same(best, product)]
 
@@ -52,30 +52,35 @@ def agreement(page: Context, product: StructuredProduct) -> float:
 
 
 def similarity(name: str, title: str) -> float:
-    """Share of words in common, from 0 to 1: all words of the shorter count fully if they are most of the longer."""
-    one, other = _word_set(name), _word_set(title)
-    if not one or not other:
+    """The share of words in common, from 0 to 1. All words of the shorter count fully if they are most of the longer."""
+    name_words, title_words = _word_set(name), _word_set(title)
+    if not name_words or not title_words:
         return 0.0
-    shared = len(one & other) / (2 if _are_siblings(one, other) else 1)
-    # A document's title adds the shop's name and advertising; a name within it is as good as the same name.
-    return max(2 * shared / (len(one) + len(other)), 0.9 * shared / len(one) if len(one) > 1 else 0.0)
+    shared = len(name_words & title_words) / (2 if _are_siblings(name_words, title_words) else 1)
+    # A document's title adds the shop's name and advertising. A name within it is as good as the same name.
+    return max(
+        2 * shared / (len(name_words) + len(title_words)),
+        0.9 * shared / len(name_words) if len(name_words) > 1 else 0.0,
+    )
 
 
-#: Words that make another model of a name: the page of a `4070` describes a `4070 Ti` too, in nearly the same words.
+#: Words that turn a name into that of another model: the page of a `4070` also describes a `4070 Ti`, in nearly these words.
 _MODEL_WORDS = frozenset(
     ("ti", "super", "xt", "xtx", "gre", "pro", "max", "plus", "mini", "ultra", "lite", "se", "fe", "oc")
 )
 
 
-def _are_siblings(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether two names are of two models: a word for it is in one alone, or each has a number that the other has not."""
-    if (one ^ other) & _MODEL_WORDS:
+def _are_siblings(first: frozenset[str], second: frozenset[str]) -> bool:
+    """Whether two names are of two models: only one has a model word, or each has a number that the other does not have."""
+    if (first ^ second) & _MODEL_WORDS:
         return True
-    numbers, others = ({number for word in name for number in re.findall(r"\d+", word)} for name in (one, other))
-    return bool(numbers - others) and bool(others - numbers)
+    first_numbers, second_numbers = (
+        {number for word in name for number in re.findall(r"\d+", word)} for name in (first, second)
+    )
+    return bool(first_numbers - second_numbers) and bool(second_numbers - first_numbers)
 
 
-# Asked for the page's titles again for each of the goods that it describes.
+# Cached, because the page's titles are compared with each of the goods that it describes.
 @lru_cache(maxsize=64)
 def _word_set(text: str) -> frozenset[str]:
     return frozenset(re.findall(r"\w+", text.lower()))
@@ -93,10 +98,10 @@ def _path(url: str) -> str:
     )
 
 
-def _same(best: StructuredProduct, other: StructuredProduct) -> bool:
-    """Whether two descriptions are of one product: the same number, address or name."""
-    if best.sku and other.sku and best.syntax == other.syntax:
-        return best.sku == other.sku
-    if best.url and other.url and _path(best.url) == _path(other.url):
+def _same(best: StructuredProduct, candidate: StructuredProduct) -> bool:
+    """Whether two descriptions are of one product: they have the same number, address or name."""
+    if best.sku and candidate.sku and best.syntax == candidate.syntax:
+        return best.sku == candidate.sku
+    if best.url and candidate.url and _path(best.url) == _path(candidate.url):
         return True
-    return bool(best.name and other.name and similarity(best.name, other.name) >= 0.8)
+    return bool(best.name and candidate.name and similarity(best.name, candidate.name) >= 0.8)

@@ -1,4 +1,4 @@
-"""What is read of the whole of a product page, put together: the offer, and the Issues that its signals raise."""
+"""Puts together what is read of a whole product page: the offer, and the Issues that its signals raise."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from gpuledger.extract.product.context import Context
 from gpuledger.extract.product.price_kinds import VisiblePrice
 from gpuledger.extract.source import Page
 
-#: More different prices than these, on a page that describes no product to machines, make a listing.
+#: A page with more different prices than this that describes no product to machines is a listing.
 _MAX_PRICES = 5
 
 
-def read(page: Page, country: str | None, language: str | None) -> Iterator[Parsed]:
-    """What `product.parse` gives; raises what it raises."""
+def offer_and_issues(page: Page, country: str | None, language: str | None) -> Iterator[Parsed]:
+    """The items that `product.parse` yields; raises the same errors."""
     tree = html.tree(page.content, page.headers.get("content-type"))
     here = context.build(page, tree, country, language)
     products = own.own_products(here, structured.products(tree, here.url, page.content))
@@ -46,14 +46,14 @@ def read(page: Page, country: str | None, language: str | None) -> Iterator[Pars
         stated.append(meta)
     if not stated and (ordered := claims.of_order(here)) is not None:
         stated.append(ordered)
-    parts = layout.layout_of(here)
+    page_layout = layout.layout_of(here)
     currency = next((claim.currency for claim in stated if claim.currency), None) or decide.stated_currency(here)
-    seen = visible.visible_prices(here, parts, currency)
-    available = stock.of_page(here, products, parts)
+    seen = visible.visible_prices(here, page_layout, currency)
+    available = stock.of_page(here, products, page_layout)
     if available == "unknown" and not seen.prices:
-        available = stock.told(parts)
-    title = _title(here, parts, products)
-    is_offered = products or stated or seen.prices or available != "unknown" or _on_request(parts)
+        available = stock.status_in_sentences(page_layout)
+    title = _title(here, page_layout, products)
+    is_offered = products or stated or seen.prices or available != "unknown" or _on_request(page_layout)
     if title is None or not is_offered:
         raise _no_product(page, here, "neither structured data nor a title with a price or a means of ordering")
     amounts = {price.amount for price in seen.prices if price.kind == "now"}
@@ -64,17 +64,19 @@ def read(page: Page, country: str | None, language: str | None) -> Iterator[Pars
     yield from decision.issues
     if decision.price is None and not decision.issues:
         yield Issue(code="no_price", message="the page shows no price", severity="info", url=here.url)
-    status = stock.printed(parts)
+    status = stock.printed_status(page_layout)
     if {available, status} == {"in_stock", "out_of_stock"}:
-        # The structured data stays: templates keep hidden parts for every state, which only a style sheet tells apart.
+        # The structured data counts: templates keep hidden parts for every state, and only a style sheet tells which counts.
         message = f"the page's structured data says {available}, and the page itself {status}"
         yield Issue(code="availability_disagreement", message=message, url=here.url)
-    # Which of several prices is asked may be open: the goods are offered all the same.
-    is_asked = decision.kind == "now" or (decision.price is None and any(one.kind == "now" for one in seen.prices))
+    # Even if it is open which of several prices is the asked one, the goods are offered.
+    is_asked = decision.kind == "now" or (
+        decision.price is None and any(seen_price.kind == "now" for seen_price in seen.prices)
+    )
     if available == "unknown" and status is None and is_asked:
         available = "in_stock"
-    shown = next((price for price in seen.prices if price.amount == decision.price), None)
-    yield _offer(here, _Goods(title, products, parts, available, shown), decision)
+    shown_price = next((price for price in seen.prices if price.amount == decision.price), None)
+    yield _offer(here, _Goods(title, products, page_layout, available, shown_price), decision)
 
 
 _ON_REQUEST = re.compile(
@@ -90,26 +92,26 @@ _ON_REQUEST = re.compile(
 _LONGEST_REQUEST = 60
 
 
-def _on_request(parts: layout.Layout) -> bool:
-    """Whether the goods' part says that their price is told to whoever asks: goods all the same, and no other page."""
-    texts = ((element, " ".join((element.text or "").split())) for element in parts.part.iter(*scan.HOLD_TEXT))
+def _on_request(page_layout: layout.Layout) -> bool:
+    """Whether the goods' part gives their price on request. Such a page is still a page of goods."""
+    texts = ((element, " ".join((element.text or "").split())) for element in page_layout.part.iter(*scan.HOLD_TEXT))
     return any(
-        3 < len(text) <= _LONGEST_REQUEST and _ON_REQUEST.match(text) and not parts.is_elsewhere(element)
+        3 < len(text) <= _LONGEST_REQUEST and _ON_REQUEST.match(text) and not page_layout.is_elsewhere(element)
         for element, text in texts
     )
 
 
-def _no_product(page: Page, here: Context, seen: str) -> LayoutChanged:
-    """The error of a page without a product; raises Blocked or EmptyBody instead where the page is a wall or empty."""
+def _no_product(page: Page, here: Context, finding: str) -> LayoutChanged:
+    """The error for a page without a product. Raises Blocked or EmptyBody instead if the page is a wall or empty."""
     blocks.detect(page.content, here.url, page.headers, page.status)
-    return LayoutChanged(here.url or page.url, f"no product: {seen}", "give the address of one product's page")
+    return LayoutChanged(here.url or page.url, f"no product: {finding}", "give the address of one product's page")
 
 
-def _title(page: Context, parts: layout.Layout, products: list[StructuredProduct]) -> str | None:
-    """The goods' name: as structured data has it, else the heading, else OpenGraph's title, else the document's."""
+def _title(page: Context, page_layout: layout.Layout, products: list[StructuredProduct]) -> str | None:
+    """The goods' name: from structured data, else the heading, else OpenGraph's title, else the document's title."""
     name = next((product.name for product in products if product.name), None)
-    shown = html.visible_text(parts.title) if parts.title is not None else None
-    return name or shown or page.first_meta("og:title", "twitter:title") or page.document_title or None
+    heading = html.visible_text(page_layout.title) if page_layout.title is not None else None
+    return name or heading or page.first_meta("og:title", "twitter:title") or page.document_title or None
 
 
 class _Goods(NamedTuple):
@@ -117,18 +119,18 @@ class _Goods(NamedTuple):
 
     title: str
     products: list[StructuredProduct]
-    parts: layout.Layout
+    page_layout: layout.Layout
     available: Availability
-    #: Where people see the price, if they do.
-    shown: VisiblePrice | None
+    #: The price that people see on the page, if there is one.
+    shown_price: VisiblePrice | None
 
 
 def _offer(page: Context, goods: _Goods, decision: decide.Decision) -> Offer:
-    title, products, parts, available, shown = goods
+    title, products, page_layout, available, shown_price = goods
     offers = [offer for product in products for offer in product.offers]
-    codes = numbers.of_page(page, products, parts)
+    codes = numbers.of_page(page, products, page_layout)
     seller = next((offer.seller for offer in offers if offer.seller), None)
-    printed = None if seller else terms.seller(parts)
+    printed = None if seller else terms.seller(page_layout)
     condition = next((offer.condition for offer in offers if offer.condition), None)
     url = page.url if page.url.startswith("http") else page.canonical or page.url
     taxed = next((offer.tax_included for offer in offers if offer.tax_included is not None), None)
@@ -143,20 +145,20 @@ def _offer(page: Context, goods: _Goods, decision: decide.Decision) -> Offer:
         price_text=decision.price_text,
         list_price=decision.list_price,
         availability=available,
-        condition=condition or wording.condition(title) or terms.condition(parts) or "unknown",
+        condition=condition or wording.condition(title) or terms.condition(page_layout) or "unknown",
         seller=seller or printed,
         seller_kind=_seller_kind(page, seller, printed),
         sku=codes.sku,
         mpn=codes.mpn,
         gtin=codes.gtin,
         brand=next((product.brand for product in products if product.brand), None),
-        tax_included=terms.tax_included(shown) if taxed is None and shown is not None else taxed,
+        tax_included=terms.tax_included(shown_price) if taxed is None and shown_price is not None else taxed,
         shipping=_shipping(offers, decision.currency),
     )
 
 
 def _shipping(offers: Sequence[StructuredOffer], currency: str | None) -> Decimal | None:
-    """What shipping adds, where the page's structured data give one sum in the currency of the price."""
+    """The cost of shipping, if the page's structured data give one sum in the currency of the price."""
     stated = {offer.shipping for offer in offers if offer.shipping is not None and offer.currency == currency}
     return stated.pop() if len(stated) == 1 else None
 
@@ -164,7 +166,7 @@ def _shipping(offers: Sequence[StructuredOffer], currency: str | None) -> Decima
 def _seller_kind(page: Context, stated: str | None, printed: str | None) -> SellerKind:
     """Whether the shop itself sells the goods.
 
-    Another name in structured data is no proof of a marketplace, because firms trade under brands; but a shop that prints
+    Another name in structured data does not prove a marketplace, because firms trade under brands. But a shop that prints
     `Sold by` and another name tells its buyers that it is not the seller.
     """
     if (name := stated or printed) and _is_shop(page, name):
@@ -173,7 +175,7 @@ def _seller_kind(page: Context, stated: str | None, printed: str | None) -> Sell
 
 
 def _is_shop(page: Context, seller: str) -> bool:
-    """Whether the seller's name is the site's."""
+    """Whether the seller's name is the name of the site."""
     name = re.sub(r"[\W_]", "", seller.lower())
     host = re.sub(r"^www\.", "", urlsplit(page.url).hostname or "")
     sites = [host.partition(".")[0], re.sub(r"[\W_]", "", (page.first_meta("og:site_name") or "").lower())]

@@ -1,4 +1,4 @@
-"""Whose dollar a page means that names no country: by what it says of its prices, and by the addresses at its foot."""
+"""Finds which dollar a page means that names no country: by its words about its prices, and by the addresses at its foot."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ _DOLLARS = {
 }  # fmt: skip
 
 
-#: Where a shop prints its own address; one among the goods is their maker's.
+#: Where a shop prints its own address. An address among the goods is that of their maker.
 _FOOT = re.compile(rb"<footer\b|(?:class|id)=[\"']?(?:[a-z]+[-_])?footer", re.IGNORECASE)
 
 
 def dollar(content: bytes) -> str | None:
-    """The currency that the page's bytes say its prices are in, else the country's whose addresses alone its foot prints.
+    """The currency that the page names for its prices, else the dollar of the only country with an address at its foot.
 
-    As an ISO 4217 code; None where it says nothing, or names several.
+    As an ISO 4217 code. None if the page says nothing, or names several.
     """
-    said = {(code or b"").decode() or _DOLLARS[name.decode().lower()] for code, name in _OF_PRICES.findall(content)}
-    if said:
-        return said.pop() if len(said) == 1 else None
+    codes = {(code or b"").decode() or _DOLLARS[name.decode().lower()] for code, name in _OF_PRICES.findall(content)}
+    if codes:
+        return codes.pop() if len(codes) == 1 else None
     foot = _FOOT.search(content)
     if foot is None:
         return None

@@ -1,4 +1,4 @@
-"""What kind of price one element holds: by its own name, by the names in it and around it, and by the words beside it."""
+"""Decides what kind of price one element holds, by its own name, the names in and around it, and the words beside it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from gpuledger.extract.product.scan import name_of, traits_of
 
 @dataclass(frozen=True, slots=True)
 class VisiblePrice:
-    """One price on the page. `order` counts elements from the top; `kind` is what name and words call it."""
+    """One price on the page. `order` counts elements from the top; `kind` is what names and words call the price.
+
+    `named` says whether a name or a label speaks of a price, `current` whether a name speaks of the price that is asked now.
+    """
 
     element: HtmlElement
     order: int
@@ -27,10 +30,10 @@ class VisiblePrice:
     kind: PriceKind
     named: bool
     current: bool
-    #: Whether it is `list` only for a name (`regular-price`) that also stands where there is no sale.
+    #: Whether it is `list` only because of a name (`regular-price`) that pages without a sale use too.
     usual: bool
     score: float = 0.0
-    #: How far above the title the smallest part lies that holds both.
+    #: How far above the title the smallest part lies that holds both the title and the price.
     distance: int = 99
     #: Whether it stands where the shop's system is known to print it.
     by_system: bool = False
@@ -38,7 +41,7 @@ class VisiblePrice:
     net: bool = False
     #: Whether a word for `price` and nothing else stands right before it, in a line or a table.
     labelled: bool = False
-    #: Whether it is marked for machines as schema.org's `price`, though of no product.
+    #: Whether it is marked for machines as schema.org's `price`, though not as part of a product.
     marked: bool = False
 
     @property
@@ -48,12 +51,12 @@ class VisiblePrice:
 
 
 def classified(element: HtmlElement, order: int, reading: Money) -> VisiblePrice | None:
-    """The price with its kind; None where names or words say that it is no price of the goods."""
+    """The price with its kind; None if names or words say that it is not a price of the goods."""
     kind, is_net = reading.kind, False
-    headed = _heading(element)
-    if headed in ("noise", "monthly"):
+    heading_label = _heading(element)
+    if heading_label in ("noise", "monthly"):
         return None
-    if headed == "list" and kind == "now":
+    if heading_label == "list" and kind == "now":
         kind = "list"
     inside = _down_to(element, reading.number)
     own_name = frozenset[str]().union(*(traits_of(name_of(part)) for part in inside))
@@ -66,14 +69,14 @@ def classified(element: HtmlElement, order: int, reading: Money) -> VisiblePrice
         if text != own_text:
             others = [label for token, label in money.tokens(text).items() if token not in reading.number]
             holds_others = len(others) > 0
-            called = money.label_in(_without_other_prices(up, element) if holds_others else text, reading.number)
-            if called in ("noise", "unit"):
+            own_label = money.label_in(_without_other_prices(up, element) if holds_others else text, reading.number)
+            if own_label in ("noise", "unit"):
                 return None
-            is_net = is_net or called == "net"
-            if called is not None and kind == "now":
-                kind = price_words.KINDS.get(called, kind)
+            is_net = is_net or own_label == "net"
+            if own_label is not None and kind == "now":
+                kind = price_words.KINDS.get(own_label, kind)
             if holds_others and any(label != "noise" for label in others):
-                # The part holds another price too, so that its name may speak of the other.
+                # The part holds another price too, so its name may describe that one.
                 break
         around.append(up)
         traits |= traits_of(name_of(up))
@@ -91,7 +94,7 @@ def classified(element: HtmlElement, order: int, reading: Money) -> VisiblePrice
     marked = any(part.get("itemprop") == "price" for part in inside)
     named = "price" in traits or marked or labelled
     if not named and not price_words.explains(money.without_amounts(own_text)):
-        # An amount in a sentence.
+        # The amount stands in a sentence.
         return None
     return VisiblePrice(
         element,
@@ -108,19 +111,19 @@ def classified(element: HtmlElement, order: int, reading: Money) -> VisiblePrice
 
 
 _LONGEST_LABEL = 30
-#: Chinese, Japanese and Korean headings of two signs are set apart to fill their cell: `運 費`.
+#: Chinese, Japanese and Korean headings of two signs often have a space between them, to fill their cell: `運 費`.
 _PARTED_SIGNS = re.compile(r"(?<=[\u3040-\u9fff\uac00-\ud7a3])[\s\u3000]+(?=[\u3040-\u9fff\uac00-\ud7a3])")
 
 
 def _cell_before(element: HtmlElement) -> HtmlElement | None:
-    """The heading of the table's row, or the term of the list, that an element near below stands in."""
+    """The heading of the table row, or the term of the list, to which the cell around the element belongs."""
     cell = next((up for up in [element, *element.iterancestors()][:4] if up.tag in ("td", "dd")), None)
     heading = cell.getprevious() if cell is not None else None
     return heading if heading is not None and heading.tag in ("th", "td", "dt") else None
 
 
 def _heading(element: HtmlElement) -> price_words.Label | None:
-    """What the heading of a row calls the amounts in it (`Delivery`, `運 費`): other numbers may stand between the two."""
+    """The label that the heading of a row gives its amounts (`Delivery`, `運 費`); other numbers may stand in between."""
     heading = _cell_before(element)
     text = visible_text(heading, _LONGEST_LABEL + 1) if heading is not None else ""
     if not text or len(text) > _LONGEST_LABEL or any(map(str.isdigit, text)) or price_words.is_of_price(text):
@@ -131,7 +134,7 @@ def _heading(element: HtmlElement) -> price_words.Label | None:
 def _is_labelled(element: HtmlElement) -> bool:
     """Whether a word for `price` and nothing else stands before the element.
 
-    The word before several amounts in a row (`Price`, for 1, for 5, for 10) is not that of one.
+    A word before several amounts in a row (`Price`, for 1, for 5, for 10) does not count as the label of a single one.
     """
     before, parent, heading = element.getprevious(), element.getparent(), _cell_before(element)
     if before is not None and before is not heading and isinstance(before.tag, str):
@@ -149,7 +152,7 @@ def _is_labelled(element: HtmlElement) -> bool:
 
 
 def _down_to(element: HtmlElement, number: str) -> list[HtmlElement]:
-    """The element and, one in the other, the parts of it that alone hold the number: their names speak of it too."""
+    """The element and, each inside the one before, the only parts that hold the number: their names describe it too."""
     path = [element]
     while holders := [part for part in path[-1].iterchildren("*") if number in visible_text(part, MAX_TEXT)]:
         if len(holders) > 1:
@@ -159,13 +162,13 @@ def _down_to(element: HtmlElement, number: str) -> list[HtmlElement]:
 
 
 def _without_other_prices(part: HtmlElement, element: HtmlElement) -> str:
-    """The text of a part without the children that hold another price: their words speak of that one."""
+    """The text of a part without the children that hold another price, whose words describe that price."""
     line = {element, *element.iterancestors()}
     pieces = [part.text or ""]
     for child in part:
         if isinstance(child.tag, str) and child.tag not in UNSEEN and not is_hidden(child):
             text = visible_text(child, MAX_TEXT + 10)
-            # A bare digit stands for the other price: words before it still speak of it, and not of the price before them.
+            # A bare digit takes the place of the other price, so that words before it describe it, not the price before.
             pieces.append(text if child in line or not money.tokens(text) else "0 ¦")
         pieces.append(child.tail or "")
     return " ".join(pieces)

@@ -1,7 +1,7 @@
-"""One walk over a page for the elements that may hold a price or put the goods into the cart.
+"""Walks once over a page to find the elements that may hold a price or put the goods into the cart.
 
-A page has thousands of elements and a price on twenty of them. So the walk asks the cheapest question first: does the
-name hold one of a few syllables, does the text hold a digit; and each name is judged once.
+A page has thousands of elements, and a price on twenty of them. So the walk makes the cheapest checks first: whether a name
+holds one of a few syllables, and whether a text holds a digit. Each name is judged once.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from gpuledger.extract.price import words as price_words
 from gpuledger.extract.product import signs
 from gpuledger.extract.product.number_words import BEGINNINGS
 
-#: Signs of money, looked for one by one because most texts hold none: a set of characters is found much faster than words.
+#: Signs of money. Most texts hold none, and a set of characters is found much faster than words.
 _SIGN = re.compile(r"[$€£¥￥₩₹₽₴₺₪฿₫₱원円元]")
-_MONEY_WORDS = "|".join(map(re.escape, currencies.words()))
+_MONEY_WORDS = "|".join(map(re.escape, currencies.money_words()))
 _WORD_BESIDE = re.compile(
     rf"\d[\s\u00a0]?(?:{_MONEY_WORDS})(?![^\W\d_])|(?<![^\W\d_])(?:{_MONEY_WORDS})[\s\u00a0]?\d", re.IGNORECASE
 )
 
 
-#: A letter or a rare sign beside a number, at most a point and a space apart: texts without one need no closer look.
+#: A letter or a rare sign beside a number, with at most a point and a space between. Texts without one need no closer look.
 _WORD_OR_SIGN = re.compile(r"\d[\s\u00a0]?[^\s\d\x00-\x40]|[^\s\d\x00-\x2d\x3a-\x40][.]?[\s\u00a0]?\d")
-#: What means money in capitals alone: codes, `RM`, `KM`, `Ft`, and South Africa's `R`.
+#: What means money only in capitals: codes, `RM`, `KM`, `Ft`, and South Africa's `R`.
 _CAPITALS_BESIDE = re.compile(
     r"(?<![^\W\d_])([A-Z]{3}|RM|KM|R)[\s\u00a0]?\d|\d[\s\u00a0]?([A-Z]{3}|RM|KM|Ft)(?![^\W\d_])"
 )
@@ -49,16 +49,17 @@ def _is_money(text: str) -> bool:
     return any(currencies.is_money_word(match.group(1) or match.group(2)) for match in _CAPITALS_BESIDE.finditer(text))
 
 
-#: A number that may be an amount whose currency stands beside its element: with groups or cents, or of several digits.
+#: A number that may be an amount whose currency stands beside its element: it has groups or cents, or several digits.
 _BARE = re.compile(r"\s*(?:\d{1,3}(?:[.,'’\s\u00a0]\d{3})*(?:[.,]\d{2})|\d{1,3}(?:[.,'’\s\u00a0]\d{3})+|\d{2,9})\s*")
-#: A text that is a currency and little else: `元`, `zł / szt.`, `원~`.
+#: The longest text that is a currency and little else: `元`, `zł / szt.`, `원~`.
 _MAX_SIGN = 12
 
 
 def sign_beside(element: HtmlElement, text: str) -> tuple[str, str] | None:
-    """The currency before and the one behind an element with nothing but a number in it; None where there is neither.
+    """The currency before and the one behind an element that holds only a number; None if there is neither.
 
-    Behind it: in its tail or in the next element. Before it: in the text of its parent, or in the element before.
+    The currency behind stands in the element's tail or in the next element. The currency before stands in the text of the
+    parent or in the element before.
     """
     if not _BARE.fullmatch(text):
         return None
@@ -82,7 +83,7 @@ def sign_beside(element: HtmlElement, text: str) -> tuple[str, str] | None:
         head = ((parent.text if parent is not None else None) or "").strip(SPACES)
     ahead = currencies.at_end(head) or ""
     if head.removesuffix(ahead).rstrip(SPACES)[-1:].isdigit():
-        # `5 999 ₽` and an element with `7 499`: the sign is the first number's.
+        # `5 999 ₽` and an element with `7 499`: the sign belongs to the first number.
         ahead = ""
     if not (behind or ahead):
         return None
@@ -90,7 +91,7 @@ def sign_beside(element: HtmlElement, text: str) -> tuple[str, str] | None:
 
 
 def _has_small_cents(element: HtmlElement, text: str) -> bool:
-    """Whether an element with nothing but a number before it holds the sign over the cents: `99<sup>€90</sup>`."""
+    """Whether an element holds only a number and, behind it, the sign over the small cents: `99<sup>€90</sup>`."""
     if not len(element) or element[0].tag not in ("sup", "small") or not text.strip(SPACES).isdigit():
         return False
     return currencies.at_start((element[0].text or "").strip(SPACES)) is not None
@@ -99,18 +100,18 @@ def _has_small_cents(element: HtmlElement, text: str) -> bool:
 SPACES = " \t\r\n\u00a0"
 _BEFORE_WORD = " \t\r\n\u00a0([<〈"
 _DIGIT = re.compile(r"\d")
-#: Longest text that is a price with little else.
+#: The longest text that is a price with little else.
 _MAX_OWN_TEXT = 60
-#: With the spaces around it.
+#: The longest such text with the spaces around it.
 _MOST_PADDED = 300
 
 
 class Names:
-    """The elements of a page by class and id, to be searched for words in their names."""
+    """The elements of a page by class and id, so that words can be searched for in their names."""
 
     def __init__(self, elements: dict[tuple[str | None, str | None], list[tuple[int, HtmlElement]]]) -> None:
         self._elements = list(elements.values())
-        # One text of all names: a call of the search for each of a thousand names costs more than the search itself.
+        # All names are one text: to call the search for each of a thousand names costs more than the search itself.
         lines = [f"{classes or ''} {identifier or ''}".replace("\n", " ") + "\n" for classes, identifier in elements]
         text = "".join(lines)
         #: All names, in small letters.
@@ -118,14 +119,17 @@ class Names:
         self._ends = list(accumulate(map(len, lines)))
 
     def find(self, pattern: re.Pattern[str]) -> list[tuple[int, HtmlElement]]:
-        """The elements whose class or id the pattern finds, with their places, in the order of the page."""
+        """The elements whose class or id matches the pattern, with their places, in the order of the page."""
         places = {bisect_right(self._ends, match.start()) for match in pattern.finditer(self.text)}
-        return sorted((one for place in places for one in self._elements[place]), key=lambda one: one[0])
+        return sorted(
+            (place_and_element for place in places for place_and_element in self._elements[place]),
+            key=lambda place_and_element: place_and_element[0],
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a walk found: elements whose text may be a price (with their place) or a label, and all elements by name."""
+    """The results of a walk: elements whose text may be a price (with their place) or a label, and all elements by name."""
 
     priced: list[tuple[int, HtmlElement]]
     labels: list[HtmlElement]
@@ -135,17 +139,17 @@ class Parts:
 def walk(part: HtmlElement) -> Parts:
     """Look once at every element of a part of a page that may hold text."""
     priced, labels, names = [], [], defaultdict(list)
-    # lxml makes an object for each element that Python sees: it is told which tags are worth one.
+    # lxml makes an object for each element that Python sees, so the walk visits only tags that may hold text.
     own = set(part.iter(*OWN_TAGS))
     for order, element in enumerate(part.iter(*HOLD_TEXT)):
         text = element.text
         if text is not None and (length := len(text)) >= _MAX_OWN_TEXT:
-            # Templates put a text and its number on lines of their own, far from the margin.
+            # Templates put a text and its number on separate lines, far from the margin.
             text = " ".join(text.split()) if length < _MOST_PADDED else None
         if text is not None and len(text) < _MAX_OWN_TEXT and not text.isspace():
             start = text.lstrip(_BEFORE_WORD)[:3].lower()
             if start in BEGINNINGS or start[:2] in BEGINNINGS:
-                # `Kód: RF1245` begins like francs of Rwanda too.
+                # The text may be a price as well: `Kód: RF1245` looks like francs of Rwanda too.
                 labels.append(element)
             if _DIGIT.search(text) and (
                 _is_money(text) or sign_beside(element, text) or _has_small_cents(element, text)
@@ -166,9 +170,9 @@ def walk(part: HtmlElement) -> Parts:
 
 
 def _tail_apart(element: HtmlElement) -> HtmlElement | None:
-    """A price that stands as bare text behind an element, put into an element of its own; None where none stands there.
+    """Put a price that stands as bare text behind an element into an element of its own. None if no price stands there.
 
-    `<b>Price:</b> $45.00<br>`, `<s>259,00 EUR</s> nur 219,00 EUR`: the part around them may hold a paragraph.
+    `<b>Price:</b> $45.00<br>`, `<s>259,00 EUR</s> nur 219,00 EUR`: the part around them may hold a whole paragraph.
     """
     text = element.tail
     if text is None or len(text) >= _MAX_OWN_TEXT or not _DIGIT.search(text) or not _is_money(text):
@@ -179,7 +183,7 @@ def _tail_apart(element: HtmlElement) -> HtmlElement | None:
     return behind
 
 
-#: What is struck out is an old price.
+#: The tags of text that is struck out, such as an old price.
 CROSSED = ("del", "s", "strike")
 _COLONS = frozenset((":", "："))
 #: How the end of an amount begins: with the mark before the cents, or as two digits behind it.
@@ -187,9 +191,9 @@ _AMOUNT_END = re.compile(r"\s*([.,€]?)\d\d(?![.,]?\d)")
 
 
 def _whole(element: HtmlElement, text: str) -> HtmlElement:
-    """The part that prints the amount of which this element has the end alone; the element itself where it has all of it.
+    """The part that prints the whole amount if this element has only its end; otherwise the element itself.
 
-    `<b>649</b><i>,00 zł</i>`, `89,<i>99</i> zł`, `149<sup>€99</sup>`: the cents alone would be a price too.
+    `<b>649</b><i>,00 zł</i>`, `89,<i>99</i> zł`, `149<sup>€99</sup>`: the cents alone would look like a price too.
     """
     end = _AMOUNT_END.match(text)
     if end is None:
@@ -212,8 +216,8 @@ def _whole(element: HtmlElement, text: str) -> HtmlElement:
 
 
 _DIGIT_LAST = re.compile(r"\d$")
-#: What the beginning of an amount looks like, by what its end begins with. `89,` stands right before the cents, or with
-#: nothing else before them: in `Box of 3. <b>99 zł</b>` it ends a sentence.
+#: What the beginning of an amount looks like, by what its end begins with. `89,` counts if it stands right before the cents,
+#: or if nothing else stands before them: in `Box of 3. <b>99 zł</b>` the point ends a sentence.
 _BEGINNING_BEFORE = {
     ".": _DIGIT_LAST,
     ",": _DIGIT_LAST,
@@ -222,8 +226,8 @@ _BEGINNING_BEFORE = {
 }
 
 
-def labelled(part: HtmlElement) -> Iterator[HtmlElement]:
-    """The elements of a part whose text may begin with a word for a number, as `walk` finds them, without its other work."""
+def label_elements(part: HtmlElement) -> Iterator[HtmlElement]:
+    """The elements of a part whose text may begin with a word for a number. `walk` finds them too, but does more."""
     for element in part.iter(*HOLD_TEXT):
         text = element.text
         if text is not None and len(text) < _MOST_PADDED and not text.isspace():
@@ -232,9 +236,9 @@ def labelled(part: HtmlElement) -> Iterator[HtmlElement]:
                 yield element
 
 
-#: Elements that themes in wide use define themselves; what they are called says what they hold.
+#: Elements that widespread themes define themselves. Their tags say what they hold.
 OWN_TAGS = ("sale-price", "compare-at-price", "unit-price", "price-list", "product-price", "variant-sku", "product-sku")
-#: Elements that hold text which people read.
+#: Elements that hold text for people.
 HOLD_TEXT = (
     "div", "span", "p", "b", "strong", "em", "ins", "del", "s", "strike", "td", "th", "dt", "dd", "li", "label", "font",
     "bdi", "data", "h1", "h2", "h3", "h4", "h5", "h6", "section", "article", "output", "small", "big", "u", "meter",
@@ -245,7 +249,7 @@ HOLD_TEXT = (
 
 @lru_cache(maxsize=4096)
 def traits_of(name: str) -> frozenset[str]:
-    """Which kinds of part a class name and id speak of: `price`, `current`, `old`, `usual`, `no_price`, `elsewhere`."""
+    """The kinds of part that a class name and id speak of: `price`, `current`, `old`, `usual`, `no_price`, `elsewhere`."""
     low = name.lower()
     return frozenset(kind for kind, pattern in _TRAITS if pattern.search(low))
 
@@ -261,9 +265,9 @@ _TRAITS = (
 
 
 def name_of(element: HtmlElement) -> str:
-    """The element's class and its id, else the name that the shop's own tests know it by: it outlives made-up classes.
+    """The element's class and its id or, without an id, the name in the shop's own tests: it outlives made-up classes.
 
-    A class that says plainly what the element is (`productPrice`) is not doubted for a script's id (`js_unitPrice`).
+    If a class says plainly what the element is (`productPrice`), the id of a script (`js_unitPrice`) does not count.
     """
     identifier = element.get("id") or element.get("data-testid") or (element.tag if element.tag in OWN_TAGS else None)
     classes = element.get("class") or ""
@@ -279,7 +283,7 @@ BUTTONS = ("button", "input", "form", "a")
 
 
 def is_named_order(element: HtmlElement) -> bool:
-    """Whether the element orders the goods by its name or address, or is the field for the number of pieces."""
+    """Whether the element's name or address says that it orders the goods, or it is the field for the number of pieces."""
     tag = element.tag
     if tag == "input" and element.get("type") not in ("submit", "button", "image"):
         return _QUANTITY.fullmatch(element.get("name") or "") is not None
@@ -292,12 +296,12 @@ def is_named_order(element: HtmlElement) -> bool:
 
 
 def is_worded_order(element: HtmlElement) -> bool:
-    """Whether the element orders the goods by what it says."""
+    """Whether the element's words say that it orders the goods."""
     if element.tag == "input":
         is_button = element.get("type") in ("submit", "button", "image")
-        # A picture of a button says what it does in the words for those who do not see it.
+        # The picture of a button has its words in the text for people who do not see it.
         text = element.get("value") or element.get("alt") if is_button else None
-    elif element.tag == "button" or (element.tag == "a" and is_pressed(element)):
+    elif element.tag == "button" or (element.tag == "a" and looks_like_button(element)):
         text = visible_text(element, 60)
     else:
         return False
@@ -305,11 +309,13 @@ def is_worded_order(element: HtmlElement) -> bool:
     return 0 < len(text) < 80 and signs.BUY.search(text) is not None and signs.WISH.search(text) is None
 
 
-def is_pressed(link: HtmlElement) -> bool:
-    """Whether a link is made to look like a button; a page has hundreds of others."""
+def looks_like_button(link: HtmlElement) -> bool:
+    """Whether a link is made to look like a button. A page has hundreds of other links."""
     name = name_of(link)
-    words = "btn" in name or "utton" in name or "art" in name or "buy" in name or "asket" in name or "add" in name
-    return words or link.get("role") == "button"
+    has_button_name = (
+        "btn" in name or "utton" in name or "art" in name or "buy" in name or "asket" in name or "add" in name
+    )
+    return has_button_name or link.get("role") == "button"
 
 
 _QUANTITY = re.compile(

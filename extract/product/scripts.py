@@ -1,11 +1,11 @@
-"""What the page's scripts say the price is: to its analytics, and in the state from which the shop's program draws the page.
+"""The price that the page's scripts state: to its analytics, and in the state from which the shop's program draws the page.
 
-Nobody reads it on the page, and a script may speak of other goods, of the price before tax or of yesterday. So it is asked
-only where the page's words to machines and to people do not settle the price: it may decide between amounts that they name,
-and alone it counts only where all of it agrees. What is read: the product view of Google's and Facebook's analytics
-(`view_item`, `ecommerce.detail`, `ViewContent`), names that only a product page uses (`product_price`), fields of the form
-that orders, and the objects of an application's state (`__NEXT_DATA__`, Nuxt, Apollo, `__INITIAL_STATE__`) that carry the
-page's own name or number.
+Nobody reads this on the page, and a script may speak of other goods, of the price before tax or of yesterday's. So scripts
+are read only if the page's words to machines and to people do not settle the price. They may decide between amounts that
+those words name. Alone they count only if all of them agree. What is read: the product view of Google's and Facebook's
+analytics (`view_item`, `ecommerce.detail`, `ViewContent`), names that only a product page uses (`product_price`), fields of
+the form that orders, and the objects of an application's state (`__NEXT_DATA__`, Nuxt, Apollo, `__INITIAL_STATE__`) that
+carry the page's own name or number.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from gpuledger.extract.product.context import Context
 
 
 class ScriptPrice(NamedTuple):
-    """One price as a script states it, with the currency beside it if there is one. A whole number may count in cents."""
+    """One price as a script states it, with the currency beside it if there is one. A whole number may be in cents."""
 
     text: str
     currency: str | None = None
@@ -32,23 +32,23 @@ class ScriptPrice(NamedTuple):
 
 
 def claims_of_scripts(page: Context) -> list[Claim]:
-    """The different prices that scripts state of the page's own goods, those told to analytics first."""
-    found: dict[tuple[Decimal, ...], Claim] = {}
+    """The different prices that scripts state for the page's own goods, those for analytics first."""
+    claims: dict[tuple[Decimal, ...], Claim] = {}
     for price in (*_events(page.content), *_named(page.content), *_states(page)):
         values = amounts_of(page, price.text, price.currency)
         if price.may_be_cents:
             values += tuple(value / 100 for value in values)
-        if values and values not in found:
-            found[values] = Claim("script", values, price.currency, "now", price.text)
-    return [*found.values(), *_descriptions(page)]
+        if values and values not in claims:
+            claims[values] = Claim("script", values, price.currency, "now", price.text)
+    return [*claims.values(), *_descriptions(page)]
 
 
-#: The source of a claim that only tells which of several amounts is meant: a description may speak of other amounts too.
+#: The source of a claim that may only decide between several amounts, because a description may name other amounts too.
 DESCRIPTION = "description"
 
 
 def _descriptions(page: Context) -> Iterator[Claim]:
-    """The amounts of money that the page's description for search engines names, as what the price may be."""
+    """The amounts of money in the page's description for search engines. The price may be any of them."""
     for name in ("og:description", "description"):
         text = (page.first_meta(name) or "")[:_LONGEST_DESCRIPTION]
         values: list[Decimal] = []
@@ -65,7 +65,7 @@ _LONGEST_DESCRIPTION = 1_000
 
 
 #: The words of a product view, as Facebook's pixel and Google's two generations of e-commerce events name it, and what must
-#: stand around them. The words are looked for first: a page has a million letters, and a regular expression tries each.
+#: stand around them. The plain word is searched for first: a page has a million letters, and a pattern is tried at each one.
 _EVENTS = tuple(
     (word, re.compile(pattern, re.VERBOSE))
     for word, pattern in (
@@ -81,12 +81,12 @@ _PRICE_IN_EVENT = re.compile(
     r"""["']?(?<![\w-])(?:price|value)["']?\s*:\s*(?:parseFloat\(|Number\()?["']?\s*([\d.,]*\d)"""
 )
 _CURRENCY_IN_EVENT = re.compile(r"""["']?currency(?:_?[Cc]ode)?["']?\s*:\s*["']([A-Z]{3})["']""")
-#: A word that stands on the page more often than this is a template's.
+#: A word that occurs on the page more often than this belongs to a template.
 _MOST_FINDS = 2_000
 
 
 def _events(content: bytes) -> Iterator[ScriptPrice]:
-    """Product views that name one price. One that names several is a list of goods."""
+    """Product views that name one price. A view that names several is a list of goods."""
     for word, pattern in _EVENTS:
         for at in _places(content, word):
             match = pattern.match(content, at)
@@ -113,7 +113,7 @@ def _plain(number: str) -> str:
 
 
 def _braced(text: str) -> str:
-    """The text up to the end of the first object in it; the text from its beginning where what follows belongs to it."""
+    """The text up to the end of the first object in it, or of the one that it begins in; all of it if neither ends."""
     depth = 0
     for match in re.finditer(r"[{}]", text):
         depth += 1 if match.group() == "{" else -1
@@ -122,7 +122,7 @@ def _braced(text: str) -> str:
     return text
 
 
-#: Names that a page of one product uses for its price; `price` alone stands for that of any goods.
+#: Names that a page of one product uses for its price. `price` alone may be that of any goods.
 _NAMED = re.compile(
     rb"""(?:^|[^\w-])(?:product_?(?:sale|final|current|unit)?_?price(?:_?(?:number|value|amount))?|prod_?price|item_?price
         |current_?price|final_?price|price_amount|ecomm_totalvalue|product_value)["']?\s*[:=]\s*(?:parseFloat\(|Number\()?\[?["']?
@@ -133,16 +133,16 @@ _MARKS = (b"rice", b"ecomm_totalvalue", b"product_value")
 
 
 def _named(content: bytes) -> Iterator[ScriptPrice]:
-    """The price under a name of its own, where all such names state one."""
-    found: set[str] = set()
+    """The price under a name that only a product page uses, if all such names state the same price."""
+    prices: set[str] = set()
     for mark in _MARKS:
         for at in _places(content, mark):
             match = _NAMED.search(content, max(0, at - 24), at + 60)
             if match is not None:
-                found.add(match.group(1).decode())
-    found -= {"0", "0.00", "0,00"}
-    if len({_plain(text) for text in found}) == 1:
-        text = min(found, key=len)
+                prices.add(match.group(1).decode())
+    prices -= {"0", "0.00", "0,00"}
+    if len({_plain(text) for text in prices}) == 1:
+        text = min(prices, key=len)
         yield ScriptPrice(text, may_be_cents=text.isdigit())
 
 
@@ -164,7 +164,7 @@ _CODES = (
     "urlKey",
     "url_key",
 )
-#: The price that is asked, then the one that may be it, where an object names several.
+#: Keys of a price that may be the asked one. If an object has several, the first of these counts.
 _ASKED = (
     "finalPrice", "final_price", "salePrice", "sale_price", "currentPrice", "current_price", "specialPrice", "special_price",
     "discountedPrice", "discountPrice", "offerPrice", "sellingPrice", "nowPrice", "promoPrice", "price", "priceAmount",
@@ -179,11 +179,11 @@ _CURRENCY = ("currency", "currencyCode", "currency_code", "priceCurrency", "curr
 
 
 def _states(page: Context) -> Iterator[ScriptPrice]:
-    """Prices of the objects, in the page's embedded state, that are the page's own goods."""
+    """Prices of those objects in the page's embedded state that are the page's own goods."""
     for root in _roots(page):
-        left, todo = _MAX_NODES, [root]
-        while todo and left:
-            left -= 1
+        nodes_left, todo = _MAX_NODES, [root]
+        while todo and nodes_left:
+            nodes_left -= 1
             node = todo.pop()
             if isinstance(node, dict):
                 if _is_own(page, node):
@@ -207,7 +207,7 @@ def _roots(page: Context) -> Iterator[Any]:
 
 
 def _decoded(text: str) -> Any:
-    """The JSON at the beginning of the text; None where there is none."""
+    """The JSON at the beginning of the text; None if there is none."""
     try:
         return json.JSONDecoder().raw_decode(text)[0]
     except (ValueError, RecursionError):
@@ -215,7 +215,7 @@ def _decoded(text: str) -> Any:
 
 
 def _unflattened(flat: Any) -> Any:
-    """Nuxt's state, a list in which objects refer to their values by place, with each object's own values put in."""
+    """Nuxt's state with each object's own values put in: it is a list whose objects refer to their values by place."""
     if not isinstance(flat, list):
         return None
 
@@ -237,7 +237,7 @@ def _unflattened(flat: Any) -> Any:
 
 
 def _is_own(page: Context, node: dict[str, Any]) -> bool:
-    """Whether an object is the page's goods: its name is the page's, or its number stands in the page's address."""
+    """Whether an object is the page's goods: it has the page's name, or its number stands in the page's address."""
     if not any("rice" in name or name in ("offers", "offer", "gross") for name in node if isinstance(name, str)):
         return False
     for key in _NAMES:
@@ -259,7 +259,7 @@ def _of_node(node: dict[str, Any]) -> Iterator[ScriptPrice]:
 
 
 def _amount(value: Any, deep: int = 5) -> tuple[str, str | None, bool] | None:
-    """A price in an application's state, whatever it is wrapped in: text, currency, whether it may be in cents."""
+    """A price in an application's state, whatever wraps it: its text, its currency, and whether it may be in cents."""
     if isinstance(value, bool) or value is None or not deep:
         return None
     if isinstance(value, int | float):

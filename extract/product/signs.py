@@ -1,15 +1,15 @@
-"""Words in class names, ids and button texts by which a shop's templates name the parts of a product page.
+"""Words in class names, ids and button texts with which a shop's templates name the parts of a product page.
 
-Templates are written in English, or in the language of the country; both are looked for. A name is looked at in small
-letters, and words in it are found also where camel case or underscores join them (`productPrice__value-3f`).
+Templates are written in English, or in the language of the country; both are searched for. Names are compared in small
+letters, and words are found in them even if camel case or underscores join them (`productPrice__value-3f`).
 """
 
 from __future__ import annotations
 
 from gpuledger.extract.word_table import anywhere, at_word_start
 
-# PRICE, STATUS and BUY_NAME are looked for in all names of a page. Every word of theirs begins with a letter as it is, which
-# lets the regular expression pass over the rest quickly; what must not stand before a word is said behind its letters.
+# PRICE, STATUS and BUY_NAME are searched for in all names of a page. Each of their words begins with a plain letter, so that
+# the regular expression skips other text quickly; a condition on what stands before a word is written behind its letters.
 #: A name that speaks of a price.
 PRICE = anywhere(
     r"""
@@ -29,7 +29,7 @@ STATUS = anywhere(
     """
 )
 
-#: A name that speaks of the price that is asked now, where others stand beside it.
+#: A name that speaks of the price that is asked now, if others stand beside it.
 CURRENT = anywhere(
     r"""
     current | (?:^|[-_ ])now | final | actual(?!ly) | ourprice | our[-_]price | sale(?!s-?tax) | special
@@ -44,7 +44,7 @@ CURRENT = anywhere(
     """
 )
 
-#: A name that speaks of a price that is not asked any more, or never was.
+#: A name that speaks of a price that is no longer asked, or never was.
 OLD = anywhere(
     r"""
     (?:^|[-_ ])old | oldprice | price[-_]?old | (?:^|[-_ ])was(?:[-_ ]|$) | wasprice | price[-_]?was | before
@@ -61,7 +61,7 @@ OLD = anywhere(
     """
 )
 
-#: A name of the shop's usual price: the old one where a sale's stands beside it, the asked one where none does.
+#: A name of the shop's usual price: the old price if a sale's price stands beside it, otherwise the asked one.
 USUAL = anywhere(
     r"""
     regular | retail[-_]?price | price[-_]?standard | standard[-_]price | price[-_]?normal | normal[-_]price
@@ -69,7 +69,7 @@ USUAL = anywhere(
     """
 )
 
-#: A name that speaks of money that is no price of the goods.
+#: A name that speaks of money that is not a price of the goods.
 NO_PRICE = anywhere(
     r"""
     (?:cart|basket)[-_]?(?:sub)?(?:total|sum(?![a-z]))
@@ -87,7 +87,7 @@ NO_PRICE = anywhere(
     """
 )
 
-#: A name of a part of the page that shows other goods, or nothing of this one.
+#: A name of a part of the page that shows other goods, or nothing about these goods.
 ELSEWHERE = anywhere(
     r"""
     related | recommend | recom(?:[-_ ]|$) | similar | upsell | up-sell | crosssell | cross-?_?sell
@@ -109,7 +109,7 @@ ELSEWHERE = anywhere(
     """
 )
 
-#: How a heading begins that stands above other goods.
+#: The beginning of a heading that stands above other goods.
 RELATED = at_word_start(
     r"""
     related | similar | you (?:may|might|could) | customers? | recommended | alternatives? | people also | frequently bought
@@ -128,7 +128,7 @@ RELATED = at_word_start(
     """
 )
 
-#: What a button says that puts the goods into the cart, in the languages of the shops.
+#: The words of a button that puts the goods into the cart, in the languages of the shops.
 BUY = at_word_start(
     r"""
     add (?:to|in) (?:your |my |shopping )?(?:cart|basket|bag|trolley) | buy (?:it )?now | buy\s*$
@@ -155,7 +155,7 @@ BUY = at_word_start(
     """
 )
 
-#: What such a button says that only puts the goods on a list (`aggiungi alla lista`, `dodaj do ulubionych`).
+#: The words of a button that only puts the goods on a list (`aggiungi alla lista`, `dodaj do ulubionych`).
 WISH = at_word_start(
     r"""
     wish | favou?rit | compare | (?:to|a) (?:my )?list\b | merkzettel | merkliste | wunsch | vergleich | liste d['’] | envies
@@ -166,7 +166,7 @@ WISH = at_word_start(
     """
 )
 
-#: A class, id, name or address of such a button or of its form.
+#: A class, id, name or address of a button that puts the goods into the cart, or of its form.
 BUY_NAME = anywhere(
     r"""
     add[-_]?to[-_]?(?:cart|basket|bag|trolley) | add[-_]product(?!s|[-_]to) | add[-_]cart | cart[-_/]?add

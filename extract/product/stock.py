@@ -1,8 +1,9 @@
 """Whether the page's goods can be bought now.
 
-In the order of belief: structured data of the own product, `meta` properties, the words of a part that is named after
-stock and lies nearest to the title, a means of ordering (button, form, field for the number of pieces), an offer with a
-price to machines or, where nothing else is said, a price to people: both are offers to sell. `unknown` else.
+The first of these that says something counts: structured data of the own product; `meta` properties; the words of a part
+that is named after stock and lies nearest to the title; a means of ordering (button, form, field for the number of pieces);
+an offer with a price to machines or, if nothing else is said, a price to people, since both are offers to sell. Otherwise
+the availability is `unknown`.
 """
 
 from __future__ import annotations
@@ -28,15 +29,17 @@ def of_page(page: Context, products: list[StructuredProduct], layout: Layout) ->
     """The availability of the page's own goods."""
     offers = [offer for product in products for offer in _offers(product) if offer.availability]
     if offers:
-        # The variant that the page's address names is the one that is looked at.
+        # The variant that the page's address names is the one that a visitor sees.
         tied = [offer for offer in offers if claims.is_named(page, offer)]
         statuses = {offer.availability for offer in tied or offers}
-        # Sizes and sellers are offers of their own: the goods can be bought while one of them can.
-        return next(one for one in ("in_stock", "preorder", "out_of_stock", "unknown") if one in statuses)
+        # Sizes and sellers have offers of their own: the goods can be bought while one of these can.
+        return next(
+            candidate for candidate in ("in_stock", "preorder", "out_of_stock", "unknown") if candidate in statuses
+        )
     stated = availability(page.first_meta("product:availability", "og:availability", "og:product:availability"))
     if stated:
         return stated
-    marked = _marked(layout) or printed(layout)
+    marked = _marked(layout) or printed_status(layout)
     if marked is not None:
         return marked
     if (layout.button is None or layout.button.get("disabled") is not None) and _is_gone(layout):
@@ -53,7 +56,7 @@ def of_page(page: Context, products: list[StructuredProduct], layout: Layout) ->
 
 
 def _marked(layout: Layout) -> Availability | None:
-    """What an element marked as schema.org's availability says, of a page that describes no product around it."""
+    """What an element marked as schema.org's availability says, on a page that describes no product around it."""
     for element in layout.part.xpath(".//*[@itemprop='availability']"):
         if not layout.is_elsewhere(element):
             return availability(element.get("href") or element.get("content") or visible_text(element, _MAX_STATUS))
@@ -67,8 +70,8 @@ _LABEL = re.compile(
 )
 
 
-def told(layout: Layout) -> Availability:
-    """What a page that shows no price and no way to order says: in a sentence that its goods are gone, or behind a label."""
+def status_in_sentences(layout: Layout) -> Availability:
+    """What a page without a price or a way to order says: in a sentence that its goods are gone, or behind a label."""
     for element in layout.part.iter(*scan.HOLD_TEXT):
         if not 3 < len((element.text or "").strip()) <= _MAX_STATUS or layout.is_elsewhere(element):
             continue
@@ -79,14 +82,14 @@ def told(layout: Layout) -> Availability:
     return "unknown"
 
 
-#: Longest line that is a status and nothing else.
+#: The longest line that is a status and nothing else.
 _SHORT = 60
 
 
 def _is_gone(layout: Layout) -> bool:
-    """Whether a line of a page on which nothing can be ordered says that its goods are gone, or that its time is over.
+    """Whether a line says that the goods are gone or the sale is over, on a page on which nothing can be ordered.
 
-    A line in a list, a table or a choice speaks of one size.
+    A line in a list, a table or a choice describes one size.
     """
     for element in layout.part.iter(*scan.HOLD_TEXT):
         text = " ".join((element.text or "").split())
@@ -104,8 +107,8 @@ def _is_gone(layout: Layout) -> bool:
 _OF_ONE_SIZE = ("li", "option", "label", "td", "th", "a", "button")
 
 
-def printed(layout: Layout) -> Availability | None:
-    """What the part named after stock that lies nearest to the title says; None where none says anything."""
+def printed_status(layout: Layout) -> Availability | None:
+    """What the part named after stock that lies nearest to the title says; None if no such part says anything."""
     statuses = (
         status_in(visible_text(part, _MAX_STATUS + 30)) for part in sorted(layout.statuses, key=layout.title_level)[:10]
     )
@@ -113,7 +116,7 @@ def printed(layout: Layout) -> Availability | None:
 
 
 def status_in(text: str) -> Availability | None:
-    """What a status line, or the first sentence of a longer text, says; None where it says nothing of stock."""
+    """What a status line, or the first sentence of a longer text, says; None if it says nothing about stock."""
     if len(text) > _MAX_STATUS:
         text = text[:_MAX_STATUS].partition(". ")[0] if ". " in text[:_MAX_STATUS] else ""
     if not text:
@@ -130,8 +133,8 @@ _NONE_LEFT = re.compile(
 
 
 def _is_waiting(button: HtmlElement) -> bool:
-    """Whether a button offers to tell when the goods are back. To be told of a lower price is another thing."""
-    if button.tag == "a" and not scan.is_pressed(button):
+    """Whether a button offers a message when the goods are back. A message about a lower price is a different thing."""
+    if button.tag == "a" and not scan.looks_like_button(button):
         return False
     text = _text(button)
     return (

@@ -58,7 +58,7 @@ _IN = at_word_start(
 )
 
 
-#: What a page of one thing begins a line with when it is sold, or its time is over.
+#: How a line begins on the page of a single item that is sold, or whose sale is over.
 _ENDED = at_word_start(
     r"""
     (?:(?:this|the) )?(?:listing|auction|item|ad|advert|sale|bidding|lot) (?:has |was )?(?:been )?(?:ended|sold|expired)\b
@@ -81,16 +81,16 @@ def has_ended(text: str) -> bool:
 
 
 def begins_gone(text: str) -> bool:
-    """Whether a line begins with the words that goods are gone, or says after a word for the goods that they are."""
+    """Whether a line begins with words for goods that are gone, perhaps behind a word for the goods."""
     status = _GOODS.sub("", text)
     return _OUT.match(status) is not None and _OF_SERVICE.match(status) is None
 
 
-#: What a shop does no longer is not what it no longer has.
+#: A shop says `no longer` about what it does, too, and not only about goods.
 _OF_SERVICE = re.compile(
     r"no longer (?!available|in stock|sold|made|for sale|produced|offered|stocked|in production)", re.I
 )
-#: What stands before the words of a status.
+#: What may stand before the words of a status.
 _GOODS = re.compile(
     r"^\W*(?:(?:sorry|leider|désolé)\W+)?(?:(?:this|the|dieser?|dieses|ce|cet|questo|este|ten|il|el|le|o)\s+|l['’])?"
     r"(?:item|product|artikel|produkt|article|produit|prodotto|articolo|producto|artículo|produto|availability|stock"
@@ -102,7 +102,7 @@ _GOODS = re.compile(
 
 
 def availability(text: str) -> Availability | None:
-    """What the words say; None where they say nothing. 'Not available' holds 'available', so what is gone is asked first."""
+    """What the words say; None if they say nothing. 'Not available' holds 'available', so _OUT comes first."""
     if _OUT.search(text):
         return "out_of_stock"
     if _PREORDER.search(text):

@@ -1,7 +1,7 @@
-"""The shop systems whose public themes are known: by which marks a page of theirs is told, and where it prints the price.
+"""The shop systems whose public themes are known: the marks of their pages, and where they print the price.
 
-A theme that a shop changed keeps most of its names. Where a selector finds nothing, or elements with different amounts, the
-system has no say, and the page is read like any other.
+A shop that changes a theme keeps most of its names. If a selector finds nothing, or elements with different amounts, the
+system does not count, and the page is read like any other.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from lxml.html import HtmlElement
 class System:
     """One shop system. `marks` are names that its themes give to parts of a product page, in small letters.
 
-    `asked` and `old` are CSS selectors, of which the first that finds something counts.
+    `asked` and `old` are CSS selectors of the asked and the old price. The first selector that finds something counts.
     """
 
     name: str
@@ -97,15 +97,15 @@ SYSTEMS = (
 
 
 def of_names(names: str) -> list[System]:
-    """The systems of which a mark stands among the names of a page's elements, in small letters.
+    """The systems with a mark in `names`, which holds the names of a page's elements in small letters.
 
-    A page of one may carry a name that is another's mark too.
+    The page of one system may carry a name that is also a mark of another.
     """
     return [system for system in SYSTEMS if any(mark in names for mark in system.marks)]
 
 
 def elements_by(selectors: tuple[str, ...], part: HtmlElement) -> list[HtmlElement]:
-    """The elements of a part of a page that the first selector finds which finds any."""
+    """The elements of a part of a page that the first selector finds, of those that find any."""
     return next((elements for css in selectors if (elements := _compiled(css)(part))), [])
 
 

@@ -1,7 +1,8 @@
-"""What the page prints of the goods' condition, of who sells them (`Condition: Used`, `Sold by X`), and of tax in the price.
+"""What the page prints about the goods' condition, their seller (`Condition: Used`, `Sold by X`), and tax in the price.
 
-Structured data is asked first. A used card that is taken for a new one looks like a bargain, so the words count on pages
-that say nothing of it to machines. Where labels of the page's own goods differ, the page offers a choice, and none counts.
+Structured data comes first. A used card that counts as new looks like a bargain, so the printed words count on pages that
+tell machines nothing about the condition. If labels of the page's own goods differ, the page offers a choice:
+none counts.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _CONDITION = labels(
     conservação | staat | stav(?: zboží)? | skick | tilstand | kunto | состояние | 商品の?状態 | 상품 ?상태 | 状態
     """
 )
-#: A condition without a word for it, beside how many were sold: `Nuevo | +100 vendidos`.
+#: A condition without a label, beside the number of sales: `Nuevo | +100 vendidos`.
 _BESIDE_SALES = labels(
     r"""
     new(?=\s*[|·•]\s*\+?\d) | used(?=\s*[|·•]\s*\+?\d) | nuevo(?=\s*[|·•]\s*\+?\d) | usado(?=\s*[|·•]\s*\+?\d)
@@ -50,7 +51,7 @@ _SOLD_BY = labels(
     sprzedaż i wysyłka | sprzedawane przez | säljs av | selges av
     """
 )
-#: Words for new goods; what is written there otherwise, `wording.condition` knows.
+#: Words for new goods. `wording.condition` knows the words for other conditions.
 _NEW = re.compile(
     r"\W*(?:brand[- ]new|new|neu|neuware|neuf|nuevo|nuovo|novo|nowy|nowe|nieuw|nov[áéý]|ny|uusi|новый|新品"
     r"|새\s?상품|신품)\b",
@@ -62,7 +63,7 @@ _NAME_END = re.compile(r"\s*(?:[|•·(,;]|\s[-–—]\s| and | und | et | y | e
 
 
 def condition(layout: Layout) -> Condition | None:
-    """The condition that the page prints behind a word for it; None where it prints none, or several."""
+    """The condition that the page prints behind a label for it; None if it prints none, or several."""
     conditions = {kind for text in _values(layout, _CONDITION) if (kind := _condition(text))}
     for element in layout.parts.labels:
         text = " ".join((element.text or "").split())
@@ -72,21 +73,21 @@ def condition(layout: Layout) -> Condition | None:
 
 
 def seller(layout: Layout) -> str | None:
-    """The seller that the page prints behind a word for it; None where it prints none, or several."""
+    """The seller that the page prints behind a label for it; None if it prints none, or several."""
     texts = [*_values(layout, _SOLD_BY, bare=True), *_values(layout, _SELLER)]
     names = {name for text in texts if (name := _NAME_END.sub("", text).strip(" :.")) and name[0].isalnum()}
     return names.pop() if len(names) == 1 else None
 
 
-#: A longer text around a price speaks of more than the price.
+#: A longer text around a price describes more than the price.
 _LONGEST_AROUND = 200
 
 
 def tax_included(price: VisiblePrice) -> bool | None:
-    """Whether the words around the shown price say that VAT or sales tax is in it; None where they do not.
+    """Whether the words around the shown price say that VAT or sales tax is in it; None if they do not say.
 
-    The search ends at the smallest part that holds another amount too, which is not struck out: further words may speak of
-    that one.
+    The search ends at the smallest part that also holds another amount which is not struck out: words further out may
+    describe that amount.
     """
     before = ""
     for up in [price.element, *price.element.iterancestors()][:5]:
@@ -96,9 +97,9 @@ def tax_included(price: VisiblePrice) -> bool | None:
         if text == before:
             continue
         before = text
-        said = vat.included(text, price.amount)
-        if said is not None or len(money.tokens(visible_text(up, _LONGEST_AROUND, CROSSED))) > 1:
-            return said
+        is_included = vat.included(text, price.amount)
+        if is_included is not None or len(money.tokens(visible_text(up, _LONGEST_AROUND, CROSSED))) > 1:
+            return is_included
     return None
 
 
@@ -107,24 +108,24 @@ def _condition(text: str) -> Condition | None:
 
 
 def _values(layout: Layout, label: re.Pattern[str], *, bare: bool = False) -> Iterator[str]:
-    """The texts behind a label. Without `bare`, words right behind it make it something else (`Seller information`)."""
+    """The texts behind a label. Without `bare`, words right behind it make it another label (`Seller information`)."""
     for element in layout.parts.labels:
         text = " ".join((element.text or "").split())
         match = label.match(text)
         if match and not layout.is_elsewhere(element):
-            rest = text[match.end() :].strip()
-            value = _behind(element, rest) if bare or not rest or rest[0] in ":：" else None
+            text_after = text[match.end() :].strip()
+            value = _behind(element, text_after) if bare or not text_after or text_after[0] in ":：" else None
             if value:
                 yield value
 
 
-def _behind(label: HtmlElement, rest: str) -> str | None:
+def _behind(label: HtmlElement, text_after: str) -> str | None:
     """What stands behind a label: in the same text, in its children, behind the element, in the next element."""
     own = visible_text(label, _MAX_VALUE + 40)
-    if rest.strip(" :：") or len(label):
+    if text_after.strip(" :：") or len(label):
         # `Sold by <a>X</a>`, `Condition: Used - good`.
         start = " ".join((label.text or "").split())
-        value = rest + own.removeprefix(start)
+        value = text_after + own.removeprefix(start)
     elif (label.tail or "").strip():
         value = label.tail or ""
     else:

@@ -1,19 +1,19 @@
-"""The prices that a reader of the page sees, and how likely each is the one that is asked for the page's own goods.
+"""The prices that a reader of the page sees, and how likely each one is the asked price of the page's own goods.
 
-Only prices in the part of the page that is about the goods (see `layout`) are looked at. The signals among these, in the
-order of their weight (each is a term of the score in `_ranked`):
+Only prices in the part of the page that is about the goods (see `layout`) count. The signs of the asked price among these,
+in the order of their weight (each is a term of the score in `_ranked`):
 
 1. The element stands near the title: the smallest part of the page that holds both holds few other prices.
 2. It stands near the button that puts the goods into the cart.
-3. Its name, or its parent's, speaks of a price (`price`, `cena`, `prix`), of the current one (`our-price`, `final`), or it
-   is marked as schema.org's `price`.
+3. Its name or its parent's name speaks of a price (`price`, `cena`, `prix`) or of the current price (`our-price`, `final`),
+   or the element is marked as schema.org's `price`.
 4. Its text carries a currency.
 5. It comes first.
 6. The shop's system is known to print it there (see `systems`).
 7. A word for `price` and nothing else stands right before it.
 
-What speaks against: a part of the page that shows other goods (related, cart, menu), an old price (`del`, `was`), a
-monthly rate, a saving, a price of delivery. Such a price is never the one that is asked; an old one is kept as such.
+Signs against it: a part of the page that shows other goods (related, cart, menu), an old price (`del`, `was`), a monthly
+rate, a saving, a price of delivery. Such a price is never the asked one; an old price is kept as the old price.
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ from gpuledger.extract.product.price_text import MAX_TEXT, Reader
 
 #: A tile that shows other goods has fewer elements than this: a picture, a name, a price, a button.
 _MAX_TILE = 60
-#: Elements looked at as price elements at most; a page with more is a listing.
+#: The most elements that are read as price elements. A page with more is a listing.
 _MAX_ELEMENTS = 400
 
 
 @dataclass(frozen=True, slots=True)
 class Visible:
-    """What was seen: prices of this page's goods with the likeliest first, and texts that could not be read as one price."""
+    """What people see: prices of this page's goods, the likeliest first, and texts that cannot be read as one price."""
 
     prices: tuple[VisiblePrice, ...]
     unclear: tuple[Ambiguous, ...]
-    #: Elements whose amounts are no price of these goods: prices of other goods, savings, costs of delivery.
+    #: Elements whose amounts are not prices of these goods: prices of other goods, savings, costs of delivery.
     set_aside: tuple[HtmlElement, ...]
     #: Amounts that the page calls prices before tax.
     net: frozenset[Decimal]
-    #: The part of the page that was looked at.
+    #: The part of the page that was searched.
     part: HtmlElement
 
 
@@ -65,9 +65,9 @@ def visible_prices(page: Context, layout: Layout, currency: str | None) -> Visib
     marked = layout.prices[:_MAX_ELEMENTS]
     reader = Reader(page, currency, marked)
     prices = _by_system(layout, reader)
-    taken: set[HtmlElement] = {price.element for price in prices}
+    handled_elements: set[HtmlElement] = {price.element for price in prices}
     for order, element in marked:
-        if any(up in taken or up in reader.joined for up in [element, *element.iterancestors()]):
+        if any(up in handled_elements or up in reader.joined for up in [element, *element.iterancestors()]):
             continue
         if layout.is_elsewhere(element) or (layout.button is None and layout.is_in_another_section(element)):
             set_aside.append(element)
@@ -78,38 +78,42 @@ def visible_prices(page: Context, layout: Layout, currency: str | None) -> Visib
         if _on_tile(element, layout):
             set_aside.append(element)
             continue
-        reading = reader.element(element, text)
+        reading = reader.read_element(element, text)
         set_aside += element.iterdescendants(*scan.CROSSED)
         if isinstance(reading, Money):
             price = classified(element, order, reading)
             holds_several = price is None and len(money.tokens(text)) > 1
             if holds_several and not _is_for_no_price(element):
-                # What is said of one of its amounts is not said of all: the parts are looked at one by one.
+                # Words about one of its amounts do not hold for all of them: the parts are read one by one.
                 continue
-            taken.add(element)
+            handled_elements.add(element)
             if price is None:
-                # `or 219.90 in 4 x 54.97`: of several, one may be a price after all, and then nothing explains it.
+                # `or 219.90 in 4 x 54.97`: one of several amounts may be a price after all, and nothing else explains it.
                 set_aside += [] if holds_several else [element]
             else:
                 prices.append(price)
         elif isinstance(reading, Ambiguous):
             unclear.append(reading)
             if reading.reason == money.SET_APART and len(money.tokens(text)) <= 1:
-                # `$229 99`: the parts of one price, of which none may be taken for the whole.
-                taken.add(element)
+                # `$229 99` are the parts of one price, and none of them may count as the whole.
+                handled_elements.add(element)
     if len({price.amount for price in prices}) > 1:
         unchosen = [price for price in prices if price.kind != "list" and _is_unchosen(price.element, layout)]
         set_aside += [price.element for price in unchosen]
         prices = [price for price in prices if price not in unchosen]
     if any(price.money.signed for price in prices):
-        # Where prices carry their currency, a bare number in a part named after prices is something else; in one that is
-        # named after the price of now it speaks against the others: `Rs. 1,299` and, under `final-price`, 449.
-        prices = [one for one in prices if one.money.signed or one.kind == "list" or (one.named and one.current)]
+        # If prices carry their currency, a bare number in a part named after prices is something else. But in a part named
+        # after the current price it counts against the other prices: `Rs. 1,299` and, under `final-price`, 449.
+        prices = [
+            candidate
+            for candidate in prices
+            if candidate.money.signed or candidate.kind == "list" or (candidate.named and candidate.current)
+        ]
     before_tax = [price for price in prices if price.net or _is_net(price)]
     net = frozenset(price.amount for price in before_tax)
     gross = [price for price in prices if price not in before_tax]
     if gross:
-        # A price before tax is the asked one only where the page shows no other.
+        # A price before tax is the asked one only if the page shows no other price.
         set_aside += [price.element for price in prices if price not in gross]
         prices = gross
     if all(price.kind in ("list", "monthly") for price in prices):
@@ -118,7 +122,7 @@ def visible_prices(page: Context, layout: Layout, currency: str | None) -> Visib
 
 
 def _is_for_no_price(element: HtmlElement) -> bool:
-    """Whether the element itself is named after charges, rates or savings: then all that stands in it is one."""
+    """Whether the element itself is named after charges, rates or savings: then no amount in it is a price."""
     return "no_price" in scan.traits_of(scan.name_of(element))
 
 
@@ -127,9 +131,9 @@ def _is_net(price: VisiblePrice) -> bool:
 
 
 def _by_system(layout: Layout, reader: Reader) -> list[VisiblePrice]:
-    """The asked and the old price where the shop's system is known to print them; empty where it is not, or they differ."""
-    read = (_of_system(system, layout, reader) for system in systems.of_names(layout.parts.names.text))
-    return next((prices for prices in read if prices), [])
+    """The asked and the old price from the places of the shop's system; empty if it is unknown or its places disagree."""
+    prices_by_system = (_of_system(system, layout, reader) for system in systems.of_names(layout.parts.names.text))
+    return next((prices for prices in prices_by_system if prices), [])
 
 
 def _of_system(system: systems.System, layout: Layout, reader: Reader) -> list[VisiblePrice]:
@@ -140,7 +144,7 @@ def _of_system(system: systems.System, layout: Layout, reader: Reader) -> list[V
             text = visible_text(element, MAX_TEXT + 60)
             if layout.is_elsewhere(element) or not text or len(text) > MAX_TEXT:
                 continue
-            reading = reader.element(element, text)
+            reading = reader.read_element(element, text)
             if isinstance(reading, Money) and reading.kind in ("now", "list", "from"):
                 kind: PriceKind = "list" if is_old else "now" if reading.kind == "list" else reading.kind
                 if kind == "now" and (around := classified(element, 0, reading)) is not None and around.kind == "from":
@@ -162,7 +166,7 @@ def _of_system(system: systems.System, layout: Layout, reader: Reader) -> list[V
 def _on_tile(element: HtmlElement, layout: Layout) -> bool:
     """Whether the price stands on a tile that links to other goods: a small part with a linked picture, or a link itself.
 
-    So does one with nothing but a link in it, as in a table of a book's other editions.
+    A price element that holds only a link counts too, as in a table of a book's other editions.
     """
     link = element.find(".//a")
     if link is not None and layout.leads_away(link) and visible_text(link) == visible_text(element):
@@ -179,20 +183,21 @@ def _on_tile(element: HtmlElement, layout: Layout) -> bool:
     return False
 
 
-#: Names of the one of several sizes, amounts or ways to buy that is chosen, and fields that say so.
+#: Names of the chosen one of several sizes, amounts or ways to buy, and attributes that mark it.
 _CHOSEN = frozenset(("selected", "active", "is-active", "is-selected", "aktiv", "chosen", "checked", "isselected"))
 _STATES = ("aria-selected", "aria-checked", "aria-pressed", "aria-current")
 
 
 def _is_unchosen(element: HtmlElement, layout: Layout) -> bool:
-    """Whether the price stands on one of several choices (sizes, ways to buy) of which the page marks another as chosen."""
+    """Whether the price stands on one of several choices (sizes, ways to buy), and the page marks another one as chosen."""
     for up in [element, *element.iterancestors()][:5]:
         if up in layout.above_title:
             return False
         if up.tag in _CHOICES and not _is_chosen(up):
-            others = (other for other in chain(up.itersiblings(up.tag, preceding=True), up.itersiblings(up.tag)))
+            siblings = (sibling for sibling in chain(up.itersiblings(up.tag, preceding=True), up.itersiblings(up.tag)))
             if any(
-                _is_chosen(other) and _HAS_DIGIT.search(visible_text(other, MAX_TEXT)) for other in islice(others, 20)
+                _is_chosen(sibling) and _HAS_DIGIT.search(visible_text(sibling, MAX_TEXT))
+                for sibling in islice(siblings, 20)
             ):
                 return True
     return False
@@ -205,8 +210,10 @@ _HAS_DIGIT = re.compile(r"\d")
 def _is_chosen(part: HtmlElement) -> bool:
     if any(part.get(state) in ("true", "page") for state in _STATES):
         return True
-    words = (part.get("class") or "").lower().split()
-    return any(word in _CHOSEN for word in words) or any(box.get("checked") is not None for box in part.iter("input"))
+    class_words = (part.get("class") or "").lower().split()
+    return any(word in _CHOSEN for word in class_words) or any(
+        box.get("checked") is not None for box in part.iter("input")
+    )
 
 
 def _ranked(prices: list[VisiblePrice], layout: Layout) -> list[VisiblePrice]:
@@ -230,7 +237,7 @@ def _ranked(prices: list[VisiblePrice], layout: Layout) -> list[VisiblePrice]:
 
 
 def beside(price: VisiblePrice, part: HtmlElement) -> dict[str, price_words.Label]:
-    """The amounts, as printed, in the smallest part around a price that holds others too; empty where none is near.
+    """The amounts, as printed, in the smallest part around a price that also holds others; empty if no other is near.
 
     `part` is the part of the page that is about the goods: amounts outside it (a cart in the page's header) are not near.
     """
