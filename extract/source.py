@@ -1,4 +1,7 @@
-"""What a source is, and how the sources are found: one folder in `extract/sources/`, with a `SOURCE`, and no registry."""
+"""What a source is, and how the program finds the sources.
+
+Each source is a folder in `extract/sources/` whose `__init__.py` holds a `SOURCE`. There is no registry.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +21,13 @@ from gpuledger.extract.items import Parsed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """One archived page as a parser sees it: bytes, never decoded text, since the charset may stand in the bytes.
+    """One archived page as a parser sees it.
 
-    `url` is the address asked for and `final_url` where redirects ended; resolve relative links against `final_url`.
-    Header names are in lower case. `fetched_at` is in UTC. `sha256` is of `content` and names the archived file.
+    The content is bytes and not decoded text, since the page itself may name its charset.
+
+    `url` is the requested address, `final_url` the address at which its redirects ended. Resolve relative links against
+    `final_url`. Header names are in lower case. `fetched_at` is in UTC. `sha256` is the hash of `content` and names the
+    archived file.
     """
 
     url: str
@@ -35,16 +41,17 @@ class Page:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """One place that is read every night.
+    """One place that the program reads every night.
 
-    `parse` is pure: the page in, items, issues and links to follow out. It raises LayoutChanged where the page is not
-    what it knows. `start` are the live addresses; none means that the source is read only where the settings give addresses.
-    `sample` are the paths on the source's host of the bundled sample site; none means that it has no part in the sample.
-    `give_back` is for files that a person dropped: it writes the rows that are none to the path, each with its reason, and
-    says whether there were any.
-    `hosts` are those that it is read from beside the hosts of its addresses (a shop's pictures may lie elsewhere); whatever
-    its pages link or redirect to beyond them is not fetched.
-    `country` and `language` (ISO 3166 and ISO 639) decide what `1.299` means; None where the page itself must say.
+    - `parse` is pure: it takes a page and yields items, issues and links to follow. It raises LayoutChanged if the page is
+      not one that it knows.
+    - `start` holds the live addresses. A source without start addresses reads only the addresses that the settings give.
+    - `sample` holds paths on the source's host of the bundled sample site. A source without them has no part in the sample.
+    - `give_back` is for files that a person dropped: it writes the rows that could not be read to the path, each with its
+      reason, and returns whether there were any.
+    - `hosts` names further hosts from which the source may be fetched, beside the hosts of its addresses (a shop's pictures
+      may lie elsewhere). The program fetches nothing from any other host that the pages link or redirect to.
+    - `country` and `language` (ISO 3166 and ISO 639) decide what `1.299` means. They are None if the page itself must say.
     """
 
     name: str
@@ -59,40 +66,44 @@ class Source:
     freshness_hours: int = 48
     hosts: tuple[str, ...] = ()
     give_back: Callable[[Page, Path], bool] | None = None
-    #: Who brings its pages: the client, or a browser that lets their scripts run and asks through the client.
+    #: What fetches its pages: the client, or a browser, which runs the scripts of a page and sends its requests through the
+    #: client.
     fetch: Literal["client", "browser"] = "client"
-    #: Its addresses lead to lists, which may break off; not so where each is the page of one product.
+    #: Whether its addresses are lists, which may be incomplete. False if each address is the page of one product.
     has_lists: bool = True
-    #: Its addresses are those of shops that have nothing to do with each other: `extract.shops` has them read apart.
+    #: Whether its addresses belong to shops that have nothing to do with each other: `extract.shops` reads each shop
+    #: separately.
     is_of_many_shops: bool = False
-    #: Its items are kept beside the archive. To keep those of a file that is read once costs more than to read it again.
+    #: Whether the program caches its items beside the archive. For a file that is read once the cache costs more than it
+    #: saves.
     keeps_parsed: bool = True
-    #: One of its files may take as much processor time as so many pages: a packed table of all days is many in one.
+    #: How many pages' processor time one of its files may take: a packed table of all days holds as much as many pages.
     pages_in_one: int = 1
-    #: Pages at most in one run: a paging loop or an endless shop ends here, with an issue.
+    #: The most pages of one run. A loop of next-page links or an endless shop ends here, with an issue.
     max_pages: int = 50
-    #: What its interface wants of whoever asks; None for pages that anybody may read.
+    #: The credentials that its interface requires; None for pages that anybody may read.
     access: Access | None = None
-    #: The official interface of whoever runs it: the source here that reads it (its own name where it is one), or what it is
-    #: called. None where none is known.
+    #: The official interface of the company that runs the site: the name of the source that reads that interface (its own
+    #: name if this source does), or else what the interface is called. None if no interface is known.
     interface: str | None = None
-    #: Hours that its terms let a page be kept; the archive then keeps what was read of it. None where nothing is said.
+    #: For how many hours its terms let anybody keep a page; the archive then keeps the items instead of the page. None if
+    #: the terms name no limit.
     keep_hours: int | None = None
-    #: Product pages behind listings at most in one run, the stalest first.
+    #: The most product pages behind listings in one run; those that were read longest ago come first.
     max_products: int = 25
 
 
 def parser_in(package: str) -> Callable[[Page], Iterable[Parsed]]:
-    """The function `parse` of the package's module `pages`, which is imported when the first page is parsed.
+    """Return the function `parse` of the package's module `pages`, importing that module only when the first page is parsed.
 
-    A night on which no page changed needs the names and addresses of all sources and no parser, and to import all parsers
-    with their libraries takes a tenth of such a night.
+    A night on which no page changed needs the names and addresses of all sources but no parser. Importing all parsers with
+    their libraries takes a tenth of such a night.
     """
     return partial(_call_in_pages, package, "parse")
 
 
 def give_back_in(package: str) -> Callable[[Page, Path], bool]:
-    """The function `give_back` of the package's module `pages`, imported as late as `parse`."""
+    """Return the function `give_back` of the package's module `pages`, importing that module only when it is called."""
     return partial(_call_in_pages, package, "give_back")
 
 
@@ -101,23 +112,23 @@ def _call_in_pages(package: str, function: str, *arguments: object) -> Any:
 
 
 def load_parser(name: str) -> None:
-    """Import the parser of the source called `name` now, and not within the time and memory that its first page may take."""
+    """Import the parser of the source called `name` now, so that the limits on its first page do not count the import."""
     importlib.import_module(f"{sources.__name__}.{name}.pages")
 
 
 @cache
 def names() -> tuple[str, ...]:
-    """All source names, sorted. Reads the folder only, once; imports nothing."""
+    """Return all source names, sorted. Lists the folder once and imports nothing."""
     return tuple(sorted(info.name for info in pkgutil.iter_modules(sources.__path__) if not info.name.startswith("_")))
 
 
 def folder(name: str) -> Path:
-    """The folder of a source: its code, its contract, its pages of the sample, and its cases."""
+    """Return the folder of a source: its code, its contract, its pages of the sample site, and its cases."""
     return Path(sources.__path__[0], name)
 
 
 def get(name: str) -> Source:
-    """The source called `name`. Raises KeyError, with the known names, where there is none."""
+    """Return the source called `name`. Raises KeyError, with the known names, if there is no such source."""
     known = names()
     if name not in known:
         raise KeyError(f"no source is called {name!r}; known are {', '.join(known)}")
@@ -128,5 +139,5 @@ def get(name: str) -> Source:
 
 
 def discover() -> list[Source]:
-    """All sources, by name. Imports no parser."""
+    """Return all sources, sorted by name. Imports no parser."""
     return [get(name) for name in names()]

@@ -1,7 +1,7 @@
-"""One product of Best Buy's official Products API, as its own answers and its pages hold it.
+"""Reader of one product of Best Buy's official Products API, in the API's answers and in saved ones.
 
-`salePrice` is what one pays now, `regularPrice` the price without the sale; `onlineAvailability` is true for a pre-order
-too, which only `orderable` tells; a card that is sold by others has `marketplace` true.
+`salePrice` is the price that a buyer pays now, `regularPrice` the price without the sale. `onlineAvailability` is true for a
+pre-order too; only `orderable` distinguishes a pre-order. `marketplace` is true for a card that another seller sells.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gpuledger.extract.source import Page
 
 HOMEPAGE = "https://www.bestbuy.com/"
 LOCALE = Locale("US", "en", "USD")
-#: Who sells, by whether it is a marketplace's offer.
+#: The kind of seller, by whether the offer is on the marketplace.
 SELLERS: Mapping[bool, SellerKind] = {True: "marketplace", False: "first_party"}
 _ORDERABLE: Mapping[str, Availability] = {
     "Available": "in_stock",
@@ -30,7 +30,7 @@ _ORDERABLE: Mapping[str, Availability] = {
 
 
 def offer(page: Page, row: Mapping[str, Any]) -> Iterator[Parsed]:
-    """The offer of one product of the API. Raises ValueError, TypeError, AttributeError or KeyError where it is none."""
+    """Yield the offer of one product. Raises ValueError, TypeError, AttributeError or KeyError if `row` is not a product."""
     sku = str(row["sku"])
     online = row.get("onlineAvailability")
     online_status: Availability = "unknown" if online is None else "in_stock" if online else "out_of_stock"

@@ -1,15 +1,15 @@
-"""Charts that a person wants read: which picture of which article shows which workload.
+"""Plans of charts that a person wants the program to read: which picture of which article shows which workload.
 
-One TOML file an article:
+There is one TOML file for each article:
 
     article_url = "https://www.tomshardware.com/…"
     published_on = 2026-03-01
 
     [[chart]]
     workload = "sd-512-image-generation"
-    caption = "512x512"    # words of the picture's caption; or image_url; neither where the article has one chart
-    series = 1             # which bar of a row, counted from 0 (the inner or first one); 0 unless it is said
-    title = "…"            # what to call the chart; its caption unless it is said
+    caption = "512x512"    # words of the picture's caption, or else image_url; neither if the article has only one chart
+    series = 1             # which bar of a row, counted from 0 (the inner or first one); 0 by default
+    title = "…"            # a name for the chart; by default its caption
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from urllib.parse import urlsplit
 
 from gpuledger.extract.items import Chart
 
-#: As which such a file is archived.
+#: The content type under which the program archives such a file.
 CONTENT_TYPE = "application/toml"
 _OF_FILE = frozenset(("article_url", "published_on", "chart"))
 _OF_CHART = frozenset(("workload", "caption", "image_url", "series", "title"))
 
 
 class PlanError(ValueError):
-    """A file of charts cannot be used. The message names the file, the place in it, and what it should be."""
+    """A file of plans cannot be used. The message names the file, the place in the file, and what should be there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """One chart: where it is and what it shows. `series` is None where any may be meant."""
+    """One chart: where it is and what it shows. `series` is None if it may be any series."""
 
     article_url: str
     workload_id: str
@@ -45,7 +45,7 @@ class Plan:
     title: str | None = None
 
     def means(self, chart: Chart) -> bool:
-        """Whether this picture of the article is the one."""
+        """Return whether the plan is about this picture of the article."""
         if place_of(chart.article_url) != place_of(self.article_url):
             return False
         if self.image_url is not None:
@@ -54,7 +54,7 @@ class Plan:
 
 
 def read_toml(content: bytes, name: str) -> list[Plan]:
-    """The charts of one file. Raises PlanError."""
+    """Return the plans of one file. Raises PlanError."""
     try:
         table = tomllib.loads(content.decode("utf-8"))
     except (ValueError, RecursionError) as error:
@@ -66,13 +66,13 @@ def read_toml(content: bytes, name: str) -> list[Plan]:
     if not isinstance(published, date) or isinstance(published, datetime):
         raise PlanError(f"{name}: published_on must be a date such as 2026-03-01, without quotes")
     charts = table.get("chart")
-    if not isinstance(charts, list) or not charts or not all(isinstance(one, dict) for one in charts):
+    if not isinstance(charts, list) or not charts or not all(isinstance(chart, dict) for chart in charts):
         raise PlanError(f"{name}: there is no [[chart]]; each names a workload")
-    return [_plan(one, article, published, f"{name}, chart {number}") for number, one in enumerate(charts, start=1)]
+    return [_plan(chart, article, published, f"{name}, chart {number}") for number, chart in enumerate(charts, start=1)]
 
 
 def place_of(url: str) -> str:
-    """An article's address without what does not name it: query, fragment, letter case of the host, final slash."""
+    """Return an article's address without the parts that do not identify it: query, fragment, host case, final slash."""
     parts = urlsplit(url)
     return f"{(parts.hostname or '').lower()}{parts.path.rstrip('/')}"
 

@@ -1,7 +1,8 @@
-"""Which GPUs are in an instance type, where a provider's price list names the type only.
+"""The GPUs of instance types, for price lists that name only the type.
 
-Facts of the providers' own pages on instance sizes (learn.microsoft.com/azure/virtual-machines/sizes, aws.amazon.com/ec2/
-instance-types), with the form factor where the page states it. A type that is not here is unknown and is never guessed.
+The facts come from the providers' own pages on instance sizes (learn.microsoft.com/azure/virtual-machines/sizes,
+aws.amazon.com/ec2/instance-types). The form factor is given if the page states it. A type that is not in these tables is
+unknown and is never guessed.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import NamedTuple
 
 @dataclass(frozen=True, slots=True)
 class Gpus:
-    """The GPUs of one instance: name, memory of one in GB, how many."""
+    """The GPUs of one instance: their name, the memory of one GPU in GB, and their number."""
 
     name: str
     memory_gb: Decimal
@@ -23,7 +24,7 @@ class Gpus:
 
 
 class _Series(NamedTuple):
-    """An Azure series: its size names with the vCPU count as group 1, and the whole GPUs by vCPU count."""
+    """An Azure series: a pattern of its size names (group 1 is the vCPU count), and its number of GPUs by vCPU count."""
 
     pattern: re.Pattern[str]
     name: str
@@ -82,7 +83,7 @@ _AWS: Mapping[str, tuple[str, str]] = {
 
 
 def azure(size: str) -> Gpus | None:
-    """The whole GPUs of an Azure size such as `Standard_NC24ads_A100_v4`; None for a share of one, or an unknown size."""
+    """Return the whole GPUs of a size such as `Standard_NC24ads_A100_v4`; None for a share of a GPU or an unknown size."""
     for series in _AZURE:
         if match := series.pattern.fullmatch(size):
             count = series.counts.get(int(match[1]))
@@ -91,6 +92,9 @@ def azure(size: str) -> Gpus | None:
 
 
 def aws(instance_type: str, count: int) -> Gpus | None:
-    """The GPUs of an AWS instance type such as `p4d.24xlarge`, whose number the price list states; None if unknown."""
+    """Return the GPUs of an AWS instance type such as `p4d.24xlarge`; None if the type is unknown.
+
+    `count` comes from the price list.
+    """
     known = _AWS.get(instance_type.partition(".")[0])
     return Gpus(known[0], Decimal(known[1]), count) if known else None

@@ -1,8 +1,10 @@
-"""Product feeds: what shops give to price comparisons and advertisers, as rows of named texts whatever the file's form.
+"""Reader of product feeds, which shops give to price comparisons and advertisers.
 
-The forms: RSS 2.0 and Atom with Google Merchant's namespace, and tables with a header (tabs, commas, semicolons or bars),
-each plain or as a gzip file. The names of the columns are Google's; those of affiliate networks (Awin, CJ, TradeDoubler and
-their relatives) are brought to them. A column that has a name of the shop's own is named behind the feed's address:
+It yields rows of named texts, whatever the file's form.
+
+The forms are RSS 2.0 and Atom with Google Merchant's namespace, and tables with a header (tabs, commas, semicolons or bars),
+each plain or as a gzip file. The reader uses Google's names of columns and translates the names of affiliate networks (Awin,
+CJ, TradeDoubler and their relatives). If a shop has its own name for a column, the feed's address gives it behind a `#`:
 `https://shop.example/feed.csv#price=our_price&id=artno`.
 
 Google's names: https://support.google.com/merchants/answer/7052112; Awin's: its "product feed columns" help page.
@@ -23,10 +25,10 @@ from gpuledger.extract.errors import LayoutChanged, TooLarge, Truncated
 from gpuledger.extract.markup import charset
 from gpuledger.extract.source import Page
 
-#: A feed of a large shop; a gzip file that grows beyond it is refused.
+#: The size of a large shop's feed. A gzip file that unpacks to more is refused.
 MAX_BYTES = 200_000_000
 
-#: Google's name for what networks and shops call otherwise. A name on the left is looked for in this order.
+#: For each of Google's names, the names that networks and shops use instead, in the order in which the reader prefers them.
 _OTHER_NAMES: dict[str, tuple[str, ...]] = {
     "id": ("merchant_product_id", "aw_product_id", "sku", "product_id", "artikelnummer", "tduid"),
     "title": ("product_name", "name", "product_title", "productname"),
@@ -48,9 +50,9 @@ _OTHER_NAMES: dict[str, tuple[str, ...]] = {
 
 
 def rows(page: Page) -> Iterator[tuple[str, dict[str, str]]]:
-    """Each entry of the feed: its place in the file (`item 3`, `line 12`) and its texts by Google's names.
+    """Yield each entry of the feed: its place in the file (`item 3`, `line 12`) and its texts by Google's names.
 
-    Raises LayoutChanged where the file is no feed, Truncated where a gzip file breaks off, TooLarge where it is too long.
+    Raises LayoutChanged if the file is not a feed, Truncated if a gzip file breaks off, TooLarge if the file is too long.
     """
     content = unpacked(page)
     names = _names(page.url)
@@ -61,7 +63,7 @@ def rows(page: Page) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def unpacked(page: Page) -> bytes:
-    """The page's bytes, of a gzip file those in it. Raises Truncated and TooLarge."""
+    """Return the page's bytes, unpacked if the page is a gzip file. Raises Truncated and TooLarge."""
     if page.content[:2] != b"\x1f\x8b":
         return page.content
     try:
@@ -73,7 +75,7 @@ def unpacked(page: Page) -> bytes:
 
 
 def _names(url: str) -> dict[str, str]:
-    """Google's name by the name in the file: those that the address gives, then those that are known."""
+    """Map names in the file to Google's names. The names that the address gives win over the known ones."""
     known = {other: name for name, others in _OTHER_NAMES.items() for other in others}
     return known | {theirs.lower(): name for name, theirs in parse_qsl(urlsplit(url).fragment)}
 
@@ -82,23 +84,26 @@ def _key(name: str) -> str:
     return re.sub(r"[\s-]+", "_", name.strip().lower().removeprefix("g:"))
 
 
-def _named(entry: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str]:
-    """An entry by Google's names. Where the file has that name itself, another name for it does not count."""
-    found: dict[str, tuple[int, str]] = {}
+def _by_googles_names(entry: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str]:
+    """Return the texts of an entry by Google's names.
+
+    Of several names in the file for one of them, the preferred one counts.
+    """
+    texts: dict[str, tuple[int, str]] = {}
     for theirs, text in entry.items():
         text = text.strip()
         key = _key(theirs)
         name = names.get(key, key)
-        # The shop's word first, then Google's own name, then the others in the order in which they are believed.
+        # Prefer a name that the address gives, then Google's own name, then the others in their order.
         others = _OTHER_NAMES.get(name, ())
         rank = -1 if name == key else others.index(key) if key in others else -2
-        if text and (name not in found or rank < found[name][0]):
-            found[name] = (rank, text)
-    return {name: text for name, (_, text) in found.items()}
+        if text and (name not in texts or rank < texts[name][0]):
+            texts[name] = (rank, text)
+    return {name: text for name, (_, text) in texts.items()}
 
 
 def _of_xml(page: Page, content: bytes, names: Mapping[str, str]) -> Iterator[tuple[str, dict[str, str]]]:
-    # Entities are left as they stand and nothing is loaded from elsewhere, so a bomb of entities stays small.
+    # The parser neither expands entities nor loads anything from elsewhere, so a bomb of entities stays small.
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
     try:
         root = etree.fromstring(content.lstrip(), parser)
@@ -114,10 +119,10 @@ def _of_xml(page: Page, content: bytes, names: Mapping[str, str]) -> Iterator[tu
             name = etree.QName(child).localname
             text = "".join(child.itertext()).strip() or (child.get("href", "") if name == "link" else "")
             if text:
-                # Of several of one name the first is the main one, as of pictures.
+                # Of several elements with one name, such as pictures, the first is the main one.
                 (googles if etree.QName(child).namespace == _GOOGLE else plain).setdefault(name, text)
         texts = plain | googles
-        yield f"item {place}", _named(texts, names)
+        yield f"item {place}", _by_googles_names(texts, names)
 
 
 _GOOGLE = "http://base.google.com/ns/1.0"
@@ -127,7 +132,7 @@ def _of_table(page: Page, content: bytes, names: Mapping[str, str]) -> Iterator[
     text = charset.decode(content, page.headers.get("content-type")).lstrip("\ufeff")
     header = text.partition("\n")[0]
     delimiter = max("\t,;|", key=header.count)
-    # A field without an end would swallow the file; the csv module stops at its own limit, which is an error here.
+    # A field without an end would take in the rest of the file. The csv module stops at its own limit with an error.
     reader = csv.DictReader(io.StringIO(text), delimiter=delimiter)
     keys = [_key(name) for name in reader.fieldnames or ()]
     known = {names.get(key, key) for key in keys}
@@ -137,8 +142,9 @@ def _of_table(page: Page, content: bytes, names: Mapping[str, str]) -> Iterator[
         raise LayoutChanged(page.url, seen, way)
     try:
         for entry in reader:
-            # More fields than the header has names for, or fewer: a delimiter in a text. Nothing behind it can be trusted.
+            # More or fewer fields than the header has names mean a delimiter inside a text, so no field after it can be
+            # trusted.
             is_whole = None not in entry and None not in entry.values()
-            yield f"line {reader.line_num}", _named(entry, names) if is_whole else {}
+            yield f"line {reader.line_num}", _by_googles_names(entry, names) if is_whole else {}
     except csv.Error as error:
         raise LayoutChanged(page.url, f"line {reader.line_num}: {error}", "ask the shop to mend its feed") from error

@@ -1,7 +1,7 @@
-"""What the shop parsers share: the cards of a listing, text of an element, and an offer made of a card's words.
+"""What the parsers of shops share: finding the cards of a listing, reading an element's text, making an offer of a card.
 
-A selector is an assertion. A listing whose cards are not found raises LayoutChanged; one card that cannot be read becomes
-an Issue and the others go on.
+A selector is an assertion. If no card of a listing is found, the parser raises LayoutChanged. A single card that cannot be
+read becomes an Issue, and the parser goes on with the other cards.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ from gpuledger.extract.source import Page
 
 
 class Locale(NamedTuple):
-    """How a shop's site writes prices: ISO 3166 country, ISO 639 language, ISO 4217 currency of a bare number.
+    """How a shop's site writes prices: ISO 3166 country, ISO 639 language, ISO 4217 currency of a number without a currency.
 
-    All are None for a site that sells in several currencies: there only a price that names its own can be read.
+    All are None for a site that sells in several currencies. On such a site only prices that name their currency can be
+    read.
     """
 
     country: str | None
@@ -40,7 +41,7 @@ class Locale(NamedTuple):
 
 
 class BadCard(ValueError):
-    """A card lacks what every card has. Its message becomes the Issue's."""
+    """A card lacks a part that every card has. The message becomes the message of the Issue."""
 
 
 @functools.cache
@@ -49,38 +50,39 @@ def _compiled(css: str) -> CSSSelector:
 
 
 def select(element: HtmlElement, css: str) -> list[HtmlElement]:
-    """All descendants that match the CSS selector, in document order."""
+    """Return all descendants that match the CSS selector, in document order."""
     elements: list[HtmlElement] = _compiled(css)(element)
     looks.note(css, found=bool(elements))
     return elements
 
 
 def first(element: HtmlElement, css: str) -> HtmlElement | None:
-    """The first descendant that matches, or None."""
+    """Return the first descendant that matches, or None."""
     return next(iter(select(element, css)), None)
 
 
 def clean(text: str) -> str:
-    """Text with every run of white space, no-break spaces included, as one space, and twice-encoded letters mended."""
+    """Return the text with each run of white space as one space (no-break spaces too) and twice-encoded letters mended."""
     return " ".join(mend(text).split())
 
 
 def text(element: HtmlElement | None, css: str | None = None) -> str:
-    """The element's text (or that of its first descendant that matches `css`), cleaned; empty where there is none."""
+    """Return the cleaned text of the element, or of its first descendant that matches `css`; empty if there is none."""
     if element is not None and css is not None:
         element = first(element, css)
     return "" if element is None else clean(element.text_content())
 
 
 def attribute(element: HtmlElement | None, name: str) -> str:
-    """The attribute's value, cleaned; empty where the element or the attribute is missing."""
+    """Return the attribute's cleaned value; empty if the element or the attribute is missing."""
     return "" if element is None else clean(element.get(name) or "")
 
 
 def address(page: Page, root: HtmlElement, homepage: str) -> str:
-    """The page's own address, against which its links stand and which tells the country's site.
+    """Return the page's own address, which resolves its links and shows which country's site it is.
 
-    It is where the page came from; for a saved file without one, its canonical link, else the shop's homepage.
+    It is the address that the page came from. For a saved file without an address it is the canonical link, else the shop's
+    homepage.
     """
     canonical = attribute(first(root, 'link[rel="canonical"]'), "href")
     open_graph = attribute(first(root, 'meta[property="og:url"]'), "content")
@@ -89,10 +91,10 @@ def address(page: Page, root: HtmlElement, homepage: str) -> str:
 
 
 def next_page(root: HtmlElement, base: str, css: str = "") -> Iterator[Link]:
-    """The link to the listing's next page, where there is one. `css` is a shop's own selector for it."""
-    every = 'link[rel="next"], a[rel="next"]' + (f", {css}" if css else "")
+    """Yield the link to the listing's next page, if there is one. `css` is the shop's own selector for that link."""
+    selectors = 'link[rel="next"], a[rel="next"]' + (f", {css}" if css else "")
     yield from link_to(
-        base, next((address for link in select(root, every) if (address := attribute(link, "href"))), "")
+        base, next((address for link in select(root, selectors) if (address := attribute(link, "href"))), "")
     )
 
 
@@ -107,33 +109,36 @@ _TOTAL = re.compile(
 
 
 def listing_total(root: HtmlElement) -> Iterator[ListingTotal]:
-    """How many goods the listing says that it holds (`1-36 of 1,204 results`); nothing where it does not, or says several.
+    """Yield the number of goods that the listing states (`1-36 of 1,204 results`); nothing if it states none or several.
 
-    `over 1,000` is no number, and words for something else behind it (`1-5 of 240 reviews`) are no goods.
+    `over 1,000` is not a number of goods, and neither is a number of something else (`1-5 of 240 reviews`).
     """
-    shown = clean(" ".join(root.xpath("//body//text()[not(parent::script or parent::style)]")))
-    found = {
-        int(re.sub(r"\D", "", match.group(3) or match.group(4))): match.group() for match in _TOTAL.finditer(shown)
+    page_text = clean(" ".join(root.xpath("//body//text()[not(parent::script or parent::style)]")))
+    totals = {
+        int(re.sub(r"\D", "", match.group(3) or match.group(4))): match.group() for match in _TOTAL.finditer(page_text)
     }
-    if len(found) == 1:
-        yield from (ListingTotal(count=count, text=text) for count, text in found.items())
+    if len(totals) == 1:
+        yield from (ListingTotal(count=count, text=text) for count, text in totals.items())
 
 
 def link_to(base: str, href: str) -> Iterator[Link]:
-    """The link to the listing's next page, unless it leads nowhere or to the page itself."""
+    """Yield the link to the listing's next page, unless it leads nowhere or to the page itself."""
     url = absolute(base, href)
     if url and url != base and not href.startswith(("#", "javascript:")):
         yield Link(url=url, role="next_page")
 
 
 def not_understood(page: Page, seen: str) -> LayoutChanged:
-    """The error of a page without what it should hold. Raises Blocked instead where the page is a wall and no shop page."""
+    """Return the error for a page that is not what it should be.
+
+    Raises Blocked if the page is a wall instead of a shop's page.
+    """
     blocks.detect(page.content, page.final_url, page.headers, page.status)
     return LayoutChanged(page.final_url or page.url, seen)
 
 
 def cards(root: HtmlElement, css: str, page: Page) -> list[HtmlElement]:
-    """The listing's cards. Raises LayoutChanged (or Blocked) where there is none."""
+    """Return the listing's cards. Raises LayoutChanged (or Blocked) if there are none."""
     elements = select(root, css)
     if not elements:
         raise not_understood(page, f"no listing card matches {css!r}")
@@ -143,56 +148,58 @@ def cards(root: HtmlElement, css: str, page: Page) -> list[HtmlElement]:
 def read_cards(
     elements: Iterable[HtmlElement], read: Callable[[HtmlElement], Iterable[Parsed]], page: Page
 ) -> Iterator[Parsed]:
-    """What `read` gives for each card; a card that it cannot read (ValueError) becomes an Issue with the card's text.
+    """Yield the items that `read` gives for each card.
 
-    Raises LayoutChanged where no card at all can be read: then it is not the card that is wrong.
+    A card that `read` refuses (ValueError) becomes an Issue with its text.
+
+    Raises LayoutChanged if no card at all can be read, since the fault is then not in a single card.
     """
     issues: list[Issue] = []
-    read_some = False
+    has_offer = False
     for position, card in enumerate(elements, start=1):
         try:
             items = list(read(card))
         except ValueError as error:
-            shown = text(card)[:200]
+            card_text = text(card)[:200]
             issues.append(
-                Issue(code="bad_card", message=str(error), where=f"card {position}", text=shown, url=page.final_url)
+                Issue(code="bad_card", message=str(error), where=f"card {position}", text=card_text, url=page.final_url)
             )
             continue
-        read_some = read_some or any(isinstance(item, Offer) for item in items)
+        has_offer = has_offer or any(isinstance(item, Offer) for item in items)
         yield from items
-    if issues and not read_some:
+    if issues and not has_offer:
         raise not_understood(page, f"none of {len(issues)} listing cards could be read; the first: {issues[0].message}")
     yield from issues
 
 
-def read_money(shown: str, locale: Locale, title: str, page: Page) -> tuple[Money | None, Issue | None]:
-    """What a price element's text says, and an Issue where it holds a number that is no price to be relied on.
+def read_money(price_text: str, locale: Locale, title: str, page: Page) -> tuple[Money | None, Issue | None]:
+    """Return the price in a price element's text, and an Issue if the text has a number that is not surely a price.
 
     `title` is for the Issue's message.
     """
-    money = read_price(shown, currency=locale.currency, country=locale.country, language=locale.language)
+    money = read_price(price_text, currency=locale.currency, country=locale.country, language=locale.language)
     if isinstance(money, Money) and money.currency is None:
-        money = Ambiguous(shown, "its currency is not named")
+        money = Ambiguous(price_text, "its currency is not named")
     if isinstance(money, Ambiguous):
-        message = f"the price {clean(shown)!r} of {title!r} cannot be told: {money.reason}"
-        return None, Issue(code="ambiguous_price", message=message, text=shown, url=page.final_url)
+        message = f"the price {clean(price_text)!r} of {title!r} cannot be told: {money.reason}"
+        return None, Issue(code="ambiguous_price", message=message, text=price_text, url=page.final_url)
     if money and is_shown_mark(money.amount):
-        message = f"{clean(shown)!r} stands where {title!r} has no price"
-        return None, Issue(code="no_price", severity="info", message=message, text=shown, url=page.final_url)
+        message = f"{clean(price_text)!r} stands where {title!r} has no price"
+        return None, Issue(code="no_price", severity="info", message=message, text=price_text, url=page.final_url)
     return money, None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """What one card of a listing shows, as it is written there; a text is empty where the card has none."""
+    """The texts of one card of a listing, as the card prints them. A text is empty if the card does not have it."""
 
     title: str
     url: str
-    #: What the shop calls the listing by for as long as it keeps it.
+    #: The shop's identifier of the listing, which stays the same for as long as the shop keeps the listing.
     key: str
     #: The text of the price element alone.
     price_text: str = ""
-    #: A number written for programs, `1599.99` in an attribute.
+    #: A number that the page states for programs, such as `1599.99` in an attribute.
     machine_price: str = ""
     #: The text of a was-price.
     list_text: str = ""
@@ -200,18 +207,18 @@ class Card:
 
 
 def offer(page: Page, locale: Locale, card: Card, **facts: Any) -> Iterator[Parsed]:
-    """One Offer of a card, and an Issue for each of its amounts that cannot be read without guessing.
+    """Yield the Offer of a card, and an Issue for each amount that cannot be read without guessing.
 
-    Where the price in the text and the one for programs disagree, neither is taken. `facts` are further fields of Offer. A
-    condition that the title names wins over none; a title that names a set of goods makes the price a `bundle` price.
-    Raises BadCard where title, url or key is missing.
+    If the price in the text and the price for programs disagree, the offer has no price. `facts` are further fields of
+    Offer. A condition that the title names wins over the one in `facts`. A title that names a set of goods makes the price a
+    `bundle` price. Raises BadCard if title, url or key is missing.
     """
     title, price_text, machine_price = clean(card.title), card.price_text, card.machine_price
     if not (title and card.url and card.key):
         missing = [name for name, value in (("title", title), ("address", card.url), ("key", card.key)) if not value]
         raise BadCard(f"the card has no {' and no '.join(missing)}")
     money, issue = read_money(price_text, locale, title, page)
-    stated = _machine(machine_price, locale)
+    stated = _machine_money(machine_price, locale)
     if stated and money and (money.amount, money.currency) != (stated.amount, stated.currency):
         message = f"{title!r} shows {clean(price_text)!r} and says {machine_price} to programs: no price is taken"
         money, issue = None, Issue(code="two_prices", message=message, text=price_text, url=page.final_url)
@@ -238,8 +245,8 @@ def offer(page: Page, locale: Locale, card: Card, **facts: Any) -> Iterator[Pars
     )
 
 
-def _machine(number: str, locale: Locale) -> Money | None:
-    """The amount of a plain decimal written for programs; None where there is none, 0, or a placeholder of nines."""
+def _machine_money(number: str, locale: Locale) -> Money | None:
+    """Return the amount of a plain decimal meant for programs; None for any other text, 0, and a placeholder of nines."""
     if not re.fullmatch(r"\d{1,12}(\.\d{1,4})?", number) or locale.currency is None:
         return None
     amount = Decimal(number)
@@ -247,10 +254,10 @@ def _machine(number: str, locale: Locale) -> Money | None:
 
 
 def refine(items: Iterable[Parsed], url: str, **known: Any) -> Iterator[Parsed]:
-    """The items of a product page with what the shop's own markup says of its offer; absent values change nothing.
+    """Yield the items of a product page, after setting those fields of its offer that the shop's own markup gives.
 
-    `url` is the address that stays the same from night to night. The shops read here sell new goods and say so of others,
-    so a condition that nothing names is new.
+    A value None in `known` changes nothing. `url` is the address that stays the same from night to night. These shops sell
+    new goods and mark all others, so a condition that is not named is new.
     """
     facts = {name: value for name, value in known.items() if value is not None}
     for item in items:
@@ -261,5 +268,5 @@ def refine(items: Iterable[Parsed], url: str, **known: Any) -> Iterator[Parsed]:
 
 
 def absolute(base: str, href: str) -> str:
-    """The address of a link, without fragment; empty where the link has none."""
+    """Return the address of a link without its fragment; empty if the link has no address."""
     return joined(base, href).partition("#")[0] if href else ""

@@ -1,4 +1,4 @@
-"""A shop's `sitemap.xml` to the addresses of its product pages (https://www.sitemaps.org/protocol.html)."""
+"""Reader of a shop's `sitemap.xml` (https://www.sitemaps.org/protocol.html): the addresses of its product pages."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _ENTRIES = {"urlset": "url", "sitemapindex": "sitemap"}
 
 
 def is_sitemap(page: Page) -> bool:
-    """Whether the page is a sitemap or an index of sitemaps, plain or as a gzip file."""
+    """Return whether the page is a sitemap or an index of sitemaps, plain or as a gzip file."""
     if page.content[:2] == b"\x1f\x8b":
         return _START.match(feeds.unpacked(page)[:5_000]) is not None
     return _START.match(page.content[:5_000]) is not None
 
 
 def links(page: Page) -> Iterator[Parsed]:
-    """A Link to each product page whose address names a graphics card, and to each further sitemap.
+    """Yield a Link to each product page whose address names a graphics card, and to each further sitemap.
 
-    Only addresses of the sitemap's own host are followed, as the protocol wants it. Raises LayoutChanged for broken XML.
+    Only addresses on the sitemap's own host are followed, as the protocol requires. Raises LayoutChanged for broken XML.
     """
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
     try:
@@ -41,19 +41,19 @@ def links(page: Page) -> Iterator[Parsed]:
         raise LayoutChanged(page.url, f"no well-formed XML: {error}", "ask the shop to mend its sitemap") from error
     kind = etree.QName(root).localname
     role = "product" if kind == "urlset" else "next_page"
-    found = others = 0
+    link_count = foreign_count = 0
     for entry in root.iterchildren("{*}" + _ENTRIES[kind]):
         address = (entry.findtext("{*}loc") or "").strip()
         parts = urlsplit(joined("", address))
         if parts.scheme not in ("http", "https") or parts.hostname != urlsplit(page.final_url).hostname:
-            others += 1
+            foreign_count += 1
             continue
         if role == "next_page" or wording.speaks_of_card(re.sub(r"[-_/+.]", " ", unquote(parts.path))):
-            found += 1
+            link_count += 1
             yield Link(url=address, role=role)
-    if others:
-        message = f"{others} addresses are not of the sitemap's own host, and are left out"
+    if foreign_count:
+        message = f"{foreign_count} addresses are not of the sitemap's own host, and are left out"
         yield Issue(code="foreign_address", message=message, severity="info", url=page.url)
-    if role == "product" and not found:
+    if role == "product" and not link_count:
         message = "no address in the sitemap names a graphics card"
         yield Issue(code="not_a_card", message=message, severity="info", url=page.url)

@@ -1,4 +1,4 @@
-"""What the pages of Tom's Hardware have in common: split articles, names with marks and prices, months in titles."""
+"""What the sources of Tom's Hardware share: split articles, names with footnote marks and prices, months in titles."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ _PRICE = r"(?:[$€£]|US\$|USD )\s?\d[\d.,]*\d|[$€£]\d"
 _PRICE_BEFORE = re.compile(rf"^({_PRICE})(?:\s*[-–—:]\s*|\s+)")
 _PRICE_AFTER = re.compile(rf"\s*(?:[-–—:@,]\s*({_PRICE})|\(\s*({_PRICE})[^()]*\))$")
 
-# `/reviews/gpu-hierarchy,4388-2.html` and `/news/gpus-historical-ebay-pricing/2`.
+# The number at the end of `/reviews/gpu-hierarchy,4388-2.html` and `/news/gpus-historical-ebay-pricing/2`.
 _PAGE_IN_PATH = re.compile(r"(?:(?<=,)(?P<article>\d+)-(?P<old>\d{1,3})(?=\.html$)|/(?P<new>\d{1,3})$)")
 
 
 def article(page: Page) -> BeautifulSoup:
-    """The page as a tree."""
+    """Return the page as a tree."""
     return soup(page.content, page.headers.get("content-type"))
 
 
 def page_number(url: str) -> int:
-    """Which part of a split article an address is; 1 where it says nothing."""
+    """Return which part of a split article an address names; 1 if it names none."""
     match = _PAGE_IN_PATH.search(urlsplit(url).path.rstrip("/"))
     return int(match["old"] or match["new"]) if match else 1
 
 
 def next_page(tree: BeautifulSoup, url: str) -> Iterator[Link]:
-    """The link to the following part of the same article, where the list of parts or a `rel=next` has one."""
+    """Yield the link to the next part of the same article, if the list of parts or a `rel=next` has one."""
     here = page_number(url)
     candidates = [*tree.select("ul.pages a[href]"), *tree.select('a[rel~="next"][href], link[rel~="next"][href]')]
     for element in candidates:
@@ -59,16 +59,16 @@ def next_page(tree: BeautifulSoup, url: str) -> Iterator[Link]:
 
 
 def _article(url: str) -> tuple[str, str]:
-    """What all parts of an article share: the host, and the path without the part's number."""
+    """Return what all parts of an article share: the host, and the path without the part's number."""
     parts = urlsplit(url)
     path = _PAGE_IN_PATH.sub(lambda match: match["article"] or "", parts.path.rstrip("/"))
     return parts.netloc.lower(), path
 
 
 def split_name(text: str) -> tuple[str, str | None]:
-    """A card's name without footnote marks and without the price that some tables put into it, and that price's text.
+    """Return a card's name without footnote marks and without the price that some tables add, and the text of that price.
 
-    Only a currency sign makes a price: `(6GB)` and `(Founders Edition)` stay in the name.
+    Only a text with a currency sign is a price: `(6GB)` and `(Founders Edition)` stay in the name.
     """
     name, price = _FOOTNOTE.sub("", clean(text)), None
     if before := _PRICE_BEFORE.search(name):
@@ -86,7 +86,10 @@ class Price(NamedTuple):
 
 
 def read_amount(text: str, where: str, url: str) -> Price | Issue | None:
-    """The price of a cell on these English pages; None for an empty cell or words; an Issue where it is not sure."""
+    """Return the price of a cell on these English pages.
+
+    Returns None for an empty cell or words, and an Issue if the price is not certain.
+    """
     price = read_price(_FOOTNOTE.sub("", text), country="US", language="en")
     if isinstance(price, Ambiguous):
         return Issue(code="ambiguous_price", message=f"{where}: {price.reason}", where=where, text=text, url=url)
@@ -99,20 +102,20 @@ def read_amount(text: str, where: str, url: str) -> Price | Issue | None:
 
 
 def month_of(text: str) -> str | None:
-    """`2023-10` out of `October 2023 …`; None where no month with a year is named."""
+    """Return `2023-10` for `October 2023 …`; None if the text names no month with a year."""
     match = _MONTH_AND_YEAR.search(text)
     return f"{match[2]}-{month_number(match[1]):02d}" if match else None
 
 
 def month_number(word: str) -> int:
-    """1 to 12 for a month's name or its first three letters."""
+    """Return 1 to 12 for a month's name or its first three letters."""
     return MONTHS.index(word[:3].lower()) + 1
 
 
 def page_titles(tree: BeautifulSoup, url: str) -> list[str]:
-    """The page's own titles, the most particular first: a part's title, the browser's title, the headline.
+    """Return the page's own titles, the most specific first: a part's title, the browser's title, the headline.
 
-    The headline of a split article is that of all its parts, so for the parts after the first it is left out.
+    All parts of a split article have the same headline, so it is left out for the parts after the first.
     """
     selectors = (".page-title", "title", "h1") if page_number(url) == 1 else (".page-title", "title")
     return [text for selector in selectors for element in tree.select(selector) if (text := cell_text(element))]

@@ -1,12 +1,12 @@
-"""Figures that a person read off a chart image, with the chart they came from.
+"""Transcriptions: figures that a person read off a picture of a chart, with the chart that they came from.
 
-Some articles publish their numbers as pictures only. A transcription is a CSV, one row a figure:
+Some articles publish their numbers only as pictures. A transcription is a CSV with one row for each figure:
 
     article_url,chart,image_url,image_sha256,published_on,transcribed_on,workload_id,unit,gpu_name,score
 
-`chart` is the chart's title. `image_url` and `image_sha256` say which picture was read: an empty hash means that the first
-bytes archived from that address are taken as those that were read, and an empty address that the person did not note it,
-so that nobody can tell when the chart changes. Dates are ISO 8601. `gpu_name` is as printed in the chart.
+`chart` is the chart's title. `image_url` and `image_sha256` say which picture the person read. If the hash is empty, the
+program assumes that the person read the first bytes that it archived from that address. If the address is empty, the person
+did not note it, so nobody can tell when the chart changes. Dates are ISO 8601. `gpu_name` is as printed in the chart.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
 class TranscriptionError(ValueError):
-    """A transcription cannot be read. The message names the file, every bad line and what it should be."""
+    """A transcription cannot be read. The message names the file, every bad line and what should be there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Transcription:
-    """The figures of one chart for one workload: `figures` are pairs of the card as printed and the score in `unit`."""
+    """The figures of one chart for one workload. `figures` are pairs of the card as printed and the score in `unit`."""
 
     article_url: str
     chart: str
@@ -67,7 +67,7 @@ class Transcription:
 
 @dataclass(frozen=True, slots=True)
 class _Figure:
-    """One row of a transcription file; all of it but the last two fields belongs to the chart."""
+    """One row of a transcription file. All fields but the last two belong to the chart."""
 
     chart: tuple[str, str, str | None, str | None, date, date, str, str]
     gpu_name: str
@@ -75,23 +75,26 @@ class _Figure:
 
 
 def bundled() -> list[Path]:
-    """The transcription files that come with the program, by name."""
+    """Return the transcription files that come with the program, sorted by name."""
     return sorted(BUNDLED.glob("*.csv"))
 
 
 def load(paths: Iterable[Path]) -> list[Transcription]:
-    """All charts of some transcription files. TranscriptionError, naming every bad line, where one cannot be read."""
+    """Return all charts of some files. Raises TranscriptionError, naming every bad line, if a line cannot be read."""
     charts: list[Transcription] = []
     for path in paths:
-        read, problems = read_csv(local_files.read_bytes(path), str(path))
+        transcriptions, problems = read_csv(local_files.read_bytes(path), str(path))
         if problems:
             raise TranscriptionError("\n".join(problem.message for problem in problems))
-        charts += read
+        charts += transcriptions
     return charts
 
 
 def read_csv(content: bytes, name: str) -> tuple[list[Transcription], list[Issue]]:
-    """The charts of one file and an issue for every row that is not taken; TranscriptionError where it is no such file."""
+    """Return the charts of one file, and an issue for every row that is not used.
+
+    Raises TranscriptionError if the file is not a transcription.
+    """
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -103,7 +106,7 @@ def read_csv(content: bytes, name: str) -> tuple[list[Transcription], list[Issue
     figures: dict[tuple[object, ...], _Figure] = {}
     conflicts: set[tuple[object, ...]] = set()
     issues: list[Issue] = []
-    for row in _whole(rows, name):
+    for row in _rows(rows, name):
         where = f"{name}, line {rows.line_num}"
         try:
             figure = _figure({column: (row[column] or "").strip() for column in COLUMNS})
@@ -128,8 +131,8 @@ def _header(rows: csv.DictReader[str], name: str) -> Sequence[str]:
         raise TranscriptionError(f"{name}, line 1: {error}; a transcription has {', '.join(COLUMNS)}") from None
 
 
-def _whole(rows: csv.DictReader[str], name: str) -> Iterator[dict[str, str | Any]]:
-    """The rows. TranscriptionError where the csv module gives up, on a field without end for one."""
+def _rows(rows: csv.DictReader[str], name: str) -> Iterator[dict[str, str | Any]]:
+    """Yield the rows. Raises TranscriptionError if the csv module gives up, for example on a field without an end."""
     try:
         yield from rows
     except csv.Error as error:
@@ -137,7 +140,7 @@ def _whole(rows: csv.DictReader[str], name: str) -> Iterator[dict[str, str | Any
 
 
 def scores(transcription: Transcription) -> Iterator[Score]:
-    """The figures of one chart as items, each with its article, chart and date."""
+    """Yield the figures of one chart as items, each with its article, chart and date."""
     for gpu_name, score in transcription.figures:
         yield Score(
             gpu_name=gpu_name,
@@ -158,18 +161,18 @@ def match(
     transcriptions: Iterable[Transcription],
     first_hashes: Mapping[str, str] | None = None,
 ) -> list[Issue]:
-    """What has changed since the charts were transcribed: an issue `transcription_outdated` for each.
+    """Return an issue `transcription_outdated` for each chart that has changed since a person transcribed it.
 
-    `charts` are those that the articles show now, `image_hashes` the SHA-256 of the bytes behind their addresses now and
-    `first_hashes` those of the first bytes ever archived, the baseline where a transcription names none. Articles that
-    were not read this time are passed over: no news of a chart is no sign that it went.
+    `charts` are the charts that the articles show now. `image_hashes` has the SHA-256 of the bytes at each address now,
+    `first_hashes` the SHA-256 of the first bytes ever archived from it, which count if a transcription names no hash.
+    Articles that were not read this time are passed over, since then nothing is known of their charts.
     """
-    shown: dict[str, set[str]] = {}
+    addresses_now: dict[str, set[str]] = {}
     for chart in charts:
-        shown.setdefault(place_of(chart.article_url), set()).add(chart.image_url)
+        addresses_now.setdefault(place_of(chart.article_url), set()).add(chart.image_url)
     issues = []
     for transcription in transcriptions:
-        addresses = shown.get(place_of(transcription.article_url))
+        addresses = addresses_now.get(place_of(transcription.article_url))
         if addresses is not None and (change := _change(transcription, addresses, image_hashes, first_hashes or {})):
             code, seen = change
             message = f"the chart {transcription.chart!r} of {transcription.article_url}: {seen}"
@@ -234,7 +237,7 @@ def _day(row: Mapping[str, str], column: str) -> date:
 
 
 def _score(text: str) -> Decimal:
-    # Not Decimal(text) alone: it takes 1e3, NaN and ١٢, which no chart prints.
+    # Decimal(text) alone would accept 1e3, NaN and ١٢, which no chart prints.
     if not (text.isascii() and _NUMBER.fullmatch(text)) or not Decimal(text):
         raise ValueError(f"score {text!r} is no number above zero with a decimal point, such as 28.923")
     return Decimal(text)

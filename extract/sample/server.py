@@ -1,12 +1,12 @@
-"""The bundled sample site, served on loopback: real pages over real HTTP, with nothing outside this machine.
+"""The bundled sample site, served on loopback: real pages over real HTTP, without any machine but this one.
 
-Every source has folders `extract/sources/<source>/sample/night<N>/` and the host `<source>.sample.test` (with `-` for
-`_`). Night N is night 1 overlaid by the folders of nights 2 to N: a file there replaces or adds a page, and an empty file
-`<name>.gone` takes one away.
+Every source has folders `extract/sources/<source>/sample/night<N>/` and the host `<source>.sample.test` (with `-` for `_`).
+Night N consists of night 1 overlaid by the folders of nights 2 to N: a file there replaces or adds a page, and an empty file
+`<name>.gone` removes the page.
 
-How an address finds its file: `/a/b` is `a/b`, else `a/b.html`, else `a/b/index.html`; with a query, `a/b@<query>.html`
-comes first (`?` is no letter of a file name everywhere). The whole site is listed when the server starts and an address
-is only looked up in that list, so no address can leave it.
+The address `/a/b` finds the file `a/b`, else `a/b.html`, else `a/b/index.html`. With a query, `a/b@<query>.html` comes first
+(some systems do not allow `?` in a file name). The server lists the whole site when it starts and only looks addresses up in
+that list, so no address can reach a file outside the site.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ NIGHTS = (1, 2, 3)
 _SITE = Path(sources.__path__[0])
 _GONE = ".gone"
 _ROBOTS = b"User-agent: *\nAllow: /\n"
-# Written out, since the mimetypes module also reads the machine's own tables and would answer differently elsewhere.
+# Written out, since the mimetypes module also reads the machine's own tables and would give other answers on other machines.
 _CONTENT_TYPES = {
     ".csv": "text/csv; charset=utf-8",
     ".gif": "image/gif",
@@ -49,25 +49,32 @@ _CONTENT_TYPES = {
 
 
 def clock(night: int) -> datetime:
-    """When the sample's night is fetched: 03:00 UTC, from 16 November 2023 on. ValueError for an unknown night."""
+    """Return when the sample's night is fetched: at 03:00 UTC, from 16 November 2023 on.
+
+    Raises ValueError for an unknown night.
+    """
     _check(night)
     return datetime(2023, 11, 16, 3, tzinfo=UTC) + timedelta(days=night - 1)
 
 
 def host(source_name: str) -> str:
-    """The sample site's host of a source: a host name has no underscore."""
+    """Return the sample site's host of a source. A host name has no underscore."""
     return f"{source_name.replace('_', '-')}.sample.test"
 
 
 def start_urls(source: Source) -> list[str]:
-    """The addresses of the sample site at which a source starts; none when it has no part in the sample."""
+    """Return the addresses of the sample site at which a source starts.
+
+    The list is empty if it has no part in the sample.
+    """
     return [f"http://{host(source.name)}{path}" for path in source.sample]
 
 
 class SampleSite:
-    """Serve one night while the `with` block runs. ValueError, with the known nights, for a night that does not exist.
+    """Serve one night while the `with` block runs. Raises ValueError, with the known nights, if there is no such night.
 
-    `port` is on 127.0.0.1; `hosts` are the names served; `connect_to` says for each where to connect instead of asking DNS.
+    `port` is on 127.0.0.1. `hosts` are the names that the server answers to. `connect_to` gives for each host the address to
+    connect to instead of asking DNS.
     """
 
     def __init__(self, night: int) -> None:
@@ -104,12 +111,12 @@ def _check(night: int) -> None:
 
 
 def _with_pages() -> list[str]:
-    """The sources that have pages on any night."""
+    """Return the names of the sources that have pages on any night."""
     return sorted({folder.parents[1].name for folder in _SITE.glob("*/sample/night*") if folder.is_dir()})
 
 
 def _pages(source: str, night: int) -> dict[str, _File]:
-    """Every file of a source on a night, by its address below the host."""
+    """Return every file of a source on a night, by its address below the host."""
     by_path: dict[str, _File] = {}
     for layer in range(1, night + 1):
         top = _SITE / source / "sample" / f"night{layer}"
@@ -127,7 +134,8 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     # A client that keeps its connection open would otherwise hold up the end of the `with` block.
     block_on_close = False
-    # All sources connect at once. Beyond the library's five, a connection is tried again a second later.
+    # All sources connect at once. The library's own queue holds five connections; a client retries any further one a second
+    # later.
     request_queue_size = 128
 
     def __init__(self, pages: dict[str, dict[str, _File]]) -> None:
@@ -141,8 +149,8 @@ class _Handler(BaseHTTPRequestHandler):
     server_version = "gpuledger-sample"
     sys_version = ""
     timeout = 30
-    # Head and body leave in one piece. As two, the second waits for the first to be acknowledged, which a client puts off
-    # for 40 ms: more than all else that a page costs here.
+    # Send head and body in one piece. As two pieces, the second waits until the client acknowledges the first, which the
+    # client delays for 40 ms: more than the rest of a page's time here.
     wbufsize = -1
 
     def do_GET(self) -> None:
@@ -152,7 +160,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(with_body=False)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Say nothing: the program's own log tells what it fetched."""
+        """Log nothing: the program's own log says what it fetched."""
 
     def _answer(self, *, with_body: bool) -> None:
         name = (self.headers.get("Host") or "").rsplit(":", 1)[0].lower()
@@ -181,7 +189,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(HTTPStatus.OK, body, with_body, headers)
 
     def _unchanged(self, etag: str, modified: datetime) -> bool:
-        """RFC 9110, 13.2.2: If-None-Match decides where it is sent, and If-Modified-Since only without it."""
+        """Follow RFC 9110, 13.2.2: If-Modified-Since counts only if the client sends no If-None-Match."""
         known = self.headers.get("If-None-Match")
         if known is not None:
             return known.strip() == "*" or etag in {tag.strip().removeprefix("W/") for tag in known.split(",")}
@@ -205,7 +213,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _keys(path: str, query: str) -> Iterator[str]:
-    """The names under which a page may be filed, the most particular first."""
+    """Yield the file names that a page may have, the most specific first."""
     name = unquote(path).strip("/")
     if query:
         yield f"{name}@{query.replace('/', '%2F')}.html"
@@ -222,7 +230,8 @@ def _content_type(path: Path, body: bytes) -> str:
     kind = _CONTENT_TYPES.get(path.suffix.lower(), "application/octet-stream")
     if kind != "text/html":
         return kind
-    # A page in another encoding must say so itself, as such pages do: a wrong header would win over its meta element.
+    # A page in another encoding must name it in a meta element, as such pages do: a wrong header would override that
+    # element.
     try:
         body.decode("utf-8")
     except UnicodeDecodeError:

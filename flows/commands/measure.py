@@ -68,7 +68,7 @@ def _about(function: Callable[..., Any]) -> Callable[..., Any]:
 @data_dir_option
 def add(workload: str, score: str, gpu: str, data_dir: str | None, **about: Any) -> int:
     """Keep one figure: SCORE in the unit of WORKLOAD."""
-    from gpuledger.extract.readers.measured.figure import Figure, Taken
+    from gpuledger.extract.readers.measured.figure import Figure, MeasurementFile
     from gpuledger.flows.setup import measure
     from gpuledger.transform import workloads
 
@@ -99,7 +99,7 @@ def add(workload: str, score: str, gpu: str, data_dir: str | None, **about: Any)
     typed = f"measure add {workload_id} {score} --gpu {gpu!r} {sorted((k, str(v)) for k, v in about.items() if v)}\n"
     return _store_and_report(
         lambda: measure.take(
-            Taken("one figure", [figure]), data, details, day.date(), origin=("measure add", typed.encode())
+            MeasurementFile("one figure", [figure]), data, details, day.date(), origin=("measure add", typed.encode())
         )
     )
 
@@ -126,8 +126,7 @@ def import_(file: Path, gpus: Sequence[str], workload: str | None, data_dir: str
     LocalScore, or a CSV with workload_id, gpu_name, score and unit.
 
     What a file leaves open (which card, how many) is asked for and never guessed. Exit status 1, and nothing stored, until
-    all is said.
-    """  # fmt: skip
+    all is said. """  # fmt: skip
     from gpuledger.flows.setup import measure
 
     today = datetime.now().date()  # noqa: DTZ005 - the day on which the person says it

@@ -15,9 +15,9 @@ from pathlib import Path
 from gpuledger.extract import local_files
 from gpuledger.extract.archive import files as archive_files
 from gpuledger.extract.readers.measured import plain
-from gpuledger.extract.readers.measured.figure import Figure, NotReadable, Taken
-from gpuledger.extract.readers.measured.plain import Kept
-from gpuledger.extract.readers.measured.read import read
+from gpuledger.extract.readers.measured.figure import Figure, MeasurementFile, NotReadable
+from gpuledger.extract.readers.measured.plain import StoredFigure
+from gpuledger.extract.readers.measured.read import read_figures
 from gpuledger.flows.setup import identities
 from gpuledger.transform import workloads
 from gpuledger.transform.identity.resolver import Resolver
@@ -59,7 +59,7 @@ class Stored:
 
     path: Path
     format: str
-    kept: tuple[Kept, ...]
+    kept: tuple[StoredFigure, ...]
     new_workloads: tuple[Workload, ...]
     left_out: tuple[str, ...]
     is_new: bool
@@ -69,7 +69,7 @@ def take_file(file: Path, data: DataDir, said: Said, today: date) -> Stored:
     """Take in a file of any known format. Raises NotTaken."""
     content = local_files.read_bytes(file, follow=True)
     try:
-        taken = read(content)
+        taken = read_figures(content)
     except NotReadable as error:
         raise NotTaken([f"{file}: {error}"]) from None
     if not taken.figures:
@@ -77,7 +77,7 @@ def take_file(file: Path, data: DataDir, said: Said, today: date) -> Stored:
     return take(taken, data, said, today, origin=(file.name, content))
 
 
-def take(taken: Taken, data: DataDir, said: Said, today: date, *, origin: tuple[str, bytes]) -> Stored:
+def take(taken: MeasurementFile, data: DataDir, said: Said, today: date, *, origin: tuple[str, bytes]) -> Stored:
     """Keep figures with the file that they were read from, `origin` being its name and its bytes. Raises NotTaken."""
     name, content = origin
     sha256 = hashlib.sha256(content).hexdigest()
@@ -85,7 +85,7 @@ def take(taken: Taken, data: DataDir, said: Said, today: date, *, origin: tuple[
     resolver = identities.of(data).resolver()
     problems: list[str] = []
     left_out = list(taken.left_out)
-    kept: dict[tuple[str, str, str], Kept] = {}
+    kept: dict[tuple[str, str, str], StoredFigure] = {}
     new: dict[str, Workload] = {}
     for figure in taken.figures:
         try:
@@ -230,9 +230,9 @@ def _words(name: str) -> list[str]:
     return [word for word in re.split(r"[^a-z0-9.]+|\.(?=[a-z])", name.lower()) if word]
 
 
-def _kept(figure: Figure, said: Said, cards: tuple[str, int], workload: Workload, today: date) -> Kept:
+def _kept(figure: Figure, said: Said, cards: tuple[str, int], workload: Workload, today: date) -> StoredFigure:
     card, count = cards
-    return Kept(
+    return StoredFigure(
         workload_id=workload.workload_id, gpu_name=card, score=figure.score, unit=figure.unit, gpu_count=count,
         claim="", model=figure.model, precision=figure.precision, software=figure.software,
         batch_size=figure.batch_size, context_tokens=figure.context_tokens, concurrent_users=figure.concurrent_users,

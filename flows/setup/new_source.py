@@ -1,4 +1,4 @@
-"""Write the stubs of a source into the checkout, in one folder: its declaration, its parser, its case and its contract."""
+"""Write the stubs of a new source into a folder of the checkout: its declaration, its parser, its case, its contract."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from gpuledger.extract import source as sources
 
 _SCAFFOLD = Path(__file__).with_name("scaffold")
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
-#: What `gpuledger parse` calls any shop's page.
-_TAKEN = "product"
+#: The name by which `gpuledger parse` reads any shop's page, so no source may have it.
+_RESERVED = "product"
 
 
 class BadSource(ValueError):
-    """The stubs cannot be written; the message says why and what would be possible. Nothing was written."""
+    """The stubs cannot be written, and nothing was written. The message says why and what would be possible."""
 
 
 def checkout() -> Path:
-    """The folder that this program runs from. BadSource where it was installed without its tests."""
+    """Return the folder that this program runs from. Raises BadSource if it was installed without its tests."""
     root = Path(str(gpuledger.__file__)).resolve().parents[1]
     if not (root / "tests" / "extract").is_dir():
         raise BadSource(f"{root} is no checkout of the project: a source is added where its tests are")
@@ -30,14 +30,14 @@ def checkout() -> Path:
 
 
 def write(name: str, url: str, root: Path) -> list[Path]:
-    """Write the five stubs of a source called `name` that starts at `url` below `root`; their paths.
+    """Write the five stubs of a source called `name` that starts at `url` below `root`. Returns their paths.
 
-    Raises BadSource for a name that is none or taken, and for an address that is not https.
+    Raises BadSource for a name that is not valid or already in use, and for an address that is not https.
     """
     if not _NAME.fullmatch(name) or keyword.iskeyword(name):
         raise BadSource(f"{name!r} cannot be a source's name: lower-case words joined by _, such as my_shop")
-    if name in {*sources.names(), _TAKEN}:
-        raise BadSource(f"the name {name!r} is taken; known are {', '.join(sorted({*sources.names(), _TAKEN}))}")
+    if name in {*sources.names(), _RESERVED}:
+        raise BadSource(f"the name {name!r} is taken; known are {', '.join(sorted({*sources.names(), _RESERVED}))}")
     parts = urlsplit(url)
     # The address is written into a Python, a JSON and a TOML file.
     if parts.scheme != "https" or not parts.hostname or re.search(r"[\s\"'\\<>]", url):
@@ -50,10 +50,10 @@ def write(name: str, url: str, root: Path) -> list[Path]:
         "listing.json": folder / "cases" / "listing.json",
         "contract.toml": folder / "contract.toml",
     }
-    there = [path for path in targets.values() if path.exists()]
-    if there:
+    existing = [path for path in targets.values() if path.exists()]
+    if existing:
         raise BadSource(
-            f"{', '.join(str(path.relative_to(root)) for path in there)} is there already; move it away first"
+            f"{', '.join(str(path.relative_to(root)) for path in existing)} is there already; move it away first"
         )
     placeholders = {"name": name, "url": url, "homepage": f"https://{parts.netloc}/"}
     for stub, path in targets.items():

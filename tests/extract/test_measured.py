@@ -12,8 +12,8 @@ import pytest
 
 from gpuledger.extract.readers.measured import llama_bench
 from gpuledger.extract.readers.measured.figure import NotReadable
-from gpuledger.extract.readers.measured.plain import read_kept
-from gpuledger.extract.readers.measured.read import read
+from gpuledger.extract.readers.measured.plain import read_stored
+from gpuledger.extract.readers.measured.read import read_figures
 from tests.support.measurement_files import (
     INFERENCEX,
     LLAMA_BENCH,
@@ -26,7 +26,7 @@ from tests.support.measurement_files import (
 
 
 def test_llama_bench_gives_reading_and_writing_apart_and_leaves_their_mixture_out() -> None:
-    taken = read(json.dumps(LLAMA_BENCH).encode())
+    taken = read_figures(json.dumps(LLAMA_BENCH).encode())
     assert taken.format == "llama-bench"
     assert [(figure.workload_id.rpartition("-")[2], figure.score) for figure in taken.figures] == [
         ("pp512", Decimal("11213.52")),
@@ -77,9 +77,9 @@ def test_llama_bench_as_csv_and_sql_as_lines_and_as_a_windows_shell_saves_it() -
     sql = "".join(f"INSERT INTO llama_bench ({names}) VALUES ({', '.join(values)});\n" for values in texts)
     lines = "\n".join(json.dumps(row) for row in rows)
     forms = [out.getvalue().encode(), sql.encode(), lines.encode(), lines.encode("utf-16")]
-    plain = read(json.dumps(rows).encode())
+    plain = read_figures(json.dumps(rows).encode())
     for form in forms:
-        assert read(form) == plain
+        assert read_figures(form) == plain
 
 
 def test_llama_bench_without_a_graphics_card_in_its_backends() -> None:
@@ -103,9 +103,11 @@ def test_what_a_run_varies_or_keeps_from_the_card_is_part_of_its_workload() -> N
         "  Device 1: Varde B, compute capability 8.9\n"
     )
     # Two cards that are alike are named; which of them ran is open.
-    assert {(figure.gpu_name, figure.gpu_count) for figure in read(table.encode()).figures} == {("Varde B", None)}
+    assert {(figure.gpu_name, figure.gpu_count) for figure in read_figures(table.encode()).figures} == {
+        ("Varde B", None)
+    }
     vulkan = "ggml_vulkan: 0 = Varde C (RADV) (radv) | uma: 0\n" + LLAMA_BENCH_TABLE.partition("VMM: yes\n")[2]
-    assert {figure.gpu_name for figure in read(vulkan.encode()).figures} == {"Varde C (RADV)"}
+    assert {figure.gpu_name for figure in read_figures(vulkan.encode()).figures} == {"Varde C (RADV)"}
 
 
 @pytest.mark.parametrize(
@@ -120,19 +122,19 @@ def test_what_a_run_varies_or_keeps_from_the_card_is_part_of_its_workload() -> N
 )
 def test_a_csv_as_spreadsheets_write_it(content: str, score: str, on: date | None) -> None:
     for encoding in ("utf-8-sig", "utf-16") + (("cp949",) if "워" in content else ()):
-        [figure] = read(content.replace("\n", "\r\n").encode(encoding)).figures
+        [figure] = read_figures(content.replace("\n", "\r\n").encode(encoding)).figures
         assert (figure.workload_id, figure.gpu_name, figure.score, figure.measured_on) == ("w", "A", Decimal(score), on)
 
 
 def test_a_number_that_may_be_two_is_settled_by_the_others_of_its_column() -> None:
     head = "workload_id;gpu_name;score;unit;claim\n"
-    scores = [figure.score for figure in read(f"{head}w;A;1,234;s;vendor\nw;A;28,9;s;\n".encode()).figures]
+    scores = [figure.score for figure in read_figures(f"{head}w;A;1,234;s;vendor\nw;A;28,9;s;\n".encode()).figures]
     assert scores == [Decimal("1.234"), Decimal("28.9")]
-    assert [figure.claim for figure in read(f"{head}w;A;28,9;s;Vendor\n".encode()).figures] == ["vendor"]
+    assert [figure.claim for figure in read_figures(f"{head}w;A;28,9;s;Vendor\n".encode()).figures] == ["vendor"]
 
 
 def test_localscore_gives_both_rates_of_a_test() -> None:
-    taken = read(json.dumps(LOCALSCORE).encode())
+    taken = read_figures(json.dumps(LOCALSCORE).encode())
     assert [(one.workload_id, one.score, one.gpu_name) for one in taken.figures] == [
         ("localscore-kettle-8b-q4-k-m-pp1024", Decimal("5000.1"), "Varde GeForce RTX 4090"),
         ("localscore-kettle-8b-q4-k-m-tg16-d1024", Decimal("120.3"), "Varde GeForce RTX 4090"),
@@ -141,18 +143,24 @@ def test_localscore_gives_both_rates_of_a_test() -> None:
         ("Q4_K_M", False, 1), ("Q4_K_M", True, 1),
     ]  # fmt: skip
     on_processor = {**LOCALSCORE, "accelerator_info": {"name": "Kettle 16", "type": "CPU"}}
-    assert "no GPU" in read(json.dumps(on_processor).encode()).left_out[0]
+    assert "no GPU" in read_figures(json.dumps(on_processor).encode()).left_out[0]
 
 
 def test_whose_figures_files_of_a_format_hold() -> None:
     files = (LLAMA_BENCH, VLLM, LOCALSCORE, MLPERF, INFERENCEX)
-    assert [read(json.dumps(one).encode()).claim for one in files] == ["own", "own", "own", "published", "published"]
+    assert [read_figures(json.dumps(one).encode()).claim for one in files] == [
+        "own",
+        "own",
+        "own",
+        "published",
+        "published",
+    ]
     unfinished = {"0": MLPERF["0"], "1": {**MLPERF["0"], "Result": ""}}
-    assert "no result" in read(json.dumps(unfinished).encode()).left_out[0]
+    assert "no result" in read_figures(json.dumps(unfinished).encode()).left_out[0]
 
 
 def test_llama_bench_as_a_table() -> None:
-    taken = read(LLAMA_BENCH_TABLE.encode())
+    taken = read_figures(LLAMA_BENCH_TABLE.encode())
     assert [(figure.score, figure.precision, figure.gpu_name) for figure in taken.figures] == [
         (Decimal("5765.41"), "Q4_0", "Varde GeForce RTX 4090"),
         (Decimal("161.70"), "Q4_0", "Varde GeForce RTX 4090"),
@@ -163,7 +171,7 @@ def test_llama_bench_as_a_table() -> None:
 
 
 def test_vllm_names_no_gpu_and_may_have_no_request_rate() -> None:
-    taken = read(
+    taken = read_figures(
         "\n".join(json.dumps(one) for one in (VLLM, {**VLLM, "gpu": "NVIDIA H100-SXM-80GB", "tp": 2})).encode()
     )
     first, second = taken.figures
@@ -171,7 +179,9 @@ def test_vllm_names_no_gpu_and_may_have_no_request_rate() -> None:
     assert (second.gpu_name, second.gpu_count) == ("NVIDIA H100-SXM-80GB", 2)
     assert first.workload_id == "vllm-varde-8b-1024-128-c16"
     # What is asked need not be vLLM, and stages of a pipeline are cards too.
-    other = read(json.dumps({**VLLM, "backend": "sglang", "tensor_parallel_size": "2", "pp": 2}).encode()).figures[0]
+    other = read_figures(
+        json.dumps({**VLLM, "backend": "sglang", "tensor_parallel_size": "2", "pp": 2}).encode()
+    ).figures[0]
     assert (other.software, other.gpu_count, other.workload_id[:7]) == ("SGLang", 4, "sglang-")
     assert (first.concurrent_users, first.is_single_stream) == (16, False)
     assert first.measured_on == date(2026, 11, 3)
@@ -179,7 +189,7 @@ def test_vllm_names_no_gpu_and_may_have_no_request_rate() -> None:
 
 @pytest.mark.parametrize("content", [json.dumps(MLPERF), MLPERF_CSV], ids=["json", "csv"])
 def test_an_mlperf_result_is_of_all_accelerators(content: str) -> None:
-    taken = read(content.encode())
+    taken = read_figures(content.encode())
     offline, latency = taken.figures
     assert (offline.score, offline.unit, offline.gpu_count) == (Decimal("106517.0"), "tokens/s", 8)
     assert offline.workload_id == "mlperf-v6.1-llama2-70b-99.9-offline-8x"
@@ -190,13 +200,13 @@ def test_an_mlperf_result_is_of_all_accelerators(content: str) -> None:
 
 
 def test_inferencex_counts_cards_by_tensor_and_pipeline_parallelism() -> None:
-    taken = read(json.dumps(INFERENCEX).encode())
+    taken = read_figures(json.dumps(INFERENCEX).encode())
     one, apart = taken.figures
     # 8 × 8 = 64 cards would be what the API says.
     assert (one.gpu_count, one.score, one.gpu_name) == (8, Decimal("16000.0"), "B200")
     assert (apart.gpu_count, apart.score) == (12, Decimal("12000"))
     # Of cards sold in two forms, the benchmark runs on one, as its own page of specifications says.
-    hopper = read(json.dumps([{**INFERENCEX[0], "hw": name} for name in ("h200-trt", "h100")]).encode()).figures
+    hopper = read_figures(json.dumps([{**INFERENCEX[0], "hw": name} for name in ("h200-trt", "h100")]).encode()).figures
     assert [figure.gpu_name for figure in hopper] == ["H200 SXM", "H100 SXM"]
     assert one.workload_id == "inferencex-dsr1-fp8-1024-1024-c64-8x"
 
@@ -225,9 +235,9 @@ def test_inferencex_counts_cards_by_tensor_and_pipeline_parallelism() -> None:
 )
 def test_what_is_no_measurement_is_refused_with_its_place(content: bytes, message: str) -> None:
     with pytest.raises(NotReadable, match=message):
-        read(content)
+        read_figures(content)
 
 
 def test_a_kept_file_that_was_edited_badly_names_its_line() -> None:
     with pytest.raises(NotReadable, match="no column"):
-        read_kept(b"workload_id,gpu_name\n")
+        read_stored(b"workload_id,gpu_name\n")

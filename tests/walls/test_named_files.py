@@ -19,7 +19,7 @@ from openpyxl import Workbook
 from gpuledger.extract import local_files
 from gpuledger.extract.readers import chart_plans, transcriptions
 from gpuledger.extract.readers.measured.figure import NotReadable
-from gpuledger.extract.readers.measured.read import read
+from gpuledger.extract.readers.measured.read import read_figures
 from gpuledger.flows.cli import cli
 from gpuledger.flows.commands import evidence, mcp
 from gpuledger.flows.history.kept import Keeper
@@ -119,7 +119,7 @@ def test_a_gzip_file_of_several_members_is_read_to_its_end(tmp_path: Path) -> No
 )  # fmt: skip
 def test_a_benchmark_file_that_python_cannot_follow_is_none(text: str) -> None:
     with pytest.raises(NotReadable):
-        read(text.encode())
+        read_figures(text.encode())
 
 
 VALUES: tuple[Any, ...] = (

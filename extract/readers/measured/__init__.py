@@ -1,5 +1,5 @@
-"""The files in which people have measurements: what each format says, and what it does not.
+"""Readers of the files in which people have measurements: what each format says, and what it leaves open.
 
-A module a format; `read.py` tells them apart. Each gives `Figure`s, which leave open what the file does not say, most often
-the GPU, and says why it takes a row for no figure.
+There is one module for each format, and `read.py` recognises the format. Each reader gives `Figure`s, which leave open what
+the file does not say, most often the GPU. For each row that is not a figure it says why.
 """

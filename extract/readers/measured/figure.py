@@ -1,4 +1,4 @@
-"""One figure of a measurement file, with all that the file says about how it was measured."""
+"""One figure of a measurement file, with everything that the file says about how it was measured."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any
 
 
 class NotReadable(ValueError):
-    """The file is none of the format, or a row of it cannot be read; the message says the place."""
+    """The file does not have the format, or one of its rows cannot be read. The message says where."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """`score` in `unit`, of `gpu_count` cards together; None where the file does not say the card or how many.
+    """A figure: `score` in `unit`, of `gpu_count` cards together. Card and count are None if the file does not say them.
 
-    `workload_id` and `workload` (in words) are proposed by the file. `direction` is `less` for a time. `is_single_stream`
-    where one request was answered at a time, so that the figure is a card's speed and not a server's. `claim` is whose
-    figure it is, where its row says so. `layers_on_card` are the layers of the model on the card, where the file says them:
-    the rest ran on the processor.
+    The file proposes `workload_id` and `workload` (in words). `direction` is `less` for a time. `is_single_stream` is true
+    if one request was answered at a time, so that the figure is the speed of a card and not of a server. `claim` says whose
+    figure it is, if its row says so. `layers_on_card` is how many layers of the model were on the card, if the file says it;
+    the other layers ran on the processor.
     """
 
     workload_id: str
@@ -45,9 +45,10 @@ class Figure:
 
 
 @dataclass(slots=True)
-class Taken:
-    """What a file gave: its figures, and a line for each row that is none. `claim` is whose figures such files hold, unless
-    somebody says otherwise.
+class MeasurementFile:
+    """A measurement file as read: its figures, and a line of text for each row that is not a figure.
+
+    `claim` says whose figures files of this format usually hold.
     """
 
     format: str
@@ -57,7 +58,7 @@ class Taken:
 
 
 def slug(*parts: object) -> str:
-    """Words as an id: small letters, digits, dots and hyphens."""
+    """Return words as an id: small letters, digits, dots and hyphens."""
     text = "-".join(str(part) for part in parts if part not in (None, ""))
     return (
         re.sub(r"-+", "-", re.sub(r"[^a-z0-9.]+", "-", text.lower())).strip("-.").replace(".-", "-").replace("-.", "-")
@@ -65,37 +66,37 @@ def slug(*parts: object) -> str:
 
 
 def amount(value: Any, what: str, where: str) -> Decimal:
-    """A number above zero. Raises NotReadable."""
+    """Return a number above zero. Raises NotReadable for any other value."""
     try:
-        read = Decimal(str(value))
+        number = Decimal(str(value))
     except InvalidOperation:
         raise NotReadable(f"{where}: {what} is no number: {value!r}") from None
-    if not read.is_finite() or read <= 0:
+    if not number.is_finite() or number <= 0:
         raise NotReadable(f"{where}: {what} must be above zero, not {value!r}")
-    return read.quantize(Decimal("0.000001")).normalize() if read.as_tuple().exponent < -6 else read  # type: ignore[operator]
+    return number.quantize(Decimal("0.000001")).normalize() if number.as_tuple().exponent < -6 else number  # type: ignore[operator]
 
 
 def whole(value: Any) -> int | None:
-    """A whole number, None for anything else."""
+    """Return a whole number; None for anything else."""
     if isinstance(value, bool) or value is None:
         return None
     try:
-        read = Decimal(str(value))
+        number = Decimal(str(value))
     except InvalidOperation:
         return None
-    return int(read) if read.is_finite() and read == read.to_integral_value() else None
+    return int(number) if number.is_finite() and number == number.to_integral_value() else None
 
 
-def quantisation(words: str) -> str | None:
-    """A file format of llama.cpp, of the words in which it prints it: `Q4_K - Medium` is Q4_K_M."""
-    found = re.search(r"\b(I?Q\d(?:_\w+)?|F16|BF16)(?: - (Small|Medium|Large))?", words)
-    return found[1] + (f"_{found[2][0]}" if found[2] else "") if found else None
+def quantisation(text: str) -> str | None:
+    """Return the quantisation that a text of llama.cpp names, by its short name: `Q4_K - Medium` is Q4_K_M."""
+    match = re.search(r"\b(I?Q\d(?:_\w+)?|F16|BF16)(?: - (Small|Medium|Large))?", text)
+    return match[1] + (f"_{match[2][0]}" if match[2] else "") if match else None
 
 
 def day(text: Any) -> date | None:
-    """The day of an ISO time, or of the 20250131-235959 that vLLM writes; None for anything else."""
-    found = re.match(r"(\d{4})-?(\d\d)-?(\d\d)", str(text or ""))
+    """Return the day of an ISO time, or of a time such as 20250131-235959, which vLLM writes; None for anything else."""
+    match = re.match(r"(\d{4})-?(\d\d)-?(\d\d)", str(text or ""))
     try:
-        return date(*(int(part) for part in found.groups())) if found else None
+        return date(*(int(part) for part in match.groups())) if match else None
     except ValueError:
         return None

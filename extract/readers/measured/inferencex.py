@@ -1,8 +1,9 @@
 """Results of InferenceX (formerly InferenceMAX): agg_bmk.json of a run, and rows of its API.
 
-Rates are of one GPU. The API's `num_*_gpu` is tensor times expert parallelism, several times too many: cards are counted as
-tp × pp × pcp_size, or where prefill and decode run apart as the GPUs of both. Source: SemiAnalysisAI/InferenceX,
-utils/process_result.py, docs/results-and-ingestion.md.
+Rates are of one GPU. The API's `num_*_gpu` is tensor parallelism times expert parallelism, which is several times too high.
+So the number of cards is tp × pp × pcp_size, or if prefill and decode run on separate GPUs, the GPUs of both.
+
+Source: SemiAnalysisAI/InferenceX, utils/process_result.py, docs/results-and-ingestion.md.
 """
 
 from __future__ import annotations
@@ -10,15 +11,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gpuledger.extract.readers.measured.figure import Figure, Taken, amount, day, slug, whole
+from gpuledger.extract.readers.measured.figure import Figure, MeasurementFile, amount, day, slug, whole
 
 FORMAT = "InferenceX"
-#: Cards that are sold in two forms, and which of them the benchmark runs on: https://inferencex.semianalysis.com/gpu-specs.
+#: Cards that are sold in two forms, and the form that the benchmark runs on: https://inferencex.semianalysis.com/gpu-specs.
 FORMS = {"H100": "H100 SXM", "H200": "H200 SXM"}
 
 
 def is_json(rows: Any) -> bool:
-    """Whether these are results of a run or rows of the API."""
+    """Return whether these are results of a run or rows of the API."""
     return (
         isinstance(rows, list)
         and bool(rows)
@@ -29,16 +30,16 @@ def is_json(rows: Any) -> bool:
     )
 
 
-def read_json(rows: Sequence[Mapping[str, Any]]) -> Taken:
-    """The rate of written tokens of all cards of each row."""
-    taken = Taken(FORMAT, claim="published")
+def read_json(rows: Sequence[Mapping[str, Any]]) -> MeasurementFile:
+    """Return for each row the rate of written tokens of all its cards together."""
+    file = MeasurementFile(FORMAT, claim="published")
     for number, row in enumerate(rows, start=1):
         measures = {**row, **(row.get("metrics") or {})}
         hardware = str(row.get("hw") or row.get("hardware"))
         where = f"row {number} ({hardware}, {row.get('conc')} at once)"
         count, rate = _cards(measures), measures.get("output_tput_per_gpu")
         if rate is None or count is None:
-            taken.left_out.append(f"{where}: no output_tput_per_gpu, or no count of cards that can be trusted")
+            file.left_out.append(f"{where}: no output_tput_per_gpu, or no count of cards that can be trusted")
             continue
         model = str(row.get("model") or row.get("infmax_model_prefix"))
         prefix = str(row.get("infmax_model_prefix") or model).rpartition("/")[2]
@@ -49,7 +50,7 @@ def read_json(rows: Sequence[Mapping[str, Any]]) -> Taken:
         read, written = whole(row["isl"]) or 0, whole(row["osl"]) or 0
         several = "" if str(row["conc"]) == "1" else "s"
         load = f"{read} tokens read and {written} written, {row['conc']} request{several} at once"
-        taken.figures.append(
+        file.figures.append(
             Figure(
                 workload_id=slug("inferencex", prefix, precision, lengths, f"c{row['conc']}", extra, f"{count}x"),
                 workload=f"{model} {precision}, {load}, {cards}",
@@ -61,11 +62,11 @@ def read_json(rows: Sequence[Mapping[str, Any]]) -> Taken:
                 measured_on=day(row.get("date")), measured_by="InferenceX", where=where,
             )
         )  # fmt: skip
-    return taken
+    return file
 
 
 def _cards(row: Mapping[str, Any]) -> int | None:
-    """Cards of the system: of prefill and decode together where they run apart."""
+    """Return the number of cards of the system. If prefill and decode run on separate cards, count both."""
     if row.get("disagg") in (True, "true", "True") or row.get("is_multinode") in (True, "true", "True"):
         parts = [whole(row.get("num_prefill_gpu")), whole(row.get("num_decode_gpu"))]
         return sum(part or 0 for part in parts) or None

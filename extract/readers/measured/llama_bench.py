@@ -1,9 +1,10 @@
-"""llama-bench of llama.cpp: all that it writes, `-o json`, `jsonl`, `csv`, `sql` and its Markdown table.
+"""All outputs of llama.cpp's llama-bench: `-o json`, `jsonl`, `csv`, `sql` and its Markdown table.
 
-`gpu_info` lists every GPU of the machine, not those that ran: several of them leave the count open, unless the row names
-its devices. A row with prompt and answer together divides both counts of tokens by one time, so it is the speed of neither,
-and is left out. Where a file varies a setting (`-fa 0,1`), keeps a part of the model from the card, or its cache in another
-type, that is part of the workload, or one figure would pass for the other.
+`gpu_info` lists every GPU of the machine, not the GPUs that ran. If it lists several, the number of cards stays open unless
+the row names its devices. A row with prompt and answer together divides both counts of tokens by one time, so it is the
+speed of neither and is left out. A setting is part of the workload if the file varies it (`-fa 0,1`), if it keeps a part of
+the model off the card, or if it stores the cache in another type. Otherwise one figure could be taken for another.
+
 Source: ggml-org/llama.cpp, tools/llama-bench/llama-bench.cpp.
 """
 
@@ -16,17 +17,27 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from gpuledger.extract.readers.measured.figure import Figure, NotReadable, Taken, amount, day, quantisation, slug, whole
+from gpuledger.extract.readers.measured.figure import (
+    Figure,
+    MeasurementFile,
+    NotReadable,
+    amount,
+    day,
+    quantisation,
+    slug,
+    whole,
+)
 
 FORMAT = "llama-bench"
 _QUANTISATION = re.compile(r"(?i)(?:^|[-_.])((?:I?Q\d(?:_[A-Z0-9]+)*|F16|BF16|F32|MXFP4(?:_MOE)?))(?=[-_.]|$)")
-#: What ggml prints of its devices: CUDA, ROCm and SYCL; Vulkan; Metal.
+#: How ggml prints its devices: for CUDA, ROCm and SYCL; for Vulkan; for Metal.
 _DEVICES = (
     re.compile(r"(?m)^\s*Device \d+: ([^,\n]+),"),
     re.compile(r"(?m)^ggml_vulkan: \d+ = (.+?) \([^()]*\) \|"),
     re.compile(r"(?m)^ggml_metal_\w*init: (?:picking default device|GPU name): +(.+?)\s*$"),
 )
-#: Settings that make another workload where a file varies them, by what the JSON and the Markdown call them.
+#: Settings that make another workload if a file varies them: their names in the JSON and the Markdown, and their short
+#: names.
 _VARIED = {
     "flash_attn": "fa", "fa": "fa", "n_batch": "b", "n_ubatch": "ub", "n_threads": "t", "threads": "t", "split_mode": "sm",
     "sm": "sm", "no_kv_offload": "nkvo", "nkvo": "nkvo",
@@ -36,26 +47,26 @@ _RATE = re.compile(r"^([\d.]+)\s*(?:±|\+/-)?\s*[\d.]*$")
 #: Backends without a graphics card.
 _NO_GPU = {"CPU", "BLAS", "BLAS,CPU", "CPU,BLAS"}
 _INSERT = re.compile(r"INSERT INTO\s+\w+\s*\(([^)]*)\)\s*VALUES\s*\(", re.IGNORECASE)
-#: What `-o sql` writes for a value: always in quotes, and a quote in it doubled.
+#: A value that `-o sql` writes: always in quotes, with each quote inside it doubled.
 _VALUE = re.compile(r"\s*'((?:[^']|'')*)'\s*([,)])")
 _TEST = re.compile(r"^(pp|tg)(\d+)(?:\s*@\s*d(\d+))?$")
 _SUMMED = re.compile(r"^pp\d+\s*\+\s*tg\d+")
 
 
 def is_json(rows: Any) -> bool:
-    """Whether these are llama-bench's rows."""
+    """Return whether these are llama-bench's rows."""
     return isinstance(rows, list) and bool(rows) and all(isinstance(row, dict) and "avg_ts" in row for row in rows)
 
 
-def read_json(rows: Sequence[Mapping[str, Any]]) -> Taken:
-    """The figures of the rows of one file."""
-    taken = Taken(FORMAT)
+def read_json(rows: Sequence[Mapping[str, Any]]) -> MeasurementFile:
+    """Return the figures of the rows of one file."""
+    file = MeasurementFile(FORMAT)
     varied = _varied(rows)
     for number, row in enumerate(rows, start=1):
         where = f"row {number}"
         prompt, answer = whole(row.get("n_prompt")) or 0, whole(row.get("n_gen")) or 0
         if prompt and answer:
-            taken.left_out.append(
+            file.left_out.append(
                 f"{where}: {prompt} prompt and {answer} answer tokens are divided by one time: the speed of neither"
             )
             continue
@@ -64,52 +75,52 @@ def read_json(rows: Sequence[Mapping[str, Any]]) -> Taken:
         if whole(row.get("n_gpu_layers")) == 0 or str(row.get("backends") or "GPU") in _NO_GPU:
             is_zero = whole(row.get("n_gpu_layers")) == 0
             why = "n_gpu_layers is 0" if is_zero else f"its backend is {row['backends']}"
-            taken.left_out.append(f"{where}: {why}: it ran on the processor")
+            file.left_out.append(f"{where}: {why}: it ran on the processor")
             continue
         name, count = _cards(row)
         test = f"pp{prompt}" if prompt else f"tg{answer}"
         depth = whole(row.get("n_depth")) or 0
         build = " ".join(str(row[key]) for key in ("build_number", "build_commit") if row.get(key))
         model = str(row.get("model_filename") or row.get("model_type") or "")
-        taken.figures.append(
+        file.figures.append(
             _figure(
                 model=model.replace("\\", "/").rpartition("/")[2], kind=str(row.get("model_type") or ""), test=(test, depth),
                 score=row.get("avg_ts"), where=where, gpu_name=name, gpu_count=count,
-                apart=(_settings(row, varied), _elsewhere(row)), layers_on_card=_layers(row.get("n_gpu_layers")),
+                apart=(_settings(row, varied), _off_card(row)), layers_on_card=_layers(row.get("n_gpu_layers")),
                 software=f"llama.cpp {build}".strip(), measured_on=day(row.get("test_time")),
             )
         )  # fmt: skip
-    return taken
+    return file
 
 
 def is_csv(text: str) -> bool:
-    """Whether the first line is that of `-o csv`."""
+    """Return whether the first line is the header of `-o csv`."""
     return {"avg_ts", "n_prompt", "n_gen"} <= set(next(csv.reader([text.split("\n", 1)[0].strip()]), []))
 
 
-def read_csv(text: str) -> Taken:
-    """The figures of `-o csv`; files of several runs, one after the other, have several headers."""
-    rows = csv.DictReader(io.StringIO(text, newline=""))
-    found = []
-    for row in rows:
+def read_csv(text: str) -> MeasurementFile:
+    """Return the figures of `-o csv`. A file to which several runs were written has several headers."""
+    lines = csv.DictReader(io.StringIO(text, newline=""))
+    rows = []
+    for row in lines:
         if None in row or None in row.values():
-            raise NotReadable(f"line {rows.line_num}: not as many values as the header has columns")
+            raise NotReadable(f"line {lines.line_num}: not as many values as the header has columns")
         if row["avg_ts"] != "avg_ts":
-            found.append(row)
-    return read_json(found)
+            rows.append(row)
+    return read_json(rows)
 
 
 def is_sql(text: str) -> bool:
-    """Whether these are the statements of `-o sql`."""
-    found = _INSERT.search(text)
-    return found is not None and "avg_ts" in found[1]
+    """Return whether these are the statements of `-o sql`."""
+    match = _INSERT.search(text)
+    return match is not None and "avg_ts" in match[1]
 
 
-def read_sql(text: str) -> Taken:
-    """The figures of the rows that `-o sql` inserts."""
+def read_sql(text: str) -> MeasurementFile:
+    """Return the figures of the rows that `-o sql` inserts."""
     rows = []
-    for number, found in enumerate(_INSERT.finditer(text), start=1):
-        names, values, at = [name.strip() for name in found[1].split(",")], [], found.end()
+    for number, match in enumerate(_INSERT.finditer(text), start=1):
+        names, values, at = [name.strip() for name in match[1].split(",")], [], match.end()
         while (value := _VALUE.match(text, at)) is not None:
             values.append(value[1].replace("''", "'"))
             at = value.end()
@@ -122,39 +133,39 @@ def read_sql(text: str) -> Taken:
 
 
 def _varied(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, ...], set[str]]:
-    """The settings that differ between rows that are alike in build, model, test and card, by what they are alike in."""
+    """Return the settings that differ between rows of the same build, model, test and card, by the values they share."""
     seen: dict[tuple[str, ...], dict[str, set[str]]] = {}
     for row in rows:
-        of_alike = seen.setdefault(_alike(row), {})
+        values_by_setting = seen.setdefault(_shared_values(row), {})
         for name in _VARIED.keys() & row.keys():
-            of_alike.setdefault(name, set()).add(str(row[name]))
-    return {alike: {name for name, values in settings.items() if len(values) > 1} for alike, settings in seen.items()}
+            values_by_setting.setdefault(name, set()).add(str(row[name]))
+    return {shared: {name for name, values in settings.items() if len(values) > 1} for shared, settings in seen.items()}
 
 
-#: What rows are of one measurement by, in JSON and in Markdown.
-_ALIKE = (
+#: The columns, in JSON and in Markdown, whose values rows of one measurement share.
+_SHARED = (
     "build_commit", "model_filename", "model_type", "model", "gpu_info", "backend", "n_prompt", "n_gen", "n_depth", "test",
     "n_gpu_layers", "ngl", "n_cpu_moe", "type_k", "type_v",
 )  # fmt: skip
 
 
-def _alike(row: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(str(row.get(name)) for name in _ALIKE)
+def _shared_values(row: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(str(row.get(name)) for name in _SHARED)
 
 
 def _settings(row: Mapping[str, Any], varied: Mapping[tuple[str, ...], set[str]]) -> tuple[str, ...]:
-    """What makes a workload of its own of a row: settings that the file varies, and a cache of another type than usual."""
-    found = [f"{_VARIED[name]}{_sign(row[name])}" for name in _VARIED if name in varied.get(_alike(row), ())]
+    """Return what makes a row a workload of its own: settings that the file varies, and an unusual type of cache."""
+    settings = [f"{_VARIED[name]}{_sign(row[name])}" for name in _VARIED if name in varied.get(_shared_values(row), ())]
     types = [(name, str(row.get(f"type_{name}") or "f16")) for name in "kv"]
-    return (*found, *(f"{name}-{kind}" for name, kind in types if kind.lower() != "f16"))
+    return (*settings, *(f"{name}-{kind}" for name, kind in types if kind.lower() != "f16"))
 
 
 def _sign(value: Any) -> str:
     return str(int(value)) if isinstance(value, bool) else {"true": "1", "false": "0"}.get(str(value), str(value))
 
 
-def _elsewhere(row: Mapping[str, Any]) -> tuple[str, ...]:
-    """What of the model was kept from the card: experts of so many layers, or tensors that a pattern names."""
+def _off_card(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return which parts of the model were not on the card: experts of some layers, or tensors that a pattern names."""
     experts = whole(row.get("n_cpu_moe")) or 0
     pattern = next((str(row[name]) for name in ("tensor_buft_overrides", "ot") if row.get(name)), "none")
     return (
@@ -164,19 +175,19 @@ def _elsewhere(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _layers(value: Any) -> int | None:
-    """Layers on the card, where the file names a number that may be fewer than all."""
+    """Return the number of layers on the card, if the file names a number that may be fewer than all; else None."""
     layers = whole(value)
     return layers if layers is not None and 0 < layers < _ALL else None
 
 
-#: Who wants all layers on the card writes 99, 100 or 999.
+#: People write 99, 100 or 999 to put all layers on the card.
 _ALL = 99
-#: Letters of a pattern that stand in a workload's name.
+#: How many letters of a pattern go into a workload's name.
 _LONGEST = 40
 
 
 def _cards(row: Mapping[str, Any]) -> tuple[str | None, int | None]:
-    """The card and how many of it ran, as far as the row says it for sure."""
+    """Return the card, and how many cards ran; None for either if the row does not say it for sure."""
     names = [name.strip() for name in str(row.get("gpu_info") or "").split(",") if name.strip()]
     kinds = Counter(names)
     if len(names) == 1:
@@ -187,20 +198,23 @@ def _cards(row: Mapping[str, Any]) -> tuple[str | None, int | None]:
         return (names[main] if main is not None and main < len(names) else name), 1
     devices = str(row.get("devices") or "auto")
     if devices not in ("auto", "none", ""):
-        return name, len([one for one in re.split(r"[/,;+]", devices) if one])
+        return name, len([device for device in re.split(r"[/,;+]", devices) if device])
     return name, None
 
 
 def is_markdown(text: str) -> bool:
-    """Whether a table of llama-bench stands in this text."""
+    """Return whether this text contains a table of llama-bench."""
     return any(_header(line) is not None for line in text.splitlines())
 
 
-def read_markdown(text: str) -> Taken:
-    """The figures of all tables of a text; the card is that of the lines that ggml prints before them, if they are there."""
-    taken = Taken(FORMAT)
-    devices = [found.strip() for pattern in _DEVICES for found in pattern.findall(text)]
-    # Several cards are all listed, whichever of them ran.
+def read_markdown(text: str) -> MeasurementFile:
+    """Return the figures of all tables of a text.
+
+    The card comes from the lines that ggml prints before them, if there are any.
+    """
+    file = MeasurementFile(FORMAT)
+    devices = [device.strip() for pattern in _DEVICES for device in pattern.findall(text)]
+    # With several cards ggml lists all of them, even those that did not run.
     name, count = devices[0] if len(set(devices)) == 1 else None, 1 if len(devices) == 1 else None
     build = re.search(r"(?m)^build: (\S+) \((\d+)\)", text)
     software = f"llama.cpp {build[2]} {build[1]}" if build else "llama.cpp"
@@ -217,34 +231,34 @@ def read_markdown(text: str) -> Taken:
             raise NotReadable(f"line {number}: {len(cells)} cells, and the header has more")
         test, rate = cells[columns["test"]], _RATE.match(cells[columns["t/s"]])
         if _SUMMED.match(test):
-            taken.left_out.append(
+            file.left_out.append(
                 f"line {number}: {test} divides two counts of tokens by one time: the speed of neither"
             )
             continue
-        found = _TEST.match(test)
-        if found is None or rate is None:
-            taken.left_out.append(
+        match = _TEST.match(test)
+        if match is None or rate is None:
+            file.left_out.append(
                 f"line {number}: test {test!r} with {cells[columns['t/s']]!r} is no speed that is known"
             )
             continue
         row = {name: cells[at] for name, at in columns.items()}
         if whole(row.get("ngl")) == 0 or row.get("backend", "GPU") in _NO_GPU:
             why = "ngl is 0" if whole(row.get("ngl")) == 0 else f"its backend is {row['backend']}"
-            taken.left_out.append(f"line {number}: {why}: it ran on the processor")
+            file.left_out.append(f"line {number}: {why}: it ran on the processor")
             continue
         model = row["model"]
-        taken.figures.append(
+        file.figures.append(
             _figure(
-                model=model, kind=model, test=(found[1] + found[2], int(found[3] or 0)), score=rate[1],
+                model=model, kind=model, test=(match[1] + match[2], int(match[3] or 0)), score=rate[1],
                 where=f"line {number}", gpu_name=name, gpu_count=count, software=software,
-                apart=(_settings(row, varied), _elsewhere(row)), layers_on_card=_layers(row.get("ngl")),
+                apart=(_settings(row, varied), _off_card(row)), layers_on_card=_layers(row.get("ngl")),
             )
         )  # fmt: skip
-    return taken
+    return file
 
 
 def _rows_of_tables(text: str) -> Iterator[dict[str, str]]:
-    """The rows of all tables of a text, by the names of their columns."""
+    """Yield the rows of all tables of a text, each as its cells by column name."""
     columns: list[str] = []
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
@@ -262,22 +276,24 @@ def _header(line: str) -> dict[str, int] | None:
 def _figure(
     *, model: str, kind: str, test: tuple[str, int], score: Any, apart: tuple[Sequence[str], Sequence[str]], **more: Any
 ) -> Figure:
-    """The figure of one row. `test` is what ran, `pp512` or `tg128`, and after how many tokens; `apart` what makes a
-    workload of its own of it: its settings, and what of the model was kept from the card.
+    """Return the figure of one row.
+
+    `test` is the test that ran, `pp512` or `tg128`, and after how many tokens. `apart` is what makes the row a workload of
+    its own: its settings, and the parts of the model that were not on the card.
     """
     name, depth = test
     stem = re.sub(r"(?i)\.gguf$", "", model)
-    found = _QUANTISATION.search(stem.replace(" ", "_"))
-    precision = found[1].upper() if found else quantisation(kind)
+    match = _QUANTISATION.search(stem.replace(" ", "_"))
+    precision = match[1].upper() if match else quantisation(kind)
     is_prompt = name.startswith("pp")
     tokens = int(name[2:]) + depth
-    settings, elsewhere = apart
-    extras = (*settings, *elsewhere)
-    words = f"{stem}, {name[2:]} tokens {'of prompt read' if is_prompt else 'written'}"
-    words += (f" after {depth}" if depth else "") + (f" ({', '.join(extras)})" if extras else "")
+    settings, off_card = apart
+    extras = (*settings, *off_card)
+    workload = f"{stem}, {name[2:]} tokens {'of prompt read' if is_prompt else 'written'}"
+    workload += (f" after {depth}" if depth else "") + (f" ({', '.join(extras)})" if extras else "")
     return Figure(
-        workload_id=slug("llama-bench", stem, name, f"d{depth}" if depth else None, *extras), workload=words,
+        workload_id=slug("llama-bench", stem, name, f"d{depth}" if depth else None, *extras), workload=workload,
         unit="tokens/s", score=amount(score, "the rate", more["where"]),
-        # With experts on the processor it is not the card's own speed.
-        is_single_stream=not is_prompt and not elsewhere, model=stem, precision=precision, context_tokens=tokens, **more,
+        # With experts on the processor the figure is not the card's own speed.
+        is_single_stream=not is_prompt and not off_card, model=stem, precision=precision, context_tokens=tokens, **more,
     )  # fmt: skip

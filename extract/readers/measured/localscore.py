@@ -1,8 +1,9 @@
-"""Results of LocalScore: what its program sends and saves, one run with a row a test.
+"""Results of LocalScore, as its program sends and saves them: a run with one row for each test.
 
-A run is of one GPU, which it names. A test reads a prompt and then writes, and has a rate for each, timed apart.
-Source: cjpais/LocalScore, src/pages/api/results.ts, src/db/schema.ts. What its API lists are averages over all tests of a
-run, of which nothing says how long they were: no figures.
+A run names the one GPU that it used. A test reads a prompt and then writes, and it has a separately timed rate for each. The
+lists of LocalScore's API are not read: they hold averages over all tests of a run, and do not say how long the tests were.
+
+Source: cjpais/LocalScore, src/pages/api/results.ts, src/db/schema.ts.
 """
 
 from __future__ import annotations
@@ -10,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gpuledger.extract.readers.measured.figure import Figure, Taken, amount, quantisation, slug, whole
+from gpuledger.extract.readers.measured.figure import Figure, MeasurementFile, amount, quantisation, slug, whole
 
 FORMAT = "LocalScore"
 
 
 def is_json(rows: Any) -> bool:
-    """Whether these are runs of LocalScore."""
+    """Return whether these are runs of LocalScore."""
     return (
         isinstance(rows, list)
         and bool(rows)
@@ -29,21 +30,21 @@ def is_json(rows: Any) -> bool:
     )
 
 
-def read_json(runs: Sequence[Mapping[str, Any]]) -> Taken:
-    """Both rates of each test of each run."""
-    taken = Taken(FORMAT)
+def read_json(runs: Sequence[Mapping[str, Any]]) -> MeasurementFile:
+    """Return both rates of each test of each run."""
+    file = MeasurementFile(FORMAT)
     for run, row in enumerate(runs, start=1):
         accelerator, runtime = row["accelerator_info"], row.get("runtime_info") or {}
         for number, test in enumerate(row["results"], start=1):
             where = f"run {run}, result {number}"
             if str(accelerator.get("type") or "GPU").upper() != "GPU":
-                taken.left_out.append(f"{where}: it ran on {accelerator.get('name')!r}, which is no GPU")
+                file.left_out.append(f"{where}: it ran on {accelerator.get('name')!r}, which is no GPU")
                 continue
             if not isinstance(test, Mapping):
-                taken.left_out.append(f"{where}: no result of a test")
+                file.left_out.append(f"{where}: no result of a test")
                 continue
-            taken.figures += _figures(test, accelerator, runtime, where)
-    return taken
+            file.figures += _figures(test, accelerator, runtime, where)
+    return file
 
 
 def _figures(
@@ -51,14 +52,14 @@ def _figures(
 ) -> list[Figure]:
     prompt, answer = whole(test.get("n_prompt")) or 0, whole(test.get("n_gen")) or 0
     model, quantised = str(test.get("model_name") or ""), quantisation(str(test.get("model_quant_str") or ""))
-    software = " ".join(str(one) for one in (runtime.get("name") or FORMAT, runtime.get("version")) if one)
-    found = []
+    software = " ".join(str(part) for part in (runtime.get("name") or FORMAT, runtime.get("version")) if part)
+    figures = []
     for key, tokens, is_prompt in (("prompt_tps", prompt, True), ("gen_tps", answer, False)):
         if not tokens or not test.get(key):
             continue
         kind = "of prompt read" if is_prompt else f"written after {prompt}" if prompt else "written"
         name = f"pp{tokens}" if is_prompt else f"tg{tokens}"
-        found.append(
+        figures.append(
             Figure(
                 workload_id=slug("localscore", model, quantised, name, f"d{prompt}" if prompt and not is_prompt else None),
                 workload=f"{model} {quantised or ''}".strip() + f", {tokens} tokens {kind}", unit="tokens/s",
@@ -67,4 +68,4 @@ def _figures(
                 context_tokens=tokens if is_prompt else prompt + tokens, where=where,
             )
         )  # fmt: skip
-    return found
+    return figures

@@ -1,8 +1,9 @@
 """Summaries of MLPerf Inference: summary.csv and summary.json of a round.
 
 `Result` is of the whole system, so each figure is of `total_accelerators` cards. A second row of the same run in watts is
-its power, no speed; a latency is in seconds or in milliseconds, and less is better; `inferred` rows are no measurements of
-their own; quotes inside the values of the CSV are not escaped.
+the power and not a speed. A latency is in seconds or in milliseconds, and less is better. `inferred` rows are not
+measurements of their own. Quotes inside the values of the CSV are not escaped.
+
 Source: mlcommons/inference, tools/submission/submission_checker.
 """
 
@@ -14,14 +15,14 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from gpuledger.extract.readers.measured.figure import Figure, NotReadable, Taken, amount, slug, whole
+from gpuledger.extract.readers.measured.figure import Figure, MeasurementFile, NotReadable, amount, slug, whole
 
 FORMAT = "MLPerf Inference summary"
 _NEEDED = {"Organization", "MlperfModel", "Scenario", "Result", "Units", "accelerator_model_name", "total_accelerators"}
 
 
 def is_json(rows: Any) -> bool:
-    """Whether this is a summary: objects by number, or a list of them."""
+    """Return whether this is a summary: objects by number, or a list of objects."""
     values = list(rows.values()) if isinstance(rows, dict) else rows
     return (
         isinstance(values, list)
@@ -31,19 +32,22 @@ def is_json(rows: Any) -> bool:
 
 
 def is_csv(text: str) -> bool:
-    """Whether the first line is a summary's header."""
+    """Return whether the first line is a summary's header."""
     return set(next(csv.reader([text.split("\n", 1)[0].strip()]), [])) >= _NEEDED
 
 
 def rows_of_csv(text: str) -> list[dict[str, str]]:
-    """The rows of a summary whose values may hold quotes. Raises NotReadable where a line has more or fewer than columns."""
+    """Return the rows of a summary whose values may contain quotes.
+
+    Raises NotReadable if a line has more or fewer values than there are columns.
+    """
     header, *lines = [line for line in text.splitlines() if line.strip()]
     names = next(csv.reader([header]))
     rows = []
     for number, line in enumerate(lines, start=2):
         cells = next(csv.reader([line]))
         if len(cells) != len(names):
-            # A value ends where a quote is followed by a comma or the end, whatever stands inside it.
+            # A value ends at a quote that is followed by a comma or by the end of the line, whatever stands inside it.
             cells = [quoted or bare for quoted, bare in _CELL.findall(line + ",")]
         if len(cells) != len(names):
             raise NotReadable(
@@ -56,34 +60,34 @@ def rows_of_csv(text: str) -> list[dict[str, str]]:
 _CELL = re.compile(r'"((?:[^"]|"(?!,))*)",|([^",]*),')
 
 
-def read(rows: Iterable[Mapping[str, Any]]) -> Taken:
-    """The figures of a summary: one a system, model, scenario and unit."""
-    taken = Taken(FORMAT, claim="published")
+def read_rows(rows: Iterable[Mapping[str, Any]]) -> MeasurementFile:
+    """Return the figures of a summary: one for each system, model, scenario and unit."""
+    file = MeasurementFile(FORMAT, claim="published")
     for number, row in enumerate(rows, start=1):
         where = f"row {number} ({row['Organization']}, {row.get('Platform') or row.get('SystemName')})"
         unit = str(row["Units"])
         if str(row.get("inferred")) in ("1", "1.0", "True"):
-            taken.left_out.append(f"{where}: inferred from another run, no measurement of its own")
+            file.left_out.append(f"{where}: inferred from another run, no measurement of its own")
             continue
         if "watt" in unit.lower() or "joule" in unit.lower():
-            taken.left_out.append(f"{where}: {unit} is the power of the run, not its speed")
+            file.left_out.append(f"{where}: {unit} is the power of the run, not its speed")
             continue
         if not str(row["Result"] or "").strip():
-            taken.left_out.append(f"{where}: it has no result")
+            file.left_out.append(f"{where}: it has no result")
             continue
         count = whole(row["total_accelerators"])
         if not row["accelerator_model_name"] or not count:
-            taken.left_out.append(f"{where}: no accelerator")
+            file.left_out.append(f"{where}: no accelerator")
             continue
-        taken.figures.append(_figure(row, unit, count, where))
-    return taken
+        file.figures.append(_figure(row, unit, count, where))
+    return file
 
 
 def _figure(row: Mapping[str, Any], unit: str, count: int, where: str) -> Figure:
     score, is_time = amount(row["Result"], "Result", where), "latency" in unit.lower()
     if is_time and "ms" in unit.lower():
         score = score / Decimal(1000)
-    shown = "s" if is_time else unit.lower()
+    score_unit = "s" if is_time else unit.lower()
     version, division = str(row.get("version") or ""), str(row.get("Division") or "")
     model, scenario = str(row["MlperfModel"]), str(row["Scenario"])
     kind = "" if division == "closed" else division
@@ -91,7 +95,7 @@ def _figure(row: Mapping[str, Any], unit: str, count: int, where: str) -> Figure
     return Figure(
         workload_id=slug("mlperf", version, model, scenario, kind, f"{count}x"),
         workload=f"MLPerf Inference {version} {model}, {scenario}{f', {kind}' if kind else ''}, {cards}",
-        unit=shown, score=score, gpu_name=str(row["accelerator_model_name"]), gpu_count=count,
+        unit=score_unit, score=score, gpu_name=str(row["accelerator_model_name"]), gpu_count=count,
         direction="less" if is_time else "more", model=model, precision=str(row.get("weight_data_types") or "") or None,
         software=str(row.get("framework") or "")[:120] or None, measured_by=str(row["Organization"]), where=where,
     )  # fmt: skip

@@ -1,7 +1,9 @@
-"""A plain CSV of figures: one row each, columns by name. It is also how figures of every format are kept.
+"""A plain CSV of figures, with one row for each figure and columns by name.
 
-Spreadsheets write it in many ways: other names of columns, semicolons with decimal commas, days as a country has them. What
-stands there in one way only is taken; what may mean two numbers or two days is refused.
+The program also stores the figures of all other formats in this form.
+
+Spreadsheets write such a CSV in many ways: with other names of columns, semicolons and decimal commas, days in the form of a
+country. The reader accepts a text that can be read in one way only, and refuses one that may mean two numbers or two days.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal, InvalidOperation
 
-from gpuledger.extract.readers.measured.figure import Figure, NotReadable, Taken, amount, day, whole
+from gpuledger.extract.readers.measured.figure import Figure, MeasurementFile, NotReadable, amount, day, whole
 
 FORMAT = "CSV"
 NEEDED = ("workload_id", "gpu_name", "score", "unit")
@@ -24,8 +26,8 @@ COLUMNS = (
     "measured_on", "measured_by", "place", "origin", "origin_sha256",
 )  # fmt: skip
 CLAIMS = ("own", "published", "vendor")
-#: What people call the columns, in small letters and with underscores for spaces.
-_CALLED = {
+#: Other names that people give the columns, in small letters and with underscores for spaces.
+_OTHER_NAMES = {
     "workload_id": ("workload", "benchmark", "워크로드", "벤치마크"),
     "gpu_name": ("gpu", "card", "graphics_card", "그래픽카드", "그래픽_카드", "gpu_이름"),
     "score": ("result", "점수", "측정값", "결과"),
@@ -41,14 +43,14 @@ _CALLED = {
     "measured_on": ("date", "day", "날짜", "측정일"),
     "measured_by": ("by", "측정자"),
 }
-_NAMES = {called: name for name, others in _CALLED.items() for called in others}
-#: Excel may begin a file with a line that says what separates the columns.
+_NAMES = {other: name for name, others in _OTHER_NAMES.items() for other in others}
+#: A first line of a file, in which Excel may name the separator of columns.
 _SEPARATOR = re.compile(r"^sep=(.)\r?\n", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
-    """One figure as it is kept: complete, with whose it is and the file that it came from."""
+class StoredFigure:
+    """One figure as the program stores it: complete, with the claim and the file that it came from."""
 
     workload_id: str
     gpu_name: str
@@ -70,7 +72,7 @@ class Kept:
 
 
 def is_csv(text: str) -> bool:
-    """Whether the first line names the columns that a figure needs, as people call them too."""
+    """Return whether the first line names the columns that a figure needs, by any of their names."""
     return set(NEEDED) <= set(_header(text))
 
 
@@ -80,24 +82,25 @@ def _header(text: str) -> list[str]:
 
 
 def _column(name: str | None) -> str:
-    """The name of a column for what somebody called it."""
+    """Return the name of a column for the name that somebody gave it."""
     plain = re.sub(r"[\s_-]+", "_", (name or "").strip().lower())
     return _NAMES.get(plain, plain)
 
 
 def _parts(text: str) -> tuple[str, str]:
-    """What separates the columns, and the text from the header on: spreadsheets of many countries write semicolons, as the
-    comma is their decimal point.
+    """Return the separator of columns, and the text from the header on.
+
+    Spreadsheets of many countries separate columns by semicolons, since the comma is their decimal point.
     """
-    said = _SEPARATOR.match(text)
-    if said is not None:
-        return said[1], text[said.end() :]
+    match = _SEPARATOR.match(text)
+    if match is not None:
+        return match[1], text[match.end() :]
     return max(",;\t", key=text.split("\n", 1)[0].count), text
 
 
-def read(text: str) -> Taken:
-    """The figures of a person's CSV. Raises NotReadable, naming the line."""
-    taken = Taken(FORMAT)
+def read_csv(text: str) -> MeasurementFile:
+    """Return the figures of a person's CSV. Raises NotReadable, naming the line."""
+    file = MeasurementFile(FORMAT)
     rows = [(number, row) for number, row in _rows(text) if any(row.values())]
     numbers = _Numbers([row["score"] for _, row in rows], _parts(text)[0])
     for number, row in rows:
@@ -108,7 +111,7 @@ def read(text: str) -> Taken:
         claim = row.get("claim") or None
         if claim is not None and claim.lower() not in CLAIMS:
             raise NotReadable(f"{where}: claim is {', '.join(CLAIMS)} or empty, not {claim!r}")
-        taken.figures.append(
+        file.figures.append(
             Figure(
                 workload_id=row["workload_id"], workload="", unit=row["unit"], score=numbers.amount(row["score"], where),
                 gpu_name=row["gpu_name"], gpu_count=_count(row, "gpu_count", where) or 1, model=row.get("model") or None,
@@ -118,31 +121,31 @@ def read(text: str) -> Taken:
                 measured_by=row.get("measured_by") or None, claim=claim.lower() if claim else None, where=where,
             )
         )  # fmt: skip
-    return taken
+    return file
 
 
 def _count(row: Mapping[str, str], name: str, where: str) -> int | None:
-    """A whole number from 1 on; None where nothing is said."""
+    """Return a whole number from 1 on; None for an empty or missing cell. Raises NotReadable for any other text."""
     text = row.get(name)
     if not text:
         return None
-    found = whole(text)
-    if found is None or found < 1:
+    count = whole(text)
+    if count is None or count < 1:
         raise NotReadable(f"{where}: {name} must be a whole number from 1 on, not {text!r}")
-    return found
+    return count
 
 
 class _Numbers:
-    """The numbers of one column, which say together whether a comma or a point is before their decimals."""
+    """The numbers of one column. Together they show whether a comma or a point stands before the decimals."""
 
     def __init__(self, texts: Iterable[str], delimiter: str) -> None:
         signs = {sign for text in texts if (sign := _decimal_sign(_bare(text)))}
         self.sign = signs.pop() if len(signs) == 1 else None
-        # Where commas separate columns, no comma is a decimal point.
+        # If commas separate columns, no comma is a decimal point.
         self.is_open = delimiter != "," and self.sign is None
 
     def amount(self, text: str, where: str) -> Decimal:
-        """The number of a cell. Raises NotReadable where it is none, or may be two."""
+        """Return the number of a cell. Raises NotReadable if the cell is not a number, or may be two numbers."""
         bare = _bare(text)
         sign = _decimal_sign(bare) or self.sign
         if sign is None and _MAY_BE_TWO.fullmatch(bare):
@@ -161,28 +164,28 @@ class _Numbers:
 
 
 def _bare(text: str) -> str:
-    """A number without spaces between its thousands."""
+    """Return a number without spaces between its thousands."""
     return re.sub(r"(?<=\d)[ \u00a0\u202f](?=\d{3}\b)", "", text)
 
 
-#: A sign before three last digits, and none else: it parts thousands or decimals.
+#: A number whose only sign stands before its last three digits: the sign may separate thousands or decimals.
 _MAY_BE_TWO = re.compile(r"[1-9]\d{0,2}[.,]\d{3}")
 
 
 def _decimal_sign(text: str) -> str | None:
-    """The sign before the decimals of a number, where that is sure; None for a number that says nothing of it."""
+    """Return the sign before the decimals of a number, if that is certain; None for a number that does not show it."""
     if "," in text and "." in text:
         return max(",.", key=text.rfind)
-    for sign, other in ((",", "."), (".", ",")):
+    for sign, opposite in ((",", "."), (".", ",")):
         if text.count(sign) > 1:
-            return other
+            return opposite
         if sign in text and not _MAY_BE_TWO.fullmatch(text):
             return sign
     return None
 
 
 def _day(text: str | None, where: str) -> date | None:
-    """The day of a cell: ISO, 2026. 11. 2., 2026/11/2, 2.11.2026, or 11/25/2026 where only one order is a day."""
+    """Return the day of a cell: ISO, 2026. 11. 2., 2026/11/2, 2.11.2026, or 11/25/2026 if only one order is a day."""
     if not text:
         return None
     parts = [int(part) for part in re.findall(r"\d+", text)]
@@ -193,9 +196,9 @@ def _day(text: str | None, where: str) -> date | None:
         orders = [(parts[2], parts[1], parts[0])]
     elif re.fullmatch(r"\d{1,2}/\d{1,2}/\d{4}", text):
         orders = [(parts[2], parts[0], parts[1]), (parts[2], parts[1], parts[0])]
-    days = {found for order in orders if (found := day("{:04}-{:02}-{:02}".format(*order)))}
-    if not orders and (found := day(text)):
-        days = {found}
+    days = {candidate for order in orders if (candidate := day("{:04}-{:02}-{:02}".format(*order)))}
+    if not orders and (iso_day := day(text)):
+        days = {iso_day}
     if len(days) != 1:
         why = f"may be {' or '.join(map(str, sorted(days)))}" if days else "is no day"
         raise NotReadable(f"{where}: measured_on {text!r} {why}: write it as 2026-11-25")
@@ -203,9 +206,9 @@ def _day(text: str | None, where: str) -> date | None:
 
 
 def _rows(text: str) -> Iterable[tuple[int, Mapping[str, str]]]:
-    delimiter, rest = _parts(text)
-    before = text[: len(text) - len(rest)].count("\n")
-    rows = csv.DictReader(io.StringIO(rest, newline=""), skipinitialspace=True, delimiter=delimiter)
+    delimiter, from_header = _parts(text)
+    before = text[: len(text) - len(from_header)].count("\n")
+    rows = csv.DictReader(io.StringIO(from_header, newline=""), skipinitialspace=True, delimiter=delimiter)
     names = [_column(name) for name in rows.fieldnames or ()]
     if twice := sorted(name for name, times in Counter(names).items() if name and times > 1):
         raise NotReadable(f"two columns are {' and '.join(twice)}: leave one")
@@ -215,24 +218,24 @@ def _rows(text: str) -> Iterable[tuple[int, Mapping[str, str]]]:
         yield rows.line_num + before, {_column(name): (value or "").strip() for name, value in row.items()}
 
 
-def write(kept: Iterable[Kept]) -> bytes:
-    """Figures as a CSV that `read_kept` reads."""
+def write(figures: Iterable[StoredFigure]) -> bytes:
+    """Return figures as a CSV that `read_stored` reads."""
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for one in kept:
-        cells = (getattr(one, name) for name in COLUMNS)
+    for figure in figures:
+        cells = (getattr(figure, name) for name in COLUMNS)
         writer.writerow("" if cell is None else f"{cell:f}" if isinstance(cell, Decimal) else cell for cell in cells)
     return out.getvalue().encode()
 
 
-def read_kept(content: bytes) -> list[Kept]:
-    """The figures of a file that `write` wrote. Raises NotReadable, naming the line, where somebody edited it badly."""
+def read_stored(content: bytes) -> list[StoredFigure]:
+    """Return the figures of a file that `write` wrote. Raises NotReadable, naming the line, if somebody edited it badly."""
     text = content.decode("utf-8-sig")
     header = set(_header(text))
     if missing := [name for name in COLUMNS if name not in header]:
         raise NotReadable(f"no column {', '.join(missing)}; take the measurement in again")
-    found = []
+    figures = []
     for number, row in _rows(text):
         where = f"line {number}"
         measured_on, count = day(row["measured_on"]), whole(row["gpu_count"])
@@ -248,8 +251,8 @@ def read_kept(content: bytes) -> list[Kept]:
             score = amount(row["score"], "score", where)
         except InvalidOperation:
             raise NotReadable(f"{where}: score {row['score']!r} has too many digits") from None
-        found.append(
-            Kept(
+        figures.append(
+            StoredFigure(
                 workload_id=row["workload_id"], gpu_name=row["gpu_name"], score=score, unit=row["unit"], gpu_count=count,
                 claim=row["claim"], model=row["model"] or None, precision=row["precision"] or None,
                 software=row["software"] or None, batch_size=whole(row["batch_size"]),
@@ -258,4 +261,4 @@ def read_kept(content: bytes) -> list[Kept]:
                 origin_sha256=row["origin_sha256"],
             )
         )  # fmt: skip
-    return found
+    return figures

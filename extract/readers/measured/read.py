@@ -1,4 +1,4 @@
-"""Any of the formats: which one a file is, and what it says."""
+"""Reader of a file of any of the formats: it recognises the format."""
 
 from __future__ import annotations
 
@@ -7,27 +7,30 @@ import json
 
 from gpuledger.extract import local_files
 from gpuledger.extract.readers.measured import inferencex, llama_bench, localscore, mlperf, plain, vllm_serve
-from gpuledger.extract.readers.measured.figure import Figure, NotReadable, Taken
+from gpuledger.extract.readers.measured.figure import Figure, MeasurementFile, NotReadable
 
-__all__ = ["Figure", "NotReadable", "Taken", "read"]
+__all__ = ["Figure", "MeasurementFile", "NotReadable", "read_figures"]
 
 FORMATS = (
     "llama-bench (all that it writes), vLLM bench serve, an MLPerf Inference summary, InferenceX, LocalScore, or a CSV with"
     " columns"
 )
-#: What a Windows shell writes where output goes into a file begins with one of these.
+#: When a Windows shell redirects output into a file, the file begins with one of these.
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
-def read(content: bytes) -> Taken:
-    """The figures of a file. Raises NotReadable where it is of no known format, or where a row of it cannot be read."""
+def read_figures(content: bytes) -> MeasurementFile:
+    """Return the figures of a file.
+
+    Raises NotReadable if the file has no known format, or if one of its rows cannot be read.
+    """
     try:
         return _read(content)
-    except csv.Error as error:  # a cell beyond all cells
+    except csv.Error as error:  # a cell longer than the csv module allows
         raise NotReadable(f"the CSV cannot be read ({error}); write the file again") from None
 
 
-def _read(content: bytes) -> Taken:
+def _read(content: bytes) -> MeasurementFile:
     text = _text(content)
     if not text.strip():
         raise NotReadable("the file is empty; write it again")
@@ -40,14 +43,14 @@ def _read(content: bytes) -> Taken:
     if llama_bench.is_csv(text):
         return llama_bench.read_csv(text)
     if mlperf.is_csv(text):
-        return mlperf.read(mlperf.rows_of_csv(text))
+        return mlperf.read_rows(mlperf.rows_of_csv(text))
     if plain.is_csv(text):
-        return plain.read(text)
+        return plain.read_csv(text)
     raise NotReadable(f"this is none of the known formats: {FORMATS} {', '.join(plain.NEEDED)}")
 
 
 def _text(content: bytes) -> str:
-    """What a file says. A spreadsheet in Korean saves its CSV in CP949, which its header proves."""
+    """Return the text of a file. A Korean spreadsheet saves its CSV in CP949; the header shows whether that is so."""
     try:
         return content.decode("utf-16" if content.startswith(_UTF_16) else "utf-8-sig")
     except UnicodeDecodeError as error:
@@ -58,10 +61,10 @@ def _text(content: bytes) -> str:
         raise NotReadable(f"not UTF-8 ({error}); save the file as UTF-8") from None
 
 
-def _json(text: str) -> Taken:
+def _json(text: str) -> MeasurementFile:
     rows = _rows(text)
     if mlperf.is_json(rows):
-        return mlperf.read(rows.values() if isinstance(rows, dict) else rows)
+        return mlperf.read_rows(rows.values() if isinstance(rows, dict) else rows)
     listed = rows if isinstance(rows, list) else [rows]
     if llama_bench.is_json(listed):
         return llama_bench.read_json(listed)
@@ -80,7 +83,7 @@ def _json(text: str) -> Taken:
 
 
 def _rows(text: str) -> dict[str, dict[str, object]] | list[dict[str, object]]:
-    """One JSON document, or JSON lines. A figure that is no finite number is none."""
+    """Return the rows of one JSON document, or of JSON lines. Raises NotReadable."""
     try:
         read_rows = local_files.loads(text)
     except json.JSONDecodeError as error:
@@ -93,17 +96,17 @@ def _rows(text: str) -> dict[str, dict[str, object]] | list[dict[str, object]]:
 
 
 def _lines(text: str, error: json.JSONDecodeError) -> list[dict[str, object]]:
-    """JSON lines: one object each. `error` is why the text is no single document."""
-    found = []
+    """Return the objects of JSON lines. `error` says why the text is not a single document."""
+    rows = []
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():
             continue
         try:
-            found.append(local_files.loads(line))
+            rows.append(local_files.loads(line))
         except json.JSONDecodeError as broken:
-            # Where not even the first line is whole, the file was meant as one document.
-            message = str(error) if not found else f"line {number}: {broken.msg}, after {broken.pos} characters"
+            # If not even the first line is complete, the file was meant as one document.
+            message = str(error) if not rows else f"line {number}: {broken.msg}, after {broken.pos} characters"
             raise NotReadable(f"the JSON breaks off or is damaged ({message}); write the file again") from None
         except ValueError as broken:
             raise NotReadable(f"line {number}: the JSON is none of a benchmark ({broken})") from None
-    return found
+    return rows

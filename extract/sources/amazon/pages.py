@@ -27,7 +27,7 @@ from gpuledger.extract.sources.amazon import HOMEPAGE
 
 CARD = 'div[data-component-type="s-search-result"][data-asin]:not([data-asin=""])'
 PRODUCT = "#productTitle, #dp"
-#: Where a product page states its price, in the layouts of 2018 to 2024; those that are there must agree.
+#: The elements that state the price of a product page, in the layouts of 2018 to 2024. All that a page has must agree.
 PRICES = (
     "#corePriceDisplay_desktop_feature_div .a-price:not([data-a-strike]):not(.a-text-price)",
     "#corePrice_feature_div .a-price:not([data-a-strike]):not(.a-text-price)",
@@ -62,14 +62,17 @@ _SITE_OF_LANGUAGE = {
     "en-au": "amazon.com.au",
 }
 _ASIN = re.compile(r"/(?:dp|gp/product|product)/([A-Z0-9]{10})\b")
-# A promise of delivery is given only for what can be bought now.
+# Amazon promises a delivery date only for goods that can be bought now.
 _DELIVERY = re.compile(
     r"\b(?:get it|delivery|ships to|lieferung|dostawa|livraison|entrega|consegna)\b|お届け|配送", re.IGNORECASE
 )
 
 
 def parse(page: Page) -> Iterator[Parsed]:
-    """Offers of a search with the link to its next page, or of a product page. Raises LayoutChanged or Blocked."""
+    """Yield the offers of a search and the link to its next page, or the offer of a product page.
+
+    Raises LayoutChanged or Blocked.
+    """
     root = tree(page.content, page.headers.get("content-type"))
     site = _site(page, root)
     if first(root, PRODUCT) is not None:
@@ -83,7 +86,7 @@ def parse(page: Page) -> Iterator[Parsed]:
 
 
 def _site(page: Page, root: HtmlElement) -> str:
-    """Which Amazon the page is of: by its address, else by its own canonical link, else by its language."""
+    """Return the Amazon site of the page, by its address, else by its canonical link, else by its language."""
     host = urlsplit(listing.address(page, root, "")).hostname or ""
     known = next((site for site in _SITES if host == site or host.endswith(f".{site}")), None)
     return known or _SITE_OF_LANGUAGE.get(attribute(root, "lang").lower(), "amazon.com")
@@ -109,7 +112,7 @@ def _product(page: Page, root: HtmlElement, site: str) -> Iterator[Parsed]:
         if price is None or not isinstance(item, Offer | Issue):
             yield item
         elif isinstance(item, Issue):
-            # What the page's own price elements settle needs no Issue.
+            # The page's own price elements give the price, so an Issue about the price is not needed.
             if item.code not in ("ambiguous_price", "no_price"):
                 yield item
         elif item.price in (None, price.amount):
@@ -129,25 +132,25 @@ def _product(page: Page, root: HtmlElement, site: str) -> Iterator[Parsed]:
 
 
 def _own_price(page: Page, root: HtmlElement, locale: Locale) -> Money | None:
-    """The price on which all of the page's price elements agree."""
+    """Return the price on which all of the page's price elements agree; None if they do not agree."""
     prices: set[Money] = set()
     for css in PRICES:
         for element in select(root, css):
-            shown = text(element, ".a-offscreen") or text(element)
-            money, issue = listing.read_money(shown, locale, "the product", page)
+            price_text = text(element, ".a-offscreen") or text(element)
+            money, issue = listing.read_money(price_text, locale, "the product", page)
             if issue:
                 return None
             if money:
-                prices.add(dataclasses.replace(money, text=shown))
+                prices.add(dataclasses.replace(money, text=price_text))
     amounts = {(money.amount, money.currency, money.kind) for money in prices}
     return min(prices, key=lambda money: money.text) if len(amounts) == 1 else None
 
 
 def _seller(root: HtmlElement) -> str | None:
-    """Who sells, which is not always who ships: `Sold by Kettle Parts and Fulfilled by Amazon`."""
-    named = text(root, "#sellerProfileTriggerId") or text(root, "#merchant-info a")
-    sentence = re.search(r"sold by (.+?)(?: and |\.?$)", text(root, "#merchant-info"), re.IGNORECASE)
-    return named or (sentence.group(1) if sentence else None)
+    """Return the seller, who is not always the shipper: `Sold by Kettle Parts and Fulfilled by Amazon`."""
+    seller = text(root, "#sellerProfileTriggerId") or text(root, "#merchant-info a")
+    match = re.search(r"sold by (.+?)(?: and |\.?$)", text(root, "#merchant-info"), re.IGNORECASE)
+    return seller or (match.group(1) if match else None)
 
 
 def _seller_kind(seller: str | None) -> SellerKind | None:
@@ -164,7 +167,7 @@ def _sells_used_only(root: HtmlElement) -> bool:
 
 def _card(page: Page, site: str, card: HtmlElement) -> Iterator[Parsed]:
     asin = attribute(card, "data-asin")
-    # The brand may stand in a heading of its own above the title.
+    # The brand may stand in a separate heading above the title.
     title = max((text(heading) for heading in select(card, "h2")), key=len, default="")
     yield from listing.offer(
         page,
@@ -183,18 +186,19 @@ def _card(page: Page, site: str, card: HtmlElement) -> Iterator[Parsed]:
 
 
 def _price_text(card: HtmlElement) -> str:
-    """The result's own price: not struck out, not a price a piece, not one of other sellers."""
+    """Return the text of the result's own price: not struck out, not a price per piece, not a price of other sellers."""
     for price in select(card, ".a-price:not([data-a-strike]):not(.a-text-price)"):
-        others = any(up.get("data-cy") == "secondary-offer-recipe" for up in price.iterancestors())
-        # Some pages leave the text for screen readers empty; the visible one has sign, units and cents apart.
-        if not others and (shown := text(price, ".a-offscreen") or text(price, '[aria-hidden="true"]')):
-            return shown
+        is_of_others = any(up.get("data-cy") == "secondary-offer-recipe" for up in price.iterancestors())
+        # Some pages leave the text for screen readers empty. The visible text has sign, units and cents in separate
+        # elements.
+        if not is_of_others and (price_text := text(price, ".a-offscreen") or text(price, '[aria-hidden="true"]')):
+            return price_text
     return ""
 
 
 def _availability(card: HtmlElement) -> Availability:
-    shown = clean(card.text_content())
-    stated = wording.availability(shown)
-    if stated in (None, "in_stock") and _price_text(card) and _DELIVERY.search(shown):
+    card_text = clean(card.text_content())
+    stated = wording.availability(card_text)
+    if stated in (None, "in_stock") and _price_text(card) and _DELIVERY.search(card_text):
         return "in_stock"
     return stated or "unknown"

@@ -21,15 +21,15 @@ from gpuledger.extract.readers.cloud import Rate, hourly, to_micro
 from gpuledger.extract.readers.cloud_instances import Gpus
 from gpuledger.extract.source import Page
 
-#: What a product must be to be the plain machine; a Windows or dedicated one has another price under the same type.
+#: The attributes of the plain machine. A Windows or dedicated machine has another price under the same instance type.
 _PLAIN = {"operatingSystem": "Linux", "tenancy": "Shared", "preInstalledSw": "NA", "capacitystatus": "Used"}
 _LEASES: dict[str, tuple[int, PricingModel]] = {"1yr": (1, "reserved_1y"), "3yr": (3, "reserved_3y")}
 
 
 def parse(page: Page) -> Iterable[Parsed]:
-    """CloudOffer items of an offer file, and one issue with the count of the GPU machines left out and why.
+    """Yield the CloudOffer items of an offer file, and one issue that counts the GPU machines left out, by reason.
 
-    LayoutChanged where it is no offer file.
+    Raises LayoutChanged if the page is not an offer file.
     """
     try:
         offer_file = json.loads(page.content, parse_float=json_number)
@@ -58,7 +58,7 @@ def _product(
         left_out[f"of an unknown type or a share of a GPU ({kind})"] += 1
     else:
         for term in terms.get("OnDemand", {}).get(sku, {}).values():
-            yield _offer(attributes, gpus, _Terms("on_demand", _rate(term, 0), _printed(term)), page)
+            yield _offer(attributes, gpus, _Terms("on_demand", _rate(term, 0), _price_text(term)), page)
         for term in terms.get("Reserved", {}).get(sku, {}).values():
             lease = term["termAttributes"]
             length, option = lease["LeaseContractLength"], lease["PurchaseOption"]
@@ -66,11 +66,14 @@ def _product(
                 left_out["reserved otherwise than 1 or 3 years, standard, all upfront"] += 1
                 continue
             years, model = _LEASES[length]
-            yield _offer(attributes, gpus, _Terms(model, _rate(term, years), _printed(term)), page)
+            yield _offer(attributes, gpus, _Terms(model, _rate(term, years), _price_text(term)), page)
 
 
 def _rate(term: dict[str, Any], years: int) -> Rate | None:
-    """The price of an hour: the hourly fees, and sums for the whole term by the hour. None where it cannot be told."""
+    """Return the hourly price: the hourly fees, plus the sums for the whole term divided by its hours.
+
+    Returns None if the price is not certain.
+    """
     total, currencies = Decimal(0), set()
     for dimension in term["priceDimensions"].values():
         ((currency, text),) = dimension["pricePerUnit"].items()
@@ -86,7 +89,7 @@ def _rate(term: dict[str, Any], years: int) -> Rate | None:
     return Rate(to_micro(total), currencies.pop()) if len(currencies) == 1 else None
 
 
-def _printed(term: dict[str, Any]) -> str:
+def _price_text(term: dict[str, Any]) -> str:
     return " + ".join(
         f"{amount} {currency} per {dimension['unit']}"
         for dimension in term["priceDimensions"].values()
@@ -95,7 +98,7 @@ def _printed(term: dict[str, Any]) -> str:
 
 
 class _Terms(NamedTuple):
-    """What an instance is let for; `rate` is None where the price of an hour cannot be told."""
+    """The terms on which an instance is rented. `rate` is None if the price of an hour is not certain."""
 
     model: PricingModel
     rate: Rate | None

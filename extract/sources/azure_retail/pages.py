@@ -25,15 +25,15 @@ from gpuledger.extract.readers.cloud_instances import Gpus
 from gpuledger.extract.source import Page
 
 _NEEDED = ("armSkuName", "armRegionName", "meterName", "productName", "retailPrice", "currencyCode", "type")
-# The sizes with GPUs begin with N; NP are FPGAs.
+# Sizes with GPUs begin with N. Sizes that begin with NP have FPGAs.
 _GPU_SIZE = re.compile(r"Standard_N(?!P)", re.IGNORECASE)
 _TERMS: dict[str, tuple[int, PricingModel]] = {"1 Year": (1, "reserved_1y"), "3 Years": (3, "reserved_3y")}
 
 
 def parse(page: Page) -> Iterable[Parsed]:
-    """CloudOffer items of one page of meters, one issue with the count of what was left out and why, the next page's link.
+    """Yield the CloudOffer items of a page of meters, an issue that counts the meters left out, and the next page's link.
 
-    LayoutChanged where the answer is no JSON object with Items, or an item lacks a field.
+    Raises LayoutChanged if the answer is not a JSON object with Items, or if an item lacks a field.
     """
     try:
         answer = json.loads(page.content, parse_float=json_number, parse_int=json_number)
@@ -64,7 +64,7 @@ def _meter(item: dict[str, Any], page: Page, left_out: Counter[str]) -> Iterator
     elif not _is_valid(item, page.fetched_at):
         left_out["of another date"] += 1
     elif item.get("isPrimaryMeterRegion") is False or item.get("tierMinimumUnits"):
-        # The same machine again, under a meter that is not charged or from a quantity on.
+        # This meter repeats a machine: it is not charged, or its price holds only from some quantity on.
         left_out["secondary"] += 1
     elif (gpus := cloud_instances.azure(size)) is None:
         left_out["of an unknown size or a share of a GPU"] += 1
@@ -73,7 +73,7 @@ def _meter(item: dict[str, Any], page: Page, left_out: Counter[str]) -> Iterator
 
 
 def _price(value: object) -> Decimal:
-    """The price as the feed writes it, a number or text. Raises ValueError where it is none."""
+    """Return the price, which the answer writes as a number or as text. Raises ValueError if it is not a number."""
     price = value if isinstance(value, Decimal) else json_number(str(value))
     if price is None:
         raise ValueError(f"the price {str(value)[:40]} is none")
@@ -93,7 +93,8 @@ def _offer(item: dict[str, Any], size: str, gpus: Gpus, page: Page) -> CloudOffe
     elif unit != "1 Hour":
         problem = f"the unit {unit!r} is not 1 Hour"
     if "Low Priority" in meter:
-        # Priced beside Spot, for the same size in the same region: without its own name one would replace the other.
+        # Azure prices Low Priority beside Spot for the same size and region. Under one name one offer would replace the
+        # other.
         instance = f"{size} Low Priority"
     if not price.is_finite() or price < 0:
         problem = f"{text} is no price"
@@ -120,7 +121,7 @@ def _model(meter: str) -> PricingModel:
 
 
 def _is_valid(item: dict[str, Any], now: datetime) -> bool:
-    """Whether the price holds at the time of the fetch: the API also lists prices to come and past ones."""
+    """Return whether the price holds at the time of the fetch. The API also lists future and past prices."""
     start, end = (_time(item.get(key)) for key in ("effectiveStartDate", "effectiveEndDate"))
     return (start is None or start <= now) and (end is None or now < end)
 

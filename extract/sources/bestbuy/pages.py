@@ -20,14 +20,17 @@ from gpuledger.extract.source import Page
 
 HOMEPAGE = bestbuy_products.HOMEPAGE
 LOCALE = bestbuy_products.LOCALE
-#: The list of 2018 to 2024, then that of 2025.
+#: A card in the lists of 2018 to 2024, then in those of 2025.
 CARD = "li.sku-item, li.product-list-item"
 PRODUCT = ".shop-product-title, .sku-title h1, [data-testid='pdp-title'], h1.heading"
 _SKU = re.compile(r"/(\d{7,8})\.p\b|skuId=(\d{7,8})|/sku/(\d{7,8})\b")
 
 
 def parse(page: Page) -> Iterator[Parsed]:
-    """Offers of a list, a product page or an API answer, with the next page. Raises LayoutChanged or Blocked."""
+    """Yield the offers of a list, a product page or an API answer, and the link to the next page.
+
+    Raises LayoutChanged or Blocked.
+    """
     if page.content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"{":
         yield from _api(page)
         return
@@ -87,9 +90,9 @@ def _sku(url: str) -> str | None:
 
 
 def _labelled(card: HtmlElement, name: str) -> str | None:
-    """The value behind a label such as `Model:` among the card's product attributes."""
+    """Return the value after a label such as `Model:` among the card's product attributes."""
     attributes = [text(item) for item in select(card, ".sku-attribute-title, .attribute")]
-    return next((shown.partition(":")[2].strip() for shown in attributes if shown.startswith(f"{name}:")), None)
+    return next((line.partition(":")[2].strip() for line in attributes if line.startswith(f"{name}:")), None)
 
 
 def _api(page: Page) -> Iterator[Parsed]:
@@ -104,10 +107,10 @@ def _api(page: Page) -> Iterator[Parsed]:
         try:
             yield from bestbuy_products.offer(page, row)
         except (ValueError, TypeError, AttributeError, KeyError) as error:
-            shown = json.dumps(row, default=str)[:200]
+            row_text = json.dumps(row, default=str)[:200]
             message = f"the API's product cannot be read: {error}"
             yield Issue(
-                code="bad_card", message=message, where=f"products[{position - 1}]", text=shown, url=page.final_url
+                code="bad_card", message=message, where=f"products[{position - 1}]", text=row_text, url=page.final_url
             )
     number, total = answer.get("currentPage"), answer.get("totalPages")
     if isinstance(number, int) and isinstance(total, int) and number < total:

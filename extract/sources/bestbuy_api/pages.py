@@ -14,7 +14,7 @@ from gpuledger.extract.source import Page
 
 
 def parse(page: Page) -> Iterator[Parsed]:
-    """Offers of one page, and the link to the next. Raises LayoutChanged."""
+    """Yield the offers of one page and the link to the next page. Raises LayoutChanged."""
     try:
         answer = json.loads(page.content, parse_float=json_number)
         total, products = int(answer["total"]), answer["products"]
@@ -41,5 +41,5 @@ def _cursor(url: str) -> str:
 
 def _at(url: str, cursor: str) -> str:
     parts = urlsplit(url)
-    kept = [(name, value) for name, value in parse_qsl(parts.query) if name != "cursorMark"]
-    return urlunsplit(parts._replace(query=urlencode([*kept, ("cursorMark", cursor)], quote_via=quote)))
+    parameters = [(name, value) for name, value in parse_qsl(parts.query) if name != "cursorMark"]
+    return urlunsplit(parts._replace(query=urlencode([*parameters, ("cursorMark", cursor)], quote_via=quote)))

@@ -31,13 +31,16 @@ _STATUS = (
 
 
 def parse(page: Page) -> Iterator[Parsed]:
-    """Offers of a listing with the link to its next page, or of a product page. Raises LayoutChanged or Blocked."""
+    """Yield the offers of a listing and the link to its next page, or the offer of a product page.
+
+    Raises LayoutChanged or Blocked.
+    """
     root = tree(page.content, page.headers.get("content-type"))
     base = listing.address(page, root, HOMEPAGE)
     if first(root, PRODUCT) is not None:
         yield from _product(page, root, base)
         return
-    # A card may hold the inner element that older pages used for the card itself.
+    # A card may contain an inner element that older pages used as the card itself.
     cards = [card for card in listing.cards(root, CARD, page) if not any(_is_card(up) for up in card.iterancestors())]
     yield from listing.read_cards(cards, partial(_card, page, base), page)
     yield from listing.listing_total(root)
@@ -85,7 +88,7 @@ def _card(page: Page, base: str, card: HtmlElement) -> Iterator[Parsed]:
 
 
 def _price_text(card: HtmlElement) -> str:
-    """The price as `$1,599.99`: the cents are a superscript without a point."""
+    """Return the price as `$1,599.99`. On the page the cents are a superscript without a point."""
     units = text(card, '[data-selenium="uppedDecimalPriceFirst"]')
     cents = text(card, '[data-selenium="uppedDecimalPriceSecond"]')
     if units and re.fullmatch(r"\d\d", cents):
@@ -103,6 +106,6 @@ def _key(url: str) -> str | None:
 
 
 def _number(numbers: str, kind: str) -> str | None:
-    """The number behind `BH #` or `MFR #` in the line that holds both."""
+    """Return the number after `BH #` or `MFR #` in the line that holds both."""
     match = re.search(rf"\b{kind}\s*#\s*(\S+)", numbers)
     return match.group(1) if match else None

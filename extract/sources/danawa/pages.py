@@ -24,7 +24,7 @@ from gpuledger.extract.source import Page
 from gpuledger.extract.sources.danawa import HOMEPAGE
 
 LOCALE = Locale("KR", "ko", "KRW")
-#: Ordinary items are `productItem<code>`, advertised ones `adReaderProductItem<code>`.
+#: Ordinary items have the id `productItem<code>`, advertised items `adReaderProductItem<code>`.
 CARD = 'li.prod_item[id*="roductItem"]'
 PRODUCT = ".prod_tit, .top_summary"
 VARIANT = '.prod_pricelist li[id^="productInfoDetail_"]'
@@ -33,7 +33,7 @@ _PCODE = re.compile(r"[?&]pcode=(\d+)")
 
 
 def parse(page: Page) -> Iterator[Parsed]:
-    """Offers of a list, one for each variant, or of a product page. Raises LayoutChanged or Blocked."""
+    """Yield the offers of a list, one for each variant, or the offer of a product page. Raises LayoutChanged or Blocked."""
     root = tree(page.content, page.headers.get("content-type"))
     base = listing.address(page, root, HOMEPAGE)
     if first(root, PRODUCT) is not None and first(root, CARD) is None:
@@ -46,7 +46,11 @@ def parse(page: Page) -> Iterator[Parsed]:
 
 
 def _product(page: Page, base: str) -> Iterator[Parsed]:
-    """The lowest price of the shops is what a buyer pays, as in the list, though the page's data calls it a price from."""
+    """Yield the product's offer.
+
+    A buyer pays the lowest price of the shops, as in the list, although the page's data calls that price a lower bound
+    (`from`).
+    """
     code = _PCODE.search(base)
     key = code.group(1) if code else None
     items = product.parse(page, country=LOCALE.country, language=LOCALE.language)
@@ -54,8 +58,10 @@ def _product(page: Page, base: str) -> Iterator[Parsed]:
         items, url=_address(base, key) if key else base, key=key, sku=key, seller_kind="unknown"
     ):
         if isinstance(item, Offer) and item.price_kind == "from":
-            known = item.availability
-            item = dataclasses.replace(item, price_kind="now", availability="in_stock" if known == "unknown" else known)
+            stated = item.availability
+            item = dataclasses.replace(
+                item, price_kind="now", availability="in_stock" if stated == "unknown" else stated
+            )
         yield item
 
 
@@ -64,7 +70,7 @@ def _is_advertised(card: HtmlElement) -> bool:
 
 
 def _once(items: Iterator[Parsed]) -> Iterator[Parsed]:
-    """Each product once. Ordinary items come first; a repeat with another price is worth an Issue."""
+    """Yield each product once. Ordinary items come first. A repeat with another price becomes an Issue."""
     seen: dict[str, Offer] = {}
     for item in items:
         if not isinstance(item, Offer) or (before := seen.setdefault(item.key, item)) is item:
@@ -87,8 +93,8 @@ def _card(page: Page, base: str, card: HtmlElement) -> Iterator[Parsed]:
         label = _label(variant)
         own = absolute(base, attribute(first(variant, ".price_sect a"), "href"))
         price = first(variant, ".price_sect")
-        shown = text(price)
-        amount = text(price, "strong") or shown
+        price_section = text(price)
+        amount = text(price, "strong") or price_section
         malls = _MALLS.search(_without(variant, "price_sect", " "))
         yield from listing.offer(
             page,
@@ -99,7 +105,8 @@ def _card(page: Page, base: str, card: HtmlElement) -> Iterator[Parsed]:
                 key=code,
                 price_text=f"{amount}원" if amount[-1:].isdigit() else amount,
             ),
-            availability=wording.availability(shown) or ("in_stock" if any(map(str.isdigit, shown)) else "unknown"),
+            availability=wording.availability(price_section)
+            or ("in_stock" if any(map(str.isdigit, price_section)) else "unknown"),
             sku=code,
             specs=text(card, ".spec_list") or None,
             shop_count=int(malls.group(1).replace(",", "")) if malls else None,
@@ -107,14 +114,17 @@ def _card(page: Page, base: str, card: HtmlElement) -> Iterator[Parsed]:
 
 
 def _label(variant: HtmlElement) -> str:
-    """What tells the variant from its siblings (a memory size, 중고), without rank and number of shops."""
+    """Return the text that distinguishes the variant from the others (memory size, 중고), without rank and shop count."""
     section = first(variant, ".memory_sect")
-    named = text(section, ".text") or _without(section, "rank")
-    return clean(re.sub(r"^\d+\s*위|\d[\d,]*\s*몰", " ", named))
+    label = text(section, ".text") or _without(section, "rank")
+    return clean(re.sub(r"^\d+\s*위|\d[\d,]*\s*몰", " ", label))
 
 
 def _without(element: HtmlElement | None, class_name: str, between: str = "") -> str:
-    """The element's text without that of descendants of the class; `between` stands between texts of different elements."""
+    """Return the element's text without the text of descendants that have the class.
+
+    `between` joins the texts of the elements.
+    """
     if element is None:
         return ""
     path = f"descendant::text()[not(ancestor::*[contains(concat(' ', @class, ' '), ' {class_name} ')])]"
@@ -122,7 +132,7 @@ def _without(element: HtmlElement | None, class_name: str, between: str = "") ->
 
 
 def _address(url: str, code: str) -> str:
-    """The product's address without search words and tracking, so that it stays the same from night to night."""
+    """Return the product's address without search words and tracking, so that it stays the same from night to night."""
     pcode = _PCODE.search(url)
     # An advertised item links to the advertising server, which redirects.
     return f"{url.partition('?')[0]}?pcode={code}" if pcode else f"{HOMEPAGE}info/?pcode={code}"

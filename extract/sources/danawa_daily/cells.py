@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 Status = Literal["priced", "several_shops", "no_price", "unreadable", "repeated"]
 
 _NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+|\d+")
-#: What stands where a price would, without spaces, and the reason by which it is counted.
+#: A mark in the place of a price, without spaces, and the reason under which it is counted.
 _NO_PRICE = {
     "": "empty",
     "-": "empty",
@@ -24,7 +24,10 @@ _NO_PRICE = {
 
 
 class Cell(NamedTuple):
-    """What one cell's text says. `reason` tells why there is no price; `shop` whose the lowest price is, where named."""
+    """The meaning of one cell's text.
+
+    `reason` says why there is no price. `shop` is the shop with the lowest price, if the cell names shops.
+    """
 
     status: Status
     price_krw: int | None
@@ -34,7 +37,10 @@ class Cell(NamedTuple):
 
 
 def read_cell(text: str) -> Cell:
-    """What one cell says. A cell of several shops gives the lowest; one part that cannot be read spoils the whole cell."""
+    """Read one cell.
+
+    A cell of several shops gives the lowest price. One part that cannot be read makes the whole cell unreadable.
+    """
     bare = text.strip().removesuffix("원").replace(" ", "")
     if reason := _NO_PRICE.get(bare):
         return Cell("no_price", None, None, None, reason)
@@ -45,8 +51,8 @@ def read_cell(text: str) -> Cell:
         return Cell("unreadable", None, None, None, "unknown_mark")
     priced: list[tuple[int, str]] = []
     for part in text.strip().split("|"):
-        shop, _, shown = part.rpartition("_")
-        cell = read_cell(shown) if shop.strip() and "_" not in shown else Cell("unreadable", None, None, None, None)
+        shop, _, amount = part.rpartition("_")
+        cell = read_cell(amount) if shop.strip() and "_" not in amount else Cell("unreadable", None, None, None, None)
         if cell.status == "unreadable":
             return Cell("unreadable", None, None, None, "unknown_shop_price")
         if cell.price_krw is not None:

@@ -1,4 +1,4 @@
-"""Danawa's daily tables as nights of offers: what a shop reader would have yielded had it run at each crawl."""
+"""Danawa's daily tables as nights of offers, as if the parser of a shop had run at each crawl."""
 
 from __future__ import annotations
 
@@ -19,45 +19,48 @@ _URL = "https://prod.danawa.com/info/?pcode={}"
 
 
 def nights(pages: Iterable[Page]) -> list[tuple[datetime, list[tuple[Offer, str]]]]:
-    """Crawls in order of time (UTC), each with its offers and the hash of the file that they stand in.
+    """Return the crawls in order of time (UTC), each with its offers and with the hash of the file of each offer.
 
-    Equal cells of one product give the same Offer object: a product's price stands for days, and a million objects would
-    say what a tenth of them can. Raises what `observations` raises.
+    Equal cells of one product give the same Offer object: a product keeps its price for days, and a tenth of a million
+    objects can say as much as a million. Raises the errors of `observations`.
     """
     crawls: dict[datetime, list[tuple[Offer, str]]] = defaultdict(list)
     known: dict[tuple[str, str, str], Offer] = {}
     products: dict[tuple[str, str], Offer] = {}
     for page in pages:
-        for seen in observations(page):
-            if seen.status in ("unreadable", "repeated"):
+        for observation in observations(page):
+            if observation.status in ("unreadable", "repeated"):
                 continue
-            key = (seen.product_code, seen.name, seen.text)
+            key = (observation.product_code, observation.name, observation.text)
             offer = known.get(key)
             if offer is None:
-                offer = known[key] = _offer(seen, products.get(key[:2]))
+                offer = known[key] = _offer(observation, products.get(key[:2]))
                 products.setdefault(key[:2], offer)
-            crawls[seen.observed_at].append((offer, page.sha256))
+            crawls[observation.observed_at].append((offer, page.sha256))
     return sorted(crawls.items())
 
 
-def _offer(seen: Observation, before: Offer | None) -> Offer:
-    """The cell as an offer; market and channel are those of another offer of the product (`before`), where there is one."""
-    has_price = seen.price_krw is not None
+def _offer(observation: Observation, before: Offer | None) -> Offer:
+    """Return the cell as an offer.
+
+    Market and channel come from an earlier offer of the product (`before`), if there is one.
+    """
+    has_price = observation.price_krw is not None
     offer = Offer(
-        title=seen.name,
-        url=_URL.format(seen.product_code),
-        key=seen.product_code,
-        price=Decimal(seen.price_krw) if seen.price_krw is not None else None,
+        title=observation.name,
+        url=_URL.format(observation.product_code),
+        key=observation.product_code,
+        price=Decimal(observation.price_krw) if observation.price_krw is not None else None,
         currency="KRW" if has_price else None,
         price_kind="now" if has_price else None,
-        price_text=seen.text,
-        availability=_availability(seen.status, seen.reason),
-        condition=_condition(seen.name),
-        seller=seen.shop,
-        shop_count=seen.shop_count,
+        price_text=observation.text,
+        availability=_availability(observation.status, observation.reason),
+        condition=_condition(observation.name),
+        seller=observation.shop,
+        shop_count=observation.shop_count,
         market=before.market if before else None,
         channel=before.channel if before else None,
-        tax_included=wording.tax_included(seen.text),
+        tax_included=wording.tax_included(observation.text),
     )
     if before:
         return offer
@@ -68,7 +71,7 @@ def _offer(seen: Observation, before: Offer | None) -> Offer:
 
 @cache
 def _condition(name: str) -> Condition:
-    """A product keeps its name for months: it is looked through once."""
+    """Return the condition that a name states. Cached, since a product keeps its name for months."""
     return wording.condition(name) or "new"
 
 

@@ -30,12 +30,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 KST = timezone(timedelta(hours=9), "KST")
-#: A month of all graphics cards is 0.4 to 2 MB; one of all shops by name could be ten times that.
+#: A month of all graphics cards has 0.4 to 2 MB. A month that names all shops could have ten times as much.
 MAX_BYTES = 64_000_000
 
 
 class Observation(NamedTuple):
-    """One product at one crawl. `observed_at` is in UTC, `price_krw` in won for one piece, `text` the cell as printed."""
+    """One product at one crawl.
+
+    `observed_at` is in UTC, `price_krw` is in won for one piece, `text` is the cell as printed.
+    """
 
     product_code: str
     name: str
@@ -49,10 +52,10 @@ class Observation(NamedTuple):
 
 
 def observations(page: Page) -> Iterator[Observation]:
-    """One observation for each cell under a time, row by row. `page.content` may be gzip.
+    """Yield one observation for each cell under a time, row by row. `page.content` may be gzip.
 
-    A second cell of the same product at the same time is `repeated` where it says the same, else `unreadable`. Raises
-    LayoutChanged where the file is no such table, TooLarge and Truncated where it cannot be unpacked.
+    A second cell of the same product at the same time is `repeated` if it says the same, else `unreadable`. Raises
+    LayoutChanged if the file is not such a table, TooLarge and Truncated if it cannot be unpacked.
     """
     for observation, _ in _observations(page):
         if observation is not None:
@@ -60,17 +63,18 @@ def observations(page: Page) -> Iterator[Observation]:
 
 
 def frame(page: Page) -> pd.DataFrame:
-    """The observations as a pandas frame with the fields of Observation as columns, for a bulk load."""
-    import pandas as pd  # here, since it takes a second and reading prices by hand must not
+    """Return the observations as a pandas frame with the fields of Observation as columns, for a bulk load."""
+    import pandas as pd  # imported here, since it takes a second and `parse` does not need it
 
     observed = pd.DataFrame.from_records(list(observations(page)), columns=list(Observation._fields))
     return observed.astype({"price_krw": "Int64", "shop_count": "Int64"})
 
 
 def account(page: Page) -> dict[str, int]:
-    """Where every cell went: `cells` = `priced` + `several_shops` + `no_price` + `unreadable` + `repeated`.
+    """Count the cells by their status: `cells` = `priced` + `several_shops` + `no_price` + `unreadable` + `repeated`.
 
-    `no_price_<reason>` and `unreadable_<reason>` divide these two; `products` and `crawls` count rows and time columns.
+    `no_price_<reason>` and `unreadable_<reason>` divide those two counts by reason. `products` and `crawls` count rows and
+    time columns.
     """
     counts: Counter[str] = Counter(dict.fromkeys(("priced", "several_shops", "no_price", "unreadable", "repeated"), 0))
     products: set[str] = set()
@@ -90,7 +94,7 @@ def account(page: Page) -> dict[str, int]:
 
 
 def parse(page: Page) -> Iterator[Parsed]:
-    """The last price of each product on each Korean day, as IndexPrice; an Issue for each cell that cannot be read."""
+    """Yield the last price of each product on each Korean day, and an Issue for each cell that cannot be read."""
     last: dict[tuple[str, str], Observation] = {}
     outside: Counter[str] = Counter()
     for observation, reason in _observations(page):
@@ -127,10 +131,10 @@ def parse(page: Page) -> Iterator[Parsed]:
 
 
 def _observations(page: Page) -> Iterator[tuple[Observation | None, str]]:
-    """Each cell's observation; None, with the reason, for a cell that no product and time can be given to."""
+    """Yield each cell's observation; None, with the reason, for a cell that belongs to no product and time."""
     rows = csv.reader(io.StringIO(_text(page), newline=""))
     times = _header(page, next(rows, []))
-    cells: dict[str, Cell] = {}  # most of a month's cells say what another one says
+    cells: dict[str, Cell] = {}  # most cells of a month repeat the text of another cell
     seen: dict[tuple[str, datetime], str] = {}
     try:
         for row in rows:
@@ -163,7 +167,9 @@ def _observations(page: Page) -> Iterator[tuple[Observation | None, str]]:
 
 
 def _header(page: Page, header: list[str]) -> list[datetime | None]:
-    """The crawls' times in UTC, None for a column without one. Raises LayoutChanged unless it is `Id,Name,<times>`."""
+    """Return the crawls' times in UTC, None for a column without a time. Raises LayoutChanged unless the header is
+    `Id,Name,<times>`.
+    """
     times = [_time(column) for column in header[2:]]
     if [column.strip().lower() for column in header[:2]] != ["id", "name"] or not any(times):
         raise LayoutChanged(

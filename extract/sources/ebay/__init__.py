@@ -17,7 +17,7 @@ SOURCE = Source(
     parse=parser_in(__name__),
     kinds=("offer",),
     interface="ebay",
-    # Category 27386: graphics and video cards. The setting ebay_marketplaces says which marketplaces.
+    # Category 27386 holds graphics and video cards. The setting ebay_marketplaces names the marketplaces.
     start=("https://api.ebay.com/buy/browse/v1/item_summary/search?category_ids=27386&limit=200&marketplace=EBAY_US",),
     freshness_hours=48,
     max_pages=60,

@@ -13,18 +13,18 @@ from gpuledger.extract.items import Condition, Issue, Link, ListingTotal, Offer,
 from gpuledger.extract.price.amounts import json_number
 from gpuledger.extract.source import Page
 
-#: What eBay's condition ids mean here; 7000 is for parts or not working.
+#: The condition for each of eBay's condition ids. 7000 is an item for parts or not working.
 CONDITIONS: Mapping[str, Condition] = {
     "1000": "new", "1500": "open_box", "1750": "open_box", "2000": "refurbished", "2010": "refurbished",
     "2020": "refurbished", "2030": "refurbished", "2500": "refurbished", "2750": "used", "3000": "used", "4000": "used",
     "5000": "used", "6000": "used",
 }  # fmt: skip
-#: Items of one search that can be had.
+#: How many items of one search eBay gives.
 MOST = 10_000
 
 
 def parse(page: Page) -> Iterator[Parsed]:
-    """Offers of one page of a search; from the first page, links to all others. Raises LayoutChanged."""
+    """Yield the offers of one page of a search, and from the first page links to all other pages. Raises LayoutChanged."""
     try:
         answer = json.loads(page.content, parse_float=json_number)
         total, rows = int(answer["total"]), answer.get("itemSummaries", [])
@@ -45,7 +45,7 @@ def parse(page: Page) -> Iterator[Parsed]:
         if offer is not None:
             yield offer
     if offset == 0:
-        # All at once, and not one after the other: a page that fails then costs its own items and no others.
+        # Link to all pages at once and not to the next one: a page that fails then costs only its own items.
         yield from (Link(url=_at(page.url, start), role="next_page") for start in range(limit, min(total, MOST), limit))
         if total > MOST:
             message = f"the search has {total} items, of which eBay gives {MOST}: narrow it, by price or condition"
@@ -53,17 +53,17 @@ def parse(page: Page) -> Iterator[Parsed]:
 
 
 def _offer(row: Mapping[str, Any]) -> Offer | None:
-    """The offer of one item; None for what is for parts, or an auction, of which nobody knows the price."""
+    """Return the offer of one item; None for an item for parts, and for an auction, whose price nobody knows yet."""
     condition_id = str(row.get("conditionId", ""))
     if condition_id == "7000" or "FIXED_PRICE" not in row.get("buyingOptions", ["FIXED_PRICE"]):
         return None
     price = row["price"]
     was = row.get("marketingPrice", {}).get("originalPrice", {})
-    same = was.get("currency") == price["currency"]
+    is_same_currency = was.get("currency") == price["currency"]
     shipping = next(
-        (one["shippingCost"] for one in row.get("shippingOptions", []) if "shippingCost" in one), None
+        (option["shippingCost"] for option in row.get("shippingOptions", []) if "shippingCost" in option), None
     )  # fmt: skip
-    same_money = shipping is not None and shipping.get("currency") == price["currency"]
+    is_in_price_currency = shipping is not None and shipping.get("currency") == price["currency"]
     return Offer(
         title=row["title"],
         url=_bare(row.get("itemWebUrl") or f"https://www.ebay.com/itm/{row['itemId']}"),
@@ -72,8 +72,8 @@ def _offer(row: Mapping[str, Any]) -> Offer | None:
         currency=price["currency"],
         price_kind="now",
         price_text=f"{price['value']} {price['currency']}",
-        list_price=_amount(was["value"]) if same else None,
-        # What the search gives can be bought; how many there are is told on the item's own page alone.
+        list_price=_amount(was["value"]) if is_same_currency else None,
+        # Every item of a search can be bought. Only the item's own page says how many there are.
         availability="in_stock",
         condition=CONDITIONS.get(condition_id, "unknown"),
         seller=row.get("seller", {}).get("username"),
@@ -82,12 +82,12 @@ def _offer(row: Mapping[str, Any]) -> Offer | None:
         gtin=row.get("gtin"),
         mpn=row.get("mpn"),
         brand=row.get("brand"),
-        shipping=_amount(shipping["value"]) if shipping is not None and same_money else None,
+        shipping=_amount(shipping["value"]) if shipping is not None and is_in_price_currency else None,
     )
 
 
 def _amount(value: object) -> Decimal:
-    """An amount, which eBay writes as text. Raises ValueError."""
+    """Return an amount, which eBay writes as text. Raises ValueError."""
     amount = json_number(str(value))
     if amount is None:
         raise ValueError(f"{str(value)[:40]!r} is no amount")
@@ -95,12 +95,12 @@ def _amount(value: object) -> Decimal:
 
 
 def _bare(url: str) -> str:
-    """The item's address without the parameters that follow a visitor."""
+    """Return the item's address without the parameters that track a visitor."""
     return url.partition("?")[0]
 
 
 def _at(url: str, offset: int) -> str:
-    """The search from another item on."""
+    """Return the address of the same search, starting at another item."""
     parts = urlsplit(url)
-    kept = [(name, value) for name, value in parse_qsl(parts.query) if name != "offset"]
-    return urlunsplit(parts._replace(query=urlencode([*kept, ("offset", str(offset))], quote_via=quote)))
+    parameters = [(name, value) for name, value in parse_qsl(parts.query) if name != "offset"]
+    return urlunsplit(parts._replace(query=urlencode([*parameters, ("offset", str(offset))], quote_via=quote)))

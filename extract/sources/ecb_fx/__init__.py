@@ -15,9 +15,9 @@ SOURCE = Source(
     parse=parser_in(__name__),
     kinds=("fx_rate",),
     interface="ecb_fx",
-    # Holds the last working day too, so the daily file need not be fetched beside it.
+    # This file includes the last working day, so the program need not fetch the daily file too.
     start=("https://www.ecb.europa.eu/stats/eurofxref/eurofxref-hist-90d.xml",),
     sample=("/stats/eurofxref/eurofxref-hist-90d.xml",),
-    # From Friday's rates to Monday's afternoon, or over the Easter days.
+    # The time from Friday's rates to Monday afternoon, or over the Easter days.
     freshness_hours=24 * 5,
 )

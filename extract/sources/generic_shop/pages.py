@@ -13,15 +13,15 @@ from gpuledger.extract.source import Page
 
 
 def parse(page: Page) -> Iterator[Parsed]:
-    """The page's own product as one Offer with its Issues, or the Links of a sitemap.
+    """Yield the page's own product as one Offer with its Issues, or the Links of a sitemap.
 
-    Raises LayoutChanged where the page is neither, and Blocked.
+    Raises LayoutChanged if the page is neither, and Blocked.
     """
     if sitemaps.is_sitemap(page):
         yield from sitemaps.links(page)
         return
     for item in product.parse(page):
-        # Two shops may number their goods alike, and often do: by the maker's own number.
+        # Two shops often give goods the same number, namely the maker's.
         if isinstance(item, Offer) and item.sku is not None:
             item = replace(item, key=f"{addresses.shop_of(item.url)}/{item.sku}")
         yield item

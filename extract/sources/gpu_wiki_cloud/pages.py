@@ -28,7 +28,7 @@ _COUNT = re.compile(r"^gpu\s*(?:수|개수|count)|^gpus$", re.IGNORECASE)
 _GPU = re.compile(r"^(?:gpu|그래픽\s?카드|가속기|모델)", re.IGNORECASE)
 _REGION = re.compile(r"리전|지역|region", re.IGNORECASE)
 _INSTANCE = re.compile(r"인스턴스|instance", re.IGNORECASE)
-# Totals, monthly sums and discounts are not an hour's price, whatever term they speak of.
+# Totals, monthly sums and discounts are not hourly prices, whatever term their header names.
 _NOT_HOURLY = re.compile(r"총액|합계|total|할인|discount|월|month|비고|note", re.IGNORECASE)
 _MODELS: tuple[tuple[PricingModel, re.Pattern[str]], ...] = (
     ("reserved_1y", re.compile(r"1\s?년|\b1[- ]?y(?:ea)?r", re.IGNORECASE)),
@@ -41,7 +41,10 @@ _NONE = re.compile(r"n/?a|없음|미제공", re.IGNORECASE)
 
 
 def parse(page: Page) -> Iterable[Parsed]:
-    """CloudOffer items of every provider's table. LayoutChanged where no table has a GPU column and a pricing model."""
+    """Yield the CloudOffer items of every provider's table.
+
+    Raises LayoutChanged if no table has a GPU column and a pricing model.
+    """
     has_tables = False
     for table in read_tables(soup(page.content, page.headers.get("content-type"))):
         provider = next((name for name, pattern in _PROVIDERS if pattern.search(table.title)), None)
@@ -64,7 +67,7 @@ def _model(header: str) -> PricingModel | None:
 
 
 class _Price(NamedTuple):
-    """Whose price a column of a table is, and for what."""
+    """A column of prices: its provider, its pricing model and its position in the table."""
 
     provider: str
     model: PricingModel
@@ -109,6 +112,6 @@ def _cell(table: Table, row: Row, pattern: re.Pattern[str]) -> str:
 
 
 def _note(table: Table, row: Row) -> str | None:
-    """What the columns say that are no hourly price: `할인율: 60%`."""
+    """Return the texts of the columns that are not hourly prices: `할인율: 60%`."""
     terms = [f"{header}: {row[i]}" for i, header in enumerate(table.header) if _NOT_HOURLY.search(header) and row[i]]
     return "; ".join(terms) or None

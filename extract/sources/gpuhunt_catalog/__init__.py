@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from gpuledger.extract.source import Source, parser_in
 
-#: `CATALOG_URL` and `OFFLINE_PROVIDERS` of gpuhunt. Written out, since to import gpuhunt takes 50 ms; a test compares them.
+#: `CATALOG_URL` and `OFFLINE_PROVIDERS` of gpuhunt. Written out, since importing gpuhunt takes 50 ms. A test compares them.
 _CATALOGUES = "https://dstack-gpu-pricing.s3.eu-west-1.amazonaws.com/v3"
 _PROVIDERS = ("aws", "azure", "verda", "gcp", "lambdalabs", "nebius", "oci", "runpod", "cloudrift")
 

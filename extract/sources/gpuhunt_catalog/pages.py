@@ -33,9 +33,9 @@ _VERSION = re.compile(r"[0-9A-Za-z._-]{1,40}")
 
 
 def parse(page: Page) -> Iterable[Parsed]:
-    """CloudOffer items of a catalogue (CSV or zip), or the link to the catalogue that a `version` file names.
+    """Yield the CloudOffer items of a catalogue (CSV or zip), or the link to the catalogue that a `version` file names.
 
-    LayoutChanged where it is neither, TooLarge where a zip would unpack to more than MAX_CSV_BYTES.
+    Raises LayoutChanged if the page is neither, TooLarge if a zip would unpack to more than MAX_CSV_BYTES.
     """
     if urlsplit(page.final_url).path.endswith("/version"):
         version = page.content.decode("ascii", "replace").strip()
@@ -51,11 +51,11 @@ def parse(page: Page) -> Iterable[Parsed]:
 
 
 def _unzip(page: Page) -> Iterator[tuple[str, str]]:
-    """Provider and text of every CSV in the zip."""
+    """Yield the provider and the text of every CSV in the zip."""
     try:
         with zipfile.ZipFile(io.BytesIO(page.content)) as archive:
             members = [member for member in archive.infolist() if member.filename.endswith(".csv")]
-            # The sizes are the archive's own claim; zipfile stops at them when it unpacks.
+            # These sizes are what the archive claims. When zipfile unpacks a member, it stops at the claimed size.
             if (size := sum(member.file_size for member in members)) > MAX_CSV_BYTES:
                 raise TooLarge(page.url, f"the zip unpacks to {size:,} bytes, more than {MAX_CSV_BYTES:,}")
             if not members:
@@ -73,7 +73,7 @@ def _catalogue(text: str, provider: str, page: Page) -> Iterator[CloudOffer | Is
     for row in rows:
         where = f"{provider}, line {rows.line_num}"
         try:
-            # Row by row: gpuhunt's loader of whole files drops what it cannot read with no more than a log line.
+            # Read row by row, since gpuhunt's loader of whole files drops rows that it cannot read and only logs them.
             item = item_from_row(row, provider=provider)
             if item.gpu_count and item.gpu_name:
                 yield _offer(item, row)
@@ -88,7 +88,7 @@ def _catalogue(text: str, provider: str, page: Page) -> Iterator[CloudOffer | Is
 
 
 def _offer(item: CatalogItem, row: dict[str, str]) -> CloudOffer:
-    # The text of the row, not gpuhunt's float of it, so that no digit is added or lost.
+    # Take the price from the text of the row and not from gpuhunt's float, which may add or lose digits.
     price = Decimal(row["price"])
     if not math.isfinite(item.price) or price < 0:
         raise ValueError(f"price {row['price']!r} is no price")

@@ -12,26 +12,28 @@ from gpuledger.extract.source import Page
 
 
 def parse(page: Page) -> Iterator[Parsed]:
-    """A Score a row. Raises LayoutChanged where the file was edited badly."""
+    """Yield one Score for each row. Raises LayoutChanged if somebody edited the file badly."""
     try:
-        kept = plain.read_kept(page.content)
+        figures = plain.read_stored(page.content)
     except (NotReadable, UnicodeDecodeError) as error:
         raise LayoutChanged(page.url, str(error), "correct the file, or take the measurement in again") from error
-    for one in kept:
+    for figure in figures:
         yield Score(
-            gpu_name=one.gpu_name,
-            table=", ".join(part for part in (one.origin, f"sha256 {one.origin_sha256[:16]}", one.place) if part),
-            column=one.workload_id,
-            workload_id=one.workload_id,
-            score=one.score,
-            unit=one.unit,
-            published_on=one.measured_on,
-            gpu_count=one.gpu_count,
-            claim=one.claim,  # type: ignore[arg-type]  # read_kept lets the three through
-            software=one.software,
-            precision=one.precision,
-            batch_size=one.batch_size,
-            context_tokens=one.context_tokens,
-            concurrent_users=one.concurrent_users,
-            measured_by=one.measured_by,
+            gpu_name=figure.gpu_name,
+            table=", ".join(
+                part for part in (figure.origin, f"sha256 {figure.origin_sha256[:16]}", figure.place) if part
+            ),
+            column=figure.workload_id,
+            workload_id=figure.workload_id,
+            score=figure.score,
+            unit=figure.unit,
+            published_on=figure.measured_on,
+            gpu_count=figure.gpu_count,
+            claim=figure.claim,  # type: ignore[arg-type]  # read_stored refuses any other claim
+            software=figure.software,
+            precision=figure.precision,
+            batch_size=figure.batch_size,
+            context_tokens=figure.context_tokens,
+            concurrent_users=figure.concurrent_users,
+            measured_by=figure.measured_by,
         )

@@ -30,7 +30,10 @@ _ID = re.compile(r"/product/(\d+)")
 
 
 def parse(page: Page) -> Iterator[Parsed]:
-    """Offers of a list with the link to its next page, or of a product page. Raises LayoutChanged or Blocked."""
+    """Yield the offers of a list and the link to its next page, or the offer of a product page.
+
+    Raises LayoutChanged or Blocked.
+    """
     root = tree(page.content, page.headers.get("content-type"))
     base = listing.address(page, root, HOMEPAGE)
     if first(root, CARD) is None and first(root, PRODUCT) is not None:
@@ -61,7 +64,7 @@ def _card(page: Page, base: str, card: HtmlElement) -> Iterator[Parsed]:
     yield from listing.offer(
         page,
         LOCALE,
-        # The attribute leaves the brand out, the heading's text does not.
+        # The attribute data-name leaves the brand out; the text of the heading does not.
         listing.Card(
             title=text(card, ".h2, h2") or clean(f"{attribute(link, 'data-brand')} {attribute(link, 'data-name')}"),
             url=absolute(base, attribute(link, "href")).partition("?")[0],
@@ -79,7 +82,7 @@ def _card(page: Page, base: str, card: HtmlElement) -> Iterator[Parsed]:
 
 
 def _key(number: str, base: str) -> str:
-    """The product's number, with the store's where the address names one: each store has its own price."""
+    """Return the product's number, with the number of the store if the address names one: each store has its own price."""
     store = _STORE.search(base)
     return f"{number}@{store.group(1)}" if store else number
 

@@ -29,7 +29,10 @@ _SELLER = re.compile(r"(?:Sprzedawca|Sprzedaje):?\s*(.+)")
 
 
 def parse(page: Page) -> Iterator[Parsed]:
-    """Offers of a list with the link to its next page, or of a product page. Raises LayoutChanged or Blocked."""
+    """Yield the offers of a list and the link to its next page, or the offer of a product page.
+
+    Raises LayoutChanged or Blocked.
+    """
     root = tree(page.content, page.headers.get("content-type"))
     base = listing.address(page, root, HOMEPAGE)
     if first(root, PRODUCT) is not None:
@@ -59,7 +62,7 @@ def _product(page: Page, root: HtmlElement, base: str) -> Iterable[Parsed]:
 
 def _card(page: Page, base: str, card: HtmlElement) -> Iterator[Parsed]:
     name = attribute(card, "data-product-name")
-    # In brackets at the end may also stand a word on the condition, such as Outlet.
+    # The brackets at the end may also hold a word for the condition, such as Outlet.
     part_number = re.search(r"\(([^()]*\d[^()]*)\)$", name)
     buttons = " ".join(text(element) for element in select(card, ".cat-product-buttons, .cat-product-availability"))
     features = [text(feature) for feature in select(card, ".cat-product-feature")]

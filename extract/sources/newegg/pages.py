@@ -22,10 +22,11 @@ from gpuledger.extract.source import Page
 from gpuledger.extract.sources.newegg import HOMEPAGE
 
 CARD = "div.item-container"
-#: Seen on product pages only; a listing's cards are also on them, as related items.
+#: Elements of product pages only. A product page also has a listing's cards, as related items.
 PRODUCT = "h1.product-title, .product-buy-box, #ProductBuy, #grpDescrip_h, #landingpage-price"
 
-# Sites that sell in the country's own currency. Others show US dollars or several, so a bare "$" there says nothing.
+# Sites that sell in the country's own currency. Other sites show US dollars or several currencies, so a bare "$" there may
+# mean any of them.
 _CURRENCIES = {
     "AU": "AUD", "NZ": "NZD", "GB": "GBP", "IE": "EUR", "NL": "EUR", "DE": "EUR", "FR": "EUR", "IT": "EUR", "ES": "EUR",
     "SG": "SGD", "HK": "HKD", "KR": "KRW", "JP": "JPY", "PL": "PLN", "IL": "ILS", "CA": "CAD", "US": "USD",
@@ -36,7 +37,10 @@ _NO_SPECIFICATION = ("item #", "model #", "return policy")
 
 
 def parse(page: Page) -> Iterator[Parsed]:
-    """Offers of a listing with the link to its next page, or of a product page. Raises LayoutChanged or Blocked."""
+    """Yield the offers of a listing and the link to its next page, or the offer of a product page.
+
+    Raises LayoutChanged or Blocked.
+    """
     root = tree(page.content, page.headers.get("content-type"))
     base = listing.address(page, root, HOMEPAGE)
     if first(root, PRODUCT) is not None:
@@ -75,7 +79,7 @@ def _card(page: Page, base: str, card: HtmlElement) -> Iterator[Parsed]:
             title=text(link),
             url=_plain(url),
             key=item or "",
-            # "See price in cart" stands in price-map, which is there and empty on every other card.
+            # The element price-map holds "See price in cart". On all other cards it is empty.
             price_text=text(card, "li.price-map") or price,
             list_text=text(card, "li.price-was"),
             price_kind="bundle" if item and item.lower().startswith("combo") else "now",
@@ -90,7 +94,7 @@ def _card(page: Page, base: str, card: HtmlElement) -> Iterator[Parsed]:
 
 
 def _price_text(price: HtmlElement | None) -> str:
-    """The amount alone, as `$1,599.99`: currency sign, whole units and cents, without the offers link beside them."""
+    """Return the amount alone, as `$1,599.99`: currency sign, whole units and cents, without the offers link beside them."""
     if price is None:
         return ""
     whole, cents = text(price, "strong"), text(price, "sup")
@@ -98,7 +102,7 @@ def _price_text(price: HtmlElement | None) -> str:
         return ""
     before = price.xpath("(.//strong)[1]/preceding-sibling::node()/descendant-or-self::text()")
     sign = listing.clean("".join(before))
-    # Where the cents are left out, a whole "1,599" would be ambiguous; the comma only ever separates thousands here.
+    # If the cents are left out, "1,599" alone would be ambiguous. On this site the comma only separates thousands.
     if not cents and re.fullmatch(r"\d{1,3}(,\d{3})+", whole):
         cents = ".00"
     last = first(price, "sup" if cents and first(price, "sup") is not None else "strong")
@@ -107,7 +111,10 @@ def _price_text(price: HtmlElement | None) -> str:
 
 
 def _availability(card: HtmlElement, has_price: bool) -> Availability:
-    """What promotion line and button say. Newegg marks cards that are out of stock, so a priced one without mark is not."""
+    """Return the stock that promotion line and button state.
+
+    Newegg marks cards that are out of stock, so a card with a price and without a mark is in stock.
+    """
     status = " ".join(text(element) for element in select(card, ".item-promo, .item-operate, .item-button-area"))
     return wording.availability(status) or ("in_stock" if has_price else "unknown")
 
@@ -123,10 +130,10 @@ def _item_number(url: str) -> str | None:
 
 
 def _plain(url: str) -> str:
-    """The address without what only tracks a visit, so that it stays the same from night to night."""
+    """Return the address without the parameters that only track a visit, so that it stays the same from night to night."""
     path, _, query = url.partition("?")
-    kept = [part for part in query.split("&") if part.startswith(("Item=", "ItemList="))]
-    return f"{path}?{kept[0]}" if kept else path
+    parameters = [part for part in query.split("&") if part.startswith(("Item=", "ItemList="))]
+    return f"{path}?{parameters[0]}" if parameters else path
 
 
 def _feature(features: list[str], name: str) -> str | None:

@@ -11,6 +11,6 @@ SOURCE = Source(
     parse=parser_in(__name__),
     kinds=("cloud_offer",),
     freshness_hours=24 * 365 * 10,
-    # A contract ends on a day on which its row is the same as before.
+    # A contract ends without a change of its row, so unchanged bytes must be parsed again.
     keeps_parsed=False,
 )

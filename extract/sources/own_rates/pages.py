@@ -21,9 +21,9 @@ COLUMNS = (
 
 
 def parse(page: Page) -> Iterator[Parsed]:
-    """A CloudOffer a row whose contract has not ended, an issue for a row that cannot be read.
+    """Yield a CloudOffer for each row whose contract has not ended, and an issue for each row that cannot be read.
 
-    Raises LayoutChanged where a column is missing.
+    Raises LayoutChanged if a column is missing.
     """
     try:
         rows = csv.DictReader(io.StringIO(page.content.decode("utf-8-sig"), newline=""), strict=True)
@@ -44,7 +44,7 @@ def parse(page: Page) -> Iterator[Parsed]:
 
 
 def _offer(row: dict[str, str], today: date) -> CloudOffer | None:
-    """The offer of a row; None where its contract has ended. Raises ValueError, InvalidOperation."""
+    """Return the offer of a row; None if its contract has ended. Raises ValueError, InvalidOperation."""
     cells = {name: (row[name] or "").strip() for name in COLUMNS}
     if cells["ends_on"] and date.fromisoformat(cells["ends_on"]) < today:
         return None
@@ -60,7 +60,7 @@ def _offer(row: dict[str, str], today: date) -> CloudOffer | None:
         provider=cells["provider"],
         gpu_name=cells["gpu_name"],
         gpu_count=int(cells["gpu_count"]),
-        pricing_model=cells["pricing_model"],  # type: ignore[arg-type]  # looked at above
+        pricing_model=cells["pricing_model"],  # type: ignore[arg-type]  # checked above
         region=cells["region"] or None,
         instance=cells["instance"] or None,
         price=price,

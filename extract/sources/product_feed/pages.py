@@ -24,13 +24,13 @@ from gpuledger.extract.product.gtin import valid_gtin
 from gpuledger.extract.readers import feeds
 from gpuledger.extract.source import Page
 
-#: An amount with its currency, as Google asks for it (`15.00 USD`); shops write the currency first as well.
+#: An amount with its currency, as Google requires it (`15.00 USD`). Some shops write the currency first.
 _MONEY = re.compile(r"\s*(?:([A-Z]{3})\s*)?([\d.,]{1,18})(?:\s*([A-Z]{3}))?\s*", re.IGNORECASE)
 _AVAILABILITY: dict[str, Availability] = {
     "in_stock": "in_stock", "out_of_stock": "out_of_stock", "preorder": "preorder", "backorder": "preorder",
     "available_for_order": "in_stock", "limited_availability": "in_stock",
 }  # fmt: skip
-#: Entries that cannot be read are named up to here; the count is of all.
+#: The most entries that get an issue of their own because they cannot be read. One more issue counts all of them.
 _MOST_ISSUES = 20
 
 
@@ -42,7 +42,10 @@ class Price(NamedTuple):
 
 
 def parse(page: Page) -> Iterator[Parsed]:
-    """An Offer for each graphics card of the feed, an Issue for an entry that cannot be read. Raises as `feeds.rows`."""
+    """Yield an Offer for each graphics card of the feed and an Issue for an entry that cannot be read.
+
+    Raises the errors of `feeds.rows`.
+    """
     read = left_out = bad = 0
     for place, row in feeds.rows(page):
         if row and not wording.speaks_of_card(f"{row.get('title', '')} {row.get('category', '')}"):
@@ -65,12 +68,15 @@ def parse(page: Page) -> Iterator[Parsed]:
         )
     if left_out:
         message = f"{left_out} of {left_out + read + bad} entries speak of no graphics card"
-        # Where nothing else was read, a person has to know why.
+        # If the feed gave no offer at all, a person has to know why.
         yield Issue(code="not_a_card", message=message, severity="info" if read else "warning", url=page.url)
 
 
 def _offer(page: Page, row: dict[str, str]) -> Offer:
-    """One entry as an Offer. Raises ValueError, with what is wrong, where it cannot be read without guessing."""
+    """Return one entry as an Offer.
+
+    Raises ValueError, saying what is wrong, if the entry cannot be read without guessing.
+    """
     if not row:
         raise ValueError("the line has more or fewer fields than the header")
     if missing := [name for name in ("id", "title") if name not in row]:
@@ -96,7 +102,7 @@ def _offer(page: Page, row: dict[str, str]) -> Offer:
     return Offer(
         title=title,
         url=url,
-        # Each shop numbers its goods by itself.
+        # Two shops may use the same number for different goods.
         key=f"{addresses.shop_of(url)}/{row['id']}",
         price=price.amount if price else None,
         currency=price.currency if price else None,
@@ -104,7 +110,7 @@ def _offer(page: Page, row: dict[str, str]) -> Offer:
         price_text=text or None,
         list_price=old.amount if old and is_higher else None,
         availability=_availability(row),
-        # Google takes goods without the word for new ones.
+        # Google takes goods without a stated condition for new ones.
         condition=wording.condition(title) or schema_org.condition(row.get("condition")) or "new",
         sku=row["id"],
         mpn=row.get("mpn"),
@@ -114,7 +120,10 @@ def _offer(page: Page, row: dict[str, str]) -> Offer:
 
 
 def _price(text: str | None, currency: str | None) -> Price | None:
-    """The amount of a text such as `1299.00 USD`; None for 0 and a placeholder. Raises ValueError where it is none."""
+    """Return the amount of a text such as `1299.00 USD`; None for 0 and a placeholder.
+
+    Raises ValueError for any other text.
+    """
     if text is None:
         return None
     match = _MONEY.fullmatch(text)
@@ -129,7 +138,10 @@ def _price(text: str | None, currency: str | None) -> Price | None:
 
 
 def _is_on(interval: str | None, now: datetime) -> bool:
-    """Whether a sale is on: `2024-02-24T11:07+0100/2024-02-29T23:07+0100`. One that says no time is."""
+    """Return whether a sale with an interval such as `2024-02-24T11:07+0100/2024-02-29T23:07+0100` is on now.
+
+    A sale without an interval is on.
+    """
     if not interval:
         return True
     try:
@@ -137,7 +149,7 @@ def _is_on(interval: str | None, now: datetime) -> bool:
     except ValueError:
         return False
     zone = now.tzinfo
-    first, last = (one if one.tzinfo else one.replace(tzinfo=zone) for one in (first, last))
+    first, last = (time if time.tzinfo else time.replace(tzinfo=zone) for time in (first, last))
     return first <= now <= last
 
 

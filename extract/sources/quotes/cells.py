@@ -1,4 +1,7 @@
-"""One cell of a vendor's table read as what its column holds. Each reader raises Unreadable, whose message is the reason."""
+"""Readers of one cell of a vendor's table, one for each kind of column.
+
+Each raises Unreadable, whose message is the reason.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from gpuledger.extract.sources.quotes.sheets import Cell
 
 
 class Unreadable(ValueError):
-    """The cell does not say what it should; the message tells a person what to mend."""
+    """The cell does not hold a value of its column's kind. The message tells a person what to mend."""
 
 
 _NEW = re.compile(
@@ -38,8 +41,8 @@ _DATES = (
 )
 
 
-def shown(cell: Cell) -> str:
-    """The cell as text: dates in ISO 8601, numbers without exponent, nothing for an empty cell."""
+def cell_text(cell: Cell) -> str:
+    """Return the cell as text: dates in ISO 8601, numbers without exponent, an empty text for an empty cell."""
     if cell is None:
         return ""
     if isinstance(cell, Decimal):
@@ -50,8 +53,8 @@ def shown(cell: Cell) -> str:
 
 
 def read_currency(cell: Cell) -> str | None:
-    """ISO 4217 of a code, sign or word; None for an empty cell."""
-    text = shown(cell).strip()
+    """Return the ISO 4217 code of a code, sign or word; None for an empty cell."""
+    text = cell_text(cell).strip()
     if not text:
         return None
     code = text.upper() if currencies.is_code(text.upper()) else currencies.of_symbol(text)
@@ -63,8 +66,11 @@ def read_currency(cell: Cell) -> str | None:
 
 
 def read_amount(cell: Cell, currency: str | None) -> Money:
-    """The price of one piece. `currency` is what the row or the column states; a price that names another is refused."""
-    text = shown(cell).strip()
+    """Return the price of one piece.
+
+    `currency` is what the row or the column states. A price in another currency is refused.
+    """
+    text = cell_text(cell).strip()
     if isinstance(cell, bool | date) or _EXCEL_ERROR.search(text):
         raise Unreadable(f"the price {text!r} is no number")
     if not text:
@@ -99,12 +105,12 @@ _SIGN = re.compile(r"[$¥￥£]|kr\b")
 
 
 def read_condition(cell: Cell, title: str, *, otherwise: Condition = "unknown") -> Condition:
-    """The condition that the cell names, else the title; `otherwise` where neither says any."""
-    text = shown(cell).strip()
-    named = wording.condition(text) or ("new" if _NEW.search(text) else None)
-    if text and named is None:
+    """Return the condition that the cell names, else the one that the title names, else `otherwise`."""
+    text = cell_text(cell).strip()
+    stated = wording.condition(text) or ("new" if _NEW.search(text) else None)
+    if text and stated is None:
         raise Unreadable(f"the condition {text!r} is not known: write new, used, refurbished or open box")
-    return named or wording.condition(title) or otherwise
+    return stated or wording.condition(title) or otherwise
 
 
 #: Answers to "is tax included?".
@@ -137,22 +143,25 @@ _RATE_OR_AMOUNT = re.compile(r"\d{1,2}(?:[.,]\d+)?\s?%|(?!\d$)[^\w\s]?\s?\d[\d.,
 
 
 def read_tax(cell: Cell) -> bool | None:
-    """Whether tax is in the price; None for an empty cell, and for a mere rate or amount (`19%`), which does not say."""
-    text = shown(cell).strip()
+    """Return whether the price includes tax.
+
+    Returns None for an empty cell, and for a mere rate or amount (`19%`), which does not say so.
+    """
+    text = cell_text(cell).strip()
     if not text or _RATE_OR_AMOUNT.fullmatch(text):
         return None
     plain = text.lower().rstrip(".")
     if plain in _YES or plain in _NO:
         return plain in _YES
-    said = wording.tax_included(text)
-    if said is None:
+    is_included = wording.tax_included(text)
+    if is_included is None:
         raise Unreadable(f"the tax {text!r} is not known: write included or excluded")
-    return said
+    return is_included
 
 
 def read_market(cell: Cell) -> str | None:
-    """Country or region in small letters (`kr`, `eu`); None for an empty cell."""
-    text = shown(cell).strip()
+    """Return the country or region in small letters (`kr`, `eu`); None for an empty cell."""
+    text = cell_text(cell).strip()
     if not text:
         return None
     code = _COUNTRIES.get(text.lower(), text.lower())
@@ -172,8 +181,8 @@ _COUNTRIES = {
 
 
 def read_shipping(cell: Cell, currency: str | None) -> Decimal | None:
-    """What shipping adds, 0 where it is free; None for an empty cell."""
-    text = shown(cell).strip()
+    """Return the cost of shipping, 0 if it is free; None for an empty cell."""
+    text = cell_text(cell).strip()
     if not text:
         return None
     if re.fullmatch(r"0+(?:[.,]0+)?|free|included|frei|kostenlos|무료|포함|無料", text, re.IGNORECASE):
@@ -188,11 +197,11 @@ _PIECE = re.compile(
 
 
 def check_unit(cell: Cell) -> None:
-    """Nothing where the price is of one piece, or the cell is empty.
+    """Check that the price is for one piece. An empty cell passes.
 
-    Raises Unreadable where it is of a set, a box or ten.
+    Raises Unreadable if the price is for a set, a box or ten pieces.
     """
-    text = shown(cell).strip()
+    text = cell_text(cell).strip()
     if text and not _PIECE.fullmatch(text):
         raise Unreadable(
             f"the price is of one {text!r}, not of one piece: write the price of a piece, and EA as its unit"
@@ -200,8 +209,8 @@ def check_unit(cell: Cell) -> None:
 
 
 def read_quantity(cell: Cell) -> int | None:
-    """Whole pieces; None for an empty cell."""
-    text = shown(cell).strip()
+    """Return the whole number of pieces; None for an empty cell."""
+    text = cell_text(cell).strip()
     if not text:
         return None
     if isinstance(cell, Decimal) and cell == cell.to_integral_value() and cell >= 0:
@@ -213,23 +222,23 @@ def read_quantity(cell: Cell) -> int | None:
 
 
 def read_date(cell: Cell) -> date | None:
-    """A day; None for an empty cell. `03/04/2024` is two days and so none."""
+    """Return a day; None for an empty cell. `03/04/2024` can be two days, so it is refused."""
     if isinstance(cell, datetime):
         return cell.date()
     if isinstance(cell, date):
         return cell
-    text = shown(cell).strip()
+    text = cell_text(cell).strip()
     if not text:
         return None
     if len(text) > 100:
         raise Unreadable(f"the date {text[:30]!r}… is none: write it as 2024-01-31")
     plain = re.sub(r"\s*(?:년|월|年|月)\s*", "-", text).replace("일", "").replace("日", "").strip(" -~.까지まで")
     plain = re.sub(r"[,\s]+", " ", re.sub(r"\s*([./-])\s*", r"\1", plain))
-    found = {day for form in _DATES if (day := _day(plain, form))}
+    days = {day for form in _DATES if (day := _day(plain, form))}
     # `31/01/2024` and `01/31/2024` can be one day only.
-    found = found or {day for form in ("%d/%m/%Y", "%m/%d/%Y") if (day := _day(plain, form))}
-    if len(found) == 1:
-        return found.pop()
+    days = days or {day for form in ("%d/%m/%Y", "%m/%d/%Y") if (day := _day(plain, form))}
+    if len(days) == 1:
+        return days.pop()
     raise Unreadable(f"the date {text!r} is none that is clear: write it as 2024-01-31")
 
 

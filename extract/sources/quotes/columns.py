@@ -1,5 +1,6 @@
-"""Which column of a vendor's table holds what: matched by its name, in English, Korean, German and Japanese, never by its
-position.
+"""What each column of a vendor's table holds.
+
+A column is matched by its name, in English, Korean, German and Japanese, never by its position.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Sequence
 from gpuledger.extract import wording
 from gpuledger.extract.price import currency
 
-#: Field to the names by which vendors head it, in small letters without spaces, signs and what stands in brackets.
+#: For each field the names that vendors give its column, in small letters, without spaces, signs and bracketed text.
 _NAMES: dict[str, tuple[str, ...]] = {
     "product": (
         "product", "productname", "producttitle", "item", "itemname", "itemtitle", "title", "name", "article", "description",
@@ -106,7 +107,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "url": ("url", "link", "producturl", "링크", "주소", "リンク"),
 }  # fmt: skip
 _FIELD_OF = {name: field for field, names in _NAMES.items() for name in names}
-#: Sums over a quantity: never the price of one piece.
+#: Names of columns that hold sums over a quantity, which are never the price of one piece.
 TOTALS = frozenset(
     (
         "total",
@@ -134,7 +135,7 @@ TOTALS = frozenset(
         "合計金額",
     )
 )
-#: What stands in the column of products where the row is no product: sums, taxes, charges. Without spaces and signs.
+#: Texts in the product column of rows that are not products: sums, taxes, charges. Without spaces and signs.
 _NO_PRODUCTS = TOTALS | frozenset(
     re.findall(
         r"\S+",
@@ -149,14 +150,14 @@ _RATE = re.compile(r"\d+(?:[.,]\d+)?\s?%")
 
 
 def is_no_product(text: str) -> bool:
-    """Whether a cell in the column of products names a sum, a tax or a charge: `Grand total`, `MwSt. 19%`, `소계`."""
+    """Return whether a cell in the product column names a sum, a tax or a charge: `Grand total`, `MwSt. 19%`, `소계`."""
     return (
         len(text) < _LONGEST_NAME
         and re.sub(r"[\W_]+", "", _BRACKETS.sub("", _RATE.sub("", text)).lower()) in _NO_PRODUCTS
     )
 
 
-#: How many of the currency's units one of a column's is.
+#: Words in a column's name that say in which multiple of the currency its amounts are.
 _SCALES = (
     (re.compile(r"천\s?원|千円|千元|천\s?단위|in thousands|\bTEUR\b|\bT€|\bk(?:usd|eur)\b|\$k\b|\bTsd"), 1_000),
     (re.compile(r"만\s?원|万円|萬元|万元|만\s?단위"), 10_000),
@@ -165,43 +166,46 @@ _SCALES = (
 
 
 def scale(header: str) -> int:
-    """By how much a price column's amounts are to be multiplied: `단가(만원)` counts in ten thousand won, most in one."""
+    """Return the factor for a price column's amounts: 10,000 for `단가(만원)` (in ten thousand won), 1 for most columns."""
     return max((factor for pattern, factor in _SCALES if pattern.search(header)), default=1)
 
 
-#: What a column's name says of tax and currency beside what it holds: "Price excl. VAT", "단가 VAT별도", "単価(税抜)".
+#: Words on tax in a column's name, beside what the column holds: "Price excl. VAT", "단가 VAT별도", "単価(税抜)".
 _BESIDE = re.compile(
     r"(?:excl?|exkl|incl?|inkl|excluding|including|ohne|zzgl|ex)[.\s]*(?:vat|tax|mwst|ust|gst)|(?:vat|부가세)\s?(?:별도|포함|미포함|제외)"
     r"|税抜き?|税込み?|税別|netto|brutto|\bnet\b|\bgross\b"
 )
 
-#: Letters of a column's name; what is longer is none, and would be looked through for brackets from each of its letters.
+#: The most letters of a column's name. A longer text is not a name, and the search for brackets would start at each letter.
 _LONGEST_NAME = 300
 _BRACKETS = re.compile(r"[(\[{（]([^)\]}）]*)[)\]}）]")
 
 
 def field_of(header: str) -> str | None:
-    """The field that a column of this name holds, or None."""
+    """Return the field that a column of this name holds, or None."""
     if len(header) > _LONGEST_NAME:
         return None
-    told = unicodedata.normalize("NFC", _BRACKETS.sub("", header).lower())
-    bare = re.sub(r"[\W_]+", "", told)
+    name = unicodedata.normalize("NFC", _BRACKETS.sub("", header).lower())
+    bare = re.sub(r"[\W_]+", "", name)
     if bare in _FIELD_OF:
         return _FIELD_OF[bare]
-    bare = re.sub(r"[\W_]+", "", _BESIDE.sub("", told)) or bare
+    bare = re.sub(r"[\W_]+", "", _BESIDE.sub("", name)) or bare
     if bare in _FIELD_OF:
         return _FIELD_OF[bare]
-    # "Price USD", "단가 KRW", "Unit price US$": the currency without brackets.
-    words = told.split()
-    if len(words) > 1 and (
-        currency.is_code(words[-1].upper()) or currency.of_symbol(words[-1].upper()) or words[-1] == "$"
+    # The currency may stand without brackets: "Price USD", "단가 KRW", "Unit price US$".
+    name_words = name.split()
+    if len(name_words) > 1 and (
+        currency.is_code(name_words[-1].upper()) or currency.of_symbol(name_words[-1].upper()) or name_words[-1] == "$"
     ):
-        return _FIELD_OF.get(re.sub(r"[\W_]+", "", "".join(words[:-1])))
+        return _FIELD_OF.get(re.sub(r"[\W_]+", "", "".join(name_words[:-1])))
     return _FIELD_OF.get(re.sub(r"(usd|krw|eur|gbp|jpy|pln|cny)$", "", bare))
 
 
 def fields(headers: Sequence[str]) -> dict[str, list[int]]:
-    """Field to the positions of its columns, of which there may be several. Without a product, the model stands for it."""
+    """Return the positions of each field's columns; a field may have several.
+
+    Without a product column, the model stands for it.
+    """
     positions: dict[str, list[int]] = {}
     for position, header in enumerate(headers):
         field = field_of(header)
@@ -213,17 +217,17 @@ def fields(headers: Sequence[str]) -> dict[str, list[int]]:
 
 
 def stated_currency(header: str) -> str | None:
-    """The currency that a price column's name states: `Unit price (USD)`, `단가(원)`. None for none or several."""
+    """Return the currency that a price column's name states, as in `단가(원)`; None if it states none or several."""
     inside = " ".join(_BRACKETS.findall(header))
     codes = {code for word in (inside, header) if (code := currency.find(word))}
     return codes.pop() if len(codes) == 1 else None
 
 
 def stated_tax(header: str) -> bool | None:
-    """Whether a price column's name says that tax is in the price: `단가 (VAT 별도)`, `Nettopreis`; None where not."""
+    """Return whether a price column's name says that tax is included (`단가 (VAT 별도)`); None if it says nothing."""
     return wording.tax_included(header)
 
 
 def has_gigabytes(header: str) -> bool:
-    """Whether a memory column's name says that its numbers are gigabytes."""
+    """Return whether a memory column's name says that its numbers are gigabytes."""
     return "gb" in header.lower() or "기가" in header

@@ -18,6 +18,7 @@ from gpuledger.extract.source import Page
 from gpuledger.extract.sources.quotes import columns as quote_columns
 from gpuledger.extract.sources.quotes.cells import (
     Unreadable,
+    cell_text,
     check_unit,
     read_amount,
     read_condition,
@@ -27,20 +28,19 @@ from gpuledger.extract.sources.quotes.cells import (
     read_quantity,
     read_shipping,
     read_tax,
-    shown,
 )
-from gpuledger.extract.sources.quotes.rejects import Rejected, agreed, rejects_csv
+from gpuledger.extract.sources.quotes.rejects import Rejected, merge_offers, rejects_csv
 from gpuledger.extract.sources.quotes.sheets import Cell, Table, tables
 
-#: A vendor writes name, address and date above the table; further down than this there is no header.
+#: A vendor may write name, address and date above the table, so the header is one of the first 30 rows.
 _HEADER_WITHIN = 30
 
 
 def read_quotes(page: Page) -> tuple[list[Offer], list[Rejected]]:
-    """The file's offers, and its rows that are none with the reason of each.
+    """Return the file's offers, and its rows that are not offers, each with its reason.
 
-    Raises LayoutChanged where the file is no CSV or XLSX or no sheet has a column for the product and one for the price,
-    TooLarge where it passes a bound.
+    Raises LayoutChanged if the file is neither CSV nor XLSX, or if no sheet has a column for the product and one for the
+    price. Raises TooLarge if the file exceeds a bound.
     """
     rows: list[tuple[Offer, Rejected]] = []
     rejected: list[Rejected] = []
@@ -55,25 +55,25 @@ def read_quotes(page: Page) -> tuple[list[Offer], list[Rejected]]:
         if start is None:
             number, cells = sheet.rows[0]
             reason = "the sheet has no column for the product and the price: it was not read"
-            rejected.append(Rejected(sheet.name, number, reason, _named([], cells)))
+            rejected.append(Rejected(sheet.name, number, reason, _cells_by_name([], cells)))
             continue
-        headers = [shown(cell) for cell in sheet.rows[start][1]]
+        headers = [cell_text(cell) for cell in sheet.rows[start][1]]
         if not sheet.rows[start + 1 :]:
             number, cells = sheet.rows[start]
             reason = "there is no row below the names of the columns"
-            rejected.append(Rejected(sheet.name, number, reason, _named([], cells)))
+            rejected.append(Rejected(sheet.name, number, reason, _cells_by_name([], cells)))
         for number, cells in sheet.rows[start + 1 :]:
-            row = Rejected(sheet.name, number, "", _named(headers, cells))
+            row = Rejected(sheet.name, number, "", _cells_by_name(headers, cells))
             try:
                 rows.append((_offer(page, headers, cells), row))
             except ValueError as error:
                 rejected.append(row._replace(reason=str(error)))
-    offers, contradicted = agreed(rows)
+    offers, contradicted = merge_offers(rows)
     return offers, sorted(rejected + contradicted, key=lambda row: (names.index(row.sheet), row.row))
 
 
 def parse(page: Page) -> Iterator[Parsed]:
-    """The file's offers, and an Issue for each row that is none."""
+    """Yield the file's offers, and an Issue for each row that is not an offer."""
     offers, rejected = read_quotes(page)
     yield from offers
     for row in rejected:
@@ -83,7 +83,10 @@ def parse(page: Page) -> Iterator[Parsed]:
 
 
 def give_back(page: Page, target: Path) -> bool:
-    """Write the rows that are no offer to `target`, with their reasons; False, and nothing written, where all are."""
+    """Write the rows that are not offers to `target`, with their reasons.
+
+    If every row is an offer, write nothing and return False.
+    """
     rejected = read_quotes(page)[1]
     if rejected:
         target.parent.mkdir(exist_ok=True)
@@ -92,15 +95,15 @@ def give_back(page: Page, target: Path) -> bool:
 
 
 def _header(sheet: Table) -> int | None:
-    """Position of the first row that names a product and a price column, or None."""
+    """Return the position of the first row that names a product and a price column, or None."""
     for position, (_, cells) in enumerate(sheet.rows[:_HEADER_WITHIN]):
-        if {"product", "price"} <= quote_columns.fields([shown(cell) for cell in cells]).keys():
+        if {"product", "price"} <= quote_columns.fields([cell_text(cell) for cell in cells]).keys():
             return position
     return None
 
 
 def _hint(sheets: Sequence[Table]) -> str:
-    names = [shown(cell) for sheet in sheets for _, cells in sheet.rows[:1] for cell in cells if cell is not None]
+    names = [cell_text(cell) for sheet in sheets for _, cells in sheet.rows[:1] for cell in cells if cell is not None]
     totals = [name for name in names if "".join(name.lower().split()) in quote_columns.TOTALS]
     about_totals = f" ({', '.join(totals)} is a sum, not the price of a piece)" if totals else ""
     return f"; the first row says {', '.join(names)[:120]!r}{about_totals}" if names else "; the file is empty"
@@ -112,12 +115,12 @@ def _offer(page: Page, headers: list[str], cells: list[Cell]) -> Offer:
     def cell(field: str) -> Cell:
         filled = [cells[at] for at in fields.get(field, []) if at < len(cells) and cells[at] not in (None, "")]
         if field == "price" and len(filled) > 1:
-            raise Unreadable(f"the row has {len(filled)} prices: {', '.join(map(shown, filled))}")
-        if field == "product":  # a column of article numbers may stand before that of the articles
-            filled = [one for one in filled if any(map(str.isalpha, shown(one)))] or filled
+            raise Unreadable(f"the row has {len(filled)} prices: {', '.join(map(cell_text, filled))}")
+        if field == "product":  # a column of article numbers may stand before the column of articles
+            filled = [value for value in filled if any(map(str.isalpha, cell_text(value)))] or filled
         return filled[0] if filled else None
 
-    title = shown(cell("product")).strip()
+    title = cell_text(cell("product")).strip()
     if not title:
         raise Unreadable("there is no product")
     if quote_columns.is_no_product(title):
@@ -127,37 +130,38 @@ def _offer(page: Page, headers: list[str], cells: list[Cell]) -> Offer:
     column = next(
         (headers[at] for at in fields["price"] if at < len(cells) and cells[at] is amount), headers[fields["price"][0]]
     )
-    stated, named = read_currency(cell("currency")), quote_columns.stated_currency(column)
-    if stated and named and stated != named:
-        raise Unreadable(f"the currency is {stated} in its column and {named} in the name of the price column")
-    money = read_amount(amount, stated or named)
+    stated, of_column = read_currency(cell("currency")), quote_columns.stated_currency(column)
+    if stated and of_column and stated != of_column:
+        raise Unreadable(f"the currency is {stated} in its column and {of_column} in the name of the price column")
+    money = read_amount(amount, stated or of_column)
     was = cell("list_price")
     times = quote_columns.scale(column)
     list_price = None
     if was is not None:
         list_price = read_amount(was, money.currency).amount * quote_columns.scale(headers[fields["list_price"][0]])
-    # Who quotes goods without a word on their condition quotes new ones; an empty cell in a column for it says less.
+    # A file without a column for the condition quotes new goods. An empty cell in such a column leaves the condition
+    # unknown.
     condition = read_condition(cell("condition"), title, otherwise="unknown" if "condition" in fields else "new")
     taxed, pieces = read_tax(cell("tax")), read_quantity(cell("quantity"))
-    vendor, sku, mpn = (shown(cell(field)).strip() or None for field in ("vendor", "sku", "mpn"))
+    vendor, sku, mpn = (cell_text(cell(field)).strip() or None for field in ("vendor", "sku", "mpn"))
     return Offer(
         title=title,
-        url=shown(cell("url")).strip() or page.final_url or page.url,
+        url=cell_text(cell("url")).strip() or page.final_url or page.url,
         key=" | ".join((vendor or "-", sku or mpn or title, condition)),
         price=money.amount * times,
         currency=money.currency,
         price_kind="bundle" if wording.is_bundle(title) else "now",
-        price_text=shown(amount),
+        price_text=cell_text(amount),
         list_price=list_price,
-        availability=_availability(shown(cell("availability")), pieces),
+        availability=_availability(cell_text(cell("availability")), pieces),
         condition=condition,
         seller=vendor,
         seller_kind="quote",
         sku=sku,
         mpn=mpn,
-        gtin=shown(cell("gtin")).strip() or None,
-        brand=shown(cell("brand")).strip() or None,
-        specs=_specs(shown(cell("specs")), shown(cell("memory")), headers, fields) or None,
+        gtin=cell_text(cell("gtin")).strip() or None,
+        brand=cell_text(cell("brand")).strip() or None,
+        specs=_specs_text(cell_text(cell("specs")), cell_text(cell("memory")), headers, fields) or None,
         quantity=pieces,
         valid_until=read_date(cell("valid_until")),
         market=read_market(cell("market")),
@@ -166,22 +170,22 @@ def _offer(page: Page, headers: list[str], cells: list[Cell]) -> Offer:
     )
 
 
-def _availability(told: str, pieces: int | None) -> Availability:
-    """What a vendor quotes is quoted, unless the file says that it cannot be had now, or that there are none."""
-    said = "out_of_stock" if pieces == 0 else wording.availability(told)
-    return said if said in ("out_of_stock", "preorder") else "quoted"
+def _availability(text: str, pieces: int | None) -> Availability:
+    """Return `quoted`, unless the file says that the product is not available now, or that there are no pieces."""
+    stated = "out_of_stock" if pieces == 0 else wording.availability(text)
+    return stated if stated in ("out_of_stock", "preorder") else "quoted"
 
 
-def _specs(specs: str, memory: str, headers: list[str], fields: dict[str, list[int]]) -> str:
+def _specs_text(specs: str, memory: str, headers: list[str], fields: dict[str, list[int]]) -> str:
     if memory.isdecimal() and quote_columns.has_gigabytes(headers[fields["memory"][0]]):
         memory = f"{memory}GB"
     return " / ".join(part.strip() for part in (specs, memory and f"memory {memory}") if part.strip())
 
 
-def _named(headers: list[str], cells: list[Cell]) -> tuple[tuple[str, str], ...]:
-    """Column names with the cells' texts. A name that is there twice is numbered in brackets, by which it is still known."""
+def _cells_by_name(headers: list[str], cells: list[Cell]) -> tuple[tuple[str, str], ...]:
+    """Return column names with the cells' texts. A repeated name gets a number in brackets, which `field_of` ignores."""
     names: list[str] = []
     for at in range(len(cells)):
         name = headers[at] if at < len(headers) and headers[at] else f"column {at + 1}"
         names.append(f"{name} ({at + 1})" if name in names else name)
-    return tuple(zip(names, map(shown, cells), strict=True))
+    return tuple(zip(names, map(cell_text, cells), strict=True))

@@ -1,4 +1,4 @@
-"""Rows of a vendor's file that are no offer, with the reason of each, and the file in which they go back."""
+"""Rows of a vendor's file that are not offers, each with its reason, and the file in which they go back to a person."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gpuledger.extract.items import Offer
 
 
 class Rejected(NamedTuple):
-    """A row that is no offer. `row` counts from 1 as a spreadsheet does; `cells` are column name and text."""
+    """A row that is not an offer. `row` counts from 1 as a spreadsheet does. `cells` are pairs of column name and text."""
 
     sheet: str
     row: int
@@ -20,8 +20,8 @@ class Rejected(NamedTuple):
     cells: tuple[tuple[str, str], ...]
 
 
-def agreed(rows: Sequence[tuple[Offer, Rejected]]) -> tuple[list[Offer], list[Rejected]]:
-    """One offer for each vendor, product, condition and quantity. A row that is there twice, or at two prices, goes back."""
+def merge_offers(rows: Sequence[tuple[Offer, Rejected]]) -> tuple[list[Offer], list[Rejected]]:
+    """Return one offer for each vendor, product, condition and quantity, and the rows that repeat or contradict others."""
     groups: dict[tuple[str, int | None], list[tuple[Offer, Rejected]]] = {}
     for offer, row in rows:
         groups.setdefault((offer.key, offer.quantity), []).append((offer, row))
@@ -35,16 +35,17 @@ def agreed(rows: Sequence[tuple[Offer, Rejected]]) -> tuple[list[Offer], list[Re
             rejected += [row._replace(reason=reason) for _, row in group]
             continue
         rejected += [row._replace(reason="the row repeats another one") for _, row in group[1:]]
-        # A price for a larger quantity is a listing of its own; otherwise the key is free of the stock, which changes.
+        # A price for a larger quantity is a listing of its own. Otherwise the key leaves the quantity out, since stock
+        # changes.
         own = key if key not in offers else f"{key} | {quantity}"
         offers[own] = dataclasses.replace(first, key=own)
     return list(offers.values()), rejected
 
 
 def rejects_csv(rejected: Sequence[Rejected], target: Path) -> None:
-    """Write the rows with their reasons to `target`: UTF-8 with Excel's mark, the file's own columns behind the reason.
+    """Write the rows to `target`, as UTF-8 with Excel's mark. The file's own columns follow the reason.
 
-    No cell can be run as a formula by a spreadsheet.
+    A spreadsheet cannot run any cell of the file as a formula.
     """
     columns = list(dict.fromkeys(name for row in rejected for name, _ in row.cells))
     with target.open("w", encoding="utf-8-sig", newline="") as file:

@@ -1,4 +1,7 @@
-"""A dropped CSV or XLSX file as rows of cells, bounded: a spreadsheet from outside may be a bomb, or just far too large."""
+"""A dropped CSV or XLSX file as rows of cells.
+
+All sizes are bounded, since a spreadsheet from outside may be a bomb, or simply far too large.
+"""
 
 from __future__ import annotations
 
@@ -19,29 +22,30 @@ from gpuledger.extract.sources.quotes.columns import fields
 
 Cell: TypeAlias = str | int | Decimal | bool | date | datetime | time | None
 
-#: Rows of a file. A vendor's price list has hundreds; more is not a quote, and reading on would only cost memory.
+#: The most rows of a file. A vendor's price list has hundreds of rows. A longer file is not a quote and would only cost
+#: memory.
 MAX_ROWS = 50_000
 MAX_COLUMNS = 200
-#: Bytes of an XLSX after unpacking. A sheet of MAX_ROWS rows and ten columns takes about 20 MB.
+#: The most bytes of an unpacked XLSX. A sheet of MAX_ROWS rows and ten columns takes about 20 MB.
 MAX_UNPACKED = 64_000_000
-#: Bytes between two tags of its XML: Excel's own bound of a cell is 32,767 letters.
+#: The most bytes between two tags of its XML. Excel's own bound for a cell is 32,767 letters.
 MAX_TEXT = 200_000
-#: How deep its XML is nested: a cell stands six deep, a drawing some twenty.
+#: How deep its XML may be nested. A cell is six levels deep, a drawing some twenty.
 MAX_DEPTH = 200
 _SMALLER = "send the rows that are quotes, in a file of their own"
 
 
 class Table(NamedTuple):
-    """One sheet. `rows` has each row's number, from 1 as a person counts, and its cells; empty rows are left out."""
+    """One sheet. `rows` holds each row's number, counted from 1, and its cells. Empty rows are left out."""
 
     name: str
     rows: list[tuple[int, list[Cell]]]
 
 
 def tables(content: bytes, name: str) -> list[Table]:
-    """The sheets of an XLSX, or the one table of a CSV. `name` is the file's, for errors.
+    """Return the sheets of an XLSX, or the one table of a CSV. Errors name the file by `name`.
 
-    Raises LayoutChanged where the file is neither, TooLarge where it passes a bound.
+    Raises LayoutChanged if the file is neither, TooLarge if it exceeds a bound.
     """
     if content[:4] == b"PK\x03\x04":
         return _xlsx(content, name)
@@ -65,10 +69,10 @@ def _decode(content: bytes, name: str) -> str:
             return text
     except UnicodeDecodeError:
         pass  # some other charset
-    # Excel in Korea saves CP949, in China GB18030, in the West CP1252. Bytes of one often are valid in another, so what they
-    # say decides, and only where that tells nothing their validity.
+    # Excel saves CP949 in Korea, GB18030 in China and CP1252 in the West. Bytes of one charset are often valid in another,
+    # so the meaning of the text decides first. Validity decides only if the meaning does not.
     sample = charset_evidence.sample(content)
-    # A few Chinese words may be Korean syllables too; the currency tells the country.
+    # A few Chinese words may also be Korean syllables. The currency shows the country.
     is_chinese = _YUAN.search(content) is not None and _WON.search(content) is None
     order = ("gb18030", "cp949") if is_chinese else ("cp949", "gb18030")
     likely = [name for name in order if charset_evidence.makes_sense(sample, name)]
@@ -89,7 +93,7 @@ _WON = re.compile(rb"\bKRW\b|" + "원".encode("cp949"))
 
 
 def _csv_rows(text: str, name: str) -> Iterator[list[Cell]]:
-    """Rows by the separator under which the first lines name most columns that are known, else most columns."""
+    """Yield the rows, split at the separator that gives the first lines most known column names, else most columns."""
     head = text[:20_000].splitlines()[:30]
 
     def header(separator: str) -> tuple[int, int]:
@@ -109,7 +113,7 @@ def _csv_rows(text: str, name: str) -> Iterator[list[Cell]]:
 
 
 def _xlsx(content: bytes, name: str) -> list[Table]:
-    import openpyxl  # here, since it takes 0.2 s and most commands read no workbook
+    import openpyxl  # imported here, since it takes 0.2 s and most commands read no workbook
 
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -120,7 +124,7 @@ def _xlsx(content: bytes, name: str) -> list[Table]:
                 with archive.open(entry) as part:
                     _refuse_bomb(part, f"{name}: {entry.filename}")
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # openpyxl tells of extensions it leaves out, which no cell depends on
+            warnings.simplefilter("ignore")  # openpyxl warns of extensions that it leaves out; no cell depends on them
             book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
             try:
                 return [_sheet(sheet, name) for sheet in book.worksheets]
@@ -129,24 +133,24 @@ def _xlsx(content: bytes, name: str) -> list[Table]:
     except (TooLarge, LayoutChanged):
         raise
     except Exception as error:
-        # Whatever it was: a full disk too, which is mended while the file stays as it is.
+        # Any other error, such as a full disk: a person may mend the cause while the file stays the same.
         seen = f"the workbook cannot be read: {error!r:.200}"
         raise LayoutChanged(name, seen, "save it as .xlsx or CSV again", is_by_content=False) from error
 
 
 def _refuse_bomb(part: IO[bytes], name: str) -> None:
-    """Raise TooLarge for a text or a nesting that no spreadsheet program writes, before a tree is made of it.
+    """Raise TooLarge for a text or a nesting that no spreadsheet program writes, before a parser builds a tree of it.
 
-    Counted on the bytes, a piece at a time: where more is opened than closed by the end of a piece, it is nested so deeply.
+    Counts on the bytes, a piece at a time. The tags that are open at the end of a piece are the depth of the nesting there.
     """
     depth, text = 0, 0
     while piece := part.read(_PIECE):
-        first, *rest = piece.split(b"<")
-        longest = max(text + len(first), *map(len, rest[:-1]), 0)
-        text = len(rest[-1]) if rest else text + len(first)
+        first, *others = piece.split(b"<")
+        longest = max(text + len(first), *map(len, others[:-1]), 0)
+        text = len(others[-1]) if others else text + len(first)
         if max(longest, text) > MAX_TEXT:
             raise TooLarge(name, f"a cell of more than {MAX_TEXT} bytes", _SMALLER)
-        depth += len(rest) - 2 * piece.count(b"</") - piece.count(b"/>") - piece.count(b"<?") - piece.count(b"<!")
+        depth += len(others) - 2 * piece.count(b"</") - piece.count(b"/>") - piece.count(b"<?") - piece.count(b"<!")
         if depth > MAX_DEPTH:
             raise TooLarge(name, f"XML that is nested more than {MAX_DEPTH} deep", "save it as .xlsx or CSV again")
 
@@ -155,7 +159,7 @@ _PIECE = 1 << 16
 
 
 def _sheet(sheet: object, name: str) -> Table:
-    # Without max_row openpyxl goes by the dimension that the file states, which may be a million empty rows.
+    # Without max_row openpyxl reads as many rows as the file claims to have, which may be a million empty ones.
     values = sheet.iter_rows(values_only=True, max_row=4 * MAX_ROWS, max_col=MAX_COLUMNS)  # type: ignore[attr-defined]
     rows = _bounded(enumerate(([_plain(value) for value in row] for row in values), start=1), name)
     return Table(str(sheet.title), rows)  # type: ignore[attr-defined]
@@ -163,7 +167,7 @@ def _sheet(sheet: object, name: str) -> Table:
 
 def _plain(value: object) -> Cell:
     if isinstance(value, float) and math.isfinite(value):
-        # repr gives the shortest decimal that is this float: what the person typed, not 1599.99000000000000909.
+        # repr gives the shortest decimal for this float, which is what the person typed, and not 1599.99000000000000909.
         return Decimal(repr(value))
     if value is None or isinstance(value, bool | int | date | datetime | time):
         return value
@@ -171,10 +175,10 @@ def _plain(value: object) -> Cell:
 
 
 def _bounded(rows: Iterator[tuple[int, list[Cell]]], name: str) -> list[tuple[int, list[Cell]]]:
-    kept: list[tuple[int, list[Cell]]] = []
+    filled: list[tuple[int, list[Cell]]] = []
     for number, row in rows:
         if any(cell not in (None, "") for cell in row):
-            kept.append((number, row[:MAX_COLUMNS]))
-        if len(kept) > MAX_ROWS:
+            filled.append((number, row[:MAX_COLUMNS]))
+        if len(filled) > MAX_ROWS:
             raise TooLarge(name, f"more than {MAX_ROWS} rows", _SMALLER)
-    return kept
+    return filled

@@ -1,4 +1,4 @@
-"""An empty file for a vendor to fill in, whose columns are read without a doubt."""
+"""An empty file for a vendor to fill in. The parser knows all of its columns."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import csv
 import io
 from pathlib import Path
 
-#: The columns, each with its name in every language that a template is written in, and what goes into it.
+#: The columns, each with its name in every language of the template and with the meaning of its cells.
 COLUMNS: tuple[tuple[dict[str, str], str], ...] = (
     ({"en": "Product", "ko": "제품명", "de": "Artikelbezeichnung", "ja": "製品名"},
      "Maker and name with memory: RTX 4090 24GB"),
@@ -25,26 +25,26 @@ LANGUAGES = ("en", "ko", "de", "ja")
 
 
 def headings(language: str) -> list[str]:
-    """Names of the columns in a language of `LANGUAGES`."""
+    """Return the names of the columns in a language of `LANGUAGES`."""
     return [names[language] for names, _ in COLUMNS]
 
 
 def as_csv(language: str) -> bytes:
-    """The template as CSV, in UTF-8 with the mark by which Excel knows it."""
+    """Return the template as CSV, in UTF-8 with the mark by which Excel recognises UTF-8."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\r\n").writerow(headings(language))
     return text.getvalue().encode("utf-8-sig")
 
 
 def write(target: Path, language: str) -> None:
-    """Write the template to `target`: a workbook where it ends in .xlsx, else CSV.
+    """Write the template to `target`, as a workbook if the name ends in .xlsx, else as CSV.
 
-    In a workbook each name has a note that says what goes below it.
+    In a workbook each column name has a note that says what its cells mean.
     """
     if target.suffix.lower() != ".xlsx":
         target.write_bytes(as_csv(language))
         return
-    import openpyxl  # here, since it takes 0.2 s and most commands write no workbook
+    import openpyxl  # imported here, since it takes 0.2 s and most commands write no workbook
     from openpyxl.comments import Comment
     from openpyxl.styles import Font
 

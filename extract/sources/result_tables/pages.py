@@ -28,7 +28,7 @@ _CARD = re.compile(
 _FIGURE = re.compile(
     r"(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)\s*(?:(?:±|\+/-)\s*[\d.,]+)?\s*(?P<unit>[A-Za-z][\w/. ]*)?"
 )
-#: Cells that say that there is no figure.
+#: Cells that stand for no figure.
 _NONE = re.compile(r"[-–—?]*|n/?a|oom|tbd|out of memory|(?:did not|does not|doesn't) (?:run|fit)", re.IGNORECASE)
 _UNITS = {
     "t/s": "tokens/s", "tok/s": "tokens/s", "token/s": "tokens/s", "tokens/s": "tokens/s", "tps": "tokens/s",
@@ -40,8 +40,8 @@ _SEVERAL_BEHIND = re.compile(r"\s*(?:[*×]|\bx(?=\s*\d))\s*(\d{1,3})$", re.IGNOR
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """What an address asks for."""
+class _Request:
+    """The part of an address behind its `#`: which table to read, and how."""
 
     workload: str
     score: str
@@ -55,29 +55,32 @@ class _Asked:
 
 
 def parse(page: Page) -> Iterator[Parsed]:
-    """A Score a row of the table that the address means. LayoutChanged where it means none, several, or nothing readable."""
-    asked = _asked(page)
-    table, card, score = _chosen(page, asked)
-    found: dict[str, list[Score]] = {}
+    """Yield one Score for each row of the table that the address means.
+
+    Raises LayoutChanged if the address means no table or several, or if no row of the table can be read.
+    """
+    request = _request(page)
+    table, card, score = _table_and_columns(page, request)
+    scores: dict[str, list[Score]] = {}
     for number, row in enumerate(table.rows, start=1):
-        if asked.rows is not None and not _holds(row[_column(page, table, asked.rows[0])], asked.rows[1]):
+        if request.rows is not None and not _holds(row[_column(page, table, request.rows[0])], request.rows[1]):
             continue
         where = f"row {number} of {table.title!r}"
         name, text = row[card], row[score]
         if not name or _NONE.fullmatch(text):
             continue
-        read = _figure(text, table.header[score], asked)
-        if read is None:
+        figure = _figure(text, table.header[score], request)
+        if figure is None:
             message = f"{where}: {text!r} is no figure with a unit; give unit= in the address where the page says none"
             yield Issue(code="unreadable_score", message=message, where=where, text=text, url=page.url)
             continue
-        one = _score(page, asked, (name, *read), (table, score))
-        found.setdefault(f"{one.gpu_name.casefold()} {one.gpu_count}", []).append(one)
-    if not found:
+        row_score = _score(page, request, (name, *figure), (table, score))
+        scores.setdefault(f"{row_score.gpu_name.casefold()} {row_score.gpu_count}", []).append(row_score)
+    if not scores:
         raise _changed(page, f"no row of {table.title!r} has a figure in {table.header[score]!r}")
-    for same in found.values():
-        if len(same) > 1 and len({one.score for one in same}) > 1:
-            figures = ", ".join(f"{one.score}" for one in same)
+    for same in scores.values():
+        if len(same) > 1 and len({item.score for item in same}) > 1:
+            figures = ", ".join(f"{item.score}" for item in same)
             message = (
                 f"{same[0].gpu_name} has {len(same)} figures ({figures}): say which is meant with rows= in the address"
             )
@@ -86,52 +89,52 @@ def parse(page: Page) -> Iterator[Parsed]:
             yield same[0]
 
 
-def _asked(page: Page) -> _Asked:
-    words = dict(parse_qsl(urlsplit(page.url).fragment))
-    if unknown := sorted(words.keys() - _KEYS):
+def _request(page: Page) -> _Request:
+    fields = dict(parse_qsl(urlsplit(page.url).fragment))
+    if unknown := sorted(fields.keys() - _KEYS):
         raise _changed(page, f"{', '.join(unknown)} means nothing in its address; known are {', '.join(sorted(_KEYS))}")
-    if missing := [key for key in ("workload", "score") if not words.get(key)]:
+    if missing := [key for key in ("workload", "score") if not fields.get(key)]:
         raise _changed(page, f"its address does not say {' and '.join(missing)}")
-    column, colon, cell = words.get("rows", "").partition(":")
-    if "rows" in words and not (colon and column and cell):
-        raise _changed(page, f"rows={words['rows']} is no column and words such as rows=FA:1")
-    return _Asked(
-        workload=words["workload"], score=words["score"], table=words.get("table", ""), card=words.get("card", ""),
-        rows=(column, cell) if colon else None, unit=words.get("unit"), published=_day(page, words),
-        software=words.get("software"), precision=words.get("precision"),
+    column, colon, cell = fields.get("rows", "").partition(":")
+    if "rows" in fields and not (colon and column and cell):
+        raise _changed(page, f"rows={fields['rows']} is no column and words such as rows=FA:1")
+    return _Request(
+        workload=fields["workload"], score=fields["score"], table=fields.get("table", ""), card=fields.get("card", ""),
+        rows=(column, cell) if colon else None, unit=fields.get("unit"), published=_day(page, fields),
+        software=fields.get("software"), precision=fields.get("precision"),
     )  # fmt: skip
 
 
-def _day(page: Page, words: Mapping[str, str]) -> date | None:
-    if "published" not in words:
+def _day(page: Page, fields: Mapping[str, str]) -> date | None:
+    if "published" not in fields:
         return None
     try:
-        return date.fromisoformat(words["published"])
+        return date.fromisoformat(fields["published"])
     except ValueError:
-        raise _changed(page, f"published={words['published']} is no day such as 2026-03-01") from None
+        raise _changed(page, f"published={fields['published']} is no day such as 2026-03-01") from None
 
 
-def _chosen(page: Page, asked: _Asked) -> tuple[Table, int, int]:
-    """The one table that is meant, with its columns of cards and figures."""
-    chosen = []
+def _table_and_columns(page: Page, request: _Request) -> tuple[Table, int, int]:
+    """Return the one table that the address means, with the positions of its columns of cards and figures."""
+    matches = []
     tables = list(_tables(page))
     for table in tables:
-        score = next((at for at, header in enumerate(table.header) if _holds(header, asked.score)), None)
-        if score is None or (asked.table and not _holds(table.title, asked.table)):
+        score = next((at for at, header in enumerate(table.header) if _holds(header, request.score)), None)
+        if score is None or (request.table and not _holds(table.title, request.table)):
             continue
-        named = (at for at, header in enumerate(table.header) if at != score)
-        card = next((at for at in named if _is_of_cards(table.header[at], asked)), None)
+        others = (at for at, header in enumerate(table.header) if at != score)
+        card = next((at for at in others if _is_of_cards(table.header[at], request)), None)
         if card is not None:
-            chosen.append((table, card, score))
-    if len(chosen) != 1:
+            matches.append((table, card, score))
+    if len(matches) != 1:
         titles = "; ".join(f"{table.title!r} ({', '.join(table.header)})" for table in tables[:8]) or "none"
-        count = "no table" if not chosen else f"{len(chosen)} tables"
-        raise _changed(page, f"{count} with a column {asked.score!r} and one of cards; its tables are {titles}")
-    return chosen[0]
+        count = "no table" if not matches else f"{len(matches)} tables"
+        raise _changed(page, f"{count} with a column {request.score!r} and one of cards; its tables are {titles}")
+    return matches[0]
 
 
-def _is_of_cards(header: str, asked: _Asked) -> bool:
-    return _holds(header, asked.card) if asked.card else _CARD.search(header) is not None
+def _is_of_cards(header: str, request: _Request) -> bool:
+    return _holds(header, request.card) if request.card else _CARD.search(header) is not None
 
 
 def _tables(page: Page) -> Iterable[Table]:
@@ -147,46 +150,46 @@ def _tables(page: Page) -> Iterable[Table]:
 
 
 def _column(page: Page, table: Table, words: str) -> int:
-    found = next((at for at, header in enumerate(table.header) if _holds(header, words)), None)
-    if found is None:
+    position = next((at for at, header in enumerate(table.header) if _holds(header, words)), None)
+    if position is None:
         raise _changed(page, f"{table.title!r} has no column {words!r}; it has {', '.join(table.header)}")
-    return found
+    return position
 
 
 def _holds(text: str, words: str) -> bool:
-    """Whether the words stand in the text, as words: `FA 1` is not in `FA 10`."""
+    """Return whether the text contains the words as whole words: `FA 1` is not in `FA 10`."""
     return re.search(rf"(?<!\w){re.escape(words.casefold())}(?!\w)", text.casefold()) is not None
 
 
-def _figure(text: str, header: str, asked: _Asked) -> tuple[Decimal, str] | None:
-    """The number and its unit, as the cell, the header or the address says it."""
-    found = _FIGURE.fullmatch(text)
-    if found is None:
+def _figure(text: str, header: str, request: _Request) -> tuple[Decimal, str] | None:
+    """Return the number and its unit, from the cell, the header or the address; None if either is missing."""
+    match = _FIGURE.fullmatch(text)
+    if match is None:
         return None
-    own = (found["unit"] or "").strip().casefold()
+    own = (match["unit"] or "").strip().casefold()
     if own and own not in _UNITS:
         return None
     in_header = next((unit for words, unit in _UNITS.items() if _holds(header, words)), None)
-    unit = _UNITS.get(own) or in_header or asked.unit
-    return (Decimal(found["number"].replace(",", "")), unit) if unit else None
+    unit = _UNITS.get(own) or in_header or request.unit
+    return (Decimal(match["number"].replace(",", "")), unit) if unit else None
 
 
-def _score(page: Page, asked: _Asked, read: tuple[str, Decimal, str], place: tuple[Table, int]) -> Score:
-    name, number, unit = read
+def _score(page: Page, request: _Request, figure: tuple[str, Decimal, str], place: tuple[Table, int]) -> Score:
+    name, number, unit = figure
     table, column = place
     name, count = _cards(name)
     return Score(
-        gpu_name=name, table=table.title, column=table.header[column], workload_id=asked.workload, score=number, unit=unit,
-        published_on=asked.published, article_url=urldefrag(page.url).url, gpu_count=count, software=asked.software,
-        precision=asked.precision,
+        gpu_name=name, table=table.title, column=table.header[column], workload_id=request.workload, score=number, unit=unit,
+        published_on=request.published, article_url=urldefrag(page.url).url, gpu_count=count, software=request.software,
+        precision=request.precision,
     )  # fmt: skip
 
 
 def _cards(name: str) -> tuple[str, int]:
-    """A card's name and how many of it a cell means."""
+    """Return a card's name and how many of that card a cell means."""
     for pattern in (_SEVERAL_BEFORE, _SEVERAL_BEHIND):
-        if found := pattern.search(name):
-            return pattern.sub("", name).strip(), int(found[1])
+        if match := pattern.search(name):
+            return pattern.sub("", name).strip(), int(match[1])
     return name, 1
 
 

@@ -14,7 +14,7 @@ SOURCE = Source(
     homepage="https://www.tomshardware.com/pc-components/gpus/stable-diffusion-benchmarks",
     parse=parser_in(__name__),
     kinds=("score", "chart", "chart_value"),
-    # The pictures of its articles.
+    # The host of the articles' pictures.
     hosts=("cdn.mos.cms.futurecdn.net",),
     start=(
         "https://www.tomshardware.com/pc-components/gpus/stable-diffusion-benchmarks",

@@ -26,23 +26,24 @@ if TYPE_CHECKING:
     from bs4.element import Tag
 
 _BODY = ("#article-body", "article", "main")
-# Authors, shop widgets, teasers of other articles: their pictures are no charts of this one.
+# Pictures of authors, shop widgets and teasers of other articles are not charts of this article.
 _NOT_THE_ARTICLE = (
     "aside, nav, footer, header, form, [data-widget-type], [class*=hawk], [class*=author], [class*=related]"
 )
-# Lazy images keep a placeholder in src; the original address comes first, then the widest of all sets.
+# Lazily loaded images have a placeholder in src. The parser prefers the original address, then the widest picture of all
+# sets.
 _ORIGINAL = "data-original-mos"
 _SETS = ("data-srcset", "srcset")
-# An address may hold a comma, and ends with none; what stands behind it is its width or density.
+# An address may contain a comma but does not end with one. Its width or density stands behind it.
 _CANDIDATE = re.compile(r"(?P<address>[^\s,]\S*[^\s,])(?:\s+(?P<size>\d+(?:\.\d+)?)[wxh])?(?=\s*(?:,|$))")
 _PLACEHOLDER = re.compile(r"missing-image\.\w+$|^data:|/(?:spacer|blank|pixel)\.\w+$", re.IGNORECASE)
 _GALLERY = re.compile(r"\bgalleryData\b")
 
 
 def parse(page: Page) -> Iterable[Parsed]:
-    """Chart items and image links of an article, Score items of a transcription, nothing of an image.
+    """Yield the Chart items and image links of an article, or the Score items of a transcription. An image yields nothing.
 
-    LayoutChanged where an article has no picture in its text, or a transcription lacks a column.
+    Raises LayoutChanged if an article has no picture in its text, or if a transcription lacks a column.
     """
     kind = page.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind.startswith("image/"):
@@ -68,7 +69,7 @@ def parse(page: Page) -> Iterable[Parsed]:
 
 
 def _check_plans(page: Page) -> None:
-    """A list of charts gives no row of its own: what it asks for is read when the pictures are there."""
+    """Check a list of charts. It yields nothing: the program reads the charts of the list once it has their pictures."""
     try:
         chart_plans.read_toml(page.content, PurePosixPath(urlsplit(page.url).path).name)
     except chart_plans.PlanError as error:
@@ -86,7 +87,7 @@ def _transcription(page: Page) -> Iterator[Parsed]:
 
 
 def _pictures(tree: BeautifulSoup) -> Iterator[tuple[str, str]]:
-    """Address and caption of every picture of the article's text, then of the galleries that a script would build."""
+    """Yield address and caption of every picture in the article's text, then of the galleries that a script would build."""
     body = next((part for selector in _BODY if (part := tree.select_one(selector)) is not None), None)
     if body is not None:
         outside = {id(element) for element in body.select(_NOT_THE_ARTICLE)}
@@ -103,31 +104,33 @@ def _pictures(tree: BeautifulSoup) -> Iterator[tuple[str, str]]:
 def _address(image: Tag) -> str | None:
     picture = image.find_parent("picture")
     sources = picture.find_all("source") if picture is not None else []
-    if original := _shown(str(image.get(_ORIGINAL) or "")):
+    if original := _without_placeholder(str(image.get(_ORIGINAL) or "")):
         return original
     offered = [
         candidate
         for element in (image, *sources)
         for attribute in _SETS
         for candidate in _candidates(str(element.get(attribute) or ""))
-        if _shown(candidate[1])
+        if _without_placeholder(candidate[1])
     ]
     if offered:
-        # The first of those that are equally wide: browsers prefer what comes first, too.
+        # Of equally wide pictures take the first, as browsers do.
         return max(offered, key=lambda candidate: candidate[0])[1]
-    return next(filter(None, (_shown(str(image.get(attribute) or "")) for attribute in ("data-src", "src"))), None)
+    return next(
+        filter(None, (_without_placeholder(str(image.get(attribute) or "")) for attribute in ("data-src", "src"))), None
+    )
 
 
-def _shown(address: str) -> str:
-    """The address without blanks; empty where it is that of a placeholder."""
+def _without_placeholder(address: str) -> str:
+    """Return the address without blanks; empty if it is the address of a placeholder."""
     address = address.strip()
     return "" if _PLACEHOLDER.search(address) else address
 
 
 def _candidates(srcset: str) -> Iterator[tuple[float, str]]:
-    """Width, or density, and address of each picture of a `srcset`: `a.png 320w,b.png 1200w`."""
-    for found in _CANDIDATE.finditer(srcset):
-        yield float(found["size"] or 1), found["address"]
+    """Yield the width, or density, and the address of each picture of a `srcset`: `a.png 320w,b.png 1200w`."""
+    for match in _CANDIDATE.finditer(srcset):
+        yield float(match["size"] or 1), match["address"]
 
 
 def _caption(image: Tag) -> str:
@@ -137,7 +140,7 @@ def _caption(image: Tag) -> str:
 
 
 def _gallery(script: str) -> Iterator[tuple[str, str]]:
-    """The pictures of `var data = {"galleryData": [{"image": {"src": …, "name": …}}]}`."""
+    """Yield address and caption of the pictures of `var data = {"galleryData": [{"image": {"src": …, "name": …}}]}`."""
     for start in (brace.start() for brace in re.finditer(r"\{", script)):
         try:
             data, _ = json.JSONDecoder().raw_decode(script, start)

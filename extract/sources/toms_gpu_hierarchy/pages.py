@@ -26,15 +26,15 @@ from gpuledger.extract.source import Page
 _CARD = re.compile(r"\b(?:graphics|video) cards?\b", re.IGNORECASE)
 _CARD_LOOSE = re.compile(r"^(?:gpus?|cards?|models?|products?|product name)\b", re.IGNORECASE)
 _SPECS = re.compile(r"\bspec(?:ification)?s?\b", re.IGNORECASE)
-# Older pages spread the specification over columns; with the name taken, `GPU` is the chip.
+# Older pages spread the specification over several columns. `GPU` is the chip if another column has the card's name.
 _SPEC_PARTS = re.compile(
     r"^(?:gpu|architecture|base|boost|clocks?|memory|vram|shaders|(?:board )?power|tdp|bus|bandwidth)\b", re.IGNORECASE
 )
 _PRICE = re.compile(r"\bprices?\b|\bmsrp\b|\bcost\b", re.IGNORECASE)
 _USED = re.compile(r"\bused\b|\bebay\b|\bsecond[- ]hand\b", re.IGNORECASE)
-# No figures of the card: a shop's button, ranks, changes.
+# Columns without figures of the card: a shop's button, ranks, changes.
 _IGNORED = re.compile(r"^(?:buy|links?|review|rank|#|where to buy)\b|\bchange\b|\bdiscount\b", re.IGNORECASE)
-# Quotients of other columns; a table of them prints bare numbers under the same resolutions.
+# Quotients of other columns. A table of quotients prints bare numbers under the same resolutions.
 _QUOTIENT = re.compile(r"/\s*\$|\bper (?:dollar|watt|frame|fps)\b|\bvalue\b", re.IGNORECASE)
 
 _RESOLUTION = re.compile(
@@ -59,7 +59,7 @@ _NO_FIGURE = re.compile(r"[-–—]*|n/?a|tbd|\?", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """What each column of one table is, by its header words."""
+    """The positions of one table's columns, by what their headers say."""
 
     name: int
     scores: tuple[int, ...]
@@ -69,9 +69,9 @@ class _Columns:
 
 
 def parse(page: Page) -> Iterable[Parsed]:
-    """Score and IndexPrice items of every table of cards, and the next part of the article.
+    """Yield the Score and IndexPrice items of every table of cards, and the link to the next part of the article.
 
-    LayoutChanged where the first part has no table with a graphics-card column and figures in it.
+    Raises LayoutChanged if the first part has no table with a column of graphics cards and figures.
     """
     tree = article(page)
     table_count = 0
@@ -121,12 +121,12 @@ def _columns(table: Table) -> _Columns | None:
 
 def _name_column(table: Table) -> int | None:
     column = table.find(_CARD)
-    # An unnamed first column is the names' where the next ones are figures.
+    # A first column without a name holds the cards' names.
     return column if column is not None else 0 if not table.header[0] else table.find(_CARD_LOOSE)
 
 
 def _holds_percentages(table: Table, column: int) -> bool:
-    """Whether most cells of a column without a resolution (`Score`, a program's name) are figures as `97.3%`."""
+    """Return whether most cells of a column without a resolution (`Score`, a program's name) are figures such as `97.3%`."""
     cells = [row[column] for row in table.rows if row[column]]
     return bool(cells) and 2 * sum("%" in cell and bool(_FIGURES.fullmatch(cell)) for cell in cells) > len(cells)
 
@@ -174,7 +174,7 @@ def _price(table: Table, column: int, text: str, name: str, page: Page) -> Itera
 
 
 class _Card(NamedTuple):
-    """The card of a row, and what its row says of it besides."""
+    """The card of a row, and the specification that the row gives."""
 
     name: str
     specs: str | None
@@ -188,7 +188,7 @@ def _score(table: Table, column: int, row: Row, card: _Card, page: Page) -> Iter
     percent, score, unit = figures.group("percent", "score", "unit") if figures else (None, None, None)
     if score is not None and unit is None and _RESOLUTION.search(header):
         if percent is not None or _FPS.search(f"{table.title} {header}"):
-            # Later pages print `99.0% (195.6)`: beside the percentage, the other number is the frame rate.
+            # Later pages print `99.0% (195.6)`: the number beside the percentage is the frame rate.
             unit = "fps"
         elif "%" in header:
             percent, score = score, None
@@ -211,7 +211,7 @@ def _score(table: Table, column: int, row: Row, card: _Card, page: Page) -> Iter
 
 
 def _workload(table: Table, header: str, page: Page) -> str | None:
-    """`gaming-1440p-ultra`, with `-rt` for ray tracing; None where resolution, preset or test suite is not sure."""
+    """Return `gaming-1440p-ultra`, with `-rt` for ray tracing; None if resolution, preset or test suite is not certain."""
     heading = f"{table.title} {header}"
     resolution, preset = _RESOLUTION.search(header), _PRESET.search(header)
     if not resolution or not preset or page_number(page.final_url) > 1 or _EARLIER_SUITE.search(heading):

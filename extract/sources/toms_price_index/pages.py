@@ -1,6 +1,6 @@
 """Parser of the monthly price index.
 
-The headers of the tables changed 17 times in 25 months, so the parser knows a column by its words. `Avg eBay Price` and
+The headers of the tables changed 17 times in 25 months, so the parser recognises a column by its words. `Avg eBay Price` and
 `Sept eBay Price` are used prices of the page's month, or of the month that they name. `Last Price` is the used price of the
 month before. `Retail Price`, `MSRP` and `Lowest Price` are prices of new cards. The parser does not read quotients, changes
 and turnover, which only repeat figures of other columns.
@@ -41,7 +41,7 @@ _NEW = re.compile(
 )
 _USED = re.compile(r"\bebay\b|\bused\b|\bsecond[- ]hand\b", re.IGNORECASE)
 _PRICE = re.compile(r"\bprices?\b|\bmsrp\b|\bcost\b", re.IGNORECASE)
-#: What a card cost at its launch speaks of no month of the index.
+#: A launch price belongs to no month of the index.
 _TIMELESS = re.compile(r"\bmsrp\b|\blaunch\b", re.IGNORECASE)
 _NOTHING = re.compile(r"[-–—]*|n/?a|none|sold out", re.IGNORECASE)
 
@@ -50,14 +50,14 @@ class _PriceColumn(NamedTuple):
     column: int
     condition: Condition
     period: str | None
-    #: Whether the quantity sold belongs to this price: only to the used price of the page's month.
+    #: Whether the quantity sold belongs to this price. It belongs only to the used price of the page's month.
     is_sold: bool
 
 
 def parse(page: Page) -> Iterable[Parsed]:
-    """IndexPrice items of every table of cards with prices, and the next month's page.
+    """Yield the IndexPrice items of every table of cards with prices, and the link to the next month's page.
 
-    LayoutChanged where the first page has no such table.
+    Raises LayoutChanged if the first page has no such table.
     """
     tree = article(page)
     titles, headlines = page_titles(tree, page.final_url), {cell_text(element) for element in tree.find_all("h1")}
@@ -84,8 +84,8 @@ def parse(page: Page) -> Iterable[Parsed]:
 
 
 def _month(table: Table, titles: list[str], headlines: set[str]) -> str | None:
-    """The month that a table speaks of: its caption's, its heading's, else that of the page's own titles."""
-    # `… 2023: November 2023 Update` stands over every part of the article, also over that of March.
+    """Return the month of a table: from its caption, else from its heading, else from the page's own titles."""
+    # The headline `… 2023: November 2023 Update` stands over every part of the article, including the part of March.
     heading = "" if table.heading in headlines else table.heading
     return next((month for text in (table.caption, heading, *titles) if (month := month_of(text))), None)
 
@@ -94,7 +94,7 @@ def _price_columns(table: Table, month: str | None, titles: list[str]) -> Iterat
     for i, header in enumerate(table.header):
         if _NO_PRICE.search(header) or _QUANTITY.search(header):
             continue
-        # Some months head the column with the month or the marketplace alone.
+        # In some months the header is only the month or the marketplace.
         if not (_PRICE.search(header) or _USED.search(header) or MONTH_WORD.fullmatch(header) or month_of(header)):
             continue
         condition = _condition(header, table, titles)
@@ -103,7 +103,7 @@ def _price_columns(table: Table, month: str | None, titles: list[str]) -> Iterat
 
 
 def _condition(header: str, table: Table, titles: list[str]) -> Condition:
-    """New or used by the column's words, else by the table's, else by the page's; unknown where none says."""
+    """Return new or used, by the words of the column, else of the table, else of the page; unknown if no words say it."""
     for text in (header, table.title, *titles):
         new, used = bool(_NEW.search(text)), bool(_USED.search(text))
         if new != used:
@@ -112,18 +112,22 @@ def _condition(header: str, table: Table, titles: list[str]) -> Condition:
 
 
 def _period(header: str, month: str | None) -> str | None:
-    """The month of a column: as `2023-10`, the one it names, the one before for `Last Price`, else the table's."""
+    """Return the month of a column, as `2023-10`.
+
+    It is the month that the header names, the month before for `Last Price`, else the table's month.
+    """
     if _TIMELESS.search(header):
         return None
-    if named := month_of(header):
-        return named
+    if month_and_year := month_of(header):
+        return month_and_year
     if month is None:
         return None
     year, number = int(month[:4]), int(month[5:])
     if named_month := MONTH_WORD.search(header):
-        # A column may name a month before the table's, of the year before in January; never one to come.
-        other = month_number(named_month[0])
-        return f"{year - (other > number)}-{other:02d}"
+        # A column may name a month before the table's month, which in January is one of the year before. It never names a
+        # later one.
+        month_in_header = month_number(named_month[0])
+        return f"{year - (month_in_header > number)}-{month_in_header:02d}"
     if _LAST.search(header):
         return f"{year - (number == 1)}-{(number - 2) % 12 + 1:02d}"
     return month
@@ -139,7 +143,7 @@ def _row(table: Table, row: Row, name_column: int, columns: list[_PriceColumn], 
         yield Issue(code="unreadable_quantity", message=message, where=name, text=quantity, url=page.url)
         quantity = None
     if price_in_name is not None:
-        # Nothing on these pages says what the price beside a name is: a list price, or the cheapest of the day.
+        # These pages do not say whether the price beside a name is a list price or the cheapest of the day.
         yield from _price(table, _PriceColumn(name_column, "unknown", None, False), price_in_name, _Card(name), page)
     for column in columns:
         card = _Card(name, quantity if column.is_sold else None)
@@ -155,7 +159,7 @@ def _quantity(table: Table, row: Row) -> int | str | None:
 
 
 class _Card(NamedTuple):
-    """The card of a row, and how many were sold at the row's price."""
+    """The card of a row, and how many cards were sold at the row's price."""
 
     name: str
     quantity_sold: int | None = None
