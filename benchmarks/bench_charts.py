@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from benchmarks.chart_pictures import Drawn, draw
+from tests.support.chart_pictures import Drawn, draw
 
 DATA = Path(__file__).parents[1] / "../shared/data/charts"
 #: Charts of a short run, and the first of their seeds.

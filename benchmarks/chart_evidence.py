@@ -20,9 +20,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from benchmarks import chart_houses, chart_pictures, chart_shapes
+from benchmarks import chart_houses, chart_shapes
 from benchmarks.bench_charts import Count, card_of, resolver
-from benchmarks.chart_pictures import Drawn
 from gpuledger.extract import charts as chart_code
 from gpuledger.extract.charts import bars
 from gpuledger.extract.charts.outcome import ChartReading, Value
@@ -30,6 +29,8 @@ from gpuledger.extract.charts.picture import Pixels, pixels
 from gpuledger.extract.charts.read import read
 from gpuledger.extract.charts.words import Reader, Word
 from gpuledger.flows.setup.chart_cards import with_cards
+from tests.support import chart_pictures
+from tests.support.chart_pictures import Drawn
 
 DOC = Path(__file__).parents[1] / "docs" / "charts.md"
 #: Errors of each kind that are put into one chart.

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.chart_pictures import CARDS, Drawn, Printed, found_fonts
 from benchmarks.chart_shapes import Pen, marks_up_to, shaded
+from tests.support.chart_pictures import CARDS, Drawn, Printed, found_fonts
 
 #: The first seed of these charts.
 FIRST = 9_000

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
-from benchmarks.chart_pictures import CARDS, Drawn, Printed, found_fonts
+from tests.support.chart_pictures import CARDS, Drawn, Printed, found_fonts
 
 #: What else benchmarks run on, beside the cards of the plainer charts.
 OTHERS = ("L40S", "H100 PCIe", "A100 PCIe 80GB", "RTX 4080 Super", "RTX 4060 Ti 16GB", "RTX 4060 Ti 8GB", "RTX A5000")

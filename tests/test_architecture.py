@@ -116,6 +116,16 @@ def test_imports_go_one_way() -> None:
     assert wrong == []
 
 
+def test_tests_import_no_benchmark() -> None:
+    """What both need is test support: a benchmark may change with what it measures, and a test must not change with it."""
+    wrong = [
+        str(path.relative_to(ROOT))
+        for path in sorted((ROOT / "tests").rglob("*.py"))
+        if any(one.module.split(".")[0] == "benchmarks" for one in imports_of(path, ast.parse(path.read_text("utf-8"))))
+    ]
+    assert wrong == []
+
+
 def test_a_library_is_imported_in_its_room_alone() -> None:
     wrong = [
         str(one)

@@ -26,7 +26,6 @@ for _module in ("cv2", "rapidocr", "onnxruntime", "PIL"):
 
 from PIL import Image, ImageDraw, ImageFont  # noqa: E402
 
-from benchmarks.chart_pictures import Drawn, draw, found_fonts  # noqa: E402
 from gpuledger.extract.charts import apart, bars, frame, glyphs, layout, read, scale  # noqa: E402
 from gpuledger.extract.charts.limits import BadPicture  # noqa: E402
 from gpuledger.extract.charts.outcome import ChartReading, Value  # noqa: E402
@@ -34,6 +33,7 @@ from gpuledger.extract.charts.picture import pixels  # noqa: E402
 from gpuledger.extract.charts.words import Word, without_share  # noqa: E402
 from gpuledger.flows.setup.chart_cards import with_cards  # noqa: E402
 from gpuledger.transform.identity.resolver import Resolver  # noqa: E402
+from tests.support.chart_pictures import Drawn, draw, found_fonts  # noqa: E402
 
 #: The seed of a drawn chart with few rows.
 SMALL = 9
