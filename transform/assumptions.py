@@ -1,7 +1,7 @@
-"""Every assumption behind sizes, speeds and costs: one named setting each, with unit, bounds, meaning and source.
+"""All assumptions behind sizes, speeds and costs. Each is a named setting with unit, bounds, meaning and source.
 
-Nothing is assumed anywhere else. `Assumptions()` are the defaults; `dataclasses.replace` changes some. Making one that
-cannot be (a negative price, a share over 1) raises ImpossibleAssumption, so every function may trust what it is handed.
+No other module assumes anything. `Assumptions()` has the defaults, and `dataclasses.replace` changes some of them. An
+impossible value (a negative price, a share over 1) raises ImpossibleAssumption, so functions can trust the values they get.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ Number: TypeAlias = int | float | Decimal
 
 
 class ImpossibleAssumption(ValueError):
-    """A setting outside what can be; the message names it, its bounds and its meaning."""
+    """A setting has an impossible value; the message names the setting, its bounds and its meaning."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What an assumption is. `low` and `high` are themselves allowed. `source` says where the default comes from."""
+    """Describes an assumption. The bounds `low` and `high` are allowed values. `source` is where the default comes from."""
 
     unit: str
     low: float
@@ -34,7 +34,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """One assumption as a reader sees it."""
+    """One assumption with its value, for display."""
 
     name: str
     value: Number
@@ -44,7 +44,7 @@ class Described:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assumptions:
-    """The settings of sizing, speed and cost. Money is Decimal US dollars; shares are between 0 and 1."""
+    """The settings of sizing, speed and cost. Money is in US dollars, as Decimal. Shares are between 0 and 1."""
 
     # Memory
     device_overhead_gb: Annotated[
@@ -270,7 +270,7 @@ class Assumptions:
         ),
     ] = Decimal("0.75")
 
-    # What many leave out: nothing unless somebody says so
+    # Costs that many people leave out: zero unless the user states them
     sales_tax_share: Annotated[
         Decimal,
         Setting(
@@ -356,7 +356,7 @@ class Assumptions:
         self.validate()
 
     def validate(self) -> None:
-        """Raise ImpossibleAssumption for the first setting that is no number or lies outside its bounds."""
+        """Raise ImpossibleAssumption for the first setting that is not a number or lies outside its bounds."""
         for name, setting in settings().items():
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
@@ -368,7 +368,7 @@ class Assumptions:
                 )
 
     def describe(self) -> list[Described]:
-        """Every setting with its value, default, unit, bounds, meaning and source, in the order above."""
+        """All settings with their value, default, unit, bounds, meaning and source, in the order of the fields."""
         defaults = Assumptions()
         return [
             Described(name, getattr(self, name), getattr(defaults, name), setting)
@@ -376,27 +376,27 @@ class Assumptions:
         ]
 
     def with_text(self, texts: Mapping[str, str]) -> Assumptions:
-        """These assumptions with some changed, given as text (`{"utilisation": "0.8"}`).
+        """These assumptions with new values for some of them, as texts (`{"utilisation": "0.8"}`).
 
-        Raises ImpossibleAssumption for a name that does not exist (with the known ones), a text that is no number, or a
-        value that cannot be.
+        Raises ImpossibleAssumption for an unknown name (and lists the known ones), for a text that is no number, and for an
+        impossible value.
         """
         changed: dict[str, Number] = {}
         for name, text in texts.items():
             if name not in settings():
                 raise ImpossibleAssumption(f"there is no assumption {name!r}; there are {', '.join(settings())}")
-            kind = type(getattr(self, name))
+            number_type = type(getattr(self, name))
             try:
-                changed[name] = kind(text)
+                changed[name] = number_type(text)
             except (ValueError, ArithmeticError) as error:
-                raise ImpossibleAssumption(f"{name} must be a number ({kind.__name__}), not {text!r}") from error
-        # mypy cannot see that the keys are fields and the kinds are theirs.
+                raise ImpossibleAssumption(f"{name} must be a number ({number_type.__name__}), not {text!r}") from error
+        # mypy cannot see that the keys are fields and the values have the types of these fields.
         return dataclasses.replace(self, **changed)  # type: ignore[arg-type]
 
 
 @functools.cache
 def settings() -> dict[str, Setting]:
-    """Name to meaning of every assumption."""
+    """The setting of each assumption, by name."""
     hints = get_type_hints(Assumptions, include_extras=True)
     return {name: hint.__metadata__[0] for name, hint in hints.items()}
 

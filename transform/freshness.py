@@ -1,5 +1,7 @@
-"""What counts now and not a while later, as tables that rarely change, so that quiet nights stay quiet: which sources are
-fresh enough for their prices to count, which of their rows were not seen for too long, and the day of each currency's rate.
+"""Keeps everything that depends on the current time in three small tables: which sources are fresh enough for their prices
+to count, which of their rows were not seen for too long, and the day of each currency's rate.
+
+The tables rarely change, so on a quiet night nothing that is built from them has to be rebuilt.
 """
 
 from __future__ import annotations
@@ -10,12 +12,10 @@ import duckdb
 
 
 def keep(con: duckdb.DuckDBPyConnection, now: datetime) -> list[str]:
-    """Write core.source_freshness, core.aged_out and core.current_rate anew where they moved by `now`; the tables that
-    changed.
-    """
+    """Update core.source_freshness, core.aged_out and core.current_rate to the time `now`; returns the changed tables."""
     freshness = """SELECT source, coalesce(date_diff('minute', last_success_at, $now) <= freshness_hours * 60, false)
                        AS is_usable FROM ops.source_state"""
-    # Rates of later days are there too after a backfill, and are not those of its days.
+    # After a backfill there are also rates of later days, which must not count for the days of the backfill.
     rates = """SELECT if(r.currency = 'USD', 'EUR', r.currency) AS currency, max(r.day) AS fx_day
                FROM core.fx_rate r SEMI JOIN (FROM core.fx_rate WHERE base = 'EUR' AND currency = 'USD') d ON d.day = r.day
                WHERE r.base = 'EUR' AND r.day BETWEEN $now::DATE - 10 AND $now::DATE GROUP BY ALL"""
@@ -27,12 +27,12 @@ def keep(con: duckdb.DuckDBPyConnection, now: datetime) -> list[str]:
                   WHERE valid_to IS NULL AND confirmed_until >= valid_from
               ) o LEFT JOIN ops.source_state st USING (source)
               WHERE (date_diff('minute', o.confirmed_until, $now) <= st.freshness_hours * 60) IS NOT TRUE"""
-    asked = {"core.source_freshness": freshness, "core.aged_out": aged, "core.current_rate": rates}
-    return [table for table, query in asked.items() if _replace(con, table, query, now)]
+    queries = {"core.source_freshness": freshness, "core.aged_out": aged, "core.current_rate": rates}
+    return [table for table, query in queries.items() if _replace(con, table, query, now)]
 
 
 def _replace(con: duckdb.DuckDBPyConnection, table: str, query: str, now: datetime) -> bool:
-    """Make a table what a query of `now` gives; whether that is something else than before."""
+    """Replace the rows of a table by those of a query at the time `now`; returns whether they differ from the old rows."""
     con.execute(f"CREATE OR REPLACE TEMP TABLE counted AS {query}", {"now": now})
     differs = con.execute(
         f"SELECT count(*) FROM ((FROM counted EXCEPT FROM {table}) UNION ALL (FROM {table} EXCEPT FROM counted))"

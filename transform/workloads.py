@@ -1,4 +1,4 @@
-"""What benchmarks measure: the workloads that come with the program, and those that a data directory adds."""
+"""Workloads, which benchmarks measure: those that come with the program, and those that a data directory adds."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _ID = re.compile(r"[a-z0-9]+(?:[.-][a-z0-9]+)*")
 
 
 class BadWorkload(ValueError):
-    """A workload cannot be used; the message names its file and the way out."""
+    """A workload cannot be used; the message names its file and how to correct it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
-    """One workload. `direction` is `more` where a larger figure is better and `less` where a smaller one is.
+    """One workload. `direction` is `more` if a larger figure is better and `less` if a smaller figure is better.
 
-    `description` says what was run; `gpu_count` cards run it together. `output` is what is made, `token` or `image`, one
-    piece in `iterations` counts of the unit; `model` is a model_id of the catalogue.
+    `description` says what was run, and `gpu_count` is the number of cards that run it together. `output` is what the
+    workload makes, `token` or `image`; one of them takes `iterations` of the unit. `model` is a model_id of the catalogue.
     """
 
     workload_id: str
@@ -63,32 +63,34 @@ class Workload:
 def packaged() -> dict[str, Workload]:
     """The workloads that come with the program, by id."""
     return {
-        name: _workload(name, words) for name, words in tomllib.loads(_PACKAGED.read_text(encoding="utf-8")).items()
+        name: _workload(name, entry) for name, entry in tomllib.loads(_PACKAGED.read_text(encoding="utf-8")).items()
     }
 
 
 def own(folder: Path) -> tuple[dict[str, Workload], list[BadWorkload]]:
-    """The workloads of a data directory, and what is wrong with those that cannot be used: one bad file stops no other."""
-    found: dict[str, Workload] = {}
-    wrong: list[BadWorkload] = []
+    """The workloads of a data directory, and an error for each file that cannot be used. One bad file does not stop the
+    others.
+    """
+    workloads: dict[str, Workload] = {}
+    errors: list[BadWorkload] = []
     for path in sorted(folder.glob("*.toml")):
         try:
             if path.stem in packaged():
                 raise BadWorkload("the program has a workload of this name; give the file another")
-            found[path.stem] = _workload(path.stem, local_files.read_toml(path))
+            workloads[path.stem] = _workload(path.stem, local_files.read_toml(path))
         except (ValueError, OSError) as error:
-            said = local_files.why(error) if isinstance(error, OSError) else error
-            wrong.append(BadWorkload(f"{path}: {said}; correct it, or remove it and use `gpuledger workload add`"))
-    return found, wrong
+            reason = local_files.why(error) if isinstance(error, OSError) else error
+            errors.append(BadWorkload(f"{path}: {reason}; correct it, or remove it and use `gpuledger workload add`"))
+    return workloads, errors
 
 
 def known(folder: Path) -> dict[str, Workload]:
-    """All workloads that can be used with a data directory whose own are in `folder`."""
+    """All workloads of a data directory: those of the program and its own, which are in `folder`."""
     return {**packaged(), **own(folder)[0]}
 
 
 def save(folder: Path, workload: Workload) -> Path:
-    """Keep a workload as <folder>/<id>.toml. Raises BadWorkload where the id is taken by another one."""
+    """Write a workload to <folder>/<id>.toml. Raises BadWorkload if another workload has the id."""
     if workload.workload_id in packaged():
         raise BadWorkload(f"the program has a workload {workload.workload_id!r}: give yours another name")
     path = folder / f"{workload.workload_id}.toml"
@@ -102,36 +104,36 @@ def save(folder: Path, workload: Workload) -> Path:
     return path
 
 
-def named(name: str, ids: Iterable[str]) -> str | None:
-    """The id that a person means by `name`: the same letters in any case, with spaces or underscores for hyphens."""
+def id_named(name: str, ids: Iterable[str]) -> str | None:
+    """The id that a person means by `name`. Case does not matter, and spaces or underscores may replace hyphens."""
     slug = _slug(name)
-    return next((one for one in ids if _slug(one) == slug), None)
+    return next((workload_id for workload_id in ids if _slug(workload_id) == slug), None)
 
 
 def nearest(name: str, ids: Iterable[str], in_words: Mapping[str, str] | None = None) -> list[str]:
-    """At most three ids that are close to what was typed, the closest first. `in_words` names workloads by their ids."""
-    by_words = {words: one for one, words in (in_words or {}).items()}
-    meant = [*near(name, ids), *(by_words[words] for words in near(name, by_words))]
-    return list(dict.fromkeys(meant))[:3]
+    """At most three ids that are close to `name`, the closest first. `in_words` has the workloads' names by their ids."""
+    by_words = {name_in_words: workload_id for workload_id, name_in_words in (in_words or {}).items()}
+    close = [*near(name, ids), *(by_words[name_in_words] for name_in_words in near(name, by_words))]
+    return list(dict.fromkeys(close))[:3]
 
 
 def _slug(name: str) -> str:
     return re.sub(r"[\s_]+", "-", name.strip().lower())
 
 
-def _workload(workload_id: str, words: Mapping[str, Any]) -> Workload:
+def _workload(workload_id: str, entry: Mapping[str, Any]) -> Workload:
     allowed = {field.name for field in fields(Workload)} - {"workload_id"}
-    if unknown := sorted(words.keys() - allowed):
+    if unknown := sorted(entry.keys() - allowed):
         raise BadWorkload(
             f"{workload_id}: {', '.join(unknown)} is not known; a workload has {', '.join(sorted(allowed))}"
         )
-    missing = [name for name in ("workload", "unit", "description") if name not in words]
+    missing = [name for name in ("workload", "unit", "description") if name not in entry]
     if missing:
         raise BadWorkload(f"{workload_id}: {', '.join(missing)} is missing")
-    return Workload(workload_id=workload_id, **words)
+    return Workload(workload_id=workload_id, **entry)
 
 
 def _toml(workload: Workload) -> str:
-    """The keys that say something; text as TOML's basic strings, which are JSON's."""
-    kept = {name: value for name, value in asdict(workload).items() if name != "workload_id" and value is not None}
-    return "".join(f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in kept.items())
+    """The keys with a value, as TOML. Texts are written as JSON strings, which are also TOML's basic strings."""
+    values = {name: value for name, value in asdict(workload).items() if name != "workload_id" and value is not None}
+    return "".join(f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in values.items())

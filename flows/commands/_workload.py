@@ -28,12 +28,12 @@ def check(data: DataDir, workload: str) -> tuple[str, str]:
     figure in the workload.
     """
     known = workloads.ranked(data)
-    workload_id = names.named(workload, known) or next(
+    workload_id = names.id_named(workload, known) or next(
         (one for one, text in known.items() if workload in (text, gettext(text))), None
     )
     if workload_id is not None:
         return workload_id, gettext(known[workload_id])
-    if (without := names.named(workload, names.known(data.workloads))) is not None:
+    if (without := names.id_named(workload, names.known(data.workloads))) is not None:
         message = gettext(
             "no card has a figure of {workload} yet; `gpuledger measure` and then `gpuledger refresh --only measurements` "
             "give it one"

@@ -38,7 +38,7 @@ def add(
     """
     from gpuledger.flows.commands._card import gpu_of
     from gpuledger.flows.night.context import utc_now
-    from gpuledger.transform.identity.own import BadGpu, OwnGpu, described, save
+    from gpuledger.transform.identity.own import BadGpu, OwnGpu, new_gpu, save
     from gpuledger.transform.identity.resolver import Resolver
 
     data = data_of(data_dir)
@@ -52,7 +52,7 @@ def add(
         stated[column.strip()] = value.strip()
     maker, title = _maker(name, vendor or (model.vendor if model else None))
     try:
-        gpu = described(maker, title, model, stated)
+        gpu = new_gpu(maker, title, model, stated)
         meant = Resolver.load().resolve(gpu.display_name)
         if meant.status == "matched":
             message = gettext(

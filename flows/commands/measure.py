@@ -74,7 +74,7 @@ def add(workload: str, score: str, gpu: str, data_dir: str | None, **about: Any)
 
     data = data_of(data_dir)
     known = workloads.known(data.workloads)
-    workload_id = workloads.named(workload, known)
+    workload_id = workloads.id_named(workload, known)
     if workload_id is None:
         close = workloads.nearest(workload, known)
         message = gettext("no workload is called {workload!r}; known are:")

@@ -107,7 +107,7 @@ def _begin(picture: Path, data: DataDir, about: Mapping[str, Any]) -> int:
         if about[option] is None:
             raise click.UsageError(f"--from-chart needs --{option.replace('_', '-')}")
     known = workloads.known(data.workloads)
-    workload_id = workloads.named(about["workload"], known)
+    workload_id = workloads.id_named(about["workload"], known)
     if workload_id is None:
         near_ids = workloads.nearest(about["workload"], known) or list(known)
         message = gettext("no workload is called {workload!r}; the nearest are:").format(workload=about["workload"])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gpuledger.flows.setup import procurement
 from gpuledger.flows.setup.money import DOLLARS
-from gpuledger.transform.build.run import followed
+from gpuledger.transform.build.run import tracked_contents
 from gpuledger.warehouse.outputs import csv_files, sheet
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import reader, together
@@ -20,6 +20,6 @@ def after_run(data: DataDir) -> list[Path]:
     """
     with together(data):
         with reader(data) as con:
-            contents = followed(con)
+            contents = tracked_contents(con)
         written = csv_files.export_recent(data, contents)
         return [*written, sheet.write_csv(procurement.sheet(data, DOLLARS), data.exports)]

@@ -176,7 +176,7 @@ def _on_processor_too(figure: Figure) -> Figure:
 def _workload(figure: Figure, said: Said, count: int, known: Mapping[str, Workload]) -> Workload:
     """The workload of a figure: the one that was said, one of that name, or a new one. Raises NotTaken and BadWorkload."""
     wanted = said.workload or figure.workload_id
-    if (workload_id := workloads.named(wanted, known)) is not None:
+    if (workload_id := workloads.id_named(wanted, known)) is not None:
         workload = known[workload_id]
         if workload.unit != figure.unit:
             raise NotTaken([f"{workload_id} is measured in {workload.unit}, not in {figure.unit}"])

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from gpuledger.flows.setup import exports
-from gpuledger.transform.build.run import followed
+from gpuledger.transform.build.run import tracked_contents
 from gpuledger.warehouse.outputs import unchanged
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import reader
@@ -85,7 +85,7 @@ def test_a_record_that_cannot_be_read_remembers_nothing(data: DataDir, record: s
 
 def test_what_reads_a_history_or_the_records_of_runs_is_not_followed(data: DataDir) -> None:
     with reader(data) as con:
-        found = followed(con)
+        found = tracked_contents(con)
     assert {"mart.value", "mart.market_price", "core.price_change", "core.unmatched_title"} <= found.keys()
     # mart.price_trend reads mart.price_daily, a view of core.price_day.
     assert not {"mart.price_daily", "mart.price_trend", "mart.node_offer", "mart.source_status", "core.price_span"} & (
@@ -96,7 +96,7 @@ def test_what_reads_a_history_or_the_records_of_runs_is_not_followed(data: DataD
 def test_another_content_or_definition_is_another_fingerprint(data: DataDir) -> None:
     def fingerprint(table: str) -> str:
         with reader(data) as con:
-            return followed(con)[table]
+            return tracked_contents(con)[table]
 
     before = fingerprint("mart.value")
     edit(data.root, "UPDATE ops.model_state SET content = 'other' WHERE model = 'mart.value'")

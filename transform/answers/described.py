@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gpuledger.transform.answers.asking import Rows
-from gpuledger.transform.build.graph import column_words
+from gpuledger.transform.build.graph import column_descriptions
 from gpuledger.warehouse.dictionary import dictionary
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
@@ -46,7 +46,7 @@ def macro(data: DataDir, name: str) -> Rows:
     )
     nothing = ", ".join("NULL" for _ in parameters[0][0])
     _, columns = query(data, f"SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM {name}({nothing}))")
-    own, known = column_words(name), dictionary().columns
+    own, known = column_descriptions(name), dictionary().columns
     rows = [(c, kind, own.get(c) or (known[c].comment if c in known else None)) for c, kind in columns]
     return ["column", "type", "description"], rows
 

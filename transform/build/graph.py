@@ -1,13 +1,18 @@
-"""The models and their order. A model is a SELECT in `models/<schema>/<table>/query.sql`, or a pandas function in
-`model.py` there for the few things that SQL cannot say, beside its description `table.toml`. The description's
-`materialized` is `table`, `view`, `macro` for a SELECT with `[parameters]` (a question that takes an argument, answered in
-the published file by any DuckDB client), or `function` for an expression with parameters that several models share.
+"""Reads the models and puts them in order.
 
-Where the sidecar has `[as_of]`, the model answers for now, and the same SQL answers for a past day as the macro
-`<table>_as_of(as_of_day)`: each relation or condition that `[as_of]` names is replaced by what was known at the end of
-that day.
+A model is a SELECT in `models/<schema>/<table>/query.sql`, or a pandas function in `model.py` there for the few things that
+SQL cannot express. Beside it is its description, the sidecar `table.toml`. Its `materialized` is one of:
 
-What a model reads is found from the SQL itself; nobody keeps a list.
+* `table` or `view`;
+* `macro`: a SELECT with `[parameters]`, a question with arguments that any DuckDB client can ask in the published file;
+* `function`: an expression with parameters that several models share.
+
+If the sidecar has `[as_of]`, the model answers for the present, and the macro `<table>_as_of(as_of_day)` with the same SQL
+answers for a past day. In the macro, each relation or condition that `[as_of]` names is replaced by one that gives what was
+known at the end of that day.
+
+The tables that a model reads are found in its SQL, so nobody has to keep a list of them. The sidecar of a pandas function
+declares them as `inputs`: it is read every night, and the function with all that it imports only when it is called.
 """
 
 from __future__ import annotations
@@ -33,13 +38,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MODELS = FOLDER
-#: What the name of a macro that answers for a past day ends with.
+#: Ending of the name of a macro that answers for a past day.
 AS_OF = "_as_of"
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter of a macro: its meaning, and its default as SQL (None where it must be given)."""
+    """One parameter of a macro: its meaning, and its default as SQL (None if the caller must give a value)."""
 
     meaning: str
     default: str | None
@@ -47,13 +52,12 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """One table, view or table macro that is built.
+    """One table, view, macro or function that is built.
 
-    `text` is all that defines it (its own file and its sidecar). `inputs` are the tables that it reads with the column
-    names that it mentions, None where it may read every column: a change in another column is none for this model.
-    `build` is the pandas function of a Python model (frames by input name in, one frame out). Its table.toml declares its
-    `inputs`, and the modules and files that it `uses`, which are part of its text. `parameters` are those of a macro, in
-    the order in which they are given.
+    `text` is the whole definition: the model's own file, its sidecar, and what the sidecar of a
+    Python model says that it `uses`. `inputs` are the tables that it reads, each with the column names that it mentions, or None if it may read
+    every column. A change in any other column does not matter to this model. `build` is the function of a Python model. It
+    takes frames by the name of the input, and returns one frame. `parameters` are those of a macro, in the order of a call.
     """
 
     name: str
@@ -74,7 +78,7 @@ class Model:
 
 
 def load(con: duckdb.DuckDBPyConnection, folder: Path = MODELS) -> list[Model]:
-    """All models of `folder`, each after those that it reads. Raises ValueError, naming the file, where one is wrong."""
+    """All models of `folder`, each after the models that it reads. Raises ValueError, with the file, if one is wrong."""
     remembered = Remembered(con)
     models = {
         model.name: model
@@ -89,61 +93,65 @@ def load(con: duckdb.DuckDBPyConnection, folder: Path = MODELS) -> list[Model]:
 
 
 def folder_of(table: str, folder: Path = MODELS) -> Path:
-    """The folder of a built table, `mart.value` for example: its query, description, contract and cases."""
+    """The folder of a built table such as `mart.value`, with its query, description, contract and cases."""
     return folder.joinpath(*table.split("."))
 
 
 def _keep_off_history(ordered: Iterable[Model], folder: Path) -> None:
-    """Raise ValueError where a table is built from a history table, also through views: its changes are not followed."""
-    long = {table.name for table in dictionary().tables.values() if table.is_history}
+    """Raise ValueError if a table is built from a history table, directly or through views. Changes of history tables are
+    not tracked, so such a table would become out of date.
+    """
+    histories_and_views = {table.name for table in dictionary().tables.values() if table.is_history}
     for model in ordered:
-        if histories := sorted(long & model.inputs.keys()):
+        if histories := sorted(histories_and_views & model.inputs.keys()):
             if model.materialized == "table":
                 raise ValueError(
                     f"{folder}: {model.name} is built whole from {histories[0]}, which only grows: make it a view"
                 )
-            long.add(model.name)
+            histories_and_views.add(model.name)
 
 
 def _models_described_in(remembered: Remembered, sidecar: Path) -> Iterator[Model]:
-    """The model of a table's description, and the macro that answers the same question for a past day, where it has one."""
+    """The model that a sidecar describes, and the macro that answers the same question for a past day, if it has one."""
     name = f"{sidecar.parents[1].name}.{sidecar.parent.name}"
-    described = tomllib.loads(sidecar.read_text(encoding="utf-8"))
+    sidecar_fields = tomllib.loads(sidecar.read_text(encoding="utf-8"))
     sql_file, python_file = sidecar.with_name("query.sql"), sidecar.with_name("model.py")
     if sql_file.exists() == python_file.exists():
         raise ValueError(f"{sidecar}: needs exactly one of {sql_file.name} and {python_file.name} beside it")
     definition = (sql_file if sql_file.exists() else python_file).read_text(encoding="utf-8")
-    materialized = described.get("materialized", "table")
+    materialized = sidecar_fields.get("materialized", "table")
     build = None
     inputs: dict[str, frozenset[str] | None]
     if python_file.exists():
-        inputs = {table: frozenset(columns) for table, columns in described["inputs"].items()}
+        inputs = {table: frozenset(columns) for table, columns in sidecar_fields["inputs"].items()}
         build = _function_in(f"gpuledger.transform.models.{name}.model")
-        # Its own text says less than it does: the rules that it calls are part of its definition.
+        # The functions that it calls are part of its definition, so that a change in them rebuilds it.
         definition += "".join(
-            FOLDER.parent.joinpath(used).read_text(encoding="utf-8") for used in described.get("uses", ())
+            FOLDER.parent.joinpath(path).read_text(encoding="utf-8") for path in sidecar_fields.get("uses", ())
         )
     else:
         inputs = _inputs(remembered, sql_file, definition if materialized != "function" else f"SELECT ({definition})")
-    if (materialized in ("macro", "function")) != ("parameters" in described) or (build and materialized != "table"):
+    if (materialized in ("macro", "function")) != ("parameters" in sidecar_fields) or (
+        build and materialized != "table"
+    ):
         raise ValueError(
             f"{sidecar}: a macro or function, and nothing else, has parameters, and a Python model is a table"
         )
     model = Model(
         name=name,
         materialized=materialized,
-        description=described["description"],
-        key=tuple(described["key"]),
-        columns=described.get("columns", {}),
-        parameters={name: _parameter(entry) for name, entry in described.get("parameters", {}).items()},
+        description=sidecar_fields["description"],
+        key=tuple(sidecar_fields["key"]),
+        columns=sidecar_fields.get("columns", {}),
+        parameters={name: _parameter(entry) for name, entry in sidecar_fields.get("parameters", {}).items()},
         text=definition + sidecar.read_text(encoding="utf-8"),
         inputs=inputs,
         sql=definition if build is None else None,
         build=build,
     )
     yield model
-    if "as_of" in described:
-        yield _as_of(remembered, sidecar, model, described["as_of"])
+    if "as_of" in sidecar_fields:
+        yield _as_of(remembered, sidecar, model, sidecar_fields["as_of"])
 
 
 def _function_in(module: str) -> Callable[[Mapping[str, pd.DataFrame]], pd.DataFrame]:
@@ -157,23 +165,25 @@ def _function_in(module: str) -> Callable[[Mapping[str, pd.DataFrame]], pd.DataF
 
 
 def _inputs(remembered: Remembered, file: Path, select: str) -> dict[str, frozenset[str] | None]:
-    """Tables that a SELECT reads, with the column names in it. An aggregate is among them too: it never changes."""
+    """The tables that a SELECT reads, each with the column names in the SELECT. Aggregates are among the tables too, which
+    does no harm because they never change.
+    """
     try:
-        read = remembered.of(select)
+        references = remembered.of(select)
     except ValueError as error:
         raise ValueError(f"{file}: {error}") from None
-    return {table: None if read.has_star else frozenset(read.names) for table in sorted(read.tables)}
+    return {table: None if references.has_star else frozenset(references.names) for table in sorted(references.tables)}
 
 
-def _as_of(remembered: Remembered, sidecar: Path, model: Model, replaced: Mapping[str, str]) -> Model:
-    """The macro that answers a model's question for a past day: its SQL with other relations and conditions put in."""
+def _as_of(remembered: Remembered, sidecar: Path, model: Model, replacements: Mapping[str, str]) -> Model:
+    """The macro that answers a model's question for a past day: the model's SQL with `replacements` made in it."""
     sql = model.sql or ""
-    for now in replaced:
+    for now in replacements:
         if not re.search(rf"\b{re.escape(now)}\b", sql):
             raise ValueError(f"{sidecar}: [as_of] names {now!r}, which its SQL does not have")
-    # In one pass: what is put in may hold the words of another.
-    every = "|".join(re.escape(now) for now in replaced)
-    sql = re.sub(rf"\b(?:{every})\b", lambda match: replaced[match[0]].strip(), sql)
+    # In one pass, because a replacement may itself have words that another one replaces.
+    every = "|".join(re.escape(now) for now in replacements)
+    sql = re.sub(rf"\b(?:{every})\b", lambda match: replacements[match[0]].strip(), sql)
     return dataclasses.replace(
         model,
         name=f"main.{sidecar.parent.name}{AS_OF}",
@@ -185,8 +195,8 @@ def _as_of(remembered: Remembered, sidecar: Path, model: Model, replaced: Mappin
     )
 
 
-def column_words(name: str) -> Mapping[str, str]:
-    """The sidecar's own words for the columns of a model, by its schema-qualified name; empty where it is no model."""
+def column_descriptions(name: str) -> Mapping[str, str]:
+    """The column descriptions in the sidecar of a model, by the model's name with its schema; empty if it is no model."""
     schema, _, table = name.partition(".")
     now = MODELS.glob(f"*/{table.removesuffix(AS_OF)}/table.toml") if schema == "main" and table.endswith(AS_OF) else ()
     for sidecar in (folder_of(name) / "table.toml", *now):
@@ -197,5 +207,5 @@ def column_words(name: str) -> Mapping[str, str]:
 
 
 def _parameter(entry: str | Mapping[str, str]) -> Parameter:
-    """A parameter in the sidecar is its meaning, or a table of `meaning` and `default`."""
+    """A parameter from the sidecar, where it is either its meaning or a table of `meaning` and `default`."""
     return Parameter(entry, None) if isinstance(entry, str) else Parameter(entry["meaning"], entry["default"])

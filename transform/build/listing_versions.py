@@ -1,7 +1,7 @@
-"""Versions of what a listing said it was: its title, its address, and the card that they mean.
+"""Keeps the versions of each listing: its title, its address, and the card that its title was resolved to.
 
-A question about a past day is answered with the card that the listing was taken for on that day. Shops edit titles and
-people pin them, and neither may change what a report of last month said.
+A question about a past day is answered with the card of the version of that day. Shops edit titles and people pin them, but
+a report about last month must stay the same.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ _STATE = ("title", "url", "gpu_id", "gpu_count", "match_status")
 
 
 def keep(con: duckdb.DuckDBPyConnection, seen_at: datetime) -> bool:
-    """Bring core.listing_history in line with core.listing, which was resolved, as of `seen_at`; whether anything changed.
+    """Update core.listing_history to the state of core.listing at `seen_at`; returns whether anything changed.
 
-    A run that is repeated at the same time replaces the versions that it wrote itself.
+    The titles in core.listing must be resolved. A run that is repeated for the same time replaces its own versions.
     """
     differs = " OR ".join(f"l.{column} IS DISTINCT FROM h.{column}" for column in _STATE)
     row = con.execute(

@@ -1,8 +1,8 @@
-"""Daily prices of every GPU, kept by day: a night adds its own day, and the years before it are left alone.
+"""Keeps the daily prices of every GPU. A night adds its own day and does not touch the years before.
 
-What a night brings is dated: prices, rates and nights of its own day. What the days before it rest on beside those (which
-card a listing is, what it cost at launch, the rule for a price that counts) has a fingerprint; where that moved, every day
-is computed anew.
+The prices, rates and nights that a run adds have a date and affect only days from that date on. Days also depend on other
+data: the card of each listing, launch prices, and the rule for prices that count. These have a fingerprint. If it changes,
+every day is computed anew.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from gpuledger.warehouse.schema import hash_text
 
 _SQL = Path(__file__).with_suffix(".sql").read_text(encoding="utf-8")
 _SUSPECT = Path(__file__).with_name("price_days_suspect.sql").read_text(encoding="utf-8")
-#: Days on each side of a day that say whether its low and high can be.
+#: Days on each side of a day with which its low and high are compared.
 NEIGHBOURS = 14
 _ROW = "price_day:settled"
 _INPUTS = {"core.price_open", "core.source_night", "core.fx_rate", "core.listing", "core.gpu", "core.setting"}
-#: Days that are computed in one go, and of a history of so many prices: there the prices of a quarter are ten million, which
-#: take more room than the night may.
+#: Number of days that are computed in one step. A history of MANY prices or more is computed in smaller steps of
+#: PART_DAYS_OF_MANY days: a quarter of it has ten million prices, which would need more memory than a night may use.
 PART_DAYS, MANY, PART_DAYS_OF_MANY = 92, 30_000_000, 31
-#: No price is older; of days before it none can be told.
+#: Earlier than any price.
 _FIRST_DAY = date(1900, 1, 1)
-#: Later than anything that is known.
+#: Later than all data.
 _ALWAYS = datetime(9999, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class Since:
-    """What a run brought is no older than this: prices, rates and nights of `day` and later. Everything else was there
+    """The bound of a run's new data. All its prices, rates and nights are of `day` or later; everything else was known
     before `known_before`.
     """
 
@@ -42,12 +42,12 @@ class Since:
 
 
 def is_newest(con: duckdb.DuckDBPyConnection, seen_at: datetime) -> bool:
-    """Nothing was read at that time or later: a run at it only adds to what is known. Ask before the run loads."""
+    """Whether no source was read at `seen_at` or later, so that a run at this time only adds data. Call before it loads."""
     return not con.execute("SELECT 1 FROM core.source_night WHERE seen_at >= ? LIMIT 1", [seen_at]).fetchall()
 
 
 def since(con: duckdb.DuckDBPyConnection, seen_at: datetime) -> Since:
-    """The bound of a run whose first night is `seen_at`. Ask when its batches are loaded: old rates count."""
+    """The bound of a run whose first night is `seen_at`. Call after its batches are loaded: they may have old rates."""
     row = con.execute("SELECT min(day) FROM core.fx_rate WHERE loaded_at >= ?", [seen_at]).fetchone()
     day = seen_at.astimezone(UTC).date()
     return Since(min(day, row[0]) if row and row[0] else day, seen_at)
@@ -56,9 +56,9 @@ def since(con: duckdb.DuckDBPyConnection, seen_at: datetime) -> Since:
 def keep(
     con: duckdb.DuckDBPyConnection, changed: Collection[str], bound: Since | None, *, force: bool = False
 ) -> date | None:
-    """Bring core.price_day up to date after the tables in `changed` changed; the first day that was computed, or None.
+    """Update core.price_day after changes in the tables `changed`; returns the first day that was computed, or None.
 
-    `bound` says what the run brought; without it, or with `force`, every day is computed. The models must be built.
+    `bound` is the bound of the run's new data. Without it, or with `force`, every day is computed. The models must be built.
     """
     row = con.execute("SELECT content FROM ops.table_content WHERE table_id = ?", [_ROW]).fetchone()
     before = row[0] if row else None
@@ -78,7 +78,9 @@ def keep(
 
 
 def _mark_suspects(con: duckdb.DuckDBPyConnection, first: date) -> None:
-    """Mark the days whose low or high their neighbours do not allow, from those on that have one of `first` or later."""
+    """Mark the days whose low or high is implausible next to their neighbours. The days marked anew are those from `first`
+    on, and the days before that have one of them as a neighbour.
+    """
     since = first if first == date.min else first - timedelta(days=NEIGHBOURS)
     con.execute(f"CREATE OR REPLACE TEMP TABLE judged AS {_SUSPECT}", {"since": max(since, _FIRST_DAY)})
     con.execute(
@@ -89,7 +91,7 @@ def _mark_suspects(con: duckdb.DuckDBPyConnection, first: date) -> None:
 
 
 def _parts(con: duckdb.DuckDBPyConnection, first: date) -> Iterator[tuple[date, date]]:
-    """The days from `first` to the last night, in parts: ten million spans are thirty million days."""
+    """The days from `first` to the last night, in parts, because ten million spans give thirty million days of prices."""
     row = con.execute(
         """SELECT min((seen_at AT TIME ZONE 'UTC')::DATE), max((seen_at AT TIME ZONE 'UTC')::DATE),
                (SELECT count(*) FROM core.price_span) FROM core.source_night"""
@@ -105,7 +107,7 @@ def _parts(con: duckdb.DuckDBPyConnection, first: date) -> Iterator[tuple[date, 
 
 
 def _settled(con: duckdb.DuckDBPyConnection, known_before: datetime) -> str:
-    """Fingerprint of what a day rests on beside its prices, rates and nights: of all that was known before a time."""
+    """Fingerprint of the data that a day depends on besides its prices, rates and nights, as known before a time."""
     row = con.execute(
         """SELECT concat_ws(' ',
                (SELECT count(*) || ':' || sum(hash(

@@ -1,14 +1,14 @@
--- Only days on which the source was read: a price that stood before and after an outage is no price of the days between. The
--- same rule as for the street price decides what counts: what a short crawl did not show counts while it is fresh. Of the days
--- from `$since` to `$until`.
+-- The daily prices of the days from `$since` to `$until`. Only days on which the source was read have prices: a price before and
+-- after an outage is not a price of the days between. The rule for the street price decides which prices count: a price that a
+-- short crawl did not show counts while it is fresh.
 WITH renamed AS (
     SELECT DISTINCT h.listing_no FROM core.listing_history h JOIN core.listing l ON l.listing_no = h.listing_no
     WHERE h.title <> l.title
 ),
--- The prices that stood on these days, each with the first and the last of them and with its listing's names. Materialized:
--- DuckDB 2.0 fails on large tables where a text from a join is unnested and joined again ("global dictionary column changed
--- identity"), and what was set down once is no longer from a join. No temporary table, whose room a transaction gives back at
--- its end alone: with a hundred million prices those of all parts are 30 GB.
+-- The prices that were valid on these days, each with its first and last day and the names of its listing. The result must be
+-- MATERIALIZED: DuckDB 2.0 fails on large tables if a text from a join is unnested and joined again ("global dictionary column
+-- changed identity"). It is not a temporary table, because a transaction frees the space of such tables only at its end: with a
+-- hundred million prices, the tables of all parts would take 30 GB.
 standing_price AS MATERIALIZED (
     SELECT
         s.listing_no, s.price, s.currency, s.price_kind, s.availability, s.condition, s.seller, s.seller_kind, s.confirmed_until,
@@ -17,7 +17,7 @@ standing_price AS MATERIALIZED (
         greatest((s.valid_from AT TIME ZONE 'UTC')::DATE, $since) AS first_day,
         least(
             (coalesce(s.confirmed_until + to_hours(fresh_hours), st.last_success_at, s.valid_from) AT TIME ZONE 'UTC')::DATE,
-            -- What still stood at the end of the day: of two states on one day that is the later one.
+            -- The price at the end of a day counts: of two states on one day that is the later one.
             (s.valid_to AT TIME ZONE 'UTC')::DATE - 1,
             $until
         ) AS last_day
@@ -37,8 +37,8 @@ night AS (
     FROM core.source_night
     WHERE seen_at >= $since::TIMESTAMP AT TIME ZONE 'UTC' AND seen_at < ($until + 1)::TIMESTAMP AT TIME ZONE 'UTC'
 ),
--- A shop that gives a listing another title sells another product from then on; the same title is read as it is read now. Few
--- listings ever had another, and only their days are sorted.
+-- If a shop changes the title of a listing, it sells another product from then on. A title that did not change means the card to
+-- which it is resolved now. Few listings ever had another title, and only their days are joined with their versions.
 shown AS (
     SELECT * EXCLUDE (first_day, last_day, title), unnest(generate_series(first_day, last_day, INTERVAL 1 DAY))::DATE AS day
     FROM standing_price WHERE NOT is_renamed
@@ -88,7 +88,7 @@ SELECT
     count(*) AS listings,
     min(p.price_usd, 2)[2] AS second_low_usd,
     max(p.price_usd, 2)[2] AS second_high_usd,
-    -- Its neighbours decide, which may come later: see price_days_suspect.sql.
+    -- price_days_suspect.sql sets this later, because it depends on neighbouring days, which may come later.
     false AS suspect,
     p.market
 FROM priced p

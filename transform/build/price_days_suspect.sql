@@ -1,5 +1,6 @@
--- A low or a high beyond half or double of what the card's neighbouring days have, the 14 on each side, is the market's only
--- where two listings show it: one alone may be a slip, or another product under the same title. Of the days from `$since`.
+-- Marks days from `$since` on as suspect. A low or high is compared with the card's neighbouring days, 14 on each side. If it is
+-- less than half or more than double of theirs, it counts as a market price only if two listings show it. A single listing may
+-- have a mistake, or be another product under the same title.
 WITH near AS (
     SELECT *, median(low_usd) OVER neighbours AS usual_low, median(high_usd) OVER neighbours AS usual_high
     FROM core.price_day

@@ -1,4 +1,4 @@
-"""Rows of a built table that its contract refuses: taken out of it, and put on record."""
+"""Removes from a built table the rows that its contract refuses, and records them."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ def take_out(
     refused: Mapping[int, str],
     run_id: str,
 ) -> None:
-    """Take the rows at the positions of `refused` out of the table of `model`, and write them into ops.refused_row with the
-    reason of each. `table` has the rows by column.
+    """Remove the refused rows from the table of `model`, and write them to ops.refused_row with their reasons.
+
+    `table` has all rows of the table, by column. `refused` has the reasons by the position of the row.
     """
     keys = [[table[name][row] for name in model.key] for row in refused]
-    # By key and not by row id: DuckDB 2.0 crashes on row ids of a table that the open transaction wrote and deletes from.
+    # By key and not by row id: DuckDB 2.0 crashes on row ids if the same transaction wrote the table and deletes from it.
     stage(con, "refused_key", model.key, keys, dict(schema.columns(con, model.name)))
     same = " AND ".join(f't."{name}" IS NOT DISTINCT FROM r."{name}"' for name in model.key)
     con.execute(f"DELETE FROM {model.name} t USING refused_key r WHERE {same}")

@@ -1,7 +1,7 @@
-"""Build the models whose inputs changed, and stop where a rebuilt table comes out the same.
+"""Builds the models whose inputs changed. A table that comes out with the same rows does not cause further builds.
 
-A model's fingerprint is its own text and the *content* of its inputs. Content, not time: a night on which a page moved a
-price that is not the best price rebuilds the table that looks at all prices, finds the same rows, and goes no further.
+A model's fingerprint covers its own text and the *content* of its inputs, not their time. Suppose that only a price which is
+not the best price changed. Then the table that reads all prices is rebuilt, has the same rows, and nothing else is built.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """What was done with one model, and why."""
+    """The action for one model, and the reason."""
 
     model: str
     action: str
@@ -38,36 +38,38 @@ class Build:
 
 
 def refresh_contents(con: duckdb.DuckDBPyConnection, changed: Collection[str]) -> None:
-    """Take the fingerprint of the loaded tables named in `changed`, and of those that have none yet; not of a history."""
+    """Compute the fingerprints of the loaded tables in `changed`, and of those that have none yet. Histories have none."""
     known = {table for (table,) in con.execute("SELECT table_id FROM ops.table_content").fetchall()}
     loaded = [t.name for t in dictionary().tables.values() if not t.name.startswith("ops.") and not t.is_history]
-    taken = [(table, schema.content(con, table)) for table in loaded if table not in known or table in changed]
-    con.execute("DELETE FROM ops.table_content WHERE list_contains(?, table_id)", [[table for table, _ in taken]])
-    append(con, "ops.table_content", taken)
+    fingerprints = [(table, schema.content(con, table)) for table in loaded if table not in known or table in changed]
+    con.execute(
+        "DELETE FROM ops.table_content WHERE list_contains(?, table_id)", [[table for table, _ in fingerprints]]
+    )
+    append(con, "ops.table_content", fingerprints)
 
 
-def followed(con: duckdb.DuckDBPyConnection) -> dict[str, str]:
-    """Fingerprint of the rows of each table and view of which every change is followed, by name; it stays where they do.
+def tracked_contents(con: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """Fingerprints of the rows of all tables and views whose changes are tracked, by name. Same rows, same fingerprint.
 
-    Nobody follows a history, which only grows, nor the records of runs: what is read from one of them is missing here.
+    Histories, which only grow, and the records of runs are not tracked. Tables and views that read them are missing here.
     """
     contents: dict[str, str] = dict(con.execute("SELECT table_id, content FROM ops.table_content").fetchall())
     states = _states(con)
     loaded = dictionary().tables
 
-    def is_followed(name: str) -> bool:
+    def is_tracked(name: str) -> bool:
         if (state := states.get(name)) is None:
-            # What is no table is a function of DuckDB's or of the warehouse's own.
+            # A name that is no table is a function of DuckDB or of the warehouse.
             return name in contents or name not in loaded
-        return state.rows >= 0 or all(is_followed(read) for read in state.inputs)
+        return state.rows >= 0 or all(is_tracked(table) for table in state.inputs)
 
-    built = {name: f"{state.definition} {state.content}" for name, state in states.items() if is_followed(name)}
+    built = {name: f"{state.definition} {state.content}" for name, state in states.items() if is_tracked(name)}
     return contents | built
 
 
 @dataclass(frozen=True, slots=True)
 class _InputState:
-    """Content of one input: of the whole table, and of the columns that the model mentions."""
+    """Fingerprints of one input: of the whole table, and of the columns that the model mentions."""
 
     whole: str
     columns: str
@@ -75,7 +77,7 @@ class _InputState:
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What a model was last built from."""
+    """The state of a model and its inputs at its last build."""
 
     definition: str
     inputs: Mapping[str, _InputState]
@@ -92,16 +94,16 @@ def build(
     force: bool = False,
     refuse: Callable[[Model], None] = lambda model: None,
 ) -> list[Build]:
-    """Build what changed, in the order given, and write `ops.model_build`. `force` builds all.
+    """Build the models that changed, in their order, and write `ops.model_build`. With `force`, build all models.
 
-    `refuse` is called with each table that was built, before another is built from it, and may take rows out of it.
+    `refuse` is called with each model whose table was built, before another table is built from it. It may remove rows.
     """
     models = list(models)
-    # Views and macros: their rows are found at every read.
+    # Views and macros, whose rows are computed at every read.
     views = {model.name for model in models if model.materialized != "table"}
     contents: dict[str, str] = dict(con.execute("SELECT table_id, content FROM ops.table_content").fetchall())
     states = _states(con)
-    # A table is built before another reads it, and then no more.
+    # A table is built before other models read it and does not change afterwards, so its columns can be cached.
     columns_of = cache(lambda table: schema.columns(con, table))
 
     def content_of(table: str, names: Collection[str]) -> str:
@@ -141,8 +143,9 @@ def build(
 
 
 def drop_retired(con: duckdb.DuckDBPyConnection, models: Iterable[Model]) -> None:
-    """Drop the tables that earlier programs built and this one does not: nobody would update them, and they would answer
-    with old numbers. `models` are all that this program builds.
+    """Drop tables, views and macros that earlier versions of the program built and this version does not.
+
+    Nobody would update them, so they would answer with old numbers. `models` are all models that this version builds.
     """
     for name in sorted(_states(con).keys() - {model.name for model in models}):
         kinds = con.execute(
@@ -170,9 +173,9 @@ def _states(con: duckdb.DuckDBPyConnection) -> dict[str, _State]:
 
 
 def _input_state(whole: str, before: _InputState | None, of_columns: Callable[[], str] | None) -> _InputState:
-    """What a model reads of a table whose content is `whole`; `of_columns` gives the content of what it reads of it.
+    """The state of an input table whose content is `whole`. `of_columns` computes the content of the columns that are read.
 
-    That is asked only where the whole table changed; it is None for a view, and for a model that may read every column.
+    It is called only if the whole table changed. It is None for a view, and for a model that may read every column.
     """
     if of_columns is None or not whole:
         return _InputState(whole, whole)
@@ -222,7 +225,10 @@ def _record(con: duckdb.DuckDBPyConnection, run_id: str, done: Sequence[Build], 
 def _materialize(
     con: duckdb.DuckDBPyConnection, model: Model, fingerprint: str, refuse: Callable[[Model], None]
 ) -> tuple[str, int]:
-    """Create the table, view or macro with its comments; returns the fingerprint of its content and its number of rows."""
+    """Create the table, view or macro with its comments; returns the fingerprint of its content and its number of rows.
+
+    The number of rows is -1 for a view or macro.
+    """
     if model.materialized == "macro":
         _create_macro(con, model)
         return fingerprint, -1
@@ -243,7 +249,7 @@ def _materialize(
     comments = describe_columns(model, (name for name, _ in columns))
     schema.comment(con, model.materialized.upper(), model.name, model.description, comments)
     if model.materialized == "view":
-        # Its rows follow its inputs at every read, so what stands for its content is what it is made from.
+        # Its rows follow from its inputs at every read, so the fingerprint of its inputs stands for its content.
         return fingerprint, -1
     refuse(model)
     content = schema.content_of(con, model.name, columns)
@@ -251,32 +257,32 @@ def _materialize(
 
 
 def _frame(con: duckdb.DuckDBPyConnection, table: str, columns: Collection[str] | None) -> pd.DataFrame:
-    """The columns that a Python model names: what it does not name cannot change its answer unseen."""
-    import pandas  # noqa: F401 - where it is not installed DuckDB would name NumPy, which nobody asked for
+    """The columns that a Python model names. It gets no others, so no unnamed column can change its answer unnoticed."""
+    import pandas  # noqa: F401 - if it is missing, this import names pandas; DuckDB's own error would name NumPy
 
     listed = "*" if columns is None else ", ".join(f'"{name}"' for name in sorted(columns))
     return con.execute(f"SELECT {listed} FROM {table}").df()
 
 
 def _create_macro(con: duckdb.DuckDBPyConnection, model: Model) -> None:
-    """Create a table macro; its comment carries the parameters, as DuckDB has no place for theirs."""
+    """Create a table macro. Its comment also describes the parameters, because DuckDB has no comments for parameters."""
     names = _parameters(model)
     con.execute(f"CREATE OR REPLACE MACRO {model.name}({', '.join(names)}) AS TABLE {model.sql}")
-    # DuckDB binds a macro only when it is called: a call without values finds a wrong name tonight, not at a reader's desk.
-    nothing = ", ".join("NULL" for _ in names)
-    described = con.execute(f"DESCRIBE SELECT * FROM {model.name}({nothing})").fetchall()
-    describe_columns(model, [row[0] for row in described])
+    # DuckDB checks the names in a macro only when it is called. This call with NULLs finds a wrong name before a user does.
+    nulls = ", ".join("NULL" for _ in names)
+    columns = con.execute(f"DESCRIBE SELECT * FROM {model.name}({nulls})").fetchall()
+    describe_columns(model, [row[0] for row in columns])
     parameters = "; ".join(f"{name}: {p.meaning}" for name, p in model.parameters.items())
     schema.comment(con, "MACRO TABLE", model.name, f"{model.description}. Parameters: {parameters}", {})
 
 
 def _parameters(model: Model) -> list[str]:
-    """A macro's parameters as they are declared; in quotes, since `precision` is a keyword to DuckDB 1.5."""
+    """The declarations of a macro's parameters. Names are in quotes, because `precision` is a keyword in DuckDB 1.5."""
     return [f'"{name}"' if p.default is None else f'"{name}" := {p.default}' for name, p in model.parameters.items()]
 
 
 def describe_columns(model: Model, actual: Iterable[str]) -> dict[str, str]:
-    """Comment of each column: the sidecar's own words, else the dictionary's. Raises KeyError where neither has it."""
+    """The comment of each column, from the sidecar or else from the dictionary. Raises KeyError if neither has one."""
     columns = dictionary().columns
     comments = {}
     for name in actual:

@@ -1,9 +1,9 @@
-"""The price gate: a price that moved too far to be believed at once is held until it is seen again.
+"""The price gate. It holds a price that moved too far to be believed at once, until the price is seen again.
 
-The old price stands meanwhile, marked as not confirmed. One bad night (a parser that lost a digit, a shop's slip, half a
-page) therefore never reaches a decision table, and a real move of the market arrives one run late. All comparisons are in
-the listing's own currency, so an exchange rate moves nothing.
+Meanwhile the old price stays valid and is marked as not confirmed. So one bad night (a parser that lost a digit, a mistake
+of a shop, half a page) never reaches a table for decisions, and a real move of the market arrives one run late. All
+comparisons are in the listing's own currency, so exchange rates have no effect.
 
-`rules` says what is held; it knows no database. `tables` finds the few rows of a night that may be held, asks the rules
-about them and keeps what they hold; `shops` and `clouds` say where their evidence is.
+`rules` decides what is held and does not use the database. `tables` finds the few rows of a night that may be held, applies
+the rules to them, and stores the held prices. `shops` and `clouds` define the SQL that finds their evidence.
 """

@@ -1,8 +1,8 @@
-"""The price gate for cloud rates: the same rules as for shops, over the history of cloud offers.
+"""The price gate for cloud rates. It applies the same rules as for shops to the history of cloud offers.
 
-A rate that a parser got wrong would make renting look like a gift or a robbery at once, and a decision rests on one row.
-What differs from shops: the peers of an offer are those of the same GPU, number of GPUs and pricing model, and spot rates
-move every day by their nature.
+A decision to rent may depend on a single row, so one rate that a parser read wrongly would mislead at once. There are two
+differences from shops. The peers of an offer have the same GPU, number of GPUs and pricing model, and spot rates normally
+move every day.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from gpuledger.transform.gate.rules import Bounds
 from gpuledger.transform.gate.tables import Market, Verdict, judge, times
 from gpuledger.warehouse.load.batch import Night
 
-#: The version that was in force when the night began: a repeated run does not see what it wrote itself.
+#: The condition for the version that was valid when the night began. A repeated run thus does not see its own rows.
 _STOOD = "o.source = $source AND o.valid_from < $seen_at AND (o.valid_to IS NULL OR o.valid_to >= $seen_at)"
-#: An offer may name a currency where it has no price.
+#: The currency of an offer, which counts only if it has a price.
 _CURRENCY = "if({0}.price IS NULL, NULL, {0}.currency)"
 
 
@@ -28,16 +28,16 @@ def hold(
     bounds: Bounds,
     released: Sequence[tuple[str, Decimal]] = (),
 ) -> Verdict:
-    """Find the staged rates of `incoming_cloud` that are not to be believed yet; see `transform.gate.shops.hold`.
+    """Find the staged rates of `incoming_cloud` that must not be believed yet; see `transform.gate.shops.hold`.
 
-    They stand in core.held_price with the offer's id as `listing_id`; the caller loads the others.
+    The held rates are written to core.held_price, with the id of the offer as `listing_id`. The caller loads the others.
     """
     _compare(con, night, bounds)
     return judge(con, night, bounds, released, _MARKET)
 
 
 def _compare(con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds) -> None:
-    """Stage `compared`: each rate beside the newest one that was believed, within the reference time."""
+    """Stage `compared`: each rate with the newest believed rate of the same offer within the reference time."""
     con.execute(
         f"""CREATE OR REPLACE TEMP TABLE compared AS
             WITH known AS (
@@ -63,7 +63,7 @@ _MARKET = Market(
     kind="cloud_offer",
     open=f"""(SELECT offer_id AS listing_id, price, {_CURRENCY.format("c")} AS currency, valid_from, confirmed_until
               FROM core.cloud_offer_history c WHERE source = $source AND valid_to IS NULL)""",
-    asked_before="""SELECT o.offer_id AS listing_id, o.price, o.currency FROM core.cloud_offer_history o
+    earlier_prices="""SELECT o.offer_id AS listing_id, o.price, o.currency FROM core.cloud_offer_history o
              WHERE o.source = $source AND o.offer_id IN (SELECT unnest($ids)) AND o.price > 0
                  AND o.valid_from < $seen_at AND (o.valid_to IS NULL OR o.valid_to > $since)""",
     peers=f"""SELECT s.listing_id, o.price FROM compared s

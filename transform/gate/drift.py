@@ -1,7 +1,7 @@
-"""Drift: a source reads otherwise than on its own nights before, so its pages have probably changed.
+"""Finds drift: figures of a source that differ from its earlier nights, so that its pages have probably changed.
 
-Nothing is held for it. It says what a person should look at before prices are wrong: the page of tonight beside the nearest
-earlier one that still read well.
+Drift does not hold any price. It tells a person to look at tonight's page, beside the newest page that was still read well,
+before prices become wrong.
 """
 
 from __future__ import annotations
@@ -15,22 +15,23 @@ from gpuledger.transform.gate.good_nights import Released
 from gpuledger.warehouse.load import profile
 from gpuledger.warehouse.load.profile import Figure, Night
 
-#: A share moves by less than this from night to night for reasons of the shop's own. Of 1,123 real nights of a market 23
-#: begin a drift: on 22 prices, stock or sellers were missing, on one a sixth of the listings was new.
+#: A share that moves by less than this from night to night does so because of changes in the shop. With this limit, 23 of
+#: 1,123 real nights of a market begin a drift: on 22 of them prices, stock or sellers were missing, and on one night a sixth
+#: of the listings was new.
 MIN_MOVE = 0.15
-#: Standard errors of a share of so few rows that are chance.
+#: A share of few rows may also move by this many standard errors by chance.
 ERRORS = 4.0
-#: What few nights know too little of what is usual: added to the move, divided by their number.
+#: Few nights show poorly what is usual. This value, divided by their number, is added to the move that is allowed.
 FEW_NIGHTS = 0.3
-#: A median length moves by less than this factor.
+#: A median length that moves by less than this factor is no drift.
 MIN_FACTOR = 1.5
-#: Below so many rows or looks a figure says nothing.
+#: With fewer rows or tries of a selector, a figure says nothing.
 MIN_ROWS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """A trait whose figure left the range `low` to `high` of earlier nights; `good` is the newest of them, with its page."""
+    """A figure `now` that left the range `low` to `high` of earlier nights. `good` is the newest of them, with its page."""
 
     now: Figure
     low: float
@@ -39,7 +40,7 @@ class Drift:
 
     @property
     def seen(self) -> str:
-        """What is seen, in words."""
+        """The drift in words."""
         trait, n = self.now.trait, self.now.counted
         if trait.endswith(profile.LENGTH):
             field = trait.removesuffix(profile.LENGTH)
@@ -55,22 +56,24 @@ class Drift:
 
 
 def find(figures: Sequence[Figure], past: Mapping[str, Sequence[Night]]) -> list[Drift]:
-    """Which figures of a night left what was usual. `past` are the nights that say what is, newest first, by trait."""
-    found = []
+    """The figures of a night that are no longer usual. `past` has the nights that define what is usual, newest first, by
+    trait.
+    """
+    drifts = []
     longest = max(past.values(), key=len, default=())
     for now in figures:
         nights = past.get(now.trait, ())
         before = [night.figure.figure for night in nights[: profile.NIGHTS]]
         if now.trait.startswith(profile.ISSUE) or (now.trait == profile.NEW_KEYS and not before):
-            # A night without such an issue has no figure of it, nor has the first night one of what it did not know.
+            # A night without such an issue has no figure for it, and the first night has none for new keys. Both count as 0.
             nights = nights or longest
             before += [0.0] * (len(longest[: profile.NIGHTS]) - len(before))
         if not before or now.counted < MIN_ROWS:
             continue
         low, high = min(before), max(before)
         if _has_left(now, low, high, len(before)):
-            found.append(Drift(now, low, high, nights[0]))
-    return sorted(found, key=lambda one: one.now.trait)
+            drifts.append(Drift(now, low, high, nights[0]))
+    return sorted(drifts, key=lambda drift: drift.now.trait)
 
 
 def _has_left(now: Figure, low: float, high: float, nights: int) -> bool:
@@ -79,25 +82,31 @@ def _has_left(now: Figure, low: float, high: float, nights: int) -> bool:
         return now.figure * factor < low or now.figure > high * factor
     is_worse_above = now.trait.startswith(profile.ISSUE) or now.trait == profile.NEW_KEYS
     usual, n = (high if is_worse_above else low), now.counted
-    # As if one row more had it and one had not: a share of 1 in a few rows has a spread too.
+    # Add one row that has the trait and one that does not, because even a share of 1 in a few rows has a spread.
     share = (usual * n + 1) / (n + 2)
     move = max(MIN_MOVE + FEW_NIGHTS / nights, ERRORS * math.sqrt(share * (1 - share) / n))
     return now.figure > usual + move if is_worse_above else now.figure < usual - move
 
 
 def usual(nights: Collection[Night], source: str, before: datetime, released: Released) -> dict[str, list[Night]]:
-    """The nights before a time that say what is usual, by trait, newest first: those that did not drift. Where a person
-    accepted what the source showed on a night, that night and those since.
+    """The nights before a time that define what is usual, by trait, newest first: the nights without drift.
+
+    If a person accepted what the source showed on some night, only that night and later ones count.
     """
     accepted = max(
-        (one.last_night for one in released.sources if one.source == source and one.last_night < before), default=None
+        (
+            acceptance.last_night
+            for acceptance in released.sources
+            if acceptance.source == source and acceptance.last_night < before
+        ),
+        default=None,
     )
-    found: dict[str, list[Night]] = {}
+    nights_of_trait: dict[str, list[Night]] = {}
     for night in nights:
         is_known = not night.is_drift or night.seen_at == accepted
         if night.seen_at < before and is_known and (accepted is None or night.seen_at >= accepted):
-            found.setdefault(night.figure.trait, []).append(night)
-    return found
+            nights_of_trait.setdefault(night.figure.trait, []).append(night)
+    return nights_of_trait
 
 
 def _range(low: float, high: float, unit: str = "") -> str:

@@ -1,4 +1,4 @@
-"""The good nights of a source: what tells a short page from a short list."""
+"""The good nights of a source. They show whether a short list of rows is complete, or a page that broke off."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gpuledger.warehouse.load.stage import append
 
 @dataclass(frozen=True, slots=True)
 class GoodNight:
-    """One night on which a source was read well, as core.source_night has it."""
+    """One night on which a source was read well, as a row of core.source_night."""
 
     seen_at: datetime
     rows: int
@@ -26,7 +26,7 @@ class GoodNight:
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """A person says that `source` has no more than so many `rows` any more, having seen its night `last_night`."""
+    """A person's word that `source` now has only `rows` rows, after a look at its night `last_night`."""
 
     source: str
     rows: int
@@ -35,24 +35,28 @@ class Acceptance:
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """What people let pass: listings with the price, and sources with the number of their rows."""
+    """Everything that people let pass: prices of listings, and numbers of rows of sources."""
 
     prices: Sequence[tuple[str, Decimal]] = ()
     sources: Sequence[Acceptance] = ()
 
 
 def rows_missed(night: Night, bounds: Bounds, past: Sequence[GoodNight], released: Released) -> int | None:
-    """How many rows the source usually has, where the night has far fewer: its list broke off, or the shop sold out. None
-    where it is as long as usual, or known to be all there is.
+    """The usual number of rows of the source if the night has far fewer, because its list broke off or the shop sold out.
+    None if the list is as long as usual, or known to be whole.
 
-    Only complete nights say what is usual, so a crawl that stays broken never becomes the usual one. A person's acceptance
-    begins a new count. `past` are the source's good nights, newest first.
+    Only complete nights define what is usual, so a crawl that stays broken never becomes usual. If a person accepted a
+    number of rows, only later nights count. `past` are the source's good nights, newest first.
     """
     if night.is_whole:
         return None
     accepted = max(
-        (one for one in released.sources if one.source == night.source and one.last_night < night.seen_at),
-        key=lambda one: one.last_night,
+        (
+            acceptance
+            for acceptance in released.sources
+            if acceptance.source == night.source and acceptance.last_night < night.seen_at
+        ),
+        key=lambda acceptance: acceptance.last_night,
         default=None,
     )
     counted = [good.rows for good in past if good.is_complete and (not accepted or good.seen_at > accepted.last_night)]
@@ -63,13 +67,15 @@ def rows_missed(night: Night, bounds: Bounds, past: Sequence[GoodNight], release
 
 
 def note(con: duckdb.DuckDBPyConnection, source: str, night: GoodNight) -> None:
-    """Put a good night of a source on record; a repeated run replaces its own row."""
+    """Record a good night of a source. A repeated run replaces its own row."""
     con.execute("DELETE FROM core.source_night WHERE source = ? AND seen_at = ?", [source, night.seen_at])
     append(con, "core.source_night", [(source, night.seen_at, night.rows, night.is_complete)])
 
 
 def past(con: duckdb.DuckDBPyConnection, source: str, before: datetime, bounds: Bounds) -> list[GoodNight]:
-    """The source's good nights before a time, newest first: the last one, and as many complete ones as say what is usual."""
+    """The good nights of the source before a time, newest first: the last one, and the complete ones that define what is
+    usual.
+    """
     rows = con.execute(
         """WITH earlier AS (SELECT seen_at, rows, is_complete FROM core.source_night WHERE source = ? AND seen_at < ?)
            FROM (FROM earlier ORDER BY seen_at DESC LIMIT 1)

@@ -17,10 +17,10 @@ from gpuledger.warehouse.load.batch import Batch, ChangeSet, Night
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What became of a checked batch: what changed, how many prices the gate held, and whether absence means the end.
+    """The result of loading a checked batch: the changes, and the number of prices that the gate held.
 
-    `usual_rows` are those that the source usually has, where the batch has far fewer; `is_shuffled` says that it is held as
-    a whole.
+    `is_complete` says whether listings that are missing in the batch have ended. `usual_rows` is the usual number of rows of
+    the source if the batch has far fewer. `is_shuffled` says that the gate held the whole batch.
     """
 
     changes: ChangeSet
@@ -33,9 +33,10 @@ class Loaded:
 def load_batch(
     con: duckdb.DuckDBPyConnection, batch: Batch, bounds: Bounds, released: Released, kinds: Collection[str]
 ) -> Loaded:
-    """Load a checked batch: exchange rates, offers and cloud rates through the price gate, then the rest.
+    """Load a checked batch: first exchange rates, then offers and cloud rates through the price gate, then all other items.
 
-    `kinds` are those that its source can have: one that is missing tonight has ended. `released` is what people let pass.
+    `kinds` are the kinds of items that the source can have: the items of a kind that is missing tonight have ended.
+    `released` is what people let pass.
     """
     past = good_nights.past(con, batch.source, batch.seen_at, bounds)
     usual = good_nights.rows_missed(batch.night, bounds, past, released)
@@ -59,7 +60,7 @@ def load_batch(
         changes.add("core.held_price", max(len(verdict.held), verdict.held_before))
         held, is_complete = held + len(verdict.held), is_complete and not verdict.is_shuffled
         is_shuffled = is_shuffled or verdict.is_shuffled
-        batch = others.hold_cloud(batch, {one.compared.listing_id for one in verdict.held})
+        batch = others.hold_cloud(batch, {price.compared.listing_id for price in verdict.held})
     batch = replace(batch, is_complete=is_complete)
     changes.merge(others.load(con, batch, past[0].seen_at if past else None))
     return Loaded(changes, held, is_complete, usual, is_shuffled)
@@ -72,26 +73,27 @@ def load_staged(
     past: Sequence[good_nights.GoodNight],
     released: Released,
 ) -> Loaded:
-    """Load staged offers through the price gate; see `shops.hold` and `offers.load`. `past` are the source's good nights,
-    newest first.
+    """Load staged offers through the price gate; see `shops.hold` and `offers.load`.
+
+    `past` are the source's good nights, newest first.
     """
     verdict = shops.hold(con, night, bounds, released.prices)
     usual = good_nights.rows_missed(night, bounds, past, released)
     is_complete = night.is_complete and usual is None and not verdict.is_shuffled
     previous = past[0].seen_at if past else None
     changes = offers.load(con, replace(night, is_complete=is_complete), previous)
-    # Also where the last of them was let go.
+    # The table also changed if prices were held before and now none is.
     changes.add("core.held_price", max(len(verdict.held), verdict.held_before))
     return Loaded(changes, len(verdict.held), is_complete, usual, verdict.is_shuffled)
 
 
 def held_reasons(con: duckdb.DuckDBPyConnection, source: str) -> Mapping[str, str]:
-    """Why the gate holds the prices that it holds, by the id of the listing or cloud offer."""
+    """The reason for each price that the gate holds, by the id of the listing or cloud offer."""
     return dict(con.execute("SELECT listing_id, reason FROM core.held_price WHERE source = ?", [source]).fetchall())
 
 
 def is_settled(con: duckdb.DuckDBPyConnection, source: str) -> bool:
-    """Whether nothing of the source waits to be seen again: no held price and no end in doubt."""
+    """Whether nothing of the source must be seen again: it has no held price, and its last good night was complete."""
     row = con.execute(
         """SELECT (SELECT count(*) FROM core.held_price WHERE source = $source) = 0
                AND coalesce((SELECT arg_max(is_complete, seen_at) FROM core.source_night WHERE source = $source), false)""",
@@ -101,6 +103,6 @@ def is_settled(con: duckdb.DuckDBPyConnection, source: str) -> bool:
 
 
 def last_night(con: duckdb.DuckDBPyConnection, source: str) -> datetime | None:
-    """The newest night on which the source was read well; None where there is none."""
+    """The newest night on which the source was read well; None if there is none."""
     row = con.execute("SELECT max(seen_at) FROM core.source_night WHERE source = ?", [source]).fetchone()
     return row[0] if row else None

@@ -1,4 +1,4 @@
-"""What the gate holds, and why: the rules alone. `tables` asks them about the few rows of a night that may be held."""
+"""The rules of the gate: which prices it holds, and why. `tables` applies them to the few rows that may be held."""
 
 from __future__ import annotations
 
@@ -14,48 +14,49 @@ from typing import Literal, NamedTuple
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """What is believed at once. Shares and moves are fractions.
+    """The limits of what is believed at once. Shares and moves are fractions.
 
-    The defaults were read off three years of a real market; docs/gate.md shows the trade-off. Some of them are settings:
-    `gate_<name>` in flows/setup/settings.py, with the default of here.
+    The defaults follow from three years of a real market; docs/gate.md shows the trade-off. Some of them are settings with
+    the same default: `gate_<name>` in flows/setup/settings.py.
     """
 
-    #: One listing's move up in one step, and the same factor down: 0.67 is +67% or -40%.
+    #: The largest move of one listing in one step that is believed, up or by the same factor down: 0.67 is +67% or -40%.
     max_move: float = 0.67
-    #: A smaller move, which is held only where many listings make it at once …
+    #: A smaller move than `max_move` but larger than this is held only if many listings make such a move at once.
     crowd_move: float = 0.2
-    #: … which is this share of those that can be compared.
+    #: The share of comparable listings that may move at once before they count as a crowd.
     max_crowd_share: float = 0.2
-    #: Fewer than this say nothing about a crowd.
+    #: Fewer listings than this are never a crowd.
     min_crowd: int = 10
-    #: A crowd of which this share rises, and as much falls, is no market that moved: prices changed their places. On the
-    #: worst real night a ninth of the listings moved so; where the source shuffled its prices, seven tenths did.
+    #: If at least this share of a crowd rises and at least this share falls, the market did not move: prices changed places
+    #: among listings. On the worst real night a ninth of the listings moved like this; when the source shuffled its prices,
+    #: seven tenths did.
     min_both_ways: float = 0.2
-    #: A page that is wrong stays wrong for hours: only a sighting that much later, in hours, is one of its own.
+    #: A wrong page stays wrong for hours. Only a sighting at least this many hours later is independent of the first.
     session_hours: float = 20.0
-    #: Rows against the median of the last nights.
+    #: The smallest number of rows of a whole night, as a share of the median of the last nights.
     min_row_share: float = 0.8
-    #: Nights that the median is over.
+    #: Number of nights for that median.
     row_nights: int = 7
-    #: Share of the listings with a price that may lose it in one step.
+    #: Largest share of the listings with a price that may lose it in one step.
     max_lost_share: float = 0.5
-    #: A price older than this many days is no reference any more.
+    #: A price that ended more than this many days ago is no reference any more.
     reference_days: int = 30
-    #: The same held price, seen again within this fraction, is released.
+    #: A held price is released if it is seen again within this fraction.
     same_price: float = 0.05
-    #: Listings of the same GPU that make a market to compare a single move with.
+    #: Smallest number of other listings of the same GPU that a single move is compared with.
     min_peers: int = 3
 
     def is_far(self, factor: float) -> bool:
-        """The factor of a price to another is more than one listing's move may be, up or down."""
+        """Whether a price that is `factor` times another has moved further than one listing may, up or down."""
         return abs(math.log(factor)) > math.log(1 + self.max_move)
 
 
-#: Whole amounts that stand for "no price": 9999 (.99), 99999, 11111. As SQL and Python read a pattern.
+#: Whole amounts that mean "no price": 9999 (.99), 99999, 11111. The pattern is valid both in SQL and in Python.
 _PLACEHOLDER = "^(9{4,}|1{5,})$"
-#: In won and yen, where 99,990 is an ordinary price, only from eight digits on.
+#: The same for won and yen, only for large amounts, because there 99,990 is an ordinary price.
 _PLACEHOLDER_WON = "^(9{5,}0*|1{8,})$"
-#: What a whole amount looks like that may be a placeholder: SQL asks so, and `is_placeholder` has the last word.
+#: A pattern for whole amounts that may be placeholders. SQL selects rows with it, and `is_placeholder` then decides.
 MAY_BE_PLACEHOLDER = f"{_PLACEHOLDER}|{_PLACEHOLDER_WON}"
 _IS_PLACEHOLDER, _IS_PLACEHOLDER_WON = re.compile(_PLACEHOLDER), re.compile(_PLACEHOLDER_WON)
 _WON = ("KRW", "JPY")
@@ -65,11 +66,11 @@ Hold = Literal["placeholder", "currency", "move", "crowd", "lost", "shuffled"]
 
 
 class Compared(NamedTuple):
-    """An incoming price beside the newest one that was believed, within the reference time.
+    """An incoming price, and the newest believed price of the same listing within the reference time (the reference).
 
-    `had_price` says that this one was still valid when the night began. `is_steady` prices normally stay the same from day
-    to day, so that many moves at once mean something; others wander, and would be held for ever if they had to be seen
-    twice at the same price. `label` stands before the reason.
+    `had_price` says whether the reference was still valid when the night began. `is_steady` prices normally stay the same
+    from day to day, so many moves at once mean something. Other prices move all the time. If they had to be seen twice at
+    the same price, they would be held for ever. `label` stands before the reason.
     """
 
     listing_id: str
@@ -79,38 +80,41 @@ class Compared(NamedTuple):
     reference_currency: str | None
     had_price: bool
     snapshot_sha256: str
-    #: New, used and so on, where a market has it: a used card is compared with used ones.
+    #: New, used and so on, if the market distinguishes them: a used card is compared with used cards.
     condition: str | None = None
     is_steady: bool = True
     label: str = ""
 
     @property
     def factor(self) -> float | None:
-        """The price as a multiple of the reference, where both are there in one currency."""
+        """The price as a multiple of the reference; None if one is missing or the currencies differ."""
         if self.price is None or not self.reference_price or self.currency != self.reference_currency:
             return None
         return float(self.price) / float(self.reference_price)
 
 
 class Tally(NamedTuple):
-    """A night in numbers: steady prices with a reference, those of them that moved by more than a crowd may, listings that
-    had a price, those of them that show none now, and those of the moved ones that rose.
-    """
+    """The numbers of a night."""
 
+    #: Steady prices with a reference.
     comparable: int
+    #: Comparable prices that moved by more than `crowd_move`.
     moved: int
+    #: Listings that had a price.
     known: int
+    #: Listings that had a price and now have none.
     lost: int
+    #: Moved prices that rose.
     rose: int = 0
 
     @property
     def fell(self) -> int:
-        """Those of the moved ones that fell."""
+        """Moved prices that fell."""
         return self.moved - self.rose
 
 
 class Sighting(NamedTuple):
-    """A price that is held already, and the runs that read its source since, before this one."""
+    """A price that is already held, and the number of runs that have read its source since then, without this run."""
 
     price: Decimal | None
     currency: str | None
@@ -119,7 +123,7 @@ class Sighting(NamedTuple):
 
 
 class Held(NamedTuple):
-    """A price that is not believed, with the reason in words."""
+    """A price that the gate holds, with the reason in words."""
 
     compared: Compared
     hold: Hold
@@ -129,9 +133,9 @@ class Held(NamedTuple):
 
 
 def is_placeholder(price: Decimal, currency: str | None) -> bool:
-    """The amount stands for "no price", whatever source it came from. It is never released by being seen again.
+    """Whether the amount means "no price", in any source. Such a price stays held even if it is seen again.
 
-    The marks that pages themselves use for that are in `extract/price/no_price.py`; those never become a price.
+    Other marks with this meaning are in `extract/price/no_price.py`. They never become a price.
     """
     if not price:
         return True
@@ -141,64 +145,69 @@ def is_placeholder(price: Decimal, currency: str | None) -> bool:
 
 
 def suspected(doubtful: Iterable[Compared], tally: Tally, bounds: Bounds) -> list[tuple[Compared, Hold]]:
-    """Those of `doubtful` that a rule suspects, with the rule."""
+    """The prices among `doubtful` that a rule suspects, each with the rule."""
     is_crowd = tally.comparable >= bounds.min_crowd and tally.moved > tally.comparable * bounds.max_crowd_share
     is_loss = tally.known >= bounds.min_crowd and tally.lost > tally.known * bounds.max_lost_share
     return [(c, rule) for c in doubtful if (rule := _suspicion(c, bounds, is_crowd=is_crowd, is_loss=is_loss))]
 
 
 def is_shuffled(tally: Tally, bounds: Bounds) -> bool:
-    """Many prices moved at once, both up and down: they stand beside other listings than their own, or nearly all do."""
+    """Whether many prices moved at once, both up and down, so that most prices probably belong to other listings."""
     is_crowd = tally.moved >= bounds.min_crowd and tally.moved > tally.comparable * bounds.max_crowd_share
     return is_crowd and min(tally.rose, tally.fell) >= tally.moved * bounds.min_both_ways
 
 
-def agrees(moved: Sequence[Compared], seen: Mapping[str, Sighting], seen_at: datetime, bounds: Bounds) -> bool:
-    """Most of the listings that `moved` away from what is believed ask what a held night asked, in another session: the
-    night agrees with that one rather than with the one before it.
+def agrees(moved: Sequence[Compared], sightings: Mapping[str, Sighting], seen_at: datetime, bounds: Bounds) -> bool:
+    """Whether most listings in `moved` have the same price as on an earlier held night, in another session.
+
+    If so, this night confirms the held night and not the prices that were believed before it. `sightings` are the prices
+    that are held already.
     """
     again = [
         c
         for c in moved
-        if (before := seen.get(c.listing_id)) and _is_same(c, before, bounds) and _is_later(before, seen_at, bounds)
+        if (sighting := sightings.get(c.listing_id))
+        and _is_same(c, sighting, bounds)
+        and _is_later(sighting, seen_at, bounds)
     ]
-    # None moved where this very run believed the night before: a repeated run comes to the same.
+    # `moved` is empty if this same run believed the night when it ran before: a repeated run gives the same result.
     return not moved or len(again) > len(moved) / 2
 
 
-def _is_later(before: Sighting, seen_at: datetime, bounds: Bounds) -> bool:
-    """The sighting is of an earlier session than a night at `seen_at`: what is wrong now was not wrong then for its sake."""
-    return seen_at - before.held_at >= timedelta(hours=bounds.session_hours)
+def _is_later(sighting: Sighting, seen_at: datetime, bounds: Bounds) -> bool:
+    """Whether a sighting is from an earlier session than a night at `seen_at`: one wrong page cannot then explain both."""
+    return seen_at - sighting.held_at >= timedelta(hours=bounds.session_hours)
 
 
 def hold(
     suspects: Iterable[tuple[Compared, Hold]],
-    seen: Mapping[str, Sighting],
+    sightings: Mapping[str, Sighting],
     released: Sequence[tuple[str, Decimal]],
     night: tuple[datetime, Tally],
     bounds: Bounds,
 ) -> list[Held]:
-    """The prices that are held: the suspects that were not `seen` at the same price on an earlier night.
+    """The prices to hold: all suspects that were not seen at the same price on an earlier night.
 
-    `released` are listings with the price that a person let pass. `night` is the time and the numbers of this one.
+    `sightings` are the prices that are held already, by listing. `released` are listings with the price that a person let
+    pass. `night` is the time and the numbers of this night.
     """
     seen_at, tally = night
-    passed: dict[str, list[Decimal]] = {}
+    released_prices: dict[str, list[Decimal]] = {}
     for listing, price in released:
-        passed.setdefault(listing, []).append(price)
+        released_prices.setdefault(listing, []).append(price)
     held = []
     for c, rule in suspects:
-        before = seen.get(c.listing_id)
-        if before is not None and not _is_same(c, before, bounds):
-            # Another price than the one that is held is a first sighting, whenever the listing was first held.
-            before = None
-        # Seen before, in an earlier session, at the same price: believed. A night that is held whole is believed whole.
-        if before is not None and _is_later(before, seen_at, bounds) and rule not in ("placeholder", "shuffled"):
+        sighting = sightings.get(c.listing_id)
+        if sighting is not None and not _is_same(c, sighting, bounds):
+            # The price differs from the held one, so this is its first sighting, even if the listing was held before.
+            sighting = None
+        # A price that was seen before, in an earlier session, is believed. A night that was held whole is believed whole.
+        if sighting is not None and _is_later(sighting, seen_at, bounds) and rule not in ("placeholder", "shuffled"):
             continue
-        if any(_is_near(c.price, price, bounds.same_price) for price in passed.get(c.listing_id, ())):
+        if any(_is_near(c.price, price, bounds.same_price) for price in released_prices.get(c.listing_id, ())):
             continue
-        first, times = (seen_at, 1) if before is None else (before.held_at, before.runs + 1)
-        held.append(Held(c, rule, _reason(c, rule, tally), first, times))
+        first_held_at, times = (seen_at, 1) if sighting is None else (sighting.held_at, sighting.runs + 1)
+        held.append(Held(c, rule, _reason(c, rule, tally), first_held_at, times))
     return held
 
 
@@ -218,52 +227,52 @@ def _suspicion(c: Compared, bounds: Bounds, *, is_crowd: bool, is_loss: bool) ->
 
 
 def has_moved(factor: float, bounds: Bounds) -> bool:
-    """Whether the move is large enough to mean something where many listings make it at once."""
+    """Whether the move is large enough to count towards a crowd."""
     return abs(factor - 1) > bounds.crowd_move
 
 
 def is_explained(
-    c: Compared, asked_before: tuple[Decimal, Decimal] | None, peers: Sequence[Decimal], bounds: Bounds
+    c: Compared, earlier_prices: tuple[Decimal, Decimal] | None, peers: Sequence[Decimal], bounds: Bounds
 ) -> bool:
-    """Whether other evidence explains the move, so that it is no slip.
+    """Whether other evidence explains the move, so that it is no mistake.
 
-    A listing that goes back and forth between two sellers asks a price that it asked before: `asked_before` are the lowest
-    and the highest within the reference time, in the currency of now. A card that was far off its market may come back to
-    what the other listings of the same GPU ask: `peers` are their prices in its currency, above zero.
+    A listing that alternates between two sellers returns to an earlier price: `earlier_prices` are its lowest and highest
+    price within the reference time, in its present currency. A card that was far from its market price may return to it:
+    `peers` are the prices of other listings of the same GPU in that currency, above zero.
     """
     assert c.price is not None
     price = float(c.price)
-    if asked_before:
-        least, most = (float(amount) for amount in asked_before)
+    if earlier_prices:
+        least, most = (float(amount) for amount in earlier_prices)
         if least * (1 - bounds.same_price) <= price <= most * (1 + bounds.same_price):
             return True
     return len(peers) >= bounds.min_peers and not bounds.is_far(price / float(median(peers)))
 
 
-def _is_same(c: Compared, before: Sighting, bounds: Bounds) -> bool:
+def _is_same(c: Compared, sighting: Sighting, bounds: Bounds) -> bool:
     share = bounds.same_price if c.is_steady else bounds.crowd_move
-    return c.currency == before.currency and (c.price == before.price or _is_near(c.price, before.price, share))
+    return c.currency == sighting.currency and (c.price == sighting.price or _is_near(c.price, sighting.price, share))
 
 
-def _is_near(price: Decimal | None, other: Decimal | None, share: float) -> bool:
-    if price is None or not other:
+def _is_near(price: Decimal | None, reference: Decimal | None, share: float) -> bool:
+    if price is None or not reference:
         return False
-    return abs(float(price) / float(other) - 1) <= share
+    return abs(float(price) / float(reference) - 1) <= share
 
 
 def _reason(c: Compared, hold: Hold, tally: Tally) -> str:
     match hold:
         case "placeholder":
-            seen = f"{c.price} {c.currency} stands for no price"
+            text = f"{c.price} {c.currency} stands for no price"
         case "currency":
-            seen = f"currency was {c.reference_currency} and is {c.currency}"
+            text = f"currency was {c.reference_currency} and is {c.currency}"
         case "shuffled":
             moves = f"{tally.rose} of {tally.comparable} prices rose and {tally.fell} fell"
-            seen = f"the night is held whole: {moves} far at once"
+            text = f"the night is held whole: {moves} far at once"
         case "lost":
-            seen = f"the price is gone, as on {tally.lost} of {tally.known} listings at once"
+            text = f"the price is gone, as on {tally.lost} of {tally.known} listings at once"
         case _:
             percent = f"{100 * ((c.factor or 0) - 1):+.0f}%"
             crowd = ", as on many others" if hold == "crowd" else ""
-            seen = f"{c.reference_price} to {c.price} {c.currency} ({percent}) at once{crowd}"
-    return f"{c.label}: {seen}" if c.label else seen
+            text = f"{c.reference_price} to {c.price} {c.currency} ({percent}) at once{crowd}"
+    return f"{c.label}: {text}" if c.label else text

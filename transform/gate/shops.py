@@ -21,10 +21,10 @@ def hold(
     bounds: Bounds,
     released: Sequence[tuple[str, Decimal]] = (),
 ) -> Verdict:
-    """Hold the staged prices of `incoming_offer` that are not to be believed yet.
+    """Hold the staged prices of `incoming_offer` that must not be believed yet.
 
-    Moves them from `incoming_offer` to `held_offer` and brings core.held_price up to date. `released` are listings with the
-    price that a person let pass.
+    Moves them from `incoming_offer` to `held_offer` and updates core.held_price. `released` are listings with the price that
+    a person let pass.
     """
     _compare(con, night, bounds)
     verdict = judge(con, night, bounds, released, _MARKET)
@@ -37,8 +37,8 @@ def hold(
 
 
 def _compare(con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds) -> None:
-    """Stage `compared`: each incoming price beside the newest one that was believed, within the reference time."""
-    # For those that show no price now, the newest that they had: a price that comes back is compared with it.
+    """Stage `compared`: each incoming price with the newest believed price of its listing within the reference time."""
+    # A price that comes back after a listing had none is compared with the newest price that the listing had.
     con.execute(
         f"""CREATE OR REPLACE TEMP TABLE compared AS
             WITH shown AS (
@@ -70,7 +70,7 @@ def _compare(con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds) -> No
 _MARKET = Market(
     kind=KIND,
     open="core.price_open",
-    asked_before="""SELECT l.listing_id, o.price, o.currency FROM core.price_span o JOIN core.listing l USING (listing_no)
+    earlier_prices="""SELECT l.listing_id, o.price, o.currency FROM core.price_span o JOIN core.listing l USING (listing_no)
              WHERE l.source = $source AND l.listing_id IN (SELECT unnest($ids)) AND o.price IS NOT NULL
                  AND o.valid_to > $since AND o.valid_from < $seen_at""",
     peers="""SELECT l.listing_id, o.price

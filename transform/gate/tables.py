@@ -1,4 +1,4 @@
-"""The gate over staged tables: what a night's rows are compared with is in the database, and so is what it holds."""
+"""Applies the gate to staged tables. The evidence and the held prices are in the database."""
 
 from __future__ import annotations
 
@@ -18,24 +18,26 @@ from gpuledger.warehouse.load.stage import append
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Market:
-    """Where the evidence for a kind of price is, as SQL that may name $source, $seen_at, $since (the reference time) and
-    $ids (the listings that are asked about).
+    """SQL that finds the evidence for one kind of price.
+
+    It may use $source, $seen_at, $since (the beginning of the reference time) and $ids (the listings in question).
     """
 
-    #: What core.held_price has as `kind`.
+    #: The value of `kind` in core.held_price.
     kind: str
-    #: A relation of the open prices: listing_id, price, currency, valid_from, confirmed_until.
+    #: A relation of the open prices, with listing_id, price, currency, valid_from and confirmed_until.
     open: str
-    #: A query of listing_id, price and currency of what was believed within the reference time and stands no more.
-    asked_before: str
-    #: A query of listing_id and the `price` of each other one of its market, of the rows `s` of `compared`.
+    #: A query for the earlier prices that were believed within the reference time: listing_id, price and currency.
+    earlier_prices: str
+    #: A query for the prices of the peers of listings in `compared` (as `s`): listing_id and the `price` of each peer.
     peers: str
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What is held, how many prices were before, and whether the night is held as a whole: then absent listings must not be
-    taken for ended either.
+    """The held prices, and how many were held before.
+
+    `is_shuffled` says that the night is held as a whole. Then absent listings must not count as ended either.
     """
 
     held: Sequence[Held]
@@ -50,42 +52,48 @@ def judge(
     released: Sequence[tuple[str, Decimal]],
     market: Market,
 ) -> Verdict:
-    """Judge what is staged as `compared`: the columns of `Compared`, and `move`, the fraction by which the price moved.
+    """Judge the staged rows of `compared`, and update core.held_price.
 
-    Brings core.held_price up to date.
+    `compared` has the columns of `Compared` and `move`, the fraction by which the price moved.
     """
     evidence = _Evidence(con, night, bounds, market)
     tally = evidence.tally()
     if rules.is_shuffled(tally, bounds):
-        every, seen = evidence.everything(), evidence.sightings()
-        moved = [c for c in every if c.is_steady and c.factor is not None and rules.has_moved(c.factor, bounds)]
-        if not rules.agrees(moved, seen, night.seen_at, bounds):
-            whole = rules.hold([(c, "shuffled") for c in every], seen, released, (night.seen_at, tally), bounds)
-            return Verdict(whole, _write_held(con, night.source, market.kind, whole), is_shuffled=True)
+        all_rows, sightings = evidence.everything(), evidence.sightings()
+        moved = [c for c in all_rows if c.is_steady and c.factor is not None and rules.has_moved(c.factor, bounds)]
+        if not rules.agrees(moved, sightings, night.seen_at, bounds):
+            all_held = rules.hold(
+                [(c, "shuffled") for c in all_rows], sightings, released, (night.seen_at, tally), bounds
+            )
+            return Verdict(all_held, _write_held(con, night.source, market.kind, all_held), is_shuffled=True)
     suspects = rules.suspected(evidence.doubtful(), tally, bounds)
     explained = _explained(evidence, [c for c, rule in suspects if rule == "move"], bounds)
     suspects = [(c, rule) for c, rule in suspects if rule != "move" or c.listing_id not in explained]
-    seen = evidence.sightings() if suspects else {}
-    held = rules.hold(suspects, seen, released, (night.seen_at, tally), bounds)
-    before = _write_held(con, night.source, market.kind, held)
-    return Verdict(held, before, is_shuffled=False)
+    sightings = evidence.sightings() if suspects else {}
+    held = rules.hold(suspects, sightings, released, (night.seen_at, tally), bounds)
+    held_before = _write_held(con, night.source, market.kind, held)
+    return Verdict(held, held_before, is_shuffled=False)
 
 
-def _explained(evidence: _Evidence, far: Sequence[Compared], bounds: Bounds) -> set[str]:
-    """The listings among `far` whose move other evidence explains: what they asked before, or else what their peers ask."""
+def _explained(evidence: _Evidence, moved_far: Sequence[Compared], bounds: Bounds) -> set[str]:
+    """The listings among `moved_far` whose move is explained by their earlier prices, or else by the prices of peers."""
     explained: set[str] = set()
-    if far:
-        before = evidence.asked_before([c.listing_id for c in far])
-        explained |= {c.listing_id for c in far if rules.is_explained(c, before.get(c.listing_id), (), bounds)}
-    if left := [c for c in far if c.listing_id not in explained]:
-        peers = evidence.peers([c.listing_id for c in left])
-        explained |= {c.listing_id for c in left if rules.is_explained(c, None, peers.get(c.listing_id, ()), bounds)}
+    if moved_far:
+        earlier_prices = evidence.earlier_prices([c.listing_id for c in moved_far])
+        explained |= {
+            c.listing_id for c in moved_far if rules.is_explained(c, earlier_prices.get(c.listing_id), (), bounds)
+        }
+    if unexplained := [c for c in moved_far if c.listing_id not in explained]:
+        peers = evidence.peers([c.listing_id for c in unexplained])
+        explained |= {
+            c.listing_id for c in unexplained if rules.is_explained(c, None, peers.get(c.listing_id, ()), bounds)
+        }
     return explained
 
 
 def _write_held(con: duckdb.DuckDBPyConnection, source: str, kind: str, held: Sequence[Held]) -> int:
-    """Make `held` what core.held_price has of a source and kind; how many it had."""
-    # A row without a kind is one of a file from before clouds had a gate.
+    """Replace the rows of a source and kind in core.held_price by `held`; returns how many rows there were."""
+    # Rows without a kind are from files that are older than the gate for clouds.
     row = con.execute(
         "DELETE FROM core.held_price WHERE source = ? AND coalesce(kind, 'offer') = ?", [source, kind]
     ).fetchone()
@@ -102,7 +110,7 @@ def _write_held(con: duckdb.DuckDBPyConnection, source: str, kind: str, held: Se
 
 
 class _Evidence:
-    """The night's rows in `compared`, and what the tables know of them."""
+    """The night's rows in `compared`, and the evidence about them from the tables."""
 
     def __init__(self, con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds, market: Market) -> None:
         self._con, self._night, self._bounds, self._market = con, night, bounds, market
@@ -118,17 +126,17 @@ class _Evidence:
         return Tally(*row)
 
     def doubtful(self) -> list[Compared]:
-        """Every row that a rule may hold, and perhaps a few more; the others stay in the database."""
+        """All rows that a rule may hold, and perhaps a few more. The other rows stay in the database."""
         bounds = self._bounds
         return self._compared(
             f"""(price = 0 OR regexp_matches(trunc(price)::DECIMAL(18,0)::VARCHAR, '{MAY_BE_PLACEHOLDER}')
                 OR currency <> reference_currency OR abs(move) >= $move OR had_price AND price IS NULL)""",
-            # A little less than either bound: Python has the last word on a price that lies at it.
+            # A little less than both bounds, so that Python decides about prices exactly at a bound.
             move=0.99 * min(bounds.crowd_move, bounds.max_move / (1 + bounds.max_move)),
         )
 
     def everything(self) -> list[Compared]:
-        """Every row that says or takes back a price."""
+        """All rows that have a price or lost theirs."""
         return self._compared("(price IS NOT NULL OR had_price)")
 
     def _compared(self, condition: str, **parameters: object) -> list[Compared]:
@@ -144,21 +152,21 @@ class _Evidence:
         )
         return [Compared(*row) for row in rows]
 
-    def asked_before(self, moved: Sequence[str]) -> Mapping[str, tuple[Decimal, Decimal]]:
-        """By listing: the least and the most that it asked before within the reference time, in the currency of now."""
+    def earlier_prices(self, moved: Sequence[str]) -> Mapping[str, tuple[Decimal, Decimal]]:
+        """The lowest and highest earlier price of each listing within the reference time, in its present currency."""
         rows = self._ask(
-            f"""SELECT listing_id, min(a.price), max(a.price) FROM ({self._market.asked_before}) a
+            f"""SELECT listing_id, min(a.price), max(a.price) FROM ({self._market.earlier_prices}) a
                 JOIN compared s USING (listing_id, currency) GROUP BY listing_id""",
             ids=moved,
         )
         return {listing: (least, most) for listing, least, most in rows}
 
     def peers(self, moved: Sequence[str]) -> Mapping[str, Sequence[Decimal]]:
-        """By listing: what others of its market ask in its currency."""
+        """The prices of each listing's peers, in its currency."""
         return dict(self._ask(f"SELECT listing_id, list(price) FROM ({self._market.peers}) GROUP BY ALL", ids=moved))
 
     def sightings(self) -> Mapping[str, Sighting]:
-        """The prices that are held already, by listing, as this night finds them."""
+        """The prices that are held already, by listing, before this night changes them."""
         rows = self._ask(
             """SELECT h.listing_id, h.price, h.currency, h.held_at, count(n.seen_at)
                FROM core.held_price h
@@ -166,16 +174,16 @@ class _Evidence:
                WHERE h.source = $source AND coalesce(h.kind, 'offer') = $kind GROUP BY ALL""",
             kind=self._market.kind,
         )
-        return {listing: Sighting(*seen) for listing, *seen in rows}
+        return {listing: Sighting(*sighting) for listing, *sighting in rows}
 
     def _ask(self, query: str, **parameters: object) -> list[tuple[Any, ...]]:
-        # DuckDB refuses a parameter that the query does not name.
+        # DuckDB refuses parameters that the query does not use.
         known = {**times(self._night, self._bounds), **parameters}
         return self._con.execute(query, {n: value for n, value in known.items() if f"${n}" in query}).fetchall()
 
 
 def times(night: Night, bounds: Bounds) -> dict[str, str | datetime]:
-    """What the SQL of a market may name."""
+    """The source and the times that the SQL of a market may use as parameters."""
     return {
         "source": night.source, "seen_at": night.seen_at, "since": night.seen_at - timedelta(days=bounds.reference_days),
     }  # fmt: skip

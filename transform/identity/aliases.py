@@ -1,4 +1,4 @@
-"""Names that mean one card in one source, or everywhere: `data/aliases.toml`."""
+"""Aliases: names that mean one card in one source or everywhere, from `data/aliases.toml`."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from gpuledger.transform.identity.naming import DATA
 
 Context = Literal["shop", "benchmark", "cloud"]
 
-#: Words that an alias' key leaves out, since sources write them or not.
+#: Words that are left out of the key of an alias, because not all titles have them.
 _LEFT_OUT = frozenset(("nvidia", "geforce", "amd", "radeon", "intel", "gpu", "graphics", "card"))
 
 
 class AliasError(ValueError):
-    """`aliases.toml` contradicts itself or the catalogue; the message names the alias and the way out."""
+    """`aliases.toml` contradicts itself or the catalogue; the message names the alias and how to correct it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """What a name means, and why."""
+    """The card that a name means, and the reason."""
 
     gpu_id: str
     reason: str
@@ -31,25 +31,25 @@ class Alias:
 
 @dataclass(frozen=True, slots=True)
 class Aliases:
-    """Aliases by source and key (source "" is everywhere), and what kind of titles a source has."""
+    """Aliases by source and key (the source "" means everywhere), and the kind of titles of each source."""
 
     by_key: Mapping[tuple[str, str], Alias]
     contexts: Mapping[str, Context]
-    #: Letters of the longest key.
+    #: Number of letters of the longest key.
     _longest: int = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_longest", max((len(name) for _, name in self.by_key), default=0))
 
     def find(self, title: str, source: str | None) -> Alias | None:
-        """The alias of `title` in `source`, else the one that is true everywhere."""
+        """The alias of `title` in `source`, or else the alias that holds everywhere; None if there is none."""
         name = key(title, self._longest)
         return self.by_key.get((source or "", name)) or self.by_key.get(("", name))
 
     def check(self, meant_by: Callable[[str], set[str]]) -> None:
-        """Raise AliasError where an alias means no card, or one that its own words exclude.
+        """Raise AliasError if an alias means no card of the catalogue, or a card that its own words exclude.
 
-        `meant_by` gives the gpu_ids that a name can mean without aliases; none where its words name no card.
+        `meant_by` gives the gpu_ids that a name can mean without aliases; the set is empty if the words name no card.
         """
         for (source, name), alias in self.by_key.items():
             where = f"aliases.toml: {name!r} of {source or 'no source'}"
@@ -60,28 +60,29 @@ class Aliases:
                 raise AliasError(f"{where} means {alias.gpu_id}, but its words say {sorted(meant)}; correct it")
 
     def context(self, source: str | None) -> Context | None:
-        """What titles of `source` are; None without one. An unknown source is read like a shop: the strictest reading."""
+        """The kind of titles of `source`; None without a source. An unknown source counts as a shop, the strictest kind."""
         return None if source is None else self.contexts.get(source, "shop")
 
 
 def key(title: str, longest: int | None = None) -> str:
-    """Pieces of a name without spaces, brand words and marks: `GeForce RTX 3080` and `RTX3080` are the same.
+    """The pieces of a name without spaces, brand words and marks: `GeForce RTX 3080` and `RTX3080` have the same key.
 
-    With `longest`, no more words than make it longer than that: a shop's title is rarely as short as an alias.
+    With `longest`, the key ends with the word that makes it longer than that. This saves time, because titles of shops are
+    rarely as short as an alias.
     """
-    found = ""
+    joined_pieces = ""
     for word in text.split_words(text.normalise(title)):
         for piece in text.pieces(word):
             if piece not in _LEFT_OUT:
-                found += piece
-        if longest is not None and len(found) > longest:
+                joined_pieces += piece
+        if longest is not None and len(joined_pieces) > longest:
             break
-    return found
+    return joined_pieces
 
 
 @cache
 def load() -> Aliases:
-    """The aliases of the data file. Raises AliasError where one key of one source stands for two cards."""
+    """The aliases of the data file. Raises AliasError if one key means two cards in the same source."""
     with (DATA / "aliases.toml").open("rb") as file:
         raw: dict[str, Any] = tomllib.load(file)
     by_key: dict[tuple[str, str], Alias] = {}

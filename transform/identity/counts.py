@@ -1,4 +1,4 @@
-"""Does a title sell several cards? `2x RTX 3090` does, `VENTUS 2X` and `RTX 4080 X3` are fans, `x16` are lanes."""
+"""Counts the cards that a title sells: two in `2x RTX 3090`. `VENTUS 2X` and `RTX 4080 X3` count fans, `x16` lanes."""
 
 from __future__ import annotations
 
@@ -6,19 +6,20 @@ from gpuledger.transform.identity.reading import FORM_WORDS, Mention, Reading
 from gpuledger.transform.identity.vocabulary import Vocabulary
 from gpuledger.transform.identity.words import MOST_CARDS
 
-#: A number of cards by words.
+#: Words for numbers of cards.
 HOW_MANY = {"single": 1, "dual": 2, "twin": 2, "triple": 3, "quad": 4, "octa": 8, "two": 2, "four": 4, "eight": 8}
-#: More than a cooler has fans: so many before a chip's name are cards wherever it stands (`SYS-821GE-TNHR 8x H100`).
+#: More than the fans of a cooler. From this number on, a count before a chip's name is of cards, anywhere in the title
+#: (`SYS-821GE-TNHR 8x H100`).
 _MORE_THAN_FANS = 4
-#: What has lanes, and a rate in times: `AGP 8x GeForce 6200`.
+#: Words before a number of lanes or a bus rate: `AGP 8x GeForce 6200`.
 _SLOTS = frozenset(("agp", "pci", "pcie", "express", "e", "gen", "speed"))
-#: Sockets of a card, of which a number at the start of a title is no number of cards.
+#: Video sockets: a number before one of them counts sockets, not cards.
 _SOCKETS = frozenset(("displayport", "dp", "mdp", "mini", "minidp", "hdmi", "dvi", "usb"))
 _SETS = frozenset(("set", "lot", "pack", "bundle", "box", "case"))
 
 
 def of_token(reading: Reading, position: int, vocabulary: Vocabulary) -> int:
-    """How many cards the count at `position` (`2x`, `x2`) means; 1 where it counts something else."""
+    """How many cards the count at `position` (`2x`, `x2`) means; 1 if it counts something else."""
     token = reading.tokens[position]
     if _of_fans(reading, position, position + 1, vocabulary):
         return 1
@@ -33,7 +34,7 @@ def of_token(reading: Reading, position: int, vocabulary: Vocabulary) -> int:
 
 
 def of_number(reading: Reading, position: int, vocabulary: Vocabulary) -> int:
-    """The same for a number and a word apart: `4 x Tesla V100`, `8-GPU`."""
+    """How many cards a number with a separate word behind it means (`4 x Tesla V100`, `8-GPU`); 1 if it counts no cards."""
     number, after = reading.tokens[position : position + 2]
     if not number.text.isdigit() or not 1 < int(number.text) <= MOST_CARDS:
         return 1
@@ -48,19 +49,19 @@ def of_number(reading: Reading, position: int, vocabulary: Vocabulary) -> int:
 
 
 def of_cards_before(reading: Reading, mention: Mention, vocabulary: Vocabulary) -> int:
-    """How many cards stand before a chip's name anywhere in the title, where the number cannot be of fans; else 1.
+    """The number of cards before a chip's name, anywhere in the title; 1 if the number may be of fans.
 
-    Cards for servers and workstations have no coolers of several fans, so any number before one is of cards.
+    Cards for servers and workstations have no coolers with several fans, so any number before such a card counts cards.
     """
     place, number = before_name(reading, mention, vocabulary)
     game_card = mention.weak or any(member.gpu.segment == "consumer" for member in mention.family.members)
-    in_words = reading.tokens[place].text in HOW_MANY  # `ASUS DUAL-A4000`, written like their cards of two fans
+    in_words = reading.tokens[place].text in HOW_MANY  # `ASUS DUAL-A4000`: ASUS writes cards with two fans this way too
     of_cards = number >= _MORE_THAN_FANS or (number > 1 and not game_card and not in_words)
     return number if of_cards and not (place and reading.tokens[place - 1].text in _SLOTS) else 1
 
 
 def before_name(reading: Reading, mention: Mention, vocabulary: Vocabulary) -> tuple[int, int]:
-    """Where a number directly before a chip's name and its maker's stands, and the number; 0 and 0 where there is none."""
+    """The position and value of a number directly before a chip's name (and its maker's name); 0 and 0 if there is none."""
     tokens, start = reading.tokens, mention.start
     while start > 0 and (tokens[start - 1].text in vocabulary.maker or tokens[start - 1].text in vocabulary.graphics):
         start -= 1
@@ -81,7 +82,7 @@ def before_name(reading: Reading, mention: Mention, vocabulary: Vocabulary) -> t
 
 
 def _of_fans(reading: Reading, start: int, end: int, vocabulary: Vocabulary) -> bool:
-    """Whether the count from `start` to `end` is of fans: `x3 fan`, `팬 3개`; but `3팬 2개` are two cards of three fans."""
+    """Whether the count from `start` to `end` counts fans (`x3 fan`, `팬 3개`). `3팬 2개` are two cards with three fans."""
     tokens = [token.text for token in reading.tokens]
     if tokens[end : end + 1] and tokens[end] in vocabulary.fans:
         return True
@@ -90,7 +91,7 @@ def _of_fans(reading: Reading, start: int, end: int, vocabulary: Vocabulary) -> 
 
 
 def _begins(reading: Reading, position: int, vocabulary: Vocabulary) -> bool:
-    """At the start, or behind "with", "lot of": there a count is of what is sold."""
+    """Whether a count stands at the start of the title or behind "with" or "lot of": there it counts the product sold."""
     if position == 0:
         return True
     before = reading.tokens[position - 1].text
@@ -98,9 +99,11 @@ def _begins(reading: Reading, position: int, vocabulary: Vocabulary) -> bool:
 
 
 def _behind_a_name(reading: Reading, position: int, vocabulary: Vocabulary) -> bool:
-    """Directly behind a card's name and memory, if the board's maker does not call its fans so."""
-    named = next((mention for mention in reversed(reading.mentions) if not mention.weak or mention.family.joined), None)
-    if named is None or any(token.text in vocabulary.fans_behind_name for token in reading.tokens):
+    """Whether a count stands directly behind a card's name and memory. False for board makers who count their fans there."""
+    last_mention = next(
+        (mention for mention in reversed(reading.mentions) if not mention.weak or mention.family.joined), None
+    )
+    if last_mention is None or any(token.text in vocabulary.fans_behind_name for token in reading.tokens):
         return False
-    between = reading.tokens[named.end : position]
+    between = reading.tokens[last_mention.end : position]
     return all(token.memory or token.memory_type or token.text in FORM_WORDS or token.text == ")" for token in between)

@@ -1,4 +1,6 @@
-"""The item's other fields: what a title leaves open they may settle, and what they contradict is not matched."""
+"""Uses the other fields of an item. They may decide what its title leaves open, and a title that they contradict is not
+matched.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +17,11 @@ from gpuledger.transform.identity.vocabulary import Vocabulary
 
 
 def settle(choice: Choice, evidence: Evidence, reader: Reader, index: Index, vocabulary: Vocabulary) -> None:
-    """Narrow `choice` by the fields of `evidence`, most certain first.
+    """Narrow `choice` by the fields of `evidence`, the most certain field first.
 
-    The chip field and the memory field speak of this card, so they can also contradict the title. A specification text or a
-    part number may hold other numbers (a bus width, a whole system's memory): they only settle what is still open.
+    The chip field and the memory field are about this card, so they can also contradict the title. A specification text or a
+    part number may have other numbers in it (a bus width, the memory of a whole system), so it only decides what is still
+    open.
     """
     if evidence.chipset:
         # Part catalogues write the shader count behind a dash: "Radeon RX 560 - 1024".
@@ -46,31 +49,31 @@ def _is_number(text: str) -> bool:
     return text.strip().replace(".", "", 1).isdigit()
 
 
-def _by_chip(choice: Choice, field: Choice, text: str) -> None:
-    if not field.members or field.conflict:
+def _by_chip(choice: Choice, chip_choice: Choice, text: str) -> None:
+    if not chip_choice.members or chip_choice.conflict:
         return  # "NVIDIA", "AMD": no chip
     why = f"the chip field says {text!r}"
-    both = [member for member in choice.members if member in field.members]
+    shared = [member for member in choice.members if member in chip_choice.members]
     same_family = {mention.family.core for mention in choice.mentions} & {
-        mention.family.core for mention in field.mentions
+        mention.family.core for mention in chip_choice.mentions
     }
-    if not choice.members or (choice.conflict and same_family and not both):
-        # Nothing named, or a name that is no card by itself (`RX 5600`, short for RX 5600 XT).
-        choice.members, choice.conflict, choice.unknown = list(field.members), None, False
+    if not choice.members or (choice.conflict and same_family and not shared):
+        # The title names nothing, or a name that is no card by itself (`RX 5600`, short for RX 5600 XT).
+        choice.members, choice.conflict, choice.unknown = list(chip_choice.members), None, False
         choice.notes.append(why)
-    elif both:
-        choice.narrow(both, why)
+    elif shared:
+        choice.narrow(shared, why)
     else:
-        choice.members = choice.members + field.members
+        choice.members = choice.members + chip_choice.members
         choice.conflict = f"{why}, the title another card"
 
 
 def _by_memory(choice: Choice, reading: Reading, why: str, *, contradicts: bool) -> None:
     sizes = reading.sizes
-    kept = [member for member in choice.members if member.sizes & sizes]
-    if sizes and not kept and contradicts and any(member.sizes for member in choice.members):
+    remaining = [member for member in choice.members if member.sizes & sizes]
+    if sizes and not remaining and contradicts and any(member.sizes for member in choice.members):
         choice.conflict = choice.conflict or f"{why}, which it was not sold with or the title contradicts"
-    choice.narrow(kept, why)
+    choice.narrow(remaining, why)
 
 
 def _by_type(choice: Choice, reading: Reading, why: str) -> None:
@@ -79,7 +82,9 @@ def _by_type(choice: Choice, reading: Reading, why: str) -> None:
 
 
 def _by_form(choice: Choice, reading: Reading, why: str) -> None:
-    """`gpu_1x_h100_sxm5` is an SXM part. A text with two forms (an SXM machine with PCIe slots) says nothing."""
+    """Narrow by form factor: `gpu_1x_h100_sxm5` is an SXM part. A text with two forms (an SXM machine with PCIe slots)
+    decides nothing.
+    """
     forms = {FORM_WORDS[mark] for mark in reading.marks if mark in FORM_WORDS}
     if len(forms) == 1:
         choice.narrow([member for member in choice.members if forms <= member.open_words], why)
@@ -87,7 +92,7 @@ def _by_form(choice: Choice, reading: Reading, why: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Tools:
-    """What a text is read and understood with."""
+    """The objects that are needed to read a text."""
 
     reader: Reader
     index: Index
@@ -95,29 +100,29 @@ class _Tools:
 
 
 def _by_code(choice: Choice, mpn: str, whole: Reading, tools: _Tools) -> None:
-    """A maker's part number that names a chip (`GV-N406TEAGLE OC-8GD`) shows that the product is a card, and which."""
-    sure = [spelled for spelled, _ in part_numbers.readings(mpn, checks=True)]
+    """Narrow by a maker's part number that names a chip (`GV-N406TEAGLE OC-8GD`). It shows that the product is a card."""
+    reliable = [spelled for spelled, _ in part_numbers.readings(mpn, checks=True)]
     for spelled, maker in part_numbers.readings(mpn):
         reading = tools.reader.read_title(spelled)
         sold = frozenset(size for mention in reading.mentions for size in mention.family.sizes)
         reading.memory += [(size, inside) for size, inside in whole.memory if size in sold]
-        coded = choose(reading, tools.index, tools.vocabulary)
-        if coded.conflict or not coded.members:
+        coded_choice = choose(reading, tools.index, tools.vocabulary)
+        if coded_choice.conflict or not coded_choice.members:
             continue
-        both = [member for member in choice.members if member in coded.members]
+        shared = [member for member in choice.members if member in coded_choice.members]
         why = f"{maker}'s part number says {spelled!r}"
-        if both:
-            choice.narrow(both, why)
+        if shared:
+            choice.narrow(shared, why)
         elif not choice.members:
             choice.members, choice.mentions, choice.conflict, choice.unknown = (
-                coded.members,
-                coded.mentions,
+                coded_choice.members,
+                coded_choice.mentions,
                 None,
                 False,
             )
-            choice.notes += [why, *coded.notes]
-        elif spelled in sure:
-            choice.members, choice.conflict = choice.members + coded.members, f"{why}, the title another card"
+            choice.notes += [why, *coded_choice.notes]
+        elif spelled in reliable:
+            choice.members, choice.conflict = choice.members + coded_choice.members, f"{why}, the title another card"
         else:
             continue
         choice.coded = True
@@ -125,14 +130,14 @@ def _by_code(choice: Choice, mpn: str, whole: Reading, tools: _Tools) -> None:
 
 
 def _by_text(choice: Choice, reading: Reading, index: Index, vocabulary: Vocabulary, why: str) -> None:
-    """A text that names exactly one family names the card; one that names several compares cards."""
+    """Take the card from a text that names exactly one family. A text that names several only compares cards."""
     if len({mention.family.core for mention in reading.mentions if not mention.weak}) == 1:
-        named = choose(reading, index, vocabulary)
-        if named.members and not named.conflict:
+        text_choice = choose(reading, index, vocabulary)
+        if text_choice.members and not text_choice.conflict:
             choice.members, choice.conflict, choice.unknown, choice.mentions = (
-                named.members,
+                text_choice.members,
                 None,
                 False,
-                named.mentions,
+                text_choice.mentions,
             )
-            choice.notes += [why, *named.notes]
+            choice.notes += [why, *text_choice.notes]

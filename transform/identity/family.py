@@ -1,4 +1,4 @@
-"""Cards that share a name's core, and how a member of such a family is told apart."""
+"""Families of cards whose names share a core, and what distinguishes the members of a family."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 
 from gpuledger.transform.identity.gpu import Gpu
 
-#: Words that narrow a choice where a title has them, and leave it open where it has not.
+#: Words that narrow a choice if the title has them. If it does not, the choice stays open.
 OPEN_WORDS = frozenset(("quadro", "ada", "blackwell", "sxm", "pcie", "nvl", "pro"))
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One card of a family, as titles are compared with it."""
+    """One card of a family, with everything that a title is compared with."""
 
     gpu: Gpu
     #: The name without memory size.
@@ -21,9 +21,9 @@ class Member:
     suffixes: frozenset[str]
     open_words: frozenset[str]
     mobile: str | None
-    #: Sizes in GiB under which it is sold: of one chip and, on boards with several, of the whole board.
+    #: Memory sizes in GiB under which the card is sold: of one chip and, if the board has several chips, of the whole board.
     sizes: frozenset[float]
-    #: The memory type that the name itself states (GT 1030 DDR4).
+    #: The memory type that is part of the name (GT 1030 DDR4).
     named_type: str | None
     architecture: str
 
@@ -34,19 +34,20 @@ class Family:
 
     core: tuple[str, ...]
     members: tuple[Member, ...] = ()
-    #: The words that tell its members apart.
+    #: The words that distinguish the members.
     suffixes: frozenset[str] = frozenset()
     sizes: frozenset[float] = frozenset()
-    #: Suffixes that are numbers: the shader count in `RX 580 2048SP`.
+    #: Suffixes that are numbers, such as the shader count in `RX 580 2048SP`.
     numbers_behind: frozenset[str] = frozenset()
-    #: The core is letters and digits in one word, and so short that codes contain it: `p4`, `a10`.
+    #: The core is letters and digits in one word: `p4`, `a10`, `mi300`.
     joined: bool = False
-    #: What may be glued to such a core: its suffixes, and `m` where it has a laptop part.
+    #: Letters that may be glued to such a core: the suffixes, and `m` if the family has a laptop part.
     letters: frozenset[str] = frozenset()
+    #: The core is `joined` and has at most two digits, so that part numbers contain it by chance.
     short: bool = False
 
     def close(self, members: list[Member]) -> None:
-        """Set the members and what follows from them."""
+        """Set the members and all fields that follow from them."""
         self.members = tuple(members)
         self.suffixes = frozenset(word for member in members for word in member.suffixes)
         self.numbers_behind = frozenset(word for word in self.suffixes if word.isdigit())

@@ -1,4 +1,4 @@
-"""One graphics processor as `core.gpu` holds it."""
+"""One GPU, as a row of `core.gpu` holds it."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ SEGMENTS: tuple[str, ...] = get_args(Segment)
 class Gpu:
     """A GPU model with one memory size.
 
-    `gpu_id` is the slug of vendor and name, with the memory where a name is sold with several.
+    `gpu_id` is the slug of vendor and name. It includes the memory size if the name is sold with several sizes.
 
-    Units are in the names. `memory_gb` (GiB, as the trade writes it), bandwidth and TFLOPS are of one GPU; a board with
-    several (`gpus_on_board`) has as many times that, while `tdp_w` and `msrp_usd` are of the whole board. `released_on` is
-    the first day on sale where we know it, else the catalogue's day, often that of the announcement.
+    The field names contain the units. `memory_gb` (GiB, which shops call GB), bandwidth and TFLOPS are those of one GPU. For
+    a board with several GPUs, multiply them by `gpus_on_board`; `tdp_w` and `msrp_usd` are of the whole board. `released_on`
+    is the first day on sale if we know it, otherwise the catalogue's day, which is often the day of the announcement.
 
     `fp16_tflops` is the shader rate. `tensor_*` are dense matrix rates (no structured sparsity) from the data sheet named in
-    `tensor_source`: FP16 with FP16 accumulation, BF16 with FP32 accumulation, which GeForce cards do at half the rate.
+    `tensor_source`: FP16 with FP16 accumulation, and BF16 with FP32 accumulation, which GeForce cards do at half the rate.
 
-    A field is None where nobody whom we can name has published it, and where boards sold under one name and memory size
-    differ in it: a gap that is shown is better than a figure that fits half of the boards.
+    A field is None if no source that we can name has published it, or if boards with the same name and memory size differ in
+    it. A visible gap is better than a figure that is right for half of the boards.
     """
 
     gpu_id: str
@@ -69,14 +69,14 @@ class Gpu:
     released_on: date | None = None
     msrp_usd: Decimal | None = None
     msrp_source: str | None = None
-    #: The row of the specification catalogue that the figures come from; None for a card of our own overlay.
+    #: Key of the row in the specification catalogue from which the figures come; None for a card of our own overlay.
     catalogue_key: str | None = None
 
     def __hash__(self) -> int:
-        # Its name tells it apart from all but other editions of it; thirty fields would be hashed at every look-up.
+        # The id and the memory are enough. The default would hash all thirty fields at every look-up.
         return hash((self.gpu_id, self.memory_gb))
 
     @property
     def display_name(self) -> str:
-        """Vendor and name, as people write it: `NVIDIA GeForce RTX 3060 12GB`."""
+        """Vendor and name, as people write them: `NVIDIA GeForce RTX 3060 12GB`."""
         return f"{self.vendor} {self.name}"

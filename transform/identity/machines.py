@@ -1,4 +1,7 @@
-"""Machines whose memory processor and graphics share: Macs, computers with Strix Halo. A chip and its memory say which."""
+"""Machines in which processor and graphics share the memory: Macs and computers with Strix Halo.
+
+The chip and the size of its memory tell which machine it is.
+"""
 
 from __future__ import annotations
 
@@ -11,40 +14,43 @@ from gpuledger.transform.identity.family import Member
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.identity.index import MACHINE
 
-#: Apple's chips are named like other makers' cards (M4, a Tesla), so a word of Apple's must stand beside them.
+#: Apple's chips have names like cards of other makers (M4 is also a Tesla), so the title must have one of these words too.
 _MAC = re.compile(r"\b(?:apple|mac|macbook|imac)\b")
 _APPLE = re.compile(r"\b(m\d)\s?(pro|max|ultra)?\b(?!\.2)")
 _STRIX_HALO = re.compile(r"\bryzen ai max\s?\+?\s?(?:pro )?395\b")
-#: Words that are neither maker nor chip.
+#: A word that is neither maker nor chip.
 _BESIDE = re.compile(r"\b(?!(?:apple|amd|gpu)\b)\w")
-#: Gigabytes that are no drive's.
+#: A size in gigabytes that is not the size of a drive.
 _MEMORY = re.compile(r"\b(\d{1,3})\s?gb\b(?!\s?(?:ssd|nvme|hdd|storage|emmc|flash|pcie))")
 
 
-def named(title: str) -> Choice | None:
-    """The machines that a title in lower case may mean, by chip and the memory that it states; None where it names none.
+def choice_in_title(title: str) -> Choice | None:
+    """The machines that a title in lower case may mean, by its chip and its memory; None if it names no such chip.
 
-    Several where it does not say enough: a Mac without its memory may be any of its chip.
+    There are several if the title does not say enough: a Mac without a memory size may be any machine with its chip.
     """
     chip = _chip(title)
     if chip is None:
         return None
-    found = _by_chip().get(chip, [])
+    machines = _by_chip().get(chip, [])
     stated = {int(size) for size in _MEMORY.findall(title)}
-    return Choice(members=[_member(gpu) for gpu in found if gpu.memory_gb in stated] or [_member(gpu) for gpu in found])
+    return Choice(
+        members=[_member(gpu) for gpu in machines if gpu.memory_gb in stated] or [_member(gpu) for gpu in machines]
+    )
 
 
-def asked(title: str, *, in_a_table: bool) -> Choice | None:
-    """The machines that a question or a table of results names as what it runs on; None where it names none.
+def choice_in_question(title: str, *, in_a_table: bool) -> Choice | None:
+    """The machines that a user's question or a row in a table of results names; None if it names none.
 
-    A question may be a shop's title too, so nothing may stand beside chip, maker and memory; what a table lists ran on it.
+    A question may also be a shop's title. It therefore counts only if it has no words but chip, maker and memory. In a
+    table of results other words are allowed, because what the table lists has run on the machine.
     """
     plain = text.normalise(title)
-    found = named(plain)
-    if found is None or in_a_table:
-        return found
+    choice = choice_in_title(plain)
+    if choice is None or in_a_table:
+        return choice
     beside = _MEMORY.sub(" ", _STRIX_HALO.sub(" ", _APPLE.sub(" ", plain)))
-    return None if _BESIDE.search(beside) else found
+    return None if _BESIDE.search(beside) else choice
 
 
 def _member(gpu: Gpu) -> Member:
@@ -63,8 +69,8 @@ def _chip(title: str) -> str | None:
 
 @cache
 def _by_chip() -> dict[str, list[Gpu]]:
-    found: dict[str, list[Gpu]] = {}
+    gpus: dict[str, list[Gpu]] = {}
     for gpu in catalogue.gpus():
         if gpu.form_factor == MACHINE and gpu.chip:
-            found.setdefault(gpu.chip.lower(), []).append(gpu)
-    return found
+            gpus.setdefault(gpu.chip.lower(), []).append(gpu)
+    return gpus

@@ -1,8 +1,8 @@
-"""Names of the specification catalogue, cleaned, and the slugs made from them.
+"""Cleans the names of the specification catalogue and makes slugs from them.
 
-The catalogue lists one card several times where the same product was built on another die or in another revision
-(`GeForce RTX 3060 12 GB GA104`, `GeForce GTX 660 Rev. 2`). A buyer cannot order one of them, no shop and no benchmark names
-them, so they are the same card here. `data/names.toml` holds every such decision with its reason.
+The catalogue lists one card several times if the product was built on another die or in another revision
+(`GeForce RTX 3060 12 GB GA104`, `GeForce GTX 660 Rev. 2`). Buyers cannot choose between such variants, and shops and
+benchmarks do not name them, so this project treats them as one card. `data/names.toml` gives the reason for each decision.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class NameRules:
 
     dropped: tuple[re.Pattern[str], ...]
     renamed: dict[str, str]
-    #: Names whose boards differ from those of the name that they are sold under.
+    #: Names whose boards differ from the other boards that are sold under the same name.
     mixed: frozenset[str]
     excluded: tuple[re.Pattern[str], ...]
 
@@ -44,7 +44,7 @@ def rules() -> NameRules:
 
 
 def is_excluded(name: str) -> bool:
-    """Whether a catalogue row is no product that could carry a price or a score (profiles, samples, fakes)."""
+    """Whether a catalogue row is left out because it cannot have a price or a score (profiles, samples, fakes)."""
     return any(pattern.search(name) for pattern in rules().excluded)
 
 
@@ -58,12 +58,12 @@ def clean(name: str) -> str:
 
 
 def without_memory(name: str) -> str:
-    """The name without its memory size, otherwise as it is."""
+    """The name without its memory size and otherwise unchanged."""
     return " ".join(_MEMORY_IN_NAME.sub(" ", name).split())
 
 
 def memory_gib(catalogue_gb: float) -> float | None:
-    """GiB from the catalogue's figure, which counts 512 MB as 0.5 but 896 MB as 0.896. 0 means shared memory: None."""
+    """GiB from the catalogue's figure, which writes 512 MB as 0.5 but 896 MB as 0.896. None for 0, a shared memory."""
     if not catalogue_gb:
         return None
     thousandths = round(catalogue_gb * 1000, 3)
@@ -71,13 +71,13 @@ def memory_gib(catalogue_gb: float) -> float | None:
 
 
 def memory_text(gib: float) -> str:
-    """`12GB`, `512MB`, `1.5GB`: as the trade writes a memory size."""
+    """A memory size as shops write it: `12GB`, `512MB`, `1.5GB`."""
     if gib >= 1 and gib * 4 == int(gib * 4):
         return f"{gib:g}GB"
     return f"{gib * 1024:g}MB"
 
 
 def slug(text: str) -> str:
-    """Lower case, words joined by hyphens: `Radeon RX 580 2048SP` gives `radeon-rx-580-2048sp`."""
+    """The text in lower case with hyphens between words: `Radeon RX 580 2048SP` gives `radeon-rx-580-2048sp`."""
     text = text.lower().replace("+", " plus ")
     return _NOT_SLUG.sub("-", text).strip("-")

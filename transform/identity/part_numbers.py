@@ -1,4 +1,4 @@
-"""Part numbers that name a chip in the maker's own way, put into the words that the reader knows."""
+"""Translates part numbers, which name a chip in the maker's own way, into words that the reader knows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Code:
     spellings: str
     example: str
     says: str
-    #: Sure enough to contradict a chip named in words.
+    #: The code is so reliable that it may contradict a chip that the title names in words.
     checks: bool
 
 
@@ -44,19 +44,20 @@ def codes() -> tuple[Code, ...]:
     )
 
 
-#: Some code that checks is in the title only if one of these is: a look that costs nothing.
+#: A fast first check: a title without any of these has no code with `checks`.
 _CHECKED = re.compile(r"gv-[nr]\d\d|vcg|-4q")
 
 
 def to_check(title: str) -> bool:
-    """Whether the title may hold a part number that is sure enough to contradict it."""
+    """Whether the title may have a part number that is reliable enough to contradict it."""
     return _CHECKED.search(title.lower()) is not None
 
 
 def readings(title: str, *, checks: bool = False) -> Iterator[tuple[str, str]]:
-    """What the part numbers in `title` may say, most likely first, each with the maker whose code it is.
+    """The readings of the part numbers in `title`, most likely first, each with the maker of the code.
 
-    The caller takes the first that is a card: `VCGGT7102XPB` is no GeForce 7102, but a GT 710 with 2 GB.
+    The caller takes the first reading that is a card: `VCGGT7102XPB` is no GeForce 7102, but a GT 710 with 2 GB. With
+    `checks`, only reliable codes are read.
     """
     text = title.lower()
     if not any(character.isdigit() for character in text):

@@ -1,4 +1,4 @@
-"""Titles that a person has pinned to a card: a TOML file, kept as data with the day and the reason of every pin.
+"""Pins: titles that a person has assigned to a card. They are in a TOML file, with the day and the reason of every pin.
 
 [[pin]]
 title = "Gigabyte WINDFORCE OC"
@@ -24,12 +24,12 @@ NOT_A_GPU = "not_a_gpu"
 
 
 class PinError(ValueError):
-    """A pin cannot be read or written; the message names the file, the pin and the way out."""
+    """A pin cannot be read or written; the message names the file and the pin, and how to correct it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pin:
-    """A title that means `gpu_id` (or `not_a_gpu`), everywhere or in one source, by a person's word."""
+    """A person's decision that a title means `gpu_id` (or `not_a_gpu`), everywhere or in one source."""
 
     title: str
     gpu_id: str
@@ -52,12 +52,12 @@ class Pin:
 
     @property
     def place(self) -> tuple[str, str]:
-        """What the pin is found by; see `place_of`."""
+        """The key of the pin; see `place_of`."""
         return place_of(self.title, self.source)
 
 
 def read_pins(path: Path) -> tuple[Pin, ...]:
-    """The pins of a file, in its order; none where there is no file. Raises PinError where it cannot be understood."""
+    """The pins of a file, in its order; empty if there is no file. Raises PinError if the file cannot be understood."""
     if not path.exists():
         return ()
     try:
@@ -74,15 +74,15 @@ def add(path: Path, pin: Pin) -> tuple[Pin, ...]:
 
     The file is replaced in one step, so that a reader sees the old pins or the new ones, never half of them.
     """
-    pins = (*(other for other in read_pins(path) if other.place != pin.place), pin)
+    pins = (*(old_pin for old_pin in read_pins(path) if old_pin.place != pin.place), pin)
     _write(path, pins)
     return pins
 
 
 def remove(path: Path, title: str, source: str | None = None) -> Pin:
-    """Take the pin of `title` in `source` out of the file and return it. KeyError, with the title, where there is none.
+    """Remove the pin of `title` in `source` from the file and return it. Raises KeyError with the title if there is none.
 
-    Only the pin of exactly this place: a pin that holds everywhere is not taken out by naming one source.
+    Only the pin of exactly this source is removed: a pin that holds everywhere stays if one source is named.
     """
     pins, place = read_pins(path), place_of(title, source)
     removed = next((pin for pin in pins if pin.place == place), None)
@@ -93,20 +93,20 @@ def remove(path: Path, title: str, source: str | None = None) -> Pin:
 
 
 def place_of(title: str, source: str | None) -> tuple[str, str]:
-    """What a pin is found by: its source and the title without the blanks around and repeated in it."""
+    """The key of a pin: its source, and its title without blanks at the ends and repeated blanks."""
     return (source or "", " ".join(title.split()))
 
 
 def _write(path: Path, pins: Iterable[Pin]) -> None:
-    local_files.write_text(path, "\n".join(_entry(one) for one in pins))
+    local_files.write_text(path, "\n".join(_entry(pin) for pin in pins))
 
 
 def _check(pins: Iterable[Pin], path: Path) -> None:
     seen: dict[tuple[str, str], Pin] = {}
     for pin in pins:
-        other = seen.setdefault(pin.place, pin)
-        if other is not pin:
-            raise PinError(f"{path}: {pin.title!r} is pinned twice, to {other.gpu_id} and to {pin.gpu_id}; keep one")
+        first = seen.setdefault(pin.place, pin)
+        if first is not pin:
+            raise PinError(f"{path}: {pin.title!r} is pinned twice, to {first.gpu_id} and to {pin.gpu_id}; keep one")
 
 
 def _entry(pin: Pin) -> str:

@@ -1,4 +1,4 @@
-"""Reads a title into what it says: families of cards named in it, memory, and marks of what kind of product it is."""
+"""Reads a title: finds the families of cards that it names, memory sizes, and words that tell the kind of product."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from gpuledger.transform.identity.reading import ARCHITECTURES, FORM_WORDS, Ment
 from gpuledger.transform.identity.vocabulary import Vocabulary
 from gpuledger.transform.identity.words import UNITS, Token, Words
 
-#: May stand inside a name without ending it: "Arc Graphics A770", "Radeon Graphics RX 580".
+#: Words that may stand inside a name: "Arc Graphics A770", "Radeon Graphics RX 580".
 _INSIDE = frozenset(("graphics", "nvidia", "geforce", "radeon", "amd"))
 
-#: Lines whose word and a number behind it are a card and nothing else; `HD 1080`, `R5 5600` and `MX 500` are other things.
+#: Lines whose word, with a number behind it, always names a card. `HD 1080`, `R5 5600` and `MX 500` may be other things.
 _LINES = frozenset(("rtx", "gtx", "rx"))
 _SERIES = frozenset(("series", "serie", "시리즈"))
 
 
 class Reader:
-    """Reads titles against an index. It learns words as it reads, so every thread needs its own."""
+    """Reads titles with the help of an index. It remembers the words that it reads, so every thread needs its own reader."""
 
     def __init__(self, index: Index, vocabulary: Vocabulary) -> None:
         self._index = index
@@ -58,18 +58,18 @@ class Reader:
             if maker := self._vocabulary.maker.get(word):
                 reading.makers.add(maker)
             node = self._index.start.get(word)
-            if node is not None and (after := self._mention(reading, node, position, depth > 0)):
-                position = self._beside(reading, after, depth > 0)
+            if node is not None and (after := self._read_name(reading, node, position, depth > 0)):
+                position = self._read_second_name(reading, after, depth > 0)
                 continue
             if word in _LINES:
                 behind = [token for token in tokens[position + 1 : position + 4] if token.text != "pro"]
                 if number := _name_number(behind):
                     reading.unknown_names.append(f"{word} {number}")
-            position = self._mark(reading, position, depth > 0)
+            position = self._read_mark(reading, position, depth > 0)
         return reading
 
-    def _mark(self, reading: Reading, position: int, inside: bool) -> int:
-        """Take note of a token that begins no name; the position behind it."""
+    def _read_mark(self, reading: Reading, position: int, inside: bool) -> int:
+        """Note the meaning of a token that begins no name; returns the position behind it."""
         token = reading.tokens[position]
         word = token.text
         if token.memory is not None or token.memory_type:
@@ -80,15 +80,18 @@ class Reader:
         elif token.count:
             reading.count = max(reading.count, counts.of_token(reading, position, self._vocabulary))
             if token.count_behind:
-                reading.marks.add(word)  # FirePro S7150 x2 is one board
+                reading.marks.add(word)  # in FirePro S7150 x2 it is part of the name of one board
         elif word[0].isdigit():
-            return self._number(reading, position, inside)
+            return self._read_number(reading, position, inside)
         elif not token.glued or len(word) > 1:  # not the `d` of `3d`
             reading.marks.add(word)
         return position + 1
 
-    def _mention(self, reading: Reading, node: Node, position: int, inside: bool) -> int:
-        """Follow the cores from `position`; note the longest family found and return the position behind it, else 0."""
+    def _read_name(self, reading: Reading, node: Node, position: int, inside: bool) -> int:
+        """Follow the trie of cores from `position`, and note the family with the longest core.
+
+        Returns the position behind the name, or 0 if there is none.
+        """
         tokens = reading.tokens
         best: Family | None = node.family
         end = here = position + 1
@@ -101,7 +104,7 @@ class Reader:
                 if node.family is not None:
                     best, end = node.family, here + 1
             elif word == "pro" and tokens[position].text == "rtx":
-                pro = True  # RTX PRO 6000; but Radeon Pro VII is another card than Radeon VII
+                pro = True  # RTX PRO 6000 has the core of RTX 6000; Radeon Pro VII has another than Radeon VII
             elif word not in _INSIDE:
                 break
             here += 1
@@ -111,10 +114,10 @@ class Reader:
             reading.marks.add("pro")
         if best.short and (memory := tokens[position].memory) is not None:
             reading.memory_in_names.append((memory, inside))
-        return self._named(reading, best, range(position, end), weak=best.short, inside=inside)
+        return self._add_mention(reading, best, range(position, end), weak=best.short, inside=inside)
 
-    def _beside(self, reading: Reading, position: int, inside: bool) -> int:
-        """A second card of the line behind a stroke, `RTX 4070/4080`, as the name that it is; the position behind it."""
+    def _read_second_name(self, reading: Reading, position: int, inside: bool) -> int:
+        """Note a second card of the same line behind a slash (`RTX 4070/4080`); returns the position behind it."""
         core, behind = reading.mentions[-1].family.core, reading.tokens[position : position + 3]
         if core[0] not in _LINES or not behind or behind[0].text != "/":
             return position
@@ -125,10 +128,10 @@ class Reader:
         if family is None:
             reading.unknown_names.append(f"{core[0]} {number}")
             return position + 2
-        return self._named(reading, family, range(position + 1, position + 2), weak=False, inside=inside)
+        return self._add_mention(reading, family, range(position + 1, position + 2), weak=False, inside=inside)
 
-    def _named(self, reading: Reading, family: Family, place: range, *, weak: bool, inside: bool) -> int:
-        """Note that the tokens at `place` name `family`; the position behind the suffixes."""
+    def _add_mention(self, reading: Reading, family: Family, place: range, *, weak: bool, inside: bool) -> int:
+        """Note that the tokens at `place` name `family`; returns the position behind the suffixes."""
         run = suffixes.read_suffixes(reading.tokens, family, place.stop, self._vocabulary)
         reading.marks |= run.marks
         reading.letters_in_codes |= run.in_code
@@ -136,8 +139,11 @@ class Reader:
         reading.mentions.append(Mention(family, frozenset(run.suffixes), spelled, place.start, run.end, weak, inside))
         return run.end
 
-    def _number(self, reading: Reading, position: int, inside: bool) -> int:
-        """A number: with a unit behind it a memory size, else perhaps a model number without its prefix."""
+    def _read_number(self, reading: Reading, position: int, inside: bool) -> int:
+        """Note a number: a memory size if a unit follows it, otherwise perhaps a model number without its prefix.
+
+        Returns the position behind the number.
+        """
         tokens = reading.tokens
         token = tokens[position]
         after = tokens[position + 1] if position + 1 < len(tokens) else None
@@ -154,7 +160,9 @@ class Reader:
         end = position + 1
         for family in self._index.numbers.get(token.text, ()):
             if after is None or not after.glued or _is_suffix(after.text, family):
-                end = max(end, self._named(reading, family, range(position, position + 1), weak=True, inside=inside))
+                end = max(
+                    end, self._add_mention(reading, family, range(position, position + 1), weak=True, inside=inside)
+                )
         return end
 
 
@@ -169,18 +177,22 @@ def _words_with_a_meaning(index: Index, vocabulary: Vocabulary) -> frozenset[str
 
 
 def _is_suffix(word: str, family: Family) -> bool:
-    """Whether letters glued to a bare number are a suffix; else it is a processor (7900X, 13900K) or a code."""
+    """Whether letters glued to a bare number are a suffix. If not, the number is a processor (7900X, 13900K) or a code."""
     return word in family.suffixes or word in suffixes.ALWAYS or word in suffixes.GLUED
 
 
 def _may_follow(token: Token, family: Family) -> bool:
-    """Whether `token` behind `a100` leaves it that name: only its own suffixes may be glued to it (`h100i` is a cooler)."""
+    """Whether a word such as `a100` is still the family's name if `token` follows it. Only its own suffixes may be glued to
+    it: `h100i` is a cooler.
+    """
     text = token.text
     return not token.glued or text in family.letters or text[0].isdigit() or (token.live and len(text) > 1)
 
 
 def _name_number(behind: list[Token]) -> str | None:
-    """The number behind a line's word that makes it a card's name, whether one has it or not; `RTX 5000 series` is none."""
+    """The number behind the word of a line if both form the name of a card, known or unknown; None otherwise, as for `RTX
+    5000 series`.
+    """
     if not behind or not behind[0].live or not behind[0].text.isdigit() or len(behind[0].text) not in (3, 4):
         return None
     after = behind[1] if len(behind) > 1 else None
@@ -190,5 +202,5 @@ def _name_number(behind: list[Token]) -> str | None:
 
 
 def _is_rate(tokens: list[Token], position: int) -> bool:
-    """Whether "/s" follows: then the size was a bandwidth."""
+    """Whether "/s" follows a size, which is then a bandwidth."""
     return [token.text for token in tokens[position : position + 2]] == ["/", "s"]

@@ -1,4 +1,4 @@
-"""What the resolver is given and what it answers."""
+"""The inputs and the answers of the resolver."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 Status = Literal["matched", "ambiguous", "unmatched", "not_a_gpu"]
-#: What is sold: a card, a product with cards in it, or what holds none.
+#: Kinds of products: a card, products with cards in them (first line), and products without cards (second line).
 ProductKind = Literal[
     "card", "server", "workstation", "computer", "laptop", "egpu", "kit", "lot",
     "accessory", "service", "broken", "other",
@@ -15,7 +15,7 @@ ProductKind = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """Other text of the same item that may settle what its title leaves open. All of it as the source printed it."""
+    """Other fields of the same item, as the source printed them. They may decide if the title leaves the card open."""
 
     #: A memory field: `12`, `12 GB`.
     memory: str | None = None
@@ -32,12 +32,13 @@ class Evidence:
 class Resolution:
     """Which GPU a title means, or why it means none.
 
-    `gpu_id` and `gpu` are set only where `status` is `matched`. `candidates` are the gpu_ids that remain possible; for
-    `not_a_gpu` they are the card that the product is for or contains. `product_kind` says what is sold, None where the
-    title does not; `gpu_count` is the cards in it, None where it holds some and nothing says how many. `contained` is the
-    card in a product that is none, where it is certain, and `parts` counts what else is in it. `rule` names what decided,
-    `notes` the reasons in the order in which they applied, `decided_by` the words of the title that named the card.
-    `ignored` are the words that meant nothing; it is filled only when asked for.
+    `gpu_id` and `gpu` are set only if `status` is `matched`. `candidates` are the gpu_ids that remain possible; for
+    `not_a_gpu` they are the cards that the product is for or contains. `product_kind` is the kind of product that the title
+    sells, None if it does not say. `gpu_count` is the number of cards in the product, None if it has cards but does not say
+    how many. `contained` is the gpu_id and name of the card in a product that is not a card, if certain. `parts` counts the
+    other parts of such a product. `rule` names the rule that decided, `notes` the reasons in the order in which they
+    applied, and `decided_by` the words of the title that named the card. `ignored` are the words without meaning; it is
+    filled only on request.
     """
 
     title: str
@@ -60,8 +61,10 @@ class Resolution:
         return "; ".join(self.notes)
 
     def to_json(self, *, explain: bool = False) -> dict[str, Any]:
-        """`title, status, gpu_id, gpu, product_kind, gpu_count, candidates, contains`; with `explain` also what decided and
-        what was ignored. `contains` has, for a product that is no card, each part with its count.
+        """A row with `title, status, gpu_id, gpu, product_kind, gpu_count, candidates, contains`.
+
+        `contains` lists the parts of a product that is not a card, each with its count. With `explain` the row also has the
+        rule, the reasons, the deciding words and the ignored words.
         """
         row: dict[str, Any] = {
             "title": self.title,

@@ -1,4 +1,4 @@
-"""From a title to one GPU, or to an honest "I do not know"."""
+"""Resolves a title to one GPU, or to an honest "I do not know"."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from gpuledger.transform.identity.verdict import Item, Why
 
 __all__ = ["Evidence", "Resolution", "Resolver"]
 
-#: A computer that a shop names so is on sale; in a table of results stands the system's name.
+#: Words that a shop uses for a computer that it sells. A system in a table of results has no such word in its name.
 _SOLD_AS = frozenset(("gaming", "gamer"))
-#: What a title may sell that holds no card, by the kind of `products`.
+#: Kinds of `products` without a card in them, and the kind of product in the answer.
 _KINDS_WITHOUT_CARDS: dict[str, ProductKind] = {
     "accessory": "accessory", "service": "service", "broken": "broken", "other": "other",
 }  # fmt: skip
-#: Letters of the longest title or field that is read. A shop's have some hundreds; the time that reading takes grows with
-#: their square, and a night reads what strangers wrote.
+#: Letters of the longest title or field that is read. Those of shops have a few hundred. Reading time grows with the square
+#: of the letters, and a night reads texts that strangers wrote.
 MOST_LETTERS = 4_000
 _GIGABYTES = re.compile(r"(?<![\d.])(\d{1,4})\s?gb?\b")
 _IN_BRACKETS = re.compile(r"\(([^()]*)\)")
@@ -49,12 +49,12 @@ _IN_BRACKETS = re.compile(r"\(([^()]*)\)")
 class Resolver:
     """Maps titles to GPUs.
 
-    Load it once and keep it: it learns words as it reads, so every thread needs a resolver of its own; what it answers does
-    not depend on what it has read before.
+    Load a resolver once and keep it. It remembers words that it has read, so every thread needs a resolver of its own. Its
+    answers do not depend on the titles that it has read before.
     """
 
     def __init__(self, built: index.Index, pinned: Iterable[Pin] = (), own: Iterable[Gpu] = ()) -> None:
-        """A resolver over an index. Raises AliasError where an alias contradicts the catalogue."""
+        """A resolver over an index. Raises AliasError if an alias contradicts the catalogue."""
         self._index = built
         self._vocabulary = vocabulary.load()
         self._reader = Reader(built, self._vocabulary)
@@ -65,7 +65,9 @@ class Resolver:
 
     @classmethod
     def load(cls, pins: Iterable[Pin] = (), own: Iterable[Gpu] = ()) -> Resolver:
-        """A resolver over the catalogue, with the titles that a person has pinned (`pins.read`) and the GPUs of his own."""
+        """A resolver over the catalogue, with the titles that a person pinned (`pins.read_pins`) and the GPUs that the user
+        added.
+        """
         return cls(index.of_catalogue(), pins, own)
 
     def resolve(
@@ -73,20 +75,20 @@ class Resolver:
     ) -> Resolution:
         """The GPU that `title` means.
 
-        `evidence` are other fields of the same item. `source` is the name of the source the title is from: it brings that
-        source's aliases and says whether the title is a shop's, a benchmark's or a cloud's. Pass it wherever it is known,
-        above all for prices: without it, a system named by its GPU in brackets counts as that GPU. `explain` also lists the
-        words that were ignored.
+        `evidence` holds other fields of the same item. `source` is the name of the title's source. It selects the aliases of
+        the source, and tells whether the title is from a shop, a benchmark or a cloud. Pass the source if it is known, above
+        all for prices: without it, a system that is named by its GPU in brackets counts as that GPU. `explain` also lists
+        the ignored words.
         """
-        if self._pins and (pin := self._pin(title, source)):
-            return _pinned(title, pin)
+        if self._pins and (pin := self._pin_of(title, source)):
+            return _answer_of_pin(title, pin)
         if (letters := max(map(len, _texts(title, evidence)))) > MOST_LETTERS:
             why = Why("too long", f"{letters} letters are no title, nor a field of one item")
             return verdict.answer(title, "unmatched", Choice(), why)
         reading = self._reader.read_title(title)
         resolution = self._decide(title, reading, evidence, source)
         if resolution.status != NOT_A_GPU and (added := self._own.find(title)):
-            resolution = _of_own(resolution, added)
+            resolution = _answer_of_own(resolution, added)
         if explain:
             ignored = tuple(token.text for token in reading.tokens if not token.live)
             return dataclasses.replace(resolution, ignored=ignored)
@@ -95,7 +97,9 @@ class Resolver:
     def _decide(self, title: str, reading: Reading, evidence: Evidence | None, source: str | None) -> Resolution:
         context = self._aliases.context(source)
         reading.rented = context == "cloud"
-        if context in (None, "benchmark") and (shared := machines.asked(title, in_a_table=context == "benchmark")):
+        if context in (None, "benchmark") and (
+            shared := machines.choice_in_question(title, in_a_table=context == "benchmark")
+        ):
             machine = verdict.of_choice(title, shared, reading) or verdict.answer(
                 title, "matched", shared, Why("machine")
             )
@@ -104,18 +108,23 @@ class Resolver:
         before = (counts.of_cards_before(reading, mention, self._vocabulary) for mention in choice.mentions)
         reading.count = max(reading.count, *before, 1)
         if context not in ("benchmark", "cloud"):
-            if for_a_machine := self._for_a_machine(title, evidence, source):
+            if for_a_machine := self._card_for_a_machine(title, evidence, source):
                 return for_a_machine
             reason = products.not_a_card(
                 reading, title, self._vocabulary, chip_field=bool(evidence and evidence.chipset)
             )
-            if reason and context is None and reason.kind == "computer" and (system := self._system(title, reading)):
+            if (
+                reason
+                and context is None
+                and reason.kind == "computer"
+                and (system := self._choice_in_brackets(title, reading))
+            ):
                 return verdict.of_choice(title, system, reading) or verdict.answer(
                     title, "matched", system, Why("system")
                 )
-            # The name of a machine with one chip (DGX Spark) is that chip's in a question; a shop sells the machine.
+            # In a question, the name of a machine with one chip (DGX Spark) means the chip. A shop sells the machine.
             aliased = context is None and self._aliases.find(title, None)
-            if not aliased and (product := self._with_cards(title, reading, reason, choice)):
+            if not aliased and (product := self._product_with_cards(title, reading, reason, choice)):
                 return product
             if reason:
                 answer = verdict.answer(title, "not_a_gpu", choice, Why(reason.kind, str(reason)), count=reading.count)
@@ -128,28 +137,35 @@ class Resolver:
                 return verdict.answer(title, "unmatched", choice, Why("slice", "a part of a card, not the whole"))
         open_still = len(choice.members) != 1 and not (choice.conflict and choice.members)
         if open_still and (alias := self._aliases.find(title, source)):
-            return _aliased(title, alias, source, choice)
+            return _answer_of_alias(title, alias, source, choice)
         item = Item(title, context, evidence)
         product = verdict.of_choice(title, choice, reading) or verdict.of_product(
             item, reading, choice, self._vocabulary
         )
-        if context is None and product and product.rule == "product open" and (system := self._system(title, reading)):
+        if (
+            context is None
+            and product
+            and product.rule == "product open"
+            and (system := self._choice_in_brackets(title, reading))
+        ):
             return verdict.answer(title, "matched", system, Why("system"))
         return product or verdict.answer(title, "matched", choice, Why("name"), count=reading.count)
 
-    def _for_a_machine(self, title: str, evidence: Evidence | None, source: str | None) -> Resolution | None:
-        """The answer where a card is said to be for a line of machines (`for Dell PowerEdge R750`), which it is not then."""
+    def _card_for_a_machine(self, title: str, evidence: Evidence | None, source: str | None) -> Resolution | None:
+        """The answer if the title says that a card is for a line of machines (`for Dell PowerEdge R750`): the product is the
+        card and not the machine. None if the title does not say so.
+        """
         cut = purposes.without_its_machine(title, self._vocabulary)
-        if cut is None or not self._choose(cut.before, self._reader.read_title(cut.before)).members:
+        if cut is None or not self._choose(cut.product_part, self._reader.read_title(cut.product_part)).members:
             return None
-        resolution = self._decide(cut.rest, self._reader.read_title(cut.rest), evidence, source)
+        resolution = self._decide(cut.shortened_title, self._reader.read_title(cut.shortened_title), evidence, source)
         note = "said to be for a machine, and none itself"
         return dataclasses.replace(resolution, title=title, notes=(*resolution.notes, note))
 
-    def _with_cards(
+    def _product_with_cards(
         self, title: str, reading: Reading, reason: products.NotACard | None, choice: Choice
     ) -> Resolution | None:
-        """The answer where the product is no card and holds some: a server, a laptop, a lot; None where it is not."""
+        """The answer if the product is not a card but holds cards (a server, a laptop, a lot); None otherwise."""
         if reason is not None and reason.kind in _KINDS_WITHOUT_CARDS:
             return None
         is_edition = any("server" in member.suffixes for member in choice.members)
@@ -159,15 +175,17 @@ class Resolver:
         if sold is None:
             return None
         why = Why(reason.kind, str(reason)) if reason else Why(sold.kind, sold.why)
-        return verdict.of_system(title, sold, self._inside(title, sold), why)
+        return verdict.of_system(title, sold, self._card_inside(title, sold), why)
 
-    def _inside(self, title: str, sold: systems.System) -> Choice:
-        """The card in a product: by the title without the words of the product, whose memory is not always the card's."""
+    def _card_inside(self, title: str, sold: systems.System) -> Choice:
+        """The card in a product, from the title without the words for the product. The memory in the title counts only if it
+        fits the card, as it may be that of the machine.
+        """
         text = systems.without_words_of_systems(title)
-        shared = machines.named(text)
+        shared = machines.choice_in_title(text)
         if shared is not None and sold.kind in ("computer", "workstation", "laptop"):
             return shared
-        # A short name (A100) counts beside a word for cards only, and a product that holds some is such a word.
+        # A short name (A100) counts only beside a word for cards. The product holds cards, so such a word is added.
         beside = [text, sold.gpu or "", "laptop" if sold.kind == "laptop" else "gpu"]
         reading = self._reader.read_title(" ".join(beside))
         reading.memory = []
@@ -194,7 +212,7 @@ class Resolver:
         return choice
 
     def _by_part_number(self, title: str, reading: Reading, *, checks: bool = False) -> Choice | None:
-        """The card that a part number names, with the memory that the whole title states."""
+        """The card that a part number names, narrowed by the memory in the whole title; None if no part number names one."""
         for spelled, maker in part_numbers.readings(title, checks=checks):
             coded = self._reader.read_title(spelled)
             sold = frozenset(size for mention in coded.mentions for size in mention.family.sizes)
@@ -210,8 +228,10 @@ class Resolver:
                 return choice
         return None
 
-    def _system(self, title: str, reading: Reading) -> Choice | None:
-        """`Ryzen 9 7900X (Nvidia 4090)` in a table of results: the brackets hold nothing but a chip's name."""
+    def _choice_in_brackets(self, title: str, reading: Reading) -> Choice | None:
+        """The card of a system in a table of results, as in `Ryzen 9 7900X (Nvidia 4090)`; None if brackets do not hold
+        exactly a chip's name.
+        """
         outside = any(not mention.in_brackets for mention in reading.mentions)
         sold = reading.marks & (self._vocabulary.computer | self._vocabulary.laptop | _SOLD_AS)
         if outside or sold:
@@ -224,31 +244,31 @@ class Resolver:
                 return choice
         return None
 
-    def _pin(self, title: str, source: str | None) -> Pin | None:
+    def _pin_of(self, title: str, source: str | None) -> Pin | None:
         plain = " ".join(title.split())
         return self._pins.get((source or "", plain)) or self._pins.get(("", plain))
 
 
-def _pinned(title: str, pin: Pin) -> Resolution:
+def _answer_of_pin(title: str, pin: Pin) -> Resolution:
     note = f"pinned on {pin.pinned_on}: {pin.reason}"
     if pin.gpu_id == NOT_A_GPU:
         return Resolution(title=title, status="not_a_gpu", rule="pin", notes=(note,))
-    return _named(title, pin.gpu_id, "pin", (note,))
+    return _matched(title, pin.gpu_id, "pin", (note,))
 
 
-def _of_own(resolution: Resolution, gpu: Gpu) -> Resolution:
+def _answer_of_own(resolution: Resolution, gpu: Gpu) -> Resolution:
     return dataclasses.replace(
         resolution, status="matched", gpu_id=gpu.gpu_id, gpu=gpu.display_name, candidates=(gpu.gpu_id,),
         product_kind="card" if resolution.gpu_count == 1 else "lot", rule="own", notes=("a card that was added",),
     )  # fmt: skip
 
 
-def _aliased(title: str, alias: aliases.Alias, source: str | None, choice: Choice) -> Resolution:
+def _answer_of_alias(title: str, alias: aliases.Alias, source: str | None, choice: Choice) -> Resolution:
     where = f"alias of {source}" if source else "alias"
-    return _named(title, alias.gpu_id, "alias", (*choice.notes, f"{where}: {alias.reason}"))
+    return _matched(title, alias.gpu_id, "alias", (*choice.notes, f"{where}: {alias.reason}"))
 
 
-def _named(title: str, gpu_id: str, rule: str, notes: tuple[str, ...]) -> Resolution:
+def _matched(title: str, gpu_id: str, rule: str, notes: tuple[str, ...]) -> Resolution:
     name = catalogue.by_id()[gpu_id].display_name
     return Resolution(
         title=title, status="matched", gpu_id=gpu_id, gpu=name, candidates=(gpu_id,), rule=rule, notes=notes
@@ -256,7 +276,7 @@ def _named(title: str, gpu_id: str, rule: str, notes: tuple[str, ...]) -> Resolu
 
 
 def _texts(title: str, evidence: Evidence | None) -> Iterator[str]:
-    """What is read of an item."""
+    """All texts of an item that are read."""
     yield title
     if evidence:
-        yield from filter(None, (getattr(evidence, one.name) for one in dataclasses.fields(evidence)))
+        yield from filter(None, (getattr(evidence, field.name) for field in dataclasses.fields(evidence)))

@@ -1,4 +1,4 @@
-"""Which market a catalogue row belongs to, how it is built in, and how many chips sit on its board."""
+"""Finds the segment of a catalogue row, its form factor, and the number of chips on its board."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 
 from gpuledger.transform.identity.gpu import Segment
 
-# The catalogue has no column for the market; its `generation` says it in words. First match wins, so the order matters:
-# laptop parts before their desktop families, consoles and shared-memory parts before everything.
+# The catalogue has no column for the segment, but its `generation` names it in words. The first match wins, so the order
+# matters: laptop parts come before their desktop families, and consoles and shared-memory parts before everything.
 _GENERATIONS: tuple[tuple[str, Segment], ...] = (
     (r"^Console GPU", "console"),
     (r"IGP|^HD Graphics|^GMA|^Extreme Graphics|^Graphics|^Arc Graphics-M|^ION|^Iris", "integrated"),
@@ -36,7 +36,7 @@ _FORM_FACTOR_NAME: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     )
 )
 
-# Chips on one board, where the name does not say "X2". Memory, bandwidth and TFLOPS of the catalogue are of one chip.
+# Chips on one board, for names without "X2". The catalogue gives memory, bandwidth and TFLOPS of one chip.
 # Source: vendors' product pages.
 _CHIPS: dict[str, int] = {
     "GeForce 9800 GX2": 2,
@@ -77,9 +77,9 @@ _TWO_IN_NAME = re.compile(r" [xX]2(?=$| Mobile)")
 
 
 def segment(generation: str, name: str, bus: str | None, memory_gb: float | None) -> Segment:
-    """The market of a row: from its name where that says it, else from the catalogue's generation.
+    """The segment of a row: from its name if the name tells it, otherwise from the catalogue's generation.
 
-    No memory of its own (`memory_gb` None) means a part of a processor or a chipset, whatever the name says.
+    A GPU without memory of its own (`memory_gb` None) is part of a processor or a chipset, whatever its name says.
     """
     if _DATA_CENTER_NAME.search(name):
         return "data_center"
@@ -95,7 +95,7 @@ def segment(generation: str, name: str, bus: str | None, memory_gb: float | None
 
 
 def form_factor(name: str, bus: str | None, market: Segment) -> str | None:
-    """SXM, PCIe, NVL, MXM, OAM and so on; None where the card has no slot of its own or nothing is published."""
+    """SXM, PCIe, NVL, MXM, OAM and so on; None if the card has no slot of its own or nobody publishes it."""
     for pattern, form in _FORM_FACTOR_NAME:
         if pattern.search(name):
             return form

@@ -1,4 +1,7 @@
-"""The words behind a model number that make it another card: Ti, SUPER, XT, D, and how titles glue and scatter them."""
+"""Reads suffixes, the words behind a model number that make it another card (Ti, SUPER, XT, D).
+
+Titles glue suffixes to the number and to each other, or put them elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,11 @@ from gpuledger.transform.identity.family import Family
 from gpuledger.transform.identity.vocabulary import Vocabulary
 from gpuledger.transform.identity.words import Token
 
-#: These make another card behind any model number, also where we know no such card.
+#: Words that make another card behind any model number, even if we know no such card.
 ALWAYS = frozenset(("ti", "super", "xt", "xtx", "gre"))
-#: Suffixes written as one word.
+#: Words that stand for one or more suffixes.
 GLUED = {"tis": ("ti", "super"), "tisp": ("ti", "super"), "tisuper": ("ti", "super"), "supers": ("super",)}
-#: What letters glued to a number begin with where a short code follows: `650TIB` (Ti Boost), `6700XTCLD`. Longest first.
+#: How letters behind a number begin if a short code follows the suffix: `650TIB` (Ti Boost), `6700XTCLD`. Longest first.
 _BEGINNINGS = (
     ("tis", ("ti", "super")),
     ("ti", ("ti",)),
@@ -21,9 +24,10 @@ _BEGINNINGS = (
     ("xt", ("xt",)),
     ("gre", ("gre",)),
 )
-#: Single letters that also stand apart from the number: `RTX 4090 D`, `R9 290 X`, `TITAN Z`, `TITAN V`.
+#: Single letters that may have a space before them: `RTX 4090 D`, `R9 290 X`, `TITAN Z`, `TITAN V`.
 _APART = frozenset("xdvz")
-#: Families whose letter may stand anywhere: elsewhere product lines are too full of letters (Phantom Gaming D, Gaming X).
+#: Families whose letter may stand anywhere in the title. For others, the names of product lines have too many single letters
+#: (Phantom Gaming D, Gaming X).
 _ANYWHERE = {
     ("titan",): frozenset("xzv"),
     ("fury",): frozenset("x"),
@@ -31,24 +35,24 @@ _ANYWHERE = {
     ("rtx", "5090"): frozenset("d"),
     ("rtx", "6000"): frozenset("d"),
 }
-#: Sapphire's `Tri-X R9 Fury`: the X is the cooler's. No other cooler of such a family is called so.
+#: In Sapphire's `Tri-X R9 Fury` the X belongs to the cooler. No other cooler of these families has such a name.
 _BEFORE_X = frozenset(("tri",))
 
 
 @dataclass(slots=True)
 class Suffixes:
-    """The suffixes from one place of a title on, and where the words behind them begin."""
+    """The suffixes that begin at one place in a title. `end` is the place of the first token behind them."""
 
     end: int
     suffixes: set[str] = field(default_factory=set)
-    #: Words of laptops met among them.
+    #: Words for laptops among the suffixes.
     marks: set[str] = field(default_factory=set)
-    #: A letter inside a part number: perhaps a suffix, perhaps the code's (`RX-560D4SFG5`).
+    #: Letters inside a part number, which are a suffix or part of the code (`RX-560D4SFG5`).
     in_code: set[str] = field(default_factory=set)
 
 
 def read_suffixes(tokens: list[Token], family: Family, start: int, vocabulary: Vocabulary) -> Suffixes:
-    """The suffixes of `family` in the tokens from `start` on."""
+    """Read the suffixes of `family` in the tokens from `start` on."""
     run = Suffixes(start)
     while run.end < len(tokens) and _take(tokens, run, family, vocabulary):
         run.end += 1
@@ -56,7 +60,7 @@ def read_suffixes(tokens: list[Token], family: Family, start: int, vocabulary: V
 
 
 def _take(tokens: list[Token], run: Suffixes, family: Family, vocabulary: Vocabulary) -> bool:
-    """Take the token at the run's end as a suffix, if it is one."""
+    """Add the token at the end of `run` if it is a suffix; returns whether it is."""
     token = tokens[run.end]
     word = token.text
     after = tokens[run.end + 1] if run.end + 1 < len(tokens) else None
@@ -86,7 +90,7 @@ def _take(tokens: list[Token], run: Suffixes, family: Family, vocabulary: Vocabu
 
 
 def _take_known(token: Token, after: Token | None, run: Suffixes) -> bool:
-    """Take a suffix of the family: a letter only where nothing of a part number follows it."""
+    """Add a suffix of the family. A single letter counts only if the rest of a part number does not follow it."""
     if len(token.text) == 1:
         if token.glued and not _ends_word(after) and after is not None and after.memory_type is None:
             run.in_code.add(token.text)
@@ -98,17 +102,17 @@ def _take_known(token: Token, after: Token | None, run: Suffixes) -> bool:
 
 
 def letters_anywhere(tokens: list[Token], family: Family) -> set[str]:
-    """Single letters that stand apart from the number and yet may be its suffix (`D ... RTX 4090`)."""
-    wanted = _ANYWHERE.get(family.core, frozenset())
+    """Single letters that may be a suffix although they do not stand behind the number (`D ... RTX 4090`)."""
+    letters = _ANYWHERE.get(family.core, frozenset())
     return (
         {
             token.text
             for position, token in enumerate(tokens)
-            if token.text in wanted
+            if token.text in letters
             and not token.glued
             and not (token.text == "x" and position and tokens[position - 1].text in _BEFORE_X)
         }
-        if wanted
+        if letters
         else set()
     )
 

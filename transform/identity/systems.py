@@ -1,6 +1,6 @@
-"""Products that hold cards and are none: what they are, how many cards are in them, and what else.
+"""Products that hold cards but are not cards: their kind, the number of cards in them, and their other parts.
 
-A server is no card, however exactly its title names one: its price is that of eight cards, two processors and a chassis.
+A server is not a card, even if its title names the card exactly: the price is for eight cards, two processors and a chassis.
 """
 
 from __future__ import annotations
@@ -21,23 +21,24 @@ from gpuledger.transform.identity.resolution import ProductKind
 from gpuledger.transform.identity.vocabulary import Vocabulary
 from gpuledger.transform.identity.words import MOST_CARDS
 
-#: A look at the title that is cheaper than the patterns: without one of these no title is a server or a workstation.
+#: A first check that is cheaper than the other patterns: a title without any of these is no server and no workstation.
 _TRIGGER = re.compile(
     r"serv|serw|station|\bnode|dgx|hgx|\bnvl|poweredge|proliant|rackmount|\bz[468] g\d|precision|\bgb10\b|system\b"
     r"|\b(?:sys|as|ars|esc|nf|xe|xd|sr|dl|g)[ -]?n?\d|\dgp-t|\br\d{3}xa"
 )
 _COUNT_BEFORE = rf"(?:(?<!\w)\(?(\d{{1,2}})\s?x?\)?\s|(?<!\w)(\d{{1,2}})\s?x\s?|\b({'|'.join(HOW_MANY)})[\s-])?"
-#: Where a card alone has it as a feature or a link, it is no part of its own.
+#: Parts that count only in products with several cards. With one card they are a feature of that card.
 _ONLY_BESIDE_SEVERAL = frozenset(("nvlink_bridge",))
-#: Kinds of which a title that states no number sells one card in one machine.
+#: Kinds that have one card in them if the title states no number.
 _ONE_EACH: frozenset[ProductKind] = frozenset(("workstation", "computer", "laptop", "egpu", "kit"))
 
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A product with cards in it. `gpu_count` is None where nothing says how many; `gpu` names what the title need not.
+    """A product with cards in it.
 
-    `parts` counts what else is in it, by name.
+    `gpu_count` is None if the title does not say how many cards there are. `parts` counts the other parts, by name. `gpu` is
+    the name of the GPU if the product always has the same one, which its title then need not name.
     """
 
     kind: ProductKind
@@ -48,30 +49,30 @@ class System:
 
 
 def find(title: str, reading: Reading, vocabulary: Vocabulary, *, is_edition: bool) -> System | None:
-    """The server or workstation that a title names; None where it names none.
+    """The server or workstation that a title names; None if it names none.
 
-    `is_edition`: the words already chose a card whose own name has "server" in it.
+    `is_edition`: the title may mean a card that has "server" in its own name.
     """
     plain = title.lower() if title.isascii() else text.normalise(title)
     if not _TRIGGER.search(plain):
         return None
     data = _data()
-    for named in data.named:
-        if named.pattern.search(plain):
-            parts = {**({"cpu": named.cpus} if named.cpus else {}), **_parts(plain, "server", named.gpus)}
-            return System(named.kind, named.gpus, f"the system's name says {named.gpus} GPUs", parts, named.gpu)
-    count = counted(reading, vocabulary)
+    for system in data.named_systems:
+        if system.pattern.search(plain):
+            parts = {**({"cpu": system.cpus} if system.cpus else {}), **_parts(plain, "server", system.gpus)}
+            return System(system.kind, system.gpus, f"the system's name says {system.gpus} GPUs", parts, system.gpu)
+    count = card_count(reading, vocabulary)
     kind = _kind(plain, count, is_edition=is_edition)
     if kind is None:
         return None
     gpus = count or (1 if kind in _ONE_EACH else None)
-    return System(kind, gpus, _said(kind, gpus), {} if data.board.search(plain) else _parts(plain, kind, gpus))
+    return System(kind, gpus, _reason_text(kind, gpus), {} if data.board.search(plain) else _parts(plain, kind, gpus))
 
 
 def of_kind(reason: NotACard, title: str, reading: Reading, vocabulary: Vocabulary) -> System | None:
-    """The product with cards in it that `reason` speaks of; None where it is an accessory, a service or another thing."""
+    """The product with cards in it that `reason` describes; None if it is an accessory, a service or another thing."""
     plain = text.normalise(title)
-    count = counted(reading, vocabulary) or (reading.count if reading.count > 1 else None)
+    count = card_count(reading, vocabulary) or (reading.count if reading.count > 1 else None)
     kind: ProductKind | None = None
     match reason.kind:
         case "computer":
@@ -86,7 +87,7 @@ def of_kind(reason: NotACard, title: str, reading: Reading, vocabulary: Vocabula
             return None
     gpus = count or (1 if kind in _ONE_EACH and (reading.mentions or kind != "egpu") else None)
     if kind == "egpu" and (not reading.mentions or reading.marks & vocabulary.purpose):
-        gpus = 0  # an enclosure alone, which takes a card
+        gpus = 0  # an empty enclosure, into which the buyer puts a card
     parts = _parts(plain, kind, gpus)
     if kind == "lot" and (parts or ("bundle" in reading.marks and count is None)):
         kind, gpus = "kit", gpus or 1
@@ -94,13 +95,13 @@ def of_kind(reason: NotACard, title: str, reading: Reading, vocabulary: Vocabula
 
 
 def of_several(count: int, title: str) -> System:
-    """`count` cards in one product, beside nothing or beside what links or cools them."""
+    """`count` cards that are sold as one product, a kit if parts come with them (to link or cool them), otherwise a lot."""
     parts = _parts(text.normalise(title), "lot", count)
     return System("kit" if parts else "lot", count, f"{count} cards in one product", parts)
 
 
-def counted(reading: Reading, vocabulary: Vocabulary) -> int | None:
-    """How many cards stand before or behind a chip's name, or as `8-GPU`; None where the title gives no number."""
+def card_count(reading: Reading, vocabulary: Vocabulary) -> int | None:
+    """The number of cards before or behind a chip's name, or as in `8-GPU`; None if the title gives no number."""
     tokens = reading.tokens
     most = 0
     for mention in reading.mentions:
@@ -111,7 +112,7 @@ def counted(reading: Reading, vocabulary: Vocabulary) -> int | None:
                 break
             if not (token.memory or token.memory_type or token.text in "()"):
                 break
-    # `8-GPU`, `4-way`; `H100 8개`, but not the pieces of something else before the card.
+    # `8-GPU`, `4-way`, `H100 8개`. A number of pieces before the card counts something else.
     first = min((mention.start for mention in reading.mentions), default=len(tokens))
     for number, token in enumerate(tokens[:-1]):
         unit = tokens[number + 1].text
@@ -122,7 +123,7 @@ def counted(reading: Reading, vocabulary: Vocabulary) -> int | None:
 
 
 def without_words_of_systems(title: str) -> str:
-    """`title` without the words for servers and workstations, which are also parts of cards' names."""
+    """`title` without words for servers and workstations, because such words are also parts of the names of cards."""
     plain = text.normalise(title)
     data = _data()
     for pattern in (data.server_or_card, data.workstation_or_card):
@@ -157,29 +158,29 @@ def _computer(plain: str, reason: NotACard, vocabulary: Vocabulary) -> ProductKi
     return "kit" if beside and evidence <= vocabulary.processor | {"motherboard", "mainboard"} else "computer"
 
 
-def _said(kind: str, gpus: int | None) -> str:
+def _reason_text(kind: str, gpus: int | None) -> str:
     return f"a {kind} with {gpus} cards" if gpus else f"a {kind}; nothing says how many cards are in it"
 
 
 def _parts(plain: str, kind: str, gpus: int | None) -> dict[str, int]:
-    """What else the title names, by name, and how many of each."""
-    found = {}
+    """The other parts that the title names, each with its count."""
+    counts = {}
     for name, pattern in _data().parts.items():
         hit = pattern.search(plain)
         if hit is None:
             continue
         if name in _ONLY_BESIDE_SEVERAL:
-            # Two cards share a bridge; in a server the link is part of the board.
+            # Two cards share a bridge. In a server the link is part of the board.
             if kind in ("lot", "kit") and gpus and gpus > 1:
-                found[name] = gpus // 2
+                counts[name] = gpus // 2
             continue
         digits = hit[1] or hit[2]
-        found[name] = min(int(digits), 16) if digits and int(digits) else HOW_MANY.get(hit[3] or "", 1)
-    return found
+        counts[name] = min(int(digits), 16) if digits and int(digits) else HOW_MANY.get(hit[3] or "", 1)
+    return counts
 
 
 @dataclass(frozen=True, slots=True)
-class _Named:
+class _NamedSystem:
     pattern: re.Pattern[str]
     kind: ProductKind
     gpus: int
@@ -189,7 +190,7 @@ class _Named:
 
 @dataclass(frozen=True, slots=True)
 class _Data:
-    named: tuple[_Named, ...]
+    named_systems: tuple[_NamedSystem, ...]
     server: re.Pattern[str]
     workstation: re.Pattern[str]
     server_or_card: re.Pattern[str]
@@ -203,12 +204,12 @@ class _Data:
 def _data() -> _Data:
     with (DATA / "systems.toml").open("rb") as file:
         raw: dict[str, Any] = tomllib.load(file)
-    named = tuple(
-        _Named(re.compile(one["pattern"]), one["kind"], one["gpus"], one.get("cpus"), one.get("gpu"))
-        for one in raw["named"]
+    named_systems = tuple(
+        _NamedSystem(re.compile(entry["pattern"]), entry["kind"], entry["gpus"], entry.get("cpus"), entry.get("gpu"))
+        for entry in raw["named"]
     )
     return _Data(
-        named=named,
+        named_systems=named_systems,
         parts={name: re.compile(_COUNT_BEFORE + f"(?:{pattern})") for name, pattern in raw["parts"].items()},
         **{name: re.compile(pattern) for name, pattern in raw["words"].items()},
     )

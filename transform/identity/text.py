@@ -1,4 +1,4 @@
-"""Titles to words, and words to pieces: the one place where spelling is evened out."""
+"""Splits titles into words and words into pieces. All evening-out of spelling happens here."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from gpuledger.transform.identity.naming import DATA
 
-#: Words of other scripts (`data/scripts.toml`) and the English words that the rest of the code knows.
+#: Words of other scripts (`data/scripts.toml`), each with the English word that the rest of the code knows.
 SCRIPTS: dict[str, dict[str, str]] = tomllib.loads((DATA / "scripts.toml").read_text("utf-8"))
 _LETTERS_OF = {
     "korean": "[\uac00-\ud7a3]",
@@ -18,34 +18,41 @@ _LETTERS_OF = {
     "japanese": "[\u3040-\u9fff]",
     "cyrillic": "[\u0400-\u04ff]",
 }
-#: By script: its letters, the words looked for where a title has any of them, longest first, and what they mean.
+#: For each script: its letters, a pattern of its known words (longest first), and their English words. The pattern is only
+#: tried if the title has a letter of the script.
 _SCRIPTS = tuple(
-    (re.compile(_LETTERS_OF[script]), re.compile("|".join(sorted(map(re.escape, words), key=len, reverse=True))), words)
-    for script, words in SCRIPTS.items()
+    (
+        re.compile(_LETTERS_OF[script]),
+        re.compile("|".join(sorted(map(re.escape, english), key=len, reverse=True))),
+        english,
+    )
+    for script, english in SCRIPTS.items()
 )
 
 # UTF-8 read as Windows-1252, as some shops print it: the trademark signs and the no-break space.
 _MOJIBAKE = re.compile("\u00e2\u201e\u00a2|\u00c2[\u00ae\u00a9\u00a0]")
 _ACCENTED = re.compile("[\u00c0-\u017f]")
-# Letters that have no accent to take off, and that a reader without them writes so.
+# Letters that have no accent to remove, and how people write them on a keyboard without them.
 _LETTERS = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ı": "i", "ß": "ss", "æ": "ae", "œ": "oe"})
 
-# Marks that NFKC would turn into letters (TM, SM) and so glue to the word before.
+# Marks that NFKC would turn into letters (TM, SM), which would then stick to the word before.
 _MARKS = str.maketrans({"™": " ", "®": " ", "©": " ", "℠": " "})
 _MARKS_IN_ASCII = re.compile(r"\((?:tm|r|c)\)")
 
-#: `*4` and `×4`, which count as `x4` does.
+#: `*4` and `×4`, which mean the same as `x4`.
 _TIMES = re.compile(r"[*×](?=\d)")
 
-# Korean is written into codes and names (`원`, `갤럭시`); runs of other scripts stand alone, and count as unknown words.
+# Korean letters are part of codes and names (`원`, `갤럭시`). A run of another script is a word of its own, and unknown.
 _WORD = re.compile(r"\d+\.\d+[a-z]*|[a-z0-9\uac00-\ud7a3+]+|[(),/|]|[^\W\d_a-z\uac00-\ud7a3]+")
 _PIECE = re.compile(r"[a-z]+|\d+(?:\.\d+)?|[\uac00-\ud7a3]+|\+|[^\W\d_a-z\uac00-\ud7a3]+")
 
 
-# A title is looked at from several sides, one after the other, and each needs it so.
+# Several functions look at the same title one after the other, and each needs its normalised form.
 @lru_cache(maxsize=64)
 def normalise(title: str) -> str:
-    """Lower case, full-width forms and accents folded, trademark signs dropped, known words of other scripts in English."""
+    """Put a title in lower case, fold full-width forms and accents, drop trademark signs, and translate known words of
+    other scripts into English.
+    """
     if title.isascii():
         text = title.lower()
     else:
@@ -72,10 +79,10 @@ def _in_english(translations: dict[str, str]) -> Callable[[re.Match[str]], str]:
 
 
 def split_words(normalised: str) -> list[str]:
-    """Words, and the signs `(`, `)`, `,`, `/` and `|` as words of their own, since they part one product from another."""
+    """Split a title into words. `(`, `)`, `,`, `/` and `|` are words too, because they separate one product from another."""
     return _WORD.findall(normalised)
 
 
 def pieces(word: str) -> list[str]:
-    """Runs of letters, digits or Hangul: `rtx3060ti` gives `rtx`, `3060`, `ti`."""
+    """Split a word into runs of letters, digits or Hangul: `rtx3060ti` gives `rtx`, `3060`, `ti`."""
     return _PIECE.findall(word)

@@ -1,4 +1,4 @@
-"""The last step: what remains of the choice becomes an answer."""
+"""The last step: turns the remaining choice into an answer."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from gpuledger.transform.identity.vocabulary import Vocabulary
 
 
 class Why(NamedTuple):
-    """The rule that decided, and the reason in words where the notes on the way do not give it."""
+    """The rule that decided, and the reason in words if the notes of the choice do not give it."""
 
     rule: str
     reason: str | None = None
 
 
 class Item(NamedTuple):
-    """A title, where it stands, and what stands beside it."""
+    """A title, the kind of source that it is from, and the other fields of its item."""
 
     title: str
     context: Context | None
@@ -29,7 +29,7 @@ class Item(NamedTuple):
 
 
 def answer(title: str, status: Status, choice: Choice, why: Why, *, count: int = 1) -> Resolution:
-    """The answer `status`, with the reasons gathered on the way and that of `why` as the last."""
+    """An answer with `status`. Its notes are those of the choice, followed by the reason of `why`."""
     gpu = choice.members[0].gpu if status == "matched" else None
     return Resolution(
         title=title,
@@ -46,7 +46,7 @@ def answer(title: str, status: Status, choice: Choice, why: Why, *, count: int =
 
 
 def of_system(title: str, sold: systems.System, choice: Choice, why: Why) -> Resolution:
-    """The answer for a product with cards in it: never one card, and which and how many are in it where that is certain."""
+    """The answer for a product with cards in it. It never matches a card, but names the card inside if that is certain."""
     inside = choice.members[0].gpu if len(choice.members) == 1 and not choice.conflict else None
     return dataclasses.replace(
         answer(title, "not_a_gpu", choice, why),
@@ -58,15 +58,15 @@ def of_system(title: str, sold: systems.System, choice: Choice, why: Why) -> Res
 
 
 def of_choice(title: str, choice: Choice, reading: Reading) -> Resolution | None:
-    """The answer where the choice is not one card; None where it is.
+    """The answer if the choice is not exactly one card; None if it is one card.
 
-    What a cloud leaves open is comparable by the least of its candidates. A name whose memory is none of theirs (an A10 with
-    4 GB, a sixth of a card) must not be: it has no candidates in that sense and is unmatched.
+    If a cloud's name stays ambiguous, its price is compared by the weakest of its candidates. This would be wrong for a name
+    with a memory size that no candidate has (an A10 with 4 GB is a sixth of a card), so such a name is unmatched.
     """
     count = reading.count
     if choice.conflict:
-        none = choice.unknown or not choice.members or reading.rented
-        status: Status = "unmatched" if none else "ambiguous"
+        has_no_candidate = choice.unknown or not choice.members or reading.rented
+        status: Status = "unmatched" if has_no_candidate else "ambiguous"
         return answer(title, status, choice, Why("conflict", choice.conflict), count=count)
     if not choice.members:
         return answer(title, "unmatched", choice, Why("no card", "no card of the catalogue is named"))
@@ -76,17 +76,17 @@ def of_choice(title: str, choice: Choice, reading: Reading) -> Resolution | None
 
 
 def of_product(item: Item, reading: Reading, choice: Choice, vocabulary: Vocabulary) -> Resolution | None:
-    """The answer where the title means one card and yet sells something else; None where it sells the card.
+    """The answer if the title means one card but sells something else; None if it sells the card.
 
-    A benchmark's table may name a laptop or a whole system by its GPU, a cloud's rents several as one instance: there the
-    name is enough. In a shop the price belongs to whatever is sold.
+    A benchmark's table may name a laptop or a whole system by its GPU, and a cloud rents several GPUs as one instance. There
+    the name of the GPU is enough. In a shop the price belongs to the product that is sold.
     """
     title, context, evidence = item
     if context == "benchmark":
         return None
     inside = choice.members[0].gpu.segment in ("mobile", "integrated")
     if inside and (context == "shop" or not products.is_bare(reading, vocabulary)):
-        # "RTX 4060 Laptop" alone is the chip's name; a shop that prints it sells the laptop.
+        # "RTX 4060 Laptop" alone is the chip's name, but a shop with this title sells the laptop.
         why = Why("inside", "a chip for laptops or processors, which no shop sells alone")
         return answer(title, "not_a_gpu", choice, why)
     if context == "cloud":
@@ -105,7 +105,7 @@ def of_product(item: Item, reading: Reading, choice: Choice, vocabulary: Vocabul
 
 
 def _field_shows_a_card(evidence: Evidence | None, vocabulary: Vocabulary) -> bool:
-    """Whether a field that only cards have is there: memory or chip, or the brand of a maker of cards."""
+    """Whether the item has a field that only cards have: memory, chip, or a brand that makes cards."""
     if evidence is None:
         return False
     brand = (evidence.brand or "").lower().split()

@@ -12,7 +12,7 @@ from gpuledger.transform.identity.naming import DATA
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """Word sets by what they tell; see the comments of the data file."""
+    """One set of words for each thing that a word can tell. The comments of the data file explain them."""
 
     maker: dict[str, str]
     graphics: frozenset[str]
@@ -58,12 +58,12 @@ class Vocabulary:
 
     @property
     def numbered(self) -> frozenset[str]:
-        """The words that begin with a digit, which a reader would else take for a number: `144hz`, `15.6`, `1tb`."""
+        """The words that begin with a digit (`144hz`, `15.6`, `1tb`). Without this set they would be read as numbers."""
         return frozenset(word for word in self.marks if word[0].isdigit())
 
     @property
     def marks(self) -> frozenset[str]:
-        """All words of all lists: what a reader has to take note of."""
+        """All words of all lists: the words that a reader has to note."""
         sets = [value for field in fields(self) if isinstance(value := getattr(self, field.name), frozenset)]
         behind = frozenset().union(*self.lines_behind.values())
         series = frozenset().union(*self.laptop_series.values())

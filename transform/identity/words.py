@@ -1,4 +1,4 @@
-"""Words of titles taken apart, each once: what a word can mean is remembered, since titles share most of their words."""
+"""Takes the words of titles apart. The tokens of each word are remembered, because titles share most of their words."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from gpuledger.transform.identity import cores, memory_words, text
 
-#: The tail of part numbers: `XD54G` is X, D5, 4 GB.
+#: The end of a part number: `XD54G` means X, D5, 4 GB.
 _TYPE_AND_SIZE = re.compile(r"([a-z]*)d([2-6])(\d{1,2})g[a-z]*")
-#: More pieces than this are no count of cards: `64x` is a Vega 64X.
+#: A larger number is no count of cards: `64x` is a Vega 64X.
 MOST_CARDS = 16
 _COUNT = re.compile(r"(\d{1,2})x|x(\d{1,2})")
-#: Letters of a single size unit behind a number that make it no model number: `450W`, `192-bit`, `2520MHz`, `850mm`.
+#: Units: a number with one of these behind it is no model number (`450W`, `192-bit`, `2520MHz`, `850mm`).
 UNITS = frozenset(
     (
         "w",
@@ -39,29 +39,31 @@ UNITS = frozenset(
         "만원",
     )
 )
-#: Prefixes that makers glue before a line's prefix in part numbers: ENGTX480, NGT440, VCQRTX8000, AXRX5700.
+#: Letters that makers write directly before the prefix of a line in part numbers: ENGTX480, NGT440, VCQRTX8000, AXRX5700.
 _CODE_HEADS = frozenset(("en", "n", "nb", "ng", "e", "p", "zo", "ax", "vx", "tuf", "ph", "sx", "gv"))
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One piece of a title. A piece that can mean nothing here is not `live`, and is passed over."""
+    """One piece of a title. A piece is `live` if it can mean something to the reader, which skips all others."""
 
     text: str
-    #: Glued to the piece before, as `ti` in `3060ti`; glued to unknown letters, as the number in `abc3060`.
+    #: No space stands between this piece and the one before: `ti` in `3060ti`, the number in `abc3060`.
     glued: bool = False
     live: bool = False
     memory: float | None = None
     memory_type: str | None = None
-    #: A number of pieces: `2x` (1) or `x2` (-1 for a count behind the name).
+    #: The number in a count such as `2x` or `x2`; 0 if the piece is no count.
     count: int = 0
+    #: Whether the count is written like `x2`, which stands behind the name that it counts.
     count_behind: bool = False
 
 
 def _memory_type(parts: list[str], position: int) -> tuple[str, int] | None:
-    """A memory type glued behind a number and how many pieces it has: `1650gddr6`, `1650d6`, `3060tigddr6x`.
+    """The memory type that is glued behind a number (`1650gddr6`, `1650d6`, `3060tigddr6x`), and its number of pieces.
 
-    With its name written out it is one wherever it stands; in `560d4sfg5` the `d4` is the maker's code.
+    A type whose name is written out counts anywhere. A short one counts only at the end of the word: in `560d4sfg5` the
+    `d4` is the maker's code.
     """
     for count in (3, 2):
         word = "".join(parts[position : position + count])
@@ -71,9 +73,9 @@ def _memory_type(parts: list[str], position: int) -> tuple[str, int] | None:
 
 
 class Words:
-    """Takes words apart against a vocabulary: what means something, and names that are letters and digits in one word."""
+    """Takes words apart, with a vocabulary of known words and of names that are letters and digits in one word."""
 
-    #: Words kept. A shop's titles have some ten thousand; beyond this the memory would only grow.
+    #: Most words that are remembered. A shop's titles have some ten thousand; without a limit the memory would only grow.
     CAPACITY = 50_000
 
     def __init__(
@@ -85,7 +87,11 @@ class Words:
         numbered: frozenset[tuple[str, str]],
         spelling: dict[str, str],
     ) -> None:
-        """`whole` are names with a letter behind (`a10g`: a10, g); `numbered` prefixes and numbers of names (rtx, 3060)."""
+        """`live` are the words that mean something, and `joined` the names of letters and digits in one word (`a100`).
+
+        `whole` are names with letters behind them (`a10g`: a10, g). `numbered` are the prefix and the number of names (rtx,
+        3060). `spelling` maps other ways of writing a word to the usual one.
+        """
         self._whole = whole
         self._live = live
         self._joined = joined
@@ -108,13 +114,16 @@ class Words:
         if len(self._known) >= self.CAPACITY:
             self._known.clear()
         respelled = self._spelling.get(word)
-        made = tuple(self.tokens(respelled)) if respelled else tuple(self._analyse(word))
-        self._known[word] = made
-        return made
+        tokens = tuple(self.tokens(respelled)) if respelled else tuple(self._analyse(word))
+        self._known[word] = tokens
+        return tokens
 
     def _analyse(self, word: str) -> list[Token]:
         if whole := self._whole.get(word):
-            memory, kind = memory_words.glued(word) or (None, None)  # `a10g` is a card, and in a longer code 10 GB
+            memory, kind = memory_words.glued(word) or (
+                None,
+                None,
+            )  # `a10g` is a card, but in a longer code it means 10 GB
             return [Token(whole[0], live=True, memory=memory, memory_type=kind), Token(whole[1], True, live=True)]
         if (counted := _COUNT.fullmatch(word)) and int(counted[1] or counted[2]) <= MOST_CARDS:
             return [Token(word, live=True, count=int(counted[1] or counted[2]), count_behind=bool(counted[2]))]
@@ -128,7 +137,7 @@ class Words:
 
     def _pieces(self, parts: list[str]) -> list[Token]:
         tokens: list[Token] = []
-        known = True  # whether what stands before in this word is understood
+        known = True  # whether all pieces before this one in the word are understood
         position = 0
         while position < len(parts):
             part = parts[position]
@@ -186,7 +195,10 @@ class Words:
         return tokens
 
     def _names(self, letters: str, digits: str) -> list[str]:
-        """Letters and the number behind them as words of a name: `rtxa` `4000` is rtx a4000, `r` `9290` is r9 290."""
+        """Split letters and the number behind them into words of a name: `rtxa` `4000` is rtx a4000, `r` `9290` is r9 290.
+
+        Empty if they are no name.
+        """
         if letters + digits in self._joined:
             return [letters + digits]
         if letters in cores.SEPARATE:
@@ -206,9 +218,9 @@ class Words:
         return []
 
     def _behind(self, letters: str, digits: str) -> list[str]:
-        """Words glued behind a number, with the digits behind them where these belong to them: `sffada`, `dv2`.
+        """Split letters that are glued behind a number into known words: `sffada`, `dv2` (with digits that belong to it).
 
-        Empty unless all of it is known. A name's letter may stand in front (`6000dblackwell`).
+        Empty unless every part is known. One letter of a name may stand before the words (`6000dblackwell`).
         """
         for whole in (letters + digits, letters) if digits[:1].isdigit() else (letters,):
             for letter in ("", whole[0]):
@@ -226,12 +238,12 @@ class Words:
         return []
 
     def _split(self, letters: str) -> list[str]:
-        """Glued words of names: `geforcertx` is geforce rtx, `gtxtitanx` gtx titan x. Empty where a part is unknown."""
+        """Split glued words of names: `geforcertx` is geforce rtx, `gtxtitanx` gtx titan x. Empty if a part is unknown."""
         for prefix in sorted(cores.SEPARATE, key=len, reverse=True):
             if letters.startswith(prefix) and letters != prefix:
-                rest = letters[len(prefix) :]
-                if rest in self._live or rest in cores.SEPARATE:
-                    return [prefix, rest]
-                if further := self._split(rest):
+                remainder = letters[len(prefix) :]
+                if remainder in self._live or remainder in cores.SEPARATE:
+                    return [prefix, remainder]
+                if further := self._split(remainder):
                     return [prefix, *further]
         return []

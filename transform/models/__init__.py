@@ -1,4 +1,4 @@
-"""A folder for every table, view and macro that is built; `transform/build/graph.py` reads them."""
+"""Has a folder for every table, view and macro that is built. `transform/build/graph.py` reads the folders."""
 
 from pathlib import Path
 

@@ -1,1 +1,1 @@
-"""Tables that come from the project's own data: the catalogue of GPUs, the workloads, the settings, the printed claims."""
+"""Loads tables from the project's own data: the catalogue of GPUs, the workloads, the settings, the published claims."""

@@ -1,5 +1,7 @@
-"""Rows of core.published_claim (what the documents print) and core.recomputed_figure (what follows from shapes, the
-catalogue and printed inputs alone; what needs scores and prices is recomputed in mart.claim_audit).
+"""Rows of core.published_claim, the figures that documents print, and of core.recomputed_figure.
+
+A recomputed figure follows from the shapes of models, the catalogue and printed inputs alone. Figures that also need scores
+and prices are recomputed in mart.claim_audit.
 """
 
 from __future__ import annotations
@@ -15,13 +17,13 @@ from gpuledger.warehouse.load.stage import Value
 
 _HERE = Path(__file__).parent
 SURVEY, PROSE = "survey", "survey-prose"
-#: The survey prints names as this source does, so that source's aliases apply.
+#: The survey writes the names of cards like this source, so the aliases of this source apply.
 _NAMES_OF = "toms_ai_articles"
 _UNITS = {"score_per_usd": "score per USD", "bandwidth_bound": "tokens/s", "bandwidth_utilisation_percent": "percent"}
 
 
 def published(resolver: Resolver, documents: Sequence[Claim]) -> Iterator[Sequence[Value]]:
-    """Every printed figure: the survey's cells and prose, and the other documents'."""
+    """All published figures: those in the survey's tables and prose, and those of the other documents."""
     yield from _survey(resolver)
     yield from _prose(resolver)
     for claim in documents:
@@ -33,13 +35,13 @@ def published(resolver: Resolver, documents: Sequence[Claim]) -> Iterator[Sequen
 
 
 def recomputed(documents: Sequence[Claim]) -> Iterator[Sequence[Value]]:
-    """The same figures of the other documents from their inputs; a published value from lowest to highest agrees."""
+    """The figures of the other documents, recomputed from their inputs. A published value from lowest to highest agrees."""
     for claim in documents:
         yield claim.document, claim.claim_id, claim.recomputed, claim.lowest, claim.highest
 
 
 def _survey(resolver: Resolver) -> Iterator[Sequence[Value]]:
-    """The derived cells of the survey's tables, as printed. A claim's id says table, measure, workload and GPU."""
+    """The derived cells of the survey's tables, as printed. The id of a claim has its table, workload, measure and GPU."""
     with (_HERE / "survey_claims.csv").open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines):
             measure = row["measure"]
@@ -54,7 +56,7 @@ def _survey(resolver: Resolver) -> Iterator[Sequence[Value]]:
 
 
 def _prose(resolver: Resolver) -> Iterator[Sequence[Value]]:
-    """What the survey says in words, as figures."""
+    """Figures for the statements in the survey's prose."""
     for claim in tomllib.loads((_HERE / "survey_prose.toml").read_text(encoding="utf-8"))["claim"]:
         gpu_id = resolver.resolve(claim["gpu_name"], source=_NAMES_OF).gpu_id
         yield (

@@ -1,7 +1,7 @@
-"""The catalogue's models as counted once and kept in `counted.json`: counting ninety models takes a second.
+"""The rows of the catalogue's models, counted once and stored in `counted.json`, as counting ninety models takes a second.
 
-The file carries the fingerprint of the code and data that it was counted from. Where they have moved on it is not used, so
-it can be slow but never wrong; `make generated` writes it, and a test says when that is due.
+The file has the fingerprint of the code and data from which it was counted. If these have changed, the file is not used, so
+that the rows may come slowly but are never wrong. `make generated` writes the file, and a test reports when this is due.
 """
 
 from __future__ import annotations
@@ -20,19 +20,21 @@ _SIZING = Path(sizing.__file__).parent
 
 
 def rows(own: Iterable[OwnModel] = ()) -> models.ModelRows:
-    """What `models.rows` gives, from the file where it is fresh."""
+    """The rows of `models.rows`, from the file if it is fresh."""
     if not is_fresh():
         return models.rows(own)
-    kept = json.loads(FILE.read_text(encoding="utf-8"))
+    stored = json.loads(FILE.read_text(encoding="utf-8"))
     added = models.own_rows(own)
-    return models.ModelRows(kept["model"] + added.model, kept["weights"] + added.weights, kept["cache"] + added.cache)
+    return models.ModelRows(
+        stored["model"] + added.model, stored["weights"] + added.weights, stored["cache"] + added.cache
+    )
 
 
 def is_fresh() -> bool:
-    """Whether the file was counted from the code and data that are here now."""
+    """Whether the file was counted from the present code and data."""
     return FILE.exists() and FILE.read_text(encoding="utf-8").startswith(f'{{"version": "{version()}"')
 
 
 def version() -> str:
-    """The fingerprint of what is counted, and of the code that counts."""
+    """The fingerprint of the data that is counted and of the code that counts it."""
     return version_of(_SIZING) + version_of(Path(models.__file__))

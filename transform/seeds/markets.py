@@ -1,4 +1,4 @@
-"""The markets: countries and regions with the tax on goods there, from `markets.toml` and `tax_rates.csv`."""
+"""The markets: countries and regions with their tax on goods, from `markets.toml` and `tax_rates.csv`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _RATES = Path(__file__).with_name("tax_rates.csv")
 
 
 class Market(NamedTuple):
-    """A row of core.market. `tax_rate` is None where it is not known, `region` the region that the country belongs to."""
+    """A row of core.market. `tax_rate` is None if it is not known. `region` is the region to which the country belongs."""
 
     market: str
     market_name: str
@@ -29,7 +29,7 @@ class Market(NamedTuple):
 
 
 class TaxRate(NamedTuple):
-    """A row of core.tax_rate: it holds from its first day until the day before `taxed_until`, None where it holds."""
+    """A row of core.tax_rate. The rate is valid from `taxed_from` to the day before `taxed_until`, None if still valid."""
 
     market: str
     taxed_from: date
@@ -40,10 +40,10 @@ class TaxRate(NamedTuple):
 
 @cache
 def markets(day: date) -> tuple[Market, ...]:
-    """All markets, by their code, with the tax of a day."""
+    """All markets, in the order of their codes, with the tax rate of a day."""
     raw = tomllib.loads(_FILE.read_text(encoding="utf-8"))
     members = raw.pop("eu_members")
-    countries = {code: (None, words) for code, words in raw.items()}
+    countries = {code: (None, entry) for code, entry in raw.items()}
     countries |= {
         code: ("eu", {"name": name, "tax": "VAT", "included": True}) for code, name in members["name"].items()
     }
@@ -51,21 +51,21 @@ def markets(day: date) -> tuple[Market, ...]:
     return tuple(_market(code, *countries[code], on_day.get(code)) for code in sorted(countries))
 
 
-def _market(code: str, region: str | None, words: Mapping[str, Any], rate: TaxRate | None) -> Market:
-    amount, origin = (rate.tax_rate, rate.origin) if rate else (None, words.get("origin", ""))
-    return Market(code, words["name"], region, words["tax"], amount, words["included"], origin)
+def _market(code: str, region: str | None, entry: Mapping[str, Any], rate: TaxRate | None) -> Market:
+    amount, origin = (rate.tax_rate, rate.origin) if rate else (None, entry.get("origin", ""))
+    return Market(code, entry["name"], region, entry["tax"], amount, entry["included"], origin)
 
 
 @cache
 def tax_rates() -> Sequence[TaxRate]:
-    """The rates of all markets, each until the next one; by market and day."""
+    """The rates of all markets, in the order of market and first day. Each rate is valid until the next one."""
     with _RATES.open(encoding="utf-8", newline="") as file:
         rows = [(row["market"], date.fromisoformat(row["from"]), row) for row in csv.DictReader(file)]
-    found = []
+    rates = []
     for market, group in groupby(sorted(rows, key=lambda row: row[:2]), key=lambda row: row[0]):
         of_market = list(group)
         ends = [first for _, first, _ in of_market[1:]]
         for (_, first, row), until in zip(of_market, [*ends, None], strict=True):
             checked = f"; checked against {row['checked']}" if row["checked"] else "; not checked elsewhere"
-            found.append(TaxRate(market, first, until, Decimal(row["rate"]), row["origin"] + checked))
-    return tuple(found)
+            rates.append(TaxRate(market, first, until, Decimal(row["rate"]), row["origin"] + checked))
+    return tuple(rates)

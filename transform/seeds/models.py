@@ -1,5 +1,7 @@
-"""Rows of core.model and the two tables beside it: everything that follows from a model's shape, counted here once, so that
-SQL can size any model at any context and precision.
+"""Rows of core.model, core.model_weights and core.model_cache.
+
+Everything that follows from the shape of a model is counted here once, so that SQL can size any model at any context and
+precision.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from gpuledger.transform.sizing.tensors import Architecture
 from gpuledger.transform.sizing.weights import UNIFORM_BITS, known_precisions, weights_at
 from gpuledger.warehouse.load.stage import Value
 
-#: The names of a number of bits alone (`4`) say the same as the type (`int4`).
+#: A name that is only a number of bits (`4`) means the same as the type (`int4`), so it is left out.
 _PRECISIONS = [name for name in known_precisions() if not name.isdigit()]
 _UNIFORM = [name for name in UNIFORM_BITS if not name.isdigit()]
 _SHOWN = ("fp16", "int8", "int4", "Q4_K_M")
@@ -26,7 +28,7 @@ _SHOWN = ("fp16", "int8", "int4", "Q4_K_M")
 
 @dataclass(slots=True)
 class ModelRows:
-    """Rows by table, in the dictionary's order of columns."""
+    """Rows of the three tables, in the dictionary's order of columns."""
 
     model: list[list[Value]] = field(default_factory=list)
     weights: list[list[Value]] = field(default_factory=list)
@@ -34,7 +36,7 @@ class ModelRows:
 
 
 def rows(own: Iterable[OwnModel] = ()) -> ModelRows:
-    """The models of the catalogue, image models, and `own`."""
+    """The rows of the models of the catalogue, of image models, and of `own`."""
     model_rows = ModelRows()
     for model in catalogue.models().values():
         origin = _Origin(model.family, model.repository, model.published_parameters, model.published_source)
@@ -46,7 +48,7 @@ def rows(own: Iterable[OwnModel] = ()) -> ModelRows:
 
 
 def own_rows(own: Iterable[OwnModel]) -> ModelRows:
-    """The models that the user added, alone."""
+    """The rows of only the models that the user added."""
     model_rows = ModelRows()
     _add_own(model_rows, own)
     return model_rows
@@ -59,7 +61,7 @@ def _add_own(model_rows: ModelRows, own: Iterable[OwnModel]) -> None:
 
 
 class _Origin(NamedTuple):
-    """Where a model is from, and what its makers publish of it."""
+    """The origin of a model, and the figures that its makers publish."""
 
     family: str
     repository: str | None = None
@@ -72,7 +74,7 @@ class _Origin(NamedTuple):
 def _add(model_rows: ModelRows, model_id: str, shape: Architecture, origin: _Origin) -> None:
     count = count_parameters(shape)
     sizes = dict(zip(_PRECISIONS, weights_at(shape, _PRECISIONS), strict=True))
-    # Activations grow by the same bytes with every token, from what the last token of each sequence takes.
+    # Activations take a constant, for the last token of each sequence, plus the same number of bytes for every token.
     one, two = activation_bytes(shape, 1), activation_bytes(shape, 2)
     used = max((tensor.used_experts for tensor in shape.tensors if tensor.experts > 1), default=1)
     model_rows.model.append(
@@ -90,13 +92,13 @@ def _add(model_rows: ModelRows, model_id: str, shape: Architecture, origin: _Ori
     ]
     windows: Counter[int | None] = Counter()
     for layer in shape.attention:
-        # A state is kept as the cache of one token is, at 16 bits, and stands among them as a window of one token.
+        # A state of fixed size is kept like the cache of one token, at 16 bits, so it counts as a window of one token.
         windows[layer.window] += layer.cached + layer.state_bytes // 2
     model_rows.cache += [[model_id, window, elements] for window, elements in windows.items()]
 
 
 def _add_image(model_rows: ModelRows, image: DiffusionModel) -> None:
-    # Where there are two, one works at a time.
+    # If a model has two denoisers, only one works at a time.
     denoiser = max(part.parameters for part in image.parts if part.role == "denoiser")
     sizes = {name: weights_bytes(image, name) for name in _UNIFORM}
     shown = [sizes[name] / 1e9 if name in sizes else None for name in _SHOWN]

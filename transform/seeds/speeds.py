@@ -1,4 +1,4 @@
-"""Rows of core.gpu_speed: what of a card and of the calibration its speed follows from, so that SQL can predict."""
+"""Rows of core.gpu_speed: the figures of a card and of the calibration from which SQL can predict its speed."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ _DENSE = Work(
 
 
 def rows(added: Iterable[Gpu] = ()) -> Iterator[Sequence[Value]]:
-    """One row a card whose bandwidth is known, of the catalogue and those that were added, in the dictionary's order of
-    columns. The program does not run on what is no GPU.
+    """One row for each card with a known bandwidth, of the catalogue and of `added`, in the dictionary's order of columns.
+
+    Accelerators that are no GPUs are left out, because the program does not run on them.
     """
     calibration = calibrations()[engines()[ENGINE].calibrated_as or ENGINE]
     mixture = replace(_DENSE, is_mixture=True)

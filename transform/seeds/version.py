@@ -1,4 +1,4 @@
-"""Fingerprints of code and data files, by which what follows from them is known to be up to date."""
+"""Fingerprints of code and data files. They show whether stored results that follow from the files are up to date."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _KINDS = {".py", ".toml", ".csv", ".gz"}
 
 
 def version_of(*places: Path) -> str:
-    """Fingerprint of all code and data files below the folders, or of the files, in `places`."""
+    """Fingerprint of the files in `places`, and of all code and data files below the folders in `places`."""
     files = sorted(
         path for place in places for path in ([place] if place.is_file() else place.rglob("*")) if path.suffix in _KINDS
     )

@@ -11,7 +11,7 @@ import pytest
 from gpuledger.transform.identity import own
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.identity.gpu import Gpu
-from gpuledger.transform.identity.own import BadGpu, OwnGpu, described
+from gpuledger.transform.identity.own import BadGpu, OwnGpu, new_gpu
 from gpuledger.transform.identity.resolver import Resolver
 
 DAY = date(2026, 11, 2)
@@ -20,12 +20,12 @@ DAY = date(2026, 11, 2)
 @pytest.fixture(scope="module")
 def doubled() -> Gpu:
     """A card whose memory somebody doubled: everything else is the catalogue's."""
-    return described("NVIDIA", "RTX 4090 48GB", by_id()["nvidia-geforce-rtx-4090"], {"memory_gb": "48"})
+    return new_gpu("NVIDIA", "RTX 4090 48GB", by_id()["nvidia-geforce-rtx-4090"], {"memory_gb": "48"})
 
 
 @pytest.fixture(scope="module")
 def unheard_of() -> Gpu:
-    return described(
+    return new_gpu(
         "Biren", "BR100", None, {"memory_gb": "64", "memory_bandwidth_gb_s": "2300", "segment": "data_center"}
     )
 
@@ -61,7 +61,7 @@ def test_titles_mean_an_added_card_by_its_words_and_its_memory(
 
 
 def test_a_title_that_two_added_cards_share_means_neither(doubled: Gpu) -> None:
-    other = described("NVIDIA", "GeForce RTX 4090 48GB", doubled, {})
+    other = new_gpu("NVIDIA", "GeForce RTX 4090 48GB", doubled, {})
     assert Resolver.load(own=[doubled, other]).resolve("RTX 4090 48GB").status == "ambiguous"
 
 
@@ -80,7 +80,7 @@ def test_a_title_that_two_added_cards_share_means_neither(doubled: Gpu) -> None:
 )
 def test_figures_that_are_missing_or_cannot_be_are_refused(stated: dict[str, str], reason: str) -> None:
     with pytest.raises(BadGpu, match=reason):
-        described("Varde", "V1", None, stated)
+        new_gpu("Varde", "V1", None, stated)
 
 
 def test_a_file_comes_back_as_it_was_kept_and_a_bad_one_stops_no_other(tmp_path: Path, doubled: Gpu) -> None:

@@ -1,4 +1,4 @@
-"""The calibration fitted to the measurements of this warehouse: `measure import` and publications alike."""
+"""Fits the calibration to the measurements in this warehouse, both from `measure import` and from publications."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from gpuledger.transform.assumptions import Assumptions
 
-#: What a speed follows from; see market.py, which asks for the same.
+#: The columns of a card that its speed follows from. market.py reads the same columns.
 _CARD = (
     "gpu_id", "vendor", "name", "architecture", "chip", "segment", "form_factor", "gpus_on_board", "memory_gb",
     "memory_type", "memory_bandwidth_gb_s", "tensor_cores", "boost_clock_mhz", "fp32_tflops", "fp16_tflops",
@@ -27,7 +27,7 @@ _CARD = (
 )  # fmt: skip
 
 _UNITS = ("tokens/s", "token/s", "tok/s", "t/s")
-#: Tokens of a sequence where a publication does not say: what benchmarks write and read.
+#: Tokens of a sequence if a publication does not state them: as many as benchmarks write and read.
 _CONTEXT = 512
 _COLUMNS = {
     "engine": "string", "for_several": "boolean", "level": "string", "name": "string", "effect": "float64",
@@ -36,17 +36,24 @@ _COLUMNS = {
 
 
 def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Effects and residuals; none where no publication names a model, a precision and a program that are known here."""
+    """Effects and residuals. Empty if no measurement names a model, a precision and a program that are known here."""
     import pandas as pd
 
     effects, residuals = learned.fit(_points(inputs))
     rows: list[tuple[Any, ...]] = [
-        (*one.kind, one.level, one.name, round(one.effect, 4), round(one.deviation, 4), one.measurements)
-        for one in effects
+        (
+            *effect.kind,
+            effect.level,
+            effect.name,
+            round(effect.effect, 4),
+            round(effect.deviation, 4),
+            effect.measurements,
+        )
+        for effect in effects
     ]
     several: dict[tuple[learned.Kind, str], list[float]] = {}
-    for left in residuals:
-        several.setdefault((left.point.kind, left.point.name), []).append(left.off)
+    for residual in residuals:
+        several.setdefault((residual.point.kind, residual.point.name), []).append(residual.off)
     rows += [
         (*kind, "measurement", name, round(sum(offs) / len(offs), 4), None, len(offs))
         for (kind, name), offs in several.items()
@@ -57,9 +64,13 @@ def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 def _points(inputs: Mapping[str, pd.DataFrame]) -> Iterator[learned.Point]:
     scores, workloads = inputs["core.benchmark_score"], inputs["core.workload"]
-    asked = workloads[(workloads["output"] == "token") & (workloads["direction"] == "more")]
-    ours = scores[scores["valid_to"].isna() & (scores["match_status"] == "matched") & scores["unit"].isin(_UNITS)]
-    both = ours[ours["claim"] != "vendor"].merge(asked, on="workload_id", suffixes=("", "_asked"))
+    token_workloads = workloads[(workloads["output"] == "token") & (workloads["direction"] == "more")]
+    measured_speeds = scores[
+        scores["valid_to"].isna() & (scores["match_status"] == "matched") & scores["unit"].isin(_UNITS)
+    ]
+    both = measured_speeds[measured_speeds["claim"] != "vendor"].merge(
+        token_workloads, on="workload_id", suffixes=("", "_asked")
+    )
     if both.empty:
         return
     cards = {
@@ -76,7 +87,7 @@ def _points(inputs: Mapping[str, pd.DataFrame]) -> Iterator[learned.Point]:
 
 
 def _point(row: Mapping[str, Any], gpu: Gpu, assumed: Assumptions) -> Iterator[learned.Point]:
-    """The measurement of a row, where its model, precision and program are known and its speed is possible."""
+    """The measurement of a row, if its model, precision and program are known and its speed is possible."""
     engine = learned.engine_named(row["software"] or row["software_asked"])
     model_id, precision = catalogue.canonical(row["model_id"] or ""), row["precision"] or row["precision_asked"]
     if engine is None or model_id is None or precision is None:
@@ -99,7 +110,7 @@ def _point(row: Mapping[str, Any], gpu: Gpu, assumed: Assumptions) -> Iterator[l
 
 
 def _plain(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Rows with None where nothing stands."""
+    """The rows of a frame, with None for missing values."""
     return [
         {str(name): None if _is_missing(value) else value for name, value in row.items()}
         for row in frame.to_dict("records")

@@ -1,5 +1,5 @@
--- What a card does, an instance does too where each of its GPUs has at least the card's memory and bandwidth: whatever runs
--- on the card runs there, and no slower by the memory.
+-- An instance can replace a card if each of its GPUs has at least the memory and bandwidth of the card. Then everything that runs
+-- on the card also runs on the instance, and memory does not make it slower.
 WITH card AS (
     SELECT p.gpu_id, g.gpu, p.price_usd, g.tdp_w, g.form_factor, g.memory_type, g.gpus_on_board, g.memory_gb, g.memory_bandwidth_gb_s
     FROM mart.gpu_price p JOIN core.gpu g ON g.gpu_id = p.gpu_id

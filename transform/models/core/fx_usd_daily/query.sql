@@ -1,5 +1,5 @@
--- The European Central Bank quotes currencies for one euro; a dollar amount is the ratio of two such rates of one day. Of a
--- day that was corrected, the newest that was loaded counts.
+-- The European Central Bank publishes the rate of each currency for one euro. The rate to the dollar is the ratio of two such rates
+-- of one day. If the rates of a day were corrected, those that were loaded last count.
 WITH known AS (
     SELECT day, currency, arg_max(rate, loaded_at)::DOUBLE AS rate FROM core.fx_rate WHERE base = 'EUR' GROUP BY ALL
 ),

@@ -1,5 +1,5 @@
--- What a price broke, by the name of its rule in the gate (transform/gate/rules.py). An amount that means no price, a changed
--- currency and prices that are gone have no setting.
+-- The bound that a held price broke, by the name of the rule in the gate (transform/gate/rules.py). There is no setting for an
+-- amount that means "no price", for a changed currency, or for prices that are gone.
 WITH rule(hold, bound) AS (VALUES ('move', 'gate_max_move'), ('crowd', 'gate_crowd_move')),
 offer AS (
     SELECT offer_id, concat_ws(' ', provider, region, instance, gpu_count || '×', gpu_name, pricing_model) AS title

@@ -1,4 +1,5 @@
--- What is set counts. Where nothing is, the United States, and where nothing was ever seen there, the market with most listings.
+-- The market in the settings counts. If none is set, it is the United States, or the market with most listings if there was never
+-- an offer in the United States.
 SELECT coalesce(
     (SELECT max(value) FROM core.setting WHERE setting = 'market' AND value <> ''),
     (

@@ -1,2 +1,2 @@
--- A row says until when it was confirmed only where a later batch did not confirm it; else every good night of its source did.
+-- A row has a confirmed_until only if a later batch did not confirm it. Otherwise every good night of its source confirmed it.
 least(confirmed, greatest(source_read_at, since))

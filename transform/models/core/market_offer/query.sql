@@ -1,5 +1,5 @@
--- One table is of one market. A region and `all` hold several, whose taxes differ, so there every price is net of tax; an offer that
--- does not say whether tax is in its price is left out there. An offer of no known market stands in the home market.
+-- A table is of one market. A region and `all` have several markets with different taxes, so their prices are net, and offers that
+-- do not say whether tax is included are left out. Offers without a known market count in the home market.
 WITH placed AS (
     SELECT
         CASE t.table_of WHEN 'country' THEN coalesce(o.market, home.market) WHEN 'region' THEN o.market_region ELSE 'all' END

@@ -1,12 +1,12 @@
--- Why an offer does not count stands in one place: the first reason that holds. The order is from what it is, over who
--- sells it, to what it costs, so the reason is the one that a buyer would name.
+-- The reason why an offer does not count: the first one that applies. Reasons about the product come first, then reasons about the
+-- seller, then reasons about the price, so the result is the reason that a buyer would name.
 CASE
     WHEN gpus <> 1 THEN 'several GPUs in one product'
     WHEN item_condition = 'unknown' THEN 'condition not stated'
     WHEN NOT coalesce(usable, false) THEN 'source too old'
     WHEN stock NOT IN ('in_stock', 'quoted') THEN replace(stock, '_', ' ')
-    -- A seller that is named and is not known to be the shop is somebody else until a person says otherwise. Whoever quotes to
-    -- us is known.
+    -- If an offer names a seller that is not known to be the shop, it counts as another seller until a person says otherwise.
+    -- Vendors who send us quotes are known.
     WHEN kind_of_seller NOT IN ('first_party', 'quote') AND (kind_of_seller = 'marketplace' OR seller_name IS NOT NULL)
         AND NOT coalesce(list_contains(string_split((
             SELECT max(value) FROM core.setting WHERE setting = 'marketplace_sellers'
@@ -18,7 +18,7 @@ CASE
     WHEN amount IS NULL THEN 'no price'
     WHEN kind_of_price <> 'now' THEN kind_of_price || ' price'
     WHEN usd IS NULL THEN 'no exchange rate'
-    -- The bounds of the contract of mart.gpu_price: what it refuses for a card never stands for the card.
+    -- The bounds of the contract of mart.gpu_price: a price that the contract refuses must never be the price of a card.
     WHEN usd NOT BETWEEN 2 AND 100000 THEN 'beyond what a card costs'
     WHEN usd > launch_usd * (
         SELECT max(value)::DOUBLE FROM core.setting WHERE setting = 'street_price_max_msrp_ratio'

@@ -1,4 +1,4 @@
--- An open row is confirmed by every good batch of its source, so its last sighting is the source's, not a column that
+-- Every good batch of a source confirms the open rows, so their last sighting is the last good batch of the source. A column for it
 -- would have to be rewritten for every listing on every night.
 SELECT
     l.listing_id,

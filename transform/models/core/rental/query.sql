@@ -1,5 +1,5 @@
--- A name that may mean several cards (V100) stays comparable by the least that all of them have: whichever it is, the
--- instance has that much. Which one it is, is not guessed.
+-- A name that may mean several cards (V100) is compared by the smallest values of them. Whichever card it is, the instance has at
+-- least that much. Nobody guesses which card it is.
 WITH candidate AS (
     SELECT c.offer_id, unnest(string_split(coalesce(c.gpu_id, c.match_candidates), ' ')) AS gpu_id
     FROM mart.cloud_price c

@@ -1,6 +1,6 @@
--- Only a part of the work divides (Amdahl 1967), and each layer exchanges the hidden state twice, 16 bits a value, in a ring
--- (Shoeybi et al. 2019; Patarasuk & Yuan 2009).
--- tests/transform/test_model_fit.py holds it equal to transform/speed/predict.py.
+-- Cards can share only a part of the work (Amdahl 1967), and each layer exchanges the hidden state twice in a ring, with 16 bits
+-- for each value (Shoeybi et al. 2019; Patarasuk & Yuan 2009). tests/transform/test_model_fit.py checks that the result is the same
+-- as in transform/speed/predict.py.
 sequences / (
     sequences / one_card_rate * (1 - core.assumed('parallel_fraction') + core.assumed('parallel_fraction') / cards)
     + CASE WHEN cards = 1 THEN 0 ELSE

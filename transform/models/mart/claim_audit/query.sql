@@ -1,5 +1,5 @@
--- Recomputed from scores, launch prices and model sizes alone; the printed figure is only compared with. What other
--- documents print follows from shapes and from their own inputs, and was recomputed exactly before it was loaded.
+-- The survey's figures are recomputed only from scores, launch prices and model sizes, and then compared with the printed figures.
+-- Figures of other documents follow from shapes and their own inputs. They were recomputed exactly before they were loaded.
 WITH score AS (
     SELECT workload_id, gpu_id, score FROM mart.ranking
 ),
@@ -7,7 +7,7 @@ baseline AS (
     SELECT r.workload_id, r.score, g.msrp_usd
     FROM mart.ranking r JOIN core.gpu g ON g.gpu_id = r.gpu_id WHERE r.gpu_id = r.baseline_gpu_id
 ),
--- An order is one of the cards that the survey's own table has; a card that was measured later is no counterexample.
+-- A rank is among the cards in the survey's own table. A card that was measured later is no counterexample.
 ordered AS (
     SELECT
         s.workload_id,
@@ -21,7 +21,7 @@ ordered AS (
         WHERE c.document = 'survey' AND c.measure = 'score_per_usd' AND c.workload_id = s.workload_id AND c.gpu_id = s.gpu_id
     )
 ),
--- Every weight once a token, as the claim says it: the whole of the weights over the bandwidth.
+-- As in the claim, every weight is read once for each token: the size of all weights divided by the bandwidth.
 bound AS (
     SELECT w.workload_id, g.gpu_id, g.memory_bandwidth_gb_s * 1e9 / m.weights_bytes AS tokens_per_s,
         g.memory_bandwidth_gb_s || ' GB/s / ' || round(m.weights_bytes / 1e9, 3) || ' GB' AS words

@@ -21,7 +21,7 @@ SELECT
 FROM core.cloud_offer_history c
 LEFT JOIN core.fx_usd fx ON fx.currency = c.currency
 LEFT JOIN core.gpu g ON g.gpu_id = c.gpu_id
--- A rate that was not believed, or that nobody has seen for too long, is none that can be had.
+-- A rate that was not believed, or that nobody has seen for too long, does not count as available.
 ANTI JOIN core.aged_out a ON a.listing_id = c.offer_id
 WHERE c.valid_to IS NULL AND c.price IS NOT NULL AND (c.confirmed_until IS NULL OR c.confirmed_until >= c.valid_from)
 ORDER BY c.gpu_id, c.pricing_model, gpu_hour_usd, c.offer_id

@@ -1,4 +1,4 @@
-"""One row a GPU and one ratio column a workload: the columns are data, which SQL cannot say."""
+"""One row for each GPU and one ratio column for each workload. The columns depend on the data, which SQL cannot express."""
 
 from __future__ import annotations
 

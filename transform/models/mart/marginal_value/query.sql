@@ -1,5 +1,5 @@
 WITH front AS (
-    -- Where two cards of the front cost and do the same, they are one place on it.
+    -- If two cards of the front have the same price and score, they share one place on it.
     SELECT workload_id, price_basis, gpu_id,
         dense_rank() OVER (PARTITION BY workload_id, price_basis ORDER BY price_usd) AS place
     FROM mart.value WHERE on_pareto_frontier

@@ -26,7 +26,7 @@ SELECT
     spread.median_usd,
     coalesce(spread.offers, 0) AS offers,
     g.msrp_usd,
-    -- A launch price is without tax.
+    -- Launch prices are without tax.
     (coalesce(best.net_usd, best.price_usd)::DOUBLE / g.msrp_usd::DOUBLE - 1)::DECIMAL(18, 4) AS premium_over_msrp,
     used.price_usd AS used_price_usd,
     best.price,

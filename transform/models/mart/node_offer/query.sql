@@ -1,5 +1,5 @@
--- A product that holds cards has a price of its own, which is no card's: it is weighed as a whole machine or lot, never in
--- mart.gpu_price. What holds none, or an enclosure alone, is not here.
+-- The price of a product that holds cards is not the price of a card. It is compared as a whole machine or lot, never in
+-- mart.gpu_price. Products without cards, such as an empty enclosure, are not here.
 WITH priced AS (
     SELECT
         l.listing_id, l.product_kind, l.contained_gpu_id AS gpu_id, l.gpu_count, l.contents, l.source, l.title, l.url,
@@ -26,7 +26,7 @@ SELECT
     p.gpu_id,
     g.gpu,
     p.gpu_count,
-    -- A superchip's GPUs are counted, of which its board has two; of other boards with several, the boards are.
+    -- `gpu_count` counts the GPUs of superchips, which have two on a board. For other boards with several GPUs it counts boards.
     (p.gpu_count * CASE WHEN g.form_factor = 'SXM' THEN 1 ELSE coalesce(g.gpus_on_board, 1) END)::INTEGER AS gpus,
     p.contents,
     p.condition,
@@ -50,11 +50,11 @@ SELECT
         core.offer_exclusion(
             1, p.condition, f.is_usable, p.availability, p.seller_kind, p.seller, h.listing_id IS NOT NULL,
             p.confirmed_until IS NULL OR p.confirmed_until >= p.valid_from AND a.listing_id IS NULL, p.price, CASE p.price_kind WHEN 'bundle' THEN 'now' ELSE p.price_kind END,
-            -- The bounds of one card: by the card, and what a machine costs at most is said below.
+            -- The bounds for one card. The highest price of a machine is checked below.
             least(p.price_usd / greatest(p.gpu_count, 1), 100000), NULL, p.channel
         ),
-        -- A rack of 72 GPUs was quoted at 50,000 dollars each: ten times that is a slip. What a new product costs at least
-        -- follows from its cards; what it costs at most does not.
+        -- A rack of 72 GPUs was quoted at 50,000 dollars for each GPU; ten times as much must be a mistake. The lowest price of a
+        -- new product follows from its cards, but the highest does not.
         CASE
             WHEN p.price_usd > 500000 * gpus THEN 'far above any price'
             WHEN p.condition = 'new' AND p.price_usd < gpus * g.msrp_usd / coalesce(g.gpus_on_board, 1) * (

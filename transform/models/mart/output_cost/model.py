@@ -1,4 +1,4 @@
-"""What a million tokens or a thousand images cost, on a card that is owned and on one that is rented."""
+"""The cost of a million tokens or a thousand images, on a card that is owned and on a card that is rented."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ _COLUMNS = {
 
 
 def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """A row a workload, measured card and way to have it: bought at the street price, or rented alone under each pricing
-    model at its cheapest.
+    """One row for each workload, measured card and way to use it.
+
+    The ways are buying at the street price, and renting one card at the cheapest offer of each pricing model.
     """
     import pandas as pd
 
@@ -57,7 +58,7 @@ def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 def _row(row: Mapping[Any, Any], way: str, offer_id: str | None, total: Decimal, busy_hours: Decimal) -> dict[str, Any]:
     speed = float(row["score"]) / int(row["iterations_per_output"])
     per = costs.cost_per_million_tokens if row["output"] == "token" else costs.cost_per_thousand_images
-    # Nobody computes where the utilisation is zero, and then nothing has a price.
+    # If the utilisation is zero, nothing is computed, and a token or image has no cost.
     cost = float(round(per(total, busy_hours, speed), 4)) if busy_hours else None
     return {
         "workload_id": row["workload_id"], "gpu_id": row["gpu_id"], "gpu": row["gpu"], "way": way,

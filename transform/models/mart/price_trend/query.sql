@@ -1,4 +1,4 @@
--- A view: the windows move with the clock even where no price does.
+-- A view, because the windows move with the clock even if no price changes.
 WITH daily AS (
     SELECT gpu_id, day, low_usd::DOUBLE AS low, lag(low_usd::DOUBLE) OVER (PARTITION BY gpu_id ORDER BY day) AS before
     FROM mart.price_daily
@@ -13,7 +13,7 @@ measured AS (
         l.day,
         l.low,
         count(*) AS days,
-        -- The price of the day that many days ago, or of the nearest day before it within a week.
+        -- The price of the day that many days ago, or of the nearest earlier day within a week.
         arg_max(d.low, d.day) FILTER (d.day BETWEEN l.day - 14 AND l.day - 7) AS low_7d,
         arg_max(d.low, d.day) FILTER (d.day BETWEEN l.day - 37 AND l.day - 30) AS low_30d,
         arg_max(d.low, d.day) FILTER (d.day BETWEEN l.day - 97 AND l.day - 90) AS low_90d,
@@ -21,7 +21,7 @@ measured AS (
         count(*) FILTER (d.day > l.day - 365 AND d.low > l.low) AS days_above,
         count(*) FILTER (d.day > l.day - 365) AS days_of_year,
         min(d.low) AS lowest,
-        -- The first of the days at that price, so that two builds choose the same.
+        -- The first day with that price, so that two builds choose the same day.
         min({'low': d.low, 'day': d.day}).day AS lowest_on,
         stddev_samp(ln(d.low / d.before)) FILTER (d.day > l.day - 90 AND d.before > 0) AS volatility
     FROM latest l JOIN daily d ON d.gpu_id = l.gpu_id

@@ -2,7 +2,7 @@ WITH figure AS (
     SELECT s.*, w.direction
     FROM (
         SELECT *, coalesce(gpu_count, 1) AS cards, regexp_replace(lower(software), '\s*[bv]?[0-9].*$', '') AS engine,
-            -- 0.10.1 is newer than 0.9.2, and b6817 than b999: builds are compared number by number.
+            -- Builds are compared number by number: 0.10.1 is newer than 0.9.2, and b6817 is newer than b999.
             list_transform(
                 regexp_extract_all(regexp_extract(software, '[0-9]+([.][0-9]+)*'), '[0-9]+'), lambda part: try_cast(part AS HUGEINT)
             ) AS build
@@ -10,9 +10,9 @@ WITH figure AS (
     ) s
     LEFT JOIN core.workload w USING (workload_id)
     WHERE s.valid_to IS NULL AND s.match_status = 'matched' AND s.workload_id IS NOT NULL AND s.score > 0
-        -- A figure of eight cards says nothing of one: they are a workload of their own.
+        -- The figure of eight cards says nothing about one card. It belongs to a workload of its own.
         AND s.cards = coalesce(w.gpu_count, 1)
-    -- Of one day's figures of one engine that of its newest build counts.
+    -- If an engine has several figures of one day, the figure of its newest build counts.
     QUALIFY rank() OVER (
         PARTITION BY s.workload_id, s.gpu_id, s.claim, s.published_on, s.engine ORDER BY s.build DESC NULLS LAST
     ) = 1
@@ -21,8 +21,8 @@ newest AS (
     SELECT s.workload_id, s.gpu_id, s.score, s.unit, s.gpu_count, s.claim, s.source, s.published_on, s.article_url, s.snapshot_sha256,
         s.direction
     FROM figure s
-    -- The claim that is preferred counts first; of several publications the newest; names in order of the alphabet, so that two
-    -- runs choose the same.
+    -- The preferred claim counts first, then the newest publication, then the first name in alphabetical order, so that two runs
+    -- choose the same.
     QUALIFY row_number() OVER (
         PARTITION BY s.workload_id, s.gpu_id
         ORDER BY (s.claim = (SELECT value FROM core.setting WHERE setting = 'preferred_claim')) DESC NULLS LAST,

@@ -1,4 +1,4 @@
-"""Owning against renting, pair by pair: the arithmetic is transform/buying/costs.py, which `gpuledger buy` asks too."""
+"""Compares owning with renting, pair by pair. transform/buying/costs.py has the arithmetic; `gpuledger buy` uses it too."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-#: Types of all columns: of an empty one, or one of nothing but NULL, each DuckDB makes its own.
+#: Types of all columns. Without them, each version of DuckDB would choose a type of its own for columns without values.
 _NAMES = {
     "gpu_id": "string", "gpu": "string", "cards": "Int64", "comparability": "string", "pricing_model": "string",
     "offer_id": "string", "provider": "string", "region": "string", "instance": "string", "gpu_name": "string",
@@ -30,7 +30,9 @@ _COMPUTED = {
 
 
 def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """A row a pair, with what owning and renting cost over the horizon and after how many hours of use they are equal."""
+    """One row for each pair, with the costs of owning and renting over the horizon, and the hours of use at which both are
+    equal.
+    """
     import pandas as pd
 
     base = from_table(inputs["core.assumption"][["assumption", "amount"]].itertuples(index=False, name=None))
@@ -65,7 +67,7 @@ def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def observed_value_kept(resale: pd.DataFrame) -> dict[str, Decimal]:
-    """What each GPU was seen to keep of its price a year, where its history is long enough."""
+    """The share of its price that each GPU kept per year, for GPUs whose history is long enough."""
     long_enough = resale[resale["is_long_enough"]]
     return {
         gpu_id: Decimal(str(value))
@@ -74,7 +76,7 @@ def observed_value_kept(resale: pd.DataFrame) -> dict[str, Decimal]:
 
 
 def pair_of(row: Mapping[Any, Any], observed: Mapping[str, Decimal]) -> Pair | None:
-    """One row of core.comparable_rental as a question; None where no machine holds so many of the card: nobody buys that."""
+    """The pair of a row of core.comparable_rental; None if no machine holds so many cards, so that nobody buys them."""
     gpu = Gpu(
         gpu_id=row["gpu_id"], vendor="", name=row["gpu"], form_factor=_text(row["form_factor"]),
         memory_type=_text(row["memory_type"]),

@@ -1,4 +1,4 @@
-"""How the answer to rent or buy moves when each assumption moves by half, for the cheapest offer of each kind."""
+"""Shows how the answer to rent or buy changes if each assumption changes by half, for the cheapest offer of each kind."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _COLUMNS = {
 
 
 def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """A row a kind of offer and assumption that moves the answer; the widest swing first."""
+    """One row for each kind of offer and each assumption that changes the answer, the widest swing first."""
     import pandas as pd
 
     base = from_table(inputs["core.assumption"][["assumption", "amount"]].itertuples(index=False, name=None))

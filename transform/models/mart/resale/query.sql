@@ -1,10 +1,10 @@
--- Least squares on the logarithm, so that every sale counts by its ratio, from the launch price on. A history is not stretched
--- further than to twice its length, and a card that rose in a shortage is not assumed to go on rising.
+-- Least squares on the logarithm, beginning at the launch price, so that each sale counts by its ratio. A history is extrapolated
+-- to at most twice its length, and a card whose price rose in a shortage is not assumed to go on rising.
 WITH sale AS (
     SELECT
         i.gpu_id,
         i.price::DOUBLE AS usd,
-        -- A month or a day; the middle of the month stands for the month.
+        -- A day or a month. The middle of the month stands for a month.
         coalesce(try_cast(i.period AS DATE), try_cast(i.period || '-15' AS DATE)) AS sold_on
     FROM core.index_price i
     WHERE i.valid_to IS NULL AND i.condition = 'used' AND i.currency = 'USD' AND i.price > 0 AND i.match_status = 'matched'

@@ -1,8 +1,8 @@
 SELECT
     s.source,
-    -- A batch that equals the last good one is as good: reading one night twice must leave this table as it was.
+    -- A batch that equals the last good batch is good too: reading one night twice must not change this table.
     CASE WHEN s.status = 'unchanged' THEN 'ok' ELSE s.status END AS status,
-    -- Where only some pages failed, what was read is new and the rest is marked row by row (confirmed_until).
+    -- If only some pages failed, the rows that were read are new, and the others are marked row by row (confirmed_until).
     s.status IN ('failed', 'refused') AS is_stale,
     s.reason,
     s.last_attempt_at,

@@ -1,4 +1,5 @@
--- The row is the newest run's, but the times are the newest of all: a backfill of old nights makes no price younger.
+-- The row is that of the newest run, but its times are the newest of all runs, so that a backfill of old nights does not make
+-- prices look younger.
 SELECT
     run_id,
     status,
