@@ -54,10 +54,10 @@ class Parameter:
 class Model:
     """One table, view, macro or function that is built.
 
-    `text` is the whole definition: the model's own file, its sidecar, and what the sidecar of a
-    Python model says that it `uses`. `inputs` are the tables that it reads, each with the column names that it mentions, or None if it may read
-    every column. A change in any other column does not matter to this model. `build` is the function of a Python model. It
-    takes frames by the name of the input, and returns one frame. `parameters` are those of a macro, in the order of a call.
+    `text` is the whole definition: the model's own file, its sidecar, and what the sidecar of a Python model says that it
+    `uses`. `inputs` are the tables that it reads, each with the column names that it mentions, or None if it may read every
+    column. A change in any other column does not matter to this model. `build` is the function of a Python model. It takes
+    frames by the name of the input, and returns one frame. `parameters` are those of a macro, in the order of a call.
     """
 
     name: str
