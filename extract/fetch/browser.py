@@ -63,10 +63,10 @@ _Result = TypeVar("_Result")
 class BrowserSettings:
     """How pages are rendered.
 
-    `program` is the path of Chromium; if it is empty, Chromium is found by its name. `address` is the address of a Chromium
-    that runs elsewhere and is driven by its DevTools protocol. A page fails if it is not done after `deadline_s`. It counts
-    as done when nothing has changed for `quiet_s`. Pages of any source may load scripts from `hosts`, besides the source's
-    own hosts.
+    `program` is the name or path of Chromium; if it is empty, the usual names are tried. `address` is the address of a
+    Chromium that runs elsewhere and is driven by its DevTools protocol. A page fails if it is not done after `deadline_s`.
+    It counts as done when nothing has changed for `quiet_s`. Pages of any source may load scripts from `hosts`, besides the
+    source's own hosts.
     """
 
     program: str = ""
