@@ -1,4 +1,4 @@
-"""What a source is, and how the sources are found: one folder in `extract/sources/`, with a `SOURCE`, and no registry."""
+"""Defines what a source is, and finds the sources: each is a folder in `extract/sources/` with a `SOURCE`. No registry."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from gpuledger.extract.items import Parsed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """One archived page as a parser sees it: bytes, never decoded text, since the charset may stand in the bytes.
+    """One archived page as a parser sees it: bytes and never decoded text, because the bytes may name the charset.
 
-    `url` is the address asked for and `final_url` where redirects ended; resolve relative links against `final_url`.
-    Header names are in lower case. `fetched_at` is in UTC. `sha256` is of `content` and names the archived file.
+    `url` is the requested address and `final_url` the address where redirects ended. Resolve relative links against
+    `final_url`. Header names are in lower case. `fetched_at` is in UTC. `sha256` is the hash of `content` and the name of
+    the archived file.
     """
 
     url: str
@@ -37,14 +38,15 @@ class Page:
 class Source:
     """One place that is read every night.
 
-    `parse` is pure: the page in, items, issues and links to follow out. It raises LayoutChanged where the page is not
-    what it knows. `start` are the live addresses; none means that the source is read only where the settings give addresses.
-    `sample` are the paths on the source's host of the bundled sample site; none means that it has no part in the sample.
-    `give_back` is for files that a person dropped: it writes the rows that are none to the path, each with its reason, and
-    says whether there were any.
-    `hosts` are those that it is read from beside the hosts of its addresses (a shop's pictures may lie elsewhere); whatever
-    its pages link or redirect to beyond them is not fetched.
-    `country` and `language` (ISO 3166 and ISO 639) decide what `1.299` means; None where the page itself must say.
+    `parse` is a pure function: it takes a page and returns items, issues and links to follow. It raises LayoutChanged if it
+    does not know the layout of the page.
+    `start` holds the live addresses. If it is empty, the source is read only if the settings give addresses.
+    `sample` holds the paths on the source's host of the bundled sample site. If it is empty, the sample has no such source.
+    `give_back` is for files that a person dropped. It writes the rows that are not valid to the path, each with its reason,
+    and returns whether there were any.
+    `hosts` names hosts that the source is read from besides the hosts of its addresses (a shop's pictures may be elsewhere).
+    Links and redirects to other hosts are not fetched.
+    `country` and `language` (ISO 3166 and ISO 639) decide what `1.299` means. They are None if the page itself must say it.
     """
 
     name: str
@@ -59,42 +61,42 @@ class Source:
     freshness_hours: int = 48
     hosts: tuple[str, ...] = ()
     give_back: Callable[[Page, Path], bool] | None = None
-    #: Who brings its pages: the client, or a browser that lets their scripts run and asks through the client.
+    #: What fetches the pages: the client, or a browser that runs their scripts and sends its requests through the client.
     fetch: Literal["client", "browser"] = "client"
-    #: Its addresses lead to lists, which may break off; not so where each is the page of one product.
+    #: Whether the addresses lead to lists, which may be incomplete. False if each address is the page of one product.
     has_lists: bool = True
-    #: Its addresses are those of shops that have nothing to do with each other: `extract.shops` has them read apart.
+    #: Whether the addresses belong to independent shops. `extract.shops` then lets each shop be read on its own.
     is_of_many_shops: bool = False
-    #: Its items are kept beside the archive. To keep those of a file that is read once costs more than to read it again.
+    #: Whether parsed items are cached. For a file that is read once, the cache costs more than parsing the file again.
     keeps_parsed: bool = True
-    #: One of its files may take as much processor time as so many pages: a packed table of all days is many in one.
+    #: One file may take the processor time of this many pages, as a compressed table of all days is many pages in one.
     pages_in_one: int = 1
-    #: Pages at most in one run: a paging loop or an endless shop ends here, with an issue.
+    #: Most pages in one run. A paging loop or an endless shop ends here, with an issue.
     max_pages: int = 50
-    #: What its interface wants of whoever asks; None for pages that anybody may read.
+    #: The credentials that the source's interface requires. None if anybody may read the pages.
     access: Access | None = None
-    #: The official interface of whoever runs it: the source here that reads it (its own name where it is one), or what it is
-    #: called. None where none is known.
+    #: The official interface of the site's owner: the name of the source that reads it (which may be this source), or else
+    #: the interface's own name. None if no interface is known.
     interface: str | None = None
-    #: Hours that its terms let a page be kept; the archive then keeps what was read of it. None where nothing is said.
+    #: Hours that the terms allow a page to be kept. The archive then keeps only the items. None if the terms do not say it.
     keep_hours: int | None = None
-    #: Product pages behind listings at most in one run, the stalest first.
+    #: Most product pages behind listings in one run, the stalest first.
     max_products: int = 25
 
 
 @cache
 def names() -> tuple[str, ...]:
-    """All source names, sorted. Reads the folder only, once; imports nothing."""
+    """All source names, sorted. Only lists the folder, once, and imports nothing."""
     return tuple(sorted(info.name for info in pkgutil.iter_modules(sources.__path__) if not info.name.startswith("_")))
 
 
 def folder(name: str) -> Path:
-    """The folder of a source: its code, its contract, its pages of the sample, and its cases."""
+    """The folder of a source, with its code, its contract, its sample pages and its cases."""
     return Path(sources.__path__[0], name)
 
 
 def get(name: str) -> Source:
-    """The source called `name`. Raises KeyError, with the known names, where there is none."""
+    """The source called `name`. Raises KeyError, with the known names, if there is no such source."""
     known = names()
     if name not in known:
         raise KeyError(f"no source is called {name!r}; known are {', '.join(known)}")
