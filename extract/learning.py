@@ -31,7 +31,7 @@ class NotOnPage(ExtractError):
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A selector for one thing (`what`). It matches in `found` of `asked` cards or pages.
+    """A selector for one thing (`what`). It matches in `match_count` of `card_count` cards or pages.
 
     `attribute` is the attribute that has the value, or None if the value is the text. `example` is the value of the card
     with the given price.
@@ -39,8 +39,8 @@ class Proposal:
 
     what: str
     selector: str
-    found: int
-    asked: int
+    match_count: int
+    card_count: int
     example: str
     attribute: str | None = None
 

@@ -36,24 +36,24 @@ class Passing:
 
     def expire(self, now: datetime) -> int:
         """Remove the expired pages. Returns their number."""
-        over = self.over(now)
-        for path in over:
+        expired = self.expired_pages(now)
+        for path in expired:
             path.unlink(missing_ok=True)
-        return len(over)
+        return len(expired)
 
-    def over(self, now: datetime) -> list[Path]:
+    def expired_pages(self, now: datetime) -> list[Path]:
         """The pages that have expired."""
         oldest = f"{now - timedelta(hours=self.keep_hours):%Y%m%dT%H%M%SZ}"
         return sorted(path for path in (self.root / "passing" / self.source).glob("*.gz") if path.name < oldest)
 
 
-def over(root: Path, now: datetime, keep_hours: Callable[[str], int]) -> list[Path]:
+def expired_pages(root: Path, now: datetime, keep_hours: Callable[[str], int]) -> list[Path]:
     """The expired pages of all sources below `root`, including sources that are no longer read.
 
     `keep_hours` gives the hours that the pages of a source may be kept.
     """
     folders = sorted(path.name for path in (root / "passing").glob("*") if path.is_dir())
-    return [path for name in folders for path in Passing(root, name, keep_hours(name)).over(now)]
+    return [path for name in folders for path in Passing(root, name, keep_hours(name)).expired_pages(now)]
 
 
 def facts(items: Sequence[Parsed]) -> bytes:

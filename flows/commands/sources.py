@@ -226,7 +226,7 @@ def learn(name: str, page: str, price: str, data_dir: str | None, form: str) -> 
         raise click.UsageError(naming.no_source([name], sources.names()))
     proposals = learning.learn(sources.get(name), pages.one(data_of(data_dir), name, page), price)
     columns = ["what", "selector", "attribute", "found", "of", "example"]
-    rows = [(one.what, one.selector, one.attribute, one.found, one.asked, one.example) for one in proposals]
+    rows = [(one.what, one.selector, one.attribute, one.match_count, one.card_count, one.example) for one in proposals]
     show(columns, rows, form, title=gettext("Selectors to begin with"))
 
 
