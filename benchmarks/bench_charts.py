@@ -85,10 +85,10 @@ def measure(seeds: range, show: Callable[[str], None] = lambda line: None) -> Co
 def judge(drawn: Drawn, reader: Any) -> tuple[int, int]:
     """How many values of a chart were accepted for a card, and how many of those are not printed so."""
     from gpuledger.extract.charts.picture import pixels
-    from gpuledger.extract.charts.read import read
+    from gpuledger.extract.charts.read import read_chart
     from gpuledger.flows.setup.chart_cards import with_cards
 
-    reading = read(pixels(drawn.content), reader)
+    reading = read_chart(pixels(drawn.content), reader)
     truth = {(card_of(one.label), one.series, one.text) for one in drawn.printed}
     judged = with_cards(reading, resolver())
     accepted = [(gpu_id, value.series, value.text) for value, gpu_id in judged if value.status == "accepted"]
@@ -112,7 +112,7 @@ def resolver() -> Any:
 def published() -> Iterator[str]:
     """The publishers' charts against their values, typed by eye."""
     from gpuledger.extract.charts.picture import pixels
-    from gpuledger.extract.charts.read import read
+    from gpuledger.extract.charts.read import read_chart
     from gpuledger.extract.charts.words import Reader
 
     truth: dict[str, Counter[tuple[str, str]]] = {}
@@ -122,7 +122,7 @@ def published() -> Iterator[str]:
     for path in sorted(DATA.glob("*.png")):
         if path.stem not in truth:
             continue
-        reading = read(pixels(path.read_bytes()), reader)
+        reading = read_chart(pixels(path.read_bytes()), reader)
         expected = truth[path.stem]
         named = any(label for label, _ in expected)
         accepted = [value for value in reading.values if value.status == "accepted"]

@@ -26,7 +26,7 @@ from gpuledger.extract import charts as chart_code
 from gpuledger.extract.charts import bars
 from gpuledger.extract.charts.outcome import ChartReading, Value
 from gpuledger.extract.charts.picture import Pixels, pixels
-from gpuledger.extract.charts.read import read
+from gpuledger.extract.charts.read import read_chart
 from gpuledger.extract.charts.words import Reader, Word
 from gpuledger.flows.setup.chart_cards import with_cards
 from tests.support import chart_pictures
@@ -72,21 +72,21 @@ class Kept:
         part.write_text(json.dumps(self._known), encoding="utf-8")
         part.replace(self.path)
 
-    def words(self, picture: Pixels, left: float = 0, top: float = 0, times: float | None = None) -> list[Word]:
+    def read_words(self, picture: Pixels, left: float = 0, top: float = 0, times: float | None = None) -> list[Word]:
         """As the reader's, with the errors put in."""
         key = _hash(picture) + repr((left, top, times))
         if key not in self._known:
-            self._known[key] = [asdict(word) for word in self._real().words(picture, left, top, times)]
+            self._known[key] = [asdict(word) for word in self._real().read_words(picture, left, top, times)]
         words = (Word(**{**one, "box": tuple(one["box"])}) for one in self._known[key])
         return [replace(word, text=self._wrong(word.text)) for word in words if self._wrong(word.text)]
 
-    def read(self, crops: Sequence[Pixels]) -> list[tuple[str, float]]:
+    def read_lines(self, crops: Sequence[Pixels]) -> list[tuple[str, float]]:
         """The second reading makes the same mistake: the worst case."""
         answers = []
         for crop in crops:
             key = _hash(crop)
             if key not in self._known:
-                self._known[key] = self._real().read([crop])[0]
+                self._known[key] = self._real().read_lines([crop])[0]
             text, score = self._known[key]
             answers.append((self._wrong(text), score))
         return answers
@@ -115,7 +115,7 @@ def seen(seed: int, folder: Path) -> dict[str, Any]:
     if path.exists() and (known := json.loads(path.read_text(encoding="utf-8")))["code"] == code:
         return dict(known)
     drawn, reader, start = draw(seed), Kept(folder / f"{seed}.words.json"), time.process_time()
-    reading = read(pixels(drawn.content), reader)  # type: ignore[arg-type]
+    reading = read_chart(pixels(drawn.content), reader)  # type: ignore[arg-type]
     seconds = time.process_time() - start
     reader.save()
     judged = with_cards(reading, resolver())
@@ -174,7 +174,7 @@ def _injected(
     drawn: Drawn, picture: Pixels, reader: Kept, chance: random.Random, each: int
 ) -> Iterator[tuple[str, Counter[str]]]:
     def again() -> list[Value]:
-        reading: ChartReading = read(picture, reader)  # type: ignore[arg-type]
+        reading: ChartReading = read_chart(picture, reader)  # type: ignore[arg-type]
         return [value for value, _ in with_cards(reading, resolver())]
 
     good = [value for value in again() if value.status == "accepted" and value.text]

@@ -1,4 +1,4 @@
-"""Hold a batch or a mart against its contract: accepted, quarantined with a reason, refused, or warned about."""
+"""Checks a batch or a mart against its contract. Rows are accepted, quarantined with a reason, refused or warned about."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from gpuledger.expectations import suite
 from gpuledger.expectations.contract import Check, Contract
 from gpuledger.extract.items import Item
 
-#: Refused rows of a mart that are never too many, however small it is: a small warehouse has a few cards.
+#: This many refused rows are allowed in any mart, because a mart of a small warehouse has only a few cards.
 FEW = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a contract says of a batch.
+    """The result of checking a batch against its contract.
 
-    `quarantined` maps a row's position to the reason; every other row is accepted. `refusal` is set where the whole
-    batch must not be loaded. `warnings` are odd, but load.
+    `quarantined` maps the position of a row to the reason. Every other row is accepted. `refusal` is set if the whole batch
+    must not be loaded. `warnings` describe what is odd but is loaded.
     """
 
     quarantined: dict[int, str]
@@ -28,7 +28,7 @@ class Verdict:
 
 
 def check_batch(contract: Contract, items: Sequence[Item]) -> Verdict:
-    """Check one source's items. Raises AuditBroken where the check itself cannot run."""
+    """Check one source's items. Raises AuditBroken if the check itself cannot run."""
     count = len(items)
     if count < contract.min_rows:
         few = f"{count} rows, and at least {contract.min_rows} are expected: {contract.rows_reason}"
@@ -48,7 +48,7 @@ def check_batch(contract: Contract, items: Sequence[Item]) -> Verdict:
 
 
 def check_rows(contract: Contract, items: Sequence[Item]) -> Verdict:
-    """The checks of rows alone, whatever their number: what a bulk load asks of all nights at once."""
+    """Check the rows but not their number. A bulk load checks the rows of all nights at once in this way."""
     quarantined: dict[int, str] = {}
     warnings: list[str] = []
     for kind in sorted({item.KIND for item in items}):
@@ -66,8 +66,10 @@ def check_rows(contract: Contract, items: Sequence[Item]) -> Verdict:
 
 @dataclass(frozen=True, slots=True)
 class MartVerdict:
-    """What a contract says of a built table: `problems` in words, for which it must not be published, and the rows that must
-    not be in it, by their positions with the reason.
+    """The result of checking a built table against its contract.
+
+    If there are `problems`, which are sentences, the table must not be published. `refused` maps the positions of rows that
+    must not be in the table to the reason.
     """
 
     problems: tuple[str, ...]
@@ -75,8 +77,10 @@ class MartVerdict:
 
 
 def check_mart(contract: Contract, table: suite.Columns) -> MartVerdict:
-    """Check a built table. A row that breaks a rule of rows is refused; a key that is not one, too few rows or too many, and
-    more refused rows than `max_quarantined_share` (and FEW) are a broken table. Raises AuditBroken.
+    """Check a built table. Rows that break a rule with `quarantine` are refused.
+
+    The table itself is broken if a check with `reject` fails (a key that is not unique), if it has too few or too many rows,
+    or if more rows are refused than `max_quarantined_share` and FEW allow. Raises AuditBroken.
     """
     count = len(next(iter(table.values())))
     problems = []
@@ -103,7 +107,7 @@ def check_mart(contract: Contract, table: suite.Columns) -> MartVerdict:
 
 
 def _columns(kind: str, items: Sequence[Item], checks: Sequence[Check]) -> suite.Columns:
-    """The columns of one kind's items that `checks` name, with the position of each item."""
+    """The columns that `checks` name, from the items of one kind, with the position of each item."""
     chosen = [(position, item) for position, item in enumerate(items) if kind == item.KIND]
     columns: dict[str, Sequence[object]] = {suite.ROW: [position for position, _ in chosen]}
     for name in sorted({column for check in checks for column in suite.columns(check)}):
@@ -112,5 +116,5 @@ def _columns(kind: str, items: Sequence[Item], checks: Sequence[Check]) -> suite
 
 
 def plain(values: Iterable[object]) -> list[object]:
-    """Amounts as floats: bounds need no more, and pandas has no column of decimals."""
+    """The values with decimals as floats, because pandas has no column of decimals and floats suffice for bounds."""
     return [float(value) if isinstance(value, Decimal) else value for value in values]

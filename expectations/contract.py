@@ -1,7 +1,7 @@
-"""Contracts: what a source's batch and a mart must look like, as TOML with the reason of every number.
+"""Contracts: the rules for a source's batch or for a mart, as TOML with the reason of every number.
 
-`contract.toml` in the folder of a source or of a mart is its own, and `expectations/shared/<kind>.toml` holds the
-checks that all sources of one kind of item have in common.
+Each source and each mart has its own `contract.toml` in its folder. `expectations/shared/<kind>.toml` has the checks that
+all sources of one kind of item share.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from gpuledger.expectations.errors import ContractError
 from gpuledger.extract import source as sources
 
 SHARED = Path(__file__).with_name("shared")
-#: Refused rows of a mart, as a share, beyond which it is the model that is wrong, and nothing is published: no page and no
-#: inbox is a fifth of what is known.
+#: If a larger share of a mart's rows is refused, the model is wrong and nothing is published: no single page and no inbox
+#: contributes a fifth of all rows.
 MART_SHARE = 0.2
 
 OnFailure = Literal["reject", "quarantine", "warn"]
@@ -44,9 +44,10 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contract:
-    """All rules of one source or mart. Row bounds are of the batch: fewer is a broken page, more a broken parser.
+    """All rules of one source or mart. `min_rows` and `max_rows` limit the rows of the batch.
 
-    `where` is the condition of the rows that are looked at, of a mart that is too large to be looked at whole.
+    Fewer rows mean a broken page, and more rows a broken parser. `where` is an SQL condition that selects the rows to check,
+    for a mart that is too large to check completely.
     """
 
     name: str
@@ -64,7 +65,7 @@ def source_contract(source: str) -> Contract:
 
 
 def mart_contract(table: str, folder: Path) -> Contract | None:
-    """The contract of a built table, `mart.value` for example, in its folder; None for one that needs none."""
+    """The contract of a built table (`mart.value`, for example) from its folder. None if the table needs no contract."""
     path = folder / "contract.toml"
     return _load(path, table, MART_SHARE) if path.exists() else None
 

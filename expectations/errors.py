@@ -1,14 +1,14 @@
-"""Why a batch or a mart could not be held against its contract, or did not hold. Nothing is published then."""
+"""Errors if a batch or a mart could not be checked against its contract or breaks it. Nothing is published then."""
 
 from __future__ import annotations
 
 
 class ExpectationsError(Exception):
-    """Nothing may be published; the message is one line and says why."""
+    """Nothing may be published. The message says why in one line."""
 
 
 class ContractError(ExpectationsError):
-    """A contract file is missing or wrong; the message names the file and the entry."""
+    """A contract file is missing or wrong. The message names the file and the entry."""
 
 
 class AuditFailed(ExpectationsError):
@@ -16,4 +16,4 @@ class AuditFailed(ExpectationsError):
 
 
 class AuditBroken(ExpectationsError):
-    """A check could not be carried out: that says nothing about the data, and nothing may be published on it."""
+    """A check could not run. This says nothing about the data, so nothing may be published."""

@@ -1,7 +1,6 @@
-"""The import of Great Expectations: what no check of ours uses is put off, and it may begin before the first check.
+"""Imports Great Expectations without the parts that our checks do not use, and can begin before the first check.
 
-The import is the longest single step of a first night, and the only one that nothing of the night's own waits for until a
-batch is checked.
+The import is the longest single step of a first night. Nothing else in the night needs its result until a batch is checked.
 """
 
 from __future__ import annotations
@@ -15,30 +14,32 @@ from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import LazyLoader
 from types import ModuleType
 
-#: What it imports for a check of distributions and for its picture, 40% of the time and a third of the memory. We have none.
-_PUT_OFF = frozenset({"scipy.stats", "altair"})
-#: An extra of its own, for tables in databases: it does without where that is not installed. We hand frames in. A tenth.
-_DONE_WITHOUT = "sqlalchemy"
+#: Great Expectations imports these for checks of distributions and their pictures, which we do not use. They take 40% of the
+#: time and a third of the memory.
+_LAZY = frozenset({"scipy.stats", "altair"})
+#: An optional package for tables in databases. Great Expectations works without it, and we only pass frames. It takes a
+#: tenth of the time.
+_HIDDEN = "sqlalchemy"
 
 _importing = threading.Lock()
 
 
 def load() -> None:
-    """Import Great Expectations, or wait until another thread has."""
+    """Import Great Expectations, or wait until another thread has imported it."""
     with _importing:
         if "great_expectations" in sys.modules:
             return
-        # All that an import makes stays: to look through it for circles while it grows is a quarter of the import's time,
-        # and each time that Python does so later takes a tenth of a second.
+        # Nothing that an import creates is ever freed. Searching it for reference cycles takes a quarter of the import's
+        # time, and a tenth of a second each time that Python does so later.
         collects = gc.isenabled()
         gc.disable()
         finder = _Later()
         sys.meta_path.insert(0, finder)
         try:
-            import great_expectations  # noqa: F401  # the import is what this is for
+            import great_expectations  # noqa: F401  # this function is for the import alone
 
             gc.freeze()
-            atexit.register(gc.unfreeze)  # what else is in there may want to be taken apart at the end
+            atexit.register(gc.unfreeze)  # other objects that were frozen may need to be finalised at the end
         finally:
             sys.meta_path.remove(finder)
             if collects:
@@ -46,14 +47,14 @@ def load() -> None:
 
 
 def begin() -> None:
-    """Import it in a thread, while this one waits for something else."""
+    """Import Great Expectations in another thread, while this thread waits for something else."""
     threading.Thread(target=load, name="import of Great Expectations").start()
 
 
 class _Later:
-    """Finds the modules of `_PUT_OFF`: each is run when something of it is first used, as Python's `LazyLoader` has it.
+    """Finds the modules of `_LAZY` and lets Python's `LazyLoader` run each one when it is first used.
 
-    Says that `_DONE_WITHOUT` is not there, but to the thread alone that made this: another may be importing Prefect.
+    Reports `_HIDDEN` as missing, but only to the thread that made this object, as another thread may import Prefect.
     """
 
     def __init__(self) -> None:
@@ -62,9 +63,9 @@ class _Later:
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if fullname == _DONE_WITHOUT and threading.get_ident() == self._thread:
+        if fullname == _HIDDEN and threading.get_ident() == self._thread:
             raise ModuleNotFoundError(name=fullname)
-        spec = PathFinder.find_spec(fullname, path, target) if fullname in _PUT_OFF else None
+        spec = PathFinder.find_spec(fullname, path, target) if fullname in _LAZY else None
         if spec is not None and spec.loader is not None:
             spec.loader = LazyLoader(spec.loader)
         return spec

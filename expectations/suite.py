@@ -1,7 +1,8 @@
-"""Run checks on a pandas frame with Great Expectations, and say which rows fail which check.
+"""Runs checks on a pandas frame with Great Expectations, and says which rows fail which check.
 
-Frames, not DuckDB: on DuckDB every metric of version 1.24 raises, and that is reported as `success=False` with an empty
-result, which looks like bad data. Great Expectations takes seconds to import, so only `library` does, when it is needed.
+It uses frames and not DuckDB: on DuckDB every metric of version 1.24 raises, and Great Expectations reports that as
+`success=False` with an empty result, which looks like bad data. The import of Great Expectations takes seconds, so only
+`library` imports it, when it is needed.
 """
 
 from __future__ import annotations
@@ -16,44 +17,44 @@ from gpuledger.expectations import library
 from gpuledger.expectations.contract import Check
 from gpuledger.expectations.errors import AuditBroken
 
-#: A table by its columns.
+#: A table as a mapping from column names to values.
 Columns = Mapping[str, Sequence[Any]]
 
-#: Identifies a row in a result; the frame's own order, from 0.
+#: The column that identifies a row in a result: the row's position in the frame, from 0.
 ROW = "row"
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A check that failed, with the rows that broke it; none for a check of the whole frame."""
+    """A check that failed, with the rows that broke it. A check of the whole frame has no rows."""
 
     check: Check
     rows: tuple[int, ...]
 
 
 def run(table: Columns, checks: Sequence[Check]) -> list[Finding]:
-    """Failed checks of a table with the column `row`. Raises AuditBroken where a check itself fails to run."""
-    wanted = _wanted(table, checks)
-    if not wanted:
+    """The failed checks of a table that has the column `row`. Raises AuditBroken if a check itself fails to run."""
+    columns_to_check = _columns_to_check(table, checks)
+    if not columns_to_check:
         return []
     import pandas as pd
 
-    frame = pd.DataFrame(wanted)
-    # Absent values pass every rule but not_null, so an empty column need not be checked, and each check costs time.
+    frame = pd.DataFrame(columns_to_check)
+    # Absent values pass every rule except not_null. So an empty column need not be checked, which saves time.
     checks = [check for check in checks if check.rule == "not_null" or frame[columns(check)].notna().any(axis=None)]
     if not checks:
         return []
     batch = frames().get_batch(batch_parameters={"dataframe": frame})
-    # To ask whether a check holds costs half as much as to ask which rows break it, and nearly all hold.
+    # Testing whether a check holds takes half as long as listing the rows that break it, and nearly all checks hold.
     doubtful = [outcome.check for outcome in _validate(batch, checks, "BOOLEAN_ONLY") if not outcome.holds]
     failed = _validate(batch, doubtful, "COMPLETE") if doubtful else []
     return [Finding(outcome.check, outcome.rows) for outcome in failed if not outcome.holds]
 
 
-def _wanted(table: Columns, checks: Sequence[Check]) -> Columns:
-    """The columns of `table` that `checks` read, and `row`; none where there is nothing to check.
+def _columns_to_check(table: Columns, checks: Sequence[Check]) -> Columns:
+    """The columns of `table` that `checks` read, and the column `row`. Empty if there is nothing to check.
 
-    Raises AuditBroken for a column that is not there.
+    Raises AuditBroken for a column that the table does not have.
     """
     if not checks or len(table[ROW]) == 0:
         return {}
@@ -71,18 +72,18 @@ class _Outcome:
 
 
 def _validate(batch: Any, checks: Sequence[Check], detail: Literal["BOOLEAN_ONLY", "COMPLETE"]) -> list[_Outcome]:
-    """What the library says of each check, in the order of the contract. Raises AuditBroken where one could not run."""
+    """The library's result of each check, in the order of the contract. Raises AuditBroken if a check could not run."""
     import great_expectations as gx
 
     expectations = [_expectation(check) for check in checks]
     for position, expectation in enumerate(expectations):
         expectation.meta = {"position": position}
-    # All at once: `add_expectation` compares each with all before it, which takes longer than to validate them.
+    # All at once, because `add_expectation` compares each with all earlier ones, which takes longer than the validation.
     suite = gx.ExpectationSuite(name="checks", expectations=expectations)
-    wanted: dict[str, Any] = {"result_format": detail}
+    result_format: dict[str, Any] = {"result_format": detail}
     if detail == "COMPLETE":
-        wanted["unexpected_index_column_names"] = [ROW]
-    result = batch.validate(suite, result_format=wanted)
+        result_format["unexpected_index_column_names"] = [ROW]
+    result = batch.validate(suite, result_format=result_format)
     # The library groups its results by column.
     outcomes = sorted(result.results, key=lambda outcome: outcome.expectation_config.meta["position"])
     return [_outcome(outcome, checks) for outcome in outcomes]
@@ -91,7 +92,7 @@ def _validate(batch: Any, checks: Sequence[Check], detail: Literal["BOOLEAN_ONLY
 def _outcome(outcome: Any, checks: Sequence[Check]) -> _Outcome:
     check = checks[outcome.expectation_config.meta["position"]]
     details = outcome.exception_info or {}
-    # One entry, or one a metric: either way an exception is a broken audit and not bad data.
+    # Either one entry or one entry per metric. In both cases an exception means a broken audit and not bad data.
     entries = [details] if "raised_exception" in details else list(details.values())
     raised = [entry for entry in entries if isinstance(entry, dict) and entry.get("raised_exception")]
     if raised:
@@ -102,7 +103,7 @@ def _outcome(outcome: Any, checks: Sequence[Check]) -> _Outcome:
 
 
 def columns(check: Check) -> list[str]:
-    """Names of the columns that a check reads."""
+    """The names of the columns that a check reads."""
     return [*check.column.split(","), *([check.arguments["other"]] if "other" in check.arguments else [])]
 
 
@@ -131,7 +132,7 @@ def _expectation(check: Check) -> Any:
                 return gxe.ExpectColumnValuesToBeUnique(column=columns[0])
             return gxe.ExpectCompoundColumnsToBeUnique(column_list=columns)
         case "pair_at_least":
-            # Rows where either side is absent are left out: the library counts them as failures otherwise.
+            # Rows in which either value is absent are skipped. Otherwise the library counts them as failures.
             return gxe.ExpectColumnPairValuesAToBeGreaterThanB(
                 column_A=check.column, column_B=bounds["other"], or_equal=True, ignore_row_if="either_value_is_missing"
             )
@@ -139,9 +140,9 @@ def _expectation(check: Check) -> Any:
 
 @cache
 def frames() -> Any:
-    """Where frames are handed in: one in-memory context a process, with one asset for all of them.
+    """The batch definition that takes frames: one in-memory context per process, with one asset for all frames.
 
-    Its telemetry and progress bars are off: both would write where nobody asked.
+    Telemetry and progress bars are off, because nobody asked for their output.
     """
     library.load()
     import great_expectations as gx

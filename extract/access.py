@@ -1,4 +1,4 @@
-"""How an official interface is asked: what it wants of whoever asks, and how long it lets its pages be kept."""
+"""What an official interface requires of a client: its credentials and how they are sent."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """What a source's interface wants. `credentials` are the settings that hold it; without all of them it is not read.
+    """What a source's interface requires. `credentials` names the settings with the credentials.
 
-    Either the first of them goes along as the query's `parameter`, or both of them are exchanged at `token_url` for a
-    bearer token of `scope` (OAuth 2.0, client credentials: RFC 6749, 4.4). A query parameter in `as_header` is sent as that
-    header instead.
+    The source is not read unless all of these settings are set. Either the first credential is sent as the query parameter
+    `parameter`, or both credentials are exchanged at `token_url` for a bearer token of `scope` (OAuth 2.0, client
+    credentials: RFC 6749, 4.4). A query parameter in `as_header` is sent as that header instead.
     """
 
     credentials: tuple[str, ...]

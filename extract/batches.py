@@ -1,4 +1,7 @@
-"""What a worker read of one source, as JSON: it goes to the writer through a store, and a store is written by others."""
+"""Batches as JSON, by which a worker sends the rows of one source to the writer through a store.
+
+`loads` trusts nothing, because other machines write into the store too.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from gpuledger.extract.collect import Collected
 from gpuledger.extract.errors import ExtractError
 from gpuledger.extract.items import Issue, Item, from_json, to_json
 
-#: Fields of a batch that JSON has words for.
+#: Fields of a batch that go into JSON as they are.
 _PLAIN = (
     "source",
     "shop",
@@ -29,8 +32,8 @@ _PLAIN = (
 
 def dumps(batch: Collected) -> bytes:
     """A batch as JSON."""
-    words: dict[str, Any] = {name: getattr(batch, name) for name in _PLAIN}
-    words |= {
+    record: dict[str, Any] = {name: getattr(batch, name) for name in _PLAIN}
+    record |= {
         "rows": [(to_json(item), sha256) for item, sha256 in batch.rows],
         "issues": [(to_json(issue), sha256) for issue, sha256 in batch.issues],
         "images": dict(batch.images), "parsed": list(batch.parsed), "starts": list(batch.starts),
@@ -38,48 +41,48 @@ def dumps(batch: Collected) -> bytes:
         "missed": [(address, _error(error)) for address, error in batch.missed],
         "nights": [night.isoformat() for night in batch.nights] if batch.nights else None,
     }  # fmt: skip
-    return json.dumps(words, ensure_ascii=False).encode("utf-8", "backslashreplace")
+    return json.dumps(record, ensure_ascii=False).encode("utf-8", "backslashreplace")
 
 
 def loads(content: bytes) -> Collected:
-    """The inverse of `dumps`. Raises ValueError for what is none."""
+    """The inverse of `dumps`. Raises ValueError if `content` is not a batch."""
     try:
-        words = json.loads(content)
-        nights = [datetime.fromisoformat(night) for night in words["nights"] or ()]
+        record = json.loads(content)
+        nights = [datetime.fromisoformat(night) for night in record["nights"] or ()]
         return Collected(
-            **{name: words[name] for name in _PLAIN},
-            rows=[(_item(item), str(sha256)) for item, sha256 in words["rows"]],
-            issues=[(_issue(issue), sha256) for issue, sha256 in words["issues"]],
-            images=words["images"], parsed=_pairs(words["parsed"]), starts=tuple(words["starts"]),
-            files=tuple((name, kind, sha256) for name, kind, sha256 in words["files"]),
-            failure=_rebuilt(words["failure"]) if words["failure"] else None,
-            missed=[(address, _rebuilt(error)) for address, error in words["missed"]],
+            **{name: record[name] for name in _PLAIN},
+            rows=[(_item(item), str(sha256)) for item, sha256 in record["rows"]],
+            issues=[(_issue(issue), sha256) for issue, sha256 in record["issues"]],
+            images=record["images"], parsed=_pairs(record["parsed"]), starts=tuple(record["starts"]),
+            files=tuple((name, kind, sha256) for name, kind, sha256 in record["files"]),
+            failure=_rebuilt(record["failure"]) if record["failure"] else None,
+            missed=[(address, _rebuilt(error)) for address, error in record["missed"]],
             nights=(nights[0], nights[1]) if nights else None,
         )  # fmt: skip
     except (KeyError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
         raise ValueError(f"{type(error).__name__}: {error}") from None
 
 
-def _item(words: Mapping[str, Any]) -> Item:
-    item = from_json(words)
+def _item(record: Mapping[str, Any]) -> Item:
+    item = from_json(record)
     assert not isinstance(item, Issue)
-    return item  # type: ignore[return-value]  # what a batch has of rows are items
+    return item  # type: ignore[return-value]  # the rows of a batch are items
 
 
-def _issue(words: Mapping[str, Any]) -> Issue:
-    issue = from_json(words)
+def _issue(record: Mapping[str, Any]) -> Issue:
+    issue = from_json(record)
     if not isinstance(issue, Issue):
         raise TypeError(f"{issue.KIND} is no issue")
     return issue
 
 
-def _pairs(words: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
-    return [(one, other) for one, other in words]
+def _pairs(pairs: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
+    return [(first, second) for first, second in pairs]
 
 
 def _error(error: ExtractError) -> dict[str, str]:
     return {"error": type(error).__name__, "url": error.url, "seen": error.seen, "action": error.action}
 
 
-def _rebuilt(words: Mapping[str, str]) -> ExtractError:
-    return errors.rebuilt(words["error"], words["url"], words["seen"], words["action"])
+def _rebuilt(record: Mapping[str, str]) -> ExtractError:
+    return errors.rebuilt(record["error"], record["url"], record["seen"], record["action"])

@@ -1,4 +1,4 @@
-"""The environment of the processes that are started to be limited and ended: one that reads a page, a picture, a query."""
+"""The environment of the child processes that read a page, read a picture or run a query under limits."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ import gpuledger
 
 
 def environment() -> dict[str, str]:
-    """Where the libraries are, and nothing else of ours: the environment of a service holds its passwords."""
+    """Only the paths of the libraries. Nothing else is passed on, because a service has its passwords in its environment."""
     path = os.pathsep.join([str(Path(gpuledger.__file__).parents[1]), *filter(None, sys.path)])
     return {"PYTHONPATH": path, "LANG": "C.UTF-8"}

@@ -1,4 +1,4 @@
-"""Read one source: get its pages, parse them from the archive, follow its links."""
+"""Reads one source: gets its pages, parses them from the archive, and follows its links."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from gpuledger.extract.market import with_market
 from gpuledger.extract.pages import LocalFile, Pages
 from gpuledger.extract.source import Page, Source
 
-#: Called before a page is asked for, with its address and how many pages of the source are known by then, it included.
+#: Called before a page is fetched, with its address and the number of known pages of the source, including this page.
 OnPage = Callable[[str, int], None]
 
-#: A source whose pages fail in this share or more has failed; below, the pages that are missing are issues.
+#: If this share of a source's pages fails, the source has failed. Below it, each missing page is an issue.
 FAILED_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One source as a run reads it: from these addresses and these files of this machine.
+    """What a run reads of one source: these addresses, and these files of this machine.
 
-    `shop` is the one whose addresses these are, of a source of many that is read shop by shop; empty for all of a source.
+    If a source of many shops is read shop by shop, `shop` is the shop of these addresses. It is empty for a whole source.
     """
 
     source: Source
@@ -42,23 +42,24 @@ class Reading:
 
     @property
     def name(self) -> str:
-        """The source's, with the shop where it is of one."""
+        """The name of the source, followed by the shop if there is one."""
         return f"{self.source.name} {self.shop}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """What one source gave. `failure` is set where it failed as a whole; then nothing of it may be loaded.
+    """The batch of one source. `failure` is set if the whole source failed. Then nothing of the batch may be loaded.
 
-    `rows` are items with the hash of the archived page, `issues` likewise. `images` are hashes by address of the images
-    that were watched, `parsed` address and hash of each page that was parsed. `is_complete` says that every page was read.
+    `rows` are items, each with the hash of its archived page, and so are `issues`. `images` maps the addresses of watched
+    images to hashes. `parsed` has the address and the hash of each parsed page. `is_complete` says that every page was read.
 
-    `stated_total` is how many goods the listings say that they hold, None unless each start address says so; `listed` is how
-    many offers were read on them.
+    `stated_total` is the number of goods that the listings say they have, or None if a start address does not say it.
+    `listed` is the number of offers that were read from the listings.
 
-    `starts`, `files` (name, content type and hash), `fetched` (how many pages came, those that could not be read included)
-    and `missed` (the address and why nothing came) are what a replay needs to do the same again; so are, for files that hold
-    many nights, the first and last of the `nights` that are in it, and the run `fetched_by` that archived them.
+    A replay needs the next fields to repeat the run: `starts`, `files` (name, content type and hash), `fetched` (the number
+    of pages that came, including unreadable pages) and `missed` (each address without an answer, and why). If files have
+    many nights in them, a replay also needs `nights` (the first and the last night in the batch) and `fetched_by` (the run
+    that archived the files).
     """
 
     source: str
@@ -81,15 +82,15 @@ class Collected:
     fetched_by: str | None = None
     stated_total: int | None = None
     listed: int = 0
-    #: For each selector and the page that it was looked for on: how often that was, and how often it matched.
+    #: How often each selector was tried on a page and how often it matched, with the hash of the page.
     looked: Sequence[tuple[Looked, str]] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """What came of one address or file: a page with what was read on it, the bytes of an image, or a failure.
+    """The result of one address or file: a page with its items, the bytes of an image, or a failure.
 
-    `snapshot` is there where something was fetched, `page` where it could be read too.
+    `snapshot` is set if something was fetched, and `page` if it could also be read.
     """
 
     link: Link
@@ -103,29 +104,29 @@ class _Attempt:
 
     @property
     def address(self) -> str:
-        """Where it came from."""
+        """The address of the page or file."""
         return self.link.url
 
 
 class Parser(Protocol):
-    """Who parses: this process, or one that can be ended."""
+    """Parses pages, in this process or in one that can be killed."""
 
     def parse(self, source: Source, page: Page) -> list[Parsed]:
-        """All that the source reads on the page. Raises ExtractError."""
+        """All items that the source reads on the page. Raises ExtractError."""
 
     def give_back(self, source: Source, page: Page, target: Path) -> bool:
-        """What the source's own `give_back` does. Raises OSError."""
+        """Call the source's own `give_back`. Raises OSError."""
 
 
 class InThisProcess:
-    """Parses here, without limits of time and memory."""
+    """Parses in this process, without limits of time and memory."""
 
     def parse(self, source: Source, page: Page) -> list[Parsed]:
         """See `parse_page`."""
         return parse_page(source, page)
 
     def give_back(self, source: Source, page: Page, target: Path) -> bool:
-        """As the source does it."""
+        """Call the source's own `give_back`, if it has one."""
         return source.give_back is not None and source.give_back(page, target)
 
 
@@ -143,9 +144,9 @@ def collect(
     on_page: OnPage = lambda url, known: None,
     parser: Parser | None = None,
 ) -> Collected:
-    """Read a source by way of `pages`; never raises for a page that fails.
+    """Read a source through `pages`. Does not raise if a page fails.
 
-    A page that answers 304, or whose bytes and parser are known to the `cache`, is not parsed again.
+    A page is not parsed again if the server answers 304, or if the `cache` has the items of these bytes and this parser.
     """
     source, tools = reading.source, _Tools(pages, cache, parser or InThisProcess())
     files = [_read_file(source, file, tools) for file in reading.files]
@@ -179,7 +180,10 @@ def collect(
 
 
 def _without_unread(collected: Collected, attempts: Sequence[_Attempt], unread: int) -> Collected:
-    """Not complete where product pages were left for another night that no listing tells of."""
+    """The batch with an issue about the product pages that are left for another night.
+
+    It is not complete if pages are left and no listing shows their offers.
+    """
     if not unread:
         return collected
     message = f"{unread} product pages are left for the next nights, the stalest first"
@@ -193,7 +197,7 @@ def _without_unread(collected: Collected, attempts: Sequence[_Attempt], unread: 
 def _read_link(source: Source, link: Link, tools: _Tools) -> _Attempt:
     try:
         snapshot = tools.pages.fetch(source, link.url)
-    except Exception as error:  # noqa: BLE001  whatever one page does stops no other
+    except Exception as error:  # noqa: BLE001  a failing page must not stop the other pages
         return _Attempt(link, failure=_failure(link.url, error))
     if link.role == "image":
         return _Attempt(link, snapshot)
@@ -220,7 +224,8 @@ def _read_file(source: Source, file: LocalFile, tools: _Tools) -> _Attempt:
     try:
         tools.pages.give_back(file, lambda target: tools.parser.give_back(source, page, target))
     except OSError as error:
-        # The rows that could not be read go back to a person; a folder that cannot be written costs them that, not the run.
+        # A person gets the unreadable rows back in a file. If the folder cannot be written, only this file is lost and the
+        # run goes on.
         message = (
             f"the rows that could not be read cannot be given back ({local_files.why(error)}); see the other issues"
         )
@@ -237,13 +242,13 @@ def _parse_snapshot(source: Source, link: Link, snapshot: Snapshot, tools: _Tool
         is_unchanged = items is not None
         if items is None:
             items = _parsed(source, page, tools)
-    except Exception as error:  # noqa: BLE001  as for a page that does not come
+    except Exception as error:  # noqa: BLE001  as for a page that cannot be fetched
         return _Attempt(link, snapshot, failure=_failure(link.url, error, snapshot))
     return _Attempt(link, snapshot, page, items, is_unchanged)
 
 
 def _parsed(source: Source, page: Page, tools: _Tools) -> list[Parsed]:
-    """What the parser gives for a page, kept for the nights on which the page is the same. Raises ExtractError."""
+    """The parser's items for a page, also stored in the cache for nights with the same page. Raises ExtractError."""
     cache = tools.cache if source.keeps_parsed else None
     try:
         items = tools.parser.parse(source, page)
@@ -257,7 +262,7 @@ def _parsed(source: Source, page: Page, tools: _Tools) -> list[Parsed]:
 
 
 def _failure(address: str, error: Exception, snapshot: Snapshot | None = None) -> ExtractError:
-    """What a page failed of. What nobody foresaw gets a name, with the archived page that brought it about."""
+    """The failure of a page as an ExtractError. An unforeseen error becomes Unforeseen and names the archived page."""
     if isinstance(error, ExtractError):
         return error
     url = addresses.redact(address)
@@ -271,7 +276,7 @@ def _failure(address: str, error: Exception, snapshot: Snapshot | None = None) -
 def _collected(
     reading: Reading, files: Sequence[_Attempt], attempts: Sequence[_Attempt], left_out: str | None
 ) -> Collected:
-    """All that was read; `left_out` is the first address that was one too many."""
+    """The batch of all pages. `left_out` is the first address beyond the allowed number of pages."""
     done = [*files, *attempts]
     parsed = [(item, attempt.page.sha256) for attempt in done if attempt.page for item in attempt.items]
     issues: list[tuple[Issue, str | None]] = [(item, sha256) for item, sha256 in parsed if isinstance(item, Issue)]
@@ -280,18 +285,18 @@ def _collected(
         message = f"more than {most} pages: the rest was left out; is a link leading in circles?"
         issues.append((Issue(code="too_many_pages", message=message, url=addresses.redact(left_out)), None))
     images = [attempt for attempt in attempts if attempt.page is None and attempt.failure is None]
-    read = [attempt.page for attempt in done if attempt.page]
+    pages = [attempt.page for attempt in done if attempt.page]
     listings = [attempt for attempt in done if attempt.link.role != "product"]
     return Collected(
         reading.source.name,
         shop=reading.shop,
-        rows=merged(_rows(listings), _rows([one for one in done if one.link.role == "product"])),
+        rows=merged(_rows(listings), _rows([attempt for attempt in done if attempt.link.role == "product"])),
         issues=issues,
         images={image.address: image.snapshot.sha256 for image in images if image.snapshot},
-        parsed=[(page.url, page.sha256) for page in read],
-        pages=len(read) + len(images),
+        parsed=[(page.url, page.sha256) for page in pages],
+        pages=len(pages) + len(images),
         pages_unchanged=sum(attempt.is_unchanged for attempt in done),
-        size_bytes=sum(len(page.content) for page in read),
+        size_bytes=sum(len(page.content) for page in pages),
         is_complete=left_out is None,
         starts=tuple(reading.starts),
         files=[
@@ -322,7 +327,10 @@ def _rows(attempts: Sequence[_Attempt]) -> list[tuple[Item, str]]:
 
 
 def _stated_total(attempts: Sequence[_Attempt], starts: Sequence[str]) -> int | None:
-    """How many goods all listings say that they hold; None where one does not say so. Its pages say the same, or grow."""
+    """The number of goods that all listings say they have. None if a listing does not say it.
+
+    All pages of a listing state the same number, or a growing number of which the largest counts.
+    """
     totals: dict[str, int] = {}
     for attempt in attempts:
         for item in attempt.items:
@@ -332,12 +340,12 @@ def _stated_total(attempts: Sequence[_Attempt], starts: Sequence[str]) -> int | 
 
 
 def parse_page(source: Source, page: Page) -> list[Parsed]:
-    """All that `source` reads on `page`, and how often each of its selectors matched.
+    """All items that `source` reads on `page`, and how often each of its selectors matched.
 
-    Raises ExtractError; a bug in a parser comes out as LayoutChanged with its words.
+    Raises ExtractError. A bug in a parser becomes LayoutChanged with the message of the bug.
 
-    A parser that meets a page it was not written for often dies of an IndexError or a ValueError. That is a change of the
-    layout to whoever runs it, and one source's bug must not stop the others.
+    A parser often fails with an IndexError or a ValueError on a page that it was not written for. For the user that is a
+    change of the layout, and the bug of one source must not stop the others.
     """
     try:
         if page.headers.get("content-type") == passing.FACTS:
@@ -354,30 +362,31 @@ def parse_page(source: Source, page: Page) -> list[Parsed]:
 
 
 def _judge(collected: Collected, attempts: Sequence[_Attempt], *, has_lists: bool) -> Collected:
-    """With the failure of the whole source, or an issue for each page that is missing.
+    """The batch with the failure of the whole source, or with an issue for each missing page.
 
-    A product page that is missing behind a listing costs what it would have added: the listing told of the offer. Where
-    each address is the page of one product, one that is gone says something of that product, and nothing of the source.
+    If only product pages behind a listing are missing, the source has not failed, because the listing has the offers. If
+    each address is the page of one product, a page that is gone says something about the product and nothing about the
+    source.
 
-    Pages that were read without a row and without a word why are a failure too: an empty answer of an interface, a table of
-    nothing but its header. To load them would end every listing that the source had.
+    It is also a failure if the pages have no rows and no issue that explains it: an empty answer of an interface, or a table
+    with only a header. To load such pages would end every listing of the source.
     """
     failed = [attempt for attempt in attempts if attempt.failure]
     failures = [attempt.failure for attempt in attempts if attempt.failure]
-    if collected.listed and failures and all(one.link.role == "product" for one in failed):
+    if collected.listed and failures and all(attempt.link.role == "product" for attempt in failed):
         return replace(collected, issues=[*collected.issues, *_issues_of(failed, "warning")])
     if not failures:
-        is_told = collected.images or any(issue.severity != "info" for issue, _ in collected.issues)
-        if collected.parsed and not collected.rows and not is_told:
+        is_explained = collected.images or any(issue.severity != "info" for issue, _ in collected.issues)
+        if collected.parsed and not collected.rows and not is_explained:
             count = len(collected.parsed)
             seen = f"{count} pages without one row" if count > 1 else "a page without one row"
             failure = LayoutChanged(collected.parsed[0][0], seen)
             issue = Issue(code="LayoutChanged", message=seen, severity="error", url=failure.url)
-            told = [*collected.issues, (issue, collected.parsed[0][1])]
-            return replace(collected, failure=failure, issues=told, is_complete=False)
+            issues_with_failure = [*collected.issues, (issue, collected.parsed[0][1])]
+            return replace(collected, failure=failure, issues=issues_with_failure, is_complete=False)
         return collected
     issues = _issues_of(failed, "error")
-    # Files that people dropped have nothing to do with each other: a bad one says nothing of the next.
+    # Files that people dropped are independent of each other, so a bad file says nothing about the others.
     gone = 0 if has_lists else sum(isinstance(failure, NotFound) for failure in failures)
     share = (len(failures) - gone) / (len(attempts) - gone) if len(attempts) > gone else 1
     has_failed = share >= (FAILED_SHARE if collected.starts else 1)
@@ -387,7 +396,7 @@ def _judge(collected: Collected, attempts: Sequence[_Attempt], *, has_lists: boo
 
 
 def _issues_of(attempts: Sequence[_Attempt], severity: Severity) -> list[tuple[Issue, str | None]]:
-    """An issue for each failure, with the archived page where there is one."""
+    """An issue for each failure, with the hash of the archived page if there is one."""
     return [
         (
             Issue(code=type(e).__name__, message=f"{e.seen}; {e.action}", severity=severity, url=e.url),

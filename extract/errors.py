@@ -1,4 +1,4 @@
-"""Why a source failed. Every class says the address, what was seen, and what a person can do."""
+"""Reasons why a source failed. Every error says the address, what was seen, and what a person can do."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from gpuledger.extract.redaction import redact_text
 class ExtractError(Exception):
     """A page could not be fetched or read.
 
-    `url` is the address that was asked for, `seen` what came instead, `action` the way out. All three are in the message.
+    `url` is the requested address, `seen` says what came instead, and `action` says what to do. The message has all three.
     """
 
-    #: What to do where the raiser has nothing better to say.
+    #: The action if the code that raises the error gives none.
     default_action = "look at the page in a browser"
 
     def __init__(self, url: str, seen: str, action: str | None = None) -> None:
-        # A library's error has the whole address in it, a parser's the text of the page.
+        # The error of a library contains the whole address, and the error of a parser contains text of the page.
         url, seen = _storable(url), _bounded(_storable(redact_text(seen)))
         self.url = url
         self.seen = seen
@@ -27,17 +27,17 @@ class ExtractError(Exception):
         super().__init__(f"{type(self).__name__}: {url}: {seen}; {self.action}")
 
     def __reduce__(self) -> tuple[type[ExtractError], tuple[str, str, str], dict[str, object]]:
-        # Errors cross process borders under Prefect; the default would call __init__ with the joined message only.
+        # Prefect passes errors between processes. The default would call __init__ with the joined message only.
         return type(self), (self.url, self.seen, self.action), self.__dict__
 
 
 def _storable(text: str) -> str:
-    """The text without half characters (lone surrogates), which no log, file or terminal takes."""
+    """The text without half characters (lone surrogates), which no log, file or terminal accepts."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _bounded(text: str) -> str:
-    """The text on one line, no longer than a person reads: a server may put a whole page where its status should stand."""
+    """The text on one line and of limited length, because a server may send a whole page in place of its status."""
     text = _CONTROL.sub(" ", text)
     return text if len(text) <= _MOST_SEEN else f"{text[: _MOST_SEEN - 1]}…"
 
@@ -47,7 +47,7 @@ _MOST_SEEN = 1000
 
 
 class FetchError(ExtractError):
-    """The bytes did not arrive, or are not to be trusted."""
+    """The bytes did not arrive, or they must not be trusted."""
 
 
 class Blocked(FetchError):
@@ -63,7 +63,7 @@ class NotFound(FetchError):
 
 
 class RateLimited(FetchError):
-    """429, or a Retry-After beyond the ceiling."""
+    """429, or a Retry-After above the ceiling."""
 
     default_action = "raise the delay of this host in the settings and try later"
 
@@ -75,7 +75,7 @@ class ServerError(FetchError):
 
 
 class Timeout(FetchError):
-    """The total deadline of a fetch passed, or the server says so itself (408)."""
+    """The total deadline of a fetch passed, or the server reports a timeout (408)."""
 
     default_action = "try later, or raise the fetch deadline in the settings"
 
@@ -87,19 +87,19 @@ class ConnectionFailed(FetchError):
 
 
 class TooLarge(FetchError):
-    """The body passed the cap, before or after decompression."""
+    """The body is larger than the limit, before or after decompression."""
 
     default_action = "raise the body cap in the settings if the page is really this large"
 
 
 class Truncated(FetchError):
-    """Fewer bytes arrived than were announced, or the compressed stream ended early."""
+    """Fewer bytes arrived than the server announced, or the compressed stream ended early."""
 
     default_action = "try later"
 
 
 class EmptyBody(Truncated):
-    """Status 200 with nothing in it: a failing server or a silent block, never 'zero rows'."""
+    """Status 200 with an empty body. The server fails or blocks silently; this never means 'zero rows'."""
 
     default_action = "look at the page in a browser, and try later"
 
@@ -117,7 +117,7 @@ class ForbiddenAddress(FetchError):
 
 
 class ForeignHost(ForbiddenAddress):
-    """A link or a redirect leads to a host that is none of the source's, or from https to http."""
+    """A link or a redirect leads to a host that does not belong to the source, or from https to http."""
 
     default_action = "if the host belongs to the source, name it in `hosts` of its SOURCE; else look at the page"
 
@@ -129,16 +129,16 @@ class NoBrowser(FetchError):
 
 
 class TooManyRedirects(FetchError):
-    """A redirect loop, or too long a chain."""
+    """A redirect loop, or a chain of redirects that is too long."""
 
     default_action = "use the final address"
 
 
 class LayoutChanged(ExtractError):
-    """The page is not built as the parser expects, so reading on could read wrong numbers.
+    """The page is not built as the parser expects, so the parser could read wrong numbers.
 
-    `is_by_content` says that the same bytes will bring it again: not where a parser failed of what nobody foresaw (a full
-    disk, for example), or took more time or memory than a page has.
+    `is_by_content` says that the same bytes will raise this error again. It is false if the parser failed for an unforeseen
+    reason (a full disk, for example), or took more time or memory than a page may take.
     """
 
     default_action = "compare the archived page with the source's fixture and mend the parser"
@@ -149,43 +149,43 @@ class LayoutChanged(ExtractError):
 
 
 class Unforeseen(ExtractError):
-    """What nobody foresaw while one page or file was read: it is that page's failure, and no other's."""
+    """An unforeseen error while one page or file was read. Only this page fails."""
 
     default_action = "report it with the archived page; the other sources are not touched by it"
 
 
 class CorruptSnapshot(ExtractError):
-    """An archived file's bytes do not match its name, or its sidecar cannot be read."""
+    """The bytes of an archived file do not match its name, or its sidecar cannot be read."""
 
     default_action = "restore the file from a backup, or delete it and fetch the page again"
 
 
 class NotArchived(ExtractError):
-    """A replay asks for a page that the run which it repeats did not fetch."""
+    """A replay needs a page that the original run did not fetch."""
 
     default_action = "the next refresh fetches it"
 
 
 def rebuilt(name: str, url: str, seen: str, action: str) -> ExtractError:
-    """The error of the class called `name`, as a record of it says; ExtractError where there is no such class now."""
+    """The error of the class called `name`, rebuilt from its record. An ExtractError if there is no such class now."""
     kind = globals().get(name)
     if not (isinstance(kind, type) and issubclass(kind, ExtractError)):
         kind = ExtractError
     return kind(url, seen, action)
 
 
-#: Of the words of an error that is not ours: some repeat the whole input.
-_MOST_WORDS = 300
+#: Most characters of the message of a foreign error, because some repeat the whole input.
+_LONGEST_MESSAGE = 300
 
 
 def described(error: BaseException) -> str:
-    """Type, words and place of an error that is not ours: the last line of ours that it came through."""
-    words = _storable(str(error))[:_MOST_WORDS]
+    """Type, message and place of a foreign error. The place is the last line of our code that the error passed."""
+    message = _storable(str(error))[:_LONGEST_MESSAGE]
     frames = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in frames if frame.filename.startswith(_PROGRAM)] or frames
     place = f" ({Path(ours[-1].filename).name}:{ours[-1].lineno})" if ours else ""
-    return type(error).__name__ + (f": {words}" if words else "") + place
+    return type(error).__name__ + (f": {message}" if message else "") + place
 
 
-#: The folder that the program lies in, as its modules name it.
+#: The folder of the program, as it appears in the file names of its modules.
 _PROGRAM = str(Path(__file__).parents[1])

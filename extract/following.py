@@ -1,4 +1,4 @@
-"""Product pages behind a listing: what they say of an offer that the listing has told less of."""
+"""Combines the offers of a listing page with those of the product pages behind it, which say more about each offer."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Sequence
 
 from gpuledger.extract.items import Item, Offer
 
-#: These stay the listing's, so that they are the same on nights on which the product page is not read.
+#: Fields that are always taken from the listing, so that they are the same on nights when the product page is not read.
 _OF_LISTING = frozenset(("key", "url", "title"))
 
 
 def merged(listed: Sequence[tuple[Item, str]], followed: Sequence[tuple[Item, str]]) -> list[tuple[Item, str]]:
-    """The rows of listings with those of product pages put in, each with the hash of the page that its price is from.
+    """The rows of listings combined with those of product pages, each with the hash of the page that its price is from.
 
-    An offer that both have is the product page's, with what that page leaves open taken from the listing; where only the
-    listing has a price, the row stays the listing's and takes what else the product page knows.
+    If both pages have an offer, the product page's values count, and the listing fills the fields that the product page
+    leaves open. If only the listing has a price, the listing's values count, and the product page fills its open fields.
     """
     pages = {item.key: (item, sha256) for item, sha256 in followed if isinstance(item, Offer)}
     by_address = {item.url: item.key for item, _ in followed if isinstance(item, Offer)}
@@ -41,15 +41,15 @@ def merged(listed: Sequence[tuple[Item, str]], followed: Sequence[tuple[Item, st
     return rows
 
 
-def _filled(offer: Offer, other: Offer) -> Offer:
-    """The offer with what it leaves open taken from another reading of the same goods; a price only as a whole."""
+def _filled(offer: Offer, second: Offer) -> Offer:
+    """The offer with its open fields filled from another offer of the same goods. All fields of a price come together."""
     changes = {
         name: value
         for name in _OPEN
-        if getattr(offer, name) in (None, "unknown") and (value := getattr(other, name)) not in (None, "unknown")
+        if getattr(offer, name) in (None, "unknown") and (value := getattr(second, name)) not in (None, "unknown")
     }
-    if offer.price is None and other.price is not None:
-        changes |= {name: getattr(other, name) for name in _MONEY}
+    if offer.price is None and second.price is not None:
+        changes |= {name: getattr(second, name) for name in _MONEY}
     return dataclasses.replace(offer, **changes)
 
 

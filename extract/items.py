@@ -1,8 +1,8 @@
-"""What a source yields: typed items, the issues met on the way, and links to follow.
+"""The results of a source: typed items, issues about its pages, and links to follow.
 
-An item is checked when it is made, so a row that reaches the warehouse cannot hold a negative price, an amount without a
-currency or a number that is not finite. The source's own words (`title`, `price_text`, `gpu_name`, `table`, `column`) stay
-beside what was read from them, so a reader can always compare.
+An item is checked when it is created. So a row in the warehouse cannot have a negative price, an amount without a currency
+or a number that is not finite. The source's own words (`title`, `price_text`, `gpu_name`, `table`, `column`) are kept next
+to the values that were read from them, so a reader can always compare.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from typing import Any, ClassVar, Literal, TypeAlias, get_args, get_type_hints
 PriceKind = Literal["now", "list", "from", "monthly", "bundle"]
 Availability = Literal["in_stock", "out_of_stock", "preorder", "quoted", "unknown"]
 Condition = Literal["new", "refurbished", "used", "open_box", "unknown"]
-#: How goods reach the buyer; a grey import comes past the maker's own distributor, without its warranty.
+#: How goods reach the buyer. A grey import bypasses the maker's own distributor and has no warranty from it.
 Channel = Literal["official", "grey_import", "marketplace", "refurbished"]
 SellerKind = Literal["first_party", "marketplace", "quote", "unknown"]
 PricingModel = Literal["on_demand", "spot", "reserved_1y", "reserved_3y"]
 Severity = Literal["info", "warning", "error"]
-#: Whose figure it is: measured by oneself, published by somebody without a stake, or claimed by who makes or sells it.
+#: Who gives a figure: ourselves, a publication without an interest in it, or the maker or seller.
 Claim = Literal["own", "published", "vendor"]
 
 _CURRENCY = re.compile(r"[A-Z]{3}")
 
 
 def _check_money(amount: Decimal | None, currency: str | None, what: str) -> None:
-    """Raise ValueError unless `amount` is absent, or finite, positive and with an ISO 4217 code."""
+    """Raise ValueError unless `amount` is absent, or is finite and positive and has an ISO 4217 code."""
     if amount is None:
         return
     if not amount.is_finite() or amount <= 0:
@@ -51,13 +51,13 @@ def _check_text(text: str, what: str) -> None:
 class Offer:
     """One product offered by a shop at one moment.
 
-    `price` is what a buyer pays for one piece when `price_kind` is `now`; `list_price` is a was-price printed beside it.
-    `key` identifies the listing within its source for as long as the shop keeps it (a product code, else the address).
-    `specs` is other text of the same item (specification line, model number) that may settle which GPU it is.
-    `seller` is as printed; `seller_kind` says whether the shop itself sells it, `quote` that a vendor quoted it to us.
-    `market` is the country or region that it is sold in, in small letters (`us`, `eu`), `channel` the way to the buyer.
-    `tax_included` says whether VAT or sales tax is in the price, None where nothing is said; `shipping` is what the page
-    adds for it, in `currency`.
+    If `price_kind` is `now`, `price` is what a buyer pays for one piece. `list_price` is a was-price printed beside it.
+    `key` identifies the listing within its source for as long as the shop keeps it (a product code, or else the address).
+    `specs` is other text about the same goods (specification line, model number) that may decide which GPU they are.
+    `seller` is as printed. `seller_kind` says whether the shop itself sells the goods; `quote` means that a vendor quoted a
+    price to us. `market` is the country or region of the sale in lower case (`us`, `eu`), and `channel` the way to the
+    buyer. `tax_included` says whether the price includes VAT or sales tax, or is None if the page does not say it.
+    `shipping` is the cost that the page adds for shipping, in `currency`.
     """
 
     KIND: ClassVar[str] = "offer"
@@ -100,13 +100,13 @@ class Offer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """One benchmark figure of one GPU as published.
+    """One published benchmark figure of one GPU.
 
-    `table` is the caption and `column` the header, both as printed; `workload_id` is ours where the meaning is known.
-    `score` has the unit `unit` (fps, it/s, tokens/s); `relative_percent` is the page's own relative figure.
-    `source_image` names the chart that the figure was read off. `gpu_count` cards gave it together; `claim` says whose it
-    is, and `measured_by` who that was. What ran stands in `software` (with its version), `precision`,
-    `batch_size`, `context_tokens` and `concurrent_users`, as far as the source says it.
+    `table` is the caption and `column` the header, both as printed. `workload_id` is our workload, if the meaning is known.
+    `score` has the unit `unit` (fps, it/s, tokens/s). `relative_percent` is the page's own relative figure. `source_image`
+    names the chart from which the figure was read. `gpu_count` is the number of cards that reached the figure together.
+    `claim` says what kind of party gives the figure, and `measured_by` names it. `software` (with its version),
+    `precision`, `batch_size`, `context_tokens` and `concurrent_users` say what ran, as far as the source says it.
     """
 
     KIND: ClassVar[str] = "score"
@@ -148,7 +148,7 @@ class Score:
 class IndexPrice:
     """A price that a publication states for a GPU model (not an offer): a used-price index, a price list, an MSRP column.
 
-    `period` is the month or day that it speaks of (`2023-10`, `2023-10-05`); `column` is the header as printed.
+    `period` is the month or day of the price (`2023-10`, `2023-10-05`). `column` is the header as printed.
     """
 
     KIND: ClassVar[str] = "index_price"
@@ -172,7 +172,7 @@ class IndexPrice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CloudOffer:
-    """One rentable instance with GPUs. `price` is one hour of the whole instance; `gpu_memory_gb` is of one GPU."""
+    """One rentable instance with GPUs. `price` is for one hour of the whole instance. `gpu_memory_gb` is of one GPU."""
 
     KIND: ClassVar[str] = "cloud_offer"
 
@@ -200,7 +200,7 @@ class CloudOffer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FxRate:
-    """Reference exchange rate of one day: one unit of `base` is worth `rate` units of `currency`."""
+    """The reference exchange rate of one day: one unit of `base` is worth `rate` units of `currency`."""
 
     KIND: ClassVar[str] = "fx_rate"
 
@@ -216,9 +216,9 @@ class FxRate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """A chart image in an article: figures that only a person can transcribe, so its address is watched.
+    """A chart image in an article. Only a person can transcribe its figures, so its address is watched.
 
-    `caption` is the alternative text or caption as printed; `position` counts from 0 in the article.
+    `caption` is the alternative text or caption as printed. `position` is the chart's place in the article, from 0.
     """
 
     KIND: ClassVar[str] = "chart"
@@ -231,13 +231,14 @@ class Chart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartValue:
-    """One number that a machine read off the picture of a chart, with what its reading rests on.
+    """One number that a machine read from the picture of a chart, with the evidence for it.
 
-    `label` stands beside the bar, `text` is the number as printed and `value` what it means, `second_text` another reading
-    of the same pixels. `box` and `bar` are left, top, right and bottom of the number and of its bar in pixels of the
-    picture, `bar_px` is the bar's length, and `residual_px` what it differs from that of the number on the chart's scale
-    of `px_per_unit`. `position` counts the bars of the picture from 0, `series` those of a row. `status` is `accepted`, or
-    `quarantined` for the `reason`. `transcribed` is what a person read for the same card, where one did.
+    `label` is the text beside the bar. `text` is the number as printed, `value` its meaning, and `second_text` a second
+    reading of the same pixels. `box` and `bar` are left, top, right and bottom of the number and of its bar in pixels of the
+    picture. `bar_px` is the bar's length. `residual_px` is the difference between this length and the length that the number
+    has on the chart's scale of `px_per_unit`. `position` counts the bars of the picture from 0, and `series` the bars of a
+    row. `status` is `accepted`, or `quarantined` because of `reason`. `transcribed` is the number that a person read for the
+    same card, if a person did.
     """
 
     KIND: ClassVar[str] = "chart_value"
@@ -265,7 +266,7 @@ class ChartValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Issue:
-    """Something on a page that a person may have to look at. `where` is the place on the page, `text` what stood there."""
+    """Something on a page that a person may have to look at. `where` is the place on the page, `text` the text there."""
 
     KIND: ClassVar[str] = "issue"
 
@@ -279,7 +280,7 @@ class Issue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """A page of the same source to fetch and parse next. `role` says what it is (`next_page`, `product`, `image`)."""
+    """A page of the same source to fetch and parse next. `role` is its kind (`next_page`, `product`, `image`)."""
 
     KIND: ClassVar[str] = "link"
 
@@ -289,7 +290,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListingTotal:
-    """How many goods a listing says that it holds in all, as on `1-36 of 1,204 results`; `text` is as printed."""
+    """The number of goods that a listing says it has in all, as in `1-36 of 1,204 results`. `text` is as printed."""
 
     KIND: ClassVar[str] = "listing_total"
 
@@ -299,7 +300,7 @@ class ListingTotal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Looked:
-    """How often a parser looked for a CSS selector on a page (in an element of it), and how often something matched."""
+    """How often a parser looked for a CSS selector on a page or in one of its elements (`asked`), and found it (`found`)."""
 
     KIND: ClassVar[str] = "looked"
 
@@ -309,16 +310,19 @@ class Looked:
 
 
 Item: TypeAlias = Offer | Score | IndexPrice | CloudOffer | FxRate | Chart | ChartValue
-#: What a page gives beside its items: nothing of it is a row.
+#: The results of a page that are not items and never become rows.
 Aside: TypeAlias = Issue | Link | ListingTotal | Looked
 Parsed: TypeAlias = Item | Aside
 
 
 def admitted(item: Parsed) -> Parsed:
-    """The item as it may go on: with U+FFFD in the place of each half character, which JSON may hold and no file or table
-    takes; or an issue in its place, where a number or a text is larger than any that is true.
+    """The item in a form that is safe to process, or an issue in its place.
 
-    Cheap for what is ordinary, and before anything that writes the number out: `1e999999999` has a billion digits.
+    Each half character is replaced by U+FFFD, because JSON may contain half characters and no file or table accepts them. An
+    issue replaces the item if a number or a text is too large to be true.
+
+    This check is cheap for ordinary items. It runs before any code that writes a number out: `1e999999999` has a billion
+    digits.
     """
     torn: dict[str, str] = {}
     for field in dataclasses.fields(item):
@@ -337,23 +341,23 @@ def admitted(item: Parsed) -> Parsed:
     return dataclasses.replace(item, **whole) if whole else item
 
 
-#: Of one field: a list of specifications has some thousand characters.
+#: Most characters of one field. A list of specifications has a few thousand.
 MAX_TEXT = 20_000
-#: Before the decimal point, and zeros behind it: the tables hold fourteen, and no price has as many.
+#: Most digits before the decimal point, and most zeros after it. The tables store fourteen, and no price has so many.
 MAX_DIGITS = 14
-#: Of pieces, shops and cards: what the tables' INTEGER holds.
+#: The largest number of pieces, shops or cards: the largest INTEGER of the tables.
 MAX_COUNT = 2**31 - 1
 _HALF = re.compile("[\ud800-\udfff]")
 
 
 def _left_out(item: Parsed, reason: str) -> Issue:
-    words = next((str(getattr(item, name)) for name in ("title", "gpu_name", "message") if hasattr(item, name)), None)
-    text = words[:200].encode("utf-8", "replace").decode() if words else None
+    label = next((str(getattr(item, name)) for name in ("title", "gpu_name", "message") if hasattr(item, name)), None)
+    text = label[:200].encode("utf-8", "replace").decode() if label else None
     return Issue(code="out_of_bounds", message=f"a row was left out: {reason}", text=text)
 
 
 def to_json(item: Parsed) -> dict[str, Any]:
-    """Plain JSON values of one item: decimals as strings, dates as ISO 8601 text, absent values as null, `kind` first."""
+    """One item as plain JSON values: decimals as strings, dates as ISO 8601 text, absent values as null, `kind` first."""
     row: dict[str, Any] = {"kind": item.KIND}
     for field in dataclasses.fields(item):
         row[field.name] = _plain(getattr(item, field.name))
@@ -362,7 +366,7 @@ def to_json(item: Parsed) -> dict[str, Any]:
 
 def _plain(value: object) -> object:
     if isinstance(value, Decimal):
-        # Not str(): that may print 1E+3, which a reader of the JSON would have to know how to read.
+        # Not str(), which may print 1E+3: every reader of the JSON would have to understand that.
         return format(value, "f")
     if isinstance(value, datetime | date):
         return value.isoformat()
@@ -372,7 +376,7 @@ def _plain(value: object) -> object:
 
 
 def from_json(row: Mapping[str, Any]) -> Parsed:
-    """The inverse of `to_json`. Raises ValueError for an unknown kind, TypeError for fields that its class does not have."""
+    """The inverse of `to_json`. Raises ValueError for an unknown kind, and TypeError for fields that its class lacks."""
     kind = _KINDS.get(row.get("kind", ""))
     if kind is None:
         raise ValueError(f"no item is of the kind {row.get('kind')!r}")
@@ -390,7 +394,7 @@ _KINDS: dict[str, type[Parsed]] = {
 
 @cache
 def _readers(kind: str) -> dict[str, Callable[[str], object]]:
-    """How to read the fields of a class that JSON keeps as text: amounts and days."""
+    """The functions that read amounts and days, by the names of the fields of a class. JSON has these values as text."""
     readers: dict[str, Callable[[str], object]] = {}
     for name, annotation in get_type_hints(_KINDS[kind]).items():
         choices = get_args(annotation) or (annotation,)

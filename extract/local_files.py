@@ -1,8 +1,8 @@
-"""Files that people leave for the program, read without trusting them: an inbox can be written by more than its owner.
+"""Reads files that people leave for the program, without trusting them, because others may write into an inbox too.
 
-A name may lead anywhere: a link to another user's secrets, a pipe that never ends, a device without end, a sparse file as
-large as the disk. So a file is opened without following a link and without waiting, must be a regular one, and is read in
-one go up to a bound. Imports nothing of ours, so that every room may use it.
+A name may lead anywhere: to a link to another user's secrets, an endless pipe or device, or a sparse file as large as the
+disk. So a file is opened without following a link and without waiting. It must be a regular file, and it is read at once up
+to a limit. This module imports no other module of the program, so that every package may use it.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-#: Bytes of a file that a person writes or exports: quotes, models, transcriptions. A list of 50,000 quotes has 10 MB.
+#: Most bytes of a file that a person writes or exports: quotes, models, transcriptions. A list of 50,000 quotes has 10 MB.
 MAX_BYTES = 20_000_000
-#: Bytes of a page that a person saved, packed or not: the longest that a source of ours reads.
+#: Most bytes of a page that a person saved, compressed or not. The longest page of our sources fits.
 MAX_PAGE_BYTES = 64_000_000
 
 
 class Refused(OSError):
-    """The file is not one that is read. `strerror` says why, and what to do."""
+    """The program does not read this file. `strerror` says why, and what to do."""
 
 
 def read_bytes(path: Path, max_bytes: int = MAX_BYTES, *, follow: bool = False) -> bytes:
-    """The bytes of a regular file. Raises Refused for anything else, or for more than `max_bytes`, and OSError.
+    """The bytes of a regular file. Raises OSError, and Refused if it is no regular file or has more than `max_bytes`.
 
-    `follow` is for a file that a person named in a command: the link is theirs.
+    `follow` follows a link. It is for a file that a person named in a command, because then the link is their own.
     """
     try:
         handle = os.open(path, os.O_RDONLY | (0 if follow else os.O_NOFOLLOW) | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -53,7 +53,10 @@ def read_bytes(path: Path, max_bytes: int = MAX_BYTES, *, follow: bool = False) 
 
 
 def read_page(path: Path) -> bytes:
-    """The page that a person saved; of a gzip file, what is in it. Raises Refused, also for a damaged one, and OSError."""
+    """The page that a person saved, decompressed if it is a gzip file.
+
+    Raises OSError, and Refused, which is also raised for a damaged gzip file.
+    """
     content = read_bytes(path, MAX_PAGE_BYTES, follow=True)
     try:
         return gunzipped(content, MAX_PAGE_BYTES) if content[:2] == _GZIP else content
@@ -62,13 +65,13 @@ def read_page(path: Path) -> bytes:
 
 
 class TooMuch(ValueError):
-    """There is more in a file than is read."""
+    """The file has more content than the program reads."""
 
 
 def gunzipped(content: bytes, most: int) -> bytes:
-    """What a gzip file holds, of all its members (RFC 1952, 2.2); bytes behind the last are padding.
+    """The content of all members of a gzip file (RFC 1952, 2.2). Bytes after the last member are padding.
 
-    Raises TooMuch for more than `most` bytes, and ValueError for one that is damaged or breaks off.
+    Raises TooMuch if there are more than `most` bytes, and ValueError if the file is damaged or incomplete.
     """
     plain = bytearray()
     while content[:2] == _GZIP:
@@ -89,9 +92,9 @@ _GZIP = b"\x1f\x8b"
 
 
 def read_toml(path: Path, *, follow: bool = False) -> dict[str, Any]:
-    """The tables of a TOML file. Raises ValueError for what is no TOML in UTF-8, and what `read_bytes` raises."""
+    """The tables of a TOML file. Raises ValueError if it is not TOML in UTF-8, and the errors of `read_bytes`."""
     try:
-        # Windows' editor begins a file with a mark, and TOML 1.1 says to pass over it.
+        # The editor of Windows begins a file with a byte order mark, and TOML 1.1 says to ignore it.
         return tomllib.loads(read_bytes(path, follow=follow).decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise ValueError("it is no text in UTF-8: save it as UTF-8") from None
@@ -100,7 +103,7 @@ def read_toml(path: Path, *, follow: bool = False) -> dict[str, Any]:
 
 
 def loads(text: str | bytes) -> Any:
-    """The value of a JSON text. Raises ValueError, also for one that is nested more deeply than Python can follow."""
+    """The value of a JSON text. Raises ValueError, also if the text is nested too deeply for Python."""
     try:
         return json.loads(text)
     except RecursionError:
@@ -108,7 +111,7 @@ def loads(text: str | bytes) -> Any:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file that people and programs keep, in a folder that is made: nobody ever reads half of it. Raises OSError."""
+    """Write a file so that nobody ever reads half of it. Creates its folder if needed. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f".{path.name}.{os.getpid()}")
     aside.write_text(text, "utf-8")
@@ -116,14 +119,14 @@ def write_text(path: Path, text: str) -> None:
 
 
 def name_of(path: Path) -> str:
-    """The file's name as text. A byte that is no UTF-8 (a name in CP949) stands as % and two digits."""
+    """The file's name as text. A byte that is not UTF-8 (a name in CP949) becomes % and two digits."""
     return "".join(f"%{ord(letter) - 0xDC00:02X}" if "\udc80" <= letter <= "\udcff" else letter for letter in path.name)
 
 
 def why(error: OSError) -> str:
-    """What the system says of a file, with what to do where that is known."""
-    words = error.strerror or str(error) or type(error).__name__
-    return f"{words}: {WAYS_OUT[error.errno]}" if error.errno in WAYS_OUT else words
+    """The system's message about a file, with what to do if that is known."""
+    message = error.strerror or str(error) or type(error).__name__
+    return f"{message}: {WAYS_OUT[error.errno]}" if error.errno in WAYS_OUT else message
 
 
 WAYS_OUT = {

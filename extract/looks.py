@@ -1,6 +1,7 @@
-"""How often a parser looks for something on a page, and how often it is there: what a changed layout shows in first.
+"""Counts how often a parser looks for a selector on a page, and how often it matches.
 
-Imports no library, so that who only asks a warehouse needs none of those that read pages.
+A changed layout shows first in these counts. This module imports no library, so that commands which only query a warehouse
+do not need the libraries that read pages.
 """
 
 from __future__ import annotations
@@ -11,12 +12,12 @@ from contextvars import ContextVar
 
 from gpuledger.extract.items import Looked
 
-#: For each selector of the page that is being read, how often it was looked for and found; None where nobody counts.
+#: For each selector of the current page, how often it was looked for and how often it matched. None if nobody counts.
 _looks: ContextVar[dict[str, tuple[int, int]] | None] = ContextVar("looks", default=None)
 
 
 def note(selector: str, *, found: bool) -> None:
-    """Count one look."""
+    """Count one search for a selector."""
     looks = _looks.get()
     if looks is not None:
         before = looks.get(selector, (0, 0))
@@ -25,7 +26,7 @@ def note(selector: str, *, found: bool) -> None:
 
 @contextmanager
 def counted() -> Iterator[Callable[[], list[Looked]]]:
-    """Counts the looks meanwhile; call what it gives for the counts, one a selector."""
+    """Counts the searches during the block. Gives a function that returns the counts, one per selector."""
     looks: dict[str, tuple[int, int]] = {}
     token = _looks.set(looks)
     try:

@@ -1,7 +1,7 @@
-"""The market of an offer: the country or region whose shoppers it is made for, in small letters (`us`, `kr`, `de`, `eu`).
+"""The market of an offer: the country or region whose shoppers it is for, in lower case (`us`, `kr`, `de`, `eu`).
 
-It follows from what is printed: the shop's own country, else the country of its address, else the one country that uses the
-currency of the price. Euros of an address without a country are `eu`. Where none of them says, there is none.
+It is the shop's own country, or else the country of its address, or else the only country that uses the currency of the
+price. A price in euros at an address without a country has the market `eu`. Otherwise the offer has no market.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from urllib.parse import urlsplit
 from gpuledger.extract import wording
 from gpuledger.extract.items import Channel, Offer, Parsed
 
-#: Endings of addresses that are countries' on paper and sold to everybody.
+#: Top-level domains that formally belong to a country but are sold to everybody.
 _SOLD_TO_ALL = frozenset(("ai", "cc", "co", "fm", "gg", "io", "ly", "me", "sh", "so", "to", "tv", "ws"))
 
 
 def with_market(item: Parsed, country: str | None) -> Parsed:
-    """The item; an offer without a market with the one of its shop (`country`, ISO 3166), its address or its currency.
+    """The item. An offer without a market gets the market of its shop (`country`, ISO 3166), address or currency.
 
-    What the printed price says of tax is noted with it, and the way to the buyer that title, seller and condition tell.
+    An offer also gets `tax_included` from its printed price, and `channel` from its title, seller and condition.
     """
     if not isinstance(item, Offer):
         return item
@@ -29,11 +29,11 @@ def with_market(item: Parsed, country: str | None) -> Parsed:
 
 
 def _taxed(offer: Offer) -> bool | None:
-    """What the printed price says of tax; of several amounts in it, of the one that is asked."""
+    """Whether the printed price includes tax. If the text has several amounts, the offer's price counts."""
     text = offer.price_text or ""
-    said = wording.tax_included(text)
-    if said is None or offer.price is None:
-        return said
+    is_included = wording.tax_included(text)
+    if is_included is None or offer.price is None:
+        return is_included
     from gpuledger.extract.price import vat
 
     return vat.included(text, offer.price)
@@ -57,7 +57,7 @@ def _of_address(url: str) -> str | None:
 def _of_currency(code: str | None) -> str | None:
     if code == "EUR":
         return "eu"
-    # Imported here: `status` needs the names of the sources, and not the countries of currencies.
+    # Imported here, because `status` needs the names of the sources but not the countries of currencies.
     from gpuledger.extract.price import currency
 
     home = currency.home(code)

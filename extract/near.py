@@ -1,4 +1,7 @@
-"""Which of the known names did somebody mean who typed another? Imports nothing of ours, so that every room may use it."""
+"""Finds the known names that somebody may have meant by an unknown name.
+
+This module imports no other module of the program, so that every package may use it.
+"""
 
 from __future__ import annotations
 
@@ -6,33 +9,33 @@ import difflib
 import re
 from collections.abc import Iterable
 
-#: Below this likeness (difflib's ratio) two names are two names.
+#: Names with a lower similarity (difflib's ratio) are not close.
 LIKENESS = 0.75
 
 
 def near(word: str, known: Iterable[str], *, most: int = 3) -> list[str]:
-    """At most `most` of the known names that are close to `word`, the closest first.
+    """At most `most` of the known names that are close to `word`, the closest first. Empty if no name is close.
 
-    Close is what begins alike, what is written alike, and what holds all of the word's parts. Case, spaces, hyphens and
-    underscores do not count. Empty where nothing is close: a far-fetched name is worse than none.
+    A name is close if it begins with `word`, if it is spelt similarly, or if it has all parts of `word`. Case, spaces,
+    hyphens and underscores do not count. An empty list is better than a far-fetched name.
     """
     names = list(known)
-    wanted, parts = bare(word), set(_parts(word))
-    if not wanted:
+    bare_word, parts = bare(word), set(_parts(word))
+    if not bare_word:
         return []
     by_bare: dict[str, str] = {}
     for name in names:
         by_bare.setdefault(bare(name), name)
-    if wanted in by_bare:
-        return [by_bare[wanted]]
-    alike = [by_bare[one] for one in difflib.get_close_matches(wanted, by_bare, n=most, cutoff=LIKENESS)]
-    beginning = sorted((name for name in names if len(wanted) > 2 and bare(name).startswith(wanted)), key=len)
+    if bare_word in by_bare:
+        return [by_bare[bare_word]]
+    alike = [by_bare[bare_name] for bare_name in difflib.get_close_matches(bare_word, by_bare, n=most, cutoff=LIKENESS)]
+    beginning = sorted((name for name in names if len(bare_word) > 2 and bare(name).startswith(bare_word)), key=len)
     holding = [name for name in names if parts <= set(_parts(name))]
     return list(dict.fromkeys([*beginning, *alike, *holding]))[:most]
 
 
 def bare(name: str) -> str:
-    """Letters and digits of a name, in small letters."""
+    """The letters and digits of a name, in lower case."""
     return "".join(_parts(name))
 
 

@@ -1,7 +1,8 @@
-"""Objects in a store that several machines share: whole files under keys, and writes that hold only on a condition.
+"""Objects in a store that several machines share: whole files under keys, with conditional writes.
 
-`s3://bucket/prefix`, `gs://…` and `az://…` through obstore, with the credentials that each has in its usual environment;
-`file:///folder` for tests, and for machines that do mount one disk. Imports nothing of ours, so that every room may use it.
+`s3://bucket/prefix`, `gs://…` and `az://…` use obstore, with the credentials from the usual environment variables of each.
+`file:///folder` is for tests and for machines that mount the same disk. This module imports no other module of the program,
+so that every package may use it.
 """
 
 from __future__ import annotations
@@ -24,24 +25,24 @@ if TYPE_CHECKING:
     from obstore.store import ObjectStore
 
 SCHEMES = ("s3", "gs", "az", "file")
-#: A store that does not answer is asked again for so long [s]: one that is restarted is back by then.
+#: Requests to a store that does not answer are repeated for so long [s]. A store that restarts is back by then.
 PATIENCE_S = 120.0
-#: Bytes of one request for a large object; one request for all of it would run into its deadline.
+#: Bytes of one request for a large object. A request for the whole object would exceed its deadline.
 _PART = 32 << 20
 _KEYS_A_DELETE = 1000
 
 
 class StoreError(OSError):
-    """The store refuses, or does not answer. The message says which one, what, and the way out."""
+    """The store refuses or does not answer. The message says which store, what failed, and what to do."""
 
 
 class BadAddress(ValueError):
-    """The address is none of a store."""
+    """The address is not the address of a store."""
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One state of one object: what a conditional write names. Stores use one of the two."""
+    """One state of one object, which a conditional write names. A store uses one of the two fields."""
 
     e_tag: str | None
     version: str | None = None
@@ -49,7 +50,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """An object as a listing has it; `size` in bytes, `modified` by the store's own clock."""
+    """An entry of a listing of objects. `size` is in bytes, and `modified` is by the store's own clock."""
 
     key: str
     size: int
@@ -57,44 +58,47 @@ class Listed:
 
 
 class Objects(Protocol):
-    """The objects below one address. Every method raises StoreError where the store does not do what is asked."""
+    """The objects below one address. Every method raises StoreError if the store fails."""
 
     address: str
 
     def get(self, key: str) -> tuple[bytes, Version] | None:
-        """Content and version of an object; None where there is none."""
+        """The content and version of an object. None if there is no such object."""
 
     def create(self, key: str, content: bytes) -> bool:
-        """Write an object that is not there; False, and nothing is written, where it is. Of several at once one is told
-        True.
+        """Write an object that does not exist. If it exists, write nothing and return False.
+
+        If several callers write it at the same time, only one of them gets True.
         """
 
     def replace(self, key: str, content: bytes, was: Version | None) -> Version | None:
-        """Write an object if it is still as it `was` (None: not there), and give its new version. None where another write
-        came before this one: nothing is written then.
+        """Write an object if its version is still `was` (None: it does not exist), and return its new version.
+
+        If another write came before this one, write nothing and return None.
         """
 
     def upload(self, key: str, path: Path) -> None:
-        """Write a file of any size under a key that is of this content alone. Nobody sees a part of it."""
+        """Write a file of any size under a key that no other content uses. Nobody ever sees a part of it."""
 
     def download(self, key: str, path: Path) -> bool:
-        """Write an object of any size to a file; False where there is none."""
+        """Write an object of any size to a file. False if there is no such object."""
 
     def size(self, key: str) -> int | None:
-        """Bytes of an object; None where there is none."""
+        """The size of an object in bytes. None if there is no such object."""
 
     def listed(self, prefix: str) -> Iterator[Listed]:
-        """Every object whose key begins with `prefix`, which ends at a slash, in the order of the keys."""
+        """Every object whose key begins with `prefix`, in the order of the keys. `prefix` ends with a slash."""
 
     def delete(self, keys: Iterable[str]) -> None:
-        """Remove objects; those that are not there are none of its worries."""
+        """Remove objects. Keys without an object are ignored."""
 
 
 @lru_cache(maxsize=8)
 def of(address: str, patience_s: float = PATIENCE_S) -> Objects | None:
-    """The store at an address; None for none. One that does not answer is asked again for `patience_s`.
+    """The store at an address. None for an empty address.
 
-    Raises BadAddress, StoreError, and ModuleNotFoundError where obstore is not installed.
+    Requests to a store that does not answer are repeated for `patience_s`. Raises BadAddress, StoreError, and
+    ModuleNotFoundError if obstore is not installed.
     """
     if not address:
         return None
@@ -105,7 +109,7 @@ def of(address: str, patience_s: float = PATIENCE_S) -> Objects | None:
 
 
 def check(address: str) -> None:
-    """Raises BadAddress, saying what an address is, for what is none."""
+    """Raise BadAddress, which says what a valid address is, if `address` is not the address of a store."""
     parts = urlsplit(address)
     if "@" in parts.netloc or parts.query or parts.fragment:
         raise BadAddress(
@@ -121,7 +125,7 @@ def check(address: str) -> None:
 
 
 class _Folder:
-    """A store in a folder. Conditions hold for all who see the folder and its locks."""
+    """A store in a folder. Conditional writes are safe for all processes that see the folder and its locks."""
 
     def __init__(self, address: str) -> None:
         self.address = address
@@ -145,8 +149,8 @@ class _Folder:
 
     def replace(self, key: str, content: bytes, was: Version | None) -> Version | None:
         with self._locked():
-            found = self.get(key)
-            if (found[1] if found else None) != was:
+            current = self.get(key)
+            if (current[1] if current else None) != was:
                 return None
             with self._part(key) as part:
                 part.write_bytes(content)
@@ -230,14 +234,14 @@ class _Bucket:
                     "init_backoff": timedelta(milliseconds=100), "max_backoff": timedelta(seconds=3), "base": 2,
                 }},
             )  # fmt: skip
-        except Exception as error:  # noqa: BLE001  obstore's own, and ValueError: all say what of the environment is wrong
-            raise StoreError(_words(address, "open it", error)) from None
+        except Exception as error:  # noqa: BLE001  obstore's errors and ValueError all say what is wrong in the environment
+            raise StoreError(_message(address, "open it", error)) from None
 
     def get(self, key: str) -> tuple[bytes, Version] | None:
         import obstore
 
         _safe(key)
-        with self._told(f"read {key}"):
+        with self._as_store_errors(f"read {key}"):
             try:
                 got = obstore.get(self._store, key)
                 return got.bytes().to_bytes(), Version(got.meta["e_tag"], got.meta["version"])
@@ -248,7 +252,7 @@ class _Bucket:
         return self._put(key, content, "create") is not None
 
     def replace(self, key: str, content: bytes, was: Version | None) -> Version | None:
-        # obstore takes no name without a value.
+        # obstore does not accept a name without a value.
         names = {"e_tag": was.e_tag, "version": was.version} if was else {}
         return self._put(key, content, {name: value for name, value in names.items() if value} or "create")
 
@@ -257,7 +261,7 @@ class _Bucket:
         from obstore.exceptions import AlreadyExistsError, PreconditionError
 
         _safe(key)
-        with self._told(f"write {key}"):
+        with self._as_store_errors(f"write {key}"):
             try:
                 put = obstore.put(self._store, key, content, mode=mode)
             except (AlreadyExistsError, PreconditionError, FileNotFoundError):
@@ -268,7 +272,7 @@ class _Bucket:
         import obstore
 
         _safe(key)
-        with self._told(f"write {key}"):
+        with self._as_store_errors(f"write {key}"):
             obstore.put(self._store, key, path)
 
     def download(self, key: str, path: Path) -> bool:
@@ -277,7 +281,7 @@ class _Bucket:
         size = self.size(key)
         if size is None:
             return False
-        with self._told(f"read {key}"), path.open("wb") as file:
+        with self._as_store_errors(f"read {key}"), path.open("wb") as file:
             for start in range(0, size, _PART):
                 file.write(obstore.get_range(self._store, key, start=start, end=min(start + _PART, size)))
         return True
@@ -286,7 +290,7 @@ class _Bucket:
         import obstore
 
         _safe(key)
-        with self._told(f"look for {key}"):
+        with self._as_store_errors(f"look for {key}"):
             try:
                 return obstore.head(self._store, key)["size"]
             except FileNotFoundError:
@@ -295,31 +299,31 @@ class _Bucket:
     def listed(self, prefix: str) -> Iterator[Listed]:
         import obstore
 
-        with self._told(f"list {prefix}"):
+        with self._as_store_errors(f"list {prefix}"):
             for page in obstore.list(self._store, prefix.rstrip("/") or None):
-                for one in page:
-                    yield Listed(one["path"], one["size"], one["last_modified"])
+                for item in page:
+                    yield Listed(item["path"], item["size"], item["last_modified"])
 
     def delete(self, keys: Iterable[str]) -> None:
         import obstore
 
-        named = [_safe(key) for key in keys]
-        with self._told(f"remove {len(named)} objects"):
-            for first in range(0, len(named), _KEYS_A_DELETE):
+        safe_keys = [_safe(key) for key in keys]
+        with self._as_store_errors(f"remove {len(safe_keys)} objects"):
+            for first in range(0, len(safe_keys), _KEYS_A_DELETE):
                 with suppress(FileNotFoundError):
-                    obstore.delete(self._store, named[first : first + _KEYS_A_DELETE])
+                    obstore.delete(self._store, safe_keys[first : first + _KEYS_A_DELETE])
 
     @contextmanager
-    def _told(self, what: str) -> Iterator[None]:
+    def _as_store_errors(self, what: str) -> Iterator[None]:
         from obstore.exceptions import BaseError
 
         try:
             yield
         except (BaseError, PermissionError) as error:
-            raise StoreError(_words(self.address, what, error)) from None
+            raise StoreError(_message(self.address, what, error)) from None
 
 
-def _words(address: str, what: str, error: Exception) -> str:
+def _message(address: str, what: str, error: Exception) -> str:
     reason = re.sub(r"\s+", " ", str(error).partition("Debug source")[0]).strip()[:300]
     return (
         f"{address}: could not {what} ({reason}); see that the store answers, that the bucket is there, and that the "
@@ -328,7 +332,7 @@ def _words(address: str, what: str, error: Exception) -> str:
 
 
 def _safe(key: str) -> str:
-    """Raises ValueError for a key that would lead out of the store."""
+    """The key. Raises ValueError if the key would lead out of the store."""
     if key.startswith("/") or any(part in ("", ".", "..") for part in key.rstrip("/").split("/")):
         raise ValueError(f"{key!r} is no key of an object")
     return key

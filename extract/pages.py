@@ -1,6 +1,6 @@
-"""Where the pages of a source come from: the network and into the archive, or one run of the archive once more.
+"""Gets the pages of a source from the network and archives them, or takes the pages of one earlier run from the archive.
 
-`collect` takes either, so that a replay does with a page what the run did, and meets the failures that the run met.
+`collect` works with both, so that a replay treats a page as the run did, and has the same failures as the run.
 """
 
 from __future__ import annotations
@@ -36,17 +36,18 @@ class LocalFile:
     path: Path
     content_type: str
     max_bytes: int = local_files.MAX_BYTES
-    #: A link in a folder where anybody may drop files is not followed; one in the program, or named by a person, is.
+    #: Links are followed for files of the program and for files that a person named, but not in a folder where anybody may
+    #: drop files.
     follows_links: bool = False
 
     @property
     def name(self) -> str:
-        """The file's name as it stands on record."""
+        """The file's name as it is logged."""
         return local_files.name_of(self.path)
 
     @property
     def address(self) -> str:
-        """The name only: where the folder lies on this machine is nobody's business, and differs between two of them."""
+        """The name without the folder, because the folder is private and differs from machine to machine."""
         return f"file:{self.name}"
 
 
@@ -54,25 +55,26 @@ class Pages(Protocol):
     """The pages of one source in one run."""
 
     def fetch(self, source: Source, url: str) -> Snapshot:
-        """The page at an address. Raises ExtractError where it did not come."""
+        """The page at an address. Raises ExtractError if the page did not come."""
 
     def local(self, source: Source, file: LocalFile) -> Snapshot:
-        """A file of this machine as a page. Raises OSError, or ExtractError, where it cannot be read."""
+        """A file of this machine as a page. Raises OSError or ExtractError if the file cannot be read."""
 
     def page_of(self, snapshot: Snapshot) -> Page:
-        """The page as a parser takes it. Raises CorruptSnapshot."""
+        """The page in the form that parsers take. Raises CorruptSnapshot."""
 
     def stalest(self, source: Source, urls: Sequence[str], most: int) -> list[str]:
-        """The addresses of product pages to read in this run: at most so many, those that were read longest ago first."""
+        """The addresses of at most `most` product pages to read in this run. Those that were read longest ago come first."""
 
     def give_back(self, file: LocalFile, write: Callable[[Path], bool]) -> None:
-        """Have `write` put what could not be read of a file beside it, and say if there was any. Raises OSError."""
+        """Let `write` write the unreadable rows of a file to a path. It returns whether there were any. Raises OSError."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fetching:
-    """Pages from the network, archived as fetched at `now` by the run `run_id`; of the hosts of `site` alone, where one is
-    given.
+    """Fetches pages from the network and archives them as fetched at `now` by the run `run_id`.
+
+    If there is a `site`, only its hosts are used.
     """
 
     client: Client
@@ -80,20 +82,20 @@ class Fetching:
     now: datetime
     run_id: str
     site: Site | None = None
-    #: How the source's interface is asked, where it is one.
+    #: Fetches from the source's official interface, if the source is one.
     keyed: Keyed | None = None
-    #: Which of its pages a browser renders; None where the client brings all.
+    #: Which of the source's pages a browser renders. None if the client fetches all pages.
     rendering: Rendering | None = None
 
     def fetch(self, source: Source, url: str) -> Snapshot:
-        """Fetch and archive; where the server says 304, what is archived.
+        """Fetch a page and archive it. If the server answers 304, this is the page in the archive.
 
-        Of a source whose pages may be kept for some hours only, what the archive gets is what was read of them.
+        If a source's pages may be kept for some hours only, the archive gets the items that were read from the page.
         """
         if self.keyed is not None:
             return self._save(source, self.keyed.fetch(url, self.site))
         if self.rendering is not None and self.site is not None and self.rendering.is_for(url):
-            # Asked for anew every night: what its scripts fetch may have changed where the page has not.
+            # Fetched anew every night, because the data that its scripts fetch may change although the page does not.
             return self._save(source, self.rendering.browser.render(url, self.site))
         last = self.archive.latest(source.name, url)
         headers = last.headers if last else {}
@@ -107,9 +109,9 @@ class Fetching:
                 url=fetched.url, final_url=fetched.final_url, content=fetched.content,
                 sha256=hashlib.sha256(fetched.content).hexdigest(), fetched_at=self.now, headers=fetched.headers,
             )  # fmt: skip
-            kept = passing.Passing(self.archive.root, source.name, source.keep_hours)
-            kept.expire(self.now)
-            kept.save(page.sha256, page.content, self.now)
+            pages = passing.Passing(self.archive.root, source.name, source.keep_hours)
+            pages.expire(self.now)
+            pages.save(page.sha256, page.content, self.now)
             content = passing.facts(list(source.parse(page)))
             fetched = replace(fetched, content=content, headers={"content-type": passing.FACTS})
         return self.archive.save(source.name, fetched, self.now, self.run_id)
@@ -119,24 +121,25 @@ class Fetching:
         return archive_file(source, file, self.archive, self.now, self.run_id)
 
     def page_of(self, snapshot: Snapshot) -> Page:
-        """From the archive, as all parsing."""
+        """The page from the archive, as for all parsing."""
         return self.archive.page(snapshot)
 
     def stalest(self, source: Source, urls: Sequence[str], most: int) -> list[str]:
-        """By the last fetch that is archived; pages that never were come first, in the order of the listing."""
+        """By the last archived fetch. Pages that were never archived come first, in the order of the listing."""
         last = {url: snapshot.fetched_at for url in urls if (snapshot := self.archive.latest(source.name, url))}
         return sorted(urls, key=lambda url: (url in last, last.get(url, self.now)))[:most]
 
     def give_back(self, file: LocalFile, write: Callable[[Path], bool]) -> None:
-        """Write `<name>.rejected.csv` in a folder `rejected` beside the file's own; where all was read, take it away."""
-        # Not in the folder where files are dropped: there it would be one more of them, and news to whoever watches it.
+        """Write `<name>.rejected.csv` to a folder `rejected` beside the file's own. If all rows were read, remove it."""
+        # Not in the folder where files are dropped: the program would read it too, and whoever watches the folder would
+        # take it for a new file.
         target = file.path.parent.with_name("rejected") / f"{file.path.name}.rejected.csv"
         if not write(target):
             target.unlink(missing_ok=True)
 
 
 def archive_file(source: Source, file: LocalFile, archive: Archive, now: datetime, run_id: str) -> Snapshot:
-    """Save a file of this machine as if it had been fetched at `now`. Raises OSError where it cannot be read."""
+    """Save a file of this machine as if it had been fetched at `now`. Raises OSError if it cannot be read."""
     content = local_files.read_bytes(file.path, file.max_bytes, follow=file.follows_links)
     fetched = Fetched(
         url=file.address, final_url=file.address, status=200, headers={"content-type": file.content_type}, content=content,
@@ -146,21 +149,21 @@ def archive_file(source: Source, file: LocalFile, archive: Archive, now: datetim
 
 
 class OfRun:
-    """Pages that one run fetched of a source, from the archive; `failures` are those that never came, by address."""
+    """The pages of a source that one run fetched, from the archive. `failures` maps addresses without a page to errors."""
 
     def __init__(self, archive: Archive, fetched: Iterable[Snapshot], failures: Mapping[str, ExtractError]) -> None:
         self._archive = archive
         self._failures = {addresses.redact(url): failure for url, failure in failures.items()}
-        # In order: two addresses may be one in the archive, where all that told them apart was a secret.
+        # In order, because addresses that differ only by a secret are the same in the archive.
         self._pages: dict[str, deque[Snapshot]] = defaultdict(deque)
         for snapshot in fetched:
-            # As addresses are shown now: a record of an earlier program may show more.
+            # Redacted again by today's rules, because an earlier version of the program may have hidden less.
             self._pages[addresses.redact(snapshot.url)].append(snapshot)
 
     def fetch(self, source: Source, url: str) -> Snapshot:
-        """The page that the run fetched, or the failure that it met.
+        """The page that the run fetched. Raises the failure that the run had.
 
-        Raises NotArchived for an address that the run never asked for: the parser that ran then did not link to it.
+        Raises NotArchived for an address that the run did not fetch: the parser at that time did not link to it.
         """
         address = addresses.redact(url)
         if self._pages[address]:
@@ -176,10 +179,10 @@ class OfRun:
         return self._archive.page(snapshot)
 
     def stalest(self, source: Source, urls: Sequence[str], most: int) -> list[str]:
-        """Those that the run asked for."""
+        """The pages that the run tried to fetch."""
         return [
             url for url in urls if self._pages.get(addresses.redact(url)) or addresses.redact(url) in self._failures
         ]
 
     def give_back(self, file: LocalFile, write: Callable[[Path], bool]) -> None:
-        """Nothing: a replay only repeats what a run did."""
+        """Does nothing, because a replay only repeats a run."""

@@ -1,6 +1,6 @@
-"""Pages are parsed in processes that can be ended: a few, started when the first page needs one, and used again.
+"""Parses pages in processes that can be killed. A few processes are started when pages need them, and used again.
 
-Unchanged pages come from the cache of what was parsed, so a quiet night starts none.
+Unchanged pages come from the cache of parsed items, so a quiet night starts no process.
 """
 
 from __future__ import annotations
@@ -23,21 +23,24 @@ from gpuledger.extract.items import Parsed
 from gpuledger.extract.parse_process import LENGTH, WAY_OUT, Order, leaves_locks, too_much
 from gpuledger.extract.source import Page, Source
 
-#: Of the machine's own time for one second of the process: a machine that does much else must not fail a page, while a
-#: process that waits for nothing and uses no time must not be waited for for ever.
+#: Seconds of real time that a page may take for each allowed second of processor time. A page must not fail because the
+#: machine is busy, but the pool must not wait for ever for a process that hangs without using processor time.
 _PATIENCE = 20.0
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one page may use: processor time up to a size of 1 MB (larger ones in proportion), memory, and processes."""
+    """The processor time and memory that one page may use, and the number of processes.
+
+    `seconds` holds for pages of up to 1 MB. Larger pages get more in proportion.
+    """
 
     seconds: float = 2.0
     memory_bytes: int = 200_000_000
     processes: int = 2
 
     def seconds_of(self, source: Source, page: Page) -> float:
-        """The processor time that a page of this size may take, or a file of a source whose files are many pages in one."""
+        """The processor time that the page may take. More if it is large, or if the source's files are many pages in one."""
         return self.seconds * max(1.0, len(page.content) / 1_000_000) * source.pages_in_one
 
 
@@ -46,7 +49,7 @@ class ParsePool:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        # None stands for a process that is not started. The last one used comes first: it knows the source already.
+        # None stands for a process that is not started. The last used process comes first, as it has imported the source.
         self._idle: queue.LifoQueue[_Process | None] = queue.LifoQueue()
         for _ in range(limits.processes):
             self._idle.put(None)
@@ -63,11 +66,11 @@ class ParsePool:
                 process.end()
 
     def parse(self, source: Source, page: Page) -> list[Parsed]:
-        """All that the source reads on the page. Raises ExtractError; LayoutChanged, saying so, where it took too much."""
+        """All items that the source reads on the page. Raises ExtractError, and LayoutChanged if the page took too much."""
         return self._carry_out(source, page, None)  # type: ignore[return-value]
 
     def give_back(self, source: Source, page: Page, target: Path) -> bool:
-        """What the source's own `give_back` does. Raises also OSError."""
+        """Call the source's own `give_back`. Also raises OSError."""
         return self._carry_out(source, page, target) is True
 
     def _carry_out(self, source: Source, page: Page, target: Path | None) -> object:
@@ -93,7 +96,7 @@ class ParsePool:
         return answer
 
 
-#: Not `-m`: the classes of the messages would be those of another module, `__main__`.
+#: Not `-m`, because then the classes of the messages would belong to another module, `__main__`.
 _RUN = "from gpuledger.extract.parse_process import main; main()"
 
 
@@ -107,9 +110,7 @@ class _Process:
         )  # fmt: skip
 
     def answer(self, order: Order) -> object:
-        """What came of the order, None where the memory did not suffice. Raises LayoutChanged where the process had to be
-        ended over it.
-        """
+        """The result of the order. None if the memory did not suffice. Raises LayoutChanged if the process died or hung."""
         ends = time.monotonic() + order.seconds * _PATIENCE + 60.0
         data = pickle.dumps(order)
         try:
@@ -132,23 +133,23 @@ class _Process:
 
     def _read(self, size: int, ends: float) -> bytes:
         assert self._process.stdout is not None
-        handle, found = self._process.stdout.fileno(), bytearray()
-        while len(found) < size:
+        handle, received = self._process.stdout.fileno(), bytearray()
+        while len(received) < size:
             if not select.select([handle], [], [], max(0.0, ends - time.monotonic()))[0]:
                 raise TimeoutError
-            piece = os.read(handle, min(size - len(found), 1 << 20))
+            piece = os.read(handle, min(size - len(received), 1 << 20))
             if not piece:
                 raise EOFError
-            found += piece
-        return bytes(found)
+            received += piece
+        return bytes(received)
 
     def end(self) -> None:
-        """Kill the process. It holds nothing that would have to be put in order."""
+        """Kill the process. It has nothing to clean up."""
         self._process.kill()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 try:
                     pipe.close()
                 except OSError:
-                    continue  # what was not written is of no use to a process that is killed
+                    continue  # unwritten data is of no use to a killed process
         self._process.wait()

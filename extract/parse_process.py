@@ -1,8 +1,8 @@
-"""The process in which pages are parsed: it takes one page after the other, and the system ends it where one takes too much.
+"""The process that parses pages one after the other. The system kills it if a page takes too much.
 
-A page is strangers' bytes. What it can make a parser do is bounded here and not in each parser: the processor time by a
-timer whose signal ends the process, in the middle of a C library too, and the memory by a limit on its address space. The
-process knows no secret: `parse_pool` starts it with an environment of its own.
+The bytes of a page come from strangers. This module limits what they can make any parser do. A timer limits the processor
+time: its signal ends the process, even in the middle of a C library. A limit on the address space limits the memory. The
+process knows no secrets, because `parse_pool` starts it with an environment of its own.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from gpuledger.extract.collect import parse_page
 from gpuledger.extract.errors import ExtractError, LayoutChanged, described
 from gpuledger.extract.source import Page, Source
 
-#: Before each message: its length in bytes.
+#: The length of a message in bytes, which is sent before the message.
 LENGTH = struct.Struct(">Q")
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A page to parse, or, with `target`, one whose rows that could not be read are to be written there."""
+    """A page to parse. With `target`, write the unreadable rows of the page to that path instead."""
 
     source: str
     page: Page
@@ -38,12 +38,12 @@ class Order:
 
 
 def main() -> None:
-    """Take orders from standard input until it ends; answer each on standard output with what came of it, or its failure.
+    """Take orders from standard input until it ends, and answer each on standard output with its result or its failure.
 
-    The answer None, the last, says that the memory did not suffice: there may be none left for a sentence either.
+    The answer None means that the memory did not suffice, perhaps not even for a message. It is the last answer.
     """
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints is no answer
+    os.dup2(2, 1)  # so that text that a library prints is not taken for an answer
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     while (order := receive(sys.stdin.buffer)) is not None:
         assert isinstance(order, Order)
@@ -54,17 +54,17 @@ def main() -> None:
 
 
 def leaves_locks(answer: object) -> bool:
-    """Whether the process must not be used again.
+    """Whether the process must not be used again after this answer.
 
-    Where memory or stack ended in the middle of an XPath, lxml (6.0 and before) keeps the lock of the compiled expression:
-    the next page would wait for it for ever.
+    If memory or stack run out in the middle of an XPath, lxml (6.0 and before) keeps the lock of the compiled expression,
+    and the next page would wait for it for ever.
     """
     return answer is None or (isinstance(answer, ExtractError) and RecursionError.__name__ in answer.seen)
 
 
 def _carried_out(order: Order) -> object:
     source = sources.get(order.source)
-    sources.load_parser(order.source)  # before the limits: its imports are ours, and not the page's
+    sources.load_parser(order.source)  # before the limits, as its imports must not count for the page
     free = _limit(order)
     try:
         return _read(source, order)
@@ -86,12 +86,12 @@ def _read(source: Source, order: Order) -> object:
         return None if "MemoryError" in error.seen else error
     except OSError as error:
         return error
-    except Exception as error:  # noqa: BLE001  whatever a page does is an answer
+    except Exception as error:  # noqa: BLE001  every failure of a page is an answer
         return LayoutChanged(order.page.url, described(error), is_by_content=False)
 
 
 def _limit(order: Order) -> tuple[int, int]:
-    """Bound what the page may use from here on; returns the limits of memory that held before."""
+    """Limit what the page may use from now on. Returns the limits of memory that held before."""
     free = resource.getrlimit(resource.RLIMIT_AS)
     used = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
     resource.setrlimit(resource.RLIMIT_AS, (used + order.memory_bytes, free[1]))
@@ -99,12 +99,12 @@ def _limit(order: Order) -> tuple[int, int]:
     return free
 
 
-#: What to do about a page that was ended.
+#: What to do about a page whose process was ended.
 WAY_OUT = "look at the archived page; raise page_timeout_s or page_memory_mb in the settings if it is really this large"
 
 
 def too_much(order: Order) -> str:
-    """Why a page was ended that used up its memory."""
+    """The message for a page that used up its memory."""
     return f"parsing it took more than {order.memory_bytes // 1_000_000} MB of memory ({len(order.page.content)} bytes)"
 
 
@@ -116,7 +116,7 @@ def send(to: BinaryIO, message: object) -> None:
 
 
 def receive(source: BinaryIO) -> object | None:
-    """The next message, None at the end."""
+    """The next message. None at the end of the input."""
     head = source.read(LENGTH.size)
     if len(head) < LENGTH.size:
         return None

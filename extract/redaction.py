@@ -1,8 +1,8 @@
-"""What of an address, and of any text, may be shown: in messages, logs, the ledger and the archive.
+"""Hides secrets in addresses and texts before they are shown in messages, logs, the ledger or the archive.
 
-An address is shown by what is known to be harmless, and not by what is known to be secret: scheme, host, port, path, and
-those parameters that say which page it is. User names, passwords, fragments and all other values are hidden, whatever
-they are called. In text that is no address only names and shapes of secrets can be told; those are cut out too.
+Of an address we show only what is known to be harmless, rather than hide what is known to be secret: scheme, host, port,
+path, and the parameters that say which page it is. User names, passwords, fragments and all other values are hidden,
+whatever their names. In other text we can only recognise secrets by their names and shapes, and we cut those out.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ _HIDDEN_VALUE = "REDACTED"
 
 _TABLE: dict[str, list[str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
-#: Parameters whose values may be shown: they say which page of a site is meant, or how it is sorted and written. In lower
-#: case. A source of ours that needs another one names it here.
+#: Parameters whose values may be shown: they say which page of a site is meant, or its order and language. In lower case.
+#: If one of our sources needs another parameter, add it to the table.
 _SHOWN = frozenset(_TABLE["shown"])
-#: A shown value is at most so long, and says nothing but words: no address within the address, no mail address, no code.
+#: A value that is shown has at most this length and only plain words: no address inside it, no mail address, no code.
 _HARMLESS = re.compile(r"[\w $.,:;/+*()'!~=|<>%\[\]-]{0,200}")
-#: A number, or a few letters, under any name but a secret's are a page's: nobody's secrets are so short.
+#: A short number or a few letters are shown unless the name is that of a secret, because no secret is so short.
 _SHORT = re.compile(r"[0-9]{1,12}|\w{1,4}")
-#: Letters and digits mixed for so long are a key.
+#: A mix of letters and digits of this length is a key.
 _LONG_PIECE = re.compile(r"[A-Za-z0-9]{20,}")
 _REDACTED = re.compile(rf"{_HIDDEN_VALUE}(-[0-9a-f]{{10}})?|\*\*\*")
 
 _SECRET_WORDS = frozenset(_TABLE["secret_words"])
 _SECRET_PARTS = tuple(_TABLE["secret_parts"])
-#: What makes a key a secret; "key" alone is too common a word outside of an address.
+#: Words that make a key a secret. "key" alone is too common in text.
 _SECRET_KEYS = frozenset(_TABLE["secret_keys"])
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_A-Za-z]+")
 
-#: Korean writes a particle or a noun right before or behind it, without a space; ASCII's letters alone are part of it.
+#: Korean puts a particle or a noun directly before or after an address, without a space. Only ASCII letters belong to it.
 _URL = re.compile(r"(?<![a-z])[a-z][a-z0-9+.-]{0,30}://[^\s\"'<>`|\\^{}]+", re.IGNORECASE)
-#: Schemes whose host and path say where something lies; those of notifications have keys in their place.
+#: Schemes whose host and path say where something is. Schemes of notifications have keys in place of host and path.
 _SCHEMES = frozenset(
     ("http", "https", "ftp", "file", "s3", "gs", "az", "postgresql", "postgres", "sqlite", "ws", "wss")
 )
@@ -59,7 +59,7 @@ _AUTHORIZATION = re.compile(
     r"(?P<keep>(?<![a-z0-9_])authorization['\"]?\s*(?:=>|[:=])\s*['\"]?(?:(?:bearer|basic|digest|negotiate|token)\s+)?)[^\s'\",;]+",
     re.IGNORECASE,
 )
-#: A name and what stands between it and its value; the value is looked at only where the name is a secret's.
+#: A name and the mark between the name and its value. The value is examined only if the name is that of a secret.
 _NAME = re.compile(r"(?<![^\W\d])(?<!\$)(?P<name>(?:[^\W\d]|\$)[\w.$\[\]-]{0,80})['\"]?\s*(?P<mark>=>|[=:]|%3D)\s*")
 #: The same in XML: `<password>…</password>`.
 _ELEMENT = re.compile(r"(?P<keep><(?P<name>[\w.:-]{1,80})(?:\s[^<>]{0,200})?>)[^<>]{1,2000}(?=</)")
@@ -67,35 +67,38 @@ _VALUE = re.compile(r"\"[^\"\r\n]*\"|'[^'\r\n]*'|[^\s&'\",;}\])]+")
 
 
 def redact(url: str) -> str:
-    """`url` as it may stand in the archive, the ledger and messages.
+    """`url` in the form that the archive, the ledger and messages may contain.
 
-    The value of a parameter that is not known to be harmless becomes REDACTED with ten digits of its hash, so that two
-    pages stay two; one under the name of a secret becomes REDACTED alone. Redacting twice changes nothing. An address that
-    cannot be taken apart keeps what stands behind its last `@`, without its parameters.
+    If the value of a parameter is not known to be harmless, it becomes REDACTED with ten digits of its hash, so that
+    different pages keep different addresses. If the parameter has the name of a secret, its value becomes REDACTED alone.
+    Redacting twice changes nothing. An address that cannot be parsed keeps only the part after its last `@`, without
+    parameters.
     """
     if url.startswith("file:"):
-        return url  # the name of a file that a person dropped, in which a # is a letter like any other
+        return url  # the name of a file that a person dropped, in which # is an ordinary character
     try:
         parts = urlsplit(url)
-        parts.port  # noqa: B018 (raises where there is none that could be)
+        parts.port  # noqa: B018 (raises if the port is invalid)
     except ValueError:
         return "…@" + re.split("[?#]", url.rpartition("@")[2])[0] if "@" in url else re.split("[?#]", url)[0]
     return _without_secrets(parts, url, _distinct)
 
 
 def redact_text(text: str) -> str:
-    """`text` with what is, or looks like, a secret replaced by `***`; addresses in it as `redact` shows them."""
+    """`text` with everything that is or looks like a secret replaced by `***`. Addresses in it are redacted too."""
     text = _SHAPES.sub(HIDDEN, text)
     text = _COOKIES.sub(rf"\g<keep>{HIDDEN}", text)
     text = _AUTHORIZATION.sub(rf"\g<keep>{HIDDEN}", text)
     text = _SCHEME_AND_KEY.sub(rf"\g<keep>{HIDDEN}", text)
-    text = _ELEMENT.sub(lambda found: found["keep"] + HIDDEN if is_secret_name(found["name"]) else found[0], text)
+    text = _ELEMENT.sub(
+        lambda element: element["keep"] + HIDDEN if is_secret_name(element["name"]) else element[0], text
+    )
     text = _URL.sub(_url_in_text, text)
     return _without_secret_pairs(text)
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether `name`, of a parameter, a header, a setting or a field, is one that secrets go by."""
+    """Whether a parameter, header, setting or field called `name` usually has a secret."""
     words = [word.lower() for word in _WORDS.findall(unquote(name))]
     if any(word in _SECRET_WORDS or word.endswith(("token", "pw", "pwd")) for word in words):
         return True
@@ -118,14 +121,14 @@ def _in_query(query: str, hide: Callable[[str, str], str]) -> str:
 
 
 def _in_path(path: str, hide: Callable[[str, str], str]) -> str:
-    """The path with its parameters (`/cart;jsessionid=…`, RFC 3986, 3.3) treated as those of the query."""
+    """The path with its parameters (`/cart;jsessionid=…`, RFC 3986, 3.3) treated like parameters of the query."""
     if ";" not in path:
         return path
-    first, *rest = re.split("(;|/)", path)
-    shown = [first]
-    for mark, piece in zip(rest[::2], rest[1::2], strict=True):
-        shown += [mark, _parameter(piece, hide) if mark == ";" else piece]
-    return "".join(shown)
+    first, *marks_and_pieces = re.split("(;|/)", path)
+    pieces = [first]
+    for mark, piece in zip(marks_and_pieces[::2], marks_and_pieces[1::2], strict=True):
+        pieces += [mark, _parameter(piece, hide) if mark == ";" else piece]
+    return "".join(pieces)
 
 
 def _parameter(pair: str, hide: Callable[[str, str], str]) -> str:
@@ -173,34 +176,34 @@ def _distinct(name: str, value: str) -> str:
 
 
 def _url_in_text(match: re.Match[str]) -> str:
-    """One address in a text, whose last full stop or bracket is the sentence's."""
+    """One redacted address in a text. A full stop or bracket at its end belongs to the sentence."""
     url = match[0].rstrip(".,;:!?)]")
-    rest = match[0][len(url) :]
+    after = match[0][len(url) :]
     scheme = url.partition(":")[0].lower()
     if scheme.partition("+")[0] not in _SCHEMES:
-        return f"{scheme}://{HIDDEN}{rest}"
+        return f"{scheme}://{HIDDEN}{after}"
     try:
         parts = urlsplit(url)
     except ValueError:
-        return f"{scheme}://{HIDDEN}{rest}"
+        return f"{scheme}://{HIDDEN}{after}"
     user = f"{HIDDEN}@" if "@" in parts.netloc else ""
-    shown = _without_secrets(parts, url, lambda name, value: HIDDEN)
+    redacted = _without_secrets(parts, url, lambda name, value: HIDDEN)
     if user:
-        shown = shown.replace("://", f"://{user}", 1)
+        redacted = redacted.replace("://", f"://{user}", 1)
     if scheme != "file":
-        head, slash, path = shown.partition("://")[2].partition("/")
+        head, slash, path = redacted.partition("://")[2].partition("/")
         path, mark, query = path.partition("?")
-        shown = f"{parts.scheme}://{head}{slash}{_LONG_PIECE.sub(_without_key, path)}{mark}{query}"
-    return shown + rest
+        redacted = f"{parts.scheme}://{head}{slash}{_LONG_PIECE.sub(_without_key, path)}{mark}{query}"
+    return redacted + after
 
 
 def _without_secret_pairs(text: str) -> str:
-    """`text` with the values behind names of secrets replaced. What stands behind another name may hold pairs of its own."""
-    shown: list[str] = []
+    """`text` with the values after names of secrets replaced. The value of another name may contain such pairs itself."""
+    pieces: list[str] = []
     done = 0
     for pair in _NAME.finditer(text):
         if pair.start() < done:
-            continue  # it stands in a value that is hidden already
+            continue  # the pair is inside a value that is hidden already
         name = pair["name"]
         is_parameter = name.lower() == "key" and text[pair.start() - 1 : pair.start()] in ("?", "&")
         if not (is_parameter or is_secret_name(name)):
@@ -209,8 +212,8 @@ def _without_secret_pairs(text: str) -> str:
         if value is None or _REDACTED.fullmatch(value[0].strip("'\"")) or value[0].startswith("//"):
             continue
         if text.startswith(f" {HIDDEN}", value.end()):
-            continue  # the word before a key that is hidden: Bearer ***
+            continue  # this value is the word before a hidden key: Bearer ***
         quote = value[0][0] if value[0][0] in "'\"" else ""
-        shown += [text[done : value.start()], quote, HIDDEN, quote]
+        pieces += [text[done : value.start()], quote, HIDDEN, quote]
         done = value.end()
-    return "".join([*shown, text[done:]])
+    return "".join([*pieces, text[done:]])

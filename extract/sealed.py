@@ -1,7 +1,7 @@
-"""Lines of JSON that tell when they were changed, swapped or lost: each ends with a sum of itself, and names the one before.
+"""Lines of JSON that show if they were changed, swapped or lost. Each line ends with its checksum and names the line before.
 
-Against slips, torn writes and failing disks, and against an editor's hand: not against somebody who computes the sums anew.
-Imports nothing of ours, so that every room may use it.
+This protects against mistakes, torn writes, failing disks and edits by hand, but not against somebody who computes the
+checksums anew. This module imports no other module of the program, so that every package may use it.
 """
 
 from __future__ import annotations
@@ -17,45 +17,43 @@ from pathlib import Path
 from typing import Any
 
 _SEAL = re.compile(rb', "after": "([0-9a-f]{0,16})", "seal": "([0-9a-f]{16})"\}\s*\Z')
-#: Bytes read from the end of a log to find its last line; a longer last line is found by reading all.
+#: Bytes that are read from the end of a log to find its last line. If the last line is longer, the whole log is read.
 _TAIL = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """One line that is not as it was written. `is_torn` where it is only a beginning, as a kill or a full disk leaves it."""
+    """One line that is not as it was written. `is_torn` if it is only a beginning, left by a kill or a full disk."""
 
     number: int
     reason: str
     is_torn: bool = False
 
 
-def line(words: Mapping[str, Any], after: str = "", default: Callable[[Any], Any] | None = None) -> bytes:
-    """One sealed line of `words` that follows the line whose seal is `after`."""
-    text = json.dumps({**words, "after": after}, default=default, ensure_ascii=False)
+def line(record: Mapping[str, Any], after: str = "", default: Callable[[Any], Any] | None = None) -> bytes:
+    """The record as one sealed line, which follows the line whose seal is `after`."""
+    text = json.dumps({**record, "after": after}, default=default, ensure_ascii=False)
     body = text.encode("utf-8", "backslashreplace")
     return body[:-1] + f', "seal": "{_sum(body)}"}}\n'.encode()
 
 
-def append(path: Path, words: Mapping[str, Any], default: Callable[[Any], Any] | None = None) -> None:
-    """Put one sealed line at the end of a log, durably. Several processes may do so. Raises OSError."""
-    extend(path, (words,), default)
+def append(path: Path, record: Mapping[str, Any], default: Callable[[Any], Any] | None = None) -> None:
+    """Append one sealed line to a log durably. Safe for several processes. Raises OSError."""
+    extend(path, (record,), default)
 
 
-def extend(path: Path, many: Iterable[Mapping[str, Any]], default: Callable[[Any], Any] | None = None) -> int:
-    """Put sealed lines at the end of a log in one go, durably, as `append` does one; where the log then ends. Raises
-    OSError.
-    """
+def extend(path: Path, records: Iterable[Mapping[str, Any]], default: Callable[[Any], Any] | None = None) -> int:
+    """Append sealed lines to a log durably in one write, like `append`. Returns the new size of the log. Raises OSError."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)  # the line says which one it follows
+        fcntl.flock(handle, fcntl.LOCK_EX)  # no other line may come in between, as a line names the one before
         size = os.fstat(handle).st_size
-        # What a full disk or a kill left of a line must not swallow this one.
+        # A torn line, left by a full disk or a kill, must not swallow this line.
         is_torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
         seal, lines = _last_seal(handle, size), []
-        for words in many:
-            lines.append(line(words, seal, default))
+        for record in records:
+            lines.append(line(record, seal, default))
             seal = _parts(lines[-1])[1]
         data = b"\n" * is_torn + b"".join(lines)
         if os.write(handle, data) != len(data):
@@ -66,18 +64,19 @@ def extend(path: Path, many: Iterable[Mapping[str, Any]], default: Callable[[Any
         os.close(handle)
 
 
-def chain(lines: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
-    """Sealed lines one after the other, for a log that is written anew."""
+def chain(records: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
+    """The records as sealed lines that follow each other, for a log that is written anew."""
     after = ""
-    for words in lines:
-        text = line({name: value for name, value in words.items() if name not in ("after", "seal")}, after)
+    for record in records:
+        text = line({name: value for name, value in record.items() if name not in ("after", "seal")}, after)
         after = _parts(text)[1]
         yield text
 
 
 def damage(lines: Iterable[bytes]) -> Iterator[Damage]:
-    """What is wrong with the lines of a log, each with its number from 1. Lines from before there were seals stand at the
-    beginning and have none to break.
+    """The damaged lines of a log, with their numbers from 1.
+
+    Old lines at the beginning, from before there were seals, have no seal to check.
     """
     last, has_seals = "", False
     for number, text in enumerate(lines, start=1):
@@ -96,22 +95,22 @@ def damage(lines: Iterable[bytes]) -> Iterator[Damage]:
 
 
 def is_whole(text: bytes) -> bool:
-    """Whether a line is as it was sealed; also where it is from before there were seals."""
+    """Whether a line is as it was sealed. Also true for a line from before there were seals."""
     _, seal, body = _parts(text)
     return not seal or _sum(body) == seal
 
 
 def is_torn(text: bytes) -> bool:
-    """The beginning of a line, as a kill leaves it: more is opened than closed."""
+    """Whether this is only the beginning of a line, as a kill leaves it: it opens more braces than it closes."""
     return text.count(b"{") > text.count(b"}")
 
 
 def _parts(text: bytes) -> tuple[str, str, bytes]:
-    """The seal that a line follows, its own, and what that is of; empty where it has none."""
-    found = _SEAL.search(text)
-    if found is None:
+    """The seal of the line before, the line's own seal, and the bytes that it seals. Both seals are empty if it has none."""
+    match = _SEAL.search(text)
+    if match is None:
         return "", "", text
-    return found[1].decode(), found[2].decode(), text[: found.end(1)] + b'"}'
+    return match[1].decode(), match[2].decode(), text[: match.end(1)] + b'"}'
 
 
 def _sum(body: bytes) -> str:

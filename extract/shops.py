@@ -1,7 +1,7 @@
-"""A source whose addresses are those of many shops is read shop by shop: each is waited for, and fails, on its own.
+"""Splits a source with addresses of many shops, so that each shop is read, waited for and can fail on its own.
 
-Read in one go, the pause between two requests to one shop would be waited for by all others, one shop that is slow would
-take the time of the source, and half of the shops blocking us would cost the prices of the rest.
+If such a source were read at once, all shops would wait for the pause between two requests to one shop. One slow shop would
+use up the time of the source. And if half of the shops blocked us, the prices of the others would be lost too.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ _Part = TypeVar("_Part")
 
 
 def apart(reading: Reading) -> list[Reading]:
-    """The reading itself; or one for each shop of a source of many, in the order of their first addresses."""
+    """The reading itself, or one reading for each shop of a source of many shops, in the order of their first addresses."""
     starts: dict[str, list[str]] = {}
     for start in reading.starts:
         starts.setdefault(addresses.shop_of(start), []).append(start)
     if not reading.source.is_of_many_shops or len(starts) < 2:
         return [reading]
-    # Files are of no shop, and go with the first.
+    # Files belong to no shop, so they go with the first shop.
     files = [reading.files, *[()] * (len(starts) - 1)]
     return [
         Reading(reading.source, of_shop, of_it, shop)
@@ -35,15 +35,15 @@ def apart(reading: Reading) -> list[Reading]:
 
 
 def of_shop(fetched: Sequence[Snapshot], shop: str) -> list[Snapshot]:
-    """Those of the pages that are of the shop; all of them where none is named."""
+    """The pages of one shop. All pages if `shop` is empty."""
     return [page for page in fetched if not shop or addresses.shop_of(page.url) == shop]
 
 
 def joined(batches: Sequence[Collected]) -> list[Collected]:
-    """One batch for each source, of those that were read apart, in the order in which the sources come first.
+    """One batch for each source, joined from the batches of its shops, in the order in which the sources first appear.
 
-    A source has failed where all of its shops have. Else a shop that failed gives no rows, as a source that failed gives
-    none, and each of its failures is an issue.
+    A source has failed if all of its shops have failed. Otherwise a shop that failed gives no rows, like a source that
+    failed, and each of its failures becomes an issue.
     """
     by_source: dict[str, list[Collected]] = {}
     for batch in batches:
@@ -61,7 +61,7 @@ def _joined(batches: Sequence[Collected]) -> Collected:
         rows=_all(batch.rows for batch in read),
         issues=_all(_issues(batch) for batch in batches),
         images={address: sha256 for batch in read for address, sha256 in batch.images.items()},
-        # A page of a shop that failed must not count as one without a row.
+        # A page of a shop that failed must not count as a page without rows.
         parsed=_all(batch.parsed for batch in read),
         looked=_all(batch.looked for batch in read),
         pages=sum(batch.pages for batch in batches),
@@ -79,12 +79,12 @@ def _joined(batches: Sequence[Collected]) -> Collected:
 
 
 def _issues(batch: Collected) -> Sequence[tuple[Issue, str | None]]:
-    """With what the shop failed of, where no page of it tells that."""
+    """The issues of a shop, with its failure as an issue if none of them is an error."""
     error = batch.failure
     if error is None or any(issue.severity == "error" for issue, _ in batch.issues):
         return batch.issues
-    told = Issue(code=type(error).__name__, message=f"{error.seen}; {error.action}", severity="error", url=error.url)
-    return [*batch.issues, (told, None)]
+    issue = Issue(code=type(error).__name__, message=f"{error.seen}; {error.action}", severity="error", url=error.url)
+    return [*batch.issues, (issue, None)]
 
 
 def _all(parts: Iterable[Sequence[_Part]]) -> list[_Part]:

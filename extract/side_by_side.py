@@ -1,4 +1,4 @@
-"""Two pages of a source side by side: what is read of each, field by field, and the markup around what is missing."""
+"""Compares two pages of a source: the values of each field on both pages, and the markup around missing values."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from gpuledger.extract.markup import around, charset, masked
 from gpuledger.extract.markup.html import TooManyAttributes, tree
 from gpuledger.extract.source import Page, Source
 
-#: Words of a value that are shown.
+#: Most characters of a value that are shown.
 _SHORT = 80
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One field on one of the pages: how many of its rows have it, its value in one row, and the markup around that."""
+    """One field on one page: how many of the page's rows have it, its value in one row, and the markup around the value."""
 
     count: int
     rows: int
@@ -34,7 +34,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class FieldPair:
-    """One field of both pages. `row` names the goods that the values are of."""
+    """One field on both pages. `row` names the goods to which the values belong."""
 
     name: str
     then: Side
@@ -43,13 +43,13 @@ class FieldPair:
 
     @property
     def is_lost(self) -> bool:
-        """A smaller share of the rows has it now."""
+        """Whether a smaller share of the rows has the field now."""
         return self.then.count * max(self.now.rows, 1) > self.now.count * self.then.rows
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Two pages as they are read. `failure` says why the newer one cannot be, where it cannot."""
+    """The result of comparing two pages. `failure` says why the newer page cannot be read, if it cannot."""
 
     then_rows: int
     now_rows: int
@@ -59,7 +59,7 @@ class Compared:
 
 
 def compare(source: Source, then: Page, now: Page) -> Compared:
-    """What `source` reads on an earlier page and on a newer one. Raises ExtractError where it reads neither."""
+    """Compare what `source` reads on an earlier page and on a newer page. Raises ExtractError if the earlier page fails."""
     before, after = _read(source, then), _read(source, now)
     if isinstance(before, ExtractError):
         raise before
@@ -79,13 +79,13 @@ def compare(source: Source, then: Page, now: Page) -> Compared:
     if failure and then_rows:
         fields.append(_whole_row(then_rows, trees))
     fields += _selectors(before, parsed)
-    told = [one for one in fields if one.then.count or one.now.count]
-    told.sort(key=lambda one: (not one.is_lost, not one.then.markup, one.name))
-    return Compared(len(then_rows), len(now_rows), told, failure, [one for one in told if one.is_lost])
+    filled = [pair for pair in fields if pair.then.count or pair.now.count]
+    filled.sort(key=lambda pair: (not pair.is_lost, not pair.then.markup, pair.name))
+    return Compared(len(then_rows), len(now_rows), filled, failure, [pair for pair in filled if pair.is_lost])
 
 
 def aligned(then: Sequence[str], now: Sequence[str]) -> list[tuple[str, str]]:
-    """The lines of both, those that are the same beside each other; a line that the other has not stands beside nothing."""
+    """Pairs of lines from both sides. Equal lines are paired, and a line that only one side has is paired with nothing."""
     pairs: list[tuple[str, str]] = []
     for _, i, j, k, m in SequenceMatcher(None, then, now, autojunk=False).get_opcodes():
         pairs += zip_longest(then[i:j], now[k:m], fillvalue="")
@@ -100,17 +100,20 @@ def _read(source: Source, page: Page) -> list[Parsed] | ExtractError:
 
 
 def _selectors(then: Sequence[Parsed], now: Sequence[Parsed]) -> list[FieldPair]:
-    """How often each selector matched that was looked for on both pages."""
+    """How often each selector matched, for the selectors that were looked for on both pages."""
     looked = {item.selector: item for item in now if isinstance(item, Looked)}
     return [
-        FieldPair(f"selector {one.selector}", Side(one.found, one.asked), Side(other.found, other.asked))
-        for one in then
-        if isinstance(one, Looked) and (other := looked.get(one.selector)) is not None
+        FieldPair(f"selector {earlier.selector}", Side(earlier.found, earlier.asked), Side(later.found, later.asked))
+        for earlier in then
+        if isinstance(earlier, Looked) and (later := looked.get(earlier.selector)) is not None
     ]
 
 
 def sample(page: Page, items: Sequence[Item], known: Collection[str]) -> list[str]:
-    """The part of a page that its first row was read from, or the page where none was, with all words masked but `known`."""
+    """The part of a page from which its first row was read, or the whole page if it has no rows.
+
+    All words except `known` are masked.
+    """
     root = _tree(page)
     if root is None:
         return masked.plain(charset.decode(page.content), known)
@@ -125,7 +128,7 @@ def sample(page: Page, items: Sequence[Item], known: Collection[str]) -> list[st
 
 
 def _whole_row(rows: Sequence[Item], trees: tuple[HtmlElement | None, HtmlElement | None]) -> FieldPair:
-    """The first row of a page that can be read no more, with all the markup that it was read from."""
+    """The first row of a page that can no longer be read, with all the markup from which it was read."""
     title, others = _title(rows[0]), {_title(item) for item in rows[1:3]} - {_title(rows[0])}
     steps = _steps_to_all(trees[0], title, others)
     markups = [around.outline(_above(root, title, steps)) for root in trees]
@@ -133,17 +136,17 @@ def _whole_row(rows: Sequence[Item], trees: tuple[HtmlElement | None, HtmlElemen
 
 
 def _steps_to_all(root: HtmlElement | None, title: str, others: Collection[str]) -> int:
-    """How far above the title the largest element begins that holds none of the others."""
+    """How many levels above the title the largest element is that contains none of the `others`."""
     titles = around.holders(root, title) if root is not None else []
     if root is None or not titles:
         return 0
-    foreign = {up for other in others for one in around.holders(root, other) for up in one.iterancestors()}
+    foreign = {up for other in others for element in around.holders(root, other) for up in element.iterancestors()}
     ups = [titles[0], *titles[0].iterancestors()]
     return next((max(n - 1, 0) for n, up in enumerate(ups) if up in foreign or up.tag == "body"), len(ups) - 1)
 
 
 def _tree(page: Page) -> HtmlElement | None:
-    """The page's tree; None where it is no page of HTML."""
+    """The page's tree. None if the page is not HTML."""
     if charset.decode(page.content[:512]).lstrip()[:1] != "<":
         return None
     try:
@@ -154,25 +157,25 @@ def _tree(page: Page) -> HtmlElement | None:
 
 def _fields(items: Sequence[Item]) -> list[tuple[str, str]]:
     kinds = {type(item): item.KIND for item in items}
-    return [(name, one.name) for kind, name in kinds.items() for one in dataclasses.fields(kind)]
+    return [(name, each.name) for kind, name in kinds.items() for each in dataclasses.fields(kind)]
 
 
 def _pair(
     name: str, then: Sequence[Item], now: Sequence[Item], trees: tuple[HtmlElement | None, HtmlElement | None]
 ) -> FieldPair:
     has = [_count(name, items) for items in (then, now)]
-    one, other = _example(name, then, now)
-    values = [_value(item, name) for item in (one, other)]
+    then_item, now_item = _example(name, then, now)
+    values = [_value(item, name) for item in (then_item, now_item)]
     is_lost = has[0] * max(len(now), 1) > has[1] * len(then)
-    markups = _markups(name, one, values, trees) if is_lost and one is not None else ([], [])
-    kind = (one or other or then[0]).KIND
+    markups = _markups(name, then_item, values, trees) if is_lost and then_item is not None else ([], [])
+    kind = (then_item or now_item or then[0]).KIND
     sides = [Side(has[i], len((then, now)[i]), values[i], markups[i]) for i in (0, 1)]
-    row = _title(one) if one is not None else None
+    row = _title(then_item) if then_item is not None else None
     return FieldPair(f"{kind}.{name}", sides[0], sides[1], row)
 
 
 def _example(name: str, then: Sequence[Item], now: Sequence[Item]) -> tuple[Item | None, Item | None]:
-    """The same goods on both pages: best those that have the field on one alone."""
+    """The same goods on both pages, preferably goods that have the field on only one of the pages."""
     by_key: dict[str, Item] = {}
     for item in now:
         for key in _keys(item):
@@ -208,45 +211,49 @@ def _value(item: Item | None, name: str) -> str | None:
 def _markups(
     name: str, item: Item, values: Sequence[str | None], trees: tuple[HtmlElement | None, HtmlElement | None]
 ) -> tuple[list[str], list[str]]:
-    """The markup around a value on the page that had it, and around the same goods on the other."""
+    """The markup around a value on the page that has it, and around the same goods on the other page."""
     then, now = trees
-    wanted = [text for text in (getattr(item, f"{name}_text", None), *_written(values[0] or "")) if text]
-    before = _place(then, _title(item), wanted)
+    texts = [text for text in (getattr(item, f"{name}_text", None), *_written(values[0] or "")) if text]
+    before = _place(then, _title(item), texts)
     if before is None:
-        return [], []  # it stands nowhere as it was read, such as the currency of a shop
+        return [], []  # the value is nowhere on the page as it was read, such as the currency of a shop
     steps = _steps(then, _title(item), before)
-    after = _place(now, _title(item), wanted)
+    after = _place(now, _title(item), texts)
     if after is None:
         after = _above(now, _title(item), steps)
     return around.outline(before), around.outline(after)
 
 
 def _written(value: str) -> list[str]:
-    """A value as pages write it: 1899.99 is `1,899.99`, or `1.899,99`."""
+    """The forms in which pages write a value: 1899.99 is `1,899.99`, or `1.899,99`."""
     if not re.fullmatch(r"\d+(\.\d+)?", value):
         return [value]
-    whole, _, rest = value.partition(".")
+    whole, _, decimals = value.partition(".")
     grouped = f"{int(whole):,}"
-    other = grouped.replace(",", ".")
-    return [f"{grouped}.{rest}", f"{other},{rest}", value, grouped, other] if rest else [grouped, other, value]
+    with_points = grouped.replace(",", ".")
+    return (
+        [f"{grouped}.{decimals}", f"{with_points},{decimals}", value, grouped, with_points]
+        if decimals
+        else [grouped, with_points, value]
+    )
 
 
-def _place(root: HtmlElement | None, title: str, wanted: Sequence[str]) -> HtmlElement | None:
-    """Where the first of the texts that is there stands nearest to the title, with what stands beside it."""
+def _place(root: HtmlElement | None, title: str, texts: Sequence[str]) -> HtmlElement | None:
+    """The place of the first text that the page has, nearest to the title, with what is beside it."""
     if root is None:
         return None
     titles = around.holders(root, title)
     if not titles:
         return None
-    for text in wanted:
-        found = around.nearest([one for one in around.holders(root, text) if one not in titles], titles[0])
-        if found is not None:
-            return around.around(found)
+    for text in texts:
+        element = around.nearest([holder for holder in around.holders(root, text) if holder not in titles], titles[0])
+        if element is not None:
+            return around.around(element)
     return None
 
 
 def _steps(root: HtmlElement | None, title: str, place: HtmlElement | None) -> int:
-    """How far above the title the element begins that holds both it and the place."""
+    """How many levels above the title the element is that contains both the title and the place."""
     titles = around.holders(root, title) if root is not None else []
     if not titles or place is None:
         return 1

@@ -1,4 +1,4 @@
-"""Tables of words in a module's text: ` | ` and the end of a line part the words, and each word is a regular expression."""
+"""Tables of words in the text of a module. ` | ` and line ends separate the words, and each word is a regular expression."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ def entries(table: str) -> list[str]:
 
 
 def anywhere(table: str) -> re.Pattern[str]:
-    """Finds each word wherever it stands, `^` and `$` meaning a line's. For names in small letters (`product-price`)."""
+    """Matches each word anywhere. `^` and `$` match at lines. For names in lower case (`product-price`)."""
     return re.compile("|".join(entries(table)), re.MULTILINE)
 
 
 def at_word_start(table: str) -> re.Pattern[str]:
-    """Finds each word where a word of the text begins, in any case."""
+    """Matches each word at the beginning of a word of the text, in any case."""
     return re.compile(r"(?<![^\W\d_])(?:" + "|".join(entries(table)) + ")", re.IGNORECASE)

@@ -1,6 +1,6 @@
-"""Words by which shops tell a condition, a set of goods and whether a thing can be bought, in the languages that are read.
+"""The words by which shops state a condition, a bundle of goods, or whether goods can be bought, in many languages.
 
-A word is looked for in a title, a badge or a status line, never in a whole page: a page names other conditions in its menus.
+The words are searched for in a title, a badge or a status line, never in a whole page, as its menus name other conditions.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _CONDITIONS: tuple[tuple[Condition, re.Pattern[str]], ...] = (
             r"\brenewed\b",
             r"\bre-?certified\b",
             r"\breconditioned\b",
-            # Preceded by another syllable it is part of a word, as in 그리퍼 (gripper).
+            # After another syllable it is part of a longer word, as in 그리퍼 (gripper).
             r"(?<![가-힣])리퍼(?:비시|브)?",
             r"리퍼비시",
             r"\bodnowion\w+",
@@ -65,7 +65,7 @@ _CONDITIONS: tuple[tuple[Condition, re.Pattern[str]], ...] = (
             r"\bużywan\w+",
             r"\bgebraucht\w*",
             r"中古",
-            # An occasion is an event in English.
+            # Only with the article, because an occasion is an event in English.
             r"\bd['’]occasion\b",
             r"\b(?:usad[oa]s?|usat[oa])\b(?! (?:para|como|en|em|por|per)\b)",
             r"\bsegunda mano\b",
@@ -149,7 +149,7 @@ _AVAILABILITY: tuple[tuple[Availability, re.Pattern[str]], ...] = (
 
 _TAX = r"(?:vat|tax(?:es)?|gst|mwst|ust|mehrwertsteuer|umsatzsteuer|iva|tva|btw|moms|부가세|부가가치세|消費税|vat세)"
 _BETWEEN = r"(?:of\s|der\s|\d+(?:[.,]\d+)?\s?%\s?)?"
-#: Whether tax is in a price. What it lacks comes first: "zzgl. MwSt." holds no word of the other list.
+#: Whether a price includes tax. Texts that exclude tax come first: "zzgl. MwSt." has no word of the other list.
 _TAXED: tuple[tuple[bool, re.Pattern[str]], ...] = (
     (
         False,
@@ -176,10 +176,10 @@ _TAXED: tuple[tuple[bool, re.Pattern[str]], ...] = (
 
 
 def tax_included(text: str) -> bool | None:
-    """Whether the words say that VAT or sales tax is in the price; None where they say nothing of it."""
+    """Whether the text says that the price includes VAT or sales tax. None if it says nothing about tax."""
     if not any(map(str.isalpha, text)):
         return None  # most prices are an amount and a sign
-    return next((included for included, words in _TAXED if words.search(text)), None)
+    return next((included for included, pattern in _TAXED if pattern.search(text)), None)
 
 
 _GREY_IMPORT = _any(
@@ -200,22 +200,22 @@ _GREY_IMPORT = _any(
 
 @lru_cache(maxsize=1 << 16)
 def is_grey_import(title: str) -> bool:
-    """Whether the title says that the goods come past the maker's own distributor (해외구매, 병행수입, import, non-EU)."""
+    """Whether the title says that the goods bypass the maker's own distributor (해외구매, 병행수입, import, non-EU)."""
     return _GREY_IMPORT.search(title) is not None
 
 
 def condition(text: str) -> Condition | None:
-    """The condition that the words name; None where they name none (which in most shops means new)."""
+    """The condition that the text names. None if it names no condition, which means new in most shops."""
     return next((condition for condition, pattern in _CONDITIONS if pattern.search(text)), None)
 
 
 def is_bundle(text: str) -> bool:
-    """Whether the words say that several goods are sold together, so that the price is not the card's."""
+    """Whether the text says that several goods are sold together, so that the price is not the price of the card."""
     return _BUNDLE.search(text) is not None
 
 
 def availability(text: str) -> Availability | None:
-    """What the words say about buying now; None where they say nothing. 'Out of stock' wins over a button beside it."""
+    """What the text says about buying now. None if it says nothing. 'Out of stock' wins over a button beside it."""
     return next((availability for availability, pattern in _AVAILABILITY if pattern.search(text)), None)
 
 
@@ -231,5 +231,5 @@ _CARD = re.compile(
 
 
 def speaks_of_card(text: str) -> bool:
-    """Whether a title, a category or the words of an address name a graphics card, or the family of one."""
+    """Whether a title, a category or the words of an address name a graphics card or a family of cards."""
     return _CARD.search(text) is not None

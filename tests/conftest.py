@@ -65,5 +65,5 @@ def nights(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Night]:
 
 @pytest.fixture(scope="session")
 def readings_of_pictures(tmp_path_factory: pytest.TempPathFactory) -> Readings:
-    """What the real reader makes of a picture of a chart: called like `apart.read`, it reads each picture once."""
+    """What the real reader makes of a picture of a chart: called like `apart.read_chart`, it reads each picture once."""
     return readings(tmp_path_factory)

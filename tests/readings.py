@@ -16,17 +16,17 @@ from gpuledger.extract.charts.outcome import ChartReading
 from tests.nights import once
 
 #: The reader itself, before a test puts the remembered one in its place.
-_read: Callable[[bytes], ChartReading] = apart.read
+_read: Callable[[bytes], ChartReading] = apart.read_chart
 
 
 class Readings:
-    """What `apart.read` answers, kept in a folder by the hash of the picture: the workers of a session share it."""
+    """What `apart.read_chart` answers, kept in a folder by the hash of the picture: the workers of a session share it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def __call__(self, content: bytes, wait: float = MOST_WAIT) -> ChartReading:
-        """As `apart.read`."""
+        """As `apart.read_chart`."""
         path = self._folder / f"{hashlib.sha256(content).hexdigest()}.json"
         with FileLock(path.with_suffix(".lock")):
             if not path.exists():

@@ -1,8 +1,9 @@
-"""The archive's part in a store that several machines share: pages by their hash, and the log of fetches in segments.
+"""Exchanges the archive with a store that several machines share: pages by their hash, and the log of fetches in segments.
 
-A machine works on its folder, and sends what the store lacks: the pages first, then the lines that speak of them, in
-segments that are named by their content, so that sending twice is sending once. It takes over the segments of others. A
-note in the folder says how far both came; where it is lost, all is looked at again, and nothing is there twice.
+A machine works on its own folder and sends to the store what the store lacks. It sends the pages first, and then the log
+lines that name these pages, in segments. A segment is named by its content, so sending it twice changes nothing. The machine
+also takes over the segments of other machines. A note in the folder says how far both directions came. If the note is lost,
+everything is compared again and nothing is stored twice.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ from gpuledger.extract.archive.snapshot import Snapshot
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.objects import Objects, StoreError
 
-#: Lines of one segment: about a megabyte.
+#: Most lines of one segment: about a megabyte.
 _LINES = 2000
 _AT_ONCE = 16
 
 
 @dataclass(slots=True)
 class _Note:
-    """What of the folder's logs is in the store `address`, as bytes of each, and which segments are in the logs."""
+    """How many bytes of each log of the folder are in the store at `address`, and which segments are in the logs."""
 
     address: str = ""
     epoch: int = 0
@@ -41,12 +42,13 @@ class Exchange:
     def __init__(self, archive: Archive, store: Objects) -> None:
         self._archive, self._store = archive, store
         self._path = archive.root / "store.json"
-        self._note = self._noted()
+        self._note = self._read_note()
 
     def send(self, epoch: int) -> int:
-        """Send the pages and the lines that the store lacks, as of the `epoch` of its head; the number of lines.
+        """Send the pages and the log lines that the store lacks. Returns the number of lines.
 
-        Raises StoreError. What was sent until then need not be sent again.
+        `epoch` is the one that the head of the store names. Raises StoreError. What was sent before the error need not be
+        sent again.
         """
         count = 0
         for source in self._archive.sources():
@@ -56,14 +58,14 @@ class Exchange:
                 self._send_pages([snapshot for _, snapshot in lines])
                 self._send_lines(source, lines, epoch)
                 self._note.sent[source] = end
-                self._keep()
+                self._write_note()
                 count += len(lines)
         return count
 
     def bring(self, epoch: int) -> int:
-        """Take over the segments that the logs of the folder lack; the number of them. The caller has sent before.
+        """Take over the segments that the logs of the folder lack. Returns their number. The caller calls `send` before.
 
-        Logs of an earlier epoch hold what was forgotten, and are made anew. Raises StoreError.
+        Logs of an earlier epoch contain fetches that were pruned since, so they are built anew. Raises StoreError.
         """
         if self._note.epoch != epoch:
             if self._note.segments:
@@ -71,11 +73,11 @@ class Exchange:
                     self._archive.log(source).rewrite(())
             self._note = _Note(self._store.address, epoch)
         known = set(self._note.segments)
-        new = [one.key for one in self._store.listed(f"log/{epoch}/") if one.key not in known]
+        new = [segment.key for segment in self._store.listed(f"log/{epoch}/") if segment.key not in known]
         with ThreadPoolExecutor(_AT_ONCE) as threads:
-            read = list(threads.map(self._read, new))
+            segments = list(threads.map(self._segment_lines, new))
         by_source: dict[str, list[bytes]] = {}
-        for key, lines in zip(new, read, strict=True):
+        for key, lines in zip(new, segments, strict=True):
             by_source.setdefault(PurePosixPath(key).parts[2], []).extend(lines)
         for source, lines in by_source.items():
             try:
@@ -87,25 +89,25 @@ class Exchange:
                 ) from None
         self._note.segments += new
         if new or not self._path.exists():
-            self._keep()
+            self._write_note()
         return len(new)
 
     def renew(self, epoch: int) -> None:
-        """Write all lines of the folder's logs into the store as the beginning of a new epoch, after a prune."""
+        """After a prune, write all lines of the folder's logs into the store as the beginning of a new epoch."""
         self._note = _Note(self._store.address, epoch)
         for source in self._archive.sources():
             lines, end = self._archive.log(source).unsent(0)
             self._send_lines(source, lines, epoch)
             self._note.sent[source] = end
-        self._keep()
+        self._write_note()
 
     def forget(self, pages: Collection[str], epoch: int) -> None:
-        """Remove pages, and the segments of all other epochs. The head names the new one, and no worker reads."""
+        """Remove pages and the segments of all other epochs. The head names the new epoch, and no worker reads meanwhile."""
         self._store.delete(
             self._archive.key(path) for sha256 in pages for path in self._archive.paths(sha256)
-        )  # a sidecar that is left alone is no more than litter
+        )  # a sidecar without its page does no harm
         self._store.delete(
-            one.key for one in self._store.listed("log/") if not one.key.startswith(f"log/{epoch}/")
+            segment.key for segment in self._store.listed("log/") if not segment.key.startswith(f"log/{epoch}/")
         )  # fmt: skip
 
     def _send_pages(self, snapshots: Sequence[Snapshot]) -> None:
@@ -116,10 +118,10 @@ class Exchange:
     def _send_page(self, snapshot: Snapshot) -> None:
         blob, sidecar = self._archive.paths(snapshot.sha256)
         if not blob.exists():
-            return  # taken from the store before, or lost: `verify` names it
+            return  # the page is in the store already, or it is lost and `verify` names it
         origin = self._archive.origin(snapshot.sha256)
         is_new = origin is not None and (origin.run_id, origin.url) == (snapshot.run_id, snapshot.url)
-        # Most pages of a night are those of the last one; they are asked after, and not sent.
+        # Most pages of a night are the same as last night. For these we only ask whether the store has them.
         if not is_new and self._store.size(self._archive.key(blob)) is not None:
             return
         for path in (sidecar, blob):
@@ -134,22 +136,22 @@ class Exchange:
             self._store.create(key, content)
             self._note.segments.append(key)
 
-    def _read(self, key: str) -> list[bytes]:
-        found = self._store.get(key)
-        content = found[0] if found else b""
+    def _segment_lines(self, key: str) -> list[bytes]:
+        item = self._store.get(key)
+        content = item[0] if item else b""
         if hashlib.sha256(content).hexdigest()[:32] != PurePosixPath(key).stem.rpartition("-")[2]:
             raise StoreError(
                 f"{self._store.address}/{key} is not what was written; restore it from the bucket's earlier versions"
             )
         return content.splitlines(keepends=True)
 
-    def _noted(self) -> _Note:
+    def _read_note(self) -> _Note:
         try:
             note = _Note(**local_files.loads(self._path.read_bytes()))
         except (OSError, ValueError, TypeError):
             return _Note(self._store.address)
-        # Another store lacks all of it.
+        # The note is about another store, so this store has nothing yet.
         return note if note.address == self._store.address else _Note(self._store.address)
 
-    def _keep(self) -> None:
+    def _write_note(self) -> None:
         archive_files.write(self._path, json.dumps(asdict(self._note)).encode())

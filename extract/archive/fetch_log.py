@@ -1,4 +1,4 @@
-"""The record of one source's fetches: a file of JSON lines that only grows, except when old ones are pruned."""
+"""The log of one source's fetches: a file of JSON lines that only grows, except when old lines are pruned."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _RESTORE = "restore the file from a backup; a torn line can be deleted, as its p
 
 
 class FetchLog:
-    """The lines of `path`. Safe for threads; several processes may append (the archive's lock keeps `rewrite` apart)."""
+    """The log in the file `path`. Safe for threads. Several processes may append; `rewrite` needs the archive's lock."""
 
     def __init__(self, path: Path, source: str) -> None:
         self._path = path
@@ -28,7 +28,7 @@ class FetchLog:
         self._runs: dict[str, list[int]] | None = None  # where the lines of each run begin
 
     def append(self, snapshot: Snapshot) -> None:
-        """Put one fetch on record, durably: when this returns, the line is on the disk."""
+        """Log one fetch durably: when this returns, the line is on the disk."""
         with self._lock:
             created = not self._path.exists()
             sealed.append(self._path, snapshot.to_json())
@@ -36,20 +36,20 @@ class FetchLog:
                 archive_files.sync_folder(self._path.parent)
 
     def unsent(self, start: int) -> tuple[list[tuple[bytes, Snapshot]], int]:
-        """The lines from the byte `start` on, with what they say, and where the last whole one ends."""
-        found, end = [], start
-        for after, line in self._lines(start):
+        """The lines from the byte `start` on, each with its fetch, and the byte at which the last complete line ends."""
+        entries, end = [], start
+        for line_end, line in self._lines(start):
             if not line.endswith(b"\n"):
                 break
-            end = after
+            end = line_end
             with suppress(ValueError):
-                found.append((line, self._parse(line)))
-        return found, end
+                entries.append((line, self._parse(line)))
+        return entries, end
 
     def take_in(self, lines: Iterable[bytes]) -> int:
-        """Add what the lines of another machine's log say and this one does not; where this log then ends.
+        """Add the fetches of another machine's lines that this log lacks. Returns the byte at which this log then ends.
 
-        Raises ValueError for a line that is no record of this source.
+        Raises ValueError for a line that is not a record of this source.
         """
         known = {_key(snapshot) for snapshot in self.fetches()}
         new = [snapshot for snapshot in map(self._parse, lines) if _key(snapshot) not in known]
@@ -60,7 +60,7 @@ class FetchLog:
         return end
 
     def fetches(self) -> Iterator[Snapshot]:
-        """Every fetch in order. A line that cannot be read is passed over; `damage` names it."""
+        """Every fetch in order. Skips lines that cannot be read; `damage` names them."""
         for _, line in self._lines(0):
             try:
                 yield self._parse(line)
@@ -74,13 +74,13 @@ class FetchLog:
             return self._newest.get(url)
 
     def first(self, url: str) -> str | None:
-        """The hash of the first page of one address that is on record, or None."""
+        """The hash of the first logged page of one address, or None."""
         with self._lock:
             self._index()
             return self._first.get(url)
 
     def of_run(self, run_id: str) -> list[Snapshot]:
-        """Every fetch of one run in order, as the log was when it was first asked so."""
+        """Every fetch of one run in order. Uses an index of the log as it was at the first call."""
         with self._lock:
             if self._runs is None:
                 self._runs = self._find_runs()
@@ -102,7 +102,7 @@ class FetchLog:
             return dict(self._newest)
 
     def _index(self) -> None:
-        """Bring the index up to date, reading only what was written since the last time."""
+        """Bring the index up to date. Reads only the lines that were written since the last time."""
         try:
             stat = self._path.stat()
         except FileNotFoundError:
@@ -111,10 +111,10 @@ class FetchLog:
         if self._stamp is None or self._stamp[0] != stat.st_ino or self._stamp[1] > stat.st_size:
             self._newest, self._first, self._stamp = {}, {}, (stat.st_ino, 0)
         end = self._stamp[1]
-        for after, line in self._lines(end):
+        for line_end, line in self._lines(end):
             if not line.endswith(b"\n"):
-                break  # may be half written: look again next time
-            end = after
+                break  # the line may be half written, so look again next time
+            end = line_end
             with suppress(ValueError):
                 snapshot = self._parse(line)
                 self._newest[snapshot.url] = snapshot
@@ -129,10 +129,10 @@ class FetchLog:
             self._runs = None
 
     def damage(self) -> list[CorruptSnapshot]:
-        """A finding for each line that is no record. The torn last line of a killed process is one."""
+        """A finding for each line that is not a record, such as the torn last line of a killed process."""
         damaged = []
         lines = [line for _, line in self._lines(0)]
-        broken = {one.number: one for one in sealed.damage(lines)}
+        broken = {finding.number: finding for finding in sealed.damage(lines)}
         for number, line in enumerate(lines, start=1):
             try:
                 self._parse(line)
@@ -146,7 +146,7 @@ class FetchLog:
         return damaged
 
     def _lines(self, start: int) -> Iterator[tuple[int, bytes]]:
-        """The lines from the byte `start` on, each with the place where it ends."""
+        """The lines from the byte `start` on, each after the byte at which it ends."""
         try:
             with self._path.open("rb") as file:
                 file.seek(start)
@@ -166,5 +166,5 @@ class FetchLog:
 
 
 def _key(snapshot: Snapshot) -> tuple[object, ...]:
-    """What makes two records one and the same fetch."""
+    """The fields that are equal in two records of the same fetch."""
     return snapshot.url, snapshot.fetched_at, snapshot.sha256, snapshot.run_id, snapshot.not_modified

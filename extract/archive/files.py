@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, and the lock that keeps pruning apart from saving."""
+"""Writes files completely or not at all, and holds the lock by which pruning and saving exclude each other."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-#: For their owner alone, whatever the umask: the archive has vendors' quotes in it, and addresses that nobody else needs.
+#: Only the owner may read, whatever the umask: the archive has vendors' quotes, and addresses that nobody else needs.
 FILE_MODE, FOLDER_MODE = 0o600, 0o700
 _TEMPORARY = ".tmp-"
 _LEFTOVER_AGE_S = 24 * 3600
@@ -35,7 +35,7 @@ def write(path: Path, data: bytes) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names in a folder durable; a file's own fsync does not."""
+    """Make the file names in a folder durable, because fsync of a file does not do that."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -44,8 +44,9 @@ def sync_folder(folder: Path) -> None:
 
 
 def remove_leftovers(root: Path, younger_too: bool = False) -> None:
-    """Remove the temporary files of processes that were killed. Young ones may be in use, and stay, unless the caller knows
-    that nobody writes: `younger_too`.
+    """Remove the temporary files of processes that were killed.
+
+    Young files may be in use, so they stay. With `younger_too` they go too: the caller knows that nobody writes.
     """
     for path in (*root.rglob(f"{_TEMPORARY}*"), *root.rglob("*.part")):
         with suppress(FileNotFoundError):
@@ -55,14 +56,14 @@ def remove_leftovers(root: Path, younger_too: bool = False) -> None:
 
 @contextmanager
 def shared(root: Path) -> Iterator[None]:
-    """Hold the archive so that nothing is pruned meanwhile. Many may hold it so at a time."""
+    """Lock the archive against pruning. Many processes may hold this lock at the same time."""
     with _locked(root, fcntl.LOCK_SH):
         yield
 
 
 @contextmanager
 def exclusive(root: Path) -> Iterator[None]:
-    """Hold the archive alone; waits for those who are saving."""
+    """Lock the archive for this process alone. Waits for the processes that are saving."""
     with _locked(root, fcntl.LOCK_EX):
         yield
 
@@ -75,7 +76,7 @@ def _locked(root: Path, how: int) -> Iterator[None]:
         root.chmod(FOLDER_MODE)
     handle = os.open(root / ".lock", os.O_RDWR | os.O_CREAT, FILE_MODE)
     try:
-        fcntl.flock(handle, how)  # let go when the handle is closed, also by a kill
+        fcntl.flock(handle, how)  # released when the handle is closed, also by a kill
         yield
     finally:
         os.close(handle)

@@ -1,4 +1,4 @@
-"""What a parser gave for a page, kept beside the archive: unchanged bytes are not parsed again by an unchanged parser."""
+"""The cache of parsed items beside the archive, so that an unchanged parser does not parse unchanged bytes again."""
 
 from __future__ import annotations
 
@@ -14,38 +14,40 @@ from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.items import Parsed, from_json, to_json
 from gpuledger.extract.source import Page, Source, names
 
-#: The key, in the place of an item, of why the page was refused: address, what was seen, what to do.
+#: A record with this key stands in place of items if the parser refused the page: address, what was seen, what to do.
 _REFUSED = "layout_changed"
-#: All that parsers are made of.
+#: The folder with the code of all parsers.
 ROOM = Path(__file__).parents[1]
 
 
 class ParsedCache:
-    """Items, or the refusal, by source, parser and page. A file that cannot be read counts as absent; the page is parsed
-    again.
+    """The items of each page, or its refusal, by source, parser and page.
+
+    A file that cannot be read counts as absent, and the page is parsed again.
     """
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        # Here and not at the first page, since the pages of many sources come at once, and each would go through all files.
+        # Computed here and not for the first page, because pages of many sources come at once and each would read all files.
         self._parsers = parser_code()
 
     def get(self, source: Source, page: Page) -> list[Parsed] | None:
-        """The items of an earlier parse of the same bytes at the same address; None where there was none.
+        """The items of an earlier parse of the same bytes at the same address. None if there was no such parse.
 
-        Raises LayoutChanged where that parse did.
+        Raises LayoutChanged if that parse raised it.
         """
-        kept = self._kept(source, page)
-        if isinstance(kept, LayoutChanged):
-            raise kept
-        return kept
+        outcome = self._stored_outcome(source, page)
+        if isinstance(outcome, LayoutChanged):
+            raise outcome
+        return outcome
 
-    def _kept(self, source: Source, page: Page) -> list[Parsed] | LayoutChanged | None:
+    def _stored_outcome(self, source: Source, page: Page) -> list[Parsed] | LayoutChanged | None:
         try:
             with gzip.open(self._path(source, page), "rt", encoding="utf-8") as lines:
                 head, *items = lines
-            # A sum, so that a price which somebody edited in here is not believed; a count, so that a file which lost its
-            # content with the power is not taken for a page without items, which would end every listing that it had.
+            # The checksum makes sure that we do not believe a price that somebody edited in this file. The count makes sure
+            # that a file which lost its content in a power cut does not count as a page without items, which would end every
+            # listing of the page.
             if json.loads(head) != _head(items):
                 return None
             records = [json.loads(item) for item in items]
@@ -56,11 +58,11 @@ class ParsedCache:
             return None
 
     def put(self, source: Source, page: Page, items: Sequence[Parsed]) -> None:
-        """Keep the items of a page."""
+        """Store the items of a page."""
         self._write(source, page, [to_json(item) for item in items])
 
     def put_refusal(self, source: Source, page: Page, refusal: LayoutChanged) -> None:
-        """Keep that the parser refused a page, where the same bytes will bring the same again."""
+        """Store that the parser refused a page, if the same bytes will be refused again."""
         if refusal.is_by_content:
             self._write(source, page, [{_REFUSED: [refusal.url, refusal.seen, refusal.action]}])
 
@@ -74,7 +76,7 @@ class ParsedCache:
         part.replace(path)
 
     def stale(self, pages: Collection[str]) -> list[Path]:
-        """Files that nothing will ask for: of an earlier parser, or of a page that is not among `pages`."""
+        """Files that nobody will need again: those of an earlier parser, or of a page that is not in `pages`."""
         current = {f"{name}/{self._parsers}" for name in names()}
         return [
             path
@@ -83,21 +85,21 @@ class ParsedCache:
         ]
 
     def _path(self, source: Source, page: Page) -> Path:
-        # The address is part of the name: relative links and the page's own product depend on it.
+        # The address is part of the file name, because relative links and the page's own product depend on it.
         address = hashlib.sha256(f"{page.url} {page.final_url}".encode()).hexdigest()[:12]
         return self._root / source.name / self._parsers / f"{page.sha256}-{address}.jsonl.gz"
 
 
 def _head(lines: Sequence[str]) -> dict[str, int | str]:
-    """The first line of a file: what the others are."""
+    """The first line of a file: the count and the checksum of the other lines."""
     return {"items": len(lines), "sha256": hashlib.sha256("".join(lines).encode()).hexdigest()}
 
 
 def parser_code() -> str:
-    """Fingerprint of all code and tables of words in `extract/`, since a parser leans on readers that others share."""
+    """Fingerprint of all code and word tables in `extract/`, because a parser also uses shared readers."""
     digest = hashlib.sha256()
     files = (path for kind in ("*.py", "*.toml") for path in ROOM.rglob(kind))
-    # What is expected of a source's rows changes nothing of what is read.
+    # A contract does not change what a parser reads.
     for path in sorted(path for path in files if path.name != "contract.toml"):
         digest.update(path.relative_to(ROOM).as_posix().encode() + path.read_bytes())
     return digest.hexdigest()[:12]

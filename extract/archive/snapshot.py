@@ -1,4 +1,4 @@
-"""One fetch as the archive has it on record."""
+"""The archive's record of one fetch."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """One fetch of one address. `sha256` and `size` (bytes) are of the page, for a 304 of the page that still holds.
+    """One fetch of one address. `sha256` and `size` (bytes) describe the page, after a 304 the page that is still valid.
 
-    Header names are in lower case; `fetched_at` is in UTC. Secrets are taken out of `url` and `final_url`. `run_id` names
-    the run that fetched it; None where no run did.
+    Header names are in lower case. `fetched_at` is in UTC. `url` and `final_url` contain no secrets. `run_id` names the run
+    that fetched the page, or is None if no run did.
     """
 
     source: str
@@ -47,7 +47,7 @@ class Snapshot:
 
     @classmethod
     def from_json(cls, record: object) -> Snapshot:
-        """The record back. Unknown keys are passed over (a newer version may have written them). Raises ValueError."""
+        """The inverse of `to_json`. Ignores unknown keys, as a newer version may have written them. Raises ValueError."""
         if not isinstance(record, dict):
             raise ValueError("not a JSON object")
         try:

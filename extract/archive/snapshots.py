@@ -1,13 +1,13 @@
-"""The archive of fetched pages: what parsers read, what `replay` rebuilds the warehouse from, and every price's evidence.
+"""The archive of fetched pages. Parsers read it, `replay` rebuilds the warehouse from it, and it is every price's evidence.
 
     <root>/blobs/ab/ab12….gz     the bytes, gzip, named by their SHA-256, stored once however often they come
     <root>/blobs/ab/ab12….json   the sidecar: size, and the request that brought the bytes first
-    <root>/log/<source>.jsonl    one line a fetch, 304s included, in order, with the run that made it
-    <root>/runs.jsonl            the log of runs: what `replay` goes through (written by the flows)
+    <root>/log/<source>.jsonl    one line per fetch, including 304s, in order, with the run that made the fetch
+    <root>/runs.jsonl            the log of runs, which `replay` repeats (written by the flows)
 
-The sidecar is written before the blob and the log line after it, each whole or not at all, so a process killed anywhere
-leaves no line that speaks of bytes which are not there. Where several machines share a store, a page that is not in the
-folder is taken from there; `exchange` sends what the store lacks.
+The sidecar is written before the blob and the log line after it, each completely or not at all. So wherever a process is
+killed, no line names bytes that are not there. If several machines share a store, a page that is not in the folder is
+copied from the store, and `exchange` sends to the store what it lacks.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ from gpuledger.extract.source import Page
 
 __all__ = ["Archive", "Snapshot"]
 
-# A response's cookies are a session's secret; the rest says nothing about the page that would be worth its space.
+# Cookies are the secret of a session. The other headers say nothing about the page that would be worth its space.
 _KEPT_HEADERS = frozenset(
     ("cache-control", "content-language", "content-type", "date", "etag", "expires", "last-modified")
 )
 
 
 class Archive:
-    """The archive below the folder `root`, which is made when the first page is saved.
+    """The archive below the folder `root`. The folder is made when the first page is saved.
 
-    Safe for threads, and for processes that save at the same time; `prune` waits until none of them is in the middle of it.
+    Safe for threads, and for processes that save at the same time. `prune` waits until no process is saving.
     """
 
     def __init__(self, root: Path, store: Objects | None = None) -> None:
@@ -54,10 +54,11 @@ class Archive:
         self._lock = threading.Lock()
 
     def save(self, source: str, fetched: Fetched, fetched_at: datetime, run_id: str | None = None) -> Snapshot:
-        """Store one answer and put it on record, as fetched by the run `run_id`. `fetched_at` must carry its time zone.
+        """Store one answer and log it as fetched by the run `run_id`. `fetched_at` must have a time zone.
 
-        For an answer that nothing changed (304) the snapshot is the last one of the same address with the new time; its
-        headers are the last ones, freshened by the new (RFC 9111, 3.2). Raises ValueError where there is no last one.
+        If the answer says that nothing changed (304), the snapshot is the last snapshot of the same address with the new
+        time. Its headers are the last headers, updated by the new ones (RFC 9111, 3.2). Raises ValueError if there is no
+        last snapshot.
         """
         if fetched_at.tzinfo is None:
             raise ValueError(f"fetched_at needs a time zone: {fetched_at.isoformat()}")
@@ -88,28 +89,28 @@ class Archive:
         return snapshot
 
     def latest(self, source: str, url: str) -> Snapshot | None:
-        """The newest record of the address, or None. Its headers hold the etag and last-modified to ask with."""
+        """The newest record of the address, or None. Its headers have the etag and last-modified for the next request."""
         last = self.log(source).last(addresses.redact(url))
         if last is None or not self._is_there(last.sha256):
-            return None  # without its bytes a record must not turn the next fetch into a 304
+            return None  # the bytes are missing, so the next fetch must not be answered with a 304
         return last
 
     def first(self, source: str, url: str) -> str | None:
-        """The hash of the first page that was ever archived of the address, or None."""
+        """The hash of the first page that was archived for the address, or None."""
         return self.log(source).first(addresses.redact(url))
 
     def of_run(self, source: str, run_id: str) -> list[Snapshot]:
-        """What one run fetched of a source, in order. Reads each log once: for an archive that does not grow meanwhile."""
+        """The fetches of a source in one run, in order. Reads each log only once, so the archive must not grow meanwhile."""
         return self.log(source).of_run(run_id)
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Nothing is pruned while the block runs."""
+        """Keeps the archive from being pruned while the block runs."""
         with archive_files.shared(self.root):
             yield
 
     def content_of(self, sha256: str) -> bytes:
-        """The bytes of one page. Raises CorruptSnapshot, naming the file, unless they are whole and are what was stored."""
+        """The bytes of one page. Raises CorruptSnapshot, which names the file, if they differ from the stored page."""
         self._bring(sha256)
         blob, sidecar = self.paths(sha256)
         try:
@@ -121,7 +122,7 @@ class Archive:
         try:
             packed = blob.read_bytes()
             unpack = zlib.decompressobj(16 + zlib.MAX_WBITS)
-            # One byte more than promised, and no more: a damaged or planted file must not fill the memory.
+            # At most one byte more than the sidecar says, because a damaged or planted file must not fill the memory.
             content = unpack.decompress(packed, size + 1)
         except (OSError, zlib.error) as error:
             raise CorruptSnapshot(str(blob), f"the page cannot be unpacked ({error})") from None
@@ -132,7 +133,7 @@ class Archive:
         return content
 
     def origin(self, sha256: str) -> Snapshot | None:
-        """The fetch that brought these bytes first; None where the archive has no record of them that can be read."""
+        """The first fetch of these bytes. None if the archive has no readable record of it."""
         try:
             self._bring(sha256)
             return Snapshot.from_json(local_files.loads(self.paths(sha256)[1].read_bytes()))
@@ -140,7 +141,7 @@ class Archive:
             return None
 
     def page(self, snapshot: Snapshot) -> Page:
-        """The page as a parser takes it. Raises CorruptSnapshot."""
+        """The page in the form that parsers take. Raises CorruptSnapshot."""
         return Page(
             url=snapshot.url,
             final_url=snapshot.final_url,
@@ -156,7 +157,7 @@ class Archive:
         return sorted(path.stem for path in (self.root / "log").glob("*.jsonl"))
 
     def history(self, source: str | None = None) -> Iterator[Snapshot]:
-        """Every fetch on record in the order of fetching: of one source, or of all merged by time."""
+        """Every logged fetch of one source in order, or of all sources merged by time."""
         if source is not None:
             return self.log(source).fetches()
         return heapq.merge(
@@ -166,9 +167,9 @@ class Archive:
     def prune(self, keep_days: int, now: datetime, keep: Collection[str] = (), *, dry_run: bool = False) -> list[str]:
         """Forget fetches older than `keep_days` and remove the pages that no remaining fetch needs.
 
-        Returns the hashes of the pages; with `dry_run` nothing else is done.
+        Returns the hashes of these pages. With `dry_run` nothing is removed.
 
-        The newest fetch of every address stays however old it is, and so does each page whose hash is in `keep`.
+        The newest fetch of every address stays however old it is. The pages whose hashes are in `keep` stay too.
         """
         if keep_days < 0 or now.tzinfo is None:
             raise ValueError(f"pruning needs days (not {keep_days}) and a time with its zone (not {now.isoformat()})")
@@ -178,33 +179,33 @@ class Archive:
             for name in self.sources():
                 log = self.log(name)
                 newest = log.newest()
-                kept = [
+                remaining = [
                     snapshot
                     for snapshot in log.fetches()
                     if snapshot.fetched_at >= cutoff or snapshot == newest[snapshot.url] or snapshot.sha256 in keep
                 ]
                 if not dry_run:
-                    log.rewrite(kept)
-                needed.update(snapshot.sha256 for snapshot in kept)
+                    log.rewrite(remaining)
+                needed.update(snapshot.sha256 for snapshot in remaining)
             removed = [sha256 for sha256 in self.pages() if sha256 not in needed]
             if dry_run:
                 return removed
             for sha256 in removed:
-                # The blob first: a sidecar left alone is no more than litter.
+                # The blob first, because a sidecar without its blob does no harm.
                 for path in self.paths(sha256):
                     path.unlink(missing_ok=True)
             archive_files.remove_leftovers(self.root)
         return removed
 
     def size(self, sha256: str) -> int:
-        """Bytes that a page takes in the archive; 0 where it is not there."""
+        """The bytes that a page takes in the archive. 0 if the page is not there."""
         paths = self.paths(sha256)
         if self.store is not None and not paths[0].exists():
             return sum(self.store.size(self.key(path)) or 0 for path in paths)
         return sum(path.stat().st_size for path in paths if path.exists())
 
     def verify(self) -> list[CorruptSnapshot]:
-        """Everything that is wrong with the archive: damaged or missing pages and sidecars, lines that cannot be read."""
+        """Everything that is wrong with the archive: damaged or missing pages and sidecars, and unreadable lines."""
         damaged: list[CorruptSnapshot] = []
         stored = set(self.pages())
         elsewhere = stored - set(self._local_pages())
@@ -214,7 +215,7 @@ class Archive:
             for snapshot in log.fetches():
                 logged.setdefault(snapshot.sha256, []).append(snapshot)
             damaged.extend(log.damage())
-        # Of pages that only the store has, that it has them: to read them all would be to copy the archive here.
+        # Pages that only the store has are not read, because that would copy the whole archive to this machine.
         for sha256 in sorted((stored | logged.keys()) - elsewhere):
             try:
                 self.content_of(sha256)
@@ -222,9 +223,9 @@ class Archive:
                 damaged.append(error)
                 continue
             origin, records = self.origin(sha256), logged.get(sha256, [])
-            # A sidecar may be of a fetch that was pruned, or of a run that was killed before its line; one of the same time,
-            # source and run must be the same.
-            twins = [one for one in records if origin and _fetch_of(one) == _fetch_of(origin)]
+            # A sidecar may be from a fetch that was pruned, or from a run that was killed before it wrote the log line. But
+            # if the log has a fetch of the same time, source and run, the two records must be equal.
+            twins = [record for record in records if origin and _fetch_of(record) == _fetch_of(origin)]
             if origin is None or (twins and origin not in twins):
                 seen = (
                     "the sidecar says another fetch than the log" if origin else "the sidecar is no record of a fetch"
@@ -235,11 +236,11 @@ class Archive:
     def _store(self, snapshot: Snapshot, content: bytes) -> None:
         blob, sidecar = self.paths(snapshot.sha256)
         with suppress(CorruptSnapshot):
-            # Read, not only looked for: fetching a page again mends a damaged file.
+            # The file is read and checked, so that fetching a page again repairs a damaged file.
             self.content_of(snapshot.sha256)
             return
         archive_files.write(sidecar, json.dumps(snapshot.to_json(), ensure_ascii=False, indent=1).encode() + b"\n")
-        # No time in the header: the same page packs to the same file.
+        # No time in the gzip header, so that the same page always gives the same file.
         archive_files.write(blob, gzip.compress(content, 6, mtime=0))
 
     def log_damage(self, source: str) -> list[CorruptSnapshot]:
@@ -247,18 +248,18 @@ class Archive:
         return self.log(source).damage()
 
     def pages(self) -> list[str]:
-        """The hashes of all pages in the archive, and in the store, sorted."""
+        """The hashes of all pages in the archive and in the store, sorted."""
         local = self._local_pages()
         if self.store is None:
             return sorted(local)
-        stored = (Path(one.key) for one in self.store.listed("blobs/"))
+        stored = (Path(item.key) for item in self.store.listed("blobs/"))
         return sorted({*local, *(key.stem for key in stored if key.suffix == ".gz")})
 
     def _local_pages(self) -> list[str]:
         return [path.stem for path in (self.root / "blobs").glob("*/*.gz")]
 
     def key(self, path: Path) -> str:
-        """The key in the store of a file of the archive."""
+        """The key under which the store has a file of the archive."""
         return path.relative_to(self.root).as_posix()
 
     def _is_there(self, sha256: str) -> bool:
@@ -268,23 +269,23 @@ class Archive:
         return self.store is not None and self.store.size(self.key(paths[0])) is not None
 
     def _bring(self, sha256: str) -> None:
-        """Take a page that is not in the folder from the store, where there is one. Raises StoreError."""
+        """Copy a page that is not in the folder from the store, if there is a store. Raises StoreError."""
         blob, sidecar = self.paths(sha256)
         if self.store is None or (blob.exists() and sidecar.exists()):
             return
         for path in (sidecar, blob):
-            if not path.exists() and (found := self.store.get(self.key(path))):
-                archive_files.write(path, found[0])
+            if not path.exists() and (item := self.store.get(self.key(path))):
+                archive_files.write(path, item[0])
 
     def paths(self, sha256: str) -> tuple[Path, Path]:
-        """Blob and sidecar. Raises ValueError for what is no SHA-256, so that no name leads out of the archive."""
+        """The paths of blob and sidecar. Raises ValueError if `sha256` is no SHA-256, so that no path leaves the archive."""
         if len(sha256) != 64 or not set(sha256) <= set("0123456789abcdef"):
             raise ValueError(f"{sha256!r} is no SHA-256 in lower-case hexadecimal")
         folder = self.root / "blobs" / sha256[:2]
         return folder / f"{sha256}.gz", folder / f"{sha256}.json"
 
     def log(self, source: str) -> FetchLog:
-        """The record of one source's fetches. Raises ValueError for what is no name of a source."""
+        """The log of one source's fetches. Raises ValueError if `source` is not a name of a source."""
         if not source.isidentifier():
             raise ValueError(f"{source!r} is no name of a source")
         with self._lock:
@@ -292,5 +293,5 @@ class Archive:
 
 
 def _fetch_of(snapshot: Snapshot) -> tuple[str, datetime, str | None]:
-    """What tells one fetch of a page from another."""
+    """The fields by which fetches of the same page differ."""
     return snapshot.source, snapshot.fetched_at, snapshot.run_id

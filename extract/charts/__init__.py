@@ -1,6 +1,6 @@
-"""Bar charts published as pictures, read by machine and checked against their own bars.
+"""Reads bar charts that are published as pictures, and checks each number against its own bar.
 
-`apart.py` is the way in: it starts a process of its own (`python -m gpuledger.extract.charts`), since the models weigh a
-gigabyte while they read and a broken picture may take that process down. `outcome.py` is what comes back. The rest runs
-over there and needs the packages of `gpuledger[charts]`.
+`apart.py` is the entry point. It starts a separate process (`python -m gpuledger.extract.charts`), because the models take a
+gigabyte of memory while they read, and a broken picture may crash that process. `outcome.py` has the classes of the result.
+The other modules run in the separate process and need the packages of `gpuledger[charts]`.
 """

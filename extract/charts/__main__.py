@@ -1,4 +1,4 @@
-"""`python -m gpuledger.extract.charts`: the bytes of one picture on standard input, what it shows on standard output."""
+"""`python -m gpuledger.extract.charts` reads the bytes of one picture from standard input and prints what it shows."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from gpuledger.extract.charts.limits import MOST_MEMORY, MOST_SECONDS, BadPictur
 
 
 def main() -> int:
-    """Write one line of JSON: `reading`, or `code` and `problem` where the picture cannot be read."""
-    # Each library would start as many threads as there are cores, with memory of their own.
+    """Write one line of JSON: `reading`, or `code` and `problem` if the picture cannot be read."""
+    # Otherwise each library would start as many threads as there are cores, each with its own memory.
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ[name] = "1"
     resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
@@ -23,10 +23,10 @@ def main() -> int:
 
     try:
         picture = pixels(content)
-        from gpuledger.extract.charts.read import read
+        from gpuledger.extract.charts.read import read_chart
         from gpuledger.extract.charts.words import Reader
 
-        answer: dict[str, Any] = {"reading": read(picture, Reader()).to_json()}
+        answer: dict[str, Any] = {"reading": read_chart(picture, Reader()).to_json()}
     except BadPicture as error:
         answer = {"code": error.code, "problem": str(error)}
     sys.stdout.write(json.dumps(answer) + "\n")

@@ -1,4 +1,4 @@
-"""Read a picture in a process of its own, which may take neither more time nor more memory than one picture is worth."""
+"""Reads a picture in a separate process with limits of time and memory."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from gpuledger.extract.charts.outcome import ChartReading
 
 
 def is_installed() -> bool:
-    """Whether `gpuledger[charts]` is. Nothing of it is imported."""
+    """Whether `gpuledger[charts]` is installed. Imports nothing of it."""
     return all(importlib.util.find_spec(name) for name in ("rapidocr", "onnxruntime", "cv2"))
 
 
-def read(content: bytes, wait: float = MOST_WAIT) -> ChartReading:
-    """What the picture of these bytes shows; `wait` is in seconds. Raises BadPicture where nothing can be read from it."""
+def read_chart(content: bytes, wait: float = MOST_WAIT) -> ChartReading:
+    """What the picture with these bytes shows. `wait` is in seconds. Raises BadPicture if nothing can be read from it."""
     command = [sys.executable, "-m", "gpuledger.extract.charts"]
     try:
         done = subprocess.run(

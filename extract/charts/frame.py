@@ -1,4 +1,4 @@
-"""A picture as if its bars ran from left to right, and the way back to its own pixels."""
+"""Turns a picture so that its bars run from left to right, and converts places back to the picture's own pixels."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from gpuledger.extract.charts.words import Word
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """`turned` where the bars stand: the picture is then turned by a quarter, clockwise, and its words with it."""
+    """A picture. `turned` if its bars are vertical: then the picture and its words are turned clockwise by a quarter."""
 
     picture: Pixels
     turned: bool = False
 
     def pixels(self) -> Pixels:
-        """The picture, turned where the bars stand."""
+        """The picture, turned if its bars are vertical."""
         return np.ascontiguousarray(np.rot90(self.picture, -1)) if self.turned else self.picture
 
     def into(self, word: Word) -> Word:
-        """A word of the picture at its place here. Its letters stay upright: only its box is turned."""
+        """A word of the picture, moved into this frame. Only its box is turned; its letters stay upright."""
         if not self.turned:
             return word
         left, top, right, bottom = word.box
@@ -31,7 +31,7 @@ class Frame:
         return replace(word, box=(height - bottom, left, height - top, right))
 
     def back(self, box: Box) -> Box:
-        """A box of here at its place in the picture."""
+        """A box of this frame, moved back into the picture."""
         if not self.turned:
             return box
         left, top, right, bottom = box

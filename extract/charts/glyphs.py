@@ -1,8 +1,8 @@
-"""A second reading without a model: each digit of a number is compared with the other digits of the same picture.
+"""A second check without a model: compares each digit of a number with the other digits of the same picture.
 
-All numbers along the bars are set in one font. So a digit that was read as 3 must look like the other threes of the picture,
-and less like any 8; a point must stand on the line, and a comma below it. What a digit looks like is taken from all other
-numbers, never from the one in question.
+All numbers along the bars have the same font. So a digit that was read as 3 must look like the other threes of the picture,
+and less like any 8. A point must be on the baseline, and a comma below it. The shapes for the comparison come from all other
+numbers, never from the number that is checked.
 """
 
 from __future__ import annotations
@@ -21,17 +21,18 @@ from gpuledger.extract.charts.picture import Pixels
 Shape = NDArray[np.float32]
 Verdict = Literal["same", "other", "alone"]
 
-#: Letters are enlarged until digits are at least this tall, so that a border between two lies on whole pixels.
+#: Numbers are enlarged until digits are at least this tall, so that the border between two digits is at whole pixels.
 _TALL = 48
-#: Pixels that a shape is brought to.
+#: Height and width in pixels to which each shape is scaled.
 _HEIGHT, _WIDTH = 28, 24
-#: How much closer the like digit must be than the nearest unlike one.
+#: The distance to the same digit must be less than this share of the distance to the nearest other digit.
 _CLEARLY = 0.8
-#: Mean difference of grey, of 1, below which two shapes may be the same digit: 99% of the same are, 1 in 1,000 of others.
+#: Two shapes may be the same digit if their mean difference of grey (from 0 to 1) is at most this. That holds for 99% of
+#: equal digits and for 1 in 1,000 pairs of different digits.
 _LIKE = 0.22
-#: The same where each digit that it might be is there to compare with: small letters in JPEG differ so from each other.
+#: The same limit if the picture has every digit that the shape might be, as small letters in JPEG differ so much.
 _LIKE_AMONG_ALL = 0.28
-#: What each digit may be mistaken for.
+#: The digits for which each digit may be mistaken.
 _MISTAKEN = {
     "0": "689", "1": "47", "2": "37", "3": "589", "4": "19", "5": "3689", "6": "058", "7": "12", "8": "03569", "9": "03458",
 }  # fmt: skip
@@ -39,7 +40,7 @@ _MISTAKEN = {
 
 @dataclass(frozen=True, slots=True)
 class Glyph:
-    """One mark of a number: what it was read as, and its shape. `shape` is None for a point or a comma."""
+    """One mark of a number: the character that was read, and its shape. `shape` is None for a point or a comma."""
 
     text: str
     shape: Shape | None
@@ -49,81 +50,85 @@ class Glyph:
 class Marks:
     """The marks of a number from left to right.
 
-    In heights of a digit: how far the crop goes on `behind` them, its unit, and how far two digits beside each other are
-    `apart`; 0 where there are none.
+    `tail` is the length of what follows them in the crop, such as the unit. `pitch` is the distance between two neighbouring
+    digits. Both are in heights of a digit, and 0 if there is nothing to measure.
     """
 
     glyphs: tuple[Glyph, ...]
-    behind: float
-    apart: float
+    tail: float
+    pitch: float
 
 
 @dataclass(frozen=True, slots=True)
 class Usual:
-    """How far apart two digits of a chart's numbers are, and how long what stands behind them is: as for `Marks`.
+    """The usual `pitch` and `tail` of a chart's numbers, as in `Marks`.
 
-    `behind` is None where too few numbers have a unit to say so.
+    `tail` is None if too few numbers have a unit.
     """
 
-    apart: float
-    behind: float | None
+    pitch: float
+    tail: float | None
 
-    def fits(self, told: Marks, has_unit: bool) -> bool:
-        """Whether marks are what they seem: not two digits in one, nor a digit of which nothing was read before the unit."""
-        behind = self.behind if has_unit else 0.0
-        slack = (_BEFORE_UNIT if has_unit else _ROOM) * self.apart
+    def fits(self, candidate: Marks, has_unit: bool) -> bool:
+        """Whether the marks are plausible: no mark is two digits, and no digit before the unit was left out."""
+        tail = self.tail if has_unit else 0.0
+        slack = (_BEFORE_UNIT if has_unit else _ROOM) * self.pitch
         return (
-            behind is not None
-            and abs(told.behind - behind) <= slack
-            and (told.apart == 0 or abs(told.apart - self.apart) <= _EVEN * self.apart)
+            tail is not None
+            and abs(candidate.tail - tail) <= slack
+            and (candidate.pitch == 0 or abs(candidate.pitch - self.pitch) <= _EVEN * self.pitch)
         )
 
 
-#: Digits by which what stands behind two numbers may differ in length, the same where it is their unit, and share by which
-#: digits may be closer or wider. Measured, one unit differs from itself by 0.12, and a 1 is half as wide as other digits.
+#: How many digits the tails of two numbers may differ in length, the same for tails that are units, and the share by which
+#: the pitch of digits may differ. In measurements, the length of one unit varied by 0.12, and a 1 is half as wide as other
+#: digits.
 _ROOM = 0.6
 _BEFORE_UNIT = 0.4
 _EVEN = 0.25
 
 
-def usual(told: Sequence[tuple[Marks, bool]]) -> Usual | None:
-    """What is usual for the numbers of a chart, each with whether it has a unit; None for fewer than two."""
-    apart = [one.apart for one, _ in told if one.apart]
-    behind = [one.behind for one, has_unit in told if has_unit]
-    if len(apart) < 2:
+def usual(numbers: Sequence[tuple[Marks, bool]]) -> Usual | None:
+    """The usual pitch and tail of a chart's numbers, each given with whether it has a unit. None for fewer than two."""
+    pitch = [each.pitch for each, _ in numbers if each.pitch]
+    tail = [each.tail for each, has_unit in numbers if has_unit]
+    if len(pitch) < 2:
         return None
-    return Usual(float(np.median(apart)), float(np.median(behind)) if len(behind) > 2 else None)
+    return Usual(float(np.median(pitch)), float(np.median(tail)) if len(tail) > 2 else None)
 
 
 def marks(crop: Pixels, text: str, has_unit: bool = False, known: Usual | None = None) -> Marks | None:
-    """The marks of a number as printed; `has_unit` where the crop goes on with a unit. `known`, where it is, says how the
-    numbers of the picture are set: digits that touch are then cut where they must be.
+    """The marks of a number as printed. `has_unit` says that a unit follows the number in the crop.
 
-    None where they are not as many as were read, or where a point is no point.
+    If `known` is given, it says how the numbers of the picture are set, so that touching digits can be cut at the right
+    places. None if there are not as many marks as characters, or if a point does not look like a point.
     """
     ink = _ink(crop)
     if ink is None:
         return None
-    # Thin strokes break at a high threshold, and digits that touch part at one.
-    told = [_at(ink, text, has_unit, threshold) for threshold in _THRESHOLDS]
+    # A high threshold breaks thin strokes, but separates digits that touch.
+    candidates = [_at(ink, text, has_unit, threshold) for threshold in _THRESHOLDS]
     if known is not None:
-        told.append(_cut(ink, text, known.apart, (known.behind or 0.0) if has_unit else 0.0))
-    return next((one for one in told if one and (known is None or known.fits(one, has_unit))), None)
+        candidates.append(_cut(ink, text, known.pitch, (known.tail or 0.0) if has_unit else 0.0))
+    return next(
+        (candidate for candidate in candidates if candidate and (known is None or known.fits(candidate, has_unit))),
+        None,
+    )
 
 
 _THRESHOLDS = (0.5, 0.38, 0.65, 0.28, 0.78)
-#: What stands out less is the noise that JPEG leaves beside letters.
+#: Ink below this is noise that JPEG leaves beside letters.
 _FAINT = 0.4
 #: Left, top, right and bottom of a mark.
 _Mark = tuple[int, int, int, int]
 
 
 def _at(ink: Shape, text: str, has_unit: bool, threshold: float) -> Marks | None:
-    """The marks that stand out by this much, if they are as many as were read."""
+    """The marks with more ink than the threshold, if there are as many as characters."""
     boxes = _marks(ink, threshold)
     if not boxes:
         return None
-    # Letters of a unit are higher than digits, or lower.
+    # The letters of a unit may be taller or lower than digits.
     own = boxes[: len(text)] if has_unit else boxes
     digits = [box for box in own if box[3] - box[1] >= 0.6 * max(box[3] - box[1] for box in own)]
     if not digits:
@@ -131,27 +136,30 @@ def _at(ink: Shape, text: str, has_unit: bool, threshold: float) -> Marks | None
     top = float(np.median([box[1] for box in digits]))
     bottom = float(np.median([box[3] for box in digits]))
     tall = bottom - top
-    kept = [
+    on_line = [
         box
         for box in boxes
         if box[3] > top + 0.5 * tall and box[1] < bottom + 0.2 * tall and box[3] <= bottom + 0.45 * tall
     ]
     if has_unit:
-        if len(kept) <= len(text):
+        if len(on_line) <= len(text):
             return None
-        kept = kept[: len(text)]
+        on_line = on_line[: len(text)]
     else:
-        kept = _parted(kept, text, tall)
-    return _signed(ink, kept, text, (top, bottom))
+        on_line = _parted(on_line, text, tall)
+    return _signed(ink, on_line, text, (top, bottom))
 
 
 def _signed(ink: Shape, boxes: Sequence[_Mark], text: str, line: tuple[float, float]) -> Marks | None:
-    """Marks with what they were read as, if they are as many and each is as high as its sign; `line`: where digits stand."""
+    """The marks with their characters, if the numbers agree and each mark is as tall as its character.
+
+    `line` is the top and the bottom of the digits.
+    """
     if len(boxes) != len(text):
         return None
     top, bottom = line
     tall = bottom - top
-    found = []
+    signed = []
     for box, sign in zip(boxes, text, strict=True):
         small = box[3] - box[1] < 0.6 * tall
         if small != (sign in ".,"):
@@ -160,47 +168,47 @@ def _signed(ink: Shape, boxes: Sequence[_Mark], text: str, line: tuple[float, fl
             return None
         if sign == "," and box[3] <= bottom + 0.04 * tall:
             return None
-        found.append(Glyph(sign, None if small else _shape(ink, box, top, bottom)))
+        signed.append(Glyph(sign, None if small else _shape(ink, box, top, bottom)))
     inked = np.flatnonzero(ink[max(0, int(top)) : int(np.ceil(bottom))].max(axis=0) > _FAINT)
-    behind = float(inked[-1] + 1 - boxes[-1][2]) if inked.size else 0.0
+    tail = float(inked[-1] + 1 - boxes[-1][2]) if inked.size else 0.0
     steps = [
         (after[0] + after[2] - before[0] - before[2]) / 2
         for (before, after), signs in zip(pairwise(boxes), pairwise(text), strict=True)
         if all(sign.isdigit() for sign in signs)
     ]
-    return Marks(tuple(found), max(0.0, behind) / tall, float(np.median(steps)) / tall if steps else 0.0)
+    return Marks(tuple(signed), max(0.0, tail) / tall, float(np.median(steps)) / tall if steps else 0.0)
 
 
-def _cut(ink: Shape, text: str, apart: float, behind: float) -> Marks | None:
-    """The marks of a number whose digits touch: cut where least ink is, each digit about as wide as elsewhere.
+def _cut(ink: Shape, text: str, pitch: float, tail: float) -> Marks | None:
+    """The marks of a number whose digits touch, cut at the columns with the least ink into digits of the usual width.
 
-    None where so many digits do not fill the crop, or fill more than it.
+    None if this many digits do not fill the crop, or do not fit into it.
     """
     boxes = _marks(ink)
-    whole = [box for box in boxes if box[3] - box[1] >= 0.6 * max(one[3] - one[1] for one in boxes)]
+    whole = [box for box in boxes if box[3] - box[1] >= 0.6 * max(each[3] - each[1] for each in boxes)]
     if not whole:
         return None
     top = float(np.median([box[1] for box in whole]))
-    # A comma that touches its digit makes that mark longer, and a broken digit is shorter: most are neither.
+    # The median, because a comma that touches its digit makes the mark longer, and a broken digit is shorter.
     bottom = float(np.median([box[3] for box in whole]))
-    one = apart * (bottom - top)
-    start, end = min(box[0] for box in boxes), round(max(box[2] for box in boxes) - behind * (bottom - top))
+    digit_width = pitch * (bottom - top)
+    start, end = min(box[0] for box in boxes), round(max(box[2] for box in boxes) - tail * (bottom - top))
     column = ink[int(top) : int(np.ceil(bottom))].sum(axis=0) / max(1.0, bottom - top)
-    # By the column at which the marks until now end: the least ink that was cut, and where.
-    best: dict[int, tuple[float, tuple[int, ...]]] = {start: (0.0, ())} if one >= 4 else {}
+    # For each column at which the marks so far may end: the lowest cost (ink that was cut), and the cuts.
+    best: dict[int, tuple[float, tuple[int, ...]]] = {start: (0.0, ())} if digit_width >= 4 else {}
     for sign in text:
         least, most, usual = (0.72, 1.28, 1.0) if sign.isdigit() else (0.2, 0.8, 0.5)
         after: dict[int, tuple[float, tuple[int, ...]]] = {}
         for at, (cost, cuts) in best.items():
-            for wide in range(max(1, round(least * one)), round(most * one) + 1):
+            for wide in range(max(1, round(least * digit_width)), round(most * digit_width) + 1):
                 to = at + wide
-                if to > end + round(0.2 * one):
+                if to > end + round(0.2 * digit_width):
                     break
-                total = cost + float(column[min(to, len(column) - 1)]) + (wide / one - usual) ** 2
+                total = cost + float(column[min(to, len(column) - 1)]) + (wide / digit_width - usual) ** 2
                 if to not in after or total < after[to][0]:
                     after[to] = total, (*cuts, to)
         best = after
-    reached = {to: found for to, found in best.items() if to >= end - round(0.1 * one)}
+    reached = {to: best_cut for to, best_cut in best.items() if to >= end - round(0.1 * digit_width)}
     if not reached:
         return None
     _, cuts = min(reached.values())
@@ -214,12 +222,12 @@ def _cut(ink: Shape, text: str, apart: float, behind: float) -> Marks | None:
 
 
 def _is_empty(above: Shape) -> bool:
-    """Whether there is hardly anything above a point or a comma: a corner of the digit beside it at most."""
+    """Whether there is hardly anything above a point or a comma, at most a corner of the neighbouring digit."""
     return bool((above > _THRESHOLDS[0]).mean() < 0.15) if above.size else True
 
 
 def _inked(ink: Shape, left: int, right: int, top: int) -> _Mark:
-    """The box of what is written between two columns, from a row on."""
+    """The box of the ink between two columns, from the row `top` on."""
     rows, columns = np.nonzero(ink[top:, left:right] > _THRESHOLDS[0])
     if not rows.size:
         return left, 0, right, 0
@@ -227,16 +235,18 @@ def _inked(ink: Shape, left: int, right: int, top: int) -> _Mark:
 
 
 def compare(own: Sequence[Glyph], others: Sequence[Glyph], may_be: Sequence[str] | None = None) -> list[Verdict]:
-    """For each digit of a number: `same` where it looks like the same digit elsewhere and less like any other, `other` where
-    another digit is closer, `alone` where the picture has it nowhere else.
+    """The verdict on each digit of a number.
 
-    `may_be` are for each mark the other digits that are possible there (default: all); one that nothing else is possible for
-    is the `same`. A digit that stands nowhere else is the `same` where all that it may be mistaken for stand elsewhere, and
-    look otherwise.
+    `same`: it looks like the same digit elsewhere in the picture, and less like any other digit. `other`: another digit
+    looks more like it. `alone`: the picture has this digit nowhere else.
+
+    `may_be` has for each mark the other digits that are possible there (default: all digits). If no other digit is possible,
+    the verdict is `same`. For a digit that is nowhere else, the verdict is also `same` if all digits for which it may be
+    mistaken are elsewhere in the picture and look different.
     """
-    shaped = [one for one in others if one.shape is not None]
-    moved = _moved(np.array([one.shape for one in shaped], dtype=np.float32).reshape(-1, _HEIGHT, _WIDTH))
-    texts = np.array([one.text for one in shaped], dtype="U1")
+    shaped = [glyph for glyph in others if glyph.shape is not None]
+    moved = _moved(np.array([glyph.shape for glyph in shaped], dtype=np.float32).reshape(-1, _HEIGHT, _WIDTH))
+    texts = np.array([glyph.text for glyph in shaped], dtype="U1")
     known = set(texts.tolist())
     verdicts: list[Verdict] = []
     for glyph, possible in zip(own, may_be or ["0123456789"] * len(own), strict=True):
@@ -253,15 +263,15 @@ def compare(own: Sequence[Glyph], others: Sequence[Glyph], may_be: Sequence[str]
         elif stranger <= _LIKE / 2:
             verdicts.append("other")
         else:
-            is_told = stranger > _LIKE and rivals & set(_MISTAKEN[glyph.text]) <= known
-            verdicts.append("same" if is_told else "alone")
+            is_distinct = stranger > _LIKE and rivals & set(_MISTAKEN[glyph.text]) <= known
+            verdicts.append("same" if is_distinct else "alone")
     return verdicts
 
 
 def _ink(crop: Pixels) -> Shape | None:
-    """How much of each pixel is letter, 0 to 1, enlarged; None where letters and ground cannot be told apart.
+    """The share of ink in each pixel of the enlarged crop, 0 to 1. None if letters and background look alike.
 
-    The ground may be two colours, where a number lies over the end of a bar: it is what the border of the crop shows.
+    The border of the crop shows the background. It has two colours if the number lies over the end of a bar.
     """
     if min(crop.shape[:2]) < 6:
         return None
@@ -269,27 +279,27 @@ def _ink(crop: Pixels) -> Shape | None:
     times = max(1.0, _TALL / small.shape[0] * 1.5)
     enlarged = cv2.resize(small, None, fx=times, fy=times, interpolation=cv2.INTER_CUBIC)
     grey: Shape = np.asarray(enlarged, dtype=np.float32)
-    ground = _ground(grey, max(1, round(times)))
-    usual = float(np.median(ground))
+    background = _background(grey, max(1, round(times)))
+    usual = float(np.median(background))
     lighter, darker = np.percentile(grey, 99) - usual, usual - np.percentile(grey, 1)
     if max(lighter, darker) < _CONTRAST:
         return None
     if lighter >= darker:
-        share = (grey - ground) / np.maximum(np.percentile(grey, 99) - ground, 30)
+        share = (grey - background) / np.maximum(np.percentile(grey, 99) - background, 30)
     else:
-        share = (ground - grey) / np.maximum(ground - np.percentile(grey, 1), 30)
+        share = (background - grey) / np.maximum(background - np.percentile(grey, 1), 30)
     return np.asarray(np.clip(share, 0, 1), dtype=np.float32)
 
 
-#: Levels of grey, of 255, by which letters differ from what they stand on: thin white ones on a light bar by hardly 40.
+#: Levels of grey, of 255, by which letters differ from their background. Thin white letters on a light bar reach hardly 40.
 _CONTRAST = 30
 
 
-def _ground(grey: Shape, rim: int) -> Shape:
-    """What lies behind the letters, to the pixel: a bar that ends there, and the lines of a grid across or along.
+def _background(grey: Shape, rim: int) -> Shape:
+    """The background behind the letters, pixel by pixel: the end of a bar, and grid lines in both directions.
 
-    It goes through from one side of the crop to the other, so it shows at both, and the weaker of the two counts: what
-    touches one side alone is a letter, or a neighbour.
+    It reaches from one side of the crop to the other, so both sides show it, and the weaker side counts. Something that
+    touches only one side is a letter or a neighbour.
     """
     base = float(np.median(np.concatenate([grey[:rim].ravel(), grey[-rim:].ravel()])))
     across = _both(grey[:rim].mean(axis=0) - base, grey[-rim:].mean(axis=0) - base)
@@ -298,27 +308,27 @@ def _ground(grey: Shape, rim: int) -> Shape:
     return np.asarray(base + across[None, :] + along[:, None], dtype=np.float32)
 
 
-def _both(one: Shape, other: Shape) -> Shape:
-    """By how much both differ, at least, and in one direction."""
-    weaker = np.where(np.abs(one) < np.abs(other), one, other)
-    return np.asarray(np.where(one * other > 0, weaker, 0), dtype=np.float32)
+def _both(first: Shape, second: Shape) -> Shape:
+    """The smaller of two differences, or 0 if they have opposite signs."""
+    weaker = np.where(np.abs(first) < np.abs(second), first, second)
+    return np.asarray(np.where(first * second > 0, weaker, 0), dtype=np.float32)
 
 
 def _marks(ink: Shape, threshold: float = 0.5) -> list[_Mark]:
-    """Boxes of connected marks, from left to right; what lies above one another is one mark."""
+    """The boxes of connected marks from left to right. Parts above each other are one mark."""
     mask = (ink > threshold).astype(np.uint8)
     count, _, stats, _ = cv2.connectedComponentsWithStats(mask, connectivity=8)
     least = 0.0012 * mask.shape[0] ** 2
     height = mask.shape[0]
-    found = []
+    boxes = []
     for left, top, width, tall, area in stats[1:count].tolist():
-        # What runs along the rim of the crop is a bar's border, not a mark.
+        # A part that runs along the rim of the crop is the border of a bar and not a mark.
         if area < least or width > 2.5 * height or (tall < 0.12 * height and width > 0.4 * height):
             continue
-        found.append((left, top, left + width, top + tall))
-    found.sort()
+        boxes.append((left, top, left + width, top + tall))
+    boxes.sort()
     merged: list[_Mark] = []
-    for box in found:
+    for box in boxes:
         if merged and box[2] <= merged[-1][2] + 0.3 * (box[2] - box[0]) and box[0] >= merged[-1][0]:
             last = merged[-1]
             merged[-1] = (last[0], min(last[1], box[1]), max(last[2], box[2]), max(last[3], box[3]))
@@ -328,7 +338,7 @@ def _marks(ink: Shape, threshold: float = 0.5) -> list[_Mark]:
 
 
 def _parted(boxes: list[_Mark], text: str, tall: float) -> list[_Mark]:
-    """Where two digits touch, their common box is cut in the middle; only where the count then comes out."""
+    """The boxes, with the common box of touching digits cut into equal parts. Only if boxes are missing for the text."""
     missing = len(text) - len(boxes)
     if missing <= 0 or not boxes:
         return boxes
@@ -336,17 +346,21 @@ def _parted(boxes: list[_Mark], text: str, tall: float) -> list[_Mark]:
     widths = sorted(box[2] - box[0] for box in digits)
     if not widths:
         return boxes
-    one = min(widths[len(widths) // 2], 0.8 * tall)
+    digit_width = min(widths[len(widths) // 2], 0.8 * tall)
     parted: list[_Mark] = []
     for left, top, right, bottom in boxes:
-        parts = max(1, round((right - left) / one)) if bottom - top >= 0.6 * tall and right - left > 1.5 * one else 1
+        parts = (
+            max(1, round((right - left) / digit_width))
+            if bottom - top >= 0.6 * tall and right - left > 1.5 * digit_width
+            else 1
+        )
         step = (right - left) / parts
         parted += [(round(left + step * at), top, round(left + step * (at + 1)), bottom) for at in range(parts)]
     return parted
 
 
 def _shape(ink: Shape, box: _Mark, top: float, bottom: float) -> Shape:
-    """A digit brought to one height, its width kept in proportion, in the middle of a field."""
+    """A digit scaled to the common height with its proportions, in the middle of a field."""
     left, _, right, _ = box
     cut = ink[max(0, int(top)) : int(np.ceil(bottom)), left:right]
     width = max(2, min(_WIDTH, round((right - left) * _HEIGHT / max(1.0, bottom - top))))
@@ -358,7 +372,7 @@ def _shape(ink: Shape, box: _Mark, top: float, bottom: float) -> Shape:
 
 
 class _Moved(NamedTuple):
-    """Shapes in nine positions, as bytes: position, shape, pixel; and the sum of each."""
+    """Shapes moved to nine positions, as bytes (position, shape, pixel), and the sum of each moved shape."""
 
     shapes: NDArray[np.uint8]
     sums: NDArray[np.uint32]
@@ -371,10 +385,10 @@ def _moved(shapes: NDArray[np.float32]) -> _Moved:
     return _Moved(moved, moved.sum(axis=2, dtype=np.uint32))
 
 
-def _distances(one: Shape, others: _Moved) -> NDArray[np.float64]:
-    """The mean difference from each of the others over what either of the two covers, in the best of nine positions."""
-    own = np.rint(one * 255).astype(np.uint8).ravel()
+def _distances(shape: Shape, others: _Moved) -> NDArray[np.float64]:
+    """The mean difference from each of the others over the pixels that either covers, at the best of nine positions."""
+    own = np.rint(shape * 255).astype(np.uint8).ravel()
     covered = np.maximum(others.shapes, own).sum(axis=2, dtype=np.uint32)
-    # |a - b| is twice the larger of the two less both.
-    apart = 2.0 * covered - float(own.sum(dtype=np.uint32)) - others.sums
-    return np.asarray((apart / np.maximum(covered, 255)).min(axis=0, initial=1.0), dtype=np.float64)
+    # |a - b| = 2 * max(a, b) - a - b.
+    difference = 2.0 * covered - float(own.sum(dtype=np.uint32)) - others.sums
+    return np.asarray((difference / np.maximum(covered, 255)).min(axis=0, initial=1.0), dtype=np.float64)

@@ -1,4 +1,4 @@
-"""What a chart says about itself: title, subtitle and unit."""
+"""Finds the title, the subtitle and the unit of a chart."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ _UNIT = re.compile(
 
 
 def title_and_subtitle(words: Sequence[Word], below: float) -> tuple[str | None, str | None]:
-    """The largest line of text above `below`, and the next one under it."""
-    above = [
+    """The largest line of text above the row `below`, and the next line under it."""
+    candidates = [
         word
         for word in words
         if not word.slanted and word.box[3] <= below and len(word.text) > 3 and word.number is None
     ]
-    if not above:
+    if not candidates:
         return None, None
-    # A publisher's logo has taller letters than the title, and fewer.
-    title = max(above, key=lambda word: word.height * min(len(word.text), 30))
-    under = [word for word in above if word.middle[1] > title.middle[1] and word.box[0] < title.box[2]]
-    subtitle = min(under, key=lambda word: (round(word.middle[1] - title.middle[1]), word.box[0]), default=None)
+    # A publisher's logo has taller letters than the title, but fewer of them.
+    title = max(candidates, key=lambda word: word.height * min(len(word.text), 30))
+    lower_lines = [word for word in candidates if word.middle[1] > title.middle[1] and word.box[0] < title.box[2]]
+    subtitle = min(lower_lines, key=lambda word: (round(word.middle[1] - title.middle[1]), word.box[0]), default=None)
     return title.text, subtitle.text if subtitle else None
 
 
 def unit(words: Sequence[Word], titles: Sequence[str | None]) -> str | None:
-    """The unit as printed: that of most values, else what the axis, the subtitle or the title name."""
-    behind = [word.unit for word in words if word.number is not None and word.unit]
-    if behind:
-        return max(sorted(set(behind)), key=behind.count)
-    shown = {text for text in titles if text}
-    texts = [word.text for word in words if word.text not in shown and len(word.text) <= 60]
+    """The unit as printed: the unit of most values, or else the unit that the axis, the subtitle or the title names."""
+    units = [word.unit for word in words if word.number is not None and word.unit]
+    if units:
+        return max(sorted(set(units)), key=units.count)
+    title_texts = {text for text in titles if text}
+    texts = [word.text for word in words if word.text not in title_texts and len(word.text) <= 60]
     for text in [*texts, *(title for title in reversed(titles) if title)]:
-        if found := _UNIT.search(text):
-            return found[0]
+        if match := _UNIT.search(text):
+            return match[0]
     return None

@@ -1,4 +1,4 @@
-"""Which words belong to which bar: labels beside the rows, values along the bars, numbers along the axis."""
+"""Assigns words to bars: labels beside the rows, values along the bars, and numbers along the axis."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from gpuledger.extract.charts.words import Word
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One label with its lanes from top to bottom: one, or several that stand side by side. No label where none is sure.
+    """One label with its lanes from top to bottom: one lane, or several side by side. The label is empty if it is unsure.
 
-    `words` are those of the label, as they are read.
+    `words` are the words of the label, in reading order.
     """
 
     label: str
@@ -29,22 +29,23 @@ class Row:
 
 
 def plain(text: str, comma: str = "thousands") -> str:
-    """A number as printed with a decimal point and no other sign; `comma` says what one stands for in this chart:
-    `thousands` or `decimal`.
+    """A printed number with a decimal point and no other sign.
+
+    `comma` says what a comma means in this chart: `thousands` or `decimal`.
     """
     return text.replace(",", "" if comma == "thousands" or "." in text else ".")
 
 
 def number(text: str, comma: str = "thousands") -> float:
-    """The value of a number as printed; `comma` as for `plain`."""
+    """The value of a printed number. `comma` is as in `plain`."""
     return float(plain(text, comma))
 
 
 def meaning_of_comma(texts: Sequence[str], along: Sequence[str] = ()) -> str:
-    """`decimal` where most numbers with a comma cannot be meant otherwise, or those `along` the axis, and `thousands` else.
+    """The meaning of a comma in a chart: `decimal` if most numbers with a comma allow nothing else, otherwise `thousands`.
 
-    A number with a comma and a point outweighs one of which a digit was left out, and so do all others one with a digit too
-    many.
+    If numbers `along` the axis have a comma, only these decide. A single number with both a comma and a point means
+    `thousands`. A majority decides, because the reading of a single number may lack a digit or have one too many.
     """
     if any("," in text and "." in text for text in (*texts, *along)):
         return "thousands"
@@ -56,14 +57,15 @@ def meaning_of_comma(texts: Sequence[str], along: Sequence[str] = ()) -> str:
 
 
 def _is_odd(text: str) -> bool:
-    """Whether what follows the comma are not three digits, as thousands have them."""
+    """Whether the number of digits after the comma is not three, so that the comma cannot separate thousands."""
     return len(text.rpartition(",")[2]) != 3
 
 
 def form(text: str) -> Literal["either", "decimals", "told", "zero"]:
-    """What a number says about the point or comma in numbers like it: `either` where three digits behind it may be decimals
-    or the last of thousands; `decimals` where other than three follow it; `told` where there is none, or it is clear what
-    it means.
+    """What a number says about the meaning of a point or comma.
+
+    `either`: three digits follow it, which may be decimals or the end of thousands. `decimals`: another number of digits
+    follows it. `told`: there is no point or comma, or its meaning is clear. `zero`: the number is zero.
     """
     if not text.strip("0.,"):
         return "zero"
@@ -77,20 +79,20 @@ _EITHER = re.compile(r"[1-9]\d{0,2}[.,]\d{3}")
 
 
 def parted(word: Word, zero: float) -> list[Word]:
-    """A label and the number in its bar that were read as one word are two, on both sides of the line where bars begin."""
+    """Split a label and the number in its bar, which were read as one word, at the line where bars begin."""
     left, top, right, bottom = word.box
-    found = _LABEL_AND_NUMBER.match(word.text.strip())
-    if found is None or word.slanted or not left + 20 < zero < right - 20:
+    match = _LABEL_AND_NUMBER.match(word.text.strip())
+    if match is None or word.slanted or not left + 20 < zero < right - 20:
         return [word]
-    label = replace(word, text=found["label"], box=(left, top, zero - 1, bottom))
-    return [label, replace(word, text=found["number"], box=(zero + 1, top, right, bottom))]
+    label = replace(word, text=match["label"], box=(left, top, zero - 1, bottom))
+    return [label, replace(word, text=match["number"], box=(zero + 1, top, right, bottom))]
 
 
 _LABEL_AND_NUMBER = re.compile(r"(?P<label>.*[^\s\-–—_|])(?:\s+|\s*[-–—_|]\s*)(?P<number>\d[\d.,]*)$")
 
 
 def without_tick(word: Word, zero: float) -> Word:
-    """A word without the mark of the axis that was read as its dash: behind a label, or before the number in a bar."""
+    """A word without a tick of the axis that was read as a dash, after a label or before the number in a bar."""
     left, top, right, bottom = word.box
     if left < zero + 4 and word.middle[0] > zero and word.text[:1] in "-–—_|":
         return replace(word, text=word.text.lstrip("-–—_| "), box=(max(left, zero + 1), top, right, bottom))
@@ -99,22 +101,22 @@ def without_tick(word: Word, zero: float) -> Word:
     return word
 
 
-#: What the model makes of names in which a capital I looks like a small l, or a T is near to an i: no card is called so.
+#: Wrong readings of names in which a capital I looks like a small l, or a T is close to an i. No card has such a name.
 _RESPELT = ((re.compile(r"\bPCle\b"), "PCIe"), (re.compile(r"\bTl\b"), "Ti"), (re.compile(r"[πτ]i?(?!\w)"), "Ti"))
 
 
 def respelt(text: str) -> str:
-    """A text with the names in it that look like others."""
+    """A text with these wrong readings corrected."""
     for pattern, name in _RESPELT:
         text = pattern.sub(name, text)
     return text
 
 
 def without_legend(bars: Bars, words: Sequence[Word]) -> Bars:
-    """The bars without what begins where they do and is none, first or last.
+    """The bars without first or last lanes that begin at the same line but are not bars.
 
-    Patches of a legend are hardly longer than high, and a word is right behind them and no number; strokes of letters are
-    narrower; and what JPEG or WebP draws around the first number of an axis stands in one line with the others.
+    Patches of a legend are hardly longer than high, and a word follows directly, not a number. Strokes of letters are
+    narrower. Artefacts of JPEG or WebP around the first number of an axis are in one line with the other numbers.
     """
     lanes = list(bars.lanes)
     usual = float(np.median([lane.bottom - lane.top for lane in lanes]))
@@ -136,38 +138,38 @@ def _is_patch(lane: Lane, words: Sequence[Word], usual: float) -> bool:
     within = [word for word in words if lane.top <= word.middle[1] <= lane.bottom]
     overlapping = [word for word in within if bar.left - 4 <= word.box[0] < bar.right - 2 and word.number is None]
     if any(word.box[2] > bar.right + bar.height for word in overlapping):
-        return True  # the word behind a patch reaches over it, or was read with it
+        return True  # the word after a patch reaches over it, or was read together with it
     behind = [word for word in within if word.box[0] >= bar.right - 2]
     first = min(behind, key=lambda word: word.box[0], default=None)
     return first is not None and first.number is None and first.box[0] - bar.right <= 1.5 * first.height
 
 
 def _is_along_axis(lane: Lane, words: Sequence[Word]) -> bool:
-    """Whether more numbers than there are bars stand in a lane behind them, each as much larger than the one before."""
+    """Whether a lane has more numbers after its bars than bars, and the numbers grow in equal steps."""
     within = [
         word for word in words if lane.top <= word.middle[1] <= lane.bottom and word.box[0] >= lane.bars[-1].right - 2
     ]
-    shown = [number(word.number) for word in sorted(within, key=lambda one: one.box[0]) if word.number is not None]
-    steps = [after - before for before, after in pairwise(shown)]
-    return len(steps) >= 3 and len(shown) > len(lane.bars) + 2 and min(steps) > 0 and max(steps) <= 1.01 * min(steps)
+    numbers = [number(word.number) for word in sorted(within, key=lambda word: word.box[0]) if word.number is not None]
+    steps = [after - before for before, after in pairwise(numbers)]
+    return len(steps) >= 3 and len(numbers) > len(lane.bars) + 2 and min(steps) > 0 and max(steps) <= 1.01 * min(steps)
 
 
 def without_captions(words: Sequence[Word], bars: Bars, turned: bool) -> tuple[Word, ...]:
-    """The words without those below the labels of standing bars: a legend, or what the axis is called."""
+    """The words without those below the labels of vertical bars: a legend, or the name of the axis."""
     labels = sorted(
         (word for word in words if turned and not word.slanted and word.box[2] <= bars.zero + 4),
         key=lambda word: -word.box[2],
     )
     for before, word in pairwise(labels):
-        gap = min(one.box[0] for one in labels[: labels.index(before) + 1]) - word.box[2]
+        gap = min(label.box[0] for label in labels[: labels.index(before) + 1]) - word.box[2]
         if gap > 0.6 * (before.box[2] - before.box[0]):
             below = labels[labels.index(word) :]
-            return tuple(one for one in words if one not in below)
+            return tuple(each for each in words if each not in below)
     return tuple(words)
 
 
 def lane_of(word: Word, bars: Bars) -> int | None:
-    """The lane that a word stands in, by the middle of its height; None between two lanes."""
+    """The index of the lane that contains the middle of a word. None if the word is between two lanes."""
     middle = word.middle[1]
     nearest = min(range(len(bars.lanes)), key=lambda index: abs(bars.lanes[index].middle - middle))
     lane = bars.lanes[nearest]
@@ -176,9 +178,10 @@ def lane_of(word: Word, bars: Bars) -> int | None:
 
 
 def column(bars: Bars, words: Sequence[Word]) -> frozenset[Box]:
-    """Where the numbers stand that lie in a column between labels and bars, in a chart with hardly a number along its bars.
+    """The boxes of numbers in a column between labels and bars, if the chart has hardly any numbers along its bars.
 
-    Between a label and its number is more room than between two words of a label, which may end with a number too.
+    The gap between a label and its number is wider than between two words of a label, because a label may also end with a
+    number.
     """
     lanes = bars.lanes
     if any(len(lane.bars) > 1 for lane in lanes) or len(values(bars, words)) > _STRAY * len(lanes):
@@ -189,7 +192,7 @@ def column(bars: Bars, words: Sequence[Word]) -> frozenset[Box]:
             beside.setdefault(index, []).append(word)
     last = []
     for line in beside.values():
-        *label, word = sorted(line, key=lambda one: one.box[2])
+        *label, word = sorted(line, key=lambda word: word.box[2])
         if word.number is not None and label and word.box[0] - label[-1].box[2] > word.height:
             last.append(word)
     if len(last) < _LABELLED * len(lanes):
@@ -199,23 +202,23 @@ def column(bars: Bars, words: Sequence[Word]) -> frozenset[Box]:
     return frozenset(word.box for word in last if abs(word.box[2] - float(np.median(ends))) <= 0.5 * tall)
 
 
-#: Share of the lanes along which something was read as a number that is none.
+#: At most this share of the lanes may have a text beside it that was wrongly read as a number.
 _STRAY = 0.2
 
 
 def values(bars: Bars, words: Sequence[Word], beside: Set[Box] = frozenset()) -> dict[int, list[Word]]:
-    """The numbers along each lane, from left to right; those that stand in `beside` lie left of their bars."""
-    found: dict[int, list[Word]] = {}
+    """The numbers along each lane, from left to right. Numbers whose boxes are in `beside` are left of their bars."""
+    by_lane: dict[int, list[Word]] = {}
     for word in words:
         if word.number is None or word.slanted or (word.middle[0] <= bars.zero) != (word.box in beside):
             continue
         if (index := lane_of(word, bars)) is not None:
-            found.setdefault(index, []).append(word)
-    return {index: sorted(line, key=lambda word: word.box[0]) for index, line in found.items()}
+            by_lane.setdefault(index, []).append(word)
+    return {index: sorted(line, key=lambda word: word.box[0]) for index, line in by_lane.items()}
 
 
 def marks(bars: Bars, words: Sequence[Word]) -> list[Word]:
-    """The numbers along the axis: those that stand in one line above or below all bars."""
+    """The numbers along the axis: the most numbers that are in one line above or below all bars."""
     top, bottom = bars.lanes[0].top, bars.lanes[-1].bottom
     outside = [
         word
@@ -223,18 +226,23 @@ def marks(bars: Bars, words: Sequence[Word]) -> list[Word]:
         if word.number is not None and not top <= word.middle[1] <= bottom and word.middle[0] >= bars.zero - 40
     ]
     best: list[Word] = []
-    for one in outside:
-        line = [other for other in outside if _in_line(one, other, 0.5 * _thickness(outside))]
+    for word in outside:
+        line = [other for other in outside if _in_line(word, other, 0.5 * _thickness(outside))]
         if len(line) > len(best):
             best = line
     return best
 
 
-def _in_line(one: Word, other: Word, slack: float) -> bool:
-    """Whether two numbers of an axis stand in one line: beside each other, or where the bars stand with one end below each
-    other, as they are set flush.
+def _in_line(first_word: Word, second_word: Word, slack: float) -> bool:
+    """Whether two numbers of an axis are in one line.
+
+    They are beside each other, or, if the bars are vertical, aligned below each other at one end.
     """
-    ends = ((one.middle[1], other.middle[1]), (one.box[1], other.box[1]), (one.box[3], other.box[3]))
+    ends = (
+        (first_word.middle[1], second_word.middle[1]),
+        (first_word.box[1], second_word.box[1]),
+        (first_word.box[3], second_word.box[3]),
+    )
     return any(abs(first - second) <= slack for first, second in ends)
 
 
@@ -243,8 +251,10 @@ def _thickness(words: Sequence[Word]) -> float:
 
 
 def rows(bars: Bars, words: Sequence[Word], turned: bool, numbers: Set[Box] = frozenset()) -> list[Row]:
-    """Every lane in its row. `turned` where the bars stand, and a label's words run across the lanes; what stands in
-    `numbers` is of no label.
+    """The rows of a chart, which together have every lane.
+
+    `turned` if the bars are vertical, so that the words of a label run across the lanes. Words whose boxes are in
+    `numbers` belong to no label.
     """
     words = [word for word in words if word.box not in numbers]
     lanes = bars.lanes
@@ -268,9 +278,10 @@ def rows(bars: Bars, words: Sequence[Word], turned: bool, numbers: Set[Box] = fr
 
 
 def _rows_of_lines(lanes: Sequence[Lane], single: list[list[Word]], turned: bool) -> Iterator[Row]:
-    """The rows where each lane has a line of text beside it: its own label, or a line of a higher one.
+    """The rows of a chart in which each lane has a line of text beside it: its own label, or a line of a taller label.
 
-    Lanes of several colours in turn are the series of one row; where no gap says which belong together, none has a label.
+    Lanes of several colours in turn are the series of one row. If no gap says which lanes belong together, no row has a
+    label.
     """
     lines = dict(zip(lanes, single, strict=True))
     groups = neighbours(lanes)
@@ -290,23 +301,25 @@ def _rows_of_lines(lanes: Sequence[Lane], single: list[list[Word]], turned: bool
 
 
 def _are_pairs(lanes: Sequence[Lane], single: Sequence[list[Word]]) -> bool:
-    """Whether every two lanes are one row, though no gap says so: two colours in turn, and beside them in turn a line that
-    names no model, as a maker's name does, and nearer to it than to the line before one that does.
+    """Whether every two lanes are one row, although no gap says so.
+
+    The lanes have two colours in turn. The lines of text beside them alternate too: one names no model (a maker's name, for
+    example), and the next names a model and is closer to it than to the following line.
     """
     if len(lanes) < 6 or len(lanes) % 2 or not all(single) or not _are_in_turn(lanes):
         return False
     in_turn = all(_names_nothing(words) == (at % 2 == 0) for at, words in enumerate(single))
-    apart = [_middle(after) - _middle(before) for before, after in pairwise(single)]
-    # One row may stand out by its colour.
+    distances = [_middle(after) - _middle(before) for before, after in pairwise(single)]
+    # One row may be highlighted by its colour.
     differ = sum(_differ(lanes[at], lanes[at + 1]) for at in range(0, len(lanes), 2))
-    return in_turn and max(apart[::2]) < min(apart[1::2]) and differ >= 0.4 * len(lanes)
+    return in_turn and max(distances[::2]) < min(distances[1::2]) and differ >= 0.4 * len(lanes)
 
 
 def _are_in_turn(lanes: Sequence[Lane]) -> bool:
-    """Whether two or three colours of bars come in turn, but for a row that stands out."""
+    """Whether two or three colours of bars alternate, except in a highlighted row."""
     changes = [_differ(one, other) for one, other in pairwise(lanes)]
     gaps = [after.top - before.bottom for before, after in pairwise(lanes)]
-    # Bars with room between them, and with a model beside each, are cards of two makers.
+    # Bars with gaps between them and a model beside each are cards of two makers.
     if len(lanes) < 4 or sum(changes) < 0.8 * len(changes) or min(gaps) > 0.15 * (lanes[0].bottom - lanes[0].top):
         return False
     for period in (2, 3):
@@ -317,32 +330,32 @@ def _are_in_turn(lanes: Sequence[Lane]) -> bool:
 
 
 def _names_nothing(words: Sequence[Word]) -> bool:
-    """Whether a line of text has no digit, as the name of a model has: a maker's name alone."""
+    """Whether a line of text has no digit. The name of a model has one, but a maker's name does not."""
     return bool(words) and not any(sign.isdigit() for word in words for sign in word.text)
 
 
-#: Share of lanes whose text names no model, above which they are lines of longer labels.
+#: If the texts of more than this share of the lanes name no model, the texts are lines of longer labels.
 _NAMELESS = 0.2
 
 
 def _differ(one: Lane, other: Lane) -> bool:
-    """Whether the longest bars of two lanes have other colours."""
+    """Whether the longest bars of two lanes differ in colour."""
     colours = zip(one.bars[-1].colour, other.bars[-1].colour, strict=True)
     return max(abs(first - second) for first, second in colours) > _OTHER_COLOUR
 
 
-#: Colours of bars that differ more in a channel are of two series: JPEG moves one by less.
+#: Bars whose colours differ by more in a channel belong to two series. JPEG changes a colour by less.
 _OTHER_COLOUR = 40
 
 
 def neighbours(lanes: Sequence[Lane]) -> list[tuple[Lane, ...]]:
-    """Lanes that stand close together are of one label, where the gaps between them are of two kinds."""
-    # JPEG lets a bar reach far into the one below that touches it.
+    """Groups of lanes that are close together and share a label, if there are two kinds of gaps. Otherwise single lanes."""
+    # With JPEG a bar may reach far into the bar below that touches it.
     gaps = [max(after.top - before.bottom, _TOUCHING) for before, after in pairwise(lanes)]
     narrow, wide = min(gaps), max(gaps)
     if wide - narrow <= max(4, 0.5 * wide):
         return [(lane,) for lane in lanes]
-    # Some gaps are wider than others of their kind: the top of a bar that is lighter there was taken for ground.
+    # Some gaps look wider than others of their kind, because the lighter top of a bar was taken for background.
     usual = float(np.median([gap for gap in gaps if gap > narrow + 4]))
     groups = [[lanes[0]]]
     for lane, gap in zip(lanes[1:], gaps, strict=True):
@@ -353,19 +366,19 @@ def neighbours(lanes: Sequence[Lane]) -> list[tuple[Lane, ...]]:
     return [tuple(group) for group in groups]
 
 
-#: Pixels between two bars that touch: they share one or two.
+#: Pixels between two bars that touch. It is negative, as they share one or two rows of pixels.
 _TOUCHING = -2
 
 
 def _inside(word: Word, lane: Lane, bars: Bars) -> bool:
-    """A label that is written into its bar."""
+    """Whether a word is a label that is written into its bar."""
     return word.number is None and word.box[0] >= bars.zero - 4 and lane.top <= word.middle[1] <= lane.bottom
 
 
 def _lines(words: Sequence[Word], turned: bool) -> list[list[Word]]:
-    """Words of one line of text; where the bars stand, words below each other."""
+    """The words grouped into lines of text. If the bars are vertical, the words of a group are below each other."""
     lines: list[list[Word]] = []
-    for word in sorted(words, key=lambda one: one.middle[1]):
+    for word in sorted(words, key=lambda word: word.middle[1]):
         if lines:
             low, high = _extent(lines[-1])
             shared = min(high, word.box[3]) - max(low, word.box[1])
@@ -385,25 +398,25 @@ def _middle(words: Sequence[Word]) -> float:
 
 
 def _one_each(lanes: Sequence[Lane], lines: list[list[Word]], pitch: float) -> list[list[Word]] | None:
-    """The words of each lane's label where every lane has a line of its own, or several that lie around it."""
-    found: list[list[Word]] = [[] for _ in lanes]
+    """The words of each lane's label, if every lane has its own line of text, or several lines around its middle."""
+    words_of_lanes: list[list[Word]] = [[] for _ in lanes]
     for line in lines:
         nearest = min(range(len(lanes)), key=lambda index: abs(lanes[index].middle - _middle(line)))
         if abs(lanes[nearest].middle - _middle(line)) <= 0.5 * pitch:
-            found[nearest] += line
-    # A label that was not read costs its own row. More of them are rather rows of several lanes.
-    if sum(map(bool, found)) < _LABELLED * len(lanes):
+            words_of_lanes[nearest] += line
+    # A label that was not read only loses its own row. If many are missing, the rows rather have several lanes.
+    if sum(map(bool, words_of_lanes)) < _LABELLED * len(lanes):
         return None
-    both = [(lane, block) for lane, block in zip(lanes, found, strict=True) if block]
-    return found if all(abs(_middle(block) - lane.middle) <= 0.3 * pitch for lane, block in both) else None
+    both = [(lane, block) for lane, block in zip(lanes, words_of_lanes, strict=True) if block]
+    return words_of_lanes if all(abs(_middle(block) - lane.middle) <= 0.3 * pitch for lane, block in both) else None
 
 
-#: Share of the lanes that have a line of text of their own, where each row is one lane.
+#: Each row is one lane only if at least this share of the lanes has its own line of text.
 _LABELLED = 0.8
 
 
 def _blocks(lines: list[list[Word]], turned: bool) -> list[list[Word]]:
-    """Lines that lie close below each other are one label; where the bars stand, words that lie close beside each other."""
+    """The labels: lines close below each other, or, if the bars are vertical, words close beside each other."""
     if len(lines) < 2:
         return lines
     gaps = [_extent(after)[0] - _extent(before)[1] for before, after in pairwise(lines)]
@@ -422,23 +435,26 @@ def _blocks(lines: list[list[Word]], turned: bool) -> list[list[Word]]:
 
 
 def _below_groups(lanes: Sequence[Lane], lines: list[list[Word]]) -> list[tuple[tuple[Lane, ...], list[Word]]] | None:
-    """The lanes of each label where bars stand in groups with room between them, and a label in the middle below each."""
+    """The lanes of each label, if vertical bars are in groups with gaps between them and a label is centred below each."""
     groups = neighbours(lanes)
     if len(groups) < 2 or len(groups) == len(lanes) or len(lines) > len(groups):
         return None
     middles = [(group[0].top + group[-1].bottom) / 2 for group in groups]
     pitch = min(after - before for before, after in pairwise(middles))
-    found: list[list[Word]] = [[] for _ in groups]
+    labels: list[list[Word]] = [[] for _ in groups]
     for line in lines:
         nearest = min(range(len(groups)), key=lambda index: abs(middles[index] - _middle(line)))
-        if found[nearest] or abs(middles[nearest] - _middle(line)) > 0.15 * pitch:
+        if labels[nearest] or abs(middles[nearest] - _middle(line)) > 0.15 * pitch:
             return None
-        found[nearest] = line
-    return list(zip(groups, found, strict=True))
+        labels[nearest] = line
+    return list(zip(groups, labels, strict=True))
 
 
 def _groups(lanes: Sequence[Lane], blocks: list[list[Word]]) -> list[tuple[tuple[Lane, ...], list[Word]]] | None:
-    """The lanes of each label where several stand side by side: each lane to the nearest label, evenly around it."""
+    """The lanes of each label, if several lanes share a label. Each lane goes to the nearest label.
+
+    None if the lanes are not evenly around their labels.
+    """
     if not blocks or len(blocks) >= len(lanes):
         return None
     groups: list[list[Lane]] = [[] for _ in blocks]
@@ -453,9 +469,10 @@ def _groups(lanes: Sequence[Lane], blocks: list[list[Word]]) -> list[tuple[tuple
 
 
 def _beside_groups(lanes: Sequence[Lane], lines: list[list[Word]]) -> list[tuple[tuple[Lane, ...], list[Word]]] | None:
-    """The lanes of each label where bars lie in groups of as many colours with room between them, and the lines of text
-    beside each are evenly around its middle; lines of two labels may then be as near to each other as those of one. A group
-    with another number of lines has no label: one of them was not read, or stands elsewhere.
+    """The lanes of each label, if bars of different colours are in groups of equal size with gaps between them.
+
+    The lines of text beside a group must be evenly around its middle. They may be as close to the lines of the next label as
+    to each other. A group with an unusual number of lines has no label, because a line was not read or is elsewhere.
     """
     groups = neighbours(lanes)
     size = len(groups[0])
@@ -465,28 +482,28 @@ def _beside_groups(lanes: Sequence[Lane], lines: list[list[Word]]) -> list[tuple
     if in_turn < _GROUPED * len(groups):
         return None
     middles = [(group[0].top + group[-1].bottom) / 2 for group in groups]
-    found: list[list[list[Word]]] = [[] for _ in groups]
+    lines_of_groups: list[list[list[Word]]] = [[] for _ in groups]
     for line in lines:
-        found[min(range(len(groups)), key=lambda index: abs(middles[index] - _middle(line)))].append(line)
-    usual = Counter(map(len, found)).most_common(1)[0][0]
+        lines_of_groups[min(range(len(groups)), key=lambda index: abs(middles[index] - _middle(line)))].append(line)
+    usual = Counter(map(len, lines_of_groups)).most_common(1)[0][0]
     pitch = min(after - before for before, after in pairwise(middles))
     labels = [
         words if len(block) == usual and usual and abs(_middle(words) - middle) <= 0.15 * pitch else []
-        for block, middle in zip(found, middles, strict=True)
+        for block, middle in zip(lines_of_groups, middles, strict=True)
         for words in ([word for line in block for word in line],)
     ]
     return list(zip(groups, labels, strict=True)) if sum(map(bool, labels)) >= _GROUPED * len(groups) else None
 
 
-#: Share of the groups of lanes whose bars have other colours than those beside them, as one may stand out by its colour; and
-#: of those that have a label.
+#: Share of the groups in which neighbouring bars must differ in colour, as one group may be highlighted. The same share of
+#: the groups must have a label.
 _GROUPED = 0.7
 
 
 def _row(lanes: tuple[Lane, ...], words: Sequence[Word], turned: bool) -> Row:
-    """The row with its words in the order in which they are read."""
-    if turned:  # up in the picture is right here
+    """The row with its words in reading order."""
+    if turned:  # the top of the picture is on the right here
         ordered = sorted(words, key=lambda word: (-round(word.middle[0] / 8), word.box[1]))
     else:
-        ordered = [word for line in _lines(words, turned) for word in sorted(line, key=lambda one: one.box[0])]
+        ordered = [word for line in _lines(words, turned) for word in sorted(line, key=lambda word: word.box[0])]
     return Row(" ".join(word.text.strip() for word in ordered), lanes, tuple(ordered))

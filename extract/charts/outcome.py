@@ -1,4 +1,4 @@
-"""What was read from one chart picture: plain values, which go between the two processes as JSON."""
+"""The result of reading one chart picture: plain values that go between the two processes as JSON."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """One printed value: where it stands, what it was read as, and whether the picture confirms it.
+    """One printed value: its place, its reading, and whether the picture confirms it.
 
-    `text` is the number as printed, `number` the same with a decimal point and no other sign, `second_text` the second
-    reading; `series` counts the bars of a row from 0, the inner
-    or the first one. `bar_px` is the bar's length, `residual_px` what it differs from the length that the chart's scale
-    gives to the number. `reason` is empty for an accepted value.
+    `text` is the number as printed, `number` the same number with a decimal point and no other sign, and `second_text` the
+    second reading. `series` counts the bars of a row from 0, which is the inner or the first bar. `bar_px` is the bar's
+    length, and `residual_px` its difference from the length that the number has on the chart's scale. `reason` is empty for
+    an accepted value.
     """
 
     label: str
@@ -34,15 +34,15 @@ class Value:
     reason: str
 
     def refused(self, reason: str) -> Value:
-        """The same, quarantined; an earlier reason stays."""
+        """The same value, quarantined. An earlier reason stays."""
         return self if self.status == "quarantined" else replace(self, status="quarantined", reason=reason)
 
 
 @dataclass(frozen=True, slots=True)
 class ChartReading:
-    """All that was read from one picture; `px_per_unit` is the fitted scale, None where none fits.
+    """Everything that was read from one picture. `px_per_unit` is the fitted scale, or None if no scale fits.
 
-    `problem` says why nothing of the picture can be accepted, and is empty otherwise.
+    `problem` says why no value of the picture can be accepted. It is empty otherwise.
     """
 
     width: int
@@ -55,12 +55,12 @@ class ChartReading:
     problem: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """The reading as plain JSON values."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, written: Mapping[str, Any]) -> ChartReading:
-        """What `to_json` wrote."""
+        """The inverse of `to_json`."""
         values = (
             Value(**{**value, "box": value["box"] and tuple(value["box"]), "bar": tuple(value["bar"])})
             for value in written["values"]

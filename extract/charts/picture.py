@@ -1,4 +1,4 @@
-"""The bytes of a picture as pixels. What is too large, animated, broken or no picture is refused before it is decoded."""
+"""Decodes the bytes of a picture into pixels. Refuses what is too large, animated, broken or not a picture."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def pixels(content: bytes) -> Pixels:
     except UnidentifiedImageError:
         raise BadPicture("no_picture", "this is no PNG, JPEG or WebP picture") from None
     except (OSError, SyntaxError, ValueError, EOFError) as error:
-        # What Pillow raises for a picture that ends early or contradicts itself depends on the format.
+        # If a picture ends early or contradicts itself, Pillow raises different errors for different formats.
         raise BadPicture("broken", f"the picture is broken ({error}); fetch or save it again") from None
 
 

@@ -1,4 +1,4 @@
-"""What a pixel of bar is worth: fitted to all bars at once, and held against the axis."""
+"""Fits the scale of a chart (pixels per unit) to all bars at once, and compares it with the axis."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from itertools import combinations
 
 import numpy as np
 
-#: Pixels by which a bar may differ from its printed value. Measured on real charts: at most 0.6.
+#: Pixels by which a bar may differ from its printed value. Bars of real charts differ by at most 0.6.
 WITHIN = 1.0
 #: Share of the bars that the scale must fit.
 SHARE = 0.7
-#: The fitted zero may differ by this many pixels from where the bars begin: a border belongs to each bar, or does not.
+#: The fitted zero may differ by this many pixels from where the bars begin, because the bars may or may not have a border.
 _ZERO = 3.0
-#: Numbers of an axis stand under their marks to a few pixels.
+#: Numbers of an axis may be this many pixels away from their marks.
 MARK = 4.0
 
 
@@ -31,25 +31,25 @@ class Scale:
 
 
 def fit(pairs: Sequence[tuple[float, float]], begin: float) -> Scale | None:
-    """The scale that most of the pairs of value and end keep to; None where fewer than three or than `SHARE` do.
+    """The scale that fits most pairs of value and end. None if it fits fewer than three pairs or less than `SHARE` of them.
 
-    `begin` is the column at which the bars begin. Every two bars propose a scale, so that a few wrong readings have no say.
+    `begin` is the column at which the bars begin. Every two bars propose a scale, so a few wrong readings have no influence.
     """
     if len(pairs) < 3:
         return None
     values, ends = (np.array(column, dtype=float) for column in zip(*pairs, strict=True))
     best: tuple[int, float, float, float] = (0, 0.0, 0.0, 0.0)
-    for one, other in combinations(range(len(pairs)), 2):
-        if abs(values[one] - values[other]) < 1e-9:
+    for first, second in combinations(range(len(pairs)), 2):
+        if abs(values[first] - values[second]) < 1e-9:
             continue
-        slope = (ends[one] - ends[other]) / (values[one] - values[other])
-        zero = ends[one] - slope * values[one]
+        slope = (ends[first] - ends[second]) / (values[first] - values[second])
+        zero = ends[first] - slope * values[first]
         if slope <= 0 or abs(zero - begin) > _ZERO:
             continue
         off = np.abs(ends - zero - slope * values)
         within = off <= WITHIN
-        if (found := (int(within.sum()), -float(off[within].sum()), zero, slope)) > best:
-            best = found
+        if (candidate := (int(within.sum()), -float(off[within].sum()), zero, slope)) > best:
+            best = candidate
     count, _, zero, slope = best
     if count < 3 or count < SHARE * len(pairs):
         return None
@@ -57,7 +57,7 @@ def fit(pairs: Sequence[tuple[float, float]], begin: float) -> Scale | None:
         within = np.abs(ends - zero - slope * values) <= WITHIN
         if within.sum() < 3 or np.ptp(values[within]) < 1e-9:
             return None
-        slope, zero = (float(one) for one in np.polyfit(values[within], ends[within], 1))
+        slope, zero = (float(coefficient) for coefficient in np.polyfit(values[within], ends[within], 1))
     within = np.abs(ends - zero - slope * values) <= WITHIN
     if within.sum() < max(3, SHARE * len(pairs)) or slope <= 0 or abs(zero - begin) > _ZERO:
         return None
@@ -65,10 +65,10 @@ def fit(pairs: Sequence[tuple[float, float]], begin: float) -> Scale | None:
 
 
 def marks_agree(scale: Scale, marks: Sequence[tuple[float, float]]) -> bool | None:
-    """Whether the numbers along the axis, as pairs of value and column, stand where the scale has them.
+    """Whether the numbers along the axis (pairs of value and column) are where the scale says.
 
-    None where the chart prints no axis: fewer than three numbers in a line. A number that was misread, or is none of the
-    axis, must not decide, so two thirds of them do.
+    None if the chart has no axis, which means fewer than three numbers in a line. It suffices that two thirds of the numbers
+    agree, because a number may be misread or may not belong to the axis.
     """
     if len(marks) < 3:
         return None

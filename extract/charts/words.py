@@ -1,4 +1,4 @@
-"""The words of a picture with their places, and one word read again, by rapidocr with the models in its wheel."""
+"""Reads the words of a picture with their places, and single words again. Uses rapidocr with the models in its wheel."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from rapidocr import RapidOCR
 from gpuledger.extract.charts.outcome import Box
 from gpuledger.extract.charts.picture import Pixels
 
-#: Pictures narrower than this are read at twice their size: the models were trained on larger letters.
+#: Pictures narrower than this are read at twice their size, because the models were trained on larger letters.
 _SMALL = 1_500
-#: A number with at most one word of unit behind it, or a currency sign before it.
+#: A number, perhaps with a currency sign before it and a unit of one word after it.
 _NUMBER = re.compile(
     r"^[$€£~]?\s?(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?)\s?(?P<unit>%|[a-zA-Zµ][\w/·.$]{0,12})?$"
 )
@@ -23,7 +23,7 @@ _NUMBER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """Text as read and its place; `slanted` where it does not run from left to right."""
+    """A text as read, and its place. `slanted` if it does not run from left to right."""
 
     text: str
     box: Box
@@ -32,32 +32,32 @@ class Word:
 
     @property
     def height(self) -> float:
-        """In pixels."""
+        """The height of the box in pixels."""
         return self.box[3] - self.box[1]
 
     @property
     def middle(self) -> tuple[float, float]:
-        """Of its box."""
+        """The middle of the box."""
         left, top, right, bottom = self.box
         return (left + right) / 2, (top + bottom) / 2
 
     @property
     def number(self) -> str | None:
-        """The number as printed, without its unit; None where the text is something else."""
-        found = _NUMBER.match(self.text.strip())
-        return found["number"] if found else None
+        """The number as printed, without its unit. None if the text is not a number."""
+        match = _NUMBER.match(self.text.strip())
+        return match["number"] if match else None
 
     @property
     def unit(self) -> str | None:
-        """The unit behind the number; an s in it is sometimes read as a dollar sign."""
-        found = _NUMBER.match(self.text.strip())
-        return re.sub(r"(?<=[a-z])\$", "s", found["unit"]) if found and found["unit"] else None
+        """The unit after the number. An s in it is sometimes read as a dollar sign, which is corrected."""
+        match = _NUMBER.match(self.text.strip())
+        return re.sub(r"(?<=[a-z])\$", "s", match["unit"]) if match and match["unit"] else None
 
 
 def stacked(strips: list[Pixels]) -> tuple[Pixels, list[int]]:
-    """Strips of one width below each other, with the row at which each begins: one question instead of many.
+    """Strips of one width below each other, with the row at which each begins, so that the model reads them all at once.
 
-    The model enlarges what is low, and a single strip would be brought to tens of thousands of pixels in width.
+    The model enlarges low pictures, and it would make a single strip tens of thousands of pixels wide.
     """
     starts, parts, row = [], [], 0
     for strip in strips:
@@ -69,7 +69,7 @@ def stacked(strips: list[Pixels]) -> tuple[Pixels, list[int]]:
 
 
 class Reader:
-    """The models, loaded once. `threads` are what one question may use."""
+    """The models, loaded once. `threads` is the number of threads that one reading may use."""
 
     def __init__(self, threads: int = 1) -> None:
         engine = "EngineConfig.onnxruntime"
@@ -84,30 +84,30 @@ class Reader:
             }
         )
 
-    def words(self, picture: Pixels, left: float = 0, top: float = 0, times: float | None = None) -> list[Word]:
-        """All words of a picture, or of a part of one whose corner is at `left` and `top`; `times` enlarges it first."""
+    def read_words(self, picture: Pixels, left: float = 0, top: float = 0, times: float | None = None) -> list[Word]:
+        """All words of a picture, or of a part whose corner is at `left` and `top`. `times` enlarges it first."""
         times = times or (2.0 if picture.shape[1] < _SMALL else 1.0)
         enlarged = cv2.resize(picture, None, fx=times, fy=times, interpolation=cv2.INTER_CUBIC)
-        found: Any = self._models(np.ascontiguousarray(enlarged[:, :, ::-1]), use_det=True, use_cls=False)
-        if found.boxes is None:
+        result: Any = self._models(np.ascontiguousarray(enlarged[:, :, ::-1]), use_det=True, use_cls=False)
+        if result.boxes is None:
             return []
         words = (
             _word(corners / times, text, float(score))
-            for corners, text, score in zip(found.boxes, found.txts, found.scores, strict=True)
+            for corners, text, score in zip(result.boxes, result.txts, result.scores, strict=True)
         )
         return [_moved(part, left, top) for word in words for part in without_share(word, picture)]
 
-    def read(self, crops: list[Pixels]) -> list[tuple[str, float]]:
-        """The text of each crop of one line, with the model's own certainty."""
+    def read_lines(self, crops: list[Pixels]) -> list[tuple[str, float]]:
+        """The text of each crop, which shows one line, with the model's own certainty."""
         answers = []
         for crop in crops:
-            found: Any = self._models(np.ascontiguousarray(crop[:, :, ::-1]), use_det=False, use_cls=False)
-            answers.append((found.txts[0], float(found.scores[0])) if found.txts else ("", 0.0))
+            result: Any = self._models(np.ascontiguousarray(crop[:, :, ::-1]), use_det=False, use_cls=False)
+            answers.append((result.txts[0], float(result.scores[0])) if result.txts else ("", 0.0))
         return answers
 
 
 def crop_of(picture: Pixels, box: Box, margin: float = 0) -> Pixels:
-    """The pixels in a box, which may reach over the picture's border."""
+    """The pixels in a box. The box may reach beyond the picture's border."""
     left, top, right, bottom = box
     height, width = picture.shape[:2]
     rows = slice(max(0, int(top - margin)), min(height, int(np.ceil(bottom + margin))))
@@ -115,44 +115,44 @@ def crop_of(picture: Pixels, box: Box, margin: float = 0) -> Pixels:
     return picture[rows, columns]
 
 
-#: A number with its share behind it: `31.2 (87%)`.
+#: A number with a share after it: `31.2 (87%)`.
 _WITH_SHARE = re.compile(r"^(?P<number>\D?\s?\d[\d.,]*\D{0,8}?)\s*(?P<share>[(\[]\s?\d{1,3}(?:[.,]\d+)?\s?%\s?[)\]]?)$")
-#: What differs more from the ground is drawn on it.
+#: Pixels that differ by more from the background are drawn on it.
 _DRAWN = 60
-#: Two spaces of one text differ in width by less.
+#: Two spaces in one text are alike if the narrower has at least this share of the width of the wider.
 _AS_WIDE = 0.7
 
 
 def without_share(word: Word, picture: Pixels) -> list[Word]:
-    """A number and its share behind it, which were read as one word, are two; one where no gap between them is found."""
-    found = _WITH_SHARE.match(word.text.strip())
-    if found is None or word.slanted:
+    """Split a number and the share after it, which were read as one word, into two words. One word if there is no gap."""
+    match = _WITH_SHARE.match(word.text.strip())
+    if match is None or word.slanted:
         return [word]
     left, top, right, bottom = word.box
-    # Bars above and below reach into the box.
+    # Only the middle rows, because bars above and below reach into the box.
     crop = crop_of(picture, (left, top + 0.2 * word.height, right, bottom - 0.2 * word.height)).astype(np.int16)
     if not crop.size:
         return [word]
-    ground = np.median(crop.reshape(-1, 3), axis=0)
-    is_clean = ~(np.abs(crop - ground).max(axis=2) > _DRAWN).any(axis=0)
-    # Letters are not equally wide: the widest gap near where the bracket should be is the one before it.
-    expected = len(found["number"]) / len(word.text.strip()) * crop.shape[1]
+    background = np.median(crop.reshape(-1, 3), axis=0)
+    is_clean = ~(np.abs(crop - background).max(axis=2) > _DRAWN).any(axis=0)
+    # Letters differ in width, so the place of the bracket is only estimated. The widest gap near it is the one before it.
+    expected = len(match["number"]) / len(word.text.strip()) * crop.shape[1]
     gaps = []
     for at in range(len(is_clean)):
         wide = int((~is_clean[at:]).argmax()) if is_clean[at] else 0
         if (at == 0 or not is_clean[at - 1]) and abs(at + wide / 2 - expected) <= word.height:
             gaps.append((wide, at))
     wide, at = max(gaps, default=(0, 0))
-    if not found["number"].strip()[-1].isdigit():
-        # The gap before its unit is as wide.
+    if not match["number"].strip()[-1].isdigit():
+        # The gap before the unit is about as wide, so take the gap that is nearest to the expected place.
         alike = [gap for gap in gaps if gap[0] >= _AS_WIDE * wide]
         wide, at = min(alike, key=lambda gap: abs(gap[1] + gap[0] / 2 - expected), default=(wide, at))
     if wide < 2:
         return [word]
     column = int(left)
     ends = (column + at + min(2, wide // 2), column + at + wide - 1)
-    number = replace(word, text=found["number"].strip(), box=(left, top, float(ends[0]), bottom))
-    return [number, replace(word, text=found["share"], box=(float(ends[1]), top, right, bottom))]
+    number = replace(word, text=match["number"].strip(), box=(left, top, float(ends[0]), bottom))
+    return [number, replace(word, text=match["share"], box=(float(ends[1]), top, right, bottom))]
 
 
 def _moved(word: Word, right: float, down: float) -> Word:

@@ -1,4 +1,4 @@
-"""Reads the signs of a wall from `block_signals.toml`, where they are listed and explained."""
+"""Reads the signs of a wall from `block_signals.toml`, which lists and explains them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Place = Literal["header", "url", "title", "heading", "mark", "text"]
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """One sign of a wall, where it counts, and in a few words (`note`) what it shows."""
+    """One sign of a wall. `note` says in a few words what the sign shows."""
 
     kind: WallKind
     note: str
@@ -24,7 +24,7 @@ class Signal:
 
 @cache
 def signals(place: Place) -> tuple[Signal, ...]:
-    """The signs that count in one place, in the order of the file. Compiled on first use: most pages need few of them."""
+    """The signs that count in one place, in the order of the file. Compiled on first use, as most pages need few places."""
     listed = "title" if place == "heading" else place
     return tuple(
         Signal(entry["kind"], entry["note"], _compile(entry["patterns"]))
@@ -35,13 +35,13 @@ def signals(place: Place) -> tuple[Signal, ...]:
 
 @cache
 def content_marks() -> re.Pattern[str]:
-    """What a source that shows goods, figures or an article holds."""
+    """Matches in the HTML source of pages that show goods, figures or an article."""
     return _compile(_file()["content"]["marks"])
 
 
 @cache
 def price() -> re.Pattern[str]:
-    """A price among visible words."""
+    """Matches a price among visible words."""
     return _compile([_file()["content"]["price"]])
 
 

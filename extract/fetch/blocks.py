@@ -1,7 +1,7 @@
-"""Tells a wall from a page: consent, captcha, challenge, refusal, soft 404. A wall must never read as 'no rows'.
+"""Tells a page from a wall: consent, captcha, challenge, refusal or soft 404. A wall must never be read as 'no rows'.
 
-The signs are listed in `block_signals.toml`. Ordinary shop pages hold captcha scripts, cookie banners and the word 'robot',
-so words in the text count only on a page that shows little else.
+`block_signals.toml` lists the signs. Ordinary shop pages contain captcha scripts, cookie banners and the word 'robot', so
+words in the text count only on a page that shows little else.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from gpuledger.extract.fetch import block_signals
 from gpuledger.extract.fetch.block_signals import Place, Signal
 from gpuledger.extract.markup import charset
 
-#: A wall is small, a shop's page is not: above this many characters of source only titles and headings are looked at.
+#: A wall is small and a shop's page is not. Above this many characters of source only titles and headings are searched.
 _SMALL_PAGE = 150_000
-#: A wall says little: above this many words of visible text the page is content.
+#: A wall says little. A page with more words of visible text than this is content.
 _FEW_WORDS = 500
 _SHORT_TEXT = 10_000
-#: The same where the words are only those of a cookie banner, which stands on every page in some countries.
+#: The same limit if the only sign is a cookie banner, which every page has in some countries.
 _FEWER_WORDS = 250
-#: How far into the source a title is looked for.
+#: The title is searched for in this many characters at the start of the source.
 _HEAD = 100_000
 
-# Whatever a page holds, a search takes time in proportion to it: no pattern looks for a far end from many starts.
+# A search takes time in proportion to the length of any page: no pattern searches for a far end from many starts.
 _TITLE = re.compile(r"<title[^<>]*>", re.IGNORECASE)
 _HEADING = re.compile(r"<h1[^<>]*>", re.IGNORECASE)
 _PARTS = re.compile(r"\s+[-–—·•:]+\s+|\s*[|»›]\s*|:\s+")
@@ -44,10 +44,10 @@ _FRONT_PAGE = re.compile(r"/?([a-z]{2}([-_][a-z]{2})?/?)?((index|default|home)(\
 
 
 def detect(page: bytes | str, url: str, headers: Mapping[str, str] | None = None, status: int = 200) -> None:
-    """Return where `page` may be read; raise Blocked where it is a wall and EmptyBody where nothing is in it.
+    """Return if `page` may be read. Raises Blocked if it is a wall, and EmptyBody if it is empty.
 
-    `url` is the final address; `headers` have lower-case names. Only HTML is searched for words and marks; an answer that
-    says it is JSON, XML, CSV or an image but is an HTML page is searched too.
+    `url` is the final address, and `headers` have lower-case names. Only HTML is searched for words and marks. An HTML page
+    is also searched if its headers say that it is JSON, XML, CSV or an image.
     """
     if not page.strip():
         raise EmptyBody(url, f"status {status} with an empty body")
@@ -57,15 +57,15 @@ def detect(page: bytes | str, url: str, headers: Mapping[str, str] | None = None
 
 
 def detect_redirect(url: str, final_url: str) -> None:
-    """Raise Blocked where a page below the front page was redirected to the front page: it is gone (a soft 404)."""
-    wanted, reached = urlsplit(url), urlsplit(final_url)
-    was_front_page = _FRONT_PAGE.fullmatch(wanted.path) and not wanted.query
+    """Raise Blocked if a page below the front page redirects to the front page. Such a page is gone (a soft 404)."""
+    requested, reached = urlsplit(url), urlsplit(final_url)
+    was_front_page = _FRONT_PAGE.fullmatch(requested.path) and not requested.query
     if not was_front_page and _FRONT_PAGE.fullmatch(reached.path) and not reached.query:
         raise Blocked(url, "redirected to the front page: the page is gone", "correct the address in the source")
 
 
 def find(page: bytes | str, url: str, headers: Mapping[str, str], status: int = 200) -> Signal | None:
-    """The first sign of a wall in a page, or None. `url`, `headers` and what is searched are as in `detect`."""
+    """The first sign of a wall in a page, or None. The arguments, and the parts that are searched, are as in `detect`."""
     for name, value in headers.items():
         if signal := _search("header", f"{name.lower()}: {value}"):
             return signal
@@ -75,12 +75,12 @@ def find(page: bytes | str, url: str, headers: Mapping[str, str], status: int = 
 
 
 def visible_text(source: str) -> str:
-    """The words of an HTML source that a reader sees, roughly: without scripts, styles, comments and tags."""
+    """Roughly the words that a reader sees of an HTML source: without scripts, styles, comments and tags."""
     seen, start = [], 0
     while opening := _UNSEEN.search(source, start):
         seen.append(source[start : opening.start()])
         closing = re.compile(f"</{opening[1]}" if opening[1] else "-->", re.IGNORECASE).search(source, opening.end())
-        if closing is None:  # what is not closed swallows the rest, as in a browser
+        if closing is None:  # an element that is not closed swallows the rest of the page, as in a browser
             break
         start = closing.end()
     else:
@@ -121,7 +121,7 @@ def _find_title(source: str) -> Signal | None:
 
 
 def _element(opening: re.Pattern[str], source: str) -> str:
-    """The start of the words in the first element of a kind, enough to compare them with."""
+    """The beginning of the text of the first such element, long enough to compare it with the patterns."""
     match = opening.search(source)
     return _plain(_CLOSING.split(source[match.end() : match.end() + 1000], maxsplit=1)[0]) if match else ""
 

@@ -1,10 +1,12 @@
-"""Pages that a script fills in: rendered by a Chromium that never touches the network.
+"""Renders pages that a script fills in, with a Chromium that never touches the network.
 
-Every request that a page makes comes to the polite client instead (`visit`), which asks robots.txt, waits its turn, checks
-each address, and keeps size and deadline; only the source's own hosts are asked, so that trackers are not.
+Every request that a page makes goes to the polite client instead (`visit`). The client checks robots.txt and each address,
+waits its turn, and keeps the limits of size and time. It fetches from the source's own hosts only, so it never contacts
+trackers.
 
-Behind that stand three walls, for what an interception may miss (hints to connect ahead, calls, a new kind of request): the
-page's policy forbids what is no request, the browser's one way out is a proxy that there is not, and it looks up no name.
+Interception may miss something: hints to connect ahead, calls, a new kind of request. So there are three more barriers. The
+page's policy forbids network use that is not a request, the browser's only way out is a proxy that does not exist, and the
+browser cannot resolve any host name.
 """
 
 from __future__ import annotations
@@ -36,15 +38,15 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser as Chromium
     from playwright.async_api import BrowserContext, Page, Playwright, ProxySettings
 
-#: Names under which a Chromium is installed.
+#: Program names under which Chromium may be installed.
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-#: Pages that are rendered at the same time, all sources together, and requests of theirs that wait for the client.
+#: How many pages of all sources are rendered at the same time, and how many of their requests the client handles at a time.
 _AT_ONCE, _THREADS = 4, 8
-#: Seconds that a page which goes on changing is given after what it last waited for.
+#: A page that keeps changing is taken as it is this many seconds after its last pending request.
 SETTLE_S = 8.0
-#: Seconds in which a page must be gone that was closed, before the browser is ended with it.
+#: If a page does not close within this many seconds, the browser is killed together with the page.
 _CLOSED_WITHIN_S = 3.0
-#: A proxy of a name that never leads anywhere (RFC 6761), loopback not excepted: what was not intercepted ends here.
+#: A proxy whose name never resolves (RFC 6761), also used for loopback. Requests that were not intercepted fail here.
 _NOWHERE = "http://nowhere.invalid:9"
 _ARGUMENTS = (
     "--disable-background-networking", "--disable-component-update", "--disable-default-apps", "--disable-sync",
@@ -54,16 +56,17 @@ _ARGUMENTS = (
 )  # fmt: skip
 _LENGTH = "() => document.documentElement.outerHTML.length"
 
-_Given = TypeVar("_Given")
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrowserSettings:
     """How pages are rendered.
 
-    `program` is Chromium's, found by its name where it is empty; `address` is that of one that runs elsewhere and is driven
-    by its DevTools protocol. A page that is not done after `deadline_s` has failed; it counts as done when nothing changed
-    for `quiet_s`. `hosts` may give scripts to pages of any source, beside the source's own.
+    `program` is the name or path of Chromium; if it is empty, the usual names are tried. `address` is the address of a
+    Chromium that runs elsewhere and is driven by its DevTools protocol. A page fails if it is not done after `deadline_s`.
+    It counts as done when nothing has changed for `quiet_s`. Pages of any source may load scripts from `hosts`, besides the
+    source's own hosts.
     """
 
     program: str = ""
@@ -75,23 +78,23 @@ class BrowserSettings:
 
 
 def find(program: str = "") -> str:
-    """The browser's program. Raises NoBrowser where there is none."""
-    wanted = [program] if program else NAMES
-    found = next(filter(None, map(shutil.which, wanted)), None) or (None if program else _of_playwright())
-    if found is None:
+    """The path of the browser's program. Raises NoBrowser if there is none."""
+    program_names = [program] if program else NAMES
+    path = next(filter(None, map(shutil.which, program_names)), None) or (None if program else _of_playwright())
+    if path is None:
         raise NoBrowser("browser", f"no program is called {program or ' or '.join(NAMES)}")
-    return found
+    return path
 
 
 def _of_playwright() -> str | None:
-    """The one that `playwright install chromium` has put there, the newest."""
+    """The newest Chromium that `playwright install chromium` has installed."""
     folder = Path.home() / ".cache" / "ms-playwright"
     return next(map(str, sorted(folder.glob("chromium-*/chrome-linux*/chrome"), reverse=True)), None)
 
 
 @dataclass(frozen=True, slots=True)
 class Rendering:
-    """Which pages of one source the browser renders: all, or those of some `hosts`."""
+    """Which pages of one source the browser renders: all pages, or only those of `hosts`."""
 
     browser: Browser
     hosts: frozenset[str] | None = None
@@ -102,14 +105,14 @@ class Rendering:
 
 
 class Browser:
-    """One browser for all pages of a run, started with the first one; safe to share between threads.
+    """One browser for all pages of a run, started for the first page. Safe to share between threads.
 
-    Use it as a context manager. `agent` is the User-Agent that the client names too.
+    Use it as a context manager. `agent` is the User-Agent, the same as the client's.
     """
 
     def __init__(self, client: Client, settings: BrowserSettings, agent: str) -> None:
         self._client, self._settings, self._agent = client, settings, agent
-        #: Stands among the arguments of the browser, so that its processes are known among all others.
+        #: An argument of the browser's command line, by which we recognise its processes among all others.
         self._mark = f"--gpuledger-{secrets.token_hex(8)}"
         self._starting = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -138,40 +141,40 @@ class Browser:
         self._loop = None
 
     def render(self, url: str, site: Site) -> Fetched:
-        """The page at `url` as its scripts leave it, and behind its end the list of what it was made from; what is no HTML
-        is given as it came.
+        """The page at `url` as its scripts leave it, followed by the list of the requests that it was made from.
 
-        Raises what the client raises for the page itself; NoBrowser; Timeout for a page that is not done in time; TooLarge.
+        A page that is not HTML is returned as it came. Raises NoBrowser, TooLarge, Timeout if the page is not done in time,
+        and whatever the client raises for the page itself.
         """
         self._start()
         page = self._client.fetch(url, site=site)
         if not is_html(page):
             return page
-        shown, started = addresses.redact(url), time.monotonic()
+        shown_url, started = addresses.redact(url), time.monotonic()
         try:
             rendered = self._wait(self._rendered(page, site))
         except ExtractError:
             raise
         except Exception as error:
             if self._is_running():
-                raise FetchError(shown, f"the browser gave up on it: {_first_line(error)}") from error
-            # It ended, perhaps with another page: once more in a new one.
+                raise FetchError(shown_url, f"the browser gave up on it: {_first_line(error)}") from error
+            # The browser ended, perhaps because of another page. Render this page once more in a new browser.
             self._start()
             rendered = self._wait(self._rendered(page, site))
         if len(rendered.content) > self._settings.max_body_bytes:
-            raise TooLarge(shown, f"rendered it has {len(rendered.content)} bytes")
+            raise TooLarge(shown_url, f"rendered it has {len(rendered.content)} bytes")
         blocks.detect(rendered.content, rendered.final_url, rendered.headers, rendered.status)
         return replace(rendered, elapsed_s=page.elapsed_s + time.monotonic() - started)
 
     def _is_running(self) -> bool:
         return self._browser is not None and self._browser.is_connected()
 
-    def _wait(self, work: Coroutine[Any, Any, _Given]) -> _Given:
+    def _wait(self, work: Coroutine[Any, Any, _Result]) -> _Result:
         assert self._loop is not None
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     def _start(self) -> None:
-        """Have a browser. Raises NoBrowser, also for every page after the one that was told so."""
+        """Start the browser if it does not run. Raises NoBrowser, and raises it again for every later page."""
         with self._starting:
             if self._failure is not None:
                 raise self._failure
@@ -204,7 +207,7 @@ class Browser:
                 return
             self._browser = await self._playwright.chromium.launch(
                 executable_path=program, args=[*_ARGUMENTS, self._mark], proxy=_proxy(), timeout=60_000,
-                # As root there is no sandbox to be had.
+                # Chromium has no sandbox for root.
                 chromium_sandbox=os.geteuid() != 0,
             )  # fmt: skip
         except Exception as error:
@@ -228,45 +231,46 @@ class Browser:
             Asking(self._client, sites, self._pool, self._known.setdefault(sites, {})), page,
             most_bytes=4 * self._settings.max_body_bytes,
         )  # fmt: skip
-        shown, longest = addresses.redact(page.url), self._settings.deadline_s
+        shown_url, longest = addresses.redact(page.url), self._settings.deadline_s
         async with self._places:
-            # Another context for each page: nothing that one stores is there for the next.
+            # Each page has its own context, so that a page never sees data that another page stored.
             context = await self._browser.new_context(
                 accept_downloads=False, service_workers="block", user_agent=self._agent, proxy=_proxy()
             )
             try:
                 async with asyncio.timeout(longest):
-                    return visit.rendered(await self._taken(context, visit))
+                    return visit.rendered(await self._html_of(context, visit))
             except TimeoutError:
                 waited = f", and waits for {addresses.redact(min(visit.waits_for))}" if visit.waits_for else ""
                 seen = f"the page was not done after {longest:g} s{waited}"
                 raise Timeout(
-                    shown, seen, "look at it in a browser; raise browser_deadline_s if it is really so slow"
+                    shown_url, seen, "look at it in a browser; raise browser_deadline_s if it is really so slow"
                 ) from None
             finally:
                 await self._close(context)
 
-    async def _taken(self, context: BrowserContext, visit: Visit) -> str:
+    async def _html_of(self, context: BrowserContext, visit: Visit) -> str:
         await context.route("**/*", visit.answer)
-        # One that is routed here is never opened.
+        # A socket that is routed here is never opened.
         await context.route_web_socket("**/*", lambda socket: socket.close())
         page = await context.new_page()
-        context.on("page", _closed)
+        context.on("page", _close_window)
         await page.goto(visit.address, wait_until="commit", timeout=0)
-        await _settled(page, visit, self._settings.quiet_s)
+        await _wait_until_settled(page, visit, self._settings.quiet_s)
         return await page.content()
 
     async def _close(self, context: BrowserContext) -> None:
         try:
             async with asyncio.timeout(_CLOSED_WITHIN_S):
                 await context.close()
-        except Exception:  # noqa: BLE001  whatever Playwright raises: a page that cannot be closed must not stay
+        except Exception:  # noqa: BLE001  Playwright raises anything here, and a page that does not close must not stay
             _kill(self._mark)
 
 
-async def _settled(page: Page, visit: Visit, quiet_s: float) -> None:
-    """Return when the page waits for nothing and has not grown or shrunk for a while; one that goes on changing is given
-    SETTLE_S after what it last waited for.
+async def _wait_until_settled(page: Page, visit: Visit, quiet_s: float) -> None:
+    """Return when the page waits for no request and its length has not changed for `quiet_s` seconds.
+
+    A page that keeps changing is taken as it is SETTLE_S after its last pending request.
     """
     length, since, ends = -1, time.monotonic(), time.monotonic() + SETTLE_S
     while True:
@@ -289,8 +293,8 @@ async def _settled(page: Page, visit: Visit, quiet_s: float) -> None:
         length = now
 
 
-async def _closed(page: Page) -> None:
-    """Close a window that a page has opened."""
+async def _close_window(page: Page) -> None:
+    """Close a window that a page opened."""
     with suppress(Exception):
         await page.close()
 
@@ -305,7 +309,7 @@ def _first_line(error: BaseException) -> str:
 
 
 def _kill(mark: str) -> None:
-    """End the browser that has the mark among its arguments, with all that it started."""
+    """Kill the browser that has `mark` among its arguments, with all processes that it started."""
     import psutil
 
     for process in psutil.Process().children(recursive=True):

@@ -1,4 +1,4 @@
-"""What one successful request brought. Apart from the client, so that reading the archive does not import requests."""
+"""The result of one successful request. In a module of its own, so that reading the archive does not import requests."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from dataclasses import dataclass
 class Fetched:
     """The answer to one fetch.
 
-    `url` is the address asked for and `final_url` where the redirects ended. Header names are in lower case. `content` is
-    the body after decompression; with `not_modified` (status 304) it is empty: the page archived last still holds.
-    `attempts` counts the tries that this answer took, `elapsed_s` is the time in seconds over all of them, and
-    `wire_bytes` the size of the body as it was sent.
+    `url` is the requested address and `final_url` the address where the redirects ended. Header names are in lower case.
+    `content` is the body after decompression. With `not_modified` (status 304) `content` is empty, because the page that was
+    archived last is still valid. `attempts` is the number of tries, `elapsed_s` the time in seconds of all tries together,
+    and `wire_bytes` the size of the body as sent.
     """
 
     url: str

@@ -1,8 +1,8 @@
-"""One host, one worker: leases in a store, so that a host is asked politely by all machines together.
+"""Leases in a store by which only one worker at a time uses a host, so that all machines together are polite to the host.
 
-A worker takes a host before its first request to it and gives it back at the end. Of a worker that died nothing is asked
-and no clock is compared: who waits takes the host over once its lease was not renewed for its whole time, as measured by the
-one who waits. So a worker stops in good time where it could not renew.
+A worker takes a host before its first request to the host, and gives it back at the end. A dead worker need not do anything,
+and no clocks are compared: a waiting worker takes the host over once it has seen, by its own clock, no renewal for the whole
+time of a lease. So a worker that cannot renew its lease stops using the host well before that.
 """
 
 from __future__ import annotations
@@ -21,15 +21,16 @@ from gpuledger.extract import local_files
 from gpuledger.extract.errors import FetchError
 from gpuledger.extract.objects import Objects, StoreError, Version
 
-#: Another worker takes over what was not renewed for so long [s]. It is renewed six times in it, and not used after half of
-#: it without a renewal: so a request that runs then has its deadline of 30 s to end.
+#: Another worker takes a host over if its lease was not renewed for so long [s]. The owner renews the lease six times in
+#: this time, and stops using it after half of this time without a renewal. So a request that still runs then has its
+#: deadline of 30 s to end.
 LEASE_S = 60.0
-#: Between two looks at a host that another worker has [s].
+#: Pause before looking again at a host that another worker has [s].
 _LOOK_EVERY_S = 0.5
 
 
 class HostTaken(FetchError):
-    """Another worker reads the host."""
+    """Another worker has the host."""
 
     default_action = "read fewer sources of this host at once, or raise source_timeout_s in the settings"
 
@@ -37,13 +38,13 @@ class HostTaken(FetchError):
 @dataclass(slots=True)
 class _Held:
     version: Version
-    #: Until when nobody else takes it, by this worker's clock.
+    #: No other worker takes the host before this time of this worker's clock.
     until: float
 
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """How long leases hold and are waited for, in seconds, and the clock and the sleep that measure it."""
+    """How long a lease holds and how long a worker waits for one, in seconds, with the clock and the sleep to use."""
 
     lease_s: float = LEASE_S
     patience_s: float = 900.0
@@ -52,7 +53,7 @@ class Times:
 
 
 class HostLeases:
-    """The hosts that this worker has. Safe for threads; closing gives all of them back."""
+    """The hosts that this worker has. Safe for threads. `close` gives all hosts back."""
 
     def __init__(self, store: Objects, times: Times = Times()) -> None:
         self._store = store
@@ -73,10 +74,10 @@ class HostLeases:
         self.close()
 
     def hold(self, host: str) -> bool:
-        """Have the host for the next request: at once where this worker has it, else as soon as no other one does.
+        """Make sure that this worker has the host for its next request. Waits while another worker has the host.
 
-        True where another worker may have asked it last: a pause is due. Raises HostTaken where the patience ends, and
-        StoreError.
+        Returns True if another worker may have used the host last, so that a pause is due. Raises StoreError, and HostTaken
+        if the wait is longer than `patience_s`.
         """
         with self._lock:
             held = self._held.get(host)
@@ -86,7 +87,7 @@ class HostLeases:
         return self._take(host)
 
     def close(self) -> None:
-        """Give all hosts back. Those that the store does not take back end by themselves."""
+        """Give all hosts back. If the store fails, the leases expire by themselves."""
         self._stop.set()
         self._renewing.join()
         with self._lock:
@@ -99,20 +100,20 @@ class HostLeases:
 
     def _take(self, host: str) -> bool:
         gives_up = self._times.clock() + self._times.patience_s
-        seen: Version | None = None
+        seen_version: Version | None = None
         since = math.inf
         while True:
-            found = self._store.get(_key(host))
+            lease = self._store.get(_key(host))
             now = self._times.clock()
-            if found is None or found[1] != seen:
-                seen, since = found[1] if found else None, now
-            is_free = found is None or _owner(found[0]) in ("", self._owner)
+            if lease is None or lease[1] != seen_version:
+                seen_version, since = lease[1] if lease else None, now
+            is_free = lease is None or _owner(lease[0]) in ("", self._owner)
             if is_free or now - since >= self._times.lease_s:
-                version = self._write(host, self._owner, seen)
+                version = self._write(host, self._owner, seen_version)
                 if version is not None:
                     with self._lock:
                         self._held[host] = _Held(version, self._end(now))
-                    return found is not None
+                    return lease is not None
             if now >= gives_up:
                 raise HostTaken(host, f"another worker had it for {self._times.patience_s:g} s")
             self._times.sleep(_LOOK_EVERY_S)
@@ -125,27 +126,27 @@ class HostLeases:
                     try:
                         version = self._write(host, self._owner, held.version)
                     except StoreError:
-                        continue  # it may be back in time; until then `until` counts
+                        continue  # the store may be back in time; the lease holds until `until`
                     if version is None:
                         del self._held[host]
                     else:
                         self._held[host] = _Held(version, self._end(now))
 
     def _end(self, now: float) -> float:
-        """Counted from before the write: who waits counts from after it."""
+        """The time until which a lease holds, counted from before its write. Waiting workers count from after the write."""
         return now + self._times.lease_s / 2
 
-    def _write(self, host: str, owner: str, was: Version | None) -> Version | None:
-        # A number of its own, as some stores tell two states apart by their content.
+    def _write(self, host: str, owner: str, old_version: Version | None) -> Version | None:
+        # Each write contains a new number, because some stores distinguish two states by their content only.
         content = json.dumps({"owner": owner, "nonce": secrets.token_hex(8)}).encode()
-        version = self._store.replace(_key(host), content, was)
-        if version is None and (found := self._store.get(_key(host))) and found[0] == content:
-            return found[1]  # the answer to this very write was lost, and it was sent again
+        version = self._store.replace(_key(host), content, old_version)
+        if version is None and (current := self._store.get(_key(host))) and current[0] == content:
+            return current[1]  # the answer to this write was lost, and the write was sent again
         return version
 
 
 def _owner(lease: bytes) -> str | None:
-    """Who has a lease; None where that cannot be read, and so is not us."""
+    """The owner of a lease. None if the lease cannot be read, so that it is never taken for ours."""
     try:
         return str(local_files.loads(lease)["owner"])
     except (ValueError, KeyError, TypeError):

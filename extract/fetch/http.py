@@ -1,8 +1,8 @@
-"""The polite client that every source shares: it asks first, waits its turn, trusts nothing, and fails with a named reason.
+"""The polite client that every source shares. It obeys robots.txt, waits its turn, trusts nothing, and fails with a reason.
 
-One fetch is at most `max_attempts` tries. One try is a chain of hops: each hop's address is checked, its host's robots.txt
-is asked, its host's turn is waited for, and the connection goes to an address that was checked. What came is then
-judged: status, size, completeness, and whether it is a page at all or a wall in front of one.
+One fetch is at most `max_attempts` tries. One try is a chain of hops. For each hop the client checks the address, checks the
+host's robots.txt, waits for the host's turn, and connects only to an IP address that was checked. Then it judges the answer:
+its status, its size, whether it is complete, and whether it is a page or a wall in front of one.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = ["Client", "Fetched", "HttpSettings", "Machine"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """What a client takes from the machine that it runs on. All of it is real unless a test hands in its own."""
+    """The functions of the machine that a client uses. They are the real functions unless a test passes its own."""
 
     #: Seconds that never go back.
     clock: Callable[[], float] = time.monotonic
@@ -47,7 +47,7 @@ class Machine:
 
 
 class Client:
-    """Fetches pages for all sources; safe to share between threads. Use it as a context manager, or call `close`."""
+    """Fetches pages for all sources. Safe to share between threads. Use it as a context manager, or call `close`."""
 
     def __init__(
         self, settings: HttpSettings, machine: Machine | None = None, leases: HostLeases | None = None
@@ -76,18 +76,18 @@ class Client:
     def fetch(
         self, url: str, *, etag: str | None = None, last_modified: str | None = None, site: Site | None = None
     ) -> Fetched:
-        """The page at `url`, complete and judged to be a page.
+        """The page at `url`. It is complete, and it is a page and not a wall.
 
-        With the `etag` or `last_modified` of an earlier answer the server may say that nothing changed: `not_modified`.
-        With a `site` neither the address nor a redirect may leave its hosts.
+        With the `etag` or `last_modified` of an earlier answer, the server may answer that nothing changed: `not_modified`.
+        With a `site`, the address and all redirects must stay on the hosts of the site.
         Raises a FetchError: ForbiddenAddress, ForeignHost, RobotsDisallowed, Blocked, NotFound, RateLimited, ServerError,
         Timeout, ConnectionFailed, TooLarge, Truncated or TooManyRedirects.
         """
-        shown = addresses.redact(url)
+        shown_url = addresses.redact(url)
         started = self._clock()
         validators = {"If-None-Match": etag, "If-Modified-Since": last_modified}
         headers = {name: value for name, value in validators.items() if value}
-        answer, attempts = self._with_retries(lambda: self._try_page(url, shown, headers, site))
+        answer, attempts = self._with_retries(lambda: self._try_page(url, shown_url, headers, site))
         return Fetched(
             url=url,
             final_url=answer.url,
@@ -100,23 +100,23 @@ class Client:
             wire_bytes=answer.wire_bytes,
         )
 
-    def ask(self, url: str, sent: Sent, *, site: Site | None = None, shown: str | None = None) -> Fetched:
-        """The answer of an official interface, whose robots.txt is not asked: the key in `sent` is the permission.
+    def ask(self, url: str, sent: Sent, *, site: Site | None = None, shown_url: str | None = None) -> Fetched:
+        """The answer of an official interface. robots.txt is not checked, because the key in `sent` is the permission.
 
-        No redirect is followed: it would take the credentials along. `shown` is the address to name instead of `url`.
-        Raises as `fetch` does.
+        No redirect is followed, because the credentials would go with it. Errors name `shown_url` instead of `url`. Raises
+        the same errors as `fetch`.
         """
-        named = addresses.redact(shown or url)
+        error_url = addresses.redact(shown_url or url)
 
         def attempt() -> Answer:
             def before_hop(target: Target) -> None:
                 if target.url != addresses.check(url, self._settings.connect_to).url:
-                    raise FetchError(named, f"it redirects to {target.host}", "look whether the interface moved")
+                    raise FetchError(error_url, f"it redirects to {target.host}", "look whether the interface moved")
                 if site is not None:
-                    site.check(target, named)
+                    site.check(target, error_url)
 
-            answer = self._transport.follow(url, named, sent, before_hop=before_hop)
-            raise_for_status(named, answer, retry.retry_after_s(answer.headers, self._now), conditional=False)
+            answer = self._transport.follow(url, error_url, sent, before_hop=before_hop)
+            raise_for_status(error_url, answer, retry.retry_after_s(answer.headers, self._now), conditional=False)
             return answer
 
         started = self._clock()
@@ -127,34 +127,34 @@ class Client:
         )  # fmt: skip
 
     def ask_robots(self, url: str) -> None:
-        """Fetch the site's robots.txt alone. Raises RobotsDisallowed where it forbids `url`, or why that is not known."""
+        """Fetch only the site's robots.txt. Raises RobotsDisallowed if it forbids `url`, or the error of fetching it."""
         self._ask_robots(addresses.check(url, self._settings.connect_to), addresses.redact(url))
 
-    def _try_page(self, url: str, shown: str, headers: Mapping[str, str], site: Site | None) -> Answer:
+    def _try_page(self, url: str, shown_url: str, headers: Mapping[str, str], site: Site | None) -> Answer:
         def before_hop(target: Target) -> None:
             if site is not None:
-                site.check(target, shown)
-            self._ask_robots(target, shown)
+                site.check(target, shown_url)
+            self._ask_robots(target, shown_url)
 
-        answer = self._transport.follow(url, shown, Sent(headers), before_hop=before_hop)
-        raise_for_status(shown, answer, retry.retry_after_s(answer.headers, self._now), conditional=bool(headers))
+        answer = self._transport.follow(url, shown_url, Sent(headers), before_hop=before_hop)
+        raise_for_status(shown_url, answer, retry.retry_after_s(answer.headers, self._now), conditional=bool(headers))
         if answer.status != 304:
             try:
                 blocks.detect_redirect(url, answer.url)
                 blocks.detect(answer.content, answer.url, answer.headers, answer.status)
-            except Blocked as error:  # which names the address that the redirects ended at
-                came = "" if answer.url == url else f" at {addresses.redact(answer.url)}"
-                raise Blocked(shown, f"{error.seen}{came}", error.action) from None
+            except Blocked as error:  # this error names the address where the redirects ended
+                place = "" if answer.url == url else f" at {addresses.redact(answer.url)}"
+                raise Blocked(shown_url, f"{error.seen}{place}", error.action) from None
         return answer
 
-    def _ask_robots(self, target: Target, shown: str) -> None:
+    def _ask_robots(self, target: Target, shown_url: str) -> None:
         try:
             rules = self._robots.rules(target)
         except FetchError as error:
-            raise type(error)(shown, f"{target.origin}/robots.txt: {error.seen}", error.action) from error
+            raise type(error)(shown_url, f"{target.origin}/robots.txt: {error.seen}", error.action) from error
         self._turns.slow_down(target.host, min(rules.delay_s, self._settings.crawl_delay_ceiling_s))
         if not rules.allow(target.url):
-            raise RobotsDisallowed(shown, f"{target.origin}{robots.FORBIDS}")
+            raise RobotsDisallowed(shown_url, f"{target.origin}{robots.FORBIDS}")
 
     def _get_robots(self, url: str) -> robots.RobotsAnswer:
         answer, _ = self._with_retries(lambda: self._try_robots(url))
@@ -170,7 +170,7 @@ class Client:
         return answer
 
     def _with_retries(self, attempt: Callable[[], Answer]) -> tuple[Answer, int]:
-        """The answer and the number of tries. Only what may pass is tried again (see `retry.Transient`)."""
+        """The answer and the number of tries. Tries again only after a failure that may pass (see `retry.Transient`)."""
         number = 0
         while True:
             number += 1
@@ -180,7 +180,7 @@ class Client:
                 self._wait_or_raise(failure, number)
 
     def _wait_or_raise(self, failure: Transient, number: int) -> None:
-        """After the failed try `number`: have the host wait before the next one, or raise where there is none."""
+        """After the failed try `number`, hold the host until the next try. Raises if there is no next try."""
         error, wish = failure.error, failure.retry_after_s
         ceiling = self._settings.retry_after_ceiling_s
         if wish is not None and wish > ceiling:

@@ -1,4 +1,4 @@
-"""How the client behaves, as the caller sets it. Apart from it, so that reading settings does not import requests."""
+"""The settings of the HTTP client. In a module of their own, so that reading settings does not import requests."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from importlib import metadata
 from types import MappingProxyType
 
-#: The name that robots.txt knows this client by.
+#: The name of this client in robots.txt.
 PRODUCT = "gpuledger"
 
 
@@ -23,13 +23,13 @@ def _default_user_agent() -> str:
 class HttpSettings:
     """How the client behaves. Times in seconds, sizes in bytes.
 
-    `user_agent` names this program honestly; `contact` (an address or a page where a site's owner reaches the operator) is
-    put behind it. `delay_s` is kept between two requests to one host; a longer Crawl-delay in robots.txt counts, up to
-    `crawl_delay_ceiling_s`. `deadline_s` bounds one try from connecting to the last byte, redirects included; waiting for
-    a turn does not count. `max_body_bytes` holds before and after decompression. A Retry-After beyond
-    `retry_after_ceiling_s` is not waited for. `connect_to` sends a host name to a fixed IP address and port, as curl's
-    --connect-to does; it is the only way to an address that is not public. `ca_bundle` is a file of certificates to
-    trust instead of the usual ones.
+    `user_agent` names this program honestly. `contact` follows it: an address or a page where a site's owner reaches the
+    operator. `delay_s` is the pause between two requests to one host. A longer Crawl-delay in robots.txt replaces it, up to
+    `crawl_delay_ceiling_s`. `deadline_s` limits one try from connecting to the last byte, including redirects but not the
+    wait for a turn. `max_body_bytes` limits the body before and after decompression. If Retry-After is longer than
+    `retry_after_ceiling_s`, the client does not wait but fails. `connect_to` sends a host name to a fixed IP address and
+    port, like curl's --connect-to. It is the only way to an address that is not public. `ca_bundle` is a file of
+    certificates to trust instead of the usual ones.
     """
 
     user_agent: str = field(default_factory=_default_user_agent)

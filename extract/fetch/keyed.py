@@ -1,7 +1,7 @@
-"""Ask an official interface: with its key, or with a token that is renewed when it has expired.
+"""Fetches pages from an official interface, with its key or with a token that is renewed when it has expired.
 
-The key never stands in an address that is kept or shown, and robots.txt is not asked: the key is the permission. Everything
-else is the polite client's: one connection and a delay a host, Retry-After, size, deadline, the source's hosts.
+The key never appears in an address that is stored or shown. robots.txt is not checked, because the key is the permission.
+The polite client does everything else: one connection and a delay per host, Retry-After, size, deadline, the source's hosts.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from gpuledger.extract.fetch.http import Client
 from gpuledger.extract.fetch.site import Site
 from gpuledger.extract.fetch.transport import Sent
 
-#: Times that an answer which is no JSON is asked for again.
+#: How often the request is repeated if the answer is not JSON.
 _AGAIN = 2
 
 
 class Keyed:
-    """The pages of one interface, for one run. `secrets` are the credentials by the names of their settings."""
+    """Fetches the pages of one interface in one run. `secrets` maps the names of settings to credentials."""
 
     def __init__(self, client: Client, access: Access, secrets: Mapping[str, str]) -> None:
         self._client = client
@@ -33,16 +33,16 @@ class Keyed:
         self._token: str | None = None
 
     def fetch(self, url: str, site: Site | None = None) -> Fetched:
-        """The page at `url`, which is JSON. Raises a FetchError as the client does; Blocked where the key is refused."""
-        for left in range(_AGAIN, -1, -1):
+        """The JSON page at `url`. Raises a FetchError as the client does, and Blocked if the interface refuses the key."""
+        for repeats_left in range(_AGAIN, -1, -1):
             fetched = self._fetch(url, site)
             try:
                 local_files.loads(fetched.content)
             except ValueError as error:
-                if not left:
+                if not repeats_left:
                     raise Truncated(url, f"the answer is no JSON ({error}), {_AGAIN + 1} times in a row") from None
                 continue
-            # The address that was asked for holds the key; where redirects ended is of no use to a parser here.
+            # The requested address contains the key. A parser does not need to know where redirects ended.
             return replace(fetched, url=url, final_url=url)
         raise AssertionError
 
@@ -71,8 +71,8 @@ class Keyed:
             query.append((self._access.parameter, self._secrets[0]))
         else:
             headers["Authorization"] = f"Bearer {self._bearer()}"
-        asked = urlunsplit(parts._replace(query=urlencode(query, quote_via=quote)))
-        return self._client.ask(asked, Sent(headers), site=site, shown=url)
+        keyed_url = urlunsplit(parts._replace(query=urlencode(query, quote_via=quote)))
+        return self._client.ask(keyed_url, Sent(headers), site=site, shown_url=url)
 
     def _bearer(self) -> str:
         if self._token is None:

@@ -1,7 +1,7 @@
-"""Connections that go only where they were allowed to: resolve once, check, connect to that very address.
+"""Connections that go only to allowed addresses: resolve the name once, check the addresses, connect to one of them.
 
-A name that is checked and then resolved again by the library can answer differently the second time (DNS rebinding), so
-the check and the connection share one answer here. Host header, SNI and certificate check keep the host's name.
+If the library resolved a checked name again, it could get another address (DNS rebinding). So the check and the connection
+use the same answer of the resolver. The Host header, SNI and the certificate check still use the host's name.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from urllib3.util.ssl_ import create_urllib3_context
 
 from gpuledger.extract.fetch.addresses import refused_ip
 
-#: Host name and port in, IP addresses out in order of preference; raises socket.gaierror.
+#: Takes a host name and a port, returns IP addresses in order of preference. Raises socket.gaierror.
 Resolver = Callable[[str, int], Sequence[str]]
 
 
 class RefusedPeer(Exception):
-    """The host's name leads to an address that must not be reached. The client turns this into ForbiddenAddress."""
+    """The host's name leads to a forbidden address. The client turns this error into ForbiddenAddress."""
 
 
 def system_resolver(host: str, port: int) -> list[str]:
@@ -38,16 +38,16 @@ def system_resolver(host: str, port: int) -> list[str]:
 
 
 class Route:
-    """Where a connection to a host goes: to the mapped address, or to the public addresses that its name has."""
+    """Finds where a connection to a host goes: to its mapped address, or to the public addresses of its name."""
 
     def __init__(self, connect_to: Mapping[str, tuple[str, int]], resolve: Resolver) -> None:
         self._connect_to = connect_to
         self._resolve = resolve
 
     def peers(self, host: str, port: int, timeout_s: float) -> list[tuple[str, int]]:
-        """IP address and port of every allowed peer. Raises RefusedPeer, socket.gaierror and TimeoutError.
+        """The IP address and port of every allowed peer. Raises RefusedPeer, socket.gaierror and TimeoutError.
 
-        One forbidden address among many refuses the host: an attacker's name server mixes them on purpose.
+        A single forbidden address refuses the host, because an attacker's name server mixes the two kinds on purpose.
         """
         if host in self._connect_to:
             return [self._connect_to[host]]
@@ -60,14 +60,14 @@ class Route:
 
 
 def _within(timeout_s: float, work: Callable[[], Sequence[str]]) -> Sequence[str]:
-    """`work()`, or TimeoutError. getaddrinfo takes no timeout, and a dead name server can hold it for a minute."""
+    """The result of `work()`, or TimeoutError. getaddrinfo has no timeout, and a dead name server can block it a minute."""
     result: list[Sequence[str]] = []
     failure: list[Exception] = []
 
     def run() -> None:
         try:
             result.append(work())
-        except Exception as error:  # noqa: BLE001  raised below, in the thread that asked
+        except Exception as error:  # noqa: BLE001  raised below, in the calling thread
             failure.append(error)
 
     thread = threading.Thread(target=run, daemon=True, name="resolve")
@@ -81,9 +81,9 @@ def _within(timeout_s: float, work: Callable[[], Sequence[str]]) -> Sequence[str
 
 
 class _WholeTimeout:
-    """A socket whose timeout counts from `settimeout` on for everything that is read, not anew for each packet.
+    """A socket with one timeout for all reads together, counted from `settimeout` on. It does not restart with each packet.
 
-    Without it a server that sends a byte a second holds a fetch for as long as it likes.
+    Otherwise a server that sends one byte per second could hold a fetch for ever.
     """
 
     _until: float | None = None
@@ -94,10 +94,10 @@ class _WholeTimeout:
 
     def recv_into(self, *args: Any, **kwargs: Any) -> int:
         if self._until is not None:
-            left = self._until - time.monotonic()
-            if left <= 0:
+            seconds_left = self._until - time.monotonic()
+            if seconds_left <= 0:
                 raise TimeoutError("timed out")
-            super().settimeout(left)  # type: ignore[misc]
+            super().settimeout(seconds_left)  # type: ignore[misc]
         count: int = super().recv_into(*args, **kwargs)  # type: ignore[misc]
         return count
 
@@ -111,7 +111,7 @@ class _TLSSocket(_WholeTimeout, ssl.SSLSocket):
 
 
 class _Pinned(HTTPConnection):
-    """The part that plain and TLS connections share; `_new_conn` is where urllib3 makes the TCP connection of both."""
+    """The part that plain and TLS connections share. urllib3 makes the TCP connection of both in `_new_conn`."""
 
     route: ClassVar[Route]
 
@@ -125,11 +125,11 @@ class _Pinned(HTTPConnection):
             raise ConnectTimeoutError(self, str(error)) from error
         last: OSError = OSError("the name has no address")
         for ip, port in peers:
-            left = until - time.monotonic()
-            if left <= 0:
+            seconds_left = until - time.monotonic()
+            if seconds_left <= 0:
                 break
             try:
-                plain = create_connection((ip, port), timeout=left, socket_options=self.socket_options)
+                plain = create_connection((ip, port), timeout=seconds_left, socket_options=self.socket_options)
             except OSError as error:
                 last = error
                 continue
@@ -154,18 +154,18 @@ class _PinnedTLS(_Pinned, HTTPSConnection):
 
 
 class PinnedAdapter(HTTPAdapter):
-    """Carries requests over connections that follow `route`. No proxy: behind one the peer could not be checked."""
+    """Carries requests over connections that follow `route`. Uses no proxy, because behind one the peer is unknown."""
 
     def __init__(self, route: Route, *, hosts: int = 64) -> None:
         self._route = route
-        # One connection a host is kept; the client's turns see to it that there is never a second.
+        # One connection per host stays open. The client's turns ensure that there is never a second one.
         super().__init__(pool_connections=hosts, pool_maxsize=1, max_retries=0)
 
     def init_poolmanager(self, connections: int, maxsize: int, block: bool = False, **kwargs: Any) -> None:
-        """Make the pools; called by requests."""
+        """Make the pools. requests calls this method."""
         context = create_urllib3_context()
-        # urllib3 lets whoever sets SSLKEYLOGFILE read along.
-        context.keylog_filename = None  # type: ignore[assignment]  # None, which switches it off, is unknown to the types
+        # Without this, urllib3 would let anybody who sets SSLKEYLOGFILE read the traffic.
+        context.keylog_filename = None  # type: ignore[assignment]  # None switches it off; the type hints do not know that
         context.sslsocket_class = _TLSSocket
         super().init_poolmanager(connections, maxsize, block=block, ssl_context=context, **kwargs)
         bound = {"route": self._route}

@@ -17,7 +17,7 @@ _SECONDS = re.compile(r"[0-9]+(\.[0-9]+)?")
 
 
 class Transient(Exception):
-    """A failure that may pass. `error` is what the caller gets when it does not; `retry_after_s` is the wish of `host`."""
+    """A failure that may pass. If it does not pass, the caller gets `error`. `retry_after_s` is what `host` asks for."""
 
     def __init__(self, error: FetchError, host: str, retry_after_s: float | None = None) -> None:
         super().__init__(str(error))
@@ -27,19 +27,19 @@ class Transient(Exception):
 
 
 def backoff_s(attempt: int, random: Callable[[], float]) -> float:
-    """Seconds to wait after the failed try number `attempt` (from 1): exponential, with jitter over its upper half.
+    """Seconds to wait after the failed try number `attempt` (from 1). Exponential, with jitter over the upper half.
 
-    Jitter, so that many clients that failed together do not come back together; not below half, so that the wait is real.
+    Jitter keeps clients that failed together from coming back together. At least half of the wait always remains.
     """
     full: float = min(BACKOFF_BASE_S * 2 ** (attempt - 1), BACKOFF_CEILING_S)
     return full * (0.5 + 0.5 * random())
 
 
 def retry_after_s(headers: Mapping[str, str], now: Callable[[], datetime]) -> float | None:
-    """Seconds that Retry-After asks for (RFC 9110, 10.2.3): a number, or a date in any of HTTP's three forms.
+    """Seconds that Retry-After asks for (RFC 9110, 10.2.3), as a number or as a date in any of HTTP's three forms.
 
-    A date is compared with the answer's own Date where there is one, so that a wrong clock on either side does no harm.
-    A date that has passed gives 0; what cannot be read gives None.
+    A date is compared with the answer's own Date header if it has one, so that a wrong clock on either side does no harm.
+    Gives 0 for a date in the past, and None for text that cannot be read.
     """
     text = headers.get("retry-after", "").strip()
     if not text:

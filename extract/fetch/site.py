@@ -1,4 +1,4 @@
-"""The hosts that one source is read from: a page decides where its links and redirects lead, and not whom we ask."""
+"""The hosts that one source is read from. Links and redirects of a page must not lead us to other hosts."""
 
 from __future__ import annotations
 
@@ -13,31 +13,33 @@ from gpuledger.extract.fetch.addresses import Target
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """The hosts of a source, in lower case. With `is_https` none of its addresses is fetched without TLS.
+    """The hosts of a source, in lower case. With `is_https` no address of the source is fetched without TLS.
 
-    On the `ports` that its addresses name it is read beside those of http and https: whatever else answers on a host need
-    not be the shop's.
+    The source is read on the `ports` that its addresses name and on the default ports of http and https. Other ports are
+    refused, because what answers there need not belong to the shop.
     """
 
     hosts: frozenset[str]
     is_https: bool
     ports: frozenset[int] = frozenset()
 
-    def check(self, target: Target, shown: str) -> None:
-        """Raise ForeignHost where `target` is of another host or port, or has lost the TLS that the source has.
+    def check(self, target: Target, shown_url: str) -> None:
+        """Raise ForeignHost if `target` has another host or port, or has no TLS although the source has it.
 
-        `shown` is the address that was asked for first: the one to name in the error.
+        `shown_url` is the address that was requested first, which the error names.
         """
         if target.host not in self.hosts:
-            raise ForeignHost(shown, f"it leads to {target.host}, and the source is of {', '.join(sorted(self.hosts))}")
+            raise ForeignHost(
+                shown_url, f"it leads to {target.host}, and the source is of {', '.join(sorted(self.hosts))}"
+            )
         if target.port != _PORTS[target.scheme] and target.port not in self.ports:
             raise ForeignHost(
-                shown, f"it leads to port {target.port} of {target.host}, which the source does not name",
+                shown_url, f"it leads to port {target.port} of {target.host}, which the source does not name",
                 "look what answers there; the source's own address may name its port",
             )  # fmt: skip
         if self.is_https and target.scheme != "https":
             raise ForeignHost(
-                shown, f"it leads to {target.host} without TLS, and the source is read with it",
+                shown_url, f"it leads to {target.host} without TLS, and the source is read with it",
                 "use the https address; a page that only http gives may be anybody's",
             )  # fmt: skip
 
@@ -46,9 +48,9 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def site_of(starts: Iterable[str], more: Iterable[str] = ()) -> Site:
-    """The site of a source that starts at these addresses: their hosts, with and without `www.`, `more`, and their ports.
+    """The site of a source that starts at these addresses: their hosts with and without `www.`, the hosts `more`, and ports.
 
-    An address that is none adds no host; it fails by itself when it is fetched.
+    An invalid address adds no host. It fails by itself when it is fetched.
     """
     own = {start: host for start in starts if (host := addresses.host_of(start))}
     bare = {host.removeprefix("www.") for host in own.values()}
@@ -60,7 +62,7 @@ def site_of(starts: Iterable[str], more: Iterable[str] = ()) -> Site:
 
 
 def _port(start: str) -> int | None:
-    """The port that an address names; None where it names none, or one that is no number."""
+    """The port that an address names. None if it names no port, or if the port is not a number."""
     try:
         return urlsplit(start).port
     except ValueError:

@@ -1,4 +1,4 @@
-"""What an HTTP status means for a page that is to be read."""
+"""Decides from the HTTP status whether an answer is a page."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ _GONE = frozenset((404, 410))
 _WHOLE_PAGE = frozenset((200, 203))
 
 
-def raise_for_status(shown: str, answer: Answer, retry_after_s: float | None, *, conditional: bool) -> None:
-    """Return where `answer` is a page (200, 203) or says that nothing changed; else raise a FetchError or a Transient.
+def raise_for_status(shown_url: str, answer: Answer, retry_after_s: float | None, *, conditional: bool) -> None:
+    """Return if `answer` is a page (200, 203) or says that nothing changed. Otherwise raise a FetchError or a Transient.
 
-    `shown` is the address to name. `conditional`: the request asked for changes only; without it a 304 is a fault.
+    Errors name `shown_url`. `conditional` says that the request asked for changes only. Without it a 304 is an error.
     """
     status = answer.status
     if status in _WHOLE_PAGE:
         if not answer.content.strip():
-            raise Transient(EmptyBody(shown, f"status {status} with an empty body"), answer.host)
+            raise Transient(EmptyBody(shown_url, f"status {status} with an empty body"), answer.host)
         return
     if status == 304 and conditional:
         return
     if status in _REFUSED:
         wall = blocks.find(answer.content, answer.url, answer.headers, status)
-        raise Blocked(shown, f"status {status}" + (f", {wall.note}" if wall else ""))
+        raise Blocked(shown_url, f"status {status}" + (f", {wall.note}" if wall else ""))
     if status in _GONE:
-        raise NotFound(shown, f"status {status}")
+        raise NotFound(shown_url, f"status {status}")
     if status == 408:
-        raise Transient(Timeout(shown, "status 408"), answer.host, retry_after_s)
+        raise Transient(Timeout(shown_url, "status 408"), answer.host, retry_after_s)
     if status == 429:
-        raise Transient(RateLimited(shown, "status 429"), answer.host, retry_after_s)
+        raise Transient(RateLimited(shown_url, "status 429"), answer.host, retry_after_s)
     wall = blocks.find(answer.content, answer.url, answer.headers, status)
     if wall is not None and wall.kind in ("captcha", "challenge"):
         # Trying again would only look more like a robot.
-        raise Blocked(shown, f"status {status}, {wall.note}")
+        raise Blocked(shown_url, f"status {status}, {wall.note}")
     if status >= 500:
-        raise Transient(ServerError(shown, f"status {status}"), answer.host, retry_after_s)
-    raise FetchError(shown, f"status {status}, which is no page", "look at the address in a browser")
+        raise Transient(ServerError(shown_url, f"status {status}"), answer.host, retry_after_s)
+    raise FetchError(shown_url, f"status {status}, which is no page", "look at the address in a browser")

@@ -1,4 +1,4 @@
-"""Carries one request along its redirects, hop by hop, each hop checked, in turn and in time."""
+"""Sends one request and follows its redirects. Each hop is checked, waits for its host's turn, and has a deadline."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ from gpuledger.extract.fetch.pinned import PinnedAdapter, RefusedPeer, Route
 from gpuledger.extract.fetch.retry import Transient
 from gpuledger.extract.fetch.turns import Turns
 
-# Of a cookie whose end lies beyond all years, with a traceback; the cookie is left out.
+# http.cookiejar warns with a traceback about a cookie whose expiry date is out of range. It ignores such a cookie anyway.
 warnings.filterwarnings("ignore", "http.cookiejar bug", UserWarning)
 
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _PIECE = 1 << 16
-#: Enough of an error page to tell a wall from a failing server.
+#: Bytes of an error page that are read. They suffice to tell a wall from a failing server.
 _ERROR_PAGE_BYTES = 1 << 16
 _ACCEPT = "text/html,application/xhtml+xml,application/json;q=0.9,application/xml;q=0.9,*/*;q=0.8"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What the last hop brought. `host` answered; header names are in lower case."""
+    """The answer of the last hop, which came from `host`. Header names are in lower case."""
 
     url: str
     host: str
@@ -55,7 +55,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What goes along with a request: headers, and as the body of a POST a `form`; without one it is a GET."""
+    """The headers of a request, and the `form` that is the body of a POST. Without a form the request is a GET."""
 
     headers: Mapping[str, str] = field(default_factory=dict)
     form: Mapping[str, str] | None = None
@@ -63,12 +63,12 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class _Chain:
-    """What the hops of one chain of redirects share."""
+    """The values that all hops of one chain of redirects share."""
 
-    #: The address to name in errors.
-    shown: str
+    #: The address that errors name.
+    shown_url: str
     sent: Sent
-    #: Some sites set a cookie and redirect to look for it.
+    #: Some sites set a cookie and then redirect to check that it comes back.
     jar: RequestsCookieJar
     max_start_bytes: int | None
 
@@ -90,7 +90,7 @@ class Transport:
     def follow(
         self,
         url: str,
-        shown: str,
+        shown_url: str,
         sent: Sent,
         *,
         before_hop: Callable[[Target], None] = lambda target: None,
@@ -98,17 +98,17 @@ class Transport:
     ) -> Answer:
         """The answer at the end of the redirects, whatever its status.
 
-        `shown` is the address to name in errors. `before_hop` is called with every hop before its connection and refuses
-        it by raising. With `max_start_bytes` the body is cut there instead of refused. Raises FetchError and Transient.
+        Errors name `shown_url`. `before_hop` is called before the connection of each hop, and raises to refuse the hop. With
+        `max_start_bytes` a longer body is cut there instead of refused. Raises FetchError and Transient.
         """
         left_s = self._settings.deadline_s
-        chain = _Chain(shown, sent, RequestsCookieJar(), max_start_bytes)
+        chain = _Chain(shown_url, sent, RequestsCookieJar(), max_start_bytes)
         seen: set[tuple[object, ...]] = set()
         for hop in range(self._settings.max_redirects + 1):
-            target = self._checked(url, shown, hop)
+            target = self._checked(url, shown_url, hop)
             before_hop(target)
             if left_s <= 0:
-                raise Timeout(shown, f"not finished after {self._settings.deadline_s:g} s")
+                raise Timeout(shown_url, f"not finished after {self._settings.deadline_s:g} s")
             with self._turns.take(target.host):
                 started = self._clock()
                 answer = self._exchange(target, chain, left_s)
@@ -118,30 +118,30 @@ class Transport:
                 return answer
             state = (target.url, *sorted((cookie.name, cookie.value or "") for cookie in chain.jar))
             if state in seen:
-                raise TooManyRedirects(shown, f"a redirect loop at {addresses.redact(target.url)}")
+                raise TooManyRedirects(shown_url, f"a redirect loop at {addresses.redact(target.url)}")
             seen.add(state)
-            url = _join(target, location, shown)
+            url = _join(target, location, shown_url)
             if target.scheme == "https" and url.lower().startswith("http:"):
-                raise ForeignHost(shown, f"{target.host} redirects from https to {addresses.redact(url)}")
-        raise TooManyRedirects(shown, f"more than {self._settings.max_redirects} redirects")
+                raise ForeignHost(shown_url, f"{target.host} redirects from https to {addresses.redact(url)}")
+        raise TooManyRedirects(shown_url, f"more than {self._settings.max_redirects} redirects")
 
-    def _checked(self, url: str, shown: str, hop: int) -> Target:
+    def _checked(self, url: str, shown_url: str, hop: int) -> Target:
         try:
             return addresses.check(url, self._settings.connect_to)
         except ForbiddenAddress as error:
             if hop == 0:
                 raise
-            raise ForbiddenAddress(shown, f"redirects to {error.url}: {error.seen}", error.action) from None
+            raise ForbiddenAddress(shown_url, f"redirects to {error.url}: {error.seen}", error.action) from None
 
     def _exchange(self, target: Target, chain: _Chain, left_s: float) -> Answer:
         """One request and its answer, read to the end."""
-        with _named(target, chain.shown, self._settings.deadline_s):
+        with _as_fetch_errors(target, chain.shown_url, self._settings.deadline_s):
             headers = {**self._headers, **chain.sent.headers}
             method = "GET" if chain.sent.form is None else "POST"
             request = requests.Request(
                 method, target.url, headers=headers, cookies=chain.jar, data=chain.sent.form
             ).prepare()
-            self._check_prepared(request.url or "", target, chain.shown)
+            self._check_prepared(request.url or "", target, chain.shown_url)
             response = self._adapter.send(
                 request,
                 stream=True,
@@ -168,7 +168,7 @@ class Transport:
     ) -> tuple[bytes, int]:
         status = response.status_code
         if status in (204, 304):
-            response.raw.drain_conn()  # has no body; this hands the connection back, to be used again
+            response.raw.drain_conn()  # there is no body; this returns the connection to the pool
             return b"", 0
         if status in _REDIRECTS:
             return b"", 0
@@ -177,74 +177,76 @@ class Transport:
             try:
                 start = body.read_start(pieces, headers, _ERROR_PAGE_BYTES)
             except (body.BodyTruncated, body.UnknownEncoding, urllib3_errors.HTTPError):
-                start = b""  # the status says enough; the page is only looked at for a wall
+                start = b""  # the status says enough; the page would only be searched for a wall
             return start, len(start)
         if max_start_bytes is not None:
             start = body.read_start(pieces, headers, max_start_bytes)
             return start, len(start)
         return body.decompressed(pieces, headers, self._settings.max_body_bytes)
 
-    def _check_prepared(self, url: str, target: Target, shown: str) -> None:
-        """requests takes the address apart once more; what it would connect to must be what was checked."""
+    def _check_prepared(self, url: str, target: Target, shown_url: str) -> None:
+        """Check that requests, which parses the address again, would connect to the address that was checked."""
         again = addresses.check(url, self._settings.connect_to)
         if again.origin != target.origin:
             raise ForbiddenAddress(
-                shown, f"the address means {target.origin} to one reader and {again.origin} to another"
+                shown_url, f"the address means {target.origin} to one reader and {again.origin} to another"
             )
 
 
-def _join(target: Target, location: str, shown: str) -> str:
-    """Where a Location header leads. It comes as Latin-1; servers that put other letters in it mean UTF-8."""
+def _join(target: Target, location: str, shown_url: str) -> str:
+    """The address that a Location header leads to. It is decoded as Latin-1, but servers mean UTF-8 by other letters."""
     location = location.strip()
     with suppress(UnicodeError):
         location = location.encode("latin-1").decode("utf-8")
     try:
         return urljoin(target.url, location)
     except ValueError as error:
-        raise ForbiddenAddress(shown, f"redirects to what is no address ({error})") from None
+        raise ForbiddenAddress(shown_url, f"redirects to what is no address ({error})") from None
 
 
 @contextmanager
-def _named(target: Target, shown: str, deadline_s: float) -> Iterator[None]:
-    """Give what requests and urllib3 raise a name of ours. The order matters: the libraries' classes overlap."""
+def _as_fetch_errors(target: Target, shown_url: str, deadline_s: float) -> Iterator[None]:
+    """Turn the errors of requests and urllib3 into our own. The order matters, because the libraries' classes overlap."""
 
     def transient(kind: type[FetchError], seen: str) -> Transient:
-        return Transient(kind(shown, seen), target.host)
+        return Transient(kind(shown_url, seen), target.host)
 
     try:
         yield
     except RefusedPeer as error:
-        raise ForbiddenAddress(shown, str(error)) from None
+        raise ForbiddenAddress(shown_url, str(error)) from None
     except body.BodyTooLarge as error:
-        raise TooLarge(shown, str(error)) from None
+        raise TooLarge(shown_url, str(error)) from None
     except body.BodyTruncated as error:
         raise transient(Truncated, str(error)) from None
     except body.UnknownEncoding as error:
-        raise FetchError(shown, str(error), "report it: the client cannot check that such a body is whole") from None
+        raise FetchError(
+            shown_url, str(error), "report it: the client cannot check that such a body is whole"
+        ) from None
     except requests.exceptions.ConnectTimeout as error:
         raise transient(ConnectionFailed, f"no connection to {target.origin}: {_reason(error)}") from error
     except (requests.exceptions.Timeout, urllib3_errors.TimeoutError) as error:
-        raise Timeout(shown, f"not finished after {deadline_s:g} s") from error
+        raise Timeout(shown_url, f"not finished after {deadline_s:g} s") from error
     except requests.exceptions.SSLError as error:
         reason = _reason(error)
         if isinstance(reason, ssl.SSLCertVerificationError):
             raise ConnectionFailed(
-                shown, f"the certificate of {target.origin} is not valid: {reason.verify_message}"
+                shown_url, f"the certificate of {target.origin} is not valid: {reason.verify_message}"
             ) from error
         raise transient(ConnectionFailed, f"no safe connection to {target.origin}: {reason}") from error
     except requests.exceptions.ConnectionError as error:
         raise transient(ConnectionFailed, f"no connection to {target.origin}: {_reason(error)}") from error
     except requests.exceptions.InvalidURL as error:
-        raise ForbiddenAddress(shown, f"not an address: {error}") from error
+        raise ForbiddenAddress(shown_url, f"not an address: {error}") from error
     except (urllib3_errors.ProtocolError, urllib3_errors.SSLError) as error:
         raise transient(Truncated, f"the body broke off: {_reason(error)}") from error
     except (requests.exceptions.RequestException, urllib3_errors.HTTPError, ValueError) as error:
-        # A ValueError is urllib3's for a chunk of a negative size, and Python's for letters that no header may have.
-        raise FetchError(shown, f"the answer is not HTTP as it should be: {_reason(error)}") from error
+        # urllib3 raises ValueError for a chunk of a negative size, and Python for letters that no header may have.
+        raise FetchError(shown_url, f"the answer is not HTTP as it should be: {_reason(error)}") from error
 
 
 def _reason(error: BaseException) -> BaseException:
-    """The innermost of the errors that the libraries wrap into each other: the one that says what happened."""
+    """The innermost of the errors that the libraries wrap into each other. It says what happened."""
     if isinstance(error, urllib3_errors.NewConnectionError | urllib3_errors.ConnectTimeoutError) and error.__cause__:
         return error.__cause__
     for inner in (getattr(error, "reason", None), *error.args):

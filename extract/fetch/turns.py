@@ -1,4 +1,4 @@
-"""Whose turn it is at a host: one request at a time, with a pause between two. Different hosts do not wait."""
+"""Gives requests their turn at a host: one request at a time, with a pause in between. Hosts do not wait for each other."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from gpuledger.extract.fetch.host_leases import HostLeases
 
 
 class Turns:
-    """The turns of all hosts. `clock` gives seconds that never go back, `sleep` waits for seconds. Where other workers may
-    ask the same hosts, `leases` has one of them at a host.
+    """The turns of all hosts. `clock` gives seconds that never go back, and `sleep` waits for some seconds.
+
+    If other workers may use the same hosts, `leases` lets only one worker use a host at a time.
     """
 
     def __init__(
@@ -31,11 +32,11 @@ class Turns:
 
     @contextmanager
     def take(self, host: str) -> Iterator[None]:
-        """Wait for the host's turn and hold it. The pause counts from the end of the block, so the server sees all of it."""
+        """Wait for the host's turn and hold it. The pause starts at the end of the block, so the server sees all of it."""
         entry = self._host(host)
         with entry.lock:
-            # Looked at again after sleeping: another thread's 429 may have put the host off meanwhile, or a store that was
-            # gone have cost the lease.
+            # Check again after sleeping. Meanwhile another thread's 429 may have postponed the host, or the lease may be
+            # lost because the store did not answer.
             while (wait := self._wait(host, entry)) > 0:
                 self._sleep(wait)
             try:
@@ -44,19 +45,19 @@ class Turns:
                 entry.last_end = self._clock()
 
     def slow_down(self, host: str, delay_s: float) -> None:
-        """Pause at least `delay_s` between two requests to the host (robots.txt's Crawl-delay)."""
+        """From now on pause at least `delay_s` between two requests to the host (Crawl-delay of robots.txt)."""
         entry = self._host(host)
         entry.delay_s = max(entry.delay_s, delay_s)
 
     def hold(self, host: str, wait_s: float) -> None:
-        """No request to the host, from any thread, before `wait_s` seconds have passed (Retry-After, backoff)."""
+        """Let no thread send a request to the host before `wait_s` seconds have passed (Retry-After, backoff)."""
         entry = self._host(host)
-        with self._lock:  # not the host's own, which is held while its turn is waited for
+        with self._lock:  # not the host's own lock, which a thread holds while it waits for its turn
             entry.held_until = max(entry.held_until, self._clock() + wait_s)
 
     def _wait(self, host: str, entry: _Host) -> float:
         if self._leases is not None and self._leases.hold(host):
-            entry.last_end = self._clock()  # another worker may have asked just now
+            entry.last_end = self._clock()  # another worker may have sent a request just now
         return max(entry.held_until, entry.last_end + entry.delay_s) - self._clock()
 
     def _host(self, host: str) -> _Host:

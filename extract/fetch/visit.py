@@ -1,4 +1,4 @@
-"""One page in a browser: what it asks for is answered by the polite client, or not at all, and it stands on record."""
+"""One page in a browser. The polite client answers the requests of the page or refuses them, and each one is recorded."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from gpuledger.extract.fetch.site import Site
 if TYPE_CHECKING:
     from playwright.async_api import Request, Route
 
-#: What is fetched of what a page asks for. Pictures, fonts, films, frames, beacons and what a browser fetches ahead are not.
+#: Kinds of requests that are fetched. Pictures, fonts, films, frames, beacons and prefetches are not.
 FETCHED = frozenset(("document", "script", "xhr", "fetch"))
-#: Requests of one page that are fetched, and times that it may go to another address.
+#: How many requests of one page are fetched, and how often the page may move to another address.
 MOST_PARTS, MOST_MOVES = 60, 3
-#: Scripts of one site that are kept for its next page, in bytes.
+#: Bytes of scripts of one site that are kept for the site's next page.
 _MOST_KNOWN_BYTES = 30_000_000
-#: Lines of what a page was made of: one that asks without end must not write a page without end.
+#: Most entries in the list of a page's requests: a page that requests without end must not make a list without end.
 _MOST_LINES = 200
-#: What the page may do without a request that could be answered: no frames, workers, sockets, calls, forms or objects.
+#: Forbids the page the network use that cannot be intercepted: no frames, workers, sockets, calls, forms or objects.
 _POLICY = (
     "connect-src http: https:; frame-src 'none'; worker-src 'none'; object-src 'none'; manifest-src 'none'; "
     "form-action 'none'; webrtc 'block'"
@@ -37,14 +37,14 @@ _HTML = ("text/html", "application/xhtml+xml")
 
 
 def is_html(page: Fetched) -> bool:
-    """A page that scripts can fill in. A sitemap, a picture or a table is taken as it came."""
+    """Whether scripts can fill in the page. A sitemap, a picture or a table is not HTML and is not rendered."""
     media = page.headers.get("content-type", "").partition(";")[0].strip().lower()
     return media in _HTML or (not media and page.content.lstrip()[:1] == b"<")
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Part:
-    """One request of a page: `sha256` and `size` (bytes) of what came, or why nothing did."""
+    """One request of a page: the `sha256` and `size` (bytes) of the answer, or the reason why it was `refused`."""
 
     url: str
     kind: str
@@ -53,16 +53,16 @@ class Part:
     refused: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """As the list behind the rendered page has it."""
-        said = {"url": addresses.redact(self.url), "kind": self.kind}
-        return said | ({"refused": self.refused} if self.refused else {"sha256": self.sha256, "bytes": self.size})
+        """The entry of this request in the list at the end of the rendered page."""
+        entry = {"url": addresses.redact(self.url), "kind": self.kind}
+        return entry | ({"refused": self.refused} if self.refused else {"sha256": self.sha256, "bytes": self.size})
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """How the requests of a source's pages are answered: by `client`, of the hosts of `site`, in the threads of `pool`.
+    """How requests of a source's pages are answered: `client` fetches from the hosts of `site` in the threads of `pool`.
 
-    `known` are scripts that another page of the run has asked for already.
+    `known` holds the scripts that an earlier page of the run has requested, by their addresses.
     """
 
     client: Client
@@ -72,20 +72,20 @@ class Asking:
 
 
 class Visit:
-    """The requests of one page that came as `page`, at most `most_bytes` in all."""
+    """Answers the requests of one page, which the client fetched as `page`, with at most `most_bytes` in all."""
 
     def __init__(self, asking: Asking, page: Fetched, most_bytes: int) -> None:
         self._asking, self._page, self._bytes_left = asking, page, most_bytes
         self._moves = self._fetched = 0
-        self._parts: list[Part] = [_came(page.url, "document", page)]
+        self._parts: list[Part] = [_part_of(page.url, "document", page)]
         self._seen: set[str] = set()
-        #: Addresses that the page waits for. One that it asks for again and again counts once: a clock, a chat.
+        #: Addresses that the page waits for. Only the first request of an address counts: a clock or a chat repeats its own.
         self.waits_for: set[str] = set()
-        #: Where it went in the end.
+        #: The address to which the page moved last.
         self.address = page.final_url
 
     async def answer(self, route: Route, request: Request) -> None:
-        """Answer one request; whatever goes wrong, the page gets nothing, and stays where it is."""
+        """Answer one request. If anything goes wrong, the page gets no answer and stays at its address."""
         url, kind = request.url, request.resource_type
         place = url.partition("?")[0]
         is_new = place not in self._seen
@@ -98,7 +98,7 @@ class Visit:
             self._note(Part(url, kind, refused=f"{type(error).__name__}: {error.seen}"))
             await self._refuse(route, kind)
             return
-        except Exception as error:  # noqa: BLE001  a page's request is no reason to fail the page
+        except Exception as error:  # noqa: BLE001  one failed request must not fail the page
             self._note(Part(url, kind, refused=f"{type(error).__name__}: {error}"[:200]))
             await self._refuse(route, kind)
             return
@@ -110,20 +110,20 @@ class Visit:
             "x-dns-prefetch-control": "off", "access-control-allow-origin": origin,
             "access-control-allow-credentials": "true",
         }  # fmt: skip
-        with suppress(Exception):  # of Playwright, where the page is gone
+        with suppress(Exception):  # Playwright raises if the page is gone
             await route.fulfill(status=200, headers=headers, body=fetched.content)
 
     async def _refuse(self, route: Route, kind: str) -> None:
         with suppress(Exception):
             if kind == "document":
-                await route.fulfill(status=204)  # which leaves a page as it is
+                await route.fulfill(status=204)  # leaves the page as it is
             else:
                 await route.abort("blockedbyclient")
 
     async def _answer(self, request: Request) -> Fetched:
         url, kind = request.url, request.resource_type
         if kind == "stylesheet":
-            # Many pages give up where one does not load, and none needs what stands in it.
+            # Many pages give up if a stylesheet does not load, but no page needs its content.
             self._note(Part(url, kind, refused="answered as an empty one"))
             return replace(self._page, headers={"content-type": "text/css"}, content=b"")
         if kind not in FETCHED:
@@ -135,7 +135,7 @@ class Visit:
         if request.method != "GET":
             raise FetchError(url, f"a {request.method}: nothing is sent")
         if kind == "script" and (known := self._asking.known.get(url)):
-            self._note(_came(url, kind, known))
+            self._note(_part_of(url, kind, known))
             return known
         if self._fetched >= MOST_PARTS:
             raise FetchError(url, f"more than {MOST_PARTS} requests of one page")
@@ -145,8 +145,8 @@ class Visit:
         loop, asking = asyncio.get_running_loop(), self._asking
         fetched = await loop.run_in_executor(asking.pool, lambda: asking.client.fetch(url, site=asking.site))
         self._bytes_left -= len(fetched.content)
-        self._note(_came(url, kind, fetched))
-        if kind == "script" and sum(len(one.content) for one in asking.known.values()) < _MOST_KNOWN_BYTES:
+        self._note(_part_of(url, kind, fetched))
+        if kind == "script" and sum(len(script.content) for script in asking.known.values()) < _MOST_KNOWN_BYTES:
             asking.known[url] = fetched
         if kind == "document":
             if not is_html(fetched):
@@ -167,9 +167,9 @@ class Visit:
             self._parts.append(part)
 
     def rendered(self, html: str) -> Fetched:
-        """The page as its scripts left it, with the list of what it was made from behind its end.
+        """The page as its scripts left it, followed by the list of its requests.
 
-        In the order of their addresses: scripts do not come in the same order every night.
+        The list is in the order of addresses, because scripts do not arrive in the same order every night.
         """
         parts: Collection[Part] = sorted(set(self._parts))
         made_of = json.dumps([part.to_json() for part in parts], ensure_ascii=False).replace("--", "-\\u002d")
@@ -178,5 +178,5 @@ class Visit:
         return replace(self._page, final_url=self.address, headers=headers, content=content)
 
 
-def _came(url: str, kind: str, fetched: Fetched) -> Part:
+def _part_of(url: str, kind: str, fetched: Fetched) -> Part:
     return Part(url, kind, hashlib.sha256(fetched.content).hexdigest(), len(fetched.content))

@@ -53,7 +53,7 @@ def command(image: Path, source: str, data_dir: str | None, form: str) -> int:
     if not apart.is_installed():
         raise parts.NotInstalled("chart", "charts")
     try:
-        reading = apart.read(local_files.read_bytes(image, follow=True))
+        reading = apart.read_chart(local_files.read_bytes(image, follow=True))
     except BadPicture as error:
         raise click.ClickException(f"{image}: {error.code}: {error}") from None
     rows = _rows(reading, source, data_dir)

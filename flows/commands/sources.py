@@ -228,7 +228,7 @@ def learn(name: str, page: str, price: str, data_dir: str | None, form: str) -> 
         raise click.UsageError(naming.no_source([name], sources.names()))
     proposals = learning.learn(sources.get(name), pages.page_at(data_of(data_dir), name, page), price)
     columns = ["what", "selector", "attribute", "found", "of", "example"]
-    rows = [(p.what, p.selector, p.attribute, p.found, p.asked, p.example) for p in proposals]
+    rows = [(one.what, one.selector, one.attribute, one.match_count, one.card_count, one.example) for one in proposals]
     show(columns, rows, form, title=gettext("Selectors to begin with"))
 
 

@@ -120,7 +120,7 @@ def _begin(picture: Path, data: DataDir, about: Mapping[str, Any]) -> int:
             raise click.ClickException(f"{path} is there already: move it away, it may hold somebody's corrections")
     content = local_files.read_bytes(picture, follow=True)
     try:
-        reading = apart.read(content)
+        reading = apart.read_chart(content)
     except BadPicture as error:
         raise click.ClickException(f"{picture}: {error.code}: {error}") from None
     if not reading.values:

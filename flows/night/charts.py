@@ -71,7 +71,7 @@ class ByMachine:
         if not may_read:
             return None
         try:
-            answer: dict[str, Any] = {"reading": apart.read(self.archive.content_of(picture)).to_json()}
+            answer: dict[str, Any] = {"reading": apart.read_chart(self.archive.content_of(picture)).to_json()}
         except BadPicture as error:
             answer = {"code": error.code, "problem": str(error)}
         answer["reader"] = reader_code()

@@ -186,7 +186,7 @@ def passing_over(data: DataDir, now: datetime) -> list[Path]:
     def keep_hours(name: str) -> int:
         return (sources.get(name).keep_hours or 0) if name in sources.names() else 0
 
-    return passing.over(data.snapshots, now, keep_hours)
+    return passing.expired_pages(data.snapshots, now, keep_hours)
 
 
 def keyed_of(source: Source, client: Client, settings: Settings) -> Keyed | None:

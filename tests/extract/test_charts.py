@@ -729,7 +729,7 @@ def test_a_maker_and_a_model_beside_bars_that_touch_are_a_label_where_their_line
 @pytest.mark.parametrize("as_read", ["H37.2", "137.2", "37.2"])
 def test_a_number_behind_the_line_of_its_error_is_read_without_it(as_read: str) -> None:
     class Reader:
-        def read(self, crops: list[Any]) -> list[tuple[str, float]]:
+        def read_lines(self, crops: list[Any]) -> list[tuple[str, float]]:
             assert [crop.shape[1] < 64 * 5 for crop in crops] == [True]
             return [("37.2", 1.0)]
 
@@ -782,7 +782,7 @@ def test_small_print_below_a_label_is_read_again_and_no_name_of_a_card() -> None
     class Reader:
         asked = 0
 
-        def read(self, crops: list[Any]) -> list[tuple[str, float]]:
+        def read_lines(self, crops: list[Any]) -> list[tuple[str, float]]:
             self.asked += 1
             return [("Stock, Rezsible BAR on" if self.asked == 1 else "Stock, Resizable BAR on", 1.0)]
 
@@ -1121,7 +1121,7 @@ def test_a_bad_picture_is_refused_before_it_is_decoded(content: bytes, code: str
 
 def test_a_process_that_takes_too_long_is_stopped() -> None:
     with pytest.raises(BadPicture) as refused:
-        apart.read(_png(Image.new("RGB", (1200, 400), "white")), wait=0.01)
+        apart.read_chart(_png(Image.new("RGB", (1200, 400), "white")), wait=0.01)
     assert refused.value.code == "too_slow"
 
 
@@ -1133,7 +1133,7 @@ def _invoke(*words: object, cwd: Path, monkeypatch: pytest.MonkeyPatch) -> Resul
 @pytest.fixture
 def read_once(readings_of_pictures: Readings, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pictures are read by the real reader, and only once however many tests ask."""
-    monkeypatch.setattr(apart, "read", readings_of_pictures)
+    monkeypatch.setattr(apart, "read_chart", readings_of_pictures)
 
 
 @pytest.fixture(scope="module")

@@ -78,7 +78,7 @@ def read(site: Path, readings_of_pictures: Readings, tmp_path_factory: pytest.Te
     (data / "charts" / "upscaling.toml").write_text(PLAN, encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(server, "_SITE", site)
-        patch.setattr(apart, "read", readings_of_pictures)
+        patch.setattr(apart, "read_chart", readings_of_pictures)
         _refresh(data, 1)
     return data
 
@@ -132,7 +132,7 @@ def test_the_next_night_reads_no_picture_and_imports_nothing_of_it(
     shutil.copytree(read, data, symlinks=True)
     before = tables(data, "core")
     started: list[int] = []
-    monkeypatch.setattr(apart, "read", lambda content: started.append(len(content)))
+    monkeypatch.setattr(apart, "read_chart", lambda content: started.append(len(content)))
     monkeypatch.setattr(server, "_SITE", site)
     for name in [name for name in sys.modules if name.partition(".")[0] in ("rapidocr", "onnxruntime", "cv2")]:
         monkeypatch.delitem(sys.modules, name)  # what another test of this process has imported
