@@ -1,6 +1,7 @@
-"""Write the generated parts of the documents: `python docs/generate.py`, or `--check` to say whether they are stale.
+"""Write the generated parts of the documents: `python docs/generate.py`. With `--check` say whether they are out of date.
 
-The answer that the README shows is what the sample's first night gives, so it cannot promise what the program does not do.
+The answer that the README shows comes from the first night of the sample, so the README cannot promise what the program does
+not do.
 """
 
 from __future__ import annotations
@@ -17,29 +18,29 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 WORKLOAD = "sd-512-image-generation"
-#: The READMEs by the language of the answer that they show.
+#: The READMEs, by the language in which they show the answer.
 READMES = {"en": ROOT / "README.md", "ko": ROOT / "README.ko.md"}
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
 #: The rooms, the upper ones first.
 ROOMS = ("flows", "transform", "expectations", "warehouse", "extract")
 COMMAND = [sys.executable, "-m", "gpuledger.flows.cli"]
-#: Makes a pipe a terminal for rich: as wide as the README shows, without colours.
+#: Environment variables that make rich write into a pipe as on a terminal: as wide as in the README, without colours.
 ON_A_SCREEN = {"TTY_COMPATIBLE": "1", "TERM": "dumb", "COLUMNS": "132", "LINES": "50"}
 
 
 def value_table(data: Path, language: str = "en") -> str:
     """What `make demo` prints, as a block of text; `data` is a data directory after the sample's first night."""
-    words = ["value", WORKLOAD] if language == "en" else ["--lang", language, "value", WORKLOAD]
-    shown = subprocess.run(
-        [*COMMAND, *words, "--data-dir", str(data)],
+    arguments = ["value", WORKLOAD] if language == "en" else ["--lang", language, "value", WORKLOAD]
+    completed = subprocess.run(
+        [*COMMAND, *arguments, "--data-dir", str(data)],
         cwd=ROOT, env={**os.environ, **ON_A_SCREEN}, check=True, capture_output=True, text=True,
     )  # fmt: skip
-    lines = "\n".join(line.rstrip() for line in shown.stdout.splitlines())
-    return f"```text\n$ gpuledger {' '.join(words)}\n{lines}\n```"
+    lines = "\n".join(line.rstrip() for line in completed.stdout.splitlines())
+    return f"```text\n$ gpuledger {' '.join(arguments)}\n{lines}\n```"
 
 
 def picture() -> str:
-    """The rooms with their folders, and an arrow from each room to those that it imports, read off the code."""
+    """The rooms with their folders, and an arrow from each room to every room that it imports, as the code says."""
     names = {room: "<br>".join(filter(None, [f"<b>{room}</b>", " · ".join(_folders(room))])) for room in ROOMS}
     lines = [f'  {room}["{names[room]}"]' for room in ROOMS]
     lines += [f"  {room} --> {other}" for room in ROOMS for other in ROOMS if other in _imported_rooms(room)]
@@ -51,7 +52,7 @@ def _imported_rooms(room: str) -> set[str]:
 
 
 def _folders(room: str) -> list[str]:
-    """The folders of a room, each before those that it imports; in the order of their names where two import each other."""
+    """The folders of a room, each before the folders that it imports. If two import each other, all by their names."""
     needs = {path.name: set[str]() for path in sorted((ROOT / room).iterdir()) if any(path.glob("*.py"))}
     for path, module in _imports(room):
         folder = path.relative_to(ROOT / room).parts[0]
@@ -65,7 +66,7 @@ def _folders(room: str) -> list[str]:
 
 @cache
 def _imports(room: str) -> list[tuple[Path, list[str]]]:
-    """Every module of ours that a file of the room imports, by the parts of its name behind `gpuledger`."""
+    """Each file of the room with every module of gpuledger that it imports, as the parts of the name after `gpuledger`."""
     return [
         (path, f"{node.module}.{name.name}".split(".")[1:])
         for path in sorted((ROOT / room).rglob("*.py"))
@@ -76,20 +77,23 @@ def _imports(room: str) -> list[tuple[Path, list[str]]]:
 
 
 def fill(text: str, name: str, content: str) -> str:
-    """`text` with the block between the marks of `name` replaced. ValueError where the marks are not there."""
+    """`text` with the block between the marks of `name` replaced. Raises ValueError if the marks are missing."""
     marked = re.compile(rf"(<!-- generated: {name} -->\n).*?(<!-- /generated -->)", re.DOTALL)
     if not marked.search(text):
         raise ValueError(f"there is no block 'generated: {name}'")
-    return marked.sub(lambda found: f"{found[1]}{content}\n{found[2]}", text)
+    return marked.sub(lambda block: f"{block[1]}{content}\n{block[2]}", text)
 
 
 def main() -> int:
-    """Write, or with `--check` compare; with `rooms` only the picture, which takes no run. 1 where something is stale."""
+    """Write the blocks, or only compare them with `--check`. With `rooms` only the picture, which needs no run.
+
+    Returns 1 if `--check` found a block that is out of date.
+    """
     blocks = [(ARCHITECTURE, "rooms", picture())]
     if "rooms" not in sys.argv:
         with tempfile.TemporaryDirectory() as folder:
-            words = ["refresh", "--sample", "--night", "1", "--engine", "plain", "--quiet", "--data-dir", folder]
-            subprocess.run([*COMMAND, *words], cwd=ROOT, check=True)
+            arguments = ["refresh", "--sample", "--night", "1", "--engine", "plain", "--quiet", "--data-dir", folder]
+            subprocess.run([*COMMAND, *arguments], cwd=ROOT, check=True)
             blocks += [(readme, "value", value_table(Path(folder), language)) for language, readme in READMES.items()]
     stale = False
     for path, name, content in blocks:

@@ -1,6 +1,6 @@
-"""Draw the pictures of the README: `make pictures`. They are of the sample, so that anybody gets the same ones.
+"""Draw the pictures of the README: `make pictures`. They show the sample, so everybody gets the same pictures.
 
-The report is what Chromium shows, the terminal what rich writes; both need the Chromium of this machine.
+Chromium shows the report, and rich writes the output of the terminal. Both need a Chromium on this machine.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"
 WORKLOAD = "sd-512-image-generation"
 WIDTH = 116
-#: What a colour terminal of that width is.
+#: Environment variables that make the output that of a colour terminal of this width.
 _ON_A_SCREEN = {
     "TTY_COMPATIBLE": "1", "TERM": "xterm-256color", "COLUMNS": str(WIDTH), "LINES": "60", "COLORTERM": "truecolor",
 }  # fmt: skip
 
 
-def gpuledger(*words: str, data: Path) -> str:
-    """What a command prints on a terminal."""
+def gpuledger(*arguments: str, data: Path) -> str:
+    """Run a command and return what it prints on a terminal."""
     done = subprocess.run(
-        [sys.executable, "-m", "gpuledger.flows.cli", *words, "--data-dir", str(data)],
+        [sys.executable, "-m", "gpuledger.flows.cli", *arguments, "--data-dir", str(data)],
         cwd=ROOT, env={**os.environ, **_ON_A_SCREEN}, check=False, capture_output=True, text=True,
     )  # fmt: skip
     return done.stdout
 
 
 def terminal(commands: list[list[str]], data: Path) -> str:
-    """A page that shows the commands with their answers, in their colours."""
+    """An HTML page that shows the commands with their output, in the colours of a terminal."""
     console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True)
-    for words in commands:
-        console.print(Text.assemble(("$ ", "bold green"), (shlex.join(["gpuledger", *words]), "bold")))
-        console.print(Text.from_ansi(gpuledger(*words, data=data).rstrip()))
+    for arguments in commands:
+        console.print(Text.assemble(("$ ", "bold green"), (shlex.join(["gpuledger", *arguments]), "bold")))
+        console.print(Text.from_ansi(gpuledger(*arguments, data=data).rstrip()))
         console.print()
     style = "background:#0d1117;color:#e6edf3;padding:18px 22px;margin:0;font:14px/1.35 'DejaVu Sans Mono',monospace"
     return console.export_html(

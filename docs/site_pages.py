@@ -1,6 +1,6 @@
-"""What MkDocs calls while it makes the site: pages that lie outside docs/, and a reference read off the program itself.
+"""Hooks that MkDocs calls while it builds the site. They add pages from outside docs/ and a reference made from the program.
 
-`mkdocs build --strict` (`make site`) ends with an error where a link leads nowhere.
+`mkdocs build --strict` (`make site`) ends with an error if a link leads nowhere.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mkdocs.structure.files import Files
 
 ROOT = Path(__file__).parents[1]
-#: Pages of the repository that are pages of the site too, under the name that they have there.
+#: Pages outside docs/ that are also pages of the site, with their names on the site.
 _OUTSIDE = {
     "README.md": "index.md",
     "README.ko.md": "README.ko.md",
@@ -36,12 +36,12 @@ _OUTSIDE = {
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages that are no files of docs/."""
+    """Add the pages that are not files in docs/."""
     from mkdocs.structure.files import File
 
     pages = {name: _moved((ROOT / path).read_text(encoding="utf-8")) for path, name in _OUTSIDE.items()}
     pages |= {"reference/commands.md": commands(), "reference/settings.md": settings(), "reference/tables.md": tables()}
-    # Not a page, but a file to be had there.
+    # These are not pages but files for download.
     pages |= {f"examples/{path.name}": path.read_text(encoding="utf-8") for path in (ROOT / "examples").glob("*.ipynb")}
     for name, text in pages.items():
         files.append(File.generated(config, name, content=text))
@@ -49,17 +49,17 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, **_: object) -> str:
-    """Lead links to pages outside docs/ to where those are on the site."""
+    """Change links to pages outside docs/ so that they lead to the place of these pages on the site."""
     return re.sub(r"\]\(((?:\.\./)+)(SECURITY\.md|CONTRIBUTING\.md|examples/README\.md)", _inside, markdown)
 
 
 def _inside(link: re.Match[str]) -> str:
-    """One `../` less: on the site these pages lie beside those of docs/, and not above them."""
+    """The link with one `../` less: on the site these pages lie beside the pages of docs/, not above them."""
     return f"]({link[1].removeprefix('../')}{link[2]}"
 
 
 def _moved(text: str) -> str:
-    """A page of the repository's top folder with its links as they are on the site."""
+    """The text of a page in the top folder, with its links changed to what they are on the site."""
     return re.sub(r"\]\((?:docs/)?([^):]+)\)", lambda link: f"]({_OUTSIDE.get(link[1], link[1])})", text)
 
 

@@ -1,7 +1,8 @@
-"""What is written about the program is true of it: commands, tables, columns, links."""
+"""What is written about the program is true of it: commands, tables, columns, links. The first documents stay short."""
 
 from __future__ import annotations
 
+import pkgutil
 import re
 import shlex
 import subprocess
@@ -21,28 +22,29 @@ from gpuledger.flows.setup.settings import FILE_VARIABLE, explain
 from gpuledger.transform.build import graph
 from gpuledger.warehouse import schema
 from gpuledger.warehouse.dictionary import dictionary
+from gpuledger.warehouse.paths import DataDir
 from tests.command import QUICK, ROOT, gpuledger, rows
 from tests.nights import Night
 
 
 @cache
 def tracked() -> list[Path]:
-    """The project's files; all below the folder where there is no repository."""
+    """The project's files. Without a repository these are all files below the folder."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=False, capture_output=True, text=True)
     if listed.returncode == 0:
-        found = [ROOT / name for name in listed.stdout.split("\0") if name]
+        paths = [ROOT / name for name in listed.stdout.split("\0") if name]
     else:
-        found = [
+        paths = [
             path
             for path in ROOT.rglob("*")
             if not any(part.startswith((".", "__")) for part in path.relative_to(ROOT).parts)
         ]
-    return [path for path in found if path.is_file()]
+    return [path for path in paths if path.is_file()]
 
 
 @cache
 def text_of(path: Path) -> str | None:
-    """A file's text, None where it is none."""
+    """The text of a file, or None if the file is not text."""
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
@@ -55,8 +57,8 @@ def documents() -> list[Path]:
 
 def commands() -> dict[str, click.Command]:
     with click.Context(cli) as context:
-        found = {name: cli.get_command(context, name) for name in cli.list_commands(context)}
-    return {name: command for name, command in found.items() if command is not None}
+        by_name = {name: cli.get_command(context, name) for name in cli.list_commands(context)}
+    return {name: command for name, command in by_name.items() if command is not None}
 
 
 # ── commands ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -87,16 +89,16 @@ def test_everything_that_a_document_lets_make_do_can_be_done(path: Path) -> None
 
 
 def called(path: Path) -> Iterator[tuple[str, click.Command, list[str]]]:
-    """The calls of the program in a document, the command that each is of, and the options that it is given."""
+    """Every call of the program in a document, with its command and its options."""
     for line in re.findall(r"`[^`\n]*`|^\$ .*$|^ {4}.*$", text_of(path) or "", re.M):
         for call in re.findall(r"\bgpuledger ([a-z][^`|;&]*)", line):
-            words = call.split()
-            command = commands().get(words[0])
-            while isinstance(command, click.Group) and len(words) > 1 and words[1] in command.commands:
-                words = words[1:]
-                command = command.commands[words[0]]
+            arguments = call.split()
+            command = commands().get(arguments[0])
+            while isinstance(command, click.Group) and len(arguments) > 1 and arguments[1] in command.commands:
+                arguments = arguments[1:]
+                command = command.commands[arguments[0]]
             if command is not None:
-                yield call, command, [word.partition("=")[0] for word in words if re.match(r"--[a-z]", word)]
+                yield call, command, [word.partition("=")[0] for word in arguments if re.match(r"--[a-z]", word)]
 
 
 @pytest.mark.parametrize("path", documents(), ids=lambda path: str(path.relative_to(ROOT)))
@@ -105,8 +107,8 @@ def test_every_option_that_a_document_gives_exists(path: Path) -> None:
         assert set(options) <= {option for parameter in command.params for option in parameter.opts}, call
 
 
-#: What is asked of the last night of the sample, and what a person decides or measures; the rest begins a night, waits for
-#: the network, or belongs to a file that the reader has.
+#: Commands that the last night of the sample can answer, and commands for what a person decides or measures. The other
+#: commands begin a night, wait for the network, or need a file that only the reader has.
 ANSWERED = {
     "audit", "buy", "changes", "describe", "evidence", "export", "measure add", "predict", "price", "rank", "rebuild",
     "report", "show", "sql", "status", "value", "watch add", "watch list", "watch remove", "workload add", "workloads",
@@ -116,16 +118,16 @@ PLACEHOLDER = re.compile(r"(?:^| )[A-Z]+(?: |$)|…|[$]")
 
 
 def typed(path: Path) -> list[list[str]]:
-    """What a document lets one type that can be answered here, in its order and word by word."""
-    found = []
+    """The command lines of a document that can be answered here, in their order, each as a list of arguments."""
+    command_lines = []
     for call, _, _ in called(path):
-        words = re.sub(r" {2,}#.*", "", call).strip()
-        # With nothing behind it, it is the command's name in a sentence.
-        is_answered = words not in ANSWERED and any(f"{words} ".startswith(f"{name} ") for name in ANSWERED)
-        is_answered |= words == "refresh --only measurements"
-        if is_answered and not PLACEHOLDER.search(words.partition('"')[0]):
-            found.append(shlex.split(words))
-    return found
+        line = re.sub(r" {2,}#.*", "", call).strip()
+        # A command without arguments is only the name of the command in a sentence.
+        is_answered = line not in ANSWERED and any(f"{line} ".startswith(f"{name} ") for name in ANSWERED)
+        is_answered |= line == "refresh --only measurements"
+        if is_answered and not PLACEHOLDER.search(line.partition('"')[0]):
+            command_lines.append(shlex.split(line))
+    return command_lines
 
 
 @pytest.mark.parametrize("name", ["README.md", "docs/operations.md", *GUIDES])
@@ -137,11 +139,11 @@ def test_what_a_guide_lets_one_type_is_answered(
     monkeypatch.chdir(tmp_path)
     for variable, value in QUICK.items():
         monkeypatch.setenv(variable, value)
-    for words in typed(ROOT / name):
-        answer = CliRunner().invoke(cli, words, standalone_mode=False)
-        assert (answer.exit_code, words) == (0, words), answer.output
-        # What was read in 2023 is too old today, which `status` and a night say with 3.
-        assert (answer.return_value in {None, 0, 3}, words) == (True, words), answer.output
+    for arguments in typed(ROOT / name):
+        answer = CliRunner().invoke(cli, arguments, standalone_mode=False)
+        assert (answer.exit_code, arguments) == (0, arguments), answer.output
+        # Data of 2023 are too old today, and `status` and a night say so with 3.
+        assert (answer.return_value in {None, 0, 3}, arguments) == (True, arguments), answer.output
 
 
 def test_what_the_handbook_names_is_there() -> None:
@@ -161,8 +163,8 @@ def test_what_the_handbook_names_is_there() -> None:
     assert [name for name in files if not (ROOT / name).exists()] == []
     deployed = set(re.findall(r"\b[a-z]+/on-[a-z]+\b", handbook))
     configured = yaml.safe_load(text_of(ROOT / "deploy" / "prefect.yaml") or "")["deployments"]
-    # Of which flow each is, tests/ops/test_workers.py says: it imports them.
-    assert {name.partition("/")[2] for name in deployed} <= {one["name"] for one in configured}
+    # tests/ops/test_workers.py imports the deployments and checks the flow of each.
+    assert {name.partition("/")[2] for name in deployed} <= {deployment["name"] for deployment in configured}
     assert set(re.findall(r"\bFROM (ops\.\w+)", handbook)) <= dictionary().tables.keys()
 
 
@@ -182,15 +184,15 @@ def test_help_lists_the_commands_and_starts_without_a_data_directory() -> None:
 
 
 def test_the_nights_are_explained_in_the_help() -> None:
-    words = " ".join(gpuledger("refresh", "--help").out.split())
-    assert "Night of the sample site: 1, 2 or 3." in words
-    assert "each refresh takes the night after the last" in words
-    assert "0 published, 1 nothing published, 2 wrong usage, 3 published with at least one source failed" in words
+    help_text = " ".join(gpuledger("refresh", "--help").out.split())
+    assert "Night of the sample site: 1, 2 or 3." in help_text
+    assert "each refresh takes the night after the last" in help_text
+    assert "0 published, 1 nothing published, 2 wrong usage, 3 published with at least one source failed" in help_text
 
 
 # ── tables and columns ────────────────────────────────────────────────────────────────────────────────────────────────
 
-#: What analysts were promised: they may be given more, and nothing of it may be taken away or named otherwise.
+#: The tables and columns that analysts were promised. There may be more of them, but none may be removed or renamed.
 PROMISED = {
     "core.gpu": "gpu_id vendor name architecture memory_gb memory_bandwidth_gb_s fp32_tflops tdp_w released_on msrp_usd "
     "segment",
@@ -219,11 +221,11 @@ PROMISED = {
 
 
 def test_what_was_promised_is_there(nights: dict[int, Night]) -> None:
-    found = rows(
+    columns_of_file = rows(
         nights[1].data, "SELECT schema_name || '.' || table_name, column_name FROM duckdb_columns() WHERE NOT internal"
     )
     for table, columns in PROMISED.items():
-        assert {(table, column) for column in columns.split()} <= set(found), table
+        assert {(table, column) for column in columns.split()} <= set(columns_of_file), table
     assert {basis for (basis,) in rows(nights[1].data, "SELECT DISTINCT price_basis FROM mart.value")} == {
         "msrp",
         "street",
@@ -249,25 +251,25 @@ def test_every_table_view_and_column_of_a_built_file_is_described(nights: dict[i
 
 
 def test_a_built_file_holds_the_three_schemas(nights: dict[int, Night]) -> None:
-    found = {name for (name,) in rows(nights[1].data, "SELECT DISTINCT schema_name FROM duckdb_tables()")}
-    assert found == {"core", "mart", "ops"}
+    schemas = {name for (name,) in rows(nights[1].data, "SELECT DISTINCT schema_name FROM duckdb_tables()")}
+    assert schemas == {"core", "mart", "ops"}
 
 
 def test_describe_prints_what_the_file_carries(nights: dict[int, Night]) -> None:
     data = nights[1].data
-    told = gpuledger("describe", "mart.value", "--format", "csv", data=data).out
+    described = gpuledger("describe", "mart.value", "--format", "csv", data=data).out
     carried = rows(
         data,
         """SELECT column_name, comment FROM duckdb_columns() WHERE schema_name = 'mart' AND table_name = 'value'
            ORDER BY column_index""",
     )
-    assert [line.split(",")[0] for line in told.splitlines()[1:]] == [name for name, _ in carried]
-    assert all(comment.split(",")[0] in told for _, comment in carried)
+    assert [line.split(",")[0] for line in described.splitlines()[1:]] == [name for name, _ in carried]
+    assert all(comment.split(",")[0] in described for _, comment in carried)
     listed = gpuledger("describe", "--format", "csv", data=data).out
     assert set(PROMISED) <= {line.split(",")[0] for line in listed.splitlines()}
 
 
-#: Ends of a column's name that say its unit.
+#: Endings of a column name that say its unit.
 UNITS = {
     "_usd": "USD", "_gb": "GB", "_gb_s": "GB/s", "_tflops": "TFLOPS", "_tops": "TOPS", "_w": "W", "_mhz": "MHz",
     "_hours": "h",
@@ -278,7 +280,7 @@ def test_a_column_whose_name_says_a_unit_has_it() -> None:
     for column in dictionary().columns.values():
         suffix = next((end for end in sorted(UNITS, key=len, reverse=True) if column.name.endswith(end)), None)
         if suffix is not None and column.type not in ("VARCHAR", "BOOLEAN"):
-            # A GB of memory is one of 2^30 bytes, and of a file one of 10^9: the unit may say which.
+            # A GB of memory has 2^30 bytes and a GB of a file 10^9: the unit may say which one is meant.
             assert column.unit is not None, column.name
             assert column.unit.replace("GiB", "GB").split()[0] == UNITS[suffix], column.name
 
@@ -305,11 +307,11 @@ def test_every_description_is_a_sentence_of_its_own() -> None:
         assert len(column.description) >= 3, column.name
 
 
-# ── links, paths, hosts ───────────────────────────────────────────────────────────────────────────────────────────────
+# ── links ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def anchors(path: Path) -> set[str]:
-    """The anchors of a Markdown file: those that its headings make, as the usual renderers write them, and its own."""
+    """The anchors of a Markdown file: those of its headings, as the usual renderers write them, and explicit ones."""
     text = text_of(path) or ""
     headings = re.findall(r"^#+\s+(.*?)\s*$", text, re.M)
     return set(re.findall(r'<a id="([^"]+)"', text)) | {
@@ -330,7 +332,133 @@ def test_links_lead_somewhere(path: Path) -> None:
             assert anchor in anchors(file), f"{path.name} links to {link}"
 
 
-#: Where somebody's machine shows: a home, a work folder. A test may speak of paths that do not exist.
+# ── the documents that a newcomer reads first ─────────────────────────────────────────────────────────────────────────
+
+ARCHITECTURE = ROOT / "docs" / "architecture.md"
+DECISIONS = ROOT / "docs" / "decisions.md"
+GLOSSARY = ROOT / "docs" / "glossary.md"
+#: Three printed pages.
+MOST_WORDS = 1_500
+MOST_TERMS = 25
+
+
+def without_code_blocks(text: str) -> str:
+    return re.sub(r"```.*?```", "", text, flags=re.S)
+
+
+def pictures(text: str) -> int:
+    return text.count("```mermaid") + len(re.findall(r"!\[|<img\b|<svg\b", text))
+
+
+def terms(text: str) -> list[str]:
+    """The terms of a glossary: the first cell of each row of its table, and every other term that is printed in bold."""
+    first_cells = re.findall(r"^\|\s*(?!term\s*\||-)([^|]+?)\s*\|", text, re.M)
+    return sorted({cell.strip("* ") for cell in first_cells} | set(re.findall(r"\*\*([^*]+)\*\*", text)))
+
+
+def test_the_architecture_is_read_in_one_go() -> None:
+    text = text_of(ARCHITECTURE) or ""
+    assert len(text.split()) <= MOST_WORDS, "a decision and its reasons belong into docs/decisions.md"
+    assert pictures(text) == 1, "one picture shows the rooms"
+
+
+def test_the_architecture_links_each_decision_to_its_record() -> None:
+    _, _, section = (text_of(ARCHITECTURE) or "").partition("## Decisions that shape the house\n")
+    listed = re.findall(r"^- (.*?)(?=^- |\n\n)", section.partition("\n## ")[0], re.M | re.S)
+    assert 12 <= len(listed) <= 18, "some fifteen: the others are in docs/decisions.md alone"
+    records = re.findall(r"^### (.*)$", text_of(DECISIONS) or "", re.M)
+    assert len(records) == len(set(records))
+    names = {re.sub(r"[^\w\- ]", "", record.lower()).replace(" ", "-") for record in records}
+    for decision in listed:
+        anchors_of_decision = re.findall(r"\]\(decisions\.md#([^)]+)\)", decision)
+        assert len(anchors_of_decision) == 1, decision
+        assert anchors_of_decision[0] in names, decision
+
+
+def test_the_glossary_is_short() -> None:
+    text = text_of(GLOSSARY) or ""
+    assert {"night", "span", "gate"} <= set(terms(text))
+    assert len(terms(text)) <= MOST_TERMS, (
+        "fold relatives into one row, or explain a term in the document that needs it"
+    )
+
+
+def paths_of_data_directory() -> set[str]:
+    """Files and folders that a data directory can hold, relative to it, each with the folders above it."""
+    data = DataDir(Path("data"))
+    paths = {getattr(data, name) for name, kind in vars(DataDir).items() if isinstance(kind, property)}
+    # What people decide has its names in flows/setup.
+    paths |= {data.root / "decisions" / name for name in ("corrections.toml", "pins.toml")}
+    below = [path.relative_to(data.root) for path in paths if isinstance(path, Path)]
+    return {str(part) for path in below for part in (path, *path.parents)} - {"."}
+
+
+def paths_that_do_not_exist(text: str) -> list[str]:
+    """The paths and modules between backticks that are neither in the repository nor in a data directory.
+
+    `<name>` in a path stands for anything.
+    """
+    in_repository = {path.relative_to(ROOT) for path in tracked()}
+    names = {path.name for path in in_repository}
+    in_data_directory = paths_of_data_directory()
+    missing = []
+    for name in re.findall(r"`([\w./<>-]+)`", without_code_blocks(text)):
+        if "/" in name:
+            exists = any(ROOT.glob(re.sub(r"<\w+>", "*", name))) or name.rstrip("/") in in_data_directory
+        elif re.fullmatch(r"[\w-]+\.(?:py|toml|lock|md|po|sql|jsonl|duckdb)", name):
+            exists = name in names | in_data_directory
+        elif name.split(".")[0] in ("extract", "expectations", "warehouse", "transform", "flows") and "." in name:
+            exists = is_importable(name)
+        else:
+            continue
+        if not exists:
+            missing.append(name)
+    return missing
+
+
+def is_importable(name: str) -> bool:
+    try:
+        pkgutil.resolve_name(f"gpuledger.{name}")
+    except (ImportError, AttributeError):
+        return False
+    return True
+
+
+@pytest.mark.parametrize("path", [ARCHITECTURE, DECISIONS, GLOSSARY], ids=lambda path: path.name)
+def test_every_path_exists_that_these_documents_name(path: Path) -> None:
+    assert paths_that_do_not_exist(text_of(path) or "") == []
+
+
+def test_a_path_that_does_not_exist_is_found() -> None:
+    text = "`flows/cli.py` `flows/gone.py` `extract/sources/<shop>/` `gone/<shop>/` `extract.sealed` `extract.gone`"
+    assert paths_that_do_not_exist(f"{text} `gone.toml`") == [
+        "flows/gone.py",
+        "gone/<shop>/",
+        "extract.gone",
+        "gone.toml",
+    ]
+    assert paths_that_do_not_exist("`snapshots/runs.jsonl` `snapshots/gone.jsonl`") == ["snapshots/gone.jsonl"]
+
+
+@pytest.mark.parametrize("path", [ARCHITECTURE, DECISIONS, GLOSSARY], ids=lambda path: path.name)
+def test_every_table_exists_that_these_documents_name(path: Path, nights: dict[int, Night]) -> None:
+    known = {
+        name
+        for (name,) in rows(
+            nights[2].data,
+            """SELECT schema_name || '.' || table_name FROM duckdb_tables()
+               UNION SELECT schema_name || '.' || view_name FROM duckdb_views()
+               UNION SELECT schema_name || '.' || function_name FROM duckdb_functions()""",
+        )
+    }
+    names = set(re.findall(r"`((?:core|mart|ops)\.\w+)`", text_of(path) or ""))
+    assert names
+    assert names - known == set()
+
+
+# ── machines and registries ─────────────────────────────────────────────────────────────────────────────────────────────
+
+#: Paths that belong to somebody's machine: a home, a work folder. A test may name paths that do not exist.
 MACHINE = re.compile(r"(?<![\w./-])/(?:home|root|work|Users|mnt)/\w+")
 REGISTRY = re.compile(
     r"https?://[\w.-]*(?:pypi|pythonhosted|registry|artifactory|nexus|mirror)[\w.-]*/?|index-url[ =]+http"
@@ -339,11 +467,11 @@ REGISTRY = re.compile(
 
 def test_no_file_speaks_of_a_machine_or_a_package_registry() -> None:
     wrong = [
-        f"{path.relative_to(ROOT)}: {found[0]}"
+        f"{path.relative_to(ROOT)}: {match[0]}"
         for path in tracked()
         if (text := text_of(path)) is not None
         for pattern in (MACHINE, REGISTRY)
-        if (found := pattern.search(text))
+        if (match := pattern.search(text))
     ]
     assert wrong == []
 
@@ -361,10 +489,10 @@ def test_the_lock_pins_every_package_with_hashes() -> None:
 def test_no_file_is_left_to_be_done() -> None:
     marks = re.compile(r"\b(?:TODO|FIXME)\b(?!\()")
     wrong = [
-        f"{path.relative_to(ROOT)}: {found[0]}"
+        f"{path.relative_to(ROOT)}: {match[0]}"
         for path in tracked()
         if path.suffix in (".py", ".sql", ".toml") and not path.is_relative_to(ROOT / "tests")
-        if (text := text_of(path)) is not None and (found := marks.search(text))
+        if (text := text_of(path)) is not None and (match := marks.search(text))
     ]
-    # The command that starts a new source writes such marks for whoever fills them in.
+    # The command that starts a new source writes such marks for the person who fills them in.
     assert [line for line in wrong if "new_source" not in line and "scaffold" not in line] == []
