@@ -107,7 +107,7 @@ class Lines(Progress):
             one.asked, one.url = one.asked + 1, redact(url)
             one.known = max(known, one.asked)
 
-    def read(self, source: str) -> None:
+    def source_done(self, source: str) -> None:
         """See Progress."""
         with self._lock:
             one = self._sources.setdefault(source, _Source())
