@@ -136,13 +136,13 @@ def import_(file: Path, gpus: Sequence[str], workload: str | None, data_dir: str
 
 
 def _said(words: dict[str, Any], gpus: Sequence[str], workload: str | None) -> Any:
-    from gpuledger.flows.setup.measure import Said
+    from gpuledger.flows.setup.measure import UserDetails
 
     named: dict[str, str] = {}
     for text in gpus:
         printed, _, name = text.rpartition("=")
         named[printed] = name
-    return Said(
+    return UserDetails(
         claim=words["claim"], gpus=named, gpu_count=words["gpu_count"], workload=workload,
         measured_by=words["measured_by"], measured_on=words["measured_on"].date() if words["measured_on"] else None,
     )  # fmt: skip
@@ -155,11 +155,11 @@ def _tell(take: Callable[[], Stored]) -> int:
         stored = take()
     except NotTaken as error:
         for problem in error.problems:
-            click.echo(wrong_use.said(problem), err=True)
+            click.echo(wrong_use.translated(problem), err=True)
         click.echo(gettext("{count} to settle; nothing was stored").format(count=len(error.problems)), err=True)
         return 1
     for line in stored.left_out:
-        click.echo(gettext("left out: {line}").format(line=wrong_use.said(line)), err=True)
+        click.echo(gettext("left out: {line}").format(line=wrong_use.translated(line)), err=True)
     for one in stored.new_workloads:
         click.echo(gettext("new workload {workload}: {words}").format(workload=one.workload_id, words=one.workload))
     for kept in stored.kept:

@@ -61,7 +61,7 @@ def command(until: str | None, to: Path | None, skip_damaged: bool, data_dir: st
     if summary.damaged:
         click.echo(gettext("left out, as damaged or missing: {count}").format(count=len(summary.damaged)))
         for one in summary.damaged[: replay.NAMED]:
-            click.echo(f"  {wrong_use.said(redact_text(one))}")
+            click.echo(f"  {wrong_use.translated(redact_text(one))}")
         if (more := len(summary.damaged) - replay.NAMED) > 0:
             click.echo("  " + gettext("and {count} more").format(count=more))
     return summary.exit_status

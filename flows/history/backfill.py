@@ -281,8 +281,8 @@ class _Staged:
         """The content of a night with these rows."""
         says = [self.says[row] for row in accepted]
         return _Seen(
-            frozenset(said.listing for said in says),
-            frozenset(said.offer for said in says),
+            frozenset(row_content.listing for row_content in says),
+            frozenset(row_content.offer for row_content in says),
             frozenset(self.says[row].offer for row in broken),
         )
 

@@ -52,7 +52,11 @@ def _by_host(collected: Collected) -> Iterator[tuple[str, Collected]]:
                 collected,
                 rows=[row for row in collected.rows if pages.get(row[1]) == host],
                 looked=[look for look in collected.looked if pages.get(look[1]) == host],
-                issues=[one for one in collected.issues if (pages.get(one[1] or "") or _host(one[0].url)) == host],
+                issues=[
+                    issue_of_page
+                    for issue_of_page in collected.issues
+                    if (pages.get(issue_of_page[1] or "") or _host(issue_of_page[0].url)) == host
+                ],
                 parsed=[page for page in collected.parsed if _host(page[0]) == host],
             ),
         )
@@ -76,18 +80,18 @@ def _look(
         return _named(host, issues)
     if status == "unchanged":
         # The batch equals the one that was loaded last, so its issues are the same again.
-        last = max((one.seen_at for one in known if one.seen_at < night), default=night)
-        figures = [one.figure for one in known if one.seen_at == last]
-        past = {trait: [one for one in nights if one.seen_at < last] for trait, nights in past.items()}
-        return _named(host, [*issues, *(_issue(source, one, {}) for one in drift.find(figures, past))])
+        last = max((entry.seen_at for entry in known if entry.seen_at < night), default=night)
+        figures = [entry.figure for entry in known if entry.seen_at == last]
+        past = {trait: [entry for entry in nights if entry.seen_at < last] for trait, nights in past.items()}
+        return _named(host, [*issues, *(_issue(source, entry, {}) for entry in drift.find(figures, past))])
     addresses = {sha256: url for url, sha256 in collected.parsed}
     keys = profile.known_keys(con, source, night)
     figures = profile.of(collected.rows, collected.looked, collected.issues, addresses, keys)
     drifts = drift.find(figures, past)
     if status != "refused":
-        profile.keep(con, place, night, figures, {one.now.trait for one in drifts})
+        profile.keep(con, place, night, figures, {entry.now.trait for entry in drifts})
     pages = {url: sha256 for sha256, url in addresses.items()}
-    return _named(host, [*issues, *(_issue(source, one, pages) for one in drifts)])
+    return _named(host, [*issues, *(_issue(source, entry, pages) for entry in drifts)])
 
 
 def _named(host: str, issues: list[IssueOfPage]) -> list[IssueOfPage]:

@@ -232,7 +232,7 @@ def _note(state: Path) -> Path:
 
 
 def _environment(has_services: bool) -> dict[str, str]:
-    """Variables that make the server start fast and keep to itself. `FINAL` lets it drop what only another app would need."""
+    """Variables that make the server start fast and keep to itself. `FINAL` drops what only a second app would need."""
     variables = {
         "PREFECT__SERVER_FINAL": "1",
         "PREFECT_UI_ENABLED": "true" if has_services else "false",
