@@ -53,7 +53,7 @@ def catch_up(data: DataDir) -> None:
     store = objects.of(data.store)
     if store is not None:
         with writer_lock(data.lock):
-            _begin(data, store, head.read(store).head)
+            _begin(data, store, head.read_head(store).head)
 
 
 def send_archive(data: DataDir) -> None:
@@ -70,7 +70,7 @@ def begin_reading(data: DataDir) -> None:
     """Before a worker reads, bring in the log of fetches, so that it can ask whether pages changed. Raises StoreError."""
     store = objects.of(data.store)
     if store is not None:
-        epoch = head.read(store).head.epoch
+        epoch = head.read_head(store).head.epoch
         with _exchange(data, store) as exchange:
             exchange.send(epoch)
             exchange.bring(epoch)
@@ -80,7 +80,7 @@ def hand_over(data: DataDir, run_id: str, batch: Collected) -> None:
     """Put what a worker read into the store, for the run that writes: first pages and log, then the batch."""
     store = objects.of(data.store)
     assert store is not None
-    epoch = head.read(store).head.epoch
+    epoch = head.read_head(store).head.epoch
     with _exchange(data, store) as exchange:
         exchange.send(epoch)
     store.create(_handed(run_id, part_of(batch.source, batch.shop)), batches.dumps(batch))

@@ -31,7 +31,7 @@ def pull(
 
     store = objects.of(address, patience_s)
     assert store is not None
-    now = head.read(store).head
+    now = head.read_head(store).head
     if now.published is None:
         raise NoWarehouse(address)
     if bring.is_current(data, store, now):
